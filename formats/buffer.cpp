@@ -1,0 +1,20 @@
+#include "formats/buffer.hpp"
+
+#include <sys/mman.h>
+
+namespace sptile::formats {
+namespace {
+constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
+}
+
+void* allocate_bytes(std::int64_t bytes) {
+  const bool large = bytes >= 4 * kHugePage;
+  const auto alignment = static_cast<std::size_t>(large ? kHugePage : 64);
+  const std::size_t rounded = (static_cast<std::size_t>(bytes) + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  if (large) ::madvise(memory, rounded, MADV_HUGEPAGE);  // advice only: failing changes nothing but speed
+  return memory;
+}
+
+}  // namespace sptile::formats

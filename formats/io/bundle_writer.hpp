@@ -1,0 +1,51 @@
+// Writes the HDF5 bundle.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "formats/convert/converters.hpp"
+#include "formats/csr_view.hpp"
+#include "formats/error.hpp"
+#include "formats/parameters.hpp"
+
+namespace sptile::formats {
+
+struct BundleWriteOptions {
+  bool force = false;                   ///< replace an existing file
+  std::uint64_t user_block = 64 << 10;  ///< power of two, 4096 to 1 MiB
+  Parameters attributes;                ///< on "/": source_name, source_sha256, options, seed, ordering, ...
+  Progress* progress = nullptr;
+};
+
+/// Writes one bundle: create, add_csr, then at most one add_row_order, then add_format for each format, then
+/// commit. Each add writes its arrays and forgets them, so only one format need be in memory at a time.
+/// Dropping the writer without commit removes the temporary. Errors: Errc::io (system), Errc::usage (exists,
+/// bad user_block).
+class BundleWriter {
+ public:
+  static Result<BundleWriter> create(const std::string& path, const BundleWriteOptions& options);
+  BundleWriter(BundleWriter&&) noexcept;
+  BundleWriter& operator=(BundleWriter&&) noexcept;
+  ~BundleWriter();
+
+  /// The source matrix in its original row order; values f32 or f64 (widen f16 and bf16 first), or none.
+  Status add_csr(const CsrView& a);
+  /// new_to_old, one id per row.
+  Status add_row_order(std::span<const std::int32_t> new_to_old);
+  /// A format over the reordered rows. `value_source` (i64, see formats::value_source) may be absent. `csr`
+  /// is refused.
+  Status add_format(const FormatView& view, const Parameters& parameters, ArrayView value_source = {});
+  /// Closes HDF5, writes the user block, makes the file durable, read-only (0444) and visible. Returns its
+  /// size.
+  Result<std::uint64_t> commit();
+
+ private:
+  struct State;
+  explicit BundleWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sptile::formats

@@ -1,0 +1,53 @@
+// The bytes in front of a bundle: header and table of the user block, layout version 1. Writer and runtime
+// share these definitions. All little-endian.
+#pragma once
+
+#include <cstdint>
+
+namespace sptile::formats {
+
+inline constexpr unsigned char kBundleMagic[8] = {0xD3, 's', 'p', 't', 'l', '\r', '\n', 0x1A};
+inline constexpr std::uint32_t kBundleVersion = 1;
+inline constexpr std::uint64_t kBundleAlignment = 4096;  ///< of arrays; user blocks are multiples of it
+inline constexpr std::uint64_t kBundleUserBlockDefault = 64 << 10;
+inline constexpr std::uint64_t kBundleUserBlockMax = 1 << 20;
+inline constexpr std::uint32_t kBundleEntriesMax = 4096;
+inline constexpr std::uint64_t kSuperblockBytes = 48;  ///< of HDF5's superblock, hashed
+
+/// May-ignore flag: the matrix is a pattern; /csr/values holds the one iso value 1 and the formats have no
+/// values.
+inline constexpr std::uint32_t kBundlePattern = 1;
+
+struct BundleHeader {
+  unsigned char magic[8];
+  std::uint32_t version;
+  std::uint32_t entries;
+  std::uint64_t user_block;  ///< where HDF5's superblock starts
+  std::uint64_t file_size;
+  std::uint64_t header_hash;      ///< XXH3-64 of the header with this field zero, followed by the entries
+  std::uint64_t superblock_hash;  ///< XXH3-64 of the superblock
+  std::uint32_t may_ignore;       ///< feature flags
+  std::uint32_t must_know;        ///< feature flags; a reader refuses unknown ones
+  unsigned char zero[8];
+};
+static_assert(sizeof(BundleHeader) == 64);
+
+struct BundleEntry {
+  char path[72];          ///< HDF5 path, NUL-padded
+  std::uint32_t dtype;    ///< DType
+  std::uint32_t rank;     ///< 1 or 2
+  std::uint64_t dims[2];  ///< dims[1] is 1 for rank 1
+  std::uint64_t offset;   ///< absolute; 0 for an empty array
+  std::uint64_t bytes;
+  std::uint64_t hash;  ///< XXH3-64 of the bytes
+  std::uint64_t zero;
+};
+static_assert(sizeof(BundleEntry) == 128);
+
+inline constexpr const char* kShapePath = "/shape";
+inline constexpr const char* kRowOrderPath = "/row_order";
+inline constexpr const char* kCsrPointersPath = "/csr/pointers_to_1";
+inline constexpr const char* kCsrIndicesPath = "/csr/indices_1";
+inline constexpr const char* kCsrValuesPath = "/csr/values";
+
+}  // namespace sptile::formats

@@ -1,0 +1,47 @@
+#include "formats/layout/format_layout.hpp"
+
+#include <string>
+
+namespace sptile::formats {
+
+DType FormatView::value_dtype() const {
+  for (std::size_t i = 0; i < layout->arrays.size(); ++i)
+    if (layout->arrays[i].holds_values && arrays[i].present()) return arrays[i].dtype;
+  return DType::none;
+}
+
+Status check_array_types(const FormatView& view) {
+  const auto name = [&](std::size_t i) {
+    return std::string(view.layout->name) + ": " + std::string(view.layout->arrays[i].name);
+  };
+  const DType values = view.value_dtype();
+  for (std::size_t i = 0; i < view.layout->arrays.size(); ++i) {
+    const ArraySpec& spec = view.layout->arrays[i];
+    const ArrayView& array = view.arrays[i];
+    const DType expected = spec.holds_values ? values : spec.dtype;
+    if (array.dtype != expected)
+      return fail(Errc::bad_input, name(i) + " holds " + std::string(name_of(array.dtype)) + ", expected " +
+                                       std::string(name_of(expected)));
+    if (array.size < 0) return fail(Errc::bad_input, name(i) + " has a negative length");
+  }
+  return {};
+}
+
+Status check(const FormatView& view) {
+  if (Status s = view.layout->check_lengths(view); !s) return s;
+  return view.layout->check_contents(view);
+}
+
+namespace {
+std::int64_t bytes_of(const FormatView& view, bool values) {
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < view.layout->arrays.size(); ++i)
+    if (view.layout->arrays[i].holds_values == values) bytes += view.arrays[i].bytes();
+  return bytes;
+}
+}  // namespace
+
+std::int64_t index_bytes(const FormatView& view) { return bytes_of(view, false); }
+std::int64_t value_bytes(const FormatView& view) { return bytes_of(view, true); }
+
+}  // namespace sptile::formats

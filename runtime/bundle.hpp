@@ -1,0 +1,80 @@
+// Opens a bundle without HDF5: reads the user block, validates it, maps the file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/csr_view.hpp"
+#include "formats/error.hpp"
+#include "formats/layout/format_layout.hpp"
+
+namespace sptile::runtime {
+
+struct BundleOpenOptions {
+  bool copy = false;  ///< read the arrays into memory instead of mapping: for folders that others can write
+};
+
+/// One array of the table.
+struct BundleArray {
+  std::string path;
+  ArrayView array;
+  std::uint64_t hash = 0;
+};
+
+/// An open bundle. Immutable and thread-safe; views borrow from it.
+class Bundle {
+ public:
+  /// Validates header, table, lengths and the relations between arrays; the data is not touched, so the cost
+  /// does not grow with the file. Errc::bad_input for anything that is not a whole, unchanged bundle, naming
+  /// the field and the remedy; Errc::unsupported for a newer layout or an unknown must-know flag; Errc::io
+  /// when it cannot be read.
+  static Result<std::shared_ptr<const Bundle>> open(const std::string& path,
+                                                    const BundleOpenOptions& options = {});
+  ~Bundle();
+  Bundle(const Bundle&) = delete;
+  Bundle& operator=(const Bundle&) = delete;
+
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  [[nodiscard]] std::int64_t cols() const { return cols_; }
+  [[nodiscard]] std::int64_t nnz() const { return nnz_; }
+  [[nodiscard]] bool is_pattern() const { return pattern_; }
+  /// Type of the source values in /csr/values: f32, f64, or none for a pattern.
+  [[nodiscard]] DType dtype() const;
+  [[nodiscard]] std::uint64_t file_size() const { return file_size_; }
+
+  /// The source matrix in original row order (contents unchecked, see formats::check_csr).
+  [[nodiscard]] formats::CsrView csr() const;
+  /// new_to_old; empty when the order is the original.
+  [[nodiscard]] std::span<const std::int32_t> row_order() const;
+  /// Formats that the bundle holds, `csr` first. Lengths are checked, contents are not.
+  [[nodiscard]] const std::vector<formats::FormatView>& formats() const { return formats_; }
+  /// One of them; nullptr when the bundle does not hold it.
+  [[nodiscard]] const formats::FormatView* format(std::string_view name) const;
+  /// Positions in /csr/values of the stored values of a format; not present unless written with
+  /// --refreshable.
+  [[nodiscard]] ArrayView value_source(std::string_view format) const;
+  /// Every array of the table, by offset.
+  [[nodiscard]] const std::vector<BundleArray>& arrays() const { return arrays_; }
+
+  /// Compares the XXH3-64 of one array's data with the table; touches every byte.
+  [[nodiscard]] Status verify_checksum(const BundleArray& array) const;
+
+ private:
+  Bundle() = default;
+  [[nodiscard]] ArrayView find(std::string_view path) const;
+
+  std::string path_;
+  std::int64_t rows_ = 0, cols_ = 0, nnz_ = 0;
+  bool pattern_ = false;
+  std::uint64_t file_size_ = 0;
+  const std::byte* memory_ = nullptr;  ///< the whole file: mapped, or owned when copied_
+  bool copied_ = false;
+  std::vector<BundleArray> arrays_;
+  std::vector<formats::FormatView> formats_;
+};
+
+}  // namespace sptile::runtime

@@ -1,0 +1,31 @@
+// The table of kernels: one row per operation, format, device and instruction set.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "runtime/spmm.hpp"
+
+namespace sptile::runtime {
+
+/// One row, as `sptile list kernels` shows it.
+struct Kernel {
+  std::string_view name;    ///< "cpu.bittcf.avx2"
+  std::string_view op;      ///< "spmm"
+  std::string_view format;  ///< "bittcf"
+  Device device;
+  std::string_view isa;  ///< "generic", "avx2", "avx512", later compute capabilities
+  bool deterministic;    ///< same bits on every run and for any number of threads
+  std::string_view summary;
+};
+
+std::span<const Kernel> kernels();
+
+/// True when this machine can run it.
+bool available(const Kernel& kernel);
+
+/// Finds the best available kernel for a combination, or the named one; nullptr when there is none.
+const Kernel* find_kernel(std::string_view op, std::string_view format, Device device,
+                          std::string_view name = {});
+
+}  // namespace sptile::runtime

@@ -1,0 +1,71 @@
+// C = alpha * A * B + beta * C with a planned A.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "formats/array_view.hpp"
+#include "formats/error.hpp"
+#include "formats/layout/format_layout.hpp"
+
+namespace sptile::runtime {
+
+enum class Device { cpu, cuda };
+/// How f32 products are formed.
+enum class Precision { fp32, tf32, fp16, bf16 };
+enum class NonFinite { fast, strict };
+
+struct SpmmOptions {
+  std::int64_t n = 0;        ///< columns of B and C, >= 1
+  DType dense = DType::f32;  ///< type of B and C
+  Device device = Device::cpu;
+  std::string_view kernel =
+      {};           ///< row of kernels() to force, for example "cpu.csr.avx2"; empty: best for this machine
+  int threads = 0;  ///< 0: all that OpenMP gives
+  bool trusted = false;      ///< skip the one-pass check of the arrays
+  bool refreshable = false;  ///< keep an own copy of the values so that refresh_values works
+  NonFinite nonfinite = NonFinite::fast;
+};
+
+class SpmmPlan;  // defined in runtime/spmm_plan.hpp; immutable after planning except refresh_values
+
+/// What is multiplied: one format of a matrix, where its rows go, and (for refresh) where its values come
+/// from. Borrowed arrays must outlive the plan; `owner` keeps them alive (a Bundle, for example) and may be
+/// null.
+struct SpmmMatrix {
+  formats::FormatView format;
+  std::span<const std::int32_t> row_order;  ///< new_to_old over the format's rows; empty: as they stand
+  ArrayView value_source;                   ///< i64 positions; may be absent
+  std::shared_ptr<const void> owner;
+};
+
+/// Chooses a kernel, checks the matrix once (unless trusted), splits the work by entries. May allocate and be
+/// slow. Errc::bad_input when a check fails; Errc::unsupported for a format, type or device that no kernel
+/// serves, naming what would work; Errc::usage for bad options.
+Result<std::shared_ptr<SpmmPlan>> plan_spmm(const SpmmMatrix& a, const SpmmOptions& options);
+
+/// Dense operands: row-major, element type SpmmOptions::dense.
+struct SpmmOperands {
+  const void* b = nullptr;  ///< cols x n
+  std::int64_t ldb = 0;     ///< elements between rows of B, >= n
+  void* c = nullptr;        ///< rows x n, in the original row order
+  std::int64_t ldc = 0;
+  double alpha = 1;
+  double beta = 0;  ///< 0: C is only written, its old contents (NaN too) do not matter
+};
+
+/// Runs the plan: allocates nothing; any number of threads may run one plan at once on different C.
+/// Every row of C is written, empty rows too. Same bits for any number of threads.
+/// Errc::usage for null pointers or leading dimensions below n; nothing else can fail on the CPU.
+Status run(const SpmmPlan& plan, const SpmmOperands& operands) noexcept;
+
+/// Replaces the values: `values` has one element per entry of the source CSR, of the format's value type.
+/// Not concurrent with run. Errc::usage unless planned refreshable with a value_source (or on format csr).
+Status refresh_values(SpmmPlan& plan, ArrayView values);
+
+/// Name of the kernel that the plan runs: "cpu.bittcf.avx512".
+std::string_view kernel_name(const SpmmPlan& plan);
+
+}  // namespace sptile::runtime

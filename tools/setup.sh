@@ -1,0 +1,39 @@
+# Sourced by quickstart.sh and run-tests.sh: installs what is missing and configures build folders.
+# Needs Debian 12 (or a relative with apt) and root or sudo for the first run; afterwards it finds everything in place.
+
+sptile_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# What the build and the program need, and what the tests need on top.
+build_packages=(g++ meson ninja-build pkg-config libexpected-dev libcli11-dev libfmt-dev nlohmann-json3-dev
+  libxxhash-dev libhdf5-dev libtbb-dev zlib1g-dev liblzma-dev libzstd-dev libssl-dev)
+test_packages=(doctest-dev hdf5-tools python3 python3-h5py jq cmake make clang-14 libclang-rt-14-dev libomp-14-dev xz-utils)
+
+say() { printf '== %s\n' "$*" >&2; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# install_packages NAME...: installs those that are not there yet; touches the network only when one is missing.
+install_packages() {
+  local name missing=()
+  for name in "$@"; do
+    dpkg-query -W -f '${Status}' "$name" 2>/dev/null | grep -q 'ok installed' || missing+=("$name")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  say "installing ${missing[*]}"
+  as_root apt-get update -qq >&2
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+}
+
+# configure FOLDER OPTION...: sets up a build folder; kept as it is when the options are the same as last time.
+configure() {
+  local folder="$sptile_root/$1" stamp="$sptile_root/$1/.sptile-options"
+  shift
+  if [ ! -f "$folder/build.ninja" ]; then
+    meson setup "$folder" "$sptile_root" "$@" >&2
+  elif [ "$(cat "$stamp" 2>/dev/null)" != "$*" ]; then
+    meson setup --reconfigure "$folder" "$sptile_root" "$@" >&2
+  fi
+  printf '%s\n' "$*" > "$stamp"
+}

@@ -44,7 +44,7 @@ build_and_test() {
 }
 
 # CUDA code is compiled for one architecture here; configure with the defaults to build all of them.
-build_and_test build -Dwerror=true -Dcuda_arch=90
+build_and_test build -Dwerror=true -Dgpu_arch=90
 if ! $quick; then
   export ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   build_and_test build-asan -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Dcuda=disabled

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "formats/error.hpp"
+#include "formats/io/unfinished_files.hpp"
 
 namespace sptile::formats {
 
@@ -14,8 +15,9 @@ namespace sptile::formats {
 class AtomicFile {
  public:
   /// Creates ".NAME.sptile-PID-SERIAL.tmp" with O_EXCL beside `path`. Refuses an existing target unless
-  /// `force` (Errc::usage: "... exists; --force replaces it"), a folder that is missing or not writable
-  /// (Errc::io). Removes stale temporaries of the same target whose process is gone.
+  /// `force` (Errc::usage: "... exists; --force replaces it"), a target that is no regular file (Errc::usage)
+  /// and a folder that is missing or not writable (Errc::io). A link is followed: its target is replaced.
+  /// Removes stale temporaries of the same target whose process is gone.
   static Result<AtomicFile> create(const std::string& path, bool force);
 
   AtomicFile(AtomicFile&&) noexcept;
@@ -25,13 +27,17 @@ class AtomicFile {
   [[nodiscard]] int fd() const { return fd_; }  ///< open for reading and writing
   [[nodiscard]] const std::string& temporary_path() const { return temporary_; }
 
-  /// fsync, chmod to `mode`, rename over the target (without replacing when not `force`), fsync of the
-  /// folder.
+  /// fsync, chmod to `mode` less the umask, rename over the target (without replacing when not `force`),
+  /// fsync of the folder. Once only; the file is closed afterwards and, on failure, removed.
   Status commit(mode_t mode = 0644);
 
  private:
   AtomicFile() = default;
+  Status publish(mode_t mode);
+  void discard() noexcept;
+
   int fd_ = -1;
+  UnfinishedSlot slot_ = kNoSlot;
   bool force_ = false;
   std::string target_, temporary_;
 };

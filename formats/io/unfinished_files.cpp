@@ -1,0 +1,49 @@
+#include "formats/io/unfinished_files.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <climits>
+#include <cstring>
+
+#include "formats/io/atomic_file.hpp"
+
+namespace sptile::formats {
+namespace {
+
+enum class Use : int { free, reserved, listed };
+
+// A signal may arrive at any instruction, so the table is static memory and each entry is published by one
+// atomic store after its path is complete.
+struct Entry {
+  std::atomic<Use> use{Use::free};
+  char path[PATH_MAX];
+};
+std::array<Entry, 32> table;
+static_assert(std::atomic<Use>::is_always_lock_free);
+
+}  // namespace
+
+UnfinishedSlot enlist_unfinished(const std::string& path) noexcept {
+  if (path.size() >= PATH_MAX) return kNoSlot;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    Use expected = Use::free;
+    if (!table[i].use.compare_exchange_strong(expected, Use::reserved)) continue;
+    std::memcpy(table[i].path, path.c_str(), path.size() + 1);
+    table[i].use.store(Use::listed);
+    return static_cast<UnfinishedSlot>(i);
+  }
+  return kNoSlot;
+}
+
+void delist_unfinished(UnfinishedSlot slot) noexcept {
+  if (slot != kNoSlot) table[static_cast<std::size_t>(slot)].use.store(Use::free);
+}
+
+void discard_unfinished_files() noexcept {
+  for (Entry& entry : table)
+    if (entry.use.load() == Use::listed) ::unlink(entry.path);
+}
+
+}  // namespace sptile::formats

@@ -1,0 +1,18 @@
+// The temporaries that a signal handler has to remove.
+#pragma once
+
+#include <string>
+
+namespace sptile::formats {
+
+/// A place in the table of unfinished files; kNoSlot when there is none.
+using UnfinishedSlot = int;
+inline constexpr UnfinishedSlot kNoSlot = -1;
+
+/// Lists a path for discard_unfinished_files; kNoSlot when the table is full or the path is too long for it.
+UnfinishedSlot enlist_unfinished(const std::string& path) noexcept;
+
+/// Takes it off the list; does nothing for kNoSlot.
+void delist_unfinished(UnfinishedSlot slot) noexcept;
+
+}  // namespace sptile::formats

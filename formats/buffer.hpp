@@ -92,6 +92,11 @@ class Array {
   [[nodiscard]] bool present() const { return dtype_ != DType::none; }
   [[nodiscard]] void* data() { return bytes_.data(); }
   [[nodiscard]] const void* data() const { return bytes_.data(); }
+  /// Keeps the first `size` elements (size <= size()); the memory stays until the array goes.
+  void truncate(std::int64_t size) {
+    size_ = size;
+    bytes_.truncate(size * static_cast<std::int64_t>(size_of(dtype_)));
+  }
   [[nodiscard]] ArrayView view() const { return {dtype_, bytes_.data(), size_}; }
   template <class T>
   [[nodiscard]] std::span<T> as() {

@@ -1,0 +1,64 @@
+// The four value types as C++ types: dispatch from a DType, exact widening, correct rounding. Offline side
+// only.
+#pragma once
+
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "formats/dtype.hpp"
+#include "formats/half.hpp"
+
+namespace sptile::formats {
+
+/// Calls f(std::type_identity<T>{}) with the C++ type of a value dtype (f16, bf16, f32, f64) and returns its
+/// result.
+template <class F>
+decltype(auto) visit_value_type(DType dtype, F&& f) {
+  assert(info(dtype).is_value);
+  switch (dtype) {
+    case DType::f16:
+      return std::forward<F>(f)(std::type_identity<Half>{});
+    case DType::bf16:
+      return std::forward<F>(f)(std::type_identity<BFloat16>{});
+    case DType::f32:
+      return std::forward<F>(f)(std::type_identity<float>{});
+    default:
+      return std::forward<F>(f)(std::type_identity<double>{});
+  }
+}
+
+/// Widens a value exactly.
+template <class T>
+double widen(T x) {
+  if constexpr (std::is_floating_point_v<T>)
+    return x;
+  else
+    return to_float(x);
+}
+
+/// Rounds to float, but to an odd last bit where the result is inexact: a second rounding to a type with at
+/// least two bits less then gives what one rounding would have given.
+inline float to_odd_float(double x) {
+  const auto nearest = static_cast<float>(x);
+  if (static_cast<double>(nearest) == x || std::isnan(x)) return nearest;
+  auto bits = std::bit_cast<std::uint32_t>(nearest);
+  if (std::abs(static_cast<double>(nearest)) > std::abs(x)) --bits;  // towards zero
+  return std::bit_cast<float>(bits | 1u);
+}
+
+/// Rounds to nearest, ties to even, once; overflow gives infinity.
+template <class T>
+T round_to(double x) {
+  if constexpr (std::is_same_v<T, Half>)
+    return to_half(to_odd_float(x));
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return to_bfloat16(to_odd_float(x));
+  else
+    return static_cast<T>(x);
+}
+
+}  // namespace sptile::formats

@@ -1,0 +1,51 @@
+#include "runtime/kernels.hpp"
+
+#include "runtime/spmm/isa.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+constexpr std::string_view kCsrSummary = "rows with the sums of up to 8 vectors of columns in registers";
+constexpr std::string_view kTileSummary = "tile rows decoded into short rows, then multiplied as csr";
+
+/// Worst first: find_kernel takes the last available row of a combination.
+constexpr Kernel kKernels[] = {
+    {"cpu.csr.generic", "spmm", "csr", Device::cpu, "generic", true, kCsrSummary},
+    {"cpu.me_tcf.generic", "spmm", "me_tcf", Device::cpu, "generic", true, kTileSummary},
+    {"cpu.bittcf.generic", "spmm", "bittcf", Device::cpu, "generic", true, kTileSummary},
+    {"cpu.bmat.generic", "spmm", "bmat", Device::cpu, "generic", true, kTileSummary},
+    {"cpu.rs_tile.generic", "spmm", "rs_tile", Device::cpu, "generic", true, kTileSummary},
+#if defined(__x86_64__)
+    {"cpu.csr.avx2", "spmm", "csr", Device::cpu, "avx2", true, kCsrSummary},
+    {"cpu.me_tcf.avx2", "spmm", "me_tcf", Device::cpu, "avx2", true, kTileSummary},
+    {"cpu.bittcf.avx2", "spmm", "bittcf", Device::cpu, "avx2", true, kTileSummary},
+    {"cpu.bmat.avx2", "spmm", "bmat", Device::cpu, "avx2", true, kTileSummary},
+    {"cpu.rs_tile.avx2", "spmm", "rs_tile", Device::cpu, "avx2", true, kTileSummary},
+    {"cpu.csr.avx512", "spmm", "csr", Device::cpu, "avx512", true, kCsrSummary},
+    {"cpu.me_tcf.avx512", "spmm", "me_tcf", Device::cpu, "avx512", true, kTileSummary},
+    {"cpu.bittcf.avx512", "spmm", "bittcf", Device::cpu, "avx512", true, kTileSummary},
+    {"cpu.bmat.avx512", "spmm", "bmat", Device::cpu, "avx512", true, kTileSummary},
+    {"cpu.rs_tile.avx512", "spmm", "rs_tile", Device::cpu, "avx512", true, kTileSummary},
+#endif
+};
+
+}  // namespace
+
+std::span<const Kernel> kernels() { return kKernels; }
+
+bool available(const Kernel& kernel) {
+  const Isa* isa = find_isa(kernel.isa);
+  return isa != nullptr && isa->available();
+}
+
+const Kernel* find_kernel(std::string_view op, std::string_view format, Device device,
+                          std::string_view name) {
+  const Kernel* best = nullptr;
+  for (const Kernel& kernel : kKernels)
+    if (kernel.op == op && kernel.format == format && kernel.device == device &&
+        (name.empty() || kernel.name == name) && available(kernel))
+      best = &kernel;
+  return best;
+}
+
+}  // namespace sptile::runtime

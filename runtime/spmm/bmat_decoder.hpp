@@ -1,0 +1,86 @@
+// Windows of bmat: a row's bits and values come from two 8x4 words, the left and the right half of the tile.
+// Compiled once per instruction set.
+#pragma once
+
+#include "formats/layout/bmat.hpp"
+#include "runtime/spmm/tile_group.hpp"
+#include "runtime/spmm/walk.hpp"
+
+namespace sptile::runtime::SPTILE_ISA {
+
+template <class V, class A>
+class BmatDecoder {
+ public:
+  using Acc = A;
+  static constexpr int kRows = 16;
+
+  explicit BmatDecoder(const SpmmTask& task) : view_(formats::as_bmat(task.format)) {
+    buffer_.bind(view_.values.data, view_.values.size);
+  }
+
+  void open(std::int64_t window) {
+    const std::int32_t* offset = view_.row_window_offset.data() + window;
+    tiles_ = {offset[0], offset[1]};
+    first_value_ = view_.value_offset.data()[window];
+    first_row_ = window * kRows;
+    rows_ = window_rows(first_row_, view_.rows, kRows);
+  }
+  [[nodiscard]] int rows() const { return rows_; }
+  [[nodiscard]] std::int64_t row_id(int r) const { return first_row_ + r; }
+  [[nodiscard]] int groups() const { return tiles_.groups(); }
+
+  /// Sets the two cursors of each tile. The left one starts at word 0 and, after eight rows, stands at word
+  /// 1; the right one starts at word 2 and then stands at word 3: rows in order need no second look.
+  void prepare(int g) {
+    if (g == 0) next_value_ = first_value_;
+    range_ = tiles_.group(g);
+    for (std::int64_t t = range_.first; t < range_.last; ++t) {
+      const std::uint32_t* word = view_.bits.data() + 4 * t;
+      Cursors& at = cursors_[t - range_.first];
+      at.left = next_value_;
+      at.right = at.left + __builtin_popcount(word[0]) + __builtin_popcount(word[1]);
+      next_value_ = at.right + __builtin_popcount(word[2]) + __builtin_popcount(word[3]);
+    }
+  }
+
+  Entries<A> row(int r) {
+    buffer_.clear();
+    const std::int32_t* ids = view_.col_id.data() + 8 * range_.first;
+    const std::uint32_t* word = view_.bits.data() + 4 * range_.first + r / 8;
+    const int shift = 4 * (r % 8);
+    for (Cursors* at = cursors_; at != cursors_ + (range_.last - range_.first); ++at, ids += 8, word += 4) {
+      const unsigned left = word[0] >> shift & 0xfu, right = word[2] >> shift & 0xfu;
+      buffer_.append_columns(ids, left | right << 4);
+      const int left_count = __builtin_popcount(left), right_count = __builtin_popcount(right);
+      buffer_.append_values(at->left, left_count);
+      buffer_.append_values(at->right, right_count);
+      at->left += left_count;
+      at->right += right_count;
+    }
+    return buffer_.entries();
+  }
+
+ private:
+  struct Cursors {
+    std::int64_t left, right;
+  };
+  formats::BmatView view_;
+  TileRange tiles_, range_;
+  std::int64_t first_row_ = 0, first_value_ = 0, next_value_ = 0;
+  int rows_ = 0;
+  Cursors cursors_[kGroupTiles];
+  RowBuffer<V, A> buffer_;
+};
+
+/// Kernel of `bmat`; a unit is a window.
+struct BmatKernel {
+  static constexpr const char* kFormat = "bmat";
+
+  template <class V, class A>
+  static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
+                         const Panel<A>& panel) {
+    walk<BmatDecoder<V, A>>(task, c_row_bytes, chunk.first, chunk.last, panel);
+  }
+};
+
+}  // namespace sptile::runtime::SPTILE_ISA

@@ -1,0 +1,49 @@
+// The CPU kernels of one instruction set: the build compiles this file once for each, with SPTILE_ISA as the
+// namespace and the matching machine flags.
+#include "runtime/spmm/cpu_kernels.hpp"
+
+#include "runtime/spmm/bittcf_decoder.hpp"
+#include "runtime/spmm/bmat_decoder.hpp"
+#include "runtime/spmm/csr_decoder.hpp"
+#include "runtime/spmm/me_tcf_decoder.hpp"
+#include "runtime/spmm/rs_tile_decoder.hpp"
+
+namespace sptile::runtime::SPTILE_ISA {
+namespace {
+
+template <class F, class V, class D>
+constexpr CpuKernel row(DType values, DType dense) {
+  return {F::kFormat, values, dense, run_chunk<F, V, D>};
+}
+
+/// Pairs of types that run, for every format: dense operands of the matrix's own type, f32 with the half
+/// types, anything with a pattern.
+inline constexpr int kTypePairs = 10;
+template <class F>
+constexpr void append(CpuKernel* rows) {
+  const CpuKernel all[kTypePairs] = {
+      row<F, float, float>(DType::f32, DType::f32),     row<F, double, double>(DType::f64, DType::f64),
+      row<F, Half, float>(DType::f16, DType::f32),      row<F, Half, Half>(DType::f16, DType::f16),
+      row<F, BFloat16, float>(DType::bf16, DType::f32), row<F, BFloat16, BFloat16>(DType::bf16, DType::bf16),
+      row<F, Ones, float>(DType::none, DType::f32),     row<F, Ones, double>(DType::none, DType::f64),
+      row<F, Ones, Half>(DType::none, DType::f16),      row<F, Ones, BFloat16>(DType::none, DType::bf16),
+  };
+  for (int i = 0; i < kTypePairs; ++i) rows[i] = all[i];
+}
+
+template <class... F>
+struct Table {
+  CpuKernel rows[sizeof...(F) * kTypePairs] = {};
+  constexpr Table() {
+    CpuKernel* next = rows;
+    ((append<F>(next), next += kTypePairs), ...);
+  }
+};
+
+constexpr Table<CsrKernel, MeTcfKernel, BitTcfKernel, BmatKernel, RsTileKernel> kTable;
+
+}  // namespace
+
+CpuKernels cpu_kernels() { return {kTable.rows, static_cast<int>(sizeof(kTable.rows) / sizeof(CpuKernel))}; }
+
+}  // namespace sptile::runtime::SPTILE_ISA

@@ -1,0 +1,119 @@
+// Short vectors of the accumulator type and how dense elements are loaded into and stored from them.
+// Compiled once per instruction set, in the namespace SPTILE_ISA that the build passes.
+#pragma once
+
+#include <cstdint>
+
+#include "formats/half.hpp"
+
+namespace sptile::runtime::SPTILE_ISA {
+
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
+
+template <class T, int L>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(L * sizeof(T))));
+};
+/// L elements of T.
+template <class T, int L>
+using Vector = typename VectorOf<T, L>::type;
+
+/// Type in which products of dense elements D are formed and added.
+template <class D>
+struct AccumulatorOf {
+  using type = float;
+};
+template <>
+struct AccumulatorOf<double> {
+  using type = double;
+};
+template <class D>
+using Accumulator = typename AccumulatorOf<D>::type;
+
+template <class To, class From>
+[[gnu::always_inline]] inline To bits_as(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  __builtin_memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
+/// Picks `yes` where the comparison result is all ones.
+template <class M, class V>
+[[gnu::always_inline]] inline V select(M mask, V yes, V no) {
+  return (yes & V(mask)) | (no & ~V(mask));
+}
+
+template <int L>
+using U32 = Vector<std::uint32_t, L>;
+template <int L>
+using F32 = Vector<float, L>;
+
+template <int L>
+[[gnu::always_inline]] inline F32<L> widen(U32<L> bits, BFloat16) {
+  return bits_as<F32<L>>(bits << 16);
+}
+
+/// Moves the 15 bits below the sign to where float has them; the multiplication by 2^112 corrects the
+/// exponent and normalises subnormals; what lands at 2^16 or above was infinity or NaN.
+template <int L>
+[[gnu::always_inline]] inline F32<L> widen(U32<L> bits, Half) {
+  const F32<L> scaled = bits_as<F32<L>>((bits & 0x7fffu) << 13) * 0x1p112f;
+  const U32<L> magnitude = bits_as<U32<L>>(scaled);
+  const U32<L> special = U32<L>(magnitude >= 0x47800000u) & 0x7f800000u;
+  return bits_as<F32<L>>(magnitude | special | (bits & 0x8000u) << 16);
+}
+
+template <int L>
+[[gnu::always_inline]] inline U32<L> narrow(F32<L> x, BFloat16) {
+  const auto bits = bits_as<U32<L>>(x);
+  const U32<L> rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+  return select((bits & 0x7fffffffu) > 0x7f800000u, (bits >> 16) | 0x40u, rounded);
+}
+
+/// Same steps as to_half in formats/half.hpp, branches turned into selections.
+template <int L>
+[[gnu::always_inline]] inline U32<L> narrow(F32<L> x, Half) {
+  const auto bits = bits_as<U32<L>>(x);
+  const U32<L> magnitude = bits & 0x7fffffffu;
+  const U32<L> normal = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13;
+  const U32<L> subnormal = bits_as<U32<L>>(bits_as<F32<L>>(magnitude) + 0.5f) - 0x3f000000u;
+  const U32<L> nan = (magnitude >> 13 & 0x3ffu) | 0x7e00u;
+  U32<L> result = select(magnitude < 0x38800000u, subnormal, normal);
+  result = select(magnitude >= 0x477ff000u, U32<L>{} + 0x7c00u, result);
+  result = select(magnitude > 0x7f800000u, nan, result);
+  return result | (bits >> 16 & 0x8000u);
+}
+
+/// Loads L elements, at any alignment, widened to the accumulator type.
+template <int L, class D>
+[[gnu::always_inline]] inline Vector<Accumulator<D>, L> load(const D* from) {
+  if constexpr (sizeof(D) == sizeof(std::uint16_t)) {
+    Vector<std::uint16_t, L> bits;
+    __builtin_memcpy(&bits, from, sizeof(bits));
+    return widen<L>(__builtin_convertvector(bits, U32<L>), D{});
+  } else {
+    Vector<D, L> x;
+    __builtin_memcpy(&x, from, sizeof(x));
+    return x;
+  }
+}
+
+/// Stores L elements, rounded to nearest.
+template <int L, class D>
+[[gnu::always_inline]] inline void store(D* to, Vector<Accumulator<D>, L> x) {
+  if constexpr (sizeof(D) == sizeof(std::uint16_t)) {
+    const auto bits = __builtin_convertvector(narrow<L>(x, D{}), Vector<std::uint16_t, L>);
+    __builtin_memcpy(to, &bits, sizeof(bits));
+  } else {
+    __builtin_memcpy(to, &x, sizeof(x));
+  }
+}
+
+}  // namespace sptile::runtime::SPTILE_ISA

@@ -1,0 +1,117 @@
+// The scratch of a tile decoder: a group of tiles of one window, and one row at a time pulled out of them.
+// Compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "runtime/spmm/compress.hpp"
+#include "runtime/spmm/row_kernel.hpp"
+#include "runtime/spmm/values.hpp"
+
+namespace sptile::runtime::SPTILE_ISA {
+
+/// Tiles per group: the scratch of a row stays well inside the first cache (8 KiB for float).
+inline constexpr int kGroupTiles = 128;
+
+/// Collects the entries of one row over the tiles of a group: column ids packed by the row's bits, values
+/// read where the tile's cursor stands.
+template <class V, class A>
+class RowBuffer {
+ public:
+  RowBuffer() {
+    if constexpr (kConstant)
+      for (A& x : values_) x = A{1};
+  }
+
+  /// The values array and its length: reads stay inside.
+  void bind(const void* values, std::int64_t size) {
+    values_begin_ = static_cast<const V*>(values);
+    values_end_ = skip(values_begin_, size);
+  }
+
+  void clear() { count_ = 0; }
+
+  /// Appends the columns of `ids` (8 of them) that `bits` selects.
+  [[gnu::always_inline]] void append_columns(const std::int32_t* ids, unsigned bits) {
+    compress8(ids, bits, col_ + count_);
+  }
+
+  /// Appends `count` values from position `from`; call after the columns that they belong to.
+  [[gnu::always_inline]] void append_values(std::int64_t from, int count) {
+    if constexpr (!kConstant) copy_values(values_begin_ + from, values_end_, count, values_ + count_);
+    count_ += count;
+  }
+
+  [[nodiscard]] Entries<A> entries() const { return {col_, values_, count_}; }
+
+ private:
+  static constexpr bool kConstant = std::is_same_v<V, Ones>;
+  static constexpr int kRoom = 8 * kGroupTiles + 8;  ///< both appends write 8 elements, whatever they keep
+
+  const V* values_begin_ = nullptr;
+  const V* values_end_ = nullptr;
+  std::int64_t count_ = 0;
+  alignas(kVectorBytes) std::int32_t col_[kRoom];
+  alignas(kVectorBytes) A values_[kRoom];
+};
+
+/// A group of tiles whose rows are bytes of 64-bit masks, kWords masks (8 rows each) per tile, values row by
+/// row: bittcf, rs_tile and me_tcf look like this.
+template <class V, class A, int kWords>
+class TileGroup {
+ public:
+  /// Starts a group over `ids`, the columns of its first tile.
+  void start(const std::int32_t* ids) {
+    ids_ = ids;
+    tiles_ = 0;
+  }
+
+  /// Adds a tile whose first value stands at `cursor`.
+  void add(const std::uint64_t* masks, std::int64_t cursor) {
+    for (int w = 0; w < kWords; ++w) masks_[tiles_][w] = masks[w];
+    cursors_[tiles_++] = cursor;
+  }
+
+  /// Yields row r of all tiles; rows in ascending order, each once, because the cursors move along.
+  Entries<A> row(int r) {
+    buffer_.clear();
+    for (int t = 0; t < tiles_; ++t) {
+      const auto bits = static_cast<unsigned>(masks_[t][r / 8] >> (8 * (r % 8)) & 0xffu);
+      const int count = __builtin_popcount(bits);
+      buffer_.append_columns(ids_ + 8 * t, bits);
+      buffer_.append_values(cursors_[t], count);
+      cursors_[t] += count;
+    }
+    return buffer_.entries();
+  }
+
+  void bind(const void* values, std::int64_t size) { buffer_.bind(values, size); }
+
+ private:
+  const std::int32_t* ids_ = nullptr;
+  int tiles_ = 0;
+  std::uint64_t masks_[kGroupTiles][kWords];
+  std::int64_t cursors_[kGroupTiles];
+  RowBuffer<V, A> buffer_;
+};
+
+/// The tiles of the open window, cut in groups.
+struct TileRange {
+  std::int64_t first = 0, last = 0;
+
+  [[nodiscard]] int groups() const {
+    return last - first <= kGroupTiles ? 1 : static_cast<int>((last - first + kGroupTiles - 1) / kGroupTiles);
+  }
+  [[nodiscard]] TileRange group(int g) const {
+    const std::int64_t begin = first + std::int64_t{g} * kGroupTiles;
+    return {begin, last - begin < kGroupTiles ? last : begin + kGroupTiles};
+  }
+};
+
+/// Rows of a window of H that starts at `first_row`; the last window of a matrix may be short.
+inline int window_rows(std::int64_t first_row, std::int64_t rows, int height) {
+  return rows - first_row < height ? static_cast<int>(rows - first_row) : height;
+}
+
+}  // namespace sptile::runtime::SPTILE_ISA

@@ -1,0 +1,196 @@
+#include "runtime/spmm_plan.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "runtime/spmm/isa.hpp"
+#include "runtime/spmm/units.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+using formats::FormatView;
+
+constexpr int kMaxThreads = 4096;
+
+Status check_options(const SpmmOptions& options) {
+  if (options.n < 1)
+    return fail(Errc::usage, "plan: n = " + std::to_string(options.n) + "; B needs at least one column");
+  if (options.threads < 0 || options.threads > kMaxThreads)
+    return fail(Errc::usage, "plan: threads = " + std::to_string(options.threads) + "; use 0 (all) to " +
+                                 std::to_string(kMaxThreads));
+  if (options.device != Device::cpu)
+    return fail(Errc::unsupported, "plan: this build has no kernels for CUDA devices; use the CPU");
+  return {};
+}
+
+/// Offsets into B and C are counted in 64-bit bytes; leading dimensions are checked again by run.
+Status check_extent(const FormatView& a, const SpmmOptions& options) {
+  std::int64_t bytes = 0;
+  const std::int64_t rows = std::max(a.rows, a.cols);
+  if (__builtin_mul_overflow(rows, options.n, &bytes) || __builtin_mul_overflow(bytes, 8, &bytes))
+    return fail(Errc::unsupported, "plan: " + std::to_string(rows) + " rows of n = " +
+                                       std::to_string(options.n) + " columns take more than 2^63 bytes");
+  return {};
+}
+
+Status check_row_order(const SpmmMatrix& a, bool trusted) {
+  const std::int64_t rows = a.format.rows;
+  if (a.row_order.empty()) return {};
+  if (std::ssize(a.row_order) != rows)
+    return fail(Errc::bad_input, "row_order has " + std::to_string(a.row_order.size()) +
+                                     " rows, the matrix " + std::to_string(rows));
+  if (trusted) return {};
+  std::vector<bool> seen(static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < a.row_order.size(); ++i) {
+    const std::int32_t row = a.row_order[i];
+    if (row < 0 || row >= rows || seen[static_cast<std::size_t>(row)])
+      return fail(Errc::bad_input, "row_order[" + std::to_string(i) + "] = " + std::to_string(row) +
+                                       "; expected each row of 0 to " + std::to_string(rows - 1) + " once");
+    seen[static_cast<std::size_t>(row)] = true;
+  }
+  return {};
+}
+
+Status check_matrix(const SpmmMatrix& a, bool trusted) {
+  if (a.format.layout == nullptr) return fail(Errc::usage, "plan: the matrix has no format");
+  if (Status s = a.format.layout->check_lengths(a.format); !s) return s;
+  if (Status s = check_row_order(a, trusted); !s) return s;
+  return trusted ? Status{} : a.format.layout->check_contents(a.format);
+}
+
+const Kernel* pick_kernel(const FormatView& a, const SpmmOptions& options) {
+  return find_kernel("spmm", a.layout->name, options.device, options.kernel);
+}
+
+/// Says which kernels would have been there.
+std::string kernel_choices(const FormatView& a) {
+  std::string names;
+  for (const Kernel& kernel : kernels())
+    if (kernel.op == "spmm" && kernel.format == a.layout->name && available(kernel))
+      names += (names.empty() ? "" : ", ") + std::string(kernel.name);
+  return names.empty() ? "none on this machine" : names;
+}
+
+/// Finds the instance for the types; null when the kernel has none.
+ChunkFn find_instance(const Kernel& kernel, DType values, DType dense) {
+  const CpuKernels all = find_isa(kernel.isa)->kernels();
+  for (int i = 0; i < all.count; ++i)
+    if (all.rows[i].format == kernel.format && all.rows[i].values == values && all.rows[i].dense == dense)
+      return all.rows[i].run;
+  return nullptr;
+}
+
+/// Lists the dense types that go with a type of values, or says that there are none.
+std::string dense_choices(const Kernel& kernel, DType values) {
+  std::string names;
+  for (const DTypeInfo& type : kDTypes)
+    if (find_instance(kernel, values, type.dtype) != nullptr)
+      names += (names.empty() ? "" : " or ") + std::string(type.name);
+  return names;
+}
+
+/// Visits the value arrays of a format, in order.
+template <class F>
+void for_each_values(FormatView& view, F f) {
+  for (std::size_t i = 0; i < view.layout->arrays.size(); ++i)
+    if (view.layout->arrays[i].holds_values && view.arrays[i].present()) f(view.arrays[i]);
+}
+
+bool is_csr(const FormatView& view) { return view.layout->name == "csr"; }
+
+Status check_value_source(const SpmmMatrix& a, bool trusted) {
+  if (is_csr(a.format) && !a.value_source.present()) return {};
+  if (a.value_source.dtype != DType::i64 || a.value_source.size != a.format.nnz)
+    return fail(Errc::usage,
+                "plan: refreshable needs value_source, one i64 position per entry; convert with "
+                "--refreshable");
+  if (trusted) return {};
+  for (const std::int64_t position : a.value_source.as<std::int64_t>())
+    if (position < 0 || position >= a.format.nnz)
+      return fail(Errc::bad_input, "value_source holds position " + std::to_string(position) + " of " +
+                                       std::to_string(a.format.nnz) + " entries");
+  return {};
+}
+
+/// Copies the values and lets the plan's format point to the copy.
+void own_values(SpmmPlan& plan) {
+  std::size_t bytes = 0;
+  for_each_values(plan.matrix.format,
+                  [&](const ArrayView& v) { bytes += static_cast<std::size_t>(v.bytes()); });
+  plan.own_values.resize(bytes);
+  std::byte* next = plan.own_values.data();
+  for_each_values(plan.matrix.format, [&](ArrayView& v) {
+    if (v.size > 0) std::memcpy(next, v.data, static_cast<std::size_t>(v.bytes()));
+    v.data = next;
+    next += v.bytes();
+  });
+}
+
+void set_work(SpmmPlan& plan) {
+  int threads = plan.options.threads > 0 ? plan.options.threads : omp_get_max_threads();
+  WorkPlan work = divide_work(plan.matrix.format, plan.options.n, threads);
+  plan.chunks = std::move(work.chunks);
+  plan.empty_rows = std::move(work.empty_rows);
+  plan.threads = static_cast<int>(std::min<std::int64_t>(threads, std::ssize(plan.chunks)));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<SpmmPlan>> plan_spmm(const SpmmMatrix& a, const SpmmOptions& options) {
+  if (Status s = check_options(options); !s) return tl::unexpected(s.error());
+  if (Status s = check_matrix(a, options.trusted); !s) return tl::unexpected(s.error());
+  if (Status s = check_extent(a.format, options); !s) return tl::unexpected(s.error());
+
+  auto plan = std::make_shared<SpmmPlan>();
+  plan->matrix = a;
+  plan->options = options;
+  plan->values = a.format.value_dtype();
+  plan->kernel = pick_kernel(a.format, options);
+  const std::string format(a.format.layout->name);
+  if (plan->kernel == nullptr)
+    return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
+                "plan: no kernel " + std::string(options.kernel) + " for spmm with format " + format +
+                    " on this machine; there is: " + kernel_choices(a.format));
+  plan->options.kernel = plan->kernel->name;  // the caller's string may go
+  plan->run_chunk = find_instance(*plan->kernel, plan->values, options.dense);
+  if (plan->run_chunk == nullptr) {
+    const std::string type = plan->values == DType::none ? "pattern" : std::string(name_of(plan->values));
+    return fail(Errc::unsupported, "plan: a matrix of " + type + " values does not multiply dense " +
+                                       std::string(name_of(options.dense)) + "; use " +
+                                       dense_choices(*plan->kernel, plan->values));
+  }
+  if (options.refreshable && plan->values != DType::none) {
+    if (Status s = check_value_source(a, options.trusted); !s) return tl::unexpected(s.error());
+    own_values(*plan);
+  }
+  set_work(*plan);
+  return plan;
+}
+
+Status refresh_values(SpmmPlan& plan, ArrayView values) {
+  if (!plan.options.refreshable) return fail(Errc::usage, "refresh: the plan was not made with refreshable");
+  if (plan.values == DType::none) return fail(Errc::usage, "refresh: a pattern matrix has no values");
+  const std::int64_t nnz = plan.matrix.format.nnz;
+  if (values.dtype != plan.values || values.size != nnz || (values.data == nullptr && nnz > 0))
+    return fail(Errc::usage, "refresh: got " + std::to_string(values.size) + " values of " +
+                                 std::string(name_of(values.dtype)) + ", the plan needs " +
+                                 std::to_string(nnz) + " of " + std::string(name_of(plan.values)));
+  const auto* from = static_cast<const std::byte*>(values.data);
+  const std::size_t width = size_of(plan.values);
+  if (!plan.matrix.value_source.present()) {
+    if (nnz > 0) std::memcpy(plan.own_values.data(), from, plan.own_values.size());
+    return {};
+  }
+  std::byte* to = plan.own_values.data();
+  for (const std::int64_t position : plan.matrix.value_source.as<std::int64_t>()) {
+    std::memcpy(to, from + static_cast<std::size_t>(position) * width, width);
+    to += width;
+  }
+  return {};
+}
+
+}  // namespace sptile::runtime

@@ -1,0 +1,28 @@
+// What plan_spmm makes and run reads.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "runtime/kernels.hpp"
+#include "runtime/spmm.hpp"
+#include "runtime/spmm/cpu_kernels.hpp"
+
+namespace sptile::runtime {
+
+/// Immutable after planning except through refresh_values; run needs no other memory.
+class SpmmPlan {
+ public:
+  SpmmMatrix matrix;  ///< value arrays point into own_values when refreshable
+  SpmmOptions options;
+  DType values = DType::none;  ///< element type of A; none for a pattern
+  const Kernel* kernel = nullptr;
+  ChunkFn run_chunk = nullptr;
+  int threads = 1;  ///< that run uses; never more than there are chunks
+  std::vector<Chunk> chunks;
+  std::vector<std::int32_t> empty_rows;  ///< see WorkPlan
+  std::vector<std::byte> own_values;     ///< all value arrays of the format, one after the other
+};
+
+}  // namespace sptile::runtime

@@ -110,7 +110,7 @@ template <int L, class D>
 [[gnu::always_inline]] inline void store(D* to, Vector<Accumulator<D>, L> x) {
   if constexpr (sizeof(D) == sizeof(std::uint16_t)) {
     const auto bits = __builtin_convertvector(narrow<L>(x, D{}), Vector<std::uint16_t, L>);
-    __builtin_memcpy(to, &bits, sizeof(bits));
+    __builtin_memcpy(static_cast<void*>(to), &bits, sizeof(bits));
   } else {
     __builtin_memcpy(to, &x, sizeof(x));
   }

@@ -51,9 +51,14 @@ void multiply_block(const ColumnBlock<Accumulator<D>>& block, const Entries<Accu
   const std::int64_t last = block.last;
   const auto at = [last](int w) { return w == W - 1 ? last : std::int64_t{w} * L; };
 
-  V sum[W] = {};
-  if (carry_in != nullptr)
+  // Every loop over w is unrolled completely, or the sums would live in memory.
+  V sum[W];
+#pragma GCC unroll 8
+  for (int w = 0; w < W; ++w) sum[w] = V{};
+  if (carry_in != nullptr) {
+#pragma GCC unroll 8
     for (int w = 0; w < W; ++w) sum[w] = load<L>(carry_in + w * L);
+  }
 
   const std::int32_t* col = entries.col;
   const Acc* value = entries.value;
@@ -66,13 +71,18 @@ void multiply_block(const ColumnBlock<Accumulator<D>>& block, const Entries<Accu
   }
 
   if (carry_out != nullptr) {
+#pragma GCC unroll 8
     for (int w = 0; w < W; ++w) store<L>(carry_out + w * L, sum[w]);
     return;
   }
   auto* c = reinterpret_cast<D*>(c_row + block.c_offset);
+#pragma GCC unroll 8
   for (int w = 0; w < W; ++w) sum[w] *= block.alpha;
-  if (block.beta != 0)  // all reads come before all writes: the last vector overlaps
+  if (block.beta != 0) {  // all reads come before all writes: the last vector overlaps
+#pragma GCC unroll 8
     for (int w = 0; w < W; ++w) sum[w] += block.beta * load<L>(c + at(w));
+  }
+#pragma GCC unroll 8
   for (int w = 0; w < W; ++w) store<L>(c + at(w), sum[w]);
 }
 

@@ -1,0 +1,12 @@
+// Rows by their number of entries.
+#pragma once
+
+#include "reorder/registry.hpp"
+
+namespace sptile::reorder {
+
+/// Sorts rows by descending number of entries; equal rows keep their order. Windows then hold rows of like
+/// length, and heavy rows, which share columns most, stand together. O(rows log rows), parallel.
+Result<std::vector<std::int32_t>> order_by_degree(const formats::CsrView& a, const ReorderOptions& options);
+
+}  // namespace sptile::reorder

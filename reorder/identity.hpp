@@ -1,0 +1,11 @@
+// The order as it stands.
+#pragma once
+
+#include "reorder/registry.hpp"
+
+namespace sptile::reorder {
+
+/// Gives 0, 1, 2, ...: the baseline of every comparison. O(rows).
+Result<std::vector<std::int32_t>> order_identity(const formats::CsrView& a, const ReorderOptions& options);
+
+}  // namespace sptile::reorder

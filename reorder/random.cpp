@@ -1,0 +1,11 @@
+#include "reorder/random.hpp"
+
+#include "formats/random.hpp"
+
+namespace sptile::reorder {
+
+Result<std::vector<std::int32_t>> order_randomly(const formats::CsrView& a, const ReorderOptions& options) {
+  return random_permutation(a.rows, RandomStream(options.seed));
+}
+
+}  // namespace sptile::reorder

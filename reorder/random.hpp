@@ -1,0 +1,11 @@
+// A random order.
+#pragma once
+
+#include "reorder/registry.hpp"
+
+namespace sptile::reorder {
+
+/// Shuffles the rows with options.seed: the worst case that orderings start from. O(rows).
+Result<std::vector<std::int32_t>> order_randomly(const formats::CsrView& a, const ReorderOptions& options);
+
+}  // namespace sptile::reorder

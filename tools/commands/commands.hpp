@@ -1,0 +1,18 @@
+// The verbs, one file each.
+#pragma once
+
+#include "tools/verb.hpp"
+
+namespace sptile::tools {
+
+extern const Verb kConvert;
+extern const Verb kStats;
+extern const Verb kInfo;
+extern const Verb kVerify;
+extern const Verb kExport;
+extern const Verb kRun;
+extern const Verb kBench;
+extern const Verb kList;
+extern const Verb kGen;
+
+}  // namespace sptile::tools

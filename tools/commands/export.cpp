@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include "formats/convert/converters.hpp"
+#include "formats/io/matrix_market.hpp"
+#include "formats/layout/csr.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/input.hpp"
+#include "tools/names.hpp"
+#include "tools/order.hpp"
+#include "tools/result.hpp"
+#include "tools/stopwatch.hpp"
+#include "tools/units.hpp"
+
+namespace sptile::tools {
+namespace {
+
+struct ExportOptions {
+  std::string bundle, out, from = "csr";
+  bool force = false;
+};
+
+// The names of what the bundle holds: what --from may say.
+std::vector<std::string> held_formats(const runtime::Bundle& bundle) {
+  std::vector<std::string> names;
+  for (const formats::FormatView& view : bundle.formats()) names.emplace_back(view.layout->name);
+  return names;
+}
+
+// Rebuilds the matrix from one of the formats, rows back in their original order.
+Result<formats::Csr> rebuild(const runtime::Bundle& bundle, const std::string& name,
+                             const std::string& path) {
+  const formats::FormatView* const view = bundle.format(name);
+  if (view == nullptr) return tl::unexpected(unknown_name("format in " + path, name, held_formats(bundle)));
+  if (const Status s = formats::check(*view); !s) return fail(s.error().code, s.error().message, path);
+  auto csr = formats::find_converter(name)->to_csr(*view);
+  const auto order = bundle.row_order();
+  if (!csr || name == "csr" || order.empty()) return csr;
+  if (const Status s = formats::check_permutation(order, bundle.rows()); !s)
+    return fail(s.error().code, "row_order: " + s.error().message, path);
+  return formats::permute_rows(csr->view(), invert_order(order));
+}
+
+Status run_export(Session& session, const ExportOptions& options) {
+  if (const Status s = check_stdout_free(session, options.out); !s) return s;
+  const Stopwatch total;
+  const auto bundle = open_bundle(options.bundle);
+  if (!bundle) return tl::unexpected(bundle.error());
+  const auto csr = rebuild(**bundle, options.from, options.bundle);
+  if (!csr) return tl::unexpected(csr.error());
+  const Status written = formats::write_matrix_market(
+      csr->view(), options.out, {.force = options.force, .comment = {}, .progress = &session.progress});
+  if (!written || options.out == "-") return written;
+  Json json = new_result(session);
+  json.update({{"bundle", options.bundle}, {"output", options.out}, {"from", options.from}});
+  json.update({{"rows", csr->rows}, {"cols", csr->cols}, {"nnz", csr->nnz()}});
+  json["dtype"] = dtype_label(csr->values.dtype());
+  json["seconds"] = {{"total", total.seconds()}};
+  if (session.common.json || !session.common.quiet)
+    print_result(session, json,
+                 fmt::format("{}: {} x {}, {} entries from {}, {}\n", options.out, csr->rows, csr->cols,
+                             csr->nnz(), options.from, human_seconds(total.seconds())));
+  return {};
+}
+
+Action declare_export(CLI::App& app) {
+  auto options = std::make_shared<ExportOptions>();
+  app.add_option("BUNDLE", options->bundle, "bundle to read")->required();
+  app.add_option("OUT", options->out, "Matrix Market file to write; -: standard output")->required();
+  app.add_option("--from", options->from, "stored format to rebuild the matrix from");
+  declare_force(app, options->force);
+  return [options](Session& session) { return run_export(session, *options); };
+}
+}  // namespace
+
+const Verb kExport = {"export",
+                      "write the matrix of a bundle as Matrix Market, exactly, in its original row order",
+                      "  sptile export matrix.h5 back.mtx --from rs_tile", declare_export};
+
+}  // namespace sptile::tools

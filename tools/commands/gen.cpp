@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include "formats/io/matrix_market.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/gen/generator.hpp"
+#include "tools/result.hpp"
+#include "tools/stopwatch.hpp"
+#include "tools/units.hpp"
+
+namespace sptile::tools {
+namespace {
+
+struct GenOptions {
+  std::string field = "real", out = "-";
+  bool shuffle = false, force = false;
+  const gen::Generator* kind = nullptr;  // the one whose subcommand was given
+  Parameters arguments;                  // places for its options
+};
+
+Status run_gen(Session& session, const GenOptions& options) {
+  if (const Status s = check_stdout_free(session, options.out); !s) return s;
+  const Stopwatch total;
+  const gen::GenerateOptions how = {session.common.seed, options.field == "pattern", options.shuffle};
+  const Result<formats::Csr> a = gen::generate(*options.kind, options.arguments, how);
+  if (!a) return tl::unexpected(a.error());
+  session.detail(fmt::format("generated {} entries in {}", a->nnz(), human_seconds(total.seconds())));
+  const Status written = formats::write_matrix_market(
+      a->view(), options.out, {.force = options.force, .comment = {}, .progress = &session.progress});
+  if (!written || options.out == "-") return written;
+
+  Json json = new_result(session);
+  json.update({{"kind", options.kind->name}, {"arguments", to_json(options.arguments)}});
+  json.update({{"seed", session.common.seed}, {"field", options.field}, {"shuffle", options.shuffle}});
+  json.update({{"output", options.out}, {"rows", a->rows}, {"cols", a->cols}, {"nnz", a->nnz()}});
+  json["seconds"] = {{"total", total.seconds()}};
+  if (session.common.json || !session.common.quiet)
+    print_result(session, json,
+                 fmt::format("{}: {} x {}, {} entries, {}\n", options.out, a->rows, a->cols, a->nnz(),
+                             human_seconds(total.seconds())));
+  return {};
+}
+
+void declare_argument(CLI::App& app, const gen::ArgumentSpec& spec, ParameterValue& place) {
+  const std::string option = "--" + std::string(spec.name), help(spec.help);
+  if (spec.integer) {
+    place = std::int64_t{0};
+    app.add_option(option, std::get<std::int64_t>(place), help)
+        ->required()
+        ->default_str("")
+        ->check(CLI::Range(static_cast<std::int64_t>(spec.minimum), static_cast<std::int64_t>(spec.maximum)));
+  } else {
+    place = 0.0;
+    app.add_option(option, std::get<double>(place), help)
+        ->required()
+        ->default_str("")
+        ->check(CLI::Range(spec.minimum, spec.maximum));
+  }
+}
+
+void declare_kind(CLI::App& gen_app, const gen::Generator& kind, const std::shared_ptr<GenOptions>& options) {
+  CLI::App* const app = gen_app.add_subcommand(std::string(kind.name), std::string(kind.summary));
+  app->set_help_flag("-h,--help", "print this help");
+  app->footer(
+      fmt::format("Options of 'sptile gen' (-o, --seed, --field, --shuffle ...) may follow too.\nExample:\n"
+                  "  sptile gen {} {} -o {}.mtx",
+                  kind.name, kind.example, kind.name));
+  app->fallthrough();
+  // The places must not move: CLI11 keeps their addresses.
+  auto arguments = std::make_shared<Parameters>(kind.arguments.size());
+  for (std::size_t i = 0; i < kind.arguments.size(); ++i) {
+    (*arguments)[i].first = kind.arguments[i].name;
+    declare_argument(*app, kind.arguments[i], (*arguments)[i].second);
+  }
+  app->callback([&kind, options, arguments] {
+    options->kind = &kind;
+    options->arguments = *arguments;
+  });
+}
+
+Action declare_gen(CLI::App& app) {
+  auto options = std::make_shared<GenOptions>();
+  app.add_option("-o,--output", options->out, "Matrix Market file to write; -: standard output");
+  app.add_option("--field", options->field, "values uniform in (-1, 1) and never 0, or none")
+      ->check(CLI::IsMember({"real", "pattern"}));
+  app.add_flag("--shuffle", options->shuffle,
+               "relabel at random: rows and columns alike in graphs, independently in 'random'");
+  declare_force(app, options->force);
+  app.require_subcommand(1);
+  for (const gen::Generator& kind : gen::generators()) declare_kind(app, kind, options);
+  return [options](Session& session) { return run_gen(session, *options); };
+}
+}  // namespace
+
+const Verb kGen = {"gen", "make a matrix: graphs, grids, stencils, random",
+                   "  sptile gen rmat --scale 16 --edges 500000 --seed 7 --shuffle -o rmat16.mtx",
+                   declare_gen};
+
+}  // namespace sptile::tools

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include "runtime/bundle.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/input.hpp"
+#include "tools/result.hpp"
+#include "tools/table.hpp"
+#include "tools/units.hpp"
+
+namespace sptile::tools {
+namespace {
+
+Json format_json(const runtime::Bundle& bundle, const formats::FormatView& view) {
+  return {{"name", view.layout->name},
+          {"dtype", dtype_label(view.value_dtype())},
+          {"tc_blocks", view.layout->tc_blocks(view)},
+          {"index_bytes", formats::index_bytes(view)},
+          {"value_bytes", formats::value_bytes(view)},
+          {"refreshable", bundle.value_source(view.layout->name).present()}};
+}
+
+Json array_json(const runtime::BundleArray& array) {
+  return {{"path", array.path},
+          {"dtype", name_of(array.array.dtype)},
+          {"elements", array.array.size},
+          {"bytes", array.array.bytes()},
+          {"xxh3", fmt::format("{:016x}", array.hash)}};
+}
+
+Json info_json(const Session& session, const std::string& path, const runtime::Bundle& bundle) {
+  Json json = new_result(session);
+  json.update({{"bundle", path}, {"rows", bundle.rows()}, {"cols", bundle.cols()}, {"nnz", bundle.nnz()}});
+  json.update({{"dtype", dtype_label(bundle.dtype())}, {"row_order", !bundle.row_order().empty()}});
+  json["file_bytes"] = bundle.file_size();
+  json["formats"] = Json::array();
+  for (const formats::FormatView& view : bundle.formats())
+    json["formats"].push_back(format_json(bundle, view));
+  json["arrays"] = Json::array();
+  for (const runtime::BundleArray& array : bundle.arrays()) json["arrays"].push_back(array_json(array));
+  return json;
+}
+
+std::string info_text(const Session& session, const std::string& path, const runtime::Bundle& bundle) {
+  std::string text =
+      fmt::format("{}: {} x {}, {} entries, {}, {}, {}\n\n", path, bundle.rows(), bundle.cols(), bundle.nnz(),
+                  dtype_label(bundle.dtype()),
+                  bundle.row_order().empty() ? "rows in their own order" : "rows reordered in the formats",
+                  human_bytes(static_cast<std::int64_t>(bundle.file_size())));
+  std::vector<std::vector<std::string>> rows = {
+      {"format", "values", "tc blocks", "index", "value", "refreshable"}};
+  for (const formats::FormatView& view : bundle.formats()) {
+    const std::int64_t blocks = view.layout->tc_blocks(view);
+    rows.push_back({std::string(view.layout->name), std::string(dtype_label(view.value_dtype())),
+                    blocks > 0 ? fmt::format("{}", blocks) : "-", human_bytes(formats::index_bytes(view)),
+                    human_bytes(formats::value_bytes(view)),
+                    bundle.value_source(view.layout->name).present() ? "yes" : "no"});
+  }
+  text += format_table(rows, "llrrrl");
+  if (!session.common.verbose) return text;
+  rows = {{"array", "type", "elements", "bytes"}};
+  for (const runtime::BundleArray& array : bundle.arrays())
+    rows.push_back({array.path, std::string(name_of(array.array.dtype)), fmt::format("{}", array.array.size),
+                    fmt::format("{}", array.array.bytes())});
+  return text + "\n" + format_table(rows, "llrr");
+}
+
+Status run_info(Session& session, const std::string& path) {
+  const auto bundle = open_bundle(path);
+  if (!bundle) return tl::unexpected(bundle.error());
+  print_result(session, info_json(session, path, **bundle), info_text(session, path, **bundle));
+  return {};
+}
+
+Action declare_info(CLI::App& app) {
+  auto path = std::make_shared<std::string>();
+  app.add_option("BUNDLE", *path, "bundle, read no further than its header")->required();
+  return [path](Session& session) { return run_info(session, *path); };
+}
+}  // namespace
+
+const Verb kInfo = {"info", "tell what a bundle holds, from its header", "  sptile info matrix.h5 -v",
+                    declare_info};
+
+}  // namespace sptile::tools

@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "formats/layout/registry.hpp"
+#include "reorder/registry.hpp"
+#include "runtime/kernels.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/devices.hpp"
+#include "tools/names.hpp"
+#include "tools/result.hpp"
+#include "tools/table.hpp"
+
+namespace sptile::tools {
+namespace {
+using Rows = std::vector<std::vector<std::string>>;
+
+// One of sptile's tables, as JSON and as text.
+struct Listing {
+  std::string_view name;
+  Json (*json)();
+  std::string (*text)();
+};
+
+std::string yes_no(bool value) { return value ? "yes" : "no"; }
+
+Json formats_json() {
+  Json rows = Json::array();
+  for (const formats::FormatLayout* f : formats::layouts()) {
+    Json arrays = Json::array();
+    for (const formats::ArraySpec& a : f->arrays) arrays.push_back(a.name);
+    rows.push_back({{"name", f->name},
+                    {"summary", f->summary},
+                    {"window_rows", f->window_rows},
+                    {"tile_cols", f->tile_cols},
+                    {"arrays", arrays}});
+  }
+  return rows;
+}
+
+std::string formats_text() {
+  Rows rows = {{"format", "tile", "summary"}};
+  for (const formats::FormatLayout* f : formats::layouts())
+    rows.push_back({std::string(f->name),
+                    f->tile_cols > 0 ? fmt::format("{}x{}", f->window_rows, f->tile_cols) : "-",
+                    std::string(f->summary)});
+  return format_table(rows, "lll");
+}
+
+Json reorderers_json() {
+  Json rows = Json::array();
+  for (const reorder::Reorderer& r : reorder::reorderers())
+    rows.push_back({{"name", r.name}, {"summary", r.summary}, {"needs_square", r.needs_square}});
+  return rows;
+}
+
+std::string reorderers_text() {
+  Rows rows = {{"reorderer", "square only", "summary"}};
+  for (const reorder::Reorderer& r : reorder::reorderers())
+    rows.push_back({std::string(r.name), yes_no(r.needs_square), std::string(r.summary)});
+  return format_table(rows, "lll");
+}
+
+Json kernels_json() {
+  Json rows = Json::array();
+  for (const runtime::Kernel& k : runtime::kernels())
+    rows.push_back({{"name", k.name},
+                    {"op", k.op},
+                    {"format", k.format},
+                    {"device", name_of(k.device)},
+                    {"isa", k.isa},
+                    {"deterministic", k.deterministic},
+                    {"available", runtime::available(k)},
+                    {"summary", k.summary}});
+  return rows;
+}
+
+std::string kernels_text() {
+  Rows rows = {{"kernel", "op", "format", "device", "deterministic", "available", "summary"}};
+  for (const runtime::Kernel& k : runtime::kernels())
+    rows.push_back({std::string(k.name), std::string(k.op), std::string(k.format),
+                    std::string(name_of(k.device)), yes_no(k.deterministic), yes_no(runtime::available(k)),
+                    std::string(k.summary)});
+  return format_table(rows, "lllllll");
+}
+
+Json devices_json() {
+  Json rows = Json::array();
+  for (const DeviceRow& d : devices())
+    rows.push_back({{"name", d.name}, {"available", device_available(d)}, {"detail", device_detail(d)}});
+  return rows;
+}
+
+std::string devices_text() {
+  Rows rows = {{"device", "available", "detail"}};
+  for (const DeviceRow& d : devices())
+    rows.push_back({std::string(d.name), yes_no(device_available(d)), device_detail(d)});
+  return format_table(rows, "lll");
+}
+
+constexpr Listing kListings[] = {
+    {"formats", formats_json, formats_text},
+    {"reorderers", reorderers_json, reorderers_text},
+    {"kernels", kernels_json, kernels_text},
+    {"devices", devices_json, devices_text},
+};
+
+Status run_list(Session& session, const std::string& what) {
+  const auto names = parse_names("table", what, names_of(kListings));
+  if (!names) return tl::unexpected(names.error());
+  Json json = new_result(session);
+  std::string text;
+  for (const Listing& listing : kListings) {
+    if (std::find(names->begin(), names->end(), listing.name) == names->end()) continue;
+    json[std::string(listing.name)] = listing.json();
+    text += (text.empty() ? "" : "\n") + listing.text();
+  }
+  print_result(session, json, text);
+  return {};
+}
+
+Action declare_list(CLI::App& app) {
+  auto what = std::make_shared<std::string>("all");
+  app.add_option("TABLE", *what, "formats, reorderers, kernels, devices, or all");
+  return [what](Session& session) { return run_list(session, *what); };
+}
+}  // namespace
+
+const Verb kList = {"list", "show what this build knows: formats, reorderers, kernels, devices",
+                    "  sptile list kernels", declare_list};
+
+}  // namespace sptile::tools

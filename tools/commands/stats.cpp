@@ -1,0 +1,256 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "formats/convert/converters.hpp"
+#include "formats/layout/csr.hpp"
+#include "formats/sizes.hpp"
+#include "reorder/quality.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/input.hpp"
+#include "tools/names.hpp"
+#include "tools/order.hpp"
+#include "tools/result.hpp"
+#include "tools/table.hpp"
+#include "tools/units.hpp"
+
+namespace sptile::tools {
+namespace {
+
+struct StatsOptions {
+  std::string in, reorder = "identity", dtype = "f32";
+  int window_rows = 8;
+  bool real_part = false;
+};
+
+constexpr int kPercentiles[] = {1, 10, 25, 50, 75, 90, 99};
+
+struct LineLengths {
+  std::int64_t empty = 0, minimum = 0, maximum = 0;
+  double mean = 0, deviation = 0;
+  std::vector<std::int64_t> percentiles;  // at kPercentiles, nearest rank
+};
+
+LineLengths measure_lengths(std::vector<std::int64_t> lengths) {
+  LineLengths result;
+  result.percentiles.assign(std::size(kPercentiles), 0);
+  if (lengths.empty()) return result;
+  std::sort(lengths.begin(), lengths.end());
+  const double count = static_cast<double>(lengths.size());
+  result.empty = std::upper_bound(lengths.begin(), lengths.end(), 0) - lengths.begin();
+  result.minimum = lengths.front();
+  result.maximum = lengths.back();
+  result.mean = static_cast<double>(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0})) / count;
+  double squares = 0;
+  for (const std::int64_t n : lengths) squares += std::pow(static_cast<double>(n) - result.mean, 2);
+  result.deviation = std::sqrt(squares / count);
+  for (std::size_t i = 0; i < std::size(kPercentiles); ++i) {
+    const auto rank = static_cast<std::size_t>(std::ceil(kPercentiles[i] / 100.0 * count));
+    result.percentiles[i] = lengths[rank - 1];
+  }
+  return result;
+}
+
+std::vector<std::int64_t> row_lengths(const formats::CsrView& a) {
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(a.rows));
+  for (std::int64_t r = 0; r < a.rows; ++r) lengths[static_cast<std::size_t>(r)] = a.row_nnz(r);
+  return lengths;
+}
+
+std::vector<std::int64_t> column_lengths(const formats::CsrView& a) {
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(a.cols), 0);
+  for (const std::int32_t c : a.col_idx) ++lengths[static_cast<std::size_t>(c)];
+  return lengths;
+}
+
+struct FormatRow {
+  std::string name;
+  bool stored;  // sptile has it; the others are for comparison
+  std::int64_t tc_blocks = 0, index_bytes = 0, value_bytes = 0;
+  std::string refused;  // why the matrix does not fit
+};
+
+FormatRow comparison_row(const formats::FormatSize& size) {
+  return {std::string(size.name), false, 0, size.index_bytes, size.value_bytes, {}};
+}
+
+FormatRow stored_row(const formats::FormatView& view) {
+  return {std::string(view.layout->name), true, view.layout->tc_blocks(view), formats::index_bytes(view),
+          formats::value_bytes(view),     {}};
+}
+
+// Converts to every format, one at a time, and keeps the sizes.
+Result<std::vector<FormatRow>> measure_formats(Session& session, const formats::CsrView& a) {
+  const auto value_size = static_cast<std::int64_t>(size_of(a.values.dtype));
+  std::vector<FormatRow> rows = {comparison_row(formats::coo_size(a.rows, a.cols, a.nnz(), value_size)),
+                                 comparison_row(formats::tcf_size(a.rows, a.cols, a.nnz(), value_size)),
+                                 stored_row(formats::as_format(a))};
+  for (const formats::Converter& converter : formats::converters()) {
+    if (converter.format == formats::kCsrLayout.name) continue;
+    const auto data = converter.from_csr(a, &session.progress);
+    if (data)
+      rows.push_back(stored_row(data->view()));
+    else if (data.error().code == Errc::unsupported)
+      rows.push_back({std::string(converter.format), true, 0, 0, 0, data.error().message});
+    else
+      return tl::unexpected(data.error());
+  }
+  return rows;
+}
+
+struct Stats {
+  std::string name, order;
+  std::int64_t rows, cols, nnz;
+  LineLengths row_nnz, column_nnz;
+  std::vector<FormatRow> formats;
+  std::vector<reorder::WindowQuality> quality;
+  DType dtype;
+};
+
+double mean_per_block(const Stats& stats, const FormatRow& row) {
+  return row.tc_blocks > 0 ? static_cast<double>(stats.nnz) / static_cast<double>(row.tc_blocks) : 0;
+}
+
+Json lengths_json(const LineLengths& lengths) {
+  Json percentiles = Json::object();
+  for (std::size_t i = 0; i < std::size(kPercentiles); ++i)
+    percentiles[fmt::format("p{}", kPercentiles[i])] = lengths.percentiles[i];
+  return {{"empty", lengths.empty}, {"min", lengths.minimum},         {"max", lengths.maximum},
+          {"mean", lengths.mean},   {"deviation", lengths.deviation}, {"percentiles", percentiles}};
+}
+
+Json formats_json(const Stats& stats) {
+  Json list = Json::array();
+  for (const FormatRow& row : stats.formats) {
+    Json json = {{"name", row.name}, {"stored", row.stored}};
+    if (!row.refused.empty()) {
+      json["refused"] = row.refused;
+    } else {
+      json.update({{"index_bytes", row.index_bytes}, {"value_bytes", row.value_bytes}});
+      json["total_bytes"] = row.index_bytes + row.value_bytes;
+      if (row.stored)
+        json.update({{"tc_blocks", row.tc_blocks}, {"mean_nnz_tc", mean_per_block(stats, row)}});
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json stats_json(const Session& session, const Stats& stats) {
+  Json json = new_result(session);
+  json.update({{"name", stats.name}, {"rows", stats.rows}, {"cols", stats.cols}, {"nnz", stats.nnz}});
+  json.update({{"dtype", dtype_label(stats.dtype)}, {"order", stats.order}});
+  json.update({{"empty_rows", stats.row_nnz.empty}, {"empty_cols", stats.column_nnz.empty}});
+  json.update({{"row_nnz", lengths_json(stats.row_nnz)}, {"col_nnz", lengths_json(stats.column_nnz)}});
+  json["nnz1_ratio"] = stats.quality.front().nnz1_ratio;
+  json["formats"] = formats_json(stats);
+  json["quality"] = Json::array();
+  for (const reorder::WindowQuality& q : stats.quality)
+    json["quality"].push_back({{"window_rows", q.window_rows},
+                               {"distinct_columns", q.distinct_columns},
+                               {"tc_blocks", q.tc_blocks},
+                               {"mean_nnz_tc", q.mean_nnz_tc},
+                               {"nnz1_ratio", q.nnz1_ratio}});
+  return json;
+}
+
+std::string lengths_text(const char* what, const LineLengths& lengths) {
+  std::string percentiles;
+  for (std::size_t i = 0; i < std::size(kPercentiles); ++i)
+    percentiles += fmt::format("  p{} {}", kPercentiles[i], lengths.percentiles[i]);
+  return fmt::format("entries per {}: {} to {}, mean {:.2f}, deviation {:.2f}, {} empty{}\n", what,
+                     lengths.minimum, lengths.maximum, lengths.mean, lengths.deviation, lengths.empty,
+                     percentiles);
+}
+
+std::string formats_text(const Stats& stats) {
+  std::vector<std::vector<std::string>> rows = {
+      {"format", "index", "values", "total", "tc blocks", "entries/block"}};
+  for (const FormatRow& row : stats.formats) {
+    if (!row.refused.empty()) {
+      rows.push_back({row.name, "-", "-", "-", "-", "does not fit"});
+      continue;
+    }
+    const bool tiles = row.tc_blocks > 0;
+    rows.push_back({row.name + (row.stored ? "" : " *"), human_bytes(row.index_bytes),
+                    human_bytes(row.value_bytes), human_bytes(row.index_bytes + row.value_bytes),
+                    tiles ? fmt::format("{}", row.tc_blocks) : "-",
+                    tiles ? fmt::format("{:.2f}", mean_per_block(stats, row)) : "-"});
+  }
+  return format_table(rows, "lrrrrr") + "* for comparison only\n";
+}
+
+std::string stats_text(const Stats& stats) {
+  std::vector<std::vector<std::string>> rows = {
+      {"window rows", "distinct columns", "tc blocks", "entries/block", "single-entry columns"}};
+  for (const reorder::WindowQuality& q : stats.quality)
+    rows.push_back({fmt::format("{}", q.window_rows), fmt::format("{}", q.distinct_columns),
+                    fmt::format("{}", q.tc_blocks), fmt::format("{:.2f}", q.mean_nnz_tc),
+                    fmt::format("{:.1f}%", 100 * q.nnz1_ratio)});
+  return fmt::format("{}: {} x {}, {} entries, {}, rows in order: {}\n{}{}\n{}\n{}", stats.name, stats.rows,
+                     stats.cols, stats.nnz, dtype_label(stats.dtype), stats.order,
+                     lengths_text("row", stats.row_nnz), lengths_text("column", stats.column_nnz),
+                     formats_text(stats), format_table(rows, "rrrrr"));
+}
+
+// The order that the statistics are about: the bundle's own, else that of --reorder.
+Status order_rows(Session& session, const StatsOptions& options, LoadedMatrix& loaded, Stats& stats) {
+  const reorder::Reorderer* const method = reorder::find_reorderer(options.reorder);
+  if (method == nullptr)
+    return tl::unexpected(unknown_name("reorderer", options.reorder, names_of(reorder::reorderers())));
+  std::vector<std::int32_t> order = std::move(loaded.row_order);
+  stats.order = order.empty() ? "identity" : "of the bundle";
+  if (options.reorder != "identity") {
+    auto computed = compute_order(session, *method, loaded.csr.view(), options.window_rows);
+    if (!computed) return tl::unexpected(std::move(computed.error()));
+    order = std::move(*computed);
+    stats.order = options.reorder;
+  }
+  if (!order.empty()) loaded.csr = formats::permute_rows(loaded.csr.view(), order);
+  return {};
+}
+
+Status run_stats(Session& session, const StatsOptions& options) {
+  const DType dtype = *value_dtype_from_name(options.dtype);
+  auto loaded = load_matrix(session, options.in, {dtype, options.real_part, false});
+  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  Stats stats{};
+  if (Status s = order_rows(session, options, *loaded, stats); !s) return s;
+  const formats::CsrView a = loaded->csr.view();
+  stats.name = loaded->name;
+  stats.rows = a.rows;
+  stats.cols = a.cols;
+  stats.nnz = a.nnz();
+  stats.dtype = a.values.dtype;
+  stats.row_nnz = measure_lengths(row_lengths(a));
+  stats.column_nnz = measure_lengths(column_lengths(a));
+  auto sizes = measure_formats(session, a);
+  if (!sizes) return tl::unexpected(std::move(sizes.error()));
+  stats.formats = std::move(*sizes);
+  stats.quality = reorder::measure_quality(a);
+  print_result(session, stats_json(session, stats), stats_text(stats));
+  return {};
+}
+
+Action declare_stats(CLI::App& app) {
+  auto options = std::make_shared<StatsOptions>();
+  app.add_option("IN", options->in,
+                 "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
+      ->required();
+  app.add_option("--reorder", options->reorder, "look at the matrix in this row order; a bundle has its own");
+  app.add_option("--window-rows", options->window_rows, "window height that orderings aim at")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--dtype", options->dtype, "value type that the sizes are for")
+      ->check(CLI::IsMember({"f32", "f64", "f16", "bf16"}));
+  app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
+  return [options](Session& session) { return run_stats(session, *options); };
+}
+}  // namespace
+
+const Verb kStats = {"stats", "tell the structure of a matrix: sizes per format, row lengths, tile quality",
+                     "  sptile stats matrix.mtx.gz --json", declare_stats};
+
+}  // namespace sptile::tools

@@ -1,0 +1,44 @@
+// A table of results in a CSV file that grows row by row, so that an interrupted benchmark goes on where it
+// was.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/result.hpp"
+
+namespace sptile::tools {
+
+/// One column: the key of the JSON row, whether it is text, and whether it takes part in telling rows apart.
+struct CsvColumn {
+  std::string_view key;
+  bool text, identifies;
+};
+
+/// Keeps the rows of one CSV file. Rows are JSON objects that have a value for every column.
+class CsvLog {
+ public:
+  /// Reads the rows that `path` has, if it exists; an empty path keeps nothing. A last line that was cut off
+  /// by a crash is dropped. Errc::bad_input when the file has other columns or broken lines, with file:line.
+  static Result<CsvLog> open(const std::string& path, std::span<const CsvColumn> columns);
+
+  /// Finds the row that agrees with `wanted` in all identifying columns; nullptr when there is none.
+  [[nodiscard]] const Json* find(const Json& wanted) const;
+
+  /// Appends a row to the file and flushes it.
+  Status append(const Json& row);
+
+ private:
+  [[nodiscard]] std::string identity(const Json& row) const;
+  [[nodiscard]] std::string line(const Json& row) const;
+  Status read_lines(const std::string& text);
+
+  std::string path_;
+  std::span<const CsvColumn> columns_;
+  std::map<std::string, Json> rows_;  // by identity
+};
+
+}  // namespace sptile::tools

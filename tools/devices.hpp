@@ -1,0 +1,33 @@
+// Devices and precisions by name, as the command line and JSON say them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "runtime/spmm.hpp"
+
+namespace sptile::tools {
+
+struct DeviceRow {
+  std::string_view name;
+  runtime::Device device;
+};
+
+std::span<const DeviceRow> devices();
+std::string_view name_of(runtime::Device device);
+
+/// True when this build has a kernel for the device that this machine can run.
+bool device_available(const DeviceRow& row);
+
+/// One line on what is there: threads and instruction set, or what is missing.
+std::string device_detail(const DeviceRow& row);
+
+struct PrecisionRow {
+  std::string_view name;
+  runtime::Precision precision;
+};
+
+std::span<const PrecisionRow> precisions();
+
+}  // namespace sptile::tools

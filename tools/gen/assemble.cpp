@@ -1,0 +1,31 @@
+#include "tools/gen/assemble.hpp"
+
+#include <tbb/parallel_sort.h>
+
+#include <algorithm>
+
+namespace sptile::tools::gen {
+
+formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices) {
+  std::uint64_t* const keys = edges.keys.data();
+  tbb::parallel_sort(keys, keys + edges.keys.size());
+  const std::uint64_t* const last =
+      std::unique(keys, std::lower_bound(keys, edges.keys.end(), EdgeList::kDropped));
+  const std::int64_t nnz = last - keys;
+  const auto row_of = [&](std::int64_t k) { return static_cast<std::int64_t>(keys[k] >> 32); };
+
+  formats::Csr a;
+  a.rows = a.cols = vertices;
+  a.row_ptr = formats::Buffer<std::int64_t>(vertices + 1);
+  a.col_idx = formats::Buffer<std::int32_t>(nnz);
+  // Entry k starts every row after the row of entry k - 1 up to its own; one past the end closes the rest.
+  tbb::parallel_for(std::int64_t{0}, nnz + 1, [&](std::int64_t k) {
+    const std::int64_t previous = k == 0 ? -1 : row_of(k - 1);
+    const std::int64_t current = k == nnz ? vertices : row_of(k);
+    for (std::int64_t r = previous + 1; r <= current; ++r) a.row_ptr[r] = k;
+    if (k < nnz) a.col_idx[k] = static_cast<std::int32_t>(keys[k] & 0xffffffffu);
+  });
+  return a;
+}
+
+}  // namespace sptile::tools::gen

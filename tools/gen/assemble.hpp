@@ -1,0 +1,57 @@
+// From rows or edges to CSR, in parallel and with one result for any number of threads.
+#pragma once
+
+#include <tbb/parallel_for.h>
+
+#include <cstdint>
+#include <numeric>
+#include <span>
+
+#include "formats/csr.hpp"
+
+namespace sptile::tools::gen {
+
+/// Builds a pattern row by row: `row_nnz(r)` gives the length of row r, then `fill(r, columns)` writes its
+/// sorted unique columns.
+template <class RowNnz, class Fill>
+formats::Csr csr_by_rows(std::int64_t rows, std::int64_t cols, const RowNnz& row_nnz, const Fill& fill) {
+  formats::Csr a;
+  a.rows = rows;
+  a.cols = cols;
+  a.row_ptr = formats::Buffer<std::int64_t>(rows + 1);
+  a.row_ptr[0] = 0;
+  tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t r) { a.row_ptr[r + 1] = row_nnz(r); });
+  std::partial_sum(a.row_ptr.begin(), a.row_ptr.end(), a.row_ptr.begin());
+  a.col_idx = formats::Buffer<std::int32_t>(a.row_ptr[rows]);
+  tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t r) {
+    const auto length = static_cast<std::size_t>(a.row_ptr[r + 1] - a.row_ptr[r]);
+    fill(r, std::span(a.col_idx.data() + a.row_ptr[r], length));
+  });
+  return a;
+}
+
+/// An undirected edge as two directed ones: places for csr_from_edges.
+struct EdgeList {
+  explicit EdgeList(std::int64_t edges) : keys(2 * edges) {}
+
+  /// Sets edge `i` to {u, v} and its mirror; a loop counts once.
+  void set(std::int64_t i, std::int64_t u, std::int64_t v) {
+    keys[2 * i] = key(u, v);
+    keys[2 * i + 1] = u == v ? kDropped : key(v, u);
+  }
+  /// Leaves edge `i` out.
+  void drop(std::int64_t i) { keys[2 * i] = keys[2 * i + 1] = kDropped; }
+
+  static constexpr std::uint64_t kDropped = ~std::uint64_t{0};
+  formats::Buffer<std::uint64_t> keys;  ///< row << 32 | column, or kDropped
+
+ private:
+  static std::uint64_t key(std::int64_t row, std::int64_t column) {
+    return static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint64_t>(column);
+  }
+};
+
+/// Builds the symmetric pattern of the edges, repeated ones merged. O(edges log edges), parallel.
+formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices);
+
+}  // namespace sptile::tools::gen

@@ -1,0 +1,72 @@
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+#include "formats/random.hpp"
+#include "tools/gen/generator.hpp"
+
+namespace sptile::tools::gen {
+namespace {
+// Streams of one seed that must not repeat each other: structure uses the seed itself.
+constexpr std::uint64_t kValueSalt = 0x76616c7565ull, kRowSalt = 0x726f77ull, kColumnSalt = 0x636f6cull;
+
+formats::Array draw_values(const formats::Csr& a, bool symmetric, std::uint64_t seed) {
+  formats::Buffer<float> values(a.nnz());
+  tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t r) {
+    for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) {
+      const std::int64_t c = a.col_idx[k];
+      const auto first = static_cast<std::uint64_t>(symmetric ? std::min(r, c) : r);
+      const auto second = static_cast<std::uint64_t>(symmetric ? std::max(r, c) : c);
+      values[k] = RandomStream(seed ^ kValueSalt, first << 32 | second).signed_unit();
+    }
+  });
+  return formats::Array(std::move(values));
+}
+
+std::vector<std::int32_t> invert(const std::vector<std::int32_t>& order) {
+  std::vector<std::int32_t> inverse(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    inverse[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
+  return inverse;
+}
+
+formats::Csr relabel(const formats::Csr& a, bool symmetric, std::uint64_t seed) {
+  const std::vector<std::int32_t> row_order = random_permutation(a.rows, RandomStream(seed ^ kRowSalt));
+  const std::vector<std::int32_t> column_labels =
+      symmetric ? invert(row_order) : random_permutation(a.cols, RandomStream(seed ^ kColumnSalt));
+  formats::Csr result = formats::permute_rows(a.view(), row_order);
+  tbb::parallel_for(std::int64_t{0}, result.nnz(), [&](std::int64_t k) {
+    result.col_idx[k] = column_labels[static_cast<std::size_t>(result.col_idx[k])];
+  });
+  formats::sort_and_sum_duplicates(result);
+  return result;
+}
+
+const ParameterValue& find(const Parameters& arguments, std::string_view name) {
+  const auto found =
+      std::find_if(arguments.begin(), arguments.end(), [&](const auto& a) { return a.first == name; });
+  assert(found != arguments.end());
+  return found->second;
+}
+}  // namespace
+
+std::int64_t integer_argument(const Parameters& arguments, std::string_view name) {
+  return std::get<std::int64_t>(find(arguments, name));
+}
+
+double real_argument(const Parameters& arguments, std::string_view name) {
+  return std::get<double>(find(arguments, name));
+}
+
+Result<formats::Csr> generate(const Generator& generator, const Parameters& arguments,
+                              const GenerateOptions& options) {
+  Result<formats::Csr> a = generator.structure(arguments, options.seed);
+  if (!a) return a;
+  if (!options.pattern) a->values = draw_values(*a, generator.symmetric, options.seed);
+  if (options.shuffle) return relabel(*a, generator.symmetric, options.seed);
+  return a;
+}
+
+}  // namespace sptile::tools::gen

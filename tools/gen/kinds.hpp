@@ -1,0 +1,15 @@
+// The generators, one file each. Sizes in their comments; all are deterministic in their seed.
+#pragma once
+
+#include "tools/gen/generator.hpp"
+
+namespace sptile::tools::gen {
+
+extern const Generator kRmat;       ///< R-MAT graph: skewed degrees, no locality
+extern const Generator kGrid2d;     ///< L x L grid, 4 neighbours
+extern const Generator kStencil27;  ///< L x L x L grid, 27 points, D unknowns each (finite elements)
+extern const Generator kPlanted;    ///< planted communities of power-law sizes
+extern const Generator kMolecules;  ///< many small graphs: block-diagonal batches
+extern const Generator kRandom;     ///< rectangular, even rows, uniform columns
+
+}  // namespace sptile::tools::gen

@@ -1,0 +1,10 @@
+#include "tools/gen/kinds.hpp"
+
+namespace sptile::tools::gen {
+
+std::span<const Generator> generators() {
+  static const Generator kTable[] = {kRmat, kGrid2d, kStencil27, kPlanted, kMolecules, kRandom};
+  return kTable;
+}
+
+}  // namespace sptile::tools::gen

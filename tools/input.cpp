@@ -1,0 +1,109 @@
+#include "tools/input.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "formats/io/matrix_market.hpp"
+#include "formats/layout/bundle_layout.hpp"
+#include "formats/layout/csr.hpp"
+#include "tools/sha256.hpp"
+
+namespace sptile::tools {
+namespace {
+constexpr std::array<char, 8> kHdf5Magic = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+
+bool has_magic(std::istream& in, std::int64_t offset, const void* magic) {
+  std::array<char, 8> bytes{};
+  in.clear();
+  return in.seekg(offset) && in.read(bytes.data(), 8) && std::memcmp(bytes.data(), magic, 8) == 0;
+}
+
+// HDF5 looks for its superblock at 0, 512, 1024 and further doublings.
+bool is_hdf5(std::istream& in) {
+  if (has_magic(in, 0, kHdf5Magic.data())) return true;
+  for (std::int64_t offset = 512; offset <= (std::int64_t{1} << 20); offset *= 2)
+    if (has_magic(in, offset, kHdf5Magic.data())) return true;
+  return false;
+}
+
+Result<LoadedMatrix> load_text(Session& session, const std::string& path, const LoadOptions& options) {
+  auto read = formats::read_matrix_market(path, {.dtype = options.dtype,
+                                                 .real_part = options.real_part,
+                                                 .hash_source = options.hash_source,
+                                                 .progress = &session.progress});
+  if (!read) return tl::unexpected(std::move(read.error()));
+  if (read->duplicates > 0)
+    session.note(
+        fmt::format("{}: {} entries share a place with another one and were summed", path, read->duplicates));
+  if (read->nonfinite > 0)
+    session.note(fmt::format("{}: {} values are infinite or not a number", path, read->nonfinite));
+  return LoadedMatrix{
+      std::move(read->csr), base_name(path), std::move(read->source_sha256), {}, read->duplicates};
+}
+
+Result<LoadedMatrix> load_bundle(const std::string& path, const LoadOptions& options) {
+  auto bundle = runtime::Bundle::open(path);
+  if (!bundle) return tl::unexpected(std::move(bundle.error()));
+  const formats::CsrView csr = (*bundle)->csr();
+  if (const Status s = formats::check_csr(csr); !s) return fail(s.error().code, s.error().message, path);
+  LoadedMatrix loaded;
+  loaded.csr = formats::copy(csr);
+  if (!csr.is_pattern() && csr.values.dtype != options.dtype)
+    loaded.csr.values = formats::convert_values(csr.values, options.dtype);
+  loaded.name = base_name(path);
+  const auto order = (*bundle)->row_order();
+  if (!order.empty())
+    if (const Status s = formats::check_permutation(order, csr.rows); !s)
+      return fail(s.error().code, "row_order: " + s.error().message, path);
+  loaded.row_order.assign(order.begin(), order.end());
+  if (options.hash_source) {
+    auto hash = sha256_of_file(path);
+    if (!hash) return tl::unexpected(std::move(hash.error()));
+    loaded.sha256 = std::move(*hash);
+  }
+  return loaded;
+}
+}  // namespace
+
+std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+Result<InputKind> sniff_input(const std::string& path) {
+  if (path == "-") return InputKind::matrix_market;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return fail(Errc::io, std::strerror(errno), path);
+  if (S_ISDIR(status.st_mode)) return fail(Errc::io, "is a folder; a matrix file is wanted", path);
+  if (!S_ISREG(status.st_mode)) return InputKind::matrix_market;  // pipes cannot be looked into twice
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return fail(Errc::io, std::strerror(errno), path);
+  if (has_magic(in, 0, formats::kBundleMagic)) return InputKind::bundle;
+  if (is_hdf5(in))
+    return fail(
+        Errc::bad_input,
+        "HDF5, but not a bundle: sptile's header is missing; 'sptile convert' writes bundles, and HDF5 tools "
+        "that copy a file may drop it",
+        path);
+  return InputKind::matrix_market;
+}
+
+Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path) {
+  const auto kind = sniff_input(path);
+  if (!kind) return tl::unexpected(kind.error());
+  if (*kind != InputKind::bundle)
+    return fail(Errc::bad_input, "not a bundle; 'sptile convert' makes one from a matrix", path);
+  return runtime::Bundle::open(path);
+}
+
+std::string_view dtype_label(DType dtype) { return dtype == DType::none ? "pattern" : name_of(dtype); }
+
+Result<LoadedMatrix> load_matrix(Session& session, const std::string& path, const LoadOptions& options) {
+  const auto kind = sniff_input(path);
+  if (!kind) return tl::unexpected(kind.error());
+  return *kind == InputKind::bundle ? load_bundle(path, options) : load_text(session, path, options);
+}
+
+}  // namespace sptile::tools

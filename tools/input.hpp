@@ -1,0 +1,51 @@
+// Reads a matrix from whatever file the user names.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/csr.hpp"
+#include "runtime/bundle.hpp"
+#include "tools/verb.hpp"
+
+namespace sptile::tools {
+
+enum class InputKind { bundle, matrix_market };
+
+/// Tells the kind from the first bytes; "-" is Matrix Market. HDF5 files that are no bundles are refused with
+/// the reason (Errc::bad_input), so are folders and missing files (Errc::io).
+Result<InputKind> sniff_input(const std::string& path);
+
+struct LoadOptions {
+  DType dtype = DType::f32;  ///< of the values in memory
+  bool real_part = false;    ///< of complex Matrix Market files
+  bool hash_source = false;  ///< fill LoadedMatrix::sha256
+};
+
+/// A matrix in its original row order.
+struct LoadedMatrix {
+  formats::Csr csr;
+  std::string name;                     ///< file name without folders; "-" for standard input
+  std::string sha256;                   ///< of the file's bytes, when asked for
+  std::vector<std::int32_t> row_order;  ///< new_to_old that a bundle holds; empty otherwise
+  std::int64_t duplicates = 0;          ///< entries summed into others
+};
+
+/// Reads a Matrix Market file (also .gz, .xz, .zst, "-") or the source matrix of a bundle. Notes duplicates
+/// and non-finite values on stderr.
+Result<LoadedMatrix> load_matrix(Session& session, const std::string& path, const LoadOptions& options);
+
+/// Opens a bundle; other kinds of files are refused with what they are (Errc::bad_input).
+Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path);
+
+/// Names a value type, "pattern" for none.
+std::string_view dtype_label(DType dtype);
+
+/// The last part of a path.
+std::string base_name(const std::string& path);
+
+}  // namespace sptile::tools

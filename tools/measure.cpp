@@ -1,0 +1,194 @@
+#include "tools/measure.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "formats/csr.hpp"
+#include "formats/random.hpp"
+#include "runtime/kernels.hpp"
+#include "runtime/reference/spmm.hpp"
+#include "tools/devices.hpp"
+#include "tools/input.hpp"
+#include "tools/names.hpp"
+#include "tools/stopwatch.hpp"
+
+namespace sptile::tools {
+namespace {
+
+// The operations that have kernels; "auto" kernels are searched among them.
+std::vector<std::string> known_operations() {
+  std::set<std::string> names;
+  for (const runtime::Kernel& k : runtime::kernels()) names.emplace(k.op);
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> usable_devices() {
+  std::vector<std::string> names;
+  for (const DeviceRow& row : devices())
+    if (device_available(row)) names.emplace_back(row.name);
+  return names;
+}
+
+// f64 matrices are multiplied in f64, all others in f32.
+DType dense_type(const SpmmRequest& request, DType values) {
+  if (!request.dense.empty()) return *value_dtype_from_name(request.dense);
+  return values == DType::f64 ? DType::f64 : DType::f32;
+}
+
+// The CPU forms exact products in the wider of the two types.
+std::string cpu_precision(DType dense, DType values) {
+  return dense == DType::f64 || values == DType::f64 ? "fp64" : "fp32";
+}
+
+// Row k, column j depends on the seed and on k * n + j only.
+formats::Array random_dense(std::int64_t rows, std::int64_t n, DType dtype, std::uint64_t seed) {
+  formats::Buffer<float> numbers(std::max<std::int64_t>(rows, 1) * n);  // an operand is never null
+  tbb::parallel_for(std::int64_t{0}, std::max<std::int64_t>(rows, 1), [&](std::int64_t r) {
+    RandomStream random(seed, static_cast<std::uint64_t>(r));
+    for (std::int64_t j = 0; j < n; ++j) numbers[r * n + j] = random.signed_unit();
+  });
+  formats::Array dense(std::move(numbers));
+  return dtype == DType::f32 ? std::move(dense) : formats::convert_values(dense.view(), dtype);
+}
+
+// Products of random signs: the error of a sum grows far slower than the sum of absolute products that
+// relative_error divides by, so a bound that does not grow with the row length holds and still sees one lost
+// entry in a long row. One more rounding for the stored type.
+double rounding_bound(DType dense, std::string_view precision) {
+  const double accumulation = precision == "fp64" ? 0x1p-53 : 0x1p-24;
+  const double storage = dense == DType::f16 ? 0x1p-11 : dense == DType::bf16 ? 0x1p-8 : accumulation;
+  return 32 * accumulation + storage;
+}
+
+void summarise(std::vector<double> seconds, std::int64_t nnz, SpmmMeasurement& m) {
+  std::sort(seconds.begin(), seconds.end());
+  const std::size_t last = seconds.size() - 1;
+  const auto at = [&](double share) {  // between neighbours, so an even count has a middle
+    const double place = share * static_cast<double>(last);
+    const auto low = static_cast<std::size_t>(place);
+    const double part = place - static_cast<double>(low);
+    return seconds[low] * (1 - part) + seconds[std::min(low + 1, last)] * part;
+  };
+  m.median_us = at(0.5) * 1e6;
+  m.min_us = seconds.front() * 1e6;
+  m.spread = (at(0.9) - at(0.1)) / at(0.5);
+  m.gflops = 2 * static_cast<double>(nnz) * static_cast<double>(m.n) / at(0.5) * 1e-9;
+}
+
+}  // namespace
+
+void declare_request(CLI::App& app, SpmmRequest& request) {
+  app.add_option("--op", request.op, "operation: C = A B (spmm), or sampled dense-dense (sddmm)")
+      ->check(CLI::IsMember({"spmm", "sddmm"}));
+  app.add_option("--device", request.device, "where to run ('sptile list devices')");
+  app.add_option("--precision", request.precision, "how f32 products are formed: fp32, tf32, fp16, bf16")
+      ->default_str("the device's best");
+  app.add_option("--kernel", request.kernel, "kernel to force ('sptile list kernels')")
+      ->default_str("the fastest known");
+  app.add_option("--dense", request.dense, "type of B and C")
+      ->check(CLI::IsMember({"f32", "f64", "f16", "bf16"}))
+      ->default_str("f64 for f64 matrices, else f32");
+  app.add_option("--warmup", request.warmup, "runs before the clock counts")->check(CLI::Range(0, 1000000));
+  app.add_option("--repeat", request.repeat, "runs that are timed; the median is reported")
+      ->check(CLI::Range(1, 1000000));
+}
+
+Status check_request(const SpmmRequest& request) {
+  const auto rows = devices();
+  const auto device =
+      std::find_if(rows.begin(), rows.end(), [&](const DeviceRow& d) { return d.name == request.device; });
+  if (device == rows.end()) return tl::unexpected(unknown_name("device", request.device, names_of(rows)));
+  if (!request.precision.empty()) {
+    const std::vector<std::string> known = names_of(precisions());
+    if (std::find(known.begin(), known.end(), request.precision) == known.end())
+      return tl::unexpected(unknown_name("precision", request.precision, known));
+  }
+  const std::vector<std::string> operations = known_operations();
+  if (std::find(operations.begin(), operations.end(), request.op) == operations.end())
+    return fail(Errc::unsupported, fmt::format("no kernel does {} yet; this build has: {}", request.op,
+                                               fmt::join(operations, ", ")));
+  if (!device_available(*device))
+    return fail(Errc::device, fmt::format("device {}: {}; usable here: {}", request.device,
+                                          device_detail(*device), fmt::join(usable_devices(), ", ")));
+  if (device->device == runtime::Device::cpu && !request.precision.empty() && request.precision != "fp32")
+    return fail(Errc::unsupported,
+                fmt::format("precision {} needs tensor cores; the CPU has fp32 (and fp64 for f64)",
+                            request.precision));
+  return {};
+}
+
+Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix& a,
+                                     const formats::CsrView& source, const SpmmRequest& request) {
+  const DType values = a.format.value_dtype(), dense = dense_type(request, values);
+  SpmmMeasurement m;
+  m.device = request.device;
+  m.op = request.op;
+  m.format = a.format.layout->name;
+  m.value_dtype = dtype_label(values);
+  m.dtype = name_of(dense);
+  m.precision = cpu_precision(dense, values);
+  m.n = request.n;
+  m.repeat = request.repeat;
+
+  std::int64_t elements = 0;
+  if (__builtin_mul_overflow(std::max(a.format.rows, a.format.cols), request.n, &elements))
+    return fail(Errc::usage, fmt::format("-n {} makes B or C larger than any memory", request.n));
+  const Stopwatch planning;
+  const auto plan = runtime::plan_spmm(
+      a, {.n = request.n, .dense = dense, .kernel = request.kernel, .threads = session.common.threads});
+  if (!plan) return tl::unexpected(plan.error());
+  m.plan_us = planning.seconds() * 1e6;
+  m.kernel = runtime::kernel_name(**plan);
+
+  const formats::Array b = random_dense(a.format.cols, request.n, dense, session.common.seed);
+  formats::Array c =
+      random_dense(a.format.rows, request.n, dense, session.common.seed + 1);  // to be overwritten
+  const runtime::SpmmOperands operands = {.b = b.data(), .ldb = request.n, .c = c.data(), .ldc = request.n};
+  std::vector<double> seconds;
+  begin(&session.progress, "run", request.warmup + request.repeat);
+  for (int i = -request.warmup; i < request.repeat; ++i) {
+    const Stopwatch watch;
+    if (const Status s = runtime::run(**plan, operands); !s) return tl::unexpected(s.error());
+    if (i >= 0) seconds.push_back(watch.seconds());
+    advance(&session.progress, 1);
+  }
+  summarise(std::move(seconds), a.format.nnz, m);
+  if (!request.check) return m;
+
+  begin(&session.progress, "check", 0);
+  formats::CsrView exact = source;
+  formats::Array rounded;
+  if (!exact.is_pattern() && exact.values.dtype != values) {
+    rounded = formats::convert_values(exact.values, values);
+    exact.values = rounded.view();
+  }
+  m.checked = true;
+  m.tolerance = rounding_bound(dense, m.precision);
+  m.rel_err = runtime::relative_error(exact, request.n, dense, operands);
+  return m;
+}
+
+Status check_outcome(const SpmmMeasurement& m) {
+  if (!m.checked || m.rel_err <= m.tolerance) return {};  // a NaN error is not <=
+  return fail(Errc::check_failed,
+              fmt::format("{} on {}: relative error {:.3g} exceeds {:.3g}; the kernel is wrong", m.kernel,
+                          m.format, m.rel_err, m.tolerance));
+}
+
+Json to_json(const SpmmMeasurement& m) {
+  Json json = {{"device", m.device}, {"op", m.op}, {"format", m.format}, {"kernel", m.kernel}, {"n", m.n}};
+  json.update({{"dtype", m.dtype}, {"value_dtype", m.value_dtype}, {"precision", m.precision}});
+  json.update({{"median_us", m.median_us}, {"min_us", m.min_us}, {"spread", m.spread}, {"gflops", m.gflops}});
+  json.update({{"plan_us", m.plan_us}, {"repeat", m.repeat}});
+  json["rel_err"] = m.checked ? Json(m.rel_err) : Json(nullptr);
+  json["tolerance"] = m.checked ? Json(m.tolerance) : Json(nullptr);
+  json["checked"] = m.checked;
+  return json;
+}
+
+}  // namespace sptile::tools

@@ -1,0 +1,55 @@
+// Plans, runs, times and checks one SpMM: the heart of `run` and `bench`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/csr_view.hpp"
+#include "runtime/spmm.hpp"
+#include "tools/result.hpp"
+#include "tools/verb.hpp"
+
+namespace sptile::tools {
+
+/// How to multiply; names as typed by the user, checked by resolve_request.
+struct SpmmRequest {
+  std::string op = "spmm", device = "cpu", precision, kernel, dense;  ///< empty: chosen by what is multiplied
+  std::int64_t n = 128;
+  int warmup = 2, repeat = 10;
+  bool check = false;
+};
+
+/// What one measurement gave.
+struct SpmmMeasurement {
+  std::string device, op, format, kernel, value_dtype, dtype, precision;
+  std::int64_t n = 0;
+  double plan_us = 0, median_us = 0, min_us = 0, spread = 0;  ///< spread: (90th - 10th percentile) / median
+  double gflops = 0;                                          ///< 2 nnz n / median
+  int repeat = 0;
+  bool checked = false;
+  double rel_err = 0, tolerance = 0;  ///< meaningful when checked
+};
+
+/// Declares the options of a request.
+void declare_request(CLI::App& app, SpmmRequest& request);
+
+/// Checks names, and that this build has the operation (Errc::unsupported) and the device (Errc::device).
+Status check_request(const SpmmRequest& request);
+
+/// Measures C = A B with random B in (-1, 1). `source` is the same matrix as CSR in original row order, with
+/// the values that were rounded to make the format; it is read only when checking. Errc::check_failed is not
+/// raised here: see check_outcome.
+Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix& a,
+                                     const formats::CsrView& source, const SpmmRequest& request);
+
+/// Errc::check_failed when the result is wrong beyond rounding.
+Status check_outcome(const SpmmMeasurement& measurement);
+
+/// The keys that the contract names, and a few more; rel_err is null when unchecked.
+Json to_json(const SpmmMeasurement& measurement);
+
+}  // namespace sptile::tools

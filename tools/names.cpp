@@ -1,0 +1,75 @@
+#include "tools/names.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "formats/layout/registry.hpp"
+
+namespace sptile::tools {
+namespace {
+// Optimal string alignment distance: inserts, deletes, replacements and swaps of neighbours.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+}  // namespace
+
+std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
+  if (name.empty() || name.size() > 64) return {};
+  std::size_t best = std::max<std::size_t>(name.size() / 3, 1) + 1;
+  std::string nearest;
+  for (const std::string& candidate : known) {
+    const bool prefix = name.size() >= 2 && candidate.starts_with(name);
+    const std::size_t distance = prefix ? 1 : edit_distance(name, candidate);
+    if (distance < best) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
+  const std::string nearest = nearest_name(name, known);
+  const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+  return {Errc::usage,
+          fmt::format("there is no {} '{}'{} Known: {}", what, name, hint.empty() ? "." : hint,
+                      fmt::join(known, ", ")),
+          {}};
+}
+
+Result<std::vector<std::string>> parse_names(std::string_view what, std::string_view list,
+                                             const std::vector<std::string>& known) {
+  if (list == "all") return known;
+  std::vector<std::string> names;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    const std::string name(list.substr(0, comma));
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return tl::unexpected(unknown_name(what, name, known));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (comma == std::string_view::npos) return names;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const formats::FormatLayout* layout : formats::layouts()) names.emplace_back(layout->name);
+  return names;
+}
+
+}  // namespace sptile::tools

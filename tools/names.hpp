@@ -1,0 +1,33 @@
+// Names that users type, checked against tables; a typing error gets the nearest name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/error.hpp"
+
+namespace sptile::tools {
+
+/// Finds the known name with the fewest edits (swaps of neighbours count once); empty when none is near.
+std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
+
+/// Says that `name` is not a `what`: the nearest one, and which there are.
+Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);
+
+/// Splits "a,b" into names of `known`, in the order given, repeated ones once; "all" gives all.
+Result<std::vector<std::string>> parse_names(std::string_view what, std::string_view list,
+                                             const std::vector<std::string>& known);
+
+/// Takes the `name` member of each row of a table.
+template <class Table>
+std::vector<std::string> names_of(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& row : table) names.emplace_back(row.name);
+  return names;
+}
+
+/// Names of formats::layouts().
+std::vector<std::string> format_names();
+
+}  // namespace sptile::tools

@@ -1,0 +1,59 @@
+// What a verb of the command is, and what it gets when it runs.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "formats/error.hpp"
+#include "formats/progress.hpp"
+
+namespace sptile::tools {
+
+class ProgressBar;
+
+/// Options that every verb takes.
+struct CommonOptions {
+  bool json = false;
+  int threads = 0;  ///< 0: all
+  std::uint64_t seed = 1;
+  bool quiet = false;
+  bool verbose = false;
+  bool no_progress = false;
+};
+
+/// One run of one verb.
+struct Session {
+  std::string verb;
+  CommonOptions common;
+  Progress progress;           ///< verbs count their work here
+  ProgressBar* bar = nullptr;  ///< paints it; notes to stderr go through it
+
+  /// Tells the user something beside the result, on stderr; silent with --quiet.
+  void note(const std::string& text) const;
+  /// The same, but only with --verbose.
+  void detail(const std::string& text) const;
+};
+
+using Action = std::function<Status(Session&)>;
+
+/// One row of the verb table. A verb's own file in commands/ defines it.
+struct Verb {
+  std::string_view name;             ///< "convert"
+  std::string_view summary;          ///< one line for the help
+  std::string_view example;          ///< command lines for the foot of its help
+  Action (*declare)(CLI::App& app);  ///< adds the verb's options; the action runs after they are parsed
+};
+
+/// Lists every verb, in the order of the help.
+std::span<const Verb> verbs();
+
+/// Declares --force; the same words on every verb that writes a file.
+inline void declare_force(CLI::App& app, bool& force) {
+  app.add_flag("--force", force, "replace an output that exists");
+}
+
+}  // namespace sptile::tools

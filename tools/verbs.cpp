@@ -1,0 +1,19 @@
+#include "tools/commands/commands.hpp"
+#include "tools/progress_bar.hpp"
+
+namespace sptile::tools {
+
+std::span<const Verb> verbs() {
+  static const Verb kTable[] = {kConvert, kStats, kInfo, kVerify, kExport, kRun, kBench, kList, kGen};
+  return kTable;
+}
+
+void Session::note(const std::string& text) const {
+  if (!common.quiet) print_line(bar, text);
+}
+
+void Session::detail(const std::string& text) const {
+  if (common.verbose) note(text);
+}
+
+}  // namespace sptile::tools

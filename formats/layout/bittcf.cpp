@@ -1,0 +1,81 @@
+#include "formats/layout/bittcf.hpp"
+
+#include <bit>
+
+#include "formats/layout/invariants.hpp"
+
+namespace sptile::formats {
+namespace {
+
+constexpr int kRowWindowOffset = 0, kTcOffset = 1, kTcLocalBit = 2, kSparseAToB = 3, kValues = 4;
+constexpr int kWindowRows = 8;
+constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
+                                 {"tc_offset", DType::u32},
+                                 {"tc_local_bit", DType::u64},
+                                 {"sparse_a_to_b", DType::i32},
+                                 {"values", DType::none, true}};
+
+std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kTcLocalBit].size; }
+
+Status check_lengths(const FormatView& view) {
+  if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
+  const std::int64_t windows = (view.rows + kWindowRows - 1) / kWindowRows;
+  if (Status s = check_length(view, kRowWindowOffset, windows + 1, "windows of 8 rows, + 1"); !s) return s;
+  if (Status s = check_whole_tiles(view, kSparseAToB); !s) return s;
+  const std::int64_t tiles = view.arrays[kSparseAToB].size / 8;
+  if (Status s = check_length(view, kTcLocalBit, tiles, "one per 8 columns of sparse_a_to_b"); !s) return s;
+  if (Status s = check_length(view, kTcOffset, tiles + 1, "tiles + 1"); !s) return s;
+  return check_length(view, kValues, view.nnz, "one per entry");
+}
+
+Status check_tile(const FormatView& view, const BitTcfView& a, std::int64_t tile, int rows) {
+  const auto t = static_cast<std::size_t>(tile);
+  const std::uint64_t mask = a.tc_local_bit[t];
+  const std::int64_t entries = std::int64_t{a.tc_offset[t + 1]} - std::int64_t{a.tc_offset[t]};
+  if (std::popcount(mask) != entries)
+    return broken_mask(view, kTcLocalBit, tile, mask, std::to_string(entries) + " bits, as tc_offset says");
+  return check_rows_exist(view, kTcLocalBit, tile, mask, rows);
+}
+
+Status check_contents(const FormatView& view) {
+  const BitTcfView a = as_bittcf(view);
+  if (Status s = check_offsets(view, kRowWindowOffset, a.row_window_offset, tc_blocks(view)); !s) return s;
+  if (Status s = check_offsets(view, kTcOffset, a.tc_offset, view.nnz); !s) return s;
+  WindowColumnsCheck columns(view, kSparseAToB, a.sparse_a_to_b);
+  for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
+    const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
+    const std::int64_t end = a.row_window_offset[w + 1];
+    columns.begin_window();
+    for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
+      if (Status s = check_tile(view, a, t, rows); !s) return s;
+      const unsigned used = used_columns(a.tc_local_bit[static_cast<std::size_t>(t)]);
+      if (Status s = columns.next(t, used, t + 1 == end); !s) return s;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+constexpr FormatLayout kBitTcfLayout = {.name = "bittcf",
+                                        .summary = "8x8 tiles, one 64-bit mask per tile (Acc-SpMM)",
+                                        .group = "/formats/bittcf",
+                                        .window_rows = kWindowRows,
+                                        .tile_cols = 8,
+                                        .arrays = kArrays,
+                                        .check_lengths = check_lengths,
+                                        .check_contents = check_contents,
+                                        .tc_blocks = tc_blocks};
+
+BitTcfView as_bittcf(const FormatView& view) {
+  return {view.rows,
+          view.cols,
+          view.nnz,
+          view.arrays[kRowWindowOffset].as<std::int32_t>(),
+          view.arrays[kTcOffset].as<std::uint32_t>(),
+          view.arrays[kTcLocalBit].as<std::uint64_t>(),
+          view.arrays[kSparseAToB].as<std::int32_t>(),
+          view.arrays[kValues]};
+}
+
+}  // namespace sptile::formats

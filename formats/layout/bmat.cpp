@@ -1,0 +1,101 @@
+#include "formats/layout/bmat.hpp"
+
+#include <bit>
+
+#include "formats/layout/invariants.hpp"
+
+namespace sptile::formats {
+namespace {
+
+constexpr int kRowWindowOffset = 0, kValueOffset = 1, kBits = 2, kColId = 3, kValues = 4;
+constexpr int kWindowRows = 16;
+constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
+                                 {"value_offset", DType::i64},
+                                 {"bits", DType::u32},
+                                 {"col_id", DType::i32},
+                                 {"values", DType::none, true}};
+
+std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kColId].size / 8; }
+
+Status check_lengths(const FormatView& view) {
+  if (Status s = check_shape(view); !s) return s;
+  const std::int64_t windows = (view.rows + kWindowRows - 1) / kWindowRows;
+  if (Status s = check_length(view, kRowWindowOffset, windows + 1, "windows of 16 rows, + 1"); !s) return s;
+  if (Status s = check_length(view, kValueOffset, windows + 1, "windows of 16 rows, + 1"); !s) return s;
+  if (Status s = check_whole_tiles(view, kColId); !s) return s;
+  if (Status s = check_length(view, kBits, 4 * tc_blocks(view), "4 per tile"); !s) return s;
+  return check_length(view, kValues, view.nnz, "one per entry");
+}
+
+/// Folds an 8x4 word (bit 4 * row + column) to the mask of its columns that hold an entry.
+unsigned used_columns_of_word(std::uint32_t word) {
+  word |= word >> 16;
+  word |= word >> 8;
+  word |= word >> 4;
+  return word & 0xF;
+}
+
+/// Checks the rows of one tile's words; gives its entries and the mask of the columns that hold them.
+Status check_tile(const FormatView& view, const BmatView& a, std::int64_t tile, int rows,
+                  std::int64_t& entries, unsigned& used) {
+  used = 0;
+  for (int w = 0; w < 4; ++w) {
+    const std::int64_t i = 4 * tile + w;
+    const std::uint32_t word = a.bits[static_cast<std::size_t>(i)];
+    const int rows_left = rows - 8 * (w % 2);
+    if (rows_left < 8 && (rows_left <= 0 ? word : word >> (4 * rows_left)) != 0)
+      return broken_mask(view, kBits, i, word, "no bits in rows past the end of the matrix");
+    entries += std::popcount(word);
+    used |= used_columns_of_word(word) << (4 * (w / 2));
+  }
+  return {};
+}
+
+Status check_contents(const FormatView& view) {
+  const BmatView a = as_bmat(view);
+  if (Status s = check_offsets(view, kRowWindowOffset, a.row_window_offset, tc_blocks(view)); !s) return s;
+  if (Status s = check_offsets(view, kValueOffset, a.value_offset, view.nnz); !s) return s;
+  WindowColumnsCheck columns(view, kColId, a.col_id);
+  for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
+    const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
+    const std::int64_t end = a.row_window_offset[w + 1];
+    std::int64_t entries = a.value_offset[w];
+    columns.begin_window();
+    for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
+      unsigned used = 0;
+      if (Status s = check_tile(view, a, t, rows, entries, used); !s) return s;
+      if (Status s = columns.next(t, used, t + 1 == end); !s) return s;
+    }
+    if (entries != a.value_offset[w + 1])
+      return broken_element(
+          view, kValueOffset, static_cast<std::int64_t>(w) + 1, a.value_offset[w + 1],
+          std::to_string(entries) + ", as the bits of window " + std::to_string(w) + " say");
+  }
+  return {};
+}
+
+}  // namespace
+
+constexpr FormatLayout kBmatLayout = {
+    .name = "bmat",
+    .summary = "16x8 tiles, four 8x4 words in register order (Voltrix-SpMM)",
+    .group = "/formats/bmat",
+    .window_rows = kWindowRows,
+    .tile_cols = 8,
+    .arrays = kArrays,
+    .check_lengths = check_lengths,
+    .check_contents = check_contents,
+    .tc_blocks = tc_blocks};
+
+BmatView as_bmat(const FormatView& view) {
+  return {view.rows,
+          view.cols,
+          view.nnz,
+          view.arrays[kRowWindowOffset].as<std::int32_t>(),
+          view.arrays[kValueOffset].as<std::int64_t>(),
+          view.arrays[kBits].as<std::uint32_t>(),
+          view.arrays[kColId].as<std::int32_t>(),
+          view.arrays[kValues]};
+}
+
+}  // namespace sptile::formats

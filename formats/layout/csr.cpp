@@ -1,0 +1,66 @@
+#include "formats/layout/csr.hpp"
+
+#include "formats/layout/invariants.hpp"
+
+namespace sptile::formats {
+namespace {
+
+constexpr int kRowPtr = 0, kColIdx = 1, kValues = 2;
+constexpr ArraySpec kArrays[] = {
+    {"row_ptr", DType::i64}, {"col_idx", DType::i32}, {"values", DType::none, true}};
+
+Status check_lengths(const FormatView& view) {
+  if (Status s = check_shape(view); !s) return s;
+  if (Status s = check_length(view, kRowPtr, view.rows + 1, "rows + 1"); !s) return s;
+  if (Status s = check_length(view, kColIdx, view.nnz, "one per entry"); !s) return s;
+  return check_length(view, kValues, view.nnz, "one per entry");
+}
+
+Status check_contents(const FormatView& view) {
+  const CsrView a = as_csr(view);
+  if (Status s = check_offsets(view, kRowPtr, a.row_ptr, a.nnz()); !s) return s;
+  for (std::int64_t r = 0; r < a.rows; ++r) {
+    std::int64_t previous = -1;
+    const std::int64_t end = a.row_ptr[static_cast<std::size_t>(r) + 1];
+    for (std::int64_t i = a.row_ptr[static_cast<std::size_t>(r)]; i < end; ++i) {
+      const std::int64_t column = a.col_idx[static_cast<std::size_t>(i)];
+      if (column <= previous || column >= a.cols)
+        return broken_element(view, kColIdx, i, column,
+                              std::to_string(previous + 1) + " to " + std::to_string(a.cols - 1) + " (row " +
+                                  std::to_string(r) + "; columns of a row ascend)");
+      previous = column;
+    }
+  }
+  return {};
+}
+
+std::int64_t no_tc_blocks(const FormatView&) { return 0; }
+
+}  // namespace
+
+constexpr FormatLayout kCsrLayout = {.name = "csr",
+                                     .summary = "compressed sparse rows, 64-bit row pointers",
+                                     .group = "/csr",
+                                     .window_rows = 0,
+                                     .tile_cols = 0,
+                                     .arrays = kArrays,
+                                     .check_lengths = check_lengths,
+                                     .check_contents = check_contents,
+                                     .tc_blocks = no_tc_blocks};
+
+CsrView as_csr(const FormatView& view) {
+  return {view.rows, view.cols, view.arrays[kRowPtr].as<std::int64_t>(),
+          view.arrays[kColIdx].as<std::int32_t>(), view.arrays[kValues]};
+}
+
+FormatView as_format(const CsrView& csr) {
+  FormatView view{&kCsrLayout, csr.rows, csr.cols, csr.nnz(), {}};
+  view.arrays[kRowPtr] = ArrayView(csr.row_ptr);
+  view.arrays[kColIdx] = ArrayView(csr.col_idx);
+  view.arrays[kValues] = csr.values;
+  return view;
+}
+
+Status check_csr(const CsrView& csr) { return check(as_format(csr)); }
+
+}  // namespace sptile::formats

@@ -1,0 +1,115 @@
+#include "formats/layout/invariants.hpp"
+
+#include <bit>
+
+namespace sptile::formats {
+namespace {
+
+std::string array_name(const FormatView& view, int array) {
+  return std::string(view.layout->name) + ": " +
+         std::string(view.layout->arrays[static_cast<std::size_t>(array)].name);
+}
+
+tl::unexpected<Error> broken(const FormatView& view, int array, std::int64_t index, const std::string& found,
+                             const std::string& expected) {
+  return fail(Errc::bad_input, array_name(view, array) + "[" + std::to_string(index) + "] = " + found +
+                                   ", expected " + expected);
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  std::string text;
+  for (; value != 0 || text.empty(); value >>= 4) text.insert(text.begin(), "0123456789abcdef"[value & 15]);
+  return "0x" + text;
+}
+
+}  // namespace
+
+tl::unexpected<Error> broken_element(const FormatView& view, int array, std::int64_t index,
+                                     std::int64_t found, const std::string& expected) {
+  return broken(view, array, index, std::to_string(found), expected);
+}
+
+tl::unexpected<Error> broken_mask(const FormatView& view, int array, std::int64_t index, std::uint64_t found,
+                                  const std::string& expected) {
+  return broken(view, array, index, hexadecimal(found), expected);
+}
+
+Status check_shape(const FormatView& view, std::int64_t max_nnz) {
+  const auto in_range = [&](const char* what, std::int64_t value, std::int64_t max) -> Status {
+    if (value >= 0 && value <= max) return {};
+    return fail(Errc::bad_input, std::string(view.layout->name) + ": " + std::to_string(value) + " " + what +
+                                     ", expected 0 to " + std::to_string(max));
+  };
+  if (Status s = in_range("rows", view.rows, kMaxId); !s) return s;
+  if (Status s = in_range("columns", view.cols, kMaxId); !s) return s;
+  if (Status s = in_range("entries", view.nnz, max_nnz); !s) return s;
+  return check_array_types(view);
+}
+
+Status check_length(const FormatView& view, int array, std::int64_t expected, const char* why) {
+  const ArrayView& found = view.arrays[static_cast<std::size_t>(array)];
+  if (!found.present() || found.size == expected) return {};
+  return fail(Errc::bad_input, array_name(view, array) + " has " + std::to_string(found.size) +
+                                   " elements, expected " + std::to_string(expected) + " (" + why + ")");
+}
+
+Status check_whole_tiles(const FormatView& view, int array) {
+  const std::int64_t size = view.arrays[static_cast<std::size_t>(array)].size;
+  if (size % 8 == 0 && size / 8 <= kMaxId) return {};
+  return fail(Errc::bad_input, array_name(view, array) + " has " + std::to_string(size) +
+                                   " elements, expected 8 for each of at most 2147483647 tiles");
+}
+
+Status check_rows_exist(const FormatView& view, int array, std::int64_t tile, std::uint64_t mask, int rows) {
+  if (rows >= 8 || mask >> (8 * rows) == 0) return {};
+  return broken_mask(view, array, tile, mask, "no bits in rows past the end of the matrix");
+}
+
+Status WindowColumnsCheck::next(std::int64_t tile, unsigned used, bool last_of_window) {
+  const std::int32_t* ids = columns_.data() + 8 * tile;
+  const unsigned real = static_cast<unsigned>(std::countr_one(used));
+  bool good = real > 0 && used == (1u << real) - 1 && (real == 8 || last_of_window);
+  std::int32_t previous = previous_;
+  for (unsigned c = 0; c < real; ++c) {
+    good &= ids[c] > previous;
+    previous = ids[c];
+  }
+  for (unsigned c = real; c < 8; ++c) good &= ids[c] == previous;
+  if (!good || previous >= view_.cols) return locate(tile, used, last_of_window);
+  previous_ = previous;
+  return {};
+}
+
+// Only reached when something is wrong: finds the first column that is.
+Status WindowColumnsCheck::locate(std::int64_t tile, unsigned used, bool last_of_window) const {
+  std::int32_t previous = previous_;
+  bool padding = false;
+  for (unsigned c = 0; c < 8; ++c) {
+    const std::int64_t i = 8 * tile + c;
+    const std::int32_t id = columns_[static_cast<std::size_t>(i)];
+    const std::string place = "column " + std::to_string(c) + " of tile " + std::to_string(tile);
+    if (id < 0 || id >= view_.cols)
+      return broken_element(view_, array_, i, id, "0 to " + std::to_string(view_.cols - 1));
+    if ((used >> c & 1) != 0) {
+      if (padding)
+        return broken_element(view_, array_, i, id,
+                              place + " to have no entries, like the padding in front of it");
+      if (id <= previous)
+        return broken_element(view_, array_, i, id,
+                              "more than " + std::to_string(previous) + " (the columns of a window ascend)");
+      previous = id;
+      continue;
+    }
+    padding = true;
+    if (!last_of_window)
+      return broken_element(view_, array_, i, id,
+                            place + " to have an entry (only the last tile of a window is padded)");
+    if (c == 0) return broken_element(view_, array_, i, id, place + " to have an entry (no tile is empty)");
+    if (id != previous)
+      return broken_element(view_, array_, i, id,
+                            std::to_string(previous) + " (padding repeats the last real column)");
+  }
+  return {};
+}
+
+}  // namespace sptile::formats

@@ -1,0 +1,88 @@
+// What the checks of several layouts have in common: messages, offsets, the columns of a window.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+
+#include "formats/layout/format_layout.hpp"
+
+namespace sptile::formats {
+
+inline constexpr std::int64_t kMaxId = std::numeric_limits<std::int32_t>::max();  ///< rows, columns, tiles
+
+/// Fails naming format, array and index: "bittcf: tc_offset[17] = 40, expected at least 41 (offsets never
+/// decrease)".
+[[nodiscard]] tl::unexpected<Error> broken_element(const FormatView& view, int array, std::int64_t index,
+                                                   std::int64_t found, const std::string& expected);
+
+/// The same for masks, printed in hexadecimal.
+[[nodiscard]] tl::unexpected<Error> broken_mask(const FormatView& view, int array, std::int64_t index,
+                                                std::uint64_t found, const std::string& expected);
+
+/// Verifies rows and columns (0 to 2^31 - 1) and entries (not negative, at most max_nnz), then the types of
+/// all arrays. First step of every check_lengths.
+Status check_shape(const FormatView& view, std::int64_t max_nnz = std::numeric_limits<std::int64_t>::max());
+
+/// Verifies that an array has `expected` elements; `why` says where the number comes from. Value arrays of a
+/// pattern matrix pass.
+Status check_length(const FormatView& view, int array, std::int64_t expected, const char* why);
+
+/// Verifies that an array of 8 columns per tile holds whole tiles, and not more than 2^31 - 1 of them.
+Status check_whole_tiles(const FormatView& view, int array);
+
+/// Verifies offsets: the first is 0, none is smaller than the one before, the last is `end`.
+template <class T>
+Status check_offsets(const FormatView& view, int array, std::span<const T> offsets, std::int64_t end) {
+  const auto at = [&](std::int64_t i) {
+    return static_cast<std::int64_t>(offsets[static_cast<std::size_t>(i)]);
+  };
+  const auto last = static_cast<std::int64_t>(offsets.size()) - 1;
+  if (at(0) != 0) return broken_element(view, array, 0, at(0), "0 (offsets start at 0)");
+  for (std::int64_t i = 1; i <= last; ++i)
+    if (at(i) < at(i - 1))
+      return broken_element(view, array, i, at(i),
+                            "at least " + std::to_string(at(i - 1)) + " (offsets never decrease)");
+  if (at(last) != end) return broken_element(view, array, last, at(last), std::to_string(end));
+  return {};
+}
+
+/// Gives the number of rows of a window that exist: min(height, rows - first_row).
+inline int rows_in_window(const FormatView& view, std::int64_t first_row, int height) {
+  return static_cast<int>(view.rows - first_row < height ? view.rows - first_row : height);
+}
+
+/// Folds a tile mask (bit 8 * row + column) to the mask of its columns that hold an entry.
+inline unsigned used_columns(std::uint64_t mask) {
+  mask |= mask >> 32;
+  mask |= mask >> 16;
+  mask |= mask >> 8;
+  return static_cast<unsigned>(mask & 0xFF);
+}
+
+/// Verifies that a tile mask (bit 8 * row + column) has no bits in rows past the `rows` that exist.
+Status check_rows_exist(const FormatView& view, int array, std::int64_t tile, std::uint64_t mask, int rows);
+
+/// Verifies the columns of one window, tile after tile: in range, strictly ascending where they hold entries,
+/// and holding none only at the end of the last tile, where the last real column is repeated.
+class WindowColumnsCheck {
+ public:
+  WindowColumnsCheck(const FormatView& view, int array, std::span<const std::int32_t> columns)
+      : view_(view), array_(array), columns_(columns) {}
+
+  void begin_window() { previous_ = -1; }
+
+  /// Checks the 8 columns of `tile`; bit c of `used` tells that column c holds an entry.
+  Status next(std::int64_t tile, unsigned used, bool last_of_window);
+
+ private:
+  [[nodiscard]] Status locate(std::int64_t tile, unsigned used, bool last_of_window) const;
+
+  const FormatView& view_;
+  int array_;
+  std::span<const std::int32_t> columns_;
+  std::int32_t previous_ = -1;
+};
+
+}  // namespace sptile::formats

@@ -1,0 +1,86 @@
+#include "formats/layout/me_tcf.hpp"
+
+#include "formats/layout/invariants.hpp"
+
+namespace sptile::formats {
+namespace {
+
+constexpr int kRowWindowOffset = 0, kTcOffset = 1, kTcLocalId = 2, kSparseAToB = 3, kValues = 4;
+constexpr int kWindowRows = 16;
+constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
+                                 {"tc_offset", DType::u32},
+                                 {"tc_local_id", DType::u8},
+                                 {"sparse_a_to_b", DType::i32},
+                                 {"values", DType::none, true}};
+
+std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kSparseAToB].size / 8; }
+
+Status check_lengths(const FormatView& view) {
+  if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
+  const std::int64_t windows = (view.rows + kWindowRows - 1) / kWindowRows;
+  if (Status s = check_length(view, kRowWindowOffset, windows + 1, "windows of 16 rows, + 1"); !s) return s;
+  if (Status s = check_whole_tiles(view, kSparseAToB); !s) return s;
+  if (Status s = check_length(view, kTcOffset, tc_blocks(view) + 1, "tiles + 1"); !s) return s;
+  if (Status s = check_length(view, kTcLocalId, view.nnz, "one per entry"); !s) return s;
+  return check_length(view, kValues, view.nnz, "one per entry");
+}
+
+/// Checks the local ids of one tile; sets the mask of the columns that hold entries.
+Status check_tile(const FormatView& view, const MeTcfView& a, std::int64_t tile, int rows, unsigned& used) {
+  int previous = -1;
+  used = 0;
+  for (std::size_t i = a.tc_offset[static_cast<std::size_t>(tile)];
+       i < a.tc_offset[static_cast<std::size_t>(tile) + 1]; ++i) {
+    const int id = a.tc_local_id[i];
+    if (id <= previous || id >= 8 * rows)
+      return broken_element(view, kTcLocalId, static_cast<std::int64_t>(i), id,
+                            std::to_string(previous + 1) + " to " + std::to_string(8 * rows - 1) +
+                                " (ids of tile " + std::to_string(tile) + " ascend)");
+    used |= 1u << (id % 8);
+    previous = id;
+  }
+  return {};
+}
+
+Status check_contents(const FormatView& view) {
+  const MeTcfView a = as_me_tcf(view);
+  if (Status s = check_offsets(view, kRowWindowOffset, a.row_window_offset, tc_blocks(view)); !s) return s;
+  if (Status s = check_offsets(view, kTcOffset, a.tc_offset, view.nnz); !s) return s;
+  WindowColumnsCheck columns(view, kSparseAToB, a.sparse_a_to_b);
+  for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
+    const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
+    const std::int64_t end = a.row_window_offset[w + 1];
+    columns.begin_window();
+    for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
+      unsigned used = 0;
+      if (Status s = check_tile(view, a, t, rows, used); !s) return s;
+      if (Status s = columns.next(t, used, t + 1 == end); !s) return s;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+constexpr FormatLayout kMeTcfLayout = {.name = "me_tcf",
+                                       .summary = "16x8 tiles, one byte per entry (DTC-SpMM)",
+                                       .group = "/formats/me_tcf",
+                                       .window_rows = kWindowRows,
+                                       .tile_cols = 8,
+                                       .arrays = kArrays,
+                                       .check_lengths = check_lengths,
+                                       .check_contents = check_contents,
+                                       .tc_blocks = tc_blocks};
+
+MeTcfView as_me_tcf(const FormatView& view) {
+  return {view.rows,
+          view.cols,
+          view.nnz,
+          view.arrays[kRowWindowOffset].as<std::int32_t>(),
+          view.arrays[kTcOffset].as<std::uint32_t>(),
+          view.arrays[kTcLocalId].as<std::uint8_t>(),
+          view.arrays[kSparseAToB].as<std::int32_t>(),
+          view.arrays[kValues]};
+}
+
+}  // namespace sptile::formats

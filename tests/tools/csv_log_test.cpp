@@ -1,0 +1,91 @@
+#include "tools/csv_log.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace sptile;
+using namespace sptile::tools;
+
+namespace {
+
+constexpr CsvColumn kColumns[] = {{"matrix", true, true}, {"n", false, true}, {"time", false, false}};
+
+// A file name in a folder of its own that goes with it.
+struct TemporaryFile {
+  std::filesystem::path folder;
+  std::string path;
+  TemporaryFile() {
+    std::string name = (std::filesystem::temp_directory_path() / "csv_log_XXXXXX").string();
+    folder = ::mkdtemp(name.data());
+    path = folder / "log.csv";
+  }
+  ~TemporaryFile() { std::filesystem::remove_all(folder); }
+
+  void write(const std::string& text) const { std::ofstream(path, std::ios::binary) << text; }
+  [[nodiscard]] std::string read() const {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+  }
+};
+
+Json row(const std::string& matrix, int n, double time) {
+  return {{"matrix", matrix}, {"n", n}, {"time", time}};
+}
+
+}  // namespace
+
+TEST_CASE("rows that were appended are found again, whatever characters their names have") {
+  const TemporaryFile file;
+  const std::string name = "odd, \"quoted\"\nname 12";
+  {
+    auto log = CsvLog::open(file.path, kColumns);
+    REQUIRE(log.has_value());
+    CHECK(log->find(row(name, 8, 0)) == nullptr);
+    REQUIRE(log->append(row(name, 8, 1.5)).has_value());
+    REQUIRE(log->append(row("12", 8, 2.5)).has_value());
+  }
+  auto log = CsvLog::open(file.path, kColumns);
+  REQUIRE(log.has_value());
+  REQUIRE(log->find(row(name, 8, 0)) != nullptr);
+  CHECK((*log->find(row(name, 8, 0)))["time"] == 1.5);
+  REQUIRE(log->find(row("12", 8, 0)) != nullptr);
+  CHECK((*log->find(row("12", 8, 0)))["matrix"] == "12");
+  CHECK(log->find(row(name, 9, 0)) == nullptr);
+}
+
+TEST_CASE("a last line cut off by a crash is dropped and written anew") {
+  const TemporaryFile file;
+  file.write("matrix,n,time\na,1,0.5\na,2,0.");
+  auto log = CsvLog::open(file.path, kColumns);
+  REQUIRE(log.has_value());
+  CHECK(log->find(row("a", 1, 0)) != nullptr);
+  CHECK(log->find(row("a", 2, 0)) == nullptr);
+  REQUIRE(log->append(row("a", 2, 0.25)).has_value());
+  CHECK(file.read() == "matrix,n,time\na,1,0.5\na,2,0.25\n");
+}
+
+TEST_CASE("files with other contents are refused with the line, and left alone") {
+  const TemporaryFile file;
+  for (const std::string bad :
+       {"matrix,k,time\n", "matrix,n\n", "matrix,n,time\na,1\n", "matrix,n,time\na,x,1\n"}) {
+    CAPTURE(bad);
+    file.write(bad);
+    const auto log = CsvLog::open(file.path, kColumns);
+    REQUIRE_FALSE(log.has_value());
+    CHECK(log.error().code == Errc::bad_input);
+    CHECK(log.error().where.find(file.path + ":") == 0);
+    CHECK(file.read() == bad);
+  }
+}
+
+TEST_CASE("without a path nothing is kept and nothing fails") {
+  auto log = CsvLog::open("", kColumns);
+  REQUIRE(log.has_value());
+  CHECK(log->append(row("a", 1, 1)).has_value());
+  CHECK(log->find(row("a", 1, 0)) == nullptr);
+}

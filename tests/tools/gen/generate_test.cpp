@@ -1,0 +1,151 @@
+#include <doctest/doctest.h>
+#include <tbb/global_control.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "formats/layout/csr.hpp"
+#include "tools/gen/generator.hpp"
+
+using namespace sptile;
+using namespace sptile::tools;
+
+namespace {
+
+// Reads "--rows 5 --mix 0.5" as the arguments of a kind.
+Parameters parse(const gen::Generator& kind, std::string_view typed) {
+  Parameters arguments;
+  std::istringstream words{std::string(typed)};
+  std::string option, value;
+  for (const gen::ArgumentSpec& spec : kind.arguments) {
+    REQUIRE(words >> option >> value);
+    REQUIRE(option == "--" + std::string(spec.name));
+    if (spec.integer)
+      arguments.emplace_back(spec.name, std::int64_t{std::stoll(value)});
+    else
+      arguments.emplace_back(spec.name, std::stod(value));
+  }
+  return arguments;
+}
+
+const gen::Generator& find(std::string_view name) {
+  for (const gen::Generator& kind : gen::generators())
+    if (kind.name == name) return kind;
+  FAIL("no such kind");
+  return gen::generators().front();
+}
+
+formats::Csr make(std::string_view name, std::string_view typed, const gen::GenerateOptions& options = {}) {
+  auto a = gen::generate(find(name), parse(find(name), typed), options);
+  REQUIRE(a.has_value());
+  return std::move(*a);
+}
+
+}  // namespace
+
+TEST_CASE("every kind gives a sound matrix, the same for any number of threads") {
+  for (const gen::Generator& kind : gen::generators()) {
+    for (const bool shuffle : {false, true}) {
+      CAPTURE(kind.name);
+      const auto with_threads = [&](std::size_t threads) {
+        const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+        return make(kind.name, kind.example, {.seed = 5, .shuffle = shuffle});
+      };
+      const formats::Csr a = with_threads(1);
+      CHECK(a.nnz() > 0);
+      CHECK(formats::check_csr(a.view()).has_value());
+      CHECK(formats::identical(a.view(), with_threads(2).view()));
+      CHECK(formats::identical(a.view(), with_threads(7).view()));
+    }
+  }
+}
+
+TEST_CASE("symmetric kinds equal their transpose, values too, shuffled or not") {
+  for (const gen::Generator& kind : gen::generators()) {
+    if (!kind.symmetric) continue;
+    for (const bool shuffle : {false, true}) {
+      CAPTURE(kind.name);
+      const formats::Csr a = make(kind.name, kind.example, {.seed = 5, .shuffle = shuffle});
+      CHECK(formats::identical(a.view(), formats::transpose(a.view()).view()));
+    }
+  }
+}
+
+TEST_CASE("values lie in (-1, 1) and are never zero; a pattern has the same structure without them") {
+  for (const gen::Generator& kind : gen::generators()) {
+    CAPTURE(kind.name);
+    const formats::Csr a = make(kind.name, kind.example);
+    for (const float x : a.values.as<float>()) REQUIRE((std::abs(x) < 1 && x != 0));
+    formats::CsrView structure = a.view();
+    structure.values = {};
+    CHECK(formats::identical(structure, make(kind.name, kind.example, {.pattern = true}).view()));
+  }
+}
+
+TEST_CASE("a shuffle keeps the entries and moves them") {
+  for (const gen::Generator& kind : gen::generators()) {
+    CAPTURE(kind.name);
+    const formats::Csr a = make(kind.name, kind.example),
+                       b = make(kind.name, kind.example, {.shuffle = true});
+    CHECK(a.nnz() == b.nnz());
+    CHECK_FALSE(formats::identical(a.view(), b.view()));
+    auto x = a.values.as<float>(), y = b.values.as<float>();
+    std::vector<float> left(x.begin(), x.end()), right(y.begin(), y.end());
+    std::sort(left.begin(), left.end());
+    std::sort(right.begin(), right.end());
+    CHECK(left == right);
+  }
+}
+
+TEST_CASE("random has exactly the entries asked for, evenly over the rows") {
+  for (const std::int64_t nnz : {0, 1, 7, 10, 24, 50}) {
+    const formats::Csr a = make("random", "--rows 10 --cols 5 --nnz " + std::to_string(nnz));
+    CAPTURE(nnz);
+    CHECK(a.nnz() == nnz);
+    CHECK(formats::check_csr(a.view()).has_value());
+    for (std::int64_t r = 0; r < 10; ++r) CHECK(std::abs(a.view().row_nnz(r) - nnz / 10) <= 1);
+  }
+  const auto& kind = find("random");
+  const auto refused = gen::generate(kind, parse(kind, "--rows 10 --cols 5 --nnz 51"), {});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == Errc::usage);
+}
+
+TEST_CASE("random columns are uniform") {
+  const formats::Csr a = make("random", "--rows 4000 --cols 10 --nnz 12000");
+  std::vector<int> counts(10, 0);
+  for (const std::int32_t c : a.col_idx) ++counts[static_cast<std::size_t>(c)];
+  for (const int count : counts) CHECK(std::abs(count - 1200) < 200);
+}
+
+TEST_CASE("grids and stencils have the entries that geometry gives them") {
+  CHECK(make("grid2d", "--side 1").nnz() == 0);
+  CHECK(make("grid2d", "--side 10").nnz() == 4 * 10 * 9);
+  const formats::Csr fem = make("stencil27", "--side 4 --dof 2");
+  CHECK(fem.rows == 128);
+  CHECK(fem.nnz() == 10 * 10 * 10 * 4);
+  CHECK(fem.view().row_nnz(2 * (1 + 4 * (1 + 4 * 1))) == 54);
+  const auto& kind = find("stencil27");
+  const auto refused = gen::generate(kind, parse(kind, "--side 1290 --dof 2"), {});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == Errc::unsupported);
+}
+
+TEST_CASE("molecules are blocks on the diagonal of at most 39 atoms") {
+  const formats::Csr a = make("molecules", "--count 50");
+  for (std::int64_t r = 0; r < a.rows; ++r)
+    for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) REQUIRE(std::abs(a.col_idx[k] - r) < 39);
+  CHECK(make("molecules", "--count 0").rows == 0);
+}
+
+TEST_CASE("planted edges stay in their communities unless mixed") {
+  const auto far = [](const formats::Csr& a) {
+    std::int64_t count = 0;
+    for (std::int64_t r = 0; r < a.rows; ++r)
+      for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
+        count += std::abs(a.col_idx[k] - r) >= 1000;
+    return count;
+  };
+  CHECK(far(make("planted", "--rows 20000 --edges 50000 --mix 0")) == 0);
+  CHECK(far(make("planted", "--rows 20000 --edges 50000 --mix 1")) > 70000);
+}

@@ -1,0 +1,41 @@
+#include "tools/names.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace sptile;
+using namespace sptile::tools;
+
+namespace {
+const std::vector<std::string> kVerbs = {"convert", "stats", "info", "verify", "export", "run"};
+}
+
+TEST_CASE("the nearest name survives one or two slips") {
+  CHECK(nearest_name("covnert", kVerbs) == "convert");
+  CHECK(nearest_name("stat", kVerbs) == "stats");
+  CHECK(nearest_name("veryfi", kVerbs) == "verify");
+  CHECK(nearest_name("conv", kVerbs) == "convert");
+}
+
+TEST_CASE("far names get no suggestion") {
+  CHECK(nearest_name("multiply", kVerbs).empty());
+  CHECK(nearest_name("", kVerbs).empty());
+  CHECK(nearest_name(std::string(100000, 'x'), kVerbs).empty());
+}
+
+TEST_CASE("an unknown name is a usage error that lists what is known") {
+  const Error error = unknown_name("verb", "exprot", kVerbs);
+  CHECK(error.code == Errc::usage);
+  CHECK(error.message.find("did you mean 'export'?") != std::string::npos);
+  CHECK(error.message.find("convert, stats") != std::string::npos);
+}
+
+TEST_CASE("lists of names: all, some, repeated, unknown, empty") {
+  CHECK(*parse_names("verb", "all", kVerbs) == kVerbs);
+  CHECK(*parse_names("verb", "run,info,run", kVerbs) == std::vector<std::string>{"run", "info"});
+  for (const char* const bad : {"run,", ",run", "", "run,walk"}) {
+    CAPTURE(bad);
+    const auto names = parse_names("verb", bad, kVerbs);
+    REQUIRE_FALSE(names.has_value());
+    CHECK(names.error().code == Errc::usage);
+  }
+}

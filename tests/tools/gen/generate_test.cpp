@@ -18,7 +18,8 @@ Parameters parse(const gen::Generator& kind, std::string_view typed) {
   std::istringstream words{std::string(typed)};
   std::string option, value;
   for (const gen::ArgumentSpec& spec : kind.arguments) {
-    REQUIRE(words >> option >> value);
+    words >> option >> value;
+    REQUIRE_FALSE(words.fail());
     REQUIRE(option == "--" + std::string(spec.name));
     if (spec.integer)
       arguments.emplace_back(spec.name, std::int64_t{std::stoll(value)});

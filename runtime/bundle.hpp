@@ -6,13 +6,17 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/csr_view.hpp"
 #include "formats/error.hpp"
 #include "formats/layout/format_layout.hpp"
+#include "runtime/file_bytes.hpp"
 
 namespace sptile::runtime {
+
+struct BundleTable;
 
 struct BundleOpenOptions {
   bool copy = false;  ///< read the arrays into memory instead of mapping: for folders that others can write
@@ -34,7 +38,11 @@ class Bundle {
   /// when it cannot be read.
   static Result<std::shared_ptr<const Bundle>> open(const std::string& path,
                                                     const BundleOpenOptions& options = {});
-  ~Bundle();
+  /// The same for a bundle in memory that starts at a multiple of 64 bytes (else Errc::usage) and outlives
+  /// the result. `name` stands for the path in messages.
+  static Result<std::shared_ptr<const Bundle>> from_memory(std::span<const std::byte> memory,
+                                                           const std::string& name);
+
   Bundle(const Bundle&) = delete;
   Bundle& operator=(const Bundle&) = delete;
 
@@ -44,7 +52,7 @@ class Bundle {
   [[nodiscard]] bool is_pattern() const { return pattern_; }
   /// Type of the source values in /csr/values: f32, f64, or none for a pattern.
   [[nodiscard]] DType dtype() const;
-  [[nodiscard]] std::uint64_t file_size() const { return file_size_; }
+  [[nodiscard]] std::uint64_t file_size() const { return file_.size(); }
 
   /// The source matrix in original row order (contents unchecked, see formats::check_csr).
   [[nodiscard]] formats::CsrView csr() const;
@@ -64,16 +72,22 @@ class Bundle {
   [[nodiscard]] Status verify_checksum(const BundleArray& array) const;
 
  private:
-  Bundle() = default;
+  Bundle(FileBytes file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  static Result<std::shared_ptr<const Bundle>> validate(FileBytes file, const std::string& path,
+                                                        const BundleOpenOptions& options);
+  Status read_shape(const BundleTable& table);
+  Status bring_to_memory(const BundleTable& table, const BundleOpenOptions& options);
+  Status relate();
+  Status add_format(const formats::FormatLayout& layout);
   [[nodiscard]] ArrayView find(std::string_view path) const;
+  [[nodiscard]] std::span<const std::uint32_t> group(std::string_view path) const;
 
+  FileBytes file_;
   std::string path_;
   std::int64_t rows_ = 0, cols_ = 0, nnz_ = 0;
   bool pattern_ = false;
-  std::uint64_t file_size_ = 0;
-  const std::byte* memory_ = nullptr;  ///< the whole file: mapped, or owned when copied_
-  bool copied_ = false;
   std::vector<BundleArray> arrays_;
+  std::vector<std::uint32_t> by_path_;  ///< positions in arrays_, sorted by path
   std::vector<formats::FormatView> formats_;
 };
 

@@ -2,9 +2,18 @@
 // share these definitions. All little-endian.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "formats/layout/format_layout.hpp"
 
 namespace sptile::formats {
+
+static_assert(std::endian::native == std::endian::little, "bundles are mapped as they are: little-endian");
 
 inline constexpr unsigned char kBundleMagic[8] = {0xD3, 's', 'p', 't', 'l', '\r', '\n', 0x1A};
 inline constexpr std::uint32_t kBundleVersion = 1;
@@ -49,5 +58,29 @@ inline constexpr const char* kRowOrderPath = "/row_order";
 inline constexpr const char* kCsrPointersPath = "/csr/pointers_to_1";
 inline constexpr const char* kCsrIndicesPath = "/csr/indices_1";
 inline constexpr const char* kCsrValuesPath = "/csr/values";
+inline constexpr const char* kValueSourceName = "value_source";  ///< optional array in the group of a format
+
+/// Path of one array of a format, by its position in layout.arrays: "/formats/bittcf/tc_offset"; the arrays
+/// of `csr` have their binsparse names.
+std::string bundle_path(const FormatLayout& layout, std::size_t array);
+
+/// XXH3-64 of some bytes; `data` may be null when there are none.
+std::uint64_t bundle_hash(const void* data, std::uint64_t bytes);
+
+/// The value that BundleHeader::header_hash must have; the field itself counts as zero.
+std::uint64_t bundle_header_hash(BundleHeader header, std::span<const BundleEntry> entries);
+
+/// XXH3-64 of bytes that come piece by piece.
+class BundleHasher {
+ public:
+  BundleHasher();
+  ~BundleHasher();
+  void add(const void* data, std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t hash() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace sptile::formats

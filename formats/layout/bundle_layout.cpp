@@ -1,0 +1,43 @@
+#include "formats/layout/bundle_layout.hpp"
+
+#define XXH_INLINE_ALL  // takes the hash from the header: nothing to link
+#include <xxhash.h>
+
+#include "formats/layout/csr.hpp"
+
+namespace sptile::formats {
+namespace {
+constexpr const char* kCsrPaths[] = {kCsrPointersPath, kCsrIndicesPath, kCsrValuesPath};
+}
+
+struct BundleHasher::State {
+  XXH3_state_t xxh3;
+};
+
+BundleHasher::BundleHasher() : state_(std::make_unique<State>()) { XXH3_64bits_reset(&state_->xxh3); }
+BundleHasher::~BundleHasher() = default;
+
+void BundleHasher::add(const void* data, std::uint64_t bytes) {
+  if (bytes > 0) XXH3_64bits_update(&state_->xxh3, data, bytes);
+}
+
+std::uint64_t BundleHasher::hash() const { return XXH3_64bits_digest(&state_->xxh3); }
+
+std::uint64_t bundle_hash(const void* data, std::uint64_t bytes) {
+  return bytes == 0 ? XXH3_64bits("", 0) : XXH3_64bits(data, bytes);
+}
+
+std::uint64_t bundle_header_hash(BundleHeader header, std::span<const BundleEntry> entries) {
+  header.header_hash = 0;
+  BundleHasher hasher;
+  hasher.add(&header, sizeof header);
+  hasher.add(entries.data(), entries.size_bytes());
+  return hasher.hash();
+}
+
+std::string bundle_path(const FormatLayout& layout, std::size_t array) {
+  if (&layout == &kCsrLayout) return kCsrPaths[array];
+  return std::string(layout.group) + "/" + std::string(layout.arrays[array].name);
+}
+
+}  // namespace sptile::formats

@@ -1,0 +1,98 @@
+// Every format's page works out the matrix of data/examples/worked.mtx: its arrays must be what the converter
+// gives.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "formats/convert/converters.hpp"
+#include "formats/io/matrix_market.hpp"
+#include "formats/layout/registry.hpp"
+
+using namespace sptile;
+
+namespace {
+
+std::string source_root() {
+  const char* root = std::getenv("SPTILE_SOURCE_ROOT");
+  REQUIRE(root != nullptr);
+  return root;
+}
+
+// The lines of the block "```text arrays" of a page.
+std::vector<std::string> array_lines(const std::string& page) {
+  std::ifstream file(source_root() + "/docs/formats/" + page);
+  REQUIRE_MESSAGE(file.good(), "no page " << page);
+  std::vector<std::string> lines;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("```"))
+      inside = line == "```text arrays";
+    else if (inside)
+      lines.push_back(line);
+  }
+  return lines;
+}
+
+template <class T>
+void compare(std::istringstream& expected, std::span<const T> found) {
+  for (const T x : found) {
+    std::string word;
+    REQUIRE(static_cast<bool>(expected >> word));
+    if constexpr (std::is_same_v<T, float>)
+      CHECK(std::stof(word) == x);
+    else
+      CHECK(std::stoull(word, nullptr, 0) == static_cast<unsigned long long>(x));
+  }
+  std::string rest;
+  CHECK_FALSE(static_cast<bool>(expected >> rest));
+}
+
+void compare(std::istringstream& expected, const ArrayView& found) {
+  switch (found.dtype) {
+    case DType::u8:
+      return compare(expected, found.as<std::uint8_t>());
+    case DType::i32:
+      return compare(expected, found.as<std::int32_t>());
+    case DType::u32:
+      return compare(expected, found.as<std::uint32_t>());
+    case DType::i64:
+      return compare(expected, found.as<std::int64_t>());
+    case DType::u64:
+      return compare(expected, found.as<std::uint64_t>());
+    case DType::f32:
+      return compare(expected, found.as<float>());
+    default:
+      FAIL("type that no example uses");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("docs: the worked example of each format is what its converter gives") {
+  const auto matrix = formats::read_matrix_market(source_root() + "/data/examples/worked.mtx");
+  REQUIRE(matrix.has_value());
+  for (const formats::FormatLayout* layout : formats::layouts()) {
+    CAPTURE(layout->name);
+    const formats::Converter* converter = formats::find_converter(layout->name);
+    REQUIRE(converter != nullptr);
+    const auto data = converter->from_csr(matrix->csr.view(), nullptr);
+    REQUIRE(data.has_value());
+    const formats::FormatView view = data->view();
+    const std::vector<std::string> lines = array_lines(std::string(layout->name) + ".md");
+    REQUIRE(lines.size() == layout->arrays.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      CAPTURE(lines[i]);
+      std::istringstream line(lines[i]);
+      std::string name, type;
+      line >> name >> type;
+      CHECK(name == layout->arrays[i].name);
+      CHECK(type ==
+            std::string(name_of(view.arrays[i].dtype)) + "[" + std::to_string(view.arrays[i].size) + "]");
+      compare(line, view.arrays[i]);
+    }
+  }
+}

@@ -34,8 +34,6 @@ struct LongKey : std::pair<std::int32_t, std::int64_t> {
   [[nodiscard]] std::int64_t position() const { return second; }
 };
 
-struct NoValue {};  // stands in for the value type of a pattern
-
 // Sorts the entries [begin, end) of one row; the vectors are scratch space, kept from row to row.
 template <class Key, class T>
 void sort_row(Csr& a, std::int64_t begin, std::int64_t end, T* values, std::vector<Key>& keys,

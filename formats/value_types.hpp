@@ -61,4 +61,7 @@ T round_to(double x) {
     return static_cast<T>(x);
 }
 
+/// Stands in for the value type of a pattern matrix.
+struct NoValue {};
+
 }  // namespace sptile::formats

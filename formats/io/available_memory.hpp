@@ -1,0 +1,18 @@
+// How much memory may be asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "formats/error.hpp"
+
+namespace sptile::formats {
+
+/// Bytes that can be filled without swapping or hitting a control group's limit; the largest int64 where the
+/// system does not tell.
+std::int64_t available_memory();
+
+/// Errc::io when `bytes` are more than that: "WHAT needs N GiB of memory; M GiB are available".
+Status check_memory(const std::string& what, std::int64_t bytes);
+
+}  // namespace sptile::formats

@@ -1,0 +1,35 @@
+// Compressed input: a table of codecs, recognised by their first bytes.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "formats/error.hpp"
+
+namespace sptile::formats {
+
+/// Decodes one stream, or several one after the other.
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  /// Moves bytes from the front of `in` to the front of `out`, shortening both; needs room in `out`. `last`
+  /// says that nothing follows `in`. Errc::bad_input for corrupt data and for anything else after the data.
+  virtual Status decode(std::span<const char>& in, std::span<char>& out, bool last) = 0;
+  /// True where the input may end: between two streams.
+  [[nodiscard]] virtual bool complete() const = 0;
+};
+
+struct Codec {
+  std::string_view name;   ///< "gzip"
+  std::string_view magic;  ///< the bytes that every file of it starts with
+  std::unique_ptr<Decoder> (*make)();
+};
+
+/// The longest magic of all codecs, in bytes.
+inline constexpr std::size_t kLongestMagic = 6;
+
+/// Finds the codec of data that starts with `head`; nullptr when it is not compressed.
+const Codec* find_codec(std::string_view head);
+
+}  // namespace sptile::formats

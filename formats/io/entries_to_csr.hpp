@@ -1,0 +1,20 @@
+// The last step of reading: parsed entries become a CSR matrix.
+#pragma once
+
+#include "formats/csr.hpp"
+#include "formats/error.hpp"
+#include "formats/io/entry_store.hpp"
+
+namespace sptile::formats {
+
+struct AssembledCsr {
+  Csr csr;
+  std::int64_t duplicates = 0;
+};
+
+/// Expands the symmetry, orders entries by row and column and sums duplicates. `sorted`: the rows of the
+/// entries never decrease; then nothing is moved. Empties the store. Errc::io when the row pointers do not
+/// fit in memory.
+Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted);
+
+}  // namespace sptile::formats

@@ -1,0 +1,78 @@
+#include "formats/io/input_bytes.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "formats/io/system_error.hpp"
+
+namespace sptile::formats {
+
+Result<InputBytes> InputBytes::open(const std::string& path) {
+  InputBytes input;
+  const bool is_stdin = path == "-";
+  input.name_ = is_stdin ? "<stdin>" : path;
+  input.fd_ = is_stdin ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (input.fd_ < 0) return system_failure(errno, "cannot open", input.name_);
+  struct stat status {};
+  if (::fstat(input.fd_, &status) != 0) return system_failure(errno, "cannot examine", input.name_);
+  if (S_ISDIR(status.st_mode)) return fail(Errc::io, "is a folder; name a file", input.name_);
+  if (S_ISREG(status.st_mode)) {
+    const off_t start = ::lseek(input.fd_, 0, SEEK_CUR);  // not 0 for `tool < file` after an earlier reader
+    input.size_ = std::max<std::int64_t>(0, status.st_size - std::max<off_t>(0, start));
+  }
+  return input;
+}
+
+InputBytes InputBytes::from_memory(std::string_view bytes, std::string name) {
+  InputBytes input;
+  input.name_ = std::move(name);
+  input.memory_ = bytes;
+  input.size_ = static_cast<std::int64_t>(bytes.size());
+  return input;
+}
+
+InputBytes::InputBytes(InputBytes&& other) noexcept
+    : name_(std::move(other.name_)),
+      fd_(std::exchange(other.fd_, -1)),
+      memory_(other.memory_),
+      size_(other.size_),
+      position_(other.position_),
+      hash_(std::move(other.hash_)) {}
+
+InputBytes::~InputBytes() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<std::int64_t> InputBytes::read_some(std::span<char> out) {
+  if (fd_ < 0) {
+    const std::size_t count = std::min(out.size(), memory_.size());
+    std::copy_n(memory_.data(), count, out.data());
+    memory_.remove_prefix(count);
+    return static_cast<std::int64_t>(count);
+  }
+  ssize_t count = 0;
+  do count = ::read(fd_, out.data(), out.size());
+  while (count < 0 && errno == EINTR);
+  if (count < 0) return system_failure(errno, "cannot read", name_);
+  return count;
+}
+
+Result<std::int64_t> InputBytes::read(std::span<char> out) {
+  std::size_t filled = 0;
+  while (filled < out.size()) {
+    const Result<std::int64_t> count = read_some(out.subspan(filled));
+    if (!count) return count;
+    if (*count == 0) break;
+    filled += static_cast<std::size_t>(*count);
+  }
+  if (hash_) hash_->update(out.data(), filled);
+  position_ += static_cast<std::int64_t>(filled);
+  return static_cast<std::int64_t>(filled);
+}
+
+}  // namespace sptile::formats

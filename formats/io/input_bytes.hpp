@@ -1,0 +1,54 @@
+// The bytes of an input as they are stored: a file, standard input, or memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "formats/error.hpp"
+#include "formats/io/sha256.hpp"
+
+namespace sptile::formats {
+
+/// Reads with read(2), not through a mapping: another program that shortens the file meanwhile then causes an
+/// error or a short read instead of a signal, and one small buffer that stays in the cache does for all of
+/// it.
+class InputBytes {
+ public:
+  /// Opens a file, or standard input for "-"; Errc::io when that fails.
+  static Result<InputBytes> open(const std::string& path);
+  /// Reads from memory, which must outlive the object.
+  static InputBytes from_memory(std::string_view bytes, std::string name);
+
+  InputBytes(InputBytes&& other) noexcept;
+  InputBytes& operator=(InputBytes&&) = delete;
+  ~InputBytes();
+
+  /// Fills `out`; gives fewer bytes only where the input ends.
+  Result<std::int64_t> read(std::span<char> out);
+
+  /// Starts hashing everything that is read from now on.
+  void start_hash() { hash_.emplace(); }
+  /// Gives the SHA-256 of what was read; empty when it was not started.
+  std::string finish_hash() { return hash_ ? hash_->finish() : std::string(); }
+
+  [[nodiscard]] const std::string& name() const { return name_; }           ///< for messages
+  [[nodiscard]] std::optional<std::int64_t> size() const { return size_; }  ///< where it is known
+  [[nodiscard]] std::int64_t position() const { return position_; }         ///< bytes read so far
+
+ private:
+  InputBytes() = default;
+  Result<std::int64_t> read_some(std::span<char> out);
+
+  std::string name_;
+  int fd_ = -1;
+  std::string_view memory_;  // used when there is no fd
+  std::optional<std::int64_t> size_;
+  std::int64_t position_ = 0;
+  std::optional<Sha256> hash_;
+};
+
+}  // namespace sptile::formats

@@ -1,0 +1,39 @@
+#include "formats/io/output_bytes.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "formats/io/system_error.hpp"
+
+namespace sptile::formats {
+
+Result<OutputBytes> OutputBytes::create(const std::string& path, bool force) {
+  OutputBytes output;
+  if (path == "-") {
+    output.name_ = "<stdout>";
+    output.fd_ = STDOUT_FILENO;
+    return output;
+  }
+  Result<AtomicFile> file = AtomicFile::create(path, force);
+  if (!file) return tl::unexpected(file.error());
+  output.name_ = path;
+  output.file_ = *std::move(file);
+  output.fd_ = output.file_->fd();
+  return output;
+}
+
+Status OutputBytes::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(fd_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_failure(errno, "cannot write", name_);
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+Status OutputBytes::commit() { return file_ ? file_->commit() : Status(); }
+
+}  // namespace sptile::formats

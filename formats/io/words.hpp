@@ -1,0 +1,32 @@
+// Lines cut into words.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace sptile::formats {
+
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+inline constexpr std::size_t kMostWords = 6;
+
+/// The words of a line, parted by blanks and tabs. `count` goes on counting past kMostWords.
+struct Words {
+  std::array<std::string_view, kMostWords> word;
+  std::size_t count = 0;
+};
+
+inline Words split_words(std::string_view line) {
+  Words words;
+  for (std::size_t i = 0;;) {
+    while (i < line.size() && is_blank(line[i])) ++i;
+    if (i == line.size()) return words;
+    const std::size_t begin = i;
+    while (i < line.size() && !is_blank(line[i])) ++i;
+    if (words.count < kMostWords) words.word[words.count] = line.substr(begin, i - begin);
+    ++words.count;
+  }
+}
+
+}  // namespace sptile::formats

@@ -1,0 +1,256 @@
+#include "formats/io/bundle_writer.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/io/atomic_file.hpp"
+#include "formats/io/hdf5_file.hpp"
+#include "formats/io/system_error.hpp"
+#include "formats/layout/bundle_layout.hpp"
+#include "formats/layout/csr.hpp"
+
+namespace sptile::formats {
+namespace {
+
+/// Bytes that are hashed and then written while they are still in the cache.
+constexpr std::int64_t kPiece = std::int64_t{1} << 20;
+constexpr mode_t kReadOnly = 0444;
+
+Status check_user_block(std::uint64_t bytes) {
+  if (std::has_single_bit(bytes) && bytes >= kBundleAlignment && bytes <= kBundleUserBlockMax) return {};
+  return fail(Errc::usage, fmt::format("user block of {} bytes; must be a power of two from {} to {}", bytes,
+                                       kBundleAlignment, kBundleUserBlockMax));
+}
+
+/// The descriptor of a CSR matrix in the binsparse specification 0.1.
+std::string binsparse_descriptor(const CsrView& a) {
+  const std::string_view type = a.values.dtype == DType::f64 ? "float64" : "float32";
+  return fmt::format(
+      R"({{"binsparse":{{"version":"0.1","format":"CSR","shape":[{},{}],"number_of_stored_values":{},)"
+      R"("data_types":{{"pointers_to_1":"int64","indices_1":"int32","values":"{}"}}}}}})",
+      a.rows, a.cols, a.nnz(), a.is_pattern() ? fmt::format("iso[{}]", type) : std::string(type));
+}
+
+ArrayView slice(const ArrayView& array, std::int64_t first, std::int64_t size) {
+  const auto skip = first * static_cast<std::int64_t>(size_of(array.dtype));
+  return {array.dtype, static_cast<const std::byte*>(array.data) + skip, std::min(size, array.size - first)};
+}
+
+Status write_at(int fd, std::uint64_t offset, const void* data, std::size_t bytes) {
+  const auto* from = static_cast<const std::byte*>(data);
+  while (bytes > 0) {
+    const ssize_t put = ::pwrite(fd, from, bytes, static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return system_failure(put < 0 ? errno : ENOSPC, "cannot write the header", {});
+    const auto step = static_cast<std::size_t>(put);
+    from += step, offset += step, bytes -= step;
+  }
+  return {};
+}
+
+}  // namespace
+
+struct BundleWriter::State {
+  std::string path;
+  BundleWriteOptions options;
+  AtomicFile file;  // outlives the container inside it
+  Hdf5File container;
+  std::vector<BundleEntry> entries;
+  std::int64_t rows = 0, cols = 0, nnz = 0;
+  bool has_csr = false, pattern = false;
+
+  Status add_array(const std::string& array_path, const ArrayView& array);
+  Status write_array(const ArrayView& array, BundleEntry& entry);
+  Status check_format(const FormatView& view, const ArrayView& value_source) const;
+  Status finish_container();
+  Result<BundleHeader> make_header() const;
+
+  /// Puts the path of the bundle into an error.
+  [[nodiscard]] Status named(Status s) const {
+    if (!s && s.error().where.empty()) s.error().where = path;
+    return s;
+  }
+};
+
+/// Creates, hashes and writes one array, piece by piece.
+Status BundleWriter::State::add_array(const std::string& array_path, const ArrayView& array) {
+  BundleEntry entry{};
+  if (array_path.size() >= sizeof entry.path)
+    return fail(Errc::internal,
+                fmt::format("path {} is longer than {} bytes", array_path, sizeof entry.path - 1));
+  const std::uint64_t table_bytes = sizeof(BundleHeader) + (entries.size() + 1) * sizeof entry;
+  if (table_bytes > options.user_block || entries.size() >= kBundleEntriesMax)
+    return fail(Errc::usage,
+                fmt::format("user block of {} bytes is too small for the table of arrays; {} would do",
+                            options.user_block, std::bit_ceil(table_bytes)));
+  if (Status s = container.add_array(array_path, array.dtype, array.size); !s) return s;
+  std::copy(array_path.begin(), array_path.end(), entry.path);
+  entry.dtype = static_cast<std::uint32_t>(array.dtype);
+  entry.rank = 1;
+  entry.dims[0] = static_cast<std::uint64_t>(array.size);
+  entry.dims[1] = 1;
+  entry.bytes = static_cast<std::uint64_t>(array.bytes());
+  if (Status s = write_array(array, entry); !s) return s;
+  entries.push_back(entry);
+  return {};
+}
+
+Status BundleWriter::State::write_array(const ArrayView& array, BundleEntry& entry) {
+  BundleHasher hasher;
+  const std::int64_t step = kPiece / static_cast<std::int64_t>(size_of(array.dtype));
+  for (std::int64_t first = 0; first < array.size; first += step) {
+    if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
+    const ArrayView piece = slice(array, first, step);
+    hasher.add(piece.data, static_cast<std::uint64_t>(piece.bytes()));
+    if (Status s = container.write(first, piece); !s) return s;
+    advance(options.progress, piece.bytes());
+  }
+  entry.hash = hasher.hash();
+  return {};
+}
+
+BundleWriter::BundleWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+BundleWriter::BundleWriter(BundleWriter&&) noexcept = default;
+BundleWriter& BundleWriter::operator=(BundleWriter&&) noexcept = default;
+BundleWriter::~BundleWriter() = default;
+
+Result<BundleWriter> BundleWriter::create(const std::string& path, const BundleWriteOptions& options) {
+  if (Status s = check_user_block(options.user_block); !s)
+    return fail(s.error().code, s.error().message, path);
+  Result<AtomicFile> file = AtomicFile::create(path, options.force);
+  if (!file) return tl::unexpected(file.error());
+  Result<Hdf5File> container = Hdf5File::create(file->temporary_path(), options.user_block);
+  if (!container) return fail(container.error().code, container.error().message, path);
+  auto state = std::unique_ptr<State>(new State{path, options, std::move(*file), std::move(*container), {}});
+  Status s = state->container.add_attribute("/", "sptile_version", std::string(SPTILE_VERSION));
+  for (const auto& [name, value] : options.attributes)
+    if (s) s = state->container.add_attribute("/", name, value);
+  if (s = state->named(s); !s) return tl::unexpected(s.error());
+  return BundleWriter(std::move(state));
+}
+
+Status BundleWriter::add_csr(const CsrView& a) {
+  assert(!state_->has_csr);
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (!a.is_pattern() && a.values.dtype != DType::f32 && a.values.dtype != DType::f64)
+    return fail(Errc::usage, "/csr holds f32 or f64; widen the values first", state_->path);
+  if (a.rows > kMost || a.cols > kMost)
+    return fail(Errc::unsupported, "more than 2^31 - 1 rows or columns", state_->path);
+  if (Status s = kCsrLayout.check_lengths(as_format(a)); !s) return state_->named(s);
+  state_->rows = a.rows, state_->cols = a.cols, state_->nnz = a.nnz();
+  state_->pattern = a.is_pattern();
+  state_->has_csr = true;
+
+  constexpr float kOne = 1;  // binsparse's iso value, for patterns
+  const ArrayView values = a.is_pattern() ? ArrayView(DType::f32, &kOne, 1) : a.values;
+  const std::array<std::int64_t, 3> shape{a.rows, a.cols, a.nnz()};
+  begin(state_->options.progress, "write",
+        ArrayView(a.row_ptr).bytes() + ArrayView(a.col_idx).bytes() + values.bytes());
+  Status s = state_->add_array(kShapePath, ArrayView(DType::i64, shape.data(), shape.size()));
+  if (s) s = state_->container.add_group("/csr");
+  if (s) s = state_->container.add_attribute("/csr", "binsparse", binsparse_descriptor(a));
+  if (s) s = state_->add_array(kCsrPointersPath, ArrayView(a.row_ptr));
+  if (s) s = state_->add_array(kCsrIndicesPath, ArrayView(a.col_idx));
+  if (s) s = state_->add_array(kCsrValuesPath, values);
+  if (s) s = state_->container.add_group("/formats");
+  return state_->named(s);
+}
+
+Status BundleWriter::add_row_order(std::span<const std::int32_t> new_to_old) {
+  assert(state_->has_csr);
+  if (static_cast<std::int64_t>(new_to_old.size()) != state_->rows)
+    return fail(Errc::usage, fmt::format("row order has {} ids for {} rows", new_to_old.size(), state_->rows),
+                state_->path);
+  begin(state_->options.progress, "write", ArrayView(new_to_old).bytes());
+  return state_->named(state_->add_array(kRowOrderPath, ArrayView(new_to_old)));
+}
+
+/// A bundle whose parts disagree would be refused by every reader, so it is refused here.
+Status BundleWriter::State::check_format(const FormatView& view, const ArrayView& value_source) const {
+  const std::string name(view.layout->name);
+  if (view.layout == &kCsrLayout) return fail(Errc::usage, "csr is added by add_csr");
+  if (view.rows != rows || view.cols != cols || view.nnz != nnz || view.is_pattern() != pattern)
+    return fail(Errc::usage,
+                name + " is not a form of the matrix in /csr: shape, entries or kind of values differ");
+  if (value_source.present() && (value_source.dtype != DType::i64 || value_source.size != nnz || pattern))
+    return fail(Errc::usage, name + ": value_source must be i64, one per entry, of a matrix with values");
+  return view.layout->check_lengths(view);
+}
+
+Status BundleWriter::add_format(const FormatView& view, const Parameters& parameters,
+                                ArrayView value_source) {
+  assert(state_->has_csr);
+  if (Status s = state_->check_format(view, value_source); !s) return state_->named(s);
+  begin(state_->options.progress, "write", index_bytes(view) + value_bytes(view) + value_source.bytes());
+  const std::string group(view.layout->group);
+  Status s = state_->container.add_group(group);
+  for (const auto& [name, value] : parameters)
+    if (s) s = state_->container.add_attribute(group, name, value);
+  for (std::size_t i = 0; i < view.layout->arrays.size(); ++i)
+    if (s && view.arrays[i].present()) s = state_->add_array(bundle_path(*view.layout, i), view.arrays[i]);
+  if (s && value_source.present()) s = state_->add_array(group + "/" + kValueSourceName, value_source);
+  return state_->named(s);
+}
+
+/// Asks where the arrays lie, sorts the table, closes HDF5's part.
+Status BundleWriter::State::finish_container() {
+  for (BundleEntry& entry : entries) {
+    const Result<Hdf5Place> place = container.place(entry.path);
+    if (!place) return tl::unexpected(place.error());
+    if (place->bytes != entry.bytes)
+      return fail(Errc::internal, std::string("HDF5 changed the size of ") + entry.path);
+    entry.offset = place->offset;
+  }
+  const auto before = [](const BundleEntry& a, const BundleEntry& b) {
+    return std::pair(a.offset, std::string_view(a.path)) < std::pair(b.offset, std::string_view(b.path));
+  };
+  std::sort(entries.begin(), entries.end(), before);
+  return container.close();
+}
+
+Result<BundleHeader> BundleWriter::State::make_header() const {
+  BundleHeader header{};
+  std::array<std::byte, kSuperblockBytes> superblock{};
+  const off_t size = ::lseek(file.fd(), 0, SEEK_END);
+  if (size < 0 || ::pread(file.fd(), superblock.data(), superblock.size(),
+                          static_cast<off_t>(options.user_block)) != static_cast<ssize_t>(superblock.size()))
+    return system_failure(errno, "cannot read back what HDF5 wrote", path);
+  std::copy(std::begin(kBundleMagic), std::end(kBundleMagic), header.magic);
+  header.version = kBundleVersion;
+  header.entries = static_cast<std::uint32_t>(entries.size());
+  header.user_block = options.user_block;
+  header.file_size = static_cast<std::uint64_t>(size);
+  header.superblock_hash = bundle_hash(superblock.data(), superblock.size());
+  header.may_ignore = pattern ? kBundlePattern : 0;
+  header.header_hash = bundle_header_hash(header, entries);
+  return header;
+}
+
+Result<std::uint64_t> BundleWriter::commit() {
+  assert(state_->has_csr);
+  begin(state_->options.progress, "sync", 0);
+  if (Status s = state_->named(state_->finish_container()); !s) return tl::unexpected(s.error());
+  const Result<BundleHeader> header = state_->make_header();
+  if (!header) return tl::unexpected(header.error());
+  const int fd = state_->file.fd();
+  Status s = write_at(fd, 0, &*header, sizeof *header);
+  if (s)
+    s = write_at(fd, sizeof *header, state_->entries.data(), state_->entries.size() * sizeof(BundleEntry));
+  if (s) s = state_->file.commit(kReadOnly);
+  if (s = state_->named(s); !s) return tl::unexpected(s.error());
+  return header->file_size;
+}
+
+}  // namespace sptile::formats

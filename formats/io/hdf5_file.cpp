@@ -1,0 +1,232 @@
+#include "formats/io/hdf5_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+#include <type_traits>
+#include <variant>
+
+#include "formats/layout/bundle_layout.hpp"
+
+namespace sptile::formats {
+namespace {
+
+using TypeHandle = Hdf5Handle<H5Tclose>;
+using SpaceHandle = Hdf5Handle<H5Sclose>;
+using PropertiesHandle = Hdf5Handle<H5Pclose>;
+
+/// HDF5 keeps links and attributes beside each other up to this number, instead of in heaps and B-trees.
+constexpr unsigned kMostCompact = 1024;
+
+/// Keeps HDF5 from printing its error stack while one of our functions runs.
+class QuietErrors {
+ public:
+  QuietErrors() {
+    H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  ~QuietErrors() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+
+ private:
+  H5E_auto2_t print_ = nullptr;
+  void* data_ = nullptr;
+};
+
+/// Why the last call failed: an errno where a message of the stack has one, else the innermost message.
+struct Reason {
+  int errnum = 0;
+  std::string text;
+};
+
+herr_t note_reason(unsigned, const H5E_error2_t* error, void* data) {
+  auto& reason = *static_cast<Reason*>(data);
+  if (error->desc == nullptr) return 0;
+  constexpr const char* kMark = "errno = ";
+  if (const char* mark = std::strstr(error->desc, kMark); mark != nullptr)
+    reason.errnum = std::atoi(mark + std::strlen(kMark));
+  reason.text = error->desc;
+  return 0;
+}
+
+tl::unexpected<Error> failure(const std::string& what) {
+  Reason reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, note_reason, &reason);
+  if (reason.errnum != 0) return fail(Errc::io, what + ": " + std::generic_category().message(reason.errnum));
+  return fail(Errc::io, what + ": HDF5 says: " + (reason.text.empty() ? "unknown error" : reason.text));
+}
+
+hid_t half_type() {
+  const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
+  H5Tset_fields(type, 15, 10, 5, 0, 10);  // sign, exponent from and length, mantissa from and length
+  H5Tset_size(type, 2);
+  H5Tset_ebias(type, 15);
+  return type;
+}
+
+/// How each element type is stored: always little-endian, whatever the machine.
+struct StoredType {
+  DType dtype;
+  hid_t (*make)();
+};
+constexpr StoredType kStoredTypes[] = {
+    {DType::u8, [] { return H5Tcopy(H5T_STD_U8LE); }},
+    {DType::i32, [] { return H5Tcopy(H5T_STD_I32LE); }},
+    {DType::u32, [] { return H5Tcopy(H5T_STD_U32LE); }},
+    {DType::i64, [] { return H5Tcopy(H5T_STD_I64LE); }},
+    {DType::u64, [] { return H5Tcopy(H5T_STD_U64LE); }},
+    {DType::f16, half_type},
+    {DType::bf16, [] { return H5Tcopy(H5T_STD_U16LE); }},
+    {DType::f32, [] { return H5Tcopy(H5T_IEEE_F32LE); }},
+    {DType::f64, [] { return H5Tcopy(H5T_IEEE_F64LE); }},
+};
+
+TypeHandle stored_type(DType dtype) {
+  for (const StoredType& row : kStoredTypes)
+    if (row.dtype == dtype) return TypeHandle(row.make());
+  return {};
+}
+
+TypeHandle string_type(std::size_t bytes) {
+  TypeHandle type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.id(), std::max<std::size_t>(bytes, 1));
+  H5Tset_strpad(type.id(), H5T_STR_NULLPAD);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
+}
+
+/// Properties of groups and of the file (its root is a group).
+void make_reproducible_group(hid_t properties) {
+  H5Pset_obj_track_times(properties, false);
+  H5Pset_link_phase_change(properties, kMostCompact, 0);
+  H5Pset_attr_phase_change(properties, kMostCompact, 0);
+}
+
+PropertiesHandle file_properties(std::uint64_t user_block) {
+  PropertiesHandle properties(H5Pcreate(H5P_FILE_CREATE));
+  if (H5Pset_userblock(properties.id(), user_block) < 0) return {};
+  make_reproducible_group(properties.id());
+  return properties;
+}
+
+PropertiesHandle access_properties() {
+  PropertiesHandle properties(H5Pcreate(H5P_FILE_ACCESS));
+  H5Pset_libver_bounds(properties.id(), H5F_LIBVER_V18, H5F_LIBVER_V110);
+  H5Pset_alignment(properties.id(), 1, kBundleAlignment);
+  H5Pset_file_locking(properties.id(), false,
+                      true);  // nobody else knows the temporary; some file systems cannot
+  return properties;
+}
+
+PropertiesHandle array_properties() {
+  PropertiesHandle properties(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_layout(properties.id(), H5D_CONTIGUOUS);
+  H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);
+  H5Pset_obj_track_times(properties.id(), false);
+  return properties;
+}
+
+struct AttributeValue {
+  TypeHandle type;
+  const void* data;
+};
+
+AttributeValue stored_attribute(const ParameterValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value))
+    return {string_type(text->size()), text->c_str()};  // its final zero serves an empty string
+  if (const auto* number = std::get_if<double>(&value)) return {stored_type(DType::f64), number};
+  return {stored_type(DType::i64), std::get_if<std::int64_t>(&value)};
+}
+
+}  // namespace
+
+Result<Hdf5File> Hdf5File::create(const std::string& path, std::uint64_t user_block) {
+  // Files are closed here, one by one. A library that tidies up at exit would meet those whose closing
+  // failed.
+  H5dont_atexit();
+  const QuietErrors quiet;
+  const PropertiesHandle creation = file_properties(user_block);
+  if (!creation) return failure("cannot make a user block of " + std::to_string(user_block) + " bytes");
+  const PropertiesHandle access = access_properties();
+  Hdf5File file;
+  file.file_ = Hdf5Handle<H5Fclose>(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()));
+  if (!file.file_) return failure("cannot start the HDF5 file");
+  return file;
+}
+
+Hdf5File::~Hdf5File() { static_cast<void>(close()); }
+
+Status Hdf5File::add_group(const std::string& path) {
+  const QuietErrors quiet;
+  const PropertiesHandle properties(H5Pcreate(H5P_GROUP_CREATE));
+  make_reproducible_group(properties.id());
+  const Hdf5Handle<H5Gclose> group(
+      H5Gcreate2(file_.id(), path.c_str(), H5P_DEFAULT, properties.id(), H5P_DEFAULT));
+  if (!group) return failure("cannot add the group " + path);
+  return {};
+}
+
+Status Hdf5File::add_attribute(const std::string& path, const std::string& name,
+                               const ParameterValue& value) {
+  const QuietErrors quiet;
+  const AttributeValue stored = stored_attribute(value);
+  const SpaceHandle scalar(H5Screate(H5S_SCALAR));
+  const Hdf5Handle<H5Aclose> attribute(H5Acreate_by_name(file_.id(), path.c_str(), name.c_str(),
+                                                         stored.type.id(), scalar.id(), H5P_DEFAULT,
+                                                         H5P_DEFAULT, H5P_DEFAULT));
+  if (!attribute || H5Awrite(attribute.id(), stored.type.id(), stored.data) < 0)
+    return failure("cannot add the attribute " + name + " of " + path);
+  return {};
+}
+
+Status Hdf5File::add_array(const std::string& path, DType dtype, std::int64_t size) {
+  const QuietErrors quiet;
+  const auto extent = static_cast<hsize_t>(size);
+  const SpaceHandle space(H5Screate_simple(1, &extent, nullptr));
+  const TypeHandle type = stored_type(dtype);
+  const PropertiesHandle properties = array_properties();
+  array_ = Hdf5Handle<H5Dclose>(
+      H5Dcreate2(file_.id(), path.c_str(), type.id(), space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT));
+  if (!array_) return failure("cannot add the array " + path);
+  if (dtype == DType::bf16) return add_attribute(path, "dtype", std::string(name_of(dtype)));
+  return {};
+}
+
+Status Hdf5File::write(std::int64_t first, const ArrayView& piece) {
+  if (piece.size == 0) return {};
+  const QuietErrors quiet;
+  const auto start = static_cast<hsize_t>(first), count = static_cast<hsize_t>(piece.size);
+  const SpaceHandle memory(H5Screate_simple(1, &count, nullptr));
+  const SpaceHandle file(H5Dget_space(array_.id()));
+  const TypeHandle type = stored_type(piece.dtype);
+  if (H5Sselect_hyperslab(file.id(), H5S_SELECT_SET, &start, nullptr, &count, nullptr) < 0 ||
+      H5Dwrite(array_.id(), type.id(), memory.id(), file.id(), H5P_DEFAULT, piece.data) < 0)
+    return failure("cannot write");
+  return {};
+}
+
+Result<Hdf5Place> Hdf5File::place(const std::string& path) const {
+  const QuietErrors quiet;
+  const Hdf5Handle<H5Dclose> array(H5Dopen2(file_.id(), path.c_str(), H5P_DEFAULT));
+  if (!array) return failure("cannot find the array " + path);
+  Hdf5Place place;
+  place.bytes = H5Dget_storage_size(array.id());
+  if (place.bytes == 0) return place;  // the offset of nothing is a number that looks valid
+  place.offset = H5Dget_offset(array.id());
+  if (place.offset == HADDR_UNDEF || place.offset % kBundleAlignment != 0)
+    return fail(Errc::internal, "HDF5 gave the array " + path + " no aligned place");
+  return place;
+}
+
+Status Hdf5File::close() {
+  const QuietErrors quiet;
+  const bool closed = array_.close();
+  if (!file_.close() || !closed) return failure("cannot finish the HDF5 file");
+  return {};
+}
+
+}  // namespace sptile::formats

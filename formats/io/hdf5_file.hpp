@@ -1,0 +1,74 @@
+// The few things that a bundle needs of HDF5, with its handles owned and its errors turned into ours.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "formats/array_view.hpp"
+#include "formats/error.hpp"
+#include "formats/parameters.hpp"
+
+namespace sptile::formats {
+
+/// Owns one HDF5 identifier; a negative one is a failed call.
+template <herr_t (*Close)(hid_t)>
+class Hdf5Handle {
+ public:
+  Hdf5Handle() = default;
+  explicit Hdf5Handle(hid_t id) : id_(id) {}
+  Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
+  Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  ~Hdf5Handle() { close(); }
+
+  [[nodiscard]] hid_t id() const { return id_; }
+  explicit operator bool() const { return id_ >= 0; }
+  /// Closes now; false when HDF5 could not.
+  bool close() { return id_ < 0 || Close(std::exchange(id_, -1)) >= 0; }
+
+ private:
+  hid_t id_ = -1;
+};
+
+/// Where an array came to lie.
+struct Hdf5Place {
+  std::uint64_t offset = 0;  ///< absolute in the file; 0 for an empty array
+  std::uint64_t bytes = 0;
+};
+
+/// An HDF5 file under construction. Its bytes depend only on what is put into it: no times; nothing filtered
+/// or filled; every array in one piece at a multiple of 4096, with its place fixed when it is created. Every
+/// error is Errc::io with the reason that the system gave.
+class Hdf5File {
+ public:
+  /// Builds a container in the existing file `path`, behind `user_block` bytes that HDF5 leaves alone.
+  static Result<Hdf5File> create(const std::string& path, std::uint64_t user_block);
+  Hdf5File(Hdf5File&&) = default;
+  Hdf5File& operator=(Hdf5File&&) = default;
+  ~Hdf5File();
+
+  Status add_group(const std::string& path);
+  /// Adds an attribute to a group or array; strings are UTF-8.
+  Status add_attribute(const std::string& path, const std::string& name, const ParameterValue& value);
+  /// Creates an array of `size` elements; bf16 becomes u16 with the attribute dtype = "bf16".
+  Status add_array(const std::string& path, DType dtype, std::int64_t size);
+  /// Writes elements [first, first + piece.size) of the array that was added last.
+  Status write(std::int64_t first, const ArrayView& piece);
+  /// Tells where an array lies.
+  [[nodiscard]] Result<Hdf5Place> place(const std::string& path) const;
+  /// Writes what HDF5 still holds back and lets go of the file.
+  Status close();
+
+ private:
+  Hdf5File() = default;
+
+  Hdf5Handle<H5Fclose> file_;
+  Hdf5Handle<H5Dclose> array_;  ///< the one added last
+};
+
+}  // namespace sptile::formats

@@ -1,0 +1,112 @@
+// From CSR to condensed tiles: the part of a conversion that all tile formats share.
+#pragma once
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "formats/buffer.hpp"
+#include "formats/convert/tile_bits.hpp"
+#include "formats/csr_view.hpp"
+#include "formats/error.hpp"
+#include "formats/layout/format_layout.hpp"
+#include "formats/progress.hpp"
+
+namespace sptile::formats {
+
+/// A run of windows that one task converts. The cut depends on the matrix alone, so that the result does not
+/// depend on the number of threads.
+struct Chunk {
+  std::int64_t first_window, end_window;
+  std::int64_t staged_tile;  ///< where its tiles stand in Condensed::columns and masks
+  std::int64_t tiles = 0;
+  std::int64_t first_tile = 0;  ///< where they belong in the format
+  std::int64_t first_entry, entries;
+};
+
+/// Windows of 8 or 16 rows with their distinct columns in groups of 8. Chunks are staged with gaps between
+/// them: room for the worst case is known beforehand, the number of tiles is not. Pages of the gaps are never
+/// touched.
+struct Condensed {
+  int height = 0;
+  std::span<const std::int32_t> starts;  ///< first row of each window
+  Buffer<std::int32_t>
+      row_window_offset;                ///< windows + 1: first tile of each window, as the formats store it
+  std::int64_t tiles = 0, entries = 0;  ///< in all windows
+  std::vector<Chunk> chunks;
+  Buffer<std::int32_t> columns;  ///< 8 per staged tile
+  Buffer<std::uint64_t> masks;   ///< height / 8 per staged tile: rows 0 to 7, then rows 8 to 15
+
+  [[nodiscard]] int masks_per_tile() const { return height / 8; }
+  [[nodiscard]] std::int64_t tiles_of(std::int64_t window) const {
+    return row_window_offset[window + 1] - row_window_offset[window];
+  }
+  [[nodiscard]] const std::uint64_t* staged_masks(const Chunk& chunk) const {
+    return masks.data() + chunk.staged_tile * masks_per_tile();
+  }
+
+  /// Calls f(chunk) for all chunks in parallel.
+  template <class F>
+  void for_each_chunk(const F& f) const {
+    tbb::parallel_for(std::size_t{0}, chunks.size(), [&](std::size_t i) { f(chunks[i]); });
+  }
+
+  /// Puts the columns of the chunks together: 8 per tile.
+  [[nodiscard]] Buffer<std::int32_t> take_columns() const;
+};
+
+/// First rows of the windows of `height` rows that tile all rows.
+Buffer<std::int32_t> fixed_windows(std::int64_t rows, int height);
+
+/// Condenses the windows of `height` rows (8 or 16) that start at the given rows; they ascend and do not
+/// overlap. Errc::unsupported when there are more than 2^31 - 1 tiles; Errc::io when cancelled. Parallel;
+/// O(entries * log2(height)).
+Result<Condensed> condense(const CsrView& a, std::span<const std::int32_t> starts, int height,
+                           const FormatLayout& layout, Progress* progress);
+
+/// Refuses matrices whose entries 32-bit tile offsets (`tc_offset`) cannot count.
+Status check_offsets_fit(const CsrView& a, const FormatLayout& layout);
+
+/// Counts the entries in front of each tile: tiles + 1 offsets. Parallel.
+Buffer<std::uint32_t> tile_offsets(const Condensed& tiles);
+
+/// Moves the values of one chunk to out[0...]; see take_values.
+template <class Word, class PartsOf>
+void take_chunk_values(const CsrView& a, const Condensed& tiles, const Chunk& chunk, const PartsOf& parts_of,
+                       Word* out) {
+  const auto* values = static_cast<const Word*>(a.values.data);
+  const auto row_start = [&](std::int64_t row) {
+    return a.row_ptr[static_cast<std::size_t>(std::min(row, a.rows))];
+  };
+  const std::uint64_t* masks = tiles.staged_masks(chunk);
+  const Word* const end = out + chunk.entries;
+  for (std::int64_t w = chunk.first_window; w < chunk.end_window; ++w) {
+    const std::int64_t first = tiles.starts[static_cast<std::size_t>(w)];
+    const Word* rows[16];
+    for (int r = 0; r < tiles.height; ++r) rows[r] = values + row_start(first + r);
+    const bool room_to_read = row_start(first + tiles.height) + 8 <= a.nnz();
+    for (std::int64_t t = tiles.tiles_of(w); t > 0; --t, masks += tiles.masks_per_tile())
+      for (const TilePart& part : parts_of(masks))
+        out = room_to_read && end - out >= 64 ? take_values_with_room(part.mask, rows + part.first_row, out)
+                                              : take_values(part.mask, rows + part.first_row, out);
+  }
+}
+
+/// Moves all values to the order of the format; not present for a pattern matrix. parts_of(masks) lists the
+/// parts of the tile with these masks. Parallel.
+template <class PartsOf>
+Array take_values(const CsrView& a, const Condensed& tiles, const PartsOf& parts_of) {
+  if (a.is_pattern()) return {};
+  Array values(a.values.dtype, tiles.entries);
+  visit_word(a.values.dtype, [&](auto word) {
+    auto* out = static_cast<decltype(word)*>(values.data());
+    tiles.for_each_chunk(
+        [&](const Chunk& chunk) { take_chunk_values(a, tiles, chunk, parts_of, out + chunk.first_entry); });
+  });
+  return values;
+}
+
+}  // namespace sptile::formats

@@ -1,0 +1,82 @@
+// CSR to ME-TCF (DTC-SpMM, section 4.1) and back.
+#include "formats/layout/me_tcf.hpp"
+
+#include "formats/convert/condense.hpp"
+#include "formats/convert/expand.hpp"
+#include "formats/convert/from_to_csr.hpp"
+
+namespace sptile::formats {
+namespace {
+
+std::array<TilePart, 2> parts_of(const std::uint64_t* masks) {
+  return {TilePart{masks[0], 0}, TilePart{masks[1], 8}};
+}
+
+struct Tiles {
+  MeTcfView a;
+
+  std::int64_t windows() const { return static_cast<std::int64_t>(a.row_window_offset.size()) - 1; }
+  std::int64_t first_row(std::int64_t w) const { return 16 * w; }
+  std::int64_t first_tile(std::int64_t w) const { return a.row_window_offset[static_cast<std::size_t>(w)]; }
+  std::int64_t first_value(std::int64_t w) const {
+    return a.tc_offset[static_cast<std::size_t>(first_tile(w))];
+  }
+  auto parts(std::int64_t tile) const {
+    const auto t = static_cast<std::size_t>(tile);
+    std::uint64_t masks[2] = {0, 0};
+    for (std::size_t i = a.tc_offset[t]; i < a.tc_offset[t + 1]; ++i)
+      masks[a.tc_local_id[i] / 64] |= std::uint64_t{1} << (a.tc_local_id[i] % 64);
+    return parts_of(masks);
+  }
+  const std::int32_t* columns(std::int64_t t) const { return a.sparse_a_to_b.data() + 8 * t; }
+  ArrayView values() const { return a.values; }
+};
+
+/// Writes the positions of the bits of a tile, ascending; stays in front of `end`.
+std::uint8_t* write_ids(const std::uint64_t* masks, std::uint8_t* out, const std::uint8_t* end) {
+  for (int row = 0; row < 16; ++row) {
+    const auto bits = static_cast<std::uint8_t>(masks[row / 8] >> (8 * (row % 8)));
+    const std::uint64_t ids = kPositionsOfByte[bits] + 0x0808080808080808 * static_cast<unsigned>(row);
+    const int count = kBitsOfByte[bits];
+    if (end - out >= 8)
+      std::memcpy(out, &ids, 8);  // the next row overwrites what is too much
+    else
+      std::memcpy(out, &ids, static_cast<std::size_t>(count));
+    out += count;
+  }
+  return out;
+}
+
+Buffer<std::uint8_t> local_ids(const Condensed& tiles) {
+  Buffer<std::uint8_t> ids(tiles.entries);
+  tiles.for_each_chunk([&](const Chunk& chunk) {
+    std::uint8_t* out = ids.data() + chunk.first_entry;
+    const std::uint8_t* end = out + chunk.entries;
+    const std::uint64_t* masks = tiles.staged_masks(chunk);
+    for (std::int64_t t = 0; t < chunk.tiles; ++t) out = write_ids(masks + 2 * t, out, end);
+  });
+  return ids;
+}
+
+}  // namespace
+
+Result<FormatData> me_tcf_from_csr(const CsrView& a, Progress* progress) {
+  if (Status s = check_offsets_fit(a, kMeTcfLayout); !s) return tl::unexpected(s.error());
+  const Buffer<std::int32_t> starts = fixed_windows(a.rows, 16);
+  Result<Condensed> tiles = condense(a, starts.span(), 16, kMeTcfLayout, progress);
+  if (!tiles) return tl::unexpected(tiles.error());
+
+  Buffer<std::uint32_t> tc_offset = tile_offsets(*tiles);
+  Array values = take_values(a, *tiles, parts_of);
+  FormatData data{&kMeTcfLayout, a.rows, a.cols, a.nnz(), {}, {{"window_rows", std::int64_t{16}}}};
+  data.arrays.emplace_back(std::move(tiles->row_window_offset));
+  data.arrays.emplace_back(std::move(tc_offset));
+  data.arrays.emplace_back(local_ids(*tiles));
+  data.arrays.emplace_back(tiles->take_columns());
+  data.arrays.push_back(std::move(values));
+  return data;
+}
+
+Result<Csr> me_tcf_to_csr(const FormatView& view) { return expand(view, Tiles{as_me_tcf(view)}); }
+
+}  // namespace sptile::formats

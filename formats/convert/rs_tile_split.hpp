@@ -1,0 +1,40 @@
+// Super-long windows of RS-Tile in pieces (RSH-SpMM, section 3.3.3).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "formats/buffer.hpp"
+#include "formats/parameters.hpp"
+
+namespace sptile::formats {
+
+/// The window arrays of RS-Tile. A window with more than `limit` tiles becomes pieces of nearly equal size,
+/// cut between tiles.
+struct SplitWindows {
+  Buffer<std::int32_t> row_window_id;
+  Buffer<std::int32_t> row_window_offset;
+  Buffer<std::int64_t> value_offset;
+  Buffer<std::uint8_t> window_flags;
+  std::int64_t limit = 0;
+  std::int64_t split = 0;   ///< windows that were split
+  std::int64_t pieces = 0;  ///< into so many pieces
+
+  /// Describes the split for JSON and bundles.
+  [[nodiscard]] Parameters parameters() const;
+};
+
+/// Gives the number of tiles above which a window is split: the paper names matrix size, sparsity and tile
+/// expansion, but no number. Here it is the largest of
+/// - 32 tiles: less work is not worth the second pass that adds up the pieces;
+/// - 8 times the mean tiles per window: shorter windows do not stand out;
+/// - the 1024th part of all tiles: the fair share of a worker on a device that runs about a thousand blocks.
+std::int64_t split_limit(std::int64_t tiles, std::int64_t windows);
+
+/// Splits the windows that start at the given rows; row_window_offset has one offset more than there are
+/// windows, bitmap one mask per tile. O(windows + tiles).
+SplitWindows split_windows(std::span<const std::int32_t> starts,
+                           const Buffer<std::int32_t>& row_window_offset,
+                           const Buffer<std::uint64_t>& bitmap);
+
+}  // namespace sptile::formats

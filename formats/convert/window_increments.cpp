@@ -1,0 +1,89 @@
+#include "formats/convert/window_increments.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+namespace sptile::formats {
+namespace {
+
+constexpr int kWindow = 8;
+
+/// 1 + the row that last had each column; 0 for none. calloc: pages that are never touched cost nothing.
+class LastRows {
+ public:
+  explicit LastRows(std::int64_t cols)
+      : rows_(static_cast<std::int32_t*>(
+            std::calloc(static_cast<std::size_t>(std::max<std::int64_t>(cols, 1)), sizeof(std::int32_t)))) {
+    if (rows_ == nullptr) throw std::bad_alloc();
+  }
+  std::int32_t* data() { return rows_.get(); }
+
+ private:
+  struct Free {
+    void operator()(std::int32_t* p) const { std::free(p); }
+  };
+  std::unique_ptr<std::int32_t[], Free> rows_;
+};
+
+/// fresh[k]: entries of a row whose column none of the k rows in front has.
+using FreshEntries = std::array<std::int32_t, kWindow>;
+
+/// Counts the fresh entries of a row. Rows in front of first_row count as having nothing: the windows in
+/// question start there or later.
+FreshEntries fresh_entries(const CsrView& a, std::int64_t row, std::int64_t first_row,
+                           std::int32_t* last_rows) {
+  FreshEntries fresh{};
+  if (row >= a.rows) return fresh;
+  std::int32_t at_distance[kWindow] = {};  // [0]: none near
+  const auto begin = static_cast<std::size_t>(a.row_ptr[static_cast<std::size_t>(row)]);
+  const auto end = static_cast<std::size_t>(a.row_ptr[static_cast<std::size_t>(row) + 1]);
+  const auto reach = static_cast<std::uint64_t>(std::min<std::int64_t>(row - first_row, kWindow - 1));
+  for (std::size_t i = begin; i < end; ++i) {
+    std::int32_t& last = last_rows[a.col_idx[i]];
+    const auto distance = static_cast<std::uint64_t>(row + 1 - last);
+    ++at_distance[distance - 1 < reach ? distance : 0];
+    last = static_cast<std::int32_t>(row + 1);
+  }
+  fresh[kWindow - 1] = at_distance[0];
+  for (int k = kWindow - 1; k > 0; --k)
+    fresh[static_cast<std::size_t>(k) - 1] = fresh[static_cast<std::size_t>(k)] + at_distance[k];
+  return fresh;
+}
+
+void count_rows(const CsrView& a, std::int64_t first_row, std::int64_t end_row, std::int32_t* last_rows,
+                WindowIncrements& result) {
+  FreshEntries ring[kWindow];  // of rows r to r + 7, row i at i % 8
+  for (std::int64_t row = first_row; row < end_row + kWindow - 1; ++row) {
+    ring[row % kWindow] = fresh_entries(a, row, first_row, last_rows);
+    const std::int64_t r = row - (kWindow - 1);
+    if (r < first_row) continue;
+    std::int32_t with = ring[r % kWindow][0], without = 0;
+    for (std::size_t k = 1; k < kWindow; ++k) {
+      const FreshEntries& fresh = ring[(r + static_cast<std::int64_t>(k)) % kWindow];
+      with += fresh[k];
+      without += fresh[k - 1];
+    }
+    result.columns[r] = with;
+    result.increment[r] = static_cast<std::uint8_t>(std::min(with - without, 255));
+  }
+}
+
+}  // namespace
+
+WindowIncrements window_increments(const CsrView& a) {
+  WindowIncrements result{Buffer<std::int32_t>(a.rows), Buffer<std::uint8_t>(a.rows)};
+  tbb::enumerable_thread_specific<LastRows> last_rows(a.cols);
+  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, a.rows, 1024), [&](const auto& range) {
+    count_rows(a, range.begin(), range.end(), last_rows.local().data(), result);
+  });
+  return result;
+}
+
+}  // namespace sptile::formats

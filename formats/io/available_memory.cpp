@@ -32,12 +32,11 @@ std::int64_t of_control_group() {
 
 std::int64_t available_memory() { return std::min(of_machine(), of_control_group()); }
 
-Status check_memory(const std::string& what, std::int64_t bytes) {
-  const std::int64_t available = available_memory();
+Status check_memory(const std::string& what, std::int64_t bytes, std::int64_t available) {
   if (bytes <= available) return {};
   constexpr double kGiB = 1 << 30;
   return fail(Errc::io,
-              fmt::format("{} needs {:.1f} GiB of memory; {:.1f} GiB are available", what,
+              fmt::format("{} need {:.1f} GiB of memory; {:.1f} GiB are available", what,
                           static_cast<double>(bytes) / kGiB, static_cast<double>(available) / kGiB));
 }
 

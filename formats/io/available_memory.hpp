@@ -12,7 +12,7 @@ namespace sptile::formats {
 /// system does not tell.
 std::int64_t available_memory();
 
-/// Errc::io when `bytes` are more than that: "WHAT needs N GiB of memory; M GiB are available".
-Status check_memory(const std::string& what, std::int64_t bytes);
+/// Errc::io when `bytes` are more than `available`: "WHAT need N GiB of memory; M GiB are available".
+Status check_memory(const std::string& what, std::int64_t bytes, std::int64_t available);
 
 }  // namespace sptile::formats

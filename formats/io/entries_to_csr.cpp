@@ -169,11 +169,12 @@ void number_array_entries(EntryStore& store, const MtxHeader& header) {
 
 }  // namespace
 
-Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted) {
+Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted,
+                                    std::int64_t memory_limit) {
   const bool in_order = sorted && header.coordinate && header.symmetry == MtxSymmetry::general;
   const std::int64_t per_row = 8 * (in_order ? 1 : 2);  // row pointers; the sort counts in a second array
   if (Status fits = check_memory("the row pointers of " + std::to_string(header.rows) + " rows",
-                                 (header.rows + 1) * per_row);
+                                 (header.rows + 1) * per_row, memory_limit);
       !fits)
     return tl::unexpected(fits.error());
 

@@ -15,6 +15,7 @@ struct AssembledCsr {
 /// Expands the symmetry, orders entries by row and column and sums duplicates. `sorted`: the rows of the
 /// entries never decrease; then nothing is moved. Empties the store. Errc::io when the row pointers do not
 /// fit in memory.
-Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted);
+Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted,
+                                    std::int64_t memory_limit);
 
 }  // namespace sptile::formats

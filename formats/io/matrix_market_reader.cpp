@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/io/available_memory.hpp"
 #include "formats/io/entries_to_csr.hpp"
 #include "formats/io/entry_store.hpp"
 #include "formats/io/line_blocks.hpp"
@@ -262,7 +263,9 @@ Result<MtxMatrix> read_all(InputBytes input, const MtxReadOptions& options, cons
   if (Status done = body.run(); !done) return tl::unexpected(done.error());
   matrix.nonfinite = body.nonfinite();
   matrix.source_sha256 = blocks.stream().input().finish_hash();
-  Result<AssembledCsr> assembled = entries_to_csr(matrix.header, body.store(), body.sorted());
+  Result<AssembledCsr> assembled =
+      entries_to_csr(matrix.header, body.store(), body.sorted(),
+                     sizes.memory_limit > 0 ? sizes.memory_limit : available_memory());
   if (!assembled) {
     assembled.error().where = blocks.stream().input().name();
     return tl::unexpected(assembled.error());

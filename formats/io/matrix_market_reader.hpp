@@ -12,6 +12,7 @@ namespace sptile::formats {
 struct MtxReadSizes {
   std::int64_t block_bytes = 256 << 10;    ///< text parsed by one task
   std::int64_t segment_entries = 4 << 20;  ///< memory is taken in such steps where the text's size is unknown
+  std::int64_t memory_limit = 0;           ///< bytes that row pointers may take; 0: what the system has
 };
 
 Result<MtxMatrix> read_matrix_market(InputBytes input, const MtxReadOptions& options,

@@ -1,0 +1,290 @@
+#include "formats/io/matrix_market_reader.hpp"
+
+#include <doctest/doctest.h>
+#include <tbb/global_control.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "formats/layout/csr.hpp"
+#include "tests/formats/io/read_text.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace sptile;
+using namespace sptile::formats;
+
+namespace {
+
+const std::string kReal = "%%MatrixMarket matrix coordinate real general\n";
+
+MtxMatrix read(const std::string& text, const MtxReadOptions& options = with_dtype(DType::f64)) {
+  Result<MtxMatrix> matrix = read_text(text, options);
+  INFO(error_of(matrix));
+  REQUIRE(matrix);
+  CHECK(check_csr(matrix->csr.view()));
+  return *std::move(matrix);
+}
+
+Entries entries(const std::string& text, const MtxReadOptions& options = with_dtype(DType::f64)) {
+  return entries_of(read(text, options).csr.view());
+}
+
+// Reads the same text in blocks of every size; verdict, message and matrix must not change.
+void check_all_block_sizes(std::string_view text) {
+  const auto limit = static_cast<std::int64_t>(text.size()) + 1;
+  const Result<MtxMatrix> whole = read_text(text, {}, {.block_bytes = limit + 100});
+  for (std::int64_t size = 1; size <= limit; ++size) {
+    CAPTURE(size);
+    const Result<MtxMatrix> pieces =
+        read_text(text, {}, {.block_bytes = size, .segment_entries = 1 + size % 3});
+    REQUIRE(error_of(pieces) == error_of(whole));
+    if (!whole) continue;
+    REQUIRE(identical(pieces->csr.view(), whole->csr.view()));
+    REQUIRE(pieces->duplicates == whole->duplicates);
+    REQUIRE(pieces->nonfinite == whole->nonfinite);
+  }
+}
+
+std::string random_text(unsigned seed, std::int64_t rows, std::int64_t entries, const char* symmetry,
+                        bool shuffled) {
+  std::mt19937 random(seed);
+  std::string text = "%%MatrixMarket matrix coordinate real " + std::string(symmetry) + "\n" +
+                     std::to_string(rows) + " " + std::to_string(rows) + " " + std::to_string(entries) + "\n";
+  for (std::int64_t i = 0; i < entries; ++i) {
+    auto row = shuffled ? static_cast<std::int64_t>(random()) % rows : i * rows / entries;
+    auto col = static_cast<std::int64_t>(random()) % rows;
+    if (std::string_view(symmetry) != "general" && row < col) std::swap(row, col);
+    if (random() % 50 == 0) text += "% a comment\n";
+    text += std::to_string(row + 1) + " " + std::to_string(col + 1) + " " + std::to_string(random() % 1000) +
+            ".25\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("coordinate real general") {
+  CHECK(entries(kReal + "3 4 3\n1 1 1.5\n3 4 -2e-3\n2 1 0\n") ==
+        Entries{{{0, 0}, 1.5}, {{1, 0}, 0.0}, {{2, 3}, -2e-3}});
+}
+
+TEST_CASE("coordinate pattern has no values") {
+  const MtxMatrix matrix = read("%%MatrixMarket matrix coordinate pattern general\n2 3 2\n2 1\n1 3\n");
+  CHECK(matrix.csr.view().is_pattern());
+  CHECK(entries_of(matrix.csr.view()) == Entries{{{0, 2}, 1}, {{1, 0}, 1}});
+}
+
+TEST_CASE("a matrix without entries has values of the type asked for, a pattern has none") {
+  CHECK(read(kReal + "3 3 0\n", with_dtype(DType::bf16)).csr.values.dtype() == DType::bf16);
+  CHECK(read("%%MatrixMarket matrix coordinate pattern general\n3 3 0\n").csr.view().is_pattern());
+}
+
+TEST_CASE("symmetric files are expanded with the diagonal once, from either triangle") {
+  const Entries full{{{0, 0}, 1}, {{1, 0}, 2}, {{0, 1}, 2}, {{2, 1}, 3}, {{1, 2}, 3}};
+  const std::string banner = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n";
+  CHECK(entries(banner + "1 1 1\n2 1 2\n3 2 3\n") == full);
+  CHECK(entries(banner + "1 1 1\n1 2 2\n2 3 3\n") == full);
+}
+
+TEST_CASE("skew-symmetric files are expanded with the sign changed") {
+  CHECK(entries("%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 3\n3 1 -4\n") ==
+        Entries{{{1, 0}, 3}, {{0, 1}, -3}, {{2, 0}, -4}, {{0, 2}, 4}});
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
+    const MtxMatrix matrix =
+        read("%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 3\n", with_dtype(dtype));
+    const Array values = convert_values(matrix.csr.values.view(), DType::f64);
+    CHECK(values.as<double>()[0] == -3);
+    CHECK(values.as<double>()[1] == 3);
+  }
+}
+
+TEST_CASE("array files are read by columns, every value an entry") {
+  CHECK(entries("%%MatrixMarket matrix array real general\n2 3\n1\n2\n0\n4\n5\n6\n") ==
+        Entries{{{0, 0}, 1}, {{1, 0}, 2}, {{0, 1}, 0}, {{1, 1}, 4}, {{0, 2}, 5}, {{1, 2}, 6}});
+  CHECK(entries("%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n") ==
+        Entries{{{0, 0}, 1}, {{1, 0}, 2}, {{0, 1}, 2}, {{1, 1}, 3}});
+  CHECK(entries("%%MatrixMarket matrix array real skew-symmetric\n3 3\n21\n31\n32\n") ==
+        Entries{{{1, 0}, 21}, {{0, 1}, -21}, {{2, 0}, 31}, {{0, 2}, -31}, {{2, 1}, 32}, {{1, 2}, -32}});
+  CHECK(entries("%%MatrixMarket matrix array real skew-symmetric\n1 1\n").empty());
+}
+
+TEST_CASE("complex files are refused, or give their real part") {
+  const std::string text = "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 1.5 0\n2 1 3 -1\n";
+  const Result<MtxMatrix> refused = read_text(text);
+  REQUIRE(!refused);
+  CHECK(refused.error().code == Errc::unsupported);
+  CHECK(error_of(refused) == "a.mtx:1: the values are complex; --real-part reads their real part");
+  MtxReadOptions options = with_dtype(DType::f64);
+  options.real_part = true;
+  CHECK(entries(text, options) == Entries{{{0, 0}, 1.5}, {{1, 0}, 3}, {{0, 1}, 3}});
+  CHECK(entries("%%MatrixMarket matrix array complex general\n2 1\n1 2\n3 4\n", options) ==
+        Entries{{{0, 0}, 1}, {{1, 0}, 3}});
+  CHECK(error_of(read_text("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 5\n", options)) ==
+        "a.mtx:3: 3 words in the line; an entry here is: row, column, real part, imaginary part");
+  CHECK(error_of(read_text("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 5 i\n", options)) ==
+        "a.mtx:3: value 'i' is not a number; write it like -1.5E3");
+}
+
+TEST_CASE("duplicates are summed and counted") {
+  const MtxMatrix matrix = read(kReal + "3 3 4\n1 1 1\n1 1 2\n3 1 1\n1 1 0.5\n");
+  CHECK(entries_of(matrix.csr.view()) == Entries{{{0, 0}, 3.5}, {{2, 0}, 1}});
+  CHECK(matrix.duplicates == 2);
+  CHECK(matrix.header.entries == 4);
+}
+
+TEST_CASE("values that are not finite are kept and counted, also those that the value type makes so") {
+  const std::string text = kReal + "3 3 6\n1 1 NaN\n1 2 -Inf\n1 3 1e400\n2 1 1e-400\n2 2 1e300\n2 3 70000\n";
+  const MtxMatrix wide = read(text);
+  CHECK(wide.nonfinite == 3);
+  CHECK(std::isnan(entries_of(wide.csr.view())[{0, 0}]));
+  CHECK(entries_of(wide.csr.view())[{0, 1}] == -std::numeric_limits<double>::infinity());
+  CHECK(entries_of(wide.csr.view())[{1, 0}] == 0);
+  CHECK(read(text, with_dtype(DType::f32)).nonfinite == 4);
+  CHECK(read(text, with_dtype(DType::f16)).nonfinite == 5);
+}
+
+TEST_CASE("the header is reported as it stands") {
+  const MtxMatrix matrix = read("%%MatrixMarket matrix coordinate INTEGER Symmetric\n3 3 2\n1 1 1\n3 1 2\n");
+  CHECK(matrix.header.coordinate);
+  CHECK(matrix.header.field == MtxField::integer);
+  CHECK(matrix.header.symmetry == MtxSymmetry::symmetric);
+  CHECK(matrix.header.rows == 3);
+  CHECK(matrix.header.entries == 2);
+  CHECK(matrix.csr.nnz() == 3);
+}
+
+TEST_CASE("blocks may end at any byte") {
+  check_all_block_sizes(kReal + "% c\n3 3 4\n\n1 1 1.5\n  % x\n1 3 -2\r\n3 3 12345678901234567890\n2 2 1e-3");
+  check_all_block_sizes(
+      "%%MatrixMarket matrix coordinate pattern symmetric\r\n5 5 5\r\n1 1\r\n5 1\r\n5 5\r\n3 2\r\n4 4\r\n");
+  check_all_block_sizes("%%MatrixMarket matrix array integer general\n2 3\n1\n-2\n\n% c\n3\n4\n5\n600");
+  check_all_block_sizes(kReal + "3 3 4\n1 1 1\n2 2 2\n% c\n\n3 3 1,5\n0 0 0\n");
+  check_all_block_sizes(kReal + "3 3 2\n1 1 1\n2 2 2\n\n% c\n3 3 3\n");
+  check_all_block_sizes(kReal + "3 3 9\n1 1 1\n2 2 2\n3 3");
+  check_all_block_sizes(
+      "%%MatrixMarket matrix coordinate real symmetric\n4 4 4\n1 1 1\n4 1 2\n% c\n2 4 7\n9 9 9\n");
+  check_all_block_sizes(random_text(1, 20, 60, "general", true));
+  check_all_block_sizes(random_text(2, 20, 60, "general", false));
+}
+
+TEST_CASE("the same matrix and the same message for one thread and for two") {
+  std::string broken = random_text(5, 300, 20000, "general", true);
+  broken[broken.size() / 3] = 'x';
+  broken[broken.size() / 2] = 'y';
+  const std::vector<std::string> texts{random_text(3, 300, 20000, "general", true),
+                                       random_text(4, 300, 20000, "symmetric", true), broken};
+  for (const std::string& text : texts) {
+    const auto with_threads = [&](std::size_t threads) {
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+      return read_text(text, {}, {.block_bytes = 1000});
+    };
+    const Result<MtxMatrix> one = with_threads(1), two = with_threads(2), eight = with_threads(8);
+    CHECK(error_of(one) == error_of(two));
+    CHECK(error_of(one) == error_of(eight));
+    if (one) CHECK(identical(one->csr.view(), two->csr.view()));
+    if (one) CHECK(identical(one->csr.view(), eight->csr.view()));
+  }
+}
+
+TEST_CASE("sorted, unsorted and scattered memory give the same matrix as a simple reader") {
+  for (const char* symmetry : {"general", "symmetric"})
+    for (const bool shuffled : {false, true}) {
+      const std::string text = random_text(7, 50, 3000, symmetry, shuffled);
+      Entries expected;
+      std::istringstream lines(text);
+      std::string line;
+      std::getline(lines, line);
+      std::getline(lines, line);
+      while (std::getline(lines, line)) {
+        if (line[0] == '%') continue;
+        std::istringstream words(line);
+        std::int64_t row = 0, col = 0;
+        double value = 0;
+        words >> row >> col >> value;
+        expected[{row - 1, col - 1}] += value;
+        if (symmetry[0] == 's' && row != col) expected[{col - 1, row - 1}] += value;
+      }
+      CHECK(entries(text) == expected);
+      const Result<MtxMatrix> scattered =
+          read_text(text, with_dtype(DType::f64), {.block_bytes = 500, .segment_entries = 40});
+      REQUIRE(scattered);
+      CHECK(entries_of(scattered->csr.view()) == expected);
+    }
+}
+
+TEST_CASE("a header that lies about its entries is refused before memory is taken") {
+  const std::string big(100000, '\n');
+  for (const char* entries : {"4000000000000", "1000000000000000000", "99999999999999999999999999"}) {
+    const std::string size_line = "3 3 " + std::string(entries) + "\n";
+    CHECK(error_of(read_text(kReal + size_line + "1 1 1\n")).find("a.mtx:3: the file ends after 1 of") == 0);
+    CHECK(error_of(read_text(kReal + size_line + "1 1 1\n" + big)).find("a.mtx:2: the header promises") == 0);
+  }
+  // The bound is exact: the shortest file that can hold its entries is read.
+  std::string shortest = "%%MatrixMarket matrix coordinate pattern general\n9 9 30000\n";
+  for (int i = 0; i < 30000; ++i) shortest += "1 1\n";
+  shortest.pop_back();
+  CHECK(read_text(shortest).has_value());
+}
+
+TEST_CASE("rows that do not fit in memory are refused with the bytes they need") {
+  const Result<MtxMatrix> refused = read_text(kReal + "2147483647 1 0\n", {}, {.memory_limit = 1 << 30});
+  REQUIRE(!refused);
+  CHECK(refused.error().code == Errc::io);
+  CHECK(error_of(refused) ==
+        "a.mtx: the row pointers of 2147483647 rows need 16.0 GiB of memory; 1.0 GiB are available");
+  CHECK(read_text(kReal + "1000000 1 1\n1000000 1 5\n", {}, {.memory_limit = 1 << 30}).has_value());
+}
+
+TEST_CASE("reading can be cancelled and tells how far it is") {
+  Progress progress;
+  MtxReadOptions options;
+  options.progress = &progress;
+  const std::string text = random_text(3, 300, 5000, "general", true);
+  CHECK(read_text(text, options, {.block_bytes = 1000}).has_value());
+  CHECK(progress.total == static_cast<std::int64_t>(text.size()));
+  CHECK(progress.done > progress.total * 9 / 10);
+  CHECK(progress.done <= progress.total);
+  progress.cancelled = true;
+  const Result<MtxMatrix> cancelled = read_text(text, options, {.block_bytes = 1000});
+  REQUIRE(!cancelled);
+  CHECK(cancelled.error().code == Errc::io);
+  CHECK(cancelled.error().message == "cancelled");
+}
+
+TEST_CASE("files, hashes, and names that cannot be read") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.mtx";
+  std::ofstream(path) << "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n";
+  MtxReadOptions options;
+  options.hash_source = true;
+  const Result<MtxMatrix> matrix = read_matrix_market(path, options);
+  REQUIRE(matrix);
+  // sha256sum of those 59 bytes
+  CHECK(matrix->source_sha256 == "9f60f08610be9741fe762db34911796cfe5e84ab2bc031064b8056d22d28adb2");
+  CHECK(read_matrix_market(path)->source_sha256.empty());
+  CHECK(read_matrix_market(folder / "missing.mtx").error().code == Errc::io);
+  CHECK(error_of(read_matrix_market(folder / "missing.mtx")) ==
+        folder / "missing.mtx" + ": cannot open: No such file or directory");
+  CHECK(read_matrix_market(folder.path().string()).error().code == Errc::io);
+}
+
+TEST_CASE("standard input is read to its end and called <stdin>") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const std::string text = kReal + "2 2 1\n1 3 1\n";
+  REQUIRE(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  ::close(ends[1]);
+  const int saved = ::dup(STDIN_FILENO);
+  ::dup2(ends[0], STDIN_FILENO);
+  const Result<MtxMatrix> result = read_matrix_market("-");
+  ::dup2(saved, STDIN_FILENO);
+  ::close(saved);
+  ::close(ends[0]);
+  CHECK(error_of(result) == "<stdin>:3: column index 3; columns are counted from 1 to 2");
+}

@@ -31,7 +31,7 @@ class BmatDecoder {
 
   /// Sets the two cursors of each tile. The left one starts at word 0 and, after eight rows, stands at word
   /// 1; the right one starts at word 2 and then stands at word 3: rows in order need no second look.
-  void prepare(int g) {
+  [[gnu::noinline]] void prepare(int g) {
     if (g == 0) next_value_ = first_value_;
     range_ = tiles_.group(g);
     for (std::int64_t t = range_.first; t < range_.last; ++t) {
@@ -43,7 +43,7 @@ class BmatDecoder {
     }
   }
 
-  Entries<A> row(int r) {
+  [[gnu::noinline]] Entries<A> row(int r) {
     buffer_.clear();
     const std::int32_t* ids = view_.col_id.data() + 8 * range_.first;
     const std::uint32_t* word = view_.bits.data() + 4 * range_.first + r / 8;

@@ -3,6 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
 
 #include "formats/half.hpp"
 
@@ -91,13 +96,40 @@ template <int L>
   return result | (bits >> 16 & 0x8000u);
 }
 
+/// Converts between a vector of 16-bit elements D and float, by one instruction where there is one.
+template <int L, class D>
+[[gnu::always_inline]] inline F32<L> widen_bits(Vector<std::uint16_t, L> bits) {
+#if defined(__F16C__)
+  if constexpr (std::is_same_v<D, Half> && L == 8)
+    return bits_as<F32<L>>(_mm256_cvtph_ps(bits_as<__m128i>(bits)));
+#endif
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<D, Half> && L == 16)
+    return bits_as<F32<L>>(_mm512_cvtph_ps(bits_as<__m256i>(bits)));
+#endif
+  return widen<L>(__builtin_convertvector(bits, U32<L>), D{});
+}
+
+template <int L, class D>
+[[gnu::always_inline]] inline Vector<std::uint16_t, L> narrow_bits(F32<L> x) {
+#if defined(__F16C__)
+  if constexpr (std::is_same_v<D, Half> && L == 8)
+    return bits_as<Vector<std::uint16_t, L>>(_mm256_cvtps_ph(bits_as<__m256>(x), _MM_FROUND_TO_NEAREST_INT));
+#endif
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<D, Half> && L == 16)
+    return bits_as<Vector<std::uint16_t, L>>(_mm512_cvtps_ph(bits_as<__m512>(x), _MM_FROUND_TO_NEAREST_INT));
+#endif
+  return __builtin_convertvector(narrow<L>(x, D{}), Vector<std::uint16_t, L>);
+}
+
 /// Loads L elements, at any alignment, widened to the accumulator type.
 template <int L, class D>
 [[gnu::always_inline]] inline Vector<Accumulator<D>, L> load(const D* from) {
   if constexpr (sizeof(D) == sizeof(std::uint16_t)) {
     Vector<std::uint16_t, L> bits;
     __builtin_memcpy(&bits, from, sizeof(bits));
-    return widen<L>(__builtin_convertvector(bits, U32<L>), D{});
+    return widen_bits<L, D>(bits);
   } else {
     Vector<D, L> x;
     __builtin_memcpy(&x, from, sizeof(x));
@@ -109,7 +141,7 @@ template <int L, class D>
 template <int L, class D>
 [[gnu::always_inline]] inline void store(D* to, Vector<Accumulator<D>, L> x) {
   if constexpr (sizeof(D) == sizeof(std::uint16_t)) {
-    const auto bits = __builtin_convertvector(narrow<L>(x, D{}), Vector<std::uint16_t, L>);
+    const auto bits = narrow_bits<L, D>(x);
     __builtin_memcpy(static_cast<void*>(to), &bits, sizeof(bits));
   } else {
     __builtin_memcpy(to, &x, sizeof(x));

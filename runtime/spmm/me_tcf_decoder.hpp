@@ -28,7 +28,7 @@ class MeTcfDecoder {
   [[nodiscard]] std::int64_t row_id(int r) const { return first_row_ + r; }
   [[nodiscard]] int groups() const { return tiles_.groups(); }
 
-  void prepare(int g) {
+  [[gnu::noinline]] void prepare(int g) {
     const TileRange range = tiles_.group(g);
     group_.start(view_.sparse_a_to_b.data() + 8 * range.first);
     for (std::int64_t t = range.first; t < range.last; ++t) add_tile(t);

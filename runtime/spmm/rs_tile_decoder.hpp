@@ -37,7 +37,7 @@ class RsWindowDecoder {
   [[nodiscard]] std::int64_t row_id(int r) const { return first_row_ + r; }
   [[nodiscard]] int groups() const { return rows_ == 0 ? 0 : tiles_.groups(); }
 
-  void prepare(int g) {
+  [[gnu::noinline]] void prepare(int g) {
     if (g == 0) next_value_ = first_value_;
     const TileRange range = tiles_.group(g);
     group_.start(view_.col_id.data() + 8 * range.first);

@@ -74,7 +74,7 @@ class TileGroup {
   }
 
   /// Yields row r of all tiles; rows in ascending order, each once, because the cursors move along.
-  Entries<A> row(int r) {
+  [[gnu::noinline]] Entries<A> row(int r) {
     buffer_.clear();
     for (int t = 0; t < tiles_; ++t) {
       const auto bits = static_cast<unsigned>(masks_[t][r / 8] >> (8 * (r % 8)) & 0xffu);

@@ -1,0 +1,16 @@
+// From a bundle to something that can be planned.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "runtime/bundle.hpp"
+#include "runtime/spmm.hpp"
+
+namespace sptile::runtime {
+
+/// Takes one format of a bundle, with its row order and value positions; the bundle stays alive as long as
+/// the result. Errc::usage when the bundle does not hold the format, naming those it holds.
+Result<SpmmMatrix> matrix_of(const std::shared_ptr<const Bundle>& bundle, std::string_view format);
+
+}  // namespace sptile::runtime

@@ -1,0 +1,146 @@
+/* The C interface of libsptile: open a bundle, plan a product, run it many times.
+ *
+ * Everything that can fail returns sptile_status; sptile_last_error() then says what was wrong and what would
+ * be right. Handles are opaque. No function keeps a pointer to an option struct or a string after it returns;
+ * matrix arrays given to sptile_plan_spmm_csr are borrowed until the plan is destroyed. NULL handles are
+ * answered with SPTILE_USAGE, and closing or destroying NULL does nothing.
+ *
+ * Thread safety: bundles and plans are immutable. Any number of threads may use one at the same time, each
+ * with its own C; only sptile_plan_refresh needs a plan for itself.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* What happened; the same numbers are the exit codes of the sptile command. */
+typedef enum sptile_status {
+  SPTILE_OK = 0,
+  SPTILE_USAGE = 2,        /* the call makes no sense: NULL, a negative size, mismatched shapes */
+  SPTILE_BAD_INPUT = 3,    /* a file or an array breaks its format */
+  SPTILE_UNSUPPORTED = 4,  /* well-formed, but this build or machine cannot run it */
+  SPTILE_IO = 5,           /* the system refused: no such file, out of memory */
+  SPTILE_DEVICE = 6,       /* an accelerator is missing or failed */
+  SPTILE_CHECK_FAILED = 7, /* a verification found different numbers */
+  SPTILE_INTERNAL = 70     /* a bug in sptile */
+} sptile_status;
+
+/* Element types, numbered as in bundles. */
+typedef enum sptile_dtype {
+  SPTILE_NONE = 0, /* values of a pattern matrix: nothing stored, every entry is 1 */
+  SPTILE_F16 = 6,
+  SPTILE_BF16 = 7,
+  SPTILE_F32 = 8,
+  SPTILE_F64 = 9
+} sptile_dtype;
+
+typedef enum sptile_device { SPTILE_CPU = 0, SPTILE_CUDA = 1 } sptile_device;
+
+/* What NaN and infinity in B may do. On the CPU both give IEEE results exactly: stored zeros are never
+ * multiplied. */
+typedef enum sptile_nonfinite { SPTILE_NONFINITE_FAST = 0, SPTILE_NONFINITE_STRICT = 1 } sptile_nonfinite;
+
+typedef struct sptile_bundle sptile_bundle;
+typedef struct sptile_plan sptile_plan;
+
+/* Version of this interface. Within one version functions and options are only added. */
+int sptile_abi_version(void);
+
+/* Version of the library: "0.1.0". */
+const char* sptile_version(void);
+
+/* Message of the last call on this thread that did not return SPTILE_OK; "" before the first. Valid until the
+ * next failing call on the same thread. */
+const char* sptile_last_error(void);
+
+/* ---- Bundles
+ * -------------------------------------------------------------------------------------------------- */
+
+/* Opens a bundle by mapping it; with copy != 0 it is read into memory instead, for folders that others can
+ * write. Checks everything but the data, at a cost that does not grow with the file. *bundle is NULL after a
+ * failure. */
+sptile_status sptile_bundle_open(const char* path, int copy, sptile_bundle** bundle);
+
+/* Closes; plans made from the bundle keep what they need and stay valid. */
+void sptile_bundle_close(sptile_bundle* bundle);
+
+/* Rows, columns and entries of the matrix. Any of the three pointers may be NULL. */
+sptile_status sptile_bundle_shape(const sptile_bundle* bundle, int64_t* rows, int64_t* cols, int64_t* nnz);
+
+/* Element type of the source values (SPTILE_F32, SPTILE_F64, or SPTILE_NONE for a pattern). */
+sptile_status sptile_bundle_dtype(const sptile_bundle* bundle, sptile_dtype* dtype);
+
+/* Number of formats in the bundle, "csr" included. */
+sptile_status sptile_bundle_format_count(const sptile_bundle* bundle, int* count);
+
+/* Name of format `index`, for example "bittcf"; valid as long as the library is loaded. */
+sptile_status sptile_bundle_format_name(const sptile_bundle* bundle, int index, const char** name);
+
+/* ---- Plans
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* Options of a plan. Start with sptile_spmm_options_init, which fills in the defaults and `size`: that is how
+ * a library knows the fields of older and newer callers. */
+typedef struct sptile_spmm_options {
+  size_t size;         /* sizeof(sptile_spmm_options), set by sptile_spmm_options_init */
+  int64_t n;           /* columns of B and C; must be set, >= 1 */
+  int32_t dense;       /* sptile_dtype of B and C; SPTILE_F32 */
+  int32_t device;      /* sptile_device; SPTILE_CPU */
+  int32_t threads;     /* 0: all that OpenMP gives */
+  int32_t trusted;     /* != 0: skip the one-pass check of the arrays; 0 */
+  int32_t refreshable; /* != 0: keep a copy of the values so that sptile_plan_refresh works; 0 */
+  int32_t nonfinite;   /* sptile_nonfinite; SPTILE_NONFINITE_FAST */
+  const char* kernel;  /* name of a kernel to force, for example "cpu.csr.avx2"; NULL: the best one */
+} sptile_spmm_options;
+
+/* Fills in the defaults. `size` is sizeof(sptile_spmm_options) as the caller was compiled. */
+sptile_status sptile_spmm_options_init(sptile_spmm_options* options, size_t size);
+
+/* Plans C = alpha A B + beta C for a format of a bundle ("csr", "bittcf", ...). C has the original row order.
+ */
+sptile_status sptile_plan_spmm(const sptile_bundle* bundle, const char* format,
+                               const sptile_spmm_options* options, sptile_plan** plan);
+
+/* Plans for a CSR matrix in memory. row_ptr has rows + 1 elements, col_idx row_ptr[rows] of them, strictly
+ * increasing within each row; values as many, of type value_dtype (NULL and SPTILE_NONE for a pattern). The
+ * arrays are borrowed: keep them, unchanged, until the plan is destroyed. */
+sptile_status sptile_plan_spmm_csr(int64_t rows, int64_t cols, const int64_t* row_ptr, const int32_t* col_idx,
+                                   const void* values, sptile_dtype value_dtype,
+                                   const sptile_spmm_options* options, sptile_plan** plan);
+
+void sptile_plan_destroy(sptile_plan* plan);
+
+/* Rows and columns of the matrix and columns of B. Any of the three pointers may be NULL. */
+sptile_status sptile_plan_shape(const sptile_plan* plan, int64_t* rows, int64_t* cols, int64_t* n);
+
+/* Element type of B and C. */
+sptile_status sptile_plan_dense(const sptile_plan* plan, sptile_dtype* dense);
+
+/* Name of the kernel that the plan runs, for example "cpu.bittcf.avx512"; valid as long as the library is
+ * loaded. */
+sptile_status sptile_plan_kernel(const sptile_plan* plan, const char** name);
+
+/* Replaces the values of a plan made refreshable. `values` has one element per entry of the source CSR
+ * matrix, in its order, and value_dtype must be the type that the planned format stores. Not concurrent with
+ * sptile_spmm. */
+sptile_status sptile_plan_refresh(sptile_plan* plan, const void* values, sptile_dtype value_dtype,
+                                  int64_t count);
+
+/* ---- Running
+ * -------------------------------------------------------------------------------------------------- */
+
+/* C = alpha A B + beta C. B is cols x n and C rows x n, row-major, of the planned dense type; ldb and ldc are
+ * the elements between rows, >= n. With beta = 0 the old contents of C do not matter. B and C must not
+ * overlap. Allocates nothing; the same bits for any number of threads. */
+sptile_status sptile_spmm(const sptile_plan* plan, double alpha, const void* b, int64_t ldb, double beta,
+                          void* c, int64_t ldc);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,255 @@
+// The C++ interface of libsptile: the C interface (sptile.h) with owners, ranges and exceptions. Header only.
+//
+//   sptile::Bundle bundle("cora.h5");
+//   auto plan = bundle.plan("bittcf", {.n = 128});
+//   plan.run(b, c);  // std::vector<float> b(cols * 128), c(rows * 128)
+#pragma once
+
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sptile.h"
+
+namespace sptile {
+inline namespace v1 {
+
+/// Thrown by everything here; what() says what was wrong and what would be right.
+class Exception : public std::runtime_error {
+ public:
+  Exception(sptile_status status, const std::string& message)
+      : std::runtime_error(message), status_(status) {}
+  [[nodiscard]] sptile_status status() const { return status_; }
+
+ private:
+  sptile_status status_;
+};
+
+/// Element types, numbered as in bundles.
+enum class Type : std::int32_t {
+  none = SPTILE_NONE,
+  f16 = SPTILE_F16,
+  bf16 = SPTILE_BF16,
+  f32 = SPTILE_F32,
+  f64 = SPTILE_F64
+};
+
+/// Options of a plan.
+struct PlanOptions {
+  std::int64_t n = 0;        ///< columns of B and C, >= 1
+  Type dense = Type::f32;    ///< element type of B and C
+  int threads = 0;           ///< 0: all that OpenMP gives
+  bool trusted = false;      ///< skip the one-pass check of the arrays
+  bool refreshable = false;  ///< keep a copy of the values so that Plan::refresh works
+  bool strict_nonfinite = false;
+  std::string kernel = {};  ///< name of a kernel to force; empty: the best one
+};
+
+/// Options of a run.
+struct RunOptions {
+  double alpha = 1;
+  double beta = 0;       ///< 0: the old contents of C do not matter
+  std::int64_t ldb = 0;  ///< elements between rows of B; 0: n
+  std::int64_t ldc = 0;  ///< elements between rows of C; 0: n
+};
+
+/// Borrows the values of a CSR matrix; from nothing: a pattern, where every entry is 1.
+struct Values {
+  Type type = Type::none;
+  const void* data = nullptr;
+  std::size_t size = 0;
+
+  Values() = default;
+  Values(Type element_type, const void* pointer, std::size_t count)
+      : type(element_type), data(pointer), size(count) {}
+  template <std::ranges::contiguous_range R>
+  Values(const R& range)  // NOLINT: a range of numbers is values
+      : type(type_of<std::ranges::range_value_t<R>>()),
+        data(std::ranges::data(range)),
+        size(std::ranges::size(range)) {}
+
+ private:
+  template <class T>
+  static constexpr Type type_of() {
+    static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                  "float and double are deduced; for 16-bit types pass sptile::Values(type, data, size)");
+    return std::is_same_v<T, double> ? Type::f64 : Type::f32;
+  }
+};
+
+/// Borrows a CSR matrix: row_ptr has rows + 1 offsets, columns increase strictly within each row.
+struct CsrMatrix {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::span<const std::int64_t> row_ptr;
+  std::span<const std::int32_t> col_idx;
+  Values values = {};
+};
+
+namespace detail {
+
+inline void check(sptile_status status) {
+  if (status != SPTILE_OK) throw Exception(status, sptile_last_error());
+}
+
+inline sptile_spmm_options to_c(const PlanOptions& options) {
+  sptile_spmm_options c;
+  check(sptile_spmm_options_init(&c, sizeof(c)));
+  c.n = options.n;
+  c.dense = static_cast<std::int32_t>(options.dense);
+  c.threads = options.threads;
+  c.trusted = options.trusted ? 1 : 0;
+  c.refreshable = options.refreshable ? 1 : 0;
+  c.nonfinite = options.strict_nonfinite ? SPTILE_NONFINITE_STRICT : SPTILE_NONFINITE_FAST;
+  c.kernel = options.kernel.empty() ? nullptr : options.kernel.c_str();
+  return c;
+}
+
+/// Owns a handle of the C interface.
+template <class Handle, void (*close)(Handle*)>
+class Owner {
+ public:
+  Owner() = default;
+  Owner(Owner&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Owner& operator=(Owner&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Owner() { close(handle_); }
+  [[nodiscard]] Handle* get() const { return handle_; }
+  Handle** out() { return &handle_; }
+
+ private:
+  Handle* handle_ = nullptr;
+};
+
+}  // namespace detail
+
+/// A planned product C = alpha A B + beta C. Any number of threads may run one plan at once on different C.
+class Plan {
+ public:
+  /// Plans for a matrix in memory. Its arrays are borrowed: keep them, unchanged, as long as the plan.
+  explicit Plan(const CsrMatrix& a, const PlanOptions& options) {
+    if (std::ssize(a.row_ptr) != a.rows + 1 || a.row_ptr.empty() || a.row_ptr.back() != std::ssize(a.col_idx))
+      throw Exception(SPTILE_USAGE, "row_ptr needs rows + 1 offsets, the last one the size of col_idx");
+    if (a.values.type != Type::none && a.values.size != a.col_idx.size())
+      throw Exception(SPTILE_USAGE, "values and col_idx differ in size");
+    const sptile_spmm_options c = detail::to_c(options);
+    detail::check(sptile_plan_spmm_csr(a.rows, a.cols, a.row_ptr.data(), a.col_idx.data(), a.values.data,
+                                       static_cast<sptile_dtype>(a.values.type), &c, handle_.out()));
+    read_shape();
+  }
+
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  [[nodiscard]] std::int64_t cols() const { return cols_; }
+  [[nodiscard]] std::int64_t n() const { return n_; }
+  /// Name of the kernel that runs, for example "cpu.bittcf.avx512".
+  [[nodiscard]] std::string kernel() const {
+    const char* name = nullptr;
+    detail::check(sptile_plan_kernel(handle_.get(), &name));
+    return name;
+  }
+
+  /// Runs on contiguous ranges of elements of the planned type (16-bit types: any type of two bytes), B with
+  /// cols and C with rows rows, row-major. Throws when a range is too short or of another type.
+  template <std::ranges::contiguous_range B, std::ranges::contiguous_range C>
+  void run(const B& b, C&& c, const RunOptions& options = {}) const {
+    const std::int64_t ldb = options.ldb != 0 ? options.ldb : n_, ldc = options.ldc != 0 ? options.ldc : n_;
+    check_range<std::ranges::range_value_t<B>>("B", std::ranges::ssize(b), cols_, ldb);
+    check_range<std::ranges::range_value_t<C>>("C", std::ranges::ssize(c), rows_, ldc);
+    run_raw(std::ranges::data(b), ldb, std::ranges::data(c), ldc, options.alpha, options.beta);
+  }
+
+  /// Runs on bare pointers; ldb and ldc are in elements. Only leading dimensions are checked.
+  void run_raw(const void* b, std::int64_t ldb, void* c, std::int64_t ldc, double alpha = 1,
+               double beta = 0) const {
+    detail::check(sptile_spmm(handle_.get(), alpha, b, ldb, beta, c, ldc));
+  }
+
+  /// Replaces the values; needs PlanOptions::refreshable. Not while the plan runs.
+  void refresh(const Values& values) {
+    detail::check(sptile_plan_refresh(handle_.get(), values.data, static_cast<sptile_dtype>(values.type),
+                                      static_cast<std::int64_t>(values.size)));
+  }
+
+ private:
+  friend class Bundle;
+  Plan() = default;
+
+  void read_shape() {
+    detail::check(sptile_plan_shape(handle_.get(), &rows_, &cols_, &n_));
+    sptile_dtype dense = SPTILE_NONE;
+    detail::check(sptile_plan_dense(handle_.get(), &dense));
+    dense_ = static_cast<Type>(dense);
+  }
+
+  template <class T>
+  void check_range(const char* name, std::int64_t size, std::int64_t rows, std::int64_t stride) const {
+    const bool fits = dense_ == Type::f32   ? std::is_same_v<T, float>
+                      : dense_ == Type::f64 ? std::is_same_v<T, double>
+                                            : sizeof(T) == 2 && std::is_trivially_copyable_v<T>;
+    if (!fits) throw Exception(SPTILE_USAGE, std::string(name) + " is not of the planned element type");
+    // size >= (rows - 1) * stride + n, without overflow
+    if (rows > 0 && (stride < n_ || size < n_ || (size - n_) / stride < rows - 1))
+      throw Exception(SPTILE_USAGE, std::string(name) + " has " + std::to_string(size) +
+                                        " elements, too few for " + std::to_string(rows) + " rows of " +
+                                        std::to_string(n_));
+  }
+
+  detail::Owner<sptile_plan, sptile_plan_destroy> handle_;
+  std::int64_t rows_ = 0, cols_ = 0, n_ = 0;
+  Type dense_ = Type::f32;
+};
+
+/// An open bundle.
+class Bundle {
+ public:
+  /// Maps the file; with copy it is read into memory instead, for folders that others can write.
+  explicit Bundle(const std::string& path, bool copy = false) {
+    detail::check(sptile_bundle_open(path.c_str(), copy ? 1 : 0, handle_.out()));
+    detail::check(sptile_bundle_shape(handle_.get(), &rows_, &cols_, &nnz_));
+  }
+
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  [[nodiscard]] std::int64_t cols() const { return cols_; }
+  [[nodiscard]] std::int64_t nnz() const { return nnz_; }
+  /// Element type of the source values; none for a pattern.
+  [[nodiscard]] Type type() const {
+    sptile_dtype dtype = SPTILE_NONE;
+    detail::check(sptile_bundle_dtype(handle_.get(), &dtype));
+    return static_cast<Type>(dtype);
+  }
+  /// Names of the formats in the bundle, "csr" first.
+  [[nodiscard]] std::vector<std::string> formats() const {
+    int count = 0;
+    detail::check(sptile_bundle_format_count(handle_.get(), &count));
+    std::vector<std::string> names;
+    for (int i = 0; i < count; ++i) {
+      const char* name = nullptr;
+      detail::check(sptile_bundle_format_name(handle_.get(), i, &name));
+      names.emplace_back(name);
+    }
+    return names;
+  }
+
+  /// Plans with one of the formats; the plan stays valid when the bundle goes.
+  [[nodiscard]] Plan plan(const std::string& format, const PlanOptions& options) const {
+    const sptile_spmm_options c = detail::to_c(options);
+    Plan plan;
+    detail::check(sptile_plan_spmm(handle_.get(), format.c_str(), &c, plan.handle_.out()));
+    plan.read_shape();
+    return plan;
+  }
+
+ private:
+  detail::Owner<sptile_bundle, sptile_bundle_close> handle_;
+  std::int64_t rows_ = 0, cols_ = 0, nnz_ = 0;
+};
+
+}  // namespace v1
+}  // namespace sptile

@@ -14,7 +14,7 @@ class BitTcfDecoder {
   static constexpr int kRows = 8;
 
   explicit BitTcfDecoder(const SpmmTask& task) : view_(formats::as_bittcf(task.format)) {
-    group_.bind(view_.values.data, view_.values.size);
+    group_.bind(view_.values);
   }
 
   void open(std::int64_t window) {

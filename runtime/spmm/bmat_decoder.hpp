@@ -15,7 +15,7 @@ class BmatDecoder {
   static constexpr int kRows = 16;
 
   explicit BmatDecoder(const SpmmTask& task) : view_(formats::as_bmat(task.format)) {
-    buffer_.bind(view_.values.data, view_.values.size);
+    values_.bind(view_.values);
   }
 
   void open(std::int64_t window) {
@@ -44,20 +44,21 @@ class BmatDecoder {
   }
 
   [[gnu::noinline]] Entries<A> row(int r) {
-    buffer_.clear();
+    RowWriter<V, A> writer(values_, scratch_);
     const std::int32_t* ids = view_.col_id.data() + 8 * range_.first;
     const std::uint32_t* word = view_.bits.data() + 4 * range_.first + r / 8;
     const int shift = 4 * (r % 8);
-    for (Cursors* at = cursors_; at != cursors_ + (range_.last - range_.first); ++at, ids += 8, word += 4) {
+    Cursors* const end = cursors_ + (range_.last - range_.first);
+    for (Cursors* at = cursors_; at != end; ++at, ids += 8, word += 4) {
       const unsigned left = word[0] >> shift & 0xfu, right = word[2] >> shift & 0xfu;
-      buffer_.append_columns(ids, left | right << 4);
+      writer.append_columns(ids, left | right << 4);
       const int left_count = __builtin_popcount(left), right_count = __builtin_popcount(right);
-      buffer_.append_values(at->left, left_count);
-      buffer_.append_values(at->right, right_count);
+      writer.append_values(at->left, left_count);
+      writer.append_values(at->right, right_count);
       at->left += left_count;
       at->right += right_count;
     }
-    return buffer_.entries();
+    return writer.entries();
   }
 
  private:
@@ -69,7 +70,8 @@ class BmatDecoder {
   std::int64_t first_row_ = 0, first_value_ = 0, next_value_ = 0;
   int rows_ = 0;
   Cursors cursors_[kGroupTiles];
-  RowBuffer<V, A> buffer_;
+  ValueArray<V> values_;
+  RowScratch<V, A> scratch_;
 };
 
 /// Kernel of `bmat`; a unit is a window.

@@ -25,6 +25,10 @@ template <class T, int L>
 struct VectorOf {
   typedef T type __attribute__((vector_size(L * sizeof(T))));
 };
+template <class T>
+struct VectorOf<T, 1> {
+  using type = T;  // a vector of one element would live in memory
+};
 /// L elements of T.
 template <class T, int L>
 using Vector = typename VectorOf<T, L>::type;
@@ -49,10 +53,22 @@ template <class To, class From>
   return to;
 }
 
-/// Picks `yes` where the comparison result is all ones.
+/// Picks `yes` where the comparison holds.
 template <class M, class V>
 [[gnu::always_inline]] inline V select(M mask, V yes, V no) {
-  return (yes & V(mask)) | (no & ~V(mask));
+  if constexpr (std::is_same_v<M, bool>)
+    return mask ? yes : no;
+  else
+    return (yes & V(mask)) | (no & ~V(mask));
+}
+
+/// Converts each element.
+template <class To, class From>
+[[gnu::always_inline]] inline To convert(From from) {
+  if constexpr (std::is_arithmetic_v<From>)
+    return static_cast<To>(from);
+  else
+    return __builtin_convertvector(from, To);
 }
 
 template <int L>
@@ -71,7 +87,7 @@ template <int L>
 [[gnu::always_inline]] inline F32<L> widen(U32<L> bits, Half) {
   const F32<L> scaled = bits_as<F32<L>>((bits & 0x7fffu) << 13) * 0x1p112f;
   const U32<L> magnitude = bits_as<U32<L>>(scaled);
-  const U32<L> special = U32<L>(magnitude >= 0x47800000u) & 0x7f800000u;
+  const U32<L> special = select(magnitude >= 0x47800000u, U32<L>{} + 0x7f800000u, U32<L>{});
   return bits_as<F32<L>>(magnitude | special | (bits & 0x8000u) << 16);
 }
 
@@ -107,7 +123,7 @@ template <int L, class D>
   if constexpr (std::is_same_v<D, Half> && L == 16)
     return bits_as<F32<L>>(_mm512_cvtph_ps(bits_as<__m256i>(bits)));
 #endif
-  return widen<L>(__builtin_convertvector(bits, U32<L>), D{});
+  return widen<L>(convert<U32<L>>(bits), D{});
 }
 
 template <int L, class D>
@@ -120,7 +136,7 @@ template <int L, class D>
   if constexpr (std::is_same_v<D, Half> && L == 16)
     return bits_as<Vector<std::uint16_t, L>>(_mm512_cvtps_ph(bits_as<__m512>(x), _MM_FROUND_TO_NEAREST_INT));
 #endif
-  return __builtin_convertvector(narrow<L>(x, D{}), Vector<std::uint16_t, L>);
+  return convert<Vector<std::uint16_t, L>>(narrow<L>(x, D{}));
 }
 
 /// Loads L elements, at any alignment, widened to the accumulator type.

@@ -15,7 +15,7 @@ class MeTcfDecoder {
   static constexpr int kRows = 16;
 
   explicit MeTcfDecoder(const SpmmTask& task) : view_(formats::as_me_tcf(task.format)) {
-    group_.bind(view_.values.data, view_.values.size);
+    group_.bind(view_.values);
   }
 
   void open(std::int64_t window) {

@@ -18,7 +18,7 @@ class RsWindowDecoder {
   static constexpr int kRows = 8;
 
   explicit RsWindowDecoder(const SpmmTask& task) : view_(formats::as_rs_tile(task.format)) {
-    group_.bind(view_.values.data, view_.values.size);
+    group_.bind(view_.values);
     windows_ = static_cast<std::int64_t>(view_.row_window_id.size());
   }
 

@@ -14,23 +14,38 @@ namespace sptile::runtime::SPTILE_ISA {
 /// Tiles per group: the scratch of a row stays well inside the first cache (8 KiB for float).
 inline constexpr int kGroupTiles = 128;
 
-/// Collects the entries of one row over the tiles of a group: column ids packed by the row's bits, values
-/// read where the tile's cursor stands.
+/// The values array of a matrix: reads of eight stay inside.
+template <class V>
+struct ValueArray {
+  const V* begin = nullptr;
+  const V* end = nullptr;
+
+  void bind(const ArrayView& values) {
+    begin = static_cast<const V*>(values.data);
+    end = skip(begin, values.size);
+  }
+};
+
+/// Room for the entries of one row of a group.
 template <class V, class A>
-class RowBuffer {
+struct RowScratch {
+  static constexpr int kRoom = 8 * kGroupTiles + 8;  ///< appends write 8 elements, whatever they keep
+  alignas(kVectorBytes) std::int32_t col[kRoom];
+  alignas(kVectorBytes) A value[kRoom];
+
+  RowScratch() {
+    if constexpr (std::is_same_v<V, Ones>)
+      for (A& x : value) x = A{1};
+  }
+};
+
+/// Collects one row over the tiles of a group: column ids packed by the row's bits, values read where the
+/// tile's cursor stands. Lives in registers for the time of one row.
+template <class V, class A>
+class RowWriter {
  public:
-  RowBuffer() {
-    if constexpr (kConstant)
-      for (A& x : values_) x = A{1};
-  }
-
-  /// The values array and its length: reads stay inside.
-  void bind(const void* values, std::int64_t size) {
-    values_begin_ = static_cast<const V*>(values);
-    values_end_ = skip(values_begin_, size);
-  }
-
-  void clear() { count_ = 0; }
+  RowWriter(const ValueArray<V>& values, RowScratch<V, A>& scratch)
+      : values_(values), col_(scratch.col), value_(scratch.value) {}
 
   /// Appends the columns of `ids` (8 of them) that `bits` selects.
   [[gnu::always_inline]] void append_columns(const std::int32_t* ids, unsigned bits) {
@@ -39,21 +54,18 @@ class RowBuffer {
 
   /// Appends `count` values from position `from`; call after the columns that they belong to.
   [[gnu::always_inline]] void append_values(std::int64_t from, int count) {
-    if constexpr (!kConstant) copy_values(values_begin_ + from, values_end_, count, values_ + count_);
+    if constexpr (!std::is_same_v<V, Ones>)
+      copy_values(values_.begin + from, values_.end, count, value_ + count_);
     count_ += count;
   }
 
-  [[nodiscard]] Entries<A> entries() const { return {col_, values_, count_}; }
+  [[nodiscard]] Entries<A> entries() const { return {col_, value_, count_}; }
 
  private:
-  static constexpr bool kConstant = std::is_same_v<V, Ones>;
-  static constexpr int kRoom = 8 * kGroupTiles + 8;  ///< both appends write 8 elements, whatever they keep
-
-  const V* values_begin_ = nullptr;
-  const V* values_end_ = nullptr;
+  const ValueArray<V> values_;
+  std::int32_t* const col_;
+  A* const value_;
   std::int64_t count_ = 0;
-  alignas(kVectorBytes) std::int32_t col_[kRoom];
-  alignas(kVectorBytes) A values_[kRoom];
 };
 
 /// A group of tiles whose rows are bytes of 64-bit masks, kWords masks (8 rows each) per tile, values row by
@@ -75,25 +87,28 @@ class TileGroup {
 
   /// Yields row r of all tiles; rows in ascending order, each once, because the cursors move along.
   [[gnu::noinline]] Entries<A> row(int r) {
-    buffer_.clear();
-    for (int t = 0; t < tiles_; ++t) {
-      const auto bits = static_cast<unsigned>(masks_[t][r / 8] >> (8 * (r % 8)) & 0xffu);
+    RowWriter<V, A> writer(values_, scratch_);
+    const std::int32_t* ids = ids_;
+    const int tiles = tiles_, word = r / 8, shift = 8 * (r % 8);
+    for (int t = 0; t < tiles; ++t, ids += 8) {
+      const auto bits = static_cast<unsigned>(masks_[t][word] >> shift & 0xffu);
       const int count = __builtin_popcount(bits);
-      buffer_.append_columns(ids_ + 8 * t, bits);
-      buffer_.append_values(cursors_[t], count);
+      writer.append_columns(ids, bits);
+      writer.append_values(cursors_[t], count);
       cursors_[t] += count;
     }
-    return buffer_.entries();
+    return writer.entries();
   }
 
-  void bind(const void* values, std::int64_t size) { buffer_.bind(values, size); }
+  void bind(const ArrayView& values) { values_.bind(values); }
 
  private:
   const std::int32_t* ids_ = nullptr;
   int tiles_ = 0;
   std::uint64_t masks_[kGroupTiles][kWords];
   std::int64_t cursors_[kGroupTiles];
-  RowBuffer<V, A> buffer_;
+  ValueArray<V> values_;
+  RowScratch<V, A> scratch_;
 };
 
 /// The tiles of the open window, cut in groups.

@@ -1,0 +1,44 @@
+// Multiplies a matrix in memory, and one in a bundle when a file is named.
+#include <cmath>
+#include <iostream>
+#include <sptile.hpp>
+#include <vector>
+
+// Multiplies with a B of ones, so that C holds the row sums of A; returns the sum of the first column.
+double multiply_ones(const sptile::Plan& plan) {
+  const std::vector<float> b(plan.cols() * plan.n(), 1.0F);
+  std::vector<float> c(plan.rows() * plan.n());
+  plan.run(b, c);
+  double sum = 0;
+  for (std::int64_t r = 0; r < plan.rows(); ++r) sum += c[r * plan.n()];
+  return sum;
+}
+
+int main(int argc, char** argv) try {
+  // [ 1 . 2 ]
+  // [ . . . ]
+  // [ . 3 . ]
+  const std::vector<std::int64_t> row_ptr = {0, 2, 2, 3};
+  const std::vector<std::int32_t> col_idx = {0, 2, 1};
+  const std::vector<float> values = {1, 2, 3};
+
+  const sptile::Plan plan({3, 3, row_ptr, col_idx, values}, {.n = 16});
+  const double sum = multiply_ones(plan);
+  std::cout << plan.kernel() << ": the entries sum to " << sum << '\n';
+  if (sum != 6) return 1;
+
+  if (argc > 1) {
+    const sptile::Bundle bundle(argv[1]);
+    const double expected = multiply_ones(bundle.plan("csr", {.n = 16}));
+    for (const std::string& format : bundle.formats()) {
+      const auto planned = bundle.plan(format, {.n = 16});
+      const double got = multiply_ones(planned);
+      std::cout << planned.kernel() << ": the entries sum to " << got << '\n';
+      if (std::abs(got - expected) > 1e-5 * std::abs(expected)) return 1;
+    }
+  }
+  return 0;
+} catch (const sptile::Exception& error) {
+  std::cerr << "sptile: " << error.what() << '\n';
+  return error.status();
+}

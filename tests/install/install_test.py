@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Installs sptile into a temporary folder, then builds and runs a C and a C++ program against it.
+
+    install_test.py PROJECT_ROOT BUILD_FOLDER
+
+Once with pkg-config, once with CMake (skipped with a message where there is none). Also checks that the code in
+docs/how-to/use-the-runtime.md is the code of these programs.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def run(*command, **options):
+    """Runs a command and returns what it prints; a failure ends the test with the command's output."""
+    result = subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, **options)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} failed with {result.returncode}:\n{result.stdout}")
+    return result.stdout
+
+
+def install(build, folder):
+    """Returns the prefix inside the folder and the environment that finds its library."""
+    run("meson", "install", "-C", build, "--no-rebuild", "--destdir", folder)
+    header = next(folder.rglob("sptile.h"))
+    prefix = header.parent.parent
+    library = next(prefix.rglob("libsptile.so")).parent
+    return prefix, library, dict(os.environ, LD_LIBRARY_PATH=str(library))
+
+
+def make_bundle(root, build, work):
+    """Returns the arguments that name a bundle; none where the command was not built."""
+    command = build / "tools" / "sptile"
+    if not command.exists():
+        print("skipped: no sptile command, so no bundle to read")
+        return []
+    run(command, "convert", root / "data" / "examples" / "fem_plate.mtx", work / "example.h5", "-q")
+    return [work / "example.h5"]
+
+
+def check_programs(programs, bundle, environment):
+    for program in programs:
+        print(run(program, *bundle, env=environment), end="")
+
+
+def test_pkg_config(sources, prefix, library, work, bundle, environment):
+    """The flags that the docs name: pkg-config --cflags --libs sptile."""
+    pkg_config = dict(os.environ, PKG_CONFIG_PATH=str(library / "pkgconfig"))
+    flags = run("pkg-config", f"--define-variable=prefix={prefix}", "--cflags", "--libs", "sptile",
+                env=pkg_config).split()
+    run(os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror", sources / "consumer.c", "-o",
+        work / "c", *flags, "-lm")
+    run(os.environ.get("CXX", "c++"), "-std=c++20", "-Wall", "-Wextra", "-Werror", sources / "consumer.cpp", "-o",
+        work / "cpp", *flags)
+    check_programs([work / "c", work / "cpp"], bundle, environment)
+
+
+def test_cmake(sources, prefix, work, bundle, environment):
+    if shutil.which("cmake") is None:
+        print("skipped: no cmake")
+        return
+    run("cmake", "-S", sources, "-B", work / "cmake", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", work / "cmake")
+    check_programs([work / "cmake" / "consumer_c", work / "cmake" / "consumer_cpp"], bundle, environment)
+    wrong = work / "wrong"
+    wrong.mkdir()
+    (wrong / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.16)\nproject(wrong C)\n"
+                                          "find_package(sptile 0.2 REQUIRED)\n")
+    refused = subprocess.run(["cmake", "-S", wrong, "-B", wrong / "build", f"-DCMAKE_PREFIX_PATH={prefix}"],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if refused.returncode == 0:
+        sys.exit("CMake accepted version 0.1 where 0.2 was asked for")
+
+
+def test_docs(root, sources):
+    page = (root / "docs" / "how-to" / "use-the-runtime.md").read_text()
+    for language, name in (("c", "consumer.c"), ("cpp", "consumer.cpp"), ("cmake", "CMakeLists.txt")):
+        blocks = re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+        if (sources / name).read_text() not in blocks:
+            sys.exit(f"docs/how-to/use-the-runtime.md does not show tests/install/{name} as it is")
+
+
+def main():
+    root, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+    sources = root / "tests" / "install"
+    test_docs(root, sources)
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        prefix, library, environment = install(build, work / "root")
+        bundle = make_bundle(root, build, work)
+        test_pkg_config(sources, prefix, library, work, bundle, environment)
+        test_cmake(sources, prefix, work, bundle, environment)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Checks what libsptile.so exports, needs and weighs.
+
+    library_test.py LIBSPTILE.so CPU_KERNEL_LIBRARY.a...
+
+Only sptile_* symbols are exported; nothing beyond the C, C++, GCC and OpenMP libraries is needed; stripped it is less
+than 1 MiB (of a build without CUDA). The objects compiled for one instruction set define no inline function that other
+objects could share: the linker would keep any one of the copies, and it might be one that this machine cannot run.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ALLOWED = re.compile(r"lib(c|m|stdc\+\+|gcc_s|gomp)\.so\.\d+")
+LIMIT = 1 << 20
+
+
+def output(*command):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
+
+
+def check_exports(library):
+    names = [line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()]
+    foreign = [name for name in names if not name.startswith("sptile_")]
+    assert names and not foreign, f"exports {foreign}"
+
+
+def check_needed(library):
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", library))
+    foreign = [name for name in needed if not ALLOWED.fullmatch(name)]
+    assert needed and not foreign, f"needs {foreign}"
+    soname = re.findall(r"\(SONAME\).*\[(.*)\]", output("readelf", "-d", library))
+    assert soname == ["libsptile.so.0"], f"is called {soname}"
+
+
+def check_size(library):
+    with tempfile.TemporaryDirectory() as folder:
+        stripped = os.path.join(folder, "stripped.so")
+        subprocess.run(["strip", "-o", stripped, library], check=True)
+        size = os.path.getsize(stripped)
+    print(f"stripped: {size} bytes")
+    assert size < LIMIT, f"{size} bytes stripped, the limit is {LIMIT}"
+
+
+def check_kernels(archive):
+    isa = re.fullmatch(r"libsptile_cpu_(\w+)\.a", os.path.basename(archive)).group(1)
+    own = f"sptile7runtime{len(isa)}{isa}"
+    weak = [line.split()[-1] for line in output("nm", "--defined-only", archive).splitlines()
+            if len(line.split()) == 3 and line.split()[1] in "WVu"]
+    shared = [name for name in weak if own not in name and not name.startswith("DW.ref.")]
+    assert weak and not shared, f"{archive} defines {shared}"
+
+
+def main():
+    library, *archives = sys.argv[1:]
+    check_exports(library)
+    check_needed(library)
+    check_size(library)
+    for archive in archives:
+        check_kernels(archive)
+
+
+if __name__ == "__main__":
+    main()

@@ -41,6 +41,7 @@ struct ConvertReport {
   std::vector<FormatReport> formats;
   double read = 0, reorder = 0, convert = 0, write = 0, total = 0;
   bool reordered = false;
+  DType dtype = DType::none;  // of the values in the formats
   std::uint64_t file_bytes = 0;
 };
 
@@ -167,6 +168,7 @@ Status Conversion::reorder() {
   report_.reordered = !order->empty();
   order_ = std::make_shared<const std::vector<std::int32_t>>(std::move(*order));
   round_values();
+  report_.dtype = matrix_.values.dtype;
   if (report_.reordered)
     apply_order();
   else if (options_.refreshable)
@@ -231,7 +233,7 @@ Json convert_json(const Session& session, const ConvertOptions& options, const C
   Json json = new_result(session);
   json.update({{"input", options.in}, {"output", options.out}});
   json.update({{"rows", report.rows}, {"cols", report.cols}, {"nnz", report.nnz}});
-  json.update({{"duplicates", report.duplicates}, {"dtype", options.dtype}, {"reorder", options.reorder}});
+  json.update({{"duplicates", report.duplicates}, {"dtype", dtype_label(report.dtype)}, {"reorder", options.reorder}});
   json.update(
       {{"row_order", report.reordered}, {"seed", session.common.seed}, {"file_bytes", report.file_bytes}});
   json["formats"] = Json::array();

@@ -1,0 +1,1 @@
+SPTILE_THREADS=many sptile list devices

@@ -1,0 +1,1 @@
+sptile list formats > /dev/full

@@ -1,0 +1,7 @@
+# Defaults and an example for each; -h is the same as --help.
+for verb in convert stats info verify export run bench list gen; do
+  sptile $verb --help > long
+  sptile $verb -h | cmp long -
+  grep -q "sptile $verb" long || echo "$verb: no example"
+  grep -q -- "--threads INT:INT in \[0 - 4096\]=0" long || echo "$verb: no default: $(grep -- --threads long)"
+done

@@ -1,0 +1,1 @@
+sptile info --jsn a.h5

@@ -1,0 +1,1 @@
+sptile covnert a.mtx a.h5

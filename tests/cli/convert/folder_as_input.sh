@@ -1,0 +1,2 @@
+mkdir folder
+sptile convert folder out.h5

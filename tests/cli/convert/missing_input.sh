@@ -1,0 +1,1 @@
+sptile convert nowhere.mtx out.h5

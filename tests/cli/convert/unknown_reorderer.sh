@@ -1,0 +1,1 @@
+sptile convert "$ROOT/data/examples/us_states.mtx" out.h5 --reorder degre

@@ -1,0 +1,1 @@
+sptile gen grid2d --side 3 --json

@@ -1,0 +1,1 @@
+sptile gen cube --side 3

@@ -1,0 +1,1 @@
+sptile info "$ROOT/data/examples/us_states.mtx"

@@ -1,0 +1,3 @@
+sptile convert "$ROOT/data/examples/us_states.mtx" a.h5 -q
+head -c 70000 a.h5 > cut.h5
+sptile info cut.h5 --json

@@ -1,0 +1,1 @@
+sptile stats "$ROOT/data/examples/us_states.mtx"

@@ -1,0 +1,1 @@
+sptile verify nowhere.h5 --json

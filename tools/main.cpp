@@ -1,5 +1,6 @@
 // sptile VERB [options]: parses, runs the verb, turns errors into messages and exit codes.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <omp.h>
 #include <tbb/global_control.h>
 
@@ -48,9 +49,12 @@ struct CommandLine {
     app.option_defaults()->always_capture_default();
     app.set_help_flag("-h,--help", "print this help");
     app.set_version_flag("--version", "sptile " SPTILE_VERSION, "print the version");
+    app.require_subcommand(1);
+    app.get_formatter()->label("SUBCOMMAND", "VERB");
     app.footer("'sptile VERB --help' tells more about a verb.");
     for (const Verb& verb : verbs()) {
       CLI::App* const sub = app.add_subcommand(std::string(verb.name), std::string(verb.summary));
+      sub->group("Verbs");
       sub->set_help_flag("-h,--help", "print this help");
       sub->footer("Example:\n" + std::string(verb.example));
       Action action = verb.declare(*sub);
@@ -79,35 +83,65 @@ Status run_verb(const CommandLine& line, const CLI::App& chosen, const Action& a
   return status;
 }
 
-// The first word when it is no option and no verb.
-std::optional<Error> unknown_verb(int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return std::nullopt;
-  const std::vector<std::string> known = names_of(verbs());
-  if (std::find(known.begin(), known.end(), argv[1]) != known.end()) return std::nullopt;
-  return unknown_name("verb", argv[1], known);
+// A verb, or a kind below a verb, that is missing or unknown.
+std::optional<Error> wrong_word(const CLI::App& app, int argc, char** argv, int at = 1) {
+  std::vector<std::string> known;
+  const CLI::App* chosen = nullptr;
+  const bool given = at < argc;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(sub->get_name());
+    if (given && sub->get_name() == argv[at]) chosen = sub;
+  }
+  if (known.empty() || (given && argv[at][0] == '-')) return std::nullopt;
+  if (chosen != nullptr) return wrong_word(*chosen, argc, argv, at + 1);
+  const std::string_view what = at == 1 ? "verb" : "kind";
+  if (given) return unknown_name(what, argv[at], known);
+  return Error{Errc::usage, fmt::format("a {} is wanted: {}", what, fmt::join(known, ", ")), {}};
+}
+
+// The option that was perhaps meant by the first unknown one.
+std::string option_hint(const CLI::App& app) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  for (const std::string& word : app.remaining(true)) {
+    const std::string nearest = nearest_name(word.substr(0, word.find('=')), known);
+    if (word.starts_with("--") && !nearest.empty()) return fmt::format("; did you mean {}?", nearest);
+  }
+  return {};
+}
+
+int report_usage(const CommandLine& line, const CLI::ParseError& error) {
+  std::string verb, hint;
+  for (const auto& [sub, action] : line.actions) {
+    if (!sub->parsed()) continue;
+    verb = " " + sub->get_name();
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) hint = option_hint(*sub);
+  }
+  std::fputs(
+      fmt::format("sptile{}: {}{}\n'sptile{} --help' tells what it takes\n", verb, error.what(), hint, verb)
+          .c_str(),
+      stderr);
+  return exit_code(Errc::usage);
 }
 
 int run_command(int argc, char** argv) {
-  if (const auto error = unknown_verb(argc, argv)) return report("", *error);
-  CommandLine line;
   std::string verb;
   try {
-    line.app.require_subcommand(1);
-    line.app.parse(argc, argv);
+    CommandLine line;
+    if (const auto error = wrong_word(line.app, argc, argv)) return report("", *error);
+    try {
+      line.app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return error.get_exit_code() == 0 ? line.app.exit(error)
+                                        : report_usage(line, error);  // 0: --help, --version
+    }
     for (const auto& [sub, action] : line.actions) {
       if (!sub->parsed()) continue;
       verb = sub->get_name();
       if (const Status status = run_verb(line, *sub, action); !status) return report(verb, status.error());
     }
     return exit_code(Errc::ok);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return line.app.exit(error);  // --help, --version
-    for (const auto& [sub, action] : line.actions)
-      if (sub->parsed()) verb = " " + sub->get_name();
-    std::fputs(fmt::format("sptile{}: {}\n'sptile{} --help' tells what it takes\n", verb, error.what(), verb)
-                   .c_str(),
-               stderr);
-    return exit_code(Errc::usage);
   } catch (const std::bad_alloc&) {
     return report(verb, {Errc::io, "out of memory", {}});
   } catch (const std::exception& error) {

@@ -17,8 +17,8 @@ def help_sections(text):
     text = text.split("\nExample:")[0]
     options = {option for line in re.findall(r"^  (-.*)$", text, flags=re.MULTILINE)
                for option in OPTION.findall(re.split(r"\s{2,}| [A-Z]+[: ]", line)[0])}
-    commands = text.partition("\nSubcommands:\n")[2]
-    return options, re.findall(r"^  (\w+)", commands, flags=re.MULTILINE)
+    commands = re.split(r"^(?:Verbs|Kinds):$", text, flags=re.MULTILINE)[1:]
+    return options, re.findall(r"^  (\w+)", "".join(commands), flags=re.MULTILINE)
 
 
 def plain(roff):

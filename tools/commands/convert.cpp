@@ -233,7 +233,9 @@ Json convert_json(const Session& session, const ConvertOptions& options, const C
   Json json = new_result(session);
   json.update({{"input", options.in}, {"output", options.out}});
   json.update({{"rows", report.rows}, {"cols", report.cols}, {"nnz", report.nnz}});
-  json.update({{"duplicates", report.duplicates}, {"dtype", dtype_label(report.dtype)}, {"reorder", options.reorder}});
+  json.update({{"duplicates", report.duplicates},
+               {"dtype", dtype_label(report.dtype)},
+               {"reorder", options.reorder}});
   json.update(
       {{"row_order", report.reordered}, {"seed", session.common.seed}, {"file_bytes", report.file_bytes}});
   json["formats"] = Json::array();

@@ -59,6 +59,7 @@ void declare_argument(CLI::App& app, const gen::ArgumentSpec& spec, ParameterVal
 
 void declare_kind(CLI::App& gen_app, const gen::Generator& kind, const std::shared_ptr<GenOptions>& options) {
   CLI::App* const app = gen_app.add_subcommand(std::string(kind.name), std::string(kind.summary));
+  app->group("Kinds");
   app->set_help_flag("-h,--help", "print this help");
   app->footer(
       fmt::format("Options of 'sptile gen' (-o, --seed, --field, --shuffle ...) may follow too.\nExample:\n"
@@ -86,6 +87,7 @@ Action declare_gen(CLI::App& app) {
                "relabel at random: rows and columns alike in graphs, independently in 'random'");
   declare_force(app, options->force);
   app.require_subcommand(1);
+  app.get_formatter()->label("SUBCOMMAND", "KIND");
   for (const gen::Generator& kind : gen::generators()) declare_kind(app, kind, options);
   return [options](Session& session) { return run_gen(session, *options); };
 }

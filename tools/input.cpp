@@ -9,9 +9,9 @@
 #include <fstream>
 
 #include "formats/io/matrix_market.hpp"
+#include "formats/io/sha256.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/csr.hpp"
-#include "tools/sha256.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -29,6 +29,18 @@ bool is_hdf5(std::istream& in) {
   for (std::int64_t offset = 512; offset <= (std::int64_t{1} << 20); offset *= 2)
     if (has_magic(in, offset, kHdf5Magic.data())) return true;
   return false;
+}
+
+Result<std::string> hash_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  formats::Sha256 hash;
+  std::vector<char> block(1 << 20);
+  while (in) {
+    in.read(block.data(), static_cast<std::streamsize>(block.size()));
+    hash.update(block.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (!in.eof()) return fail(Errc::io, std::strerror(errno), path);
+  return hash.finish();
 }
 
 Result<LoadedMatrix> load_text(Session& session, const std::string& path, const LoadOptions& options) {
@@ -62,7 +74,7 @@ Result<LoadedMatrix> load_bundle(const std::string& path, const LoadOptions& opt
       return fail(s.error().code, "row_order: " + s.error().message, path);
   loaded.row_order.assign(order.begin(), order.end());
   if (options.hash_source) {
-    auto hash = sha256_of_file(path);
+    auto hash = hash_file(path);
     if (!hash) return tl::unexpected(std::move(hash.error()));
     loaded.sha256 = std::move(*hash);
   }

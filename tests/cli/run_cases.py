@@ -94,7 +94,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="folder of cases")
     parser.add_argument("cases", nargs="*", help="names of cases; all without")
     parser.add_argument("--update", action="store_true", help="take what happens as what is right")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     helpers = pathlib.Path(__file__).resolve().parent / "bin"
     scripts = sorted(s for s in options.folder.resolve().glob("*.sh") if not options.cases or s.stem in options.cases)
     assert scripts, f"no cases in {options.folder}"

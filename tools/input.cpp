@@ -12,6 +12,7 @@
 #include "formats/io/sha256.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/csr.hpp"
+#include "tools/names.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -50,10 +51,9 @@ Result<LoadedMatrix> load_text(Session& session, const std::string& path, const 
                                                  .progress = &session.progress});
   if (!read) return tl::unexpected(std::move(read.error()));
   if (read->duplicates > 0)
-    session.note(
-        fmt::format("{}: {} entries share a place with another one and were summed", path, read->duplicates));
+    session.note(fmt::format("{}: entries summed into one at the same place: {}", path, read->duplicates));
   if (read->nonfinite > 0)
-    session.note(fmt::format("{}: {} values are infinite or not a number", path, read->nonfinite));
+    session.note(fmt::format("{}: values that are infinite or not a number: {}", path, read->nonfinite));
   return LoadedMatrix{
       std::move(read->csr), base_name(path), std::move(read->source_sha256), {}, read->duplicates};
 }
@@ -108,6 +108,16 @@ Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& pa
   if (*kind != InputKind::bundle)
     return fail(Errc::bad_input, "not a bundle; 'sptile convert' makes one from a matrix", path);
   return runtime::Bundle::open(path);
+}
+
+Result<const formats::FormatView*> held_format(const runtime::Bundle& bundle, const std::string& path,
+                                               std::string_view name) {
+  if (const formats::FormatView* const view = bundle.format(name)) return view;
+  std::vector<std::string> held;
+  for (const formats::FormatView& view : bundle.formats()) held.emplace_back(view.layout->name);
+  Error error = unknown_name("stored format", name, held);
+  error.where = path;
+  return tl::unexpected(std::move(error));
 }
 
 std::string_view dtype_label(DType dtype) { return dtype == DType::none ? "pattern" : name_of(dtype); }

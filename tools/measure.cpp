@@ -175,9 +175,11 @@ Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix
 
 Status check_outcome(const SpmmMeasurement& m) {
   if (!m.checked || m.rel_err <= m.tolerance) return {};  // a NaN error is not <=
-  return fail(Errc::check_failed,
-              fmt::format("{} on {}: relative error {:.3g} exceeds {:.3g}; the kernel is wrong", m.kernel,
-                          m.format, m.rel_err, m.tolerance));
+  return fail(
+      Errc::check_failed,
+      fmt::format(
+          "{} on {}: relative error {:.3g} exceeds {:.3g}; 'sptile verify' tells whether the bundle is sound",
+          m.kernel, m.format, m.rel_err, m.tolerance));
 }
 
 Json to_json(const SpmmMeasurement& m) {

@@ -16,6 +16,13 @@ namespace {
 using namespace std::chrono_literals;
 constexpr std::string_view kClearLine = "\r\033[K";
 
+// Guesses do not deserve fractions.
+std::string coarse_seconds(double seconds) {
+  return seconds < 1    ? "less than 1 s"
+         : seconds < 60 ? fmt::format("{:.0f} s", seconds)
+                        : human_seconds(seconds);
+}
+
 int terminal_width() {
   winsize size{};
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -31,7 +38,7 @@ std::string progress_line(const std::string& phase, std::int64_t done, std::int6
   } else {
     const double share = std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
     const std::string left =
-        share > 0.01 ? fmt::format("  {} left", human_seconds(seconds * (1 - share) / share)) : "";
+        share > 0.01 ? fmt::format("  {} left", coarse_seconds(seconds * (1 - share) / share)) : "";
     const int cells = std::clamp(width - 40, 10, 40);
     const int full = static_cast<int>(share * cells);
     line = fmt::format("{:<10} [{:=<{}}{: <{}}] {:3.0f}%{}", phase, "", full, "", cells - full, 100 * share,
@@ -74,13 +81,14 @@ void ProgressBar::paint_until_stopped() {
 
 void ProgressBar::paint() {
   const auto now = std::chrono::steady_clock::now();
-  if (const std::string phase = progress_.phase.load(); phase != phase_) {
-    phase_ = phase;
-    phase_start_ = now;
-  }
+  const std::string phase = progress_.phase.load();
+  const std::int64_t done = progress_.done.load();
+  if (phase != phase_ || done < done_) phase_start_ = last_look_;  // it began after the last look
+  phase_ = phase;
+  done_ = done;
+  last_look_ = now;
   const double seconds = std::chrono::duration<double>(now - phase_start_).count();
-  const std::string line =
-      progress_line(phase_, progress_.done.load(), progress_.total.load(), seconds, terminal_width());
+  const std::string line = progress_line(phase_, done, progress_.total.load(), seconds, terminal_width());
   if (line.empty()) return;
   std::fputs((std::string(kClearLine) + line).c_str(), stderr);
   std::fflush(stderr);

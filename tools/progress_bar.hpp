@@ -12,7 +12,7 @@
 
 namespace sptile::tools {
 
-/// Formats one state: "read  [=======>        ]  42%  1.3 s left", at most `width` characters. Without a
+/// Formats one state: "read  [=======         ]  42%  12 s left", at most `width` characters. Without a
 /// total it shows the count; without a phase nothing.
 std::string progress_line(const std::string& phase, std::int64_t done, std::int64_t total, double seconds,
                           int width);
@@ -42,7 +42,9 @@ class ProgressBar {
 
   const Progress& progress_;
   std::string phase_;
-  std::chrono::steady_clock::time_point phase_start_;
+  std::int64_t done_ = 0;
+  std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now(),
+                                        phase_start_ = last_look_;
   bool painted_ = false, stop_ = false;
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -146,8 +146,8 @@ void Conversion::round_values() {
   rounded_ = formats::convert_values(matrix_.values, dtype_);
   const std::int64_t before = count_infinite(matrix_.values), after = count_infinite(rounded_.view());
   if (after > before)
-    session_.note(fmt::format("{}: {} values are too large for {} and become infinite there", options_.in,
-                              after - before, options_.dtype));
+    session_.note(fmt::format("{}: values too large for {}, infinite in the formats: {}", options_.in,
+                              options_.dtype, after - before));
   matrix_.values = rounded_.view();
 }
 

@@ -5,7 +5,6 @@
 #include "formats/layout/csr.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
-#include "tools/names.hpp"
 #include "tools/order.hpp"
 #include "tools/result.hpp"
 #include "tools/stopwatch.hpp"
@@ -19,20 +18,13 @@ struct ExportOptions {
   bool force = false;
 };
 
-// The names of what the bundle holds: what --from may say.
-std::vector<std::string> held_formats(const runtime::Bundle& bundle) {
-  std::vector<std::string> names;
-  for (const formats::FormatView& view : bundle.formats()) names.emplace_back(view.layout->name);
-  return names;
-}
-
 // Rebuilds the matrix from one of the formats, rows back in their original order.
 Result<formats::Csr> rebuild(const runtime::Bundle& bundle, const std::string& name,
                              const std::string& path) {
-  const formats::FormatView* const view = bundle.format(name);
-  if (view == nullptr) return tl::unexpected(unknown_name("format in " + path, name, held_formats(bundle)));
-  if (const Status s = formats::check(*view); !s) return fail(s.error().code, s.error().message, path);
-  auto csr = formats::find_converter(name)->to_csr(*view);
+  const auto view = held_format(bundle, path, name);
+  if (!view) return tl::unexpected(view.error());
+  if (const Status s = formats::check(**view); !s) return fail(s.error().code, s.error().message, path);
+  auto csr = formats::find_converter(name)->to_csr(**view);
   const auto order = bundle.row_order();
   if (!csr || name == "csr" || order.empty()) return csr;
   if (const Status s = formats::check_permutation(order, bundle.rows()); !s)
@@ -45,8 +37,12 @@ Status run_export(Session& session, const ExportOptions& options) {
   const Stopwatch total;
   const auto bundle = open_bundle(options.bundle);
   if (!bundle) return tl::unexpected(bundle.error());
-  const auto csr = rebuild(**bundle, options.from, options.bundle);
+  auto csr = rebuild(**bundle, options.from, options.bundle);
   if (!csr) return tl::unexpected(csr.error());
+  // The text does not say how wide its values are: halves are written so that any reader gets the same
+  // number.
+  if (csr->values.dtype() == DType::f16 || csr->values.dtype() == DType::bf16)
+    csr->values = formats::convert_values(csr->values.view(), DType::f32);
   const Status written = formats::write_matrix_market(
       csr->view(), options.out, {.force = options.force, .comment = {}, .progress = &session.progress});
   if (!written || options.out == "-") return written;

@@ -5,7 +5,6 @@
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
 #include "tools/measure.hpp"
-#include "tools/names.hpp"
 #include "tools/units.hpp"
 
 namespace sptile::tools {
@@ -38,14 +37,10 @@ Status run_run(Session& session, const RunOptions& options) {
   if (!opened) return tl::unexpected(opened.error());
   const std::shared_ptr<const runtime::Bundle>& bundle = *opened;
   const std::string name(options.format == "auto" ? kAutoFormat : std::string_view(options.format));
-  const formats::FormatView* const view = bundle->format(name);
-  if (view == nullptr) {
-    std::vector<std::string> held;
-    for (const formats::FormatView& f : bundle->formats()) held.emplace_back(f.layout->name);
-    return tl::unexpected(unknown_name("format in " + options.bundle, name, held));
-  }
+  const auto view = held_format(*bundle, options.bundle, name);
+  if (!view) return tl::unexpected(view.error());
   const bool reordered = name != "csr";
-  const runtime::SpmmMatrix a = {*view, reordered ? bundle->row_order() : std::span<const std::int32_t>(),
+  const runtime::SpmmMatrix a = {**view, reordered ? bundle->row_order() : std::span<const std::int32_t>(),
                                  bundle->value_source(name), bundle};
   if (options.request.check)  // the reference trusts its input
     if (const Status s = formats::check_csr(bundle->csr()); !s)

@@ -16,6 +16,8 @@
 namespace sptile::tools {
 namespace {
 
+constexpr const char* kHeaderCheck = "header";
+
 struct VerifyOptions {
   std::string bundle, against;
   bool real_part = false;
@@ -57,14 +59,16 @@ class Verification {
 bool Verification::check_open() {
   auto opened = open_bundle(options_.bundle);
   if (opened) bundle_ = std::move(*opened);
-  return record("header", opened ? Status{} : Status(tl::unexpected(opened.error())));
+  return record(kHeaderCheck, opened ? Status{} : Status(tl::unexpected(opened.error())));
 }
 
 bool Verification::check_arrays() {
   bool sound = true;
   begin(&session_.progress, "checksums", static_cast<std::int64_t>(bundle_->arrays().size()));
   for (const runtime::BundleArray& array : bundle_->arrays()) {
-    sound &= record("checksum " + array.path, bundle_->verify_checksum(array));
+    Status same = bundle_->verify_checksum(array);
+    if (!same) same.error().code = Errc::bad_input;  // here a changed byte is damage, whatever the numbers
+    sound &= record("checksum " + array.path, std::move(same));
     advance(&session_.progress, 1);
   }
   return sound;
@@ -153,6 +157,7 @@ Status Verification::outcome() const {
   }
   if (worst == nullptr) return {};
   const Error& error = worst->outcome.error();
+  if (worst->name == kHeaderCheck) return worst->outcome;
   return fail(error.code, worst->name + ": " + error.message,
               error.where.empty() ? options_.bundle : error.where);
 }
@@ -169,12 +174,20 @@ Json verify_json(const Session& session, const VerifyOptions& options, const std
   return json;
 }
 
-std::string verify_text(const VerifyOptions& options, const std::vector<Check>& checks, bool ok) {
+// What failed; with --verbose also what passed.
+std::string verify_text(const Session& session, const VerifyOptions& options,
+                        const std::vector<Check>& checks, bool ok) {
   std::string text;
-  for (const Check& check : checks)
-    text += fmt::format("{:<6} {}{}\n", check.outcome ? "ok" : "FAILED", check.name,
-                        check.outcome ? "" : ": " + check.outcome.error().message);
-  return text + fmt::format("{}: {}\n", options.bundle, ok ? "sound" : "NOT sound");
+  for (const Check& check : checks) {
+    if (!check.outcome)
+      text += fmt::format("FAILED {}: {}\n", check.name, check.outcome.error().message);
+    else if (session.common.verbose)
+      text += fmt::format("ok     {}\n", check.name);
+  }
+  const auto passed =
+      std::count_if(checks.begin(), checks.end(), [](const Check& c) { return c.outcome.has_value(); });
+  return text + fmt::format("{}: {}, {} of {} checks passed\n", options.bundle, ok ? "sound" : "NOT sound",
+                            passed, checks.size());
 }
 
 Status run_verify(Session& session, const VerifyOptions& options) {
@@ -184,7 +197,7 @@ Status run_verify(Session& session, const VerifyOptions& options) {
   // A file that cannot be read at all is an error like any other, not a finding.
   if (checks.size() == 1 && !outcome && outcome.error().code == Errc::io) return outcome;
   print_result(session, verify_json(session, options, checks, outcome.has_value()),
-               verify_text(options, checks, outcome.has_value()));
+               verify_text(session, options, checks, outcome.has_value()));
   return outcome;
 }
 

@@ -8,7 +8,7 @@ for signal in TERM INT HUP; do
     ( trap - INT; exec sptile convert a.mtx out.h5 --force -q --threads 1 ) &
     sleep $delay
     kill -$signal $! 2> /dev/null || true
-    if wait $!; then finished=$((finished + 1)); cp old.h5 new.h5; mv -f new.h5 out.h5; continue; fi
+    if wait $! 2> /dev/null; then finished=$((finished + 1)); cp old.h5 new.h5; mv -f new.h5 out.h5; continue; fi
     cmp old.h5 out.h5
     [ "$(ls -A | tr '\n' ' ')" = "a.mtx old.h5 out.h5 " ] || ls -A
   done

@@ -1,2 +1,2 @@
-sptile convert "$ROOT/data/examples/us_states.mtx" a.h5 -q --reorder degree --refreshable
-sptile verify a.h5 --against "$ROOT/data/examples/us_states.mtx"
+sptile convert "$ROOT/data/examples/fem_plate.mtx" a.h5 -q --reorder degree --refreshable
+sptile verify a.h5 --against "$ROOT/data/examples/fem_plate.mtx"

@@ -10,6 +10,7 @@
 #include <cassert>
 #include <cerrno>
 #include <cstring>
+#include <future>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,8 @@ namespace {
 
 /// Bytes that are hashed and then written while they are still in the cache.
 constexpr std::int64_t kPiece = std::int64_t{1} << 20;
+/// Smaller arrays are left to the kernel.
+constexpr std::uint64_t kWorthStarting = 4 << 20;
 constexpr mode_t kReadOnly = 0444;
 
 Status check_user_block(std::uint64_t bytes) {
@@ -67,12 +70,14 @@ struct BundleWriter::State {
   BundleWriteOptions options;
   AtomicFile file;  // outlives the container inside it
   Hdf5File container;
-  std::vector<BundleEntry> entries;
+  std::vector<BundleEntry> entries = {};
   std::int64_t rows = 0, cols = 0, nnz = 0;
   bool has_csr = false, pattern = false;
+  std::vector<std::future<void>> writeback = {};  // last: uses the file until it is done
 
   Status add_array(const std::string& array_path, const ArrayView& array);
   Status write_array(const ArrayView& array, BundleEntry& entry);
+  void start_writeback(const BundleEntry& entry);
   Status check_format(const FormatView& view, const ArrayView& value_source) const;
   Status finish_container();
   Result<BundleHeader> make_header() const;
@@ -83,6 +88,18 @@ struct BundleWriter::State {
     return s;
   }
 };
+
+/// Lets the disk work while the next array is made, so that the fsync of commit has little left to do. The
+/// call waits while the disk's queue is full, hence the thread.
+void BundleWriter::State::start_writeback(const BundleEntry& entry) {
+  const Result<Hdf5Place> place = container.place(entry.path);
+  if (!place || place->bytes < kWorthStarting) return;
+  const auto start = [fd = file.fd(), place = *place] {
+    ::sync_file_range(fd, static_cast<off_t>(place.offset), static_cast<off_t>(place.bytes),
+                      SYNC_FILE_RANGE_WRITE);
+  };
+  writeback.push_back(std::async(std::launch::async, start));
+}
 
 /// Creates, hashes and writes one array, piece by piece.
 Status BundleWriter::State::add_array(const std::string& array_path, const ArrayView& array) {
@@ -118,6 +135,7 @@ Status BundleWriter::State::write_array(const ArrayView& array, BundleEntry& ent
     advance(options.progress, piece.bytes());
   }
   entry.hash = hasher.hash();
+  start_writeback(entry);
   return {};
 }
 
@@ -133,7 +151,7 @@ Result<BundleWriter> BundleWriter::create(const std::string& path, const BundleW
   if (!file) return tl::unexpected(file.error());
   Result<Hdf5File> container = Hdf5File::create(file->temporary_path(), options.user_block);
   if (!container) return fail(container.error().code, container.error().message, path);
-  auto state = std::unique_ptr<State>(new State{path, options, std::move(*file), std::move(*container), {}});
+  auto state = std::unique_ptr<State>(new State{path, options, std::move(*file), std::move(*container)});
   Status s = state->container.add_attribute("/", "sptile_version", std::string(SPTILE_VERSION));
   for (const auto& [name, value] : options.attributes)
     if (s) s = state->container.add_attribute("/", name, value);
@@ -156,14 +174,17 @@ Status BundleWriter::add_csr(const CsrView& a) {
   constexpr float kOne = 1;  // binsparse's iso value, for patterns
   const ArrayView values = a.is_pattern() ? ArrayView(DType::f32, &kOne, 1) : a.values;
   const std::array<std::int64_t, 3> shape{a.rows, a.cols, a.nnz()};
-  begin(state_->options.progress, "write",
-        ArrayView(a.row_ptr).bytes() + ArrayView(a.col_idx).bytes() + values.bytes());
-  Status s = state_->add_array(kShapePath, ArrayView(DType::i64, shape.data(), shape.size()));
-  if (s) s = state_->container.add_group("/csr");
+  const std::pair<const char*, ArrayView> arrays[] = {{kShapePath, {DType::i64, shape.data(), shape.size()}},
+                                                      {kCsrPointersPath, ArrayView(a.row_ptr)},
+                                                      {kCsrIndicesPath, ArrayView(a.col_idx)},
+                                                      {kCsrValuesPath, values}};
+  std::int64_t bytes = 0;
+  for (const auto& [path, array] : arrays) bytes += array.bytes();
+  begin(state_->options.progress, "write", bytes);
+  Status s = state_->container.add_group("/csr");
   if (s) s = state_->container.add_attribute("/csr", "binsparse", binsparse_descriptor(a));
-  if (s) s = state_->add_array(kCsrPointersPath, ArrayView(a.row_ptr));
-  if (s) s = state_->add_array(kCsrIndicesPath, ArrayView(a.col_idx));
-  if (s) s = state_->add_array(kCsrValuesPath, values);
+  for (const auto& [path, array] : arrays)
+    if (s) s = state_->add_array(path, array);
   if (s) s = state_->container.add_group("/formats");
   return state_->named(s);
 }
@@ -248,6 +269,7 @@ Result<std::uint64_t> BundleWriter::commit() {
   Status s = write_at(fd, 0, &*header, sizeof *header);
   if (s)
     s = write_at(fd, sizeof *header, state_->entries.data(), state_->entries.size() * sizeof(BundleEntry));
+  state_->writeback.clear();  // waits
   if (s) s = state_->file.commit(kReadOnly);
   if (s = state_->named(s); !s) return tl::unexpected(s.error());
   return header->file_size;

@@ -16,7 +16,7 @@ namespace sptile::formats {
 struct BundleWriteOptions {
   bool force = false;                   ///< replace an existing file
   std::uint64_t user_block = 64 << 10;  ///< power of two, 4096 to 1 MiB
-  Parameters attributes;                ///< on "/": source_name, source_sha256, options, seed, ordering, ...
+  Parameters attributes = {};           ///< on "/": source_name, source_sha256, options, seed, ordering, ...
   Progress* progress = nullptr;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "formats/io/decompress.hpp"
 #include "formats/io/matrix_market_reader.hpp"
 #include "formats/layout/csr.hpp"
 
@@ -43,7 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Result<MtxMatrix> pieces = read(bytes, dtype, 5);
   require(whole.has_value() == pieces.has_value(), "block size changes the verdict");
   if (!whole) {
-    require(whole.error().text() == pieces.error().text(), "block size changes the message");
+    // Compressed data that breaks off may be seen before or after the broken line that it ends in.
+    if (find_codec(bytes) == nullptr)
+      require(whole.error().text() == pieces.error().text(), "block size changes the message");
     return 0;
   }
   require(identical(whole->csr.view(), pieces->csr.view()), "block size changes the matrix");

@@ -1,11 +1,12 @@
 // Replays inputs through a fuzz target where libFuzzer is absent: every file given, and every file of every
-// folder given.
+// folder given, as they are and with single bytes changed.
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <random>
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -14,11 +15,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kChanges = 64;  // of each input, the same on every run
+
+void run(const std::vector<char>& bytes) {
+  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
+
 int replay(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
   std::cout << file.string() << " (" << bytes.size() << " bytes)" << std::endl;  // flushed: names the crasher
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  run(bytes);
+  std::minstd_rand random(1);
+  for (int i = 0; i < kChanges && !bytes.empty(); ++i) {
+    std::vector<char> changed = bytes;
+    changed[random() % bytes.size()] = static_cast<char>(random());
+    run(changed);
+  }
   return 1;
 }
 

@@ -1,0 +1,111 @@
+// Makes the seeds of the bundle fuzzer: `bundle_seeds FOLDER` writes small bundles there, folded.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <numeric>
+
+#include "formats/convert/converters.hpp"
+#include "formats/csr.hpp"
+#include "formats/io/bundle_writer.hpp"
+#include "formats/io/matrix_market.hpp"
+#include "runtime/bundle.hpp"
+#include "tests/fuzz/folded_bundle.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace sptile;
+using namespace sptile::formats;
+
+namespace {
+
+/// A matrix as Matrix Market text, and what to put into its bundle.
+struct Seed {
+  const char* name;
+  const char* text;
+  DType values;
+  bool order, refreshable;
+};
+constexpr const char* kReal =
+    "%%MatrixMarket matrix coordinate real general\n5 12 9\n1 2 1\n1 5 2\n3 1 3\n3 2 4\n3 12 5\n4 6 6\n5 7 "
+    "7\n5 8 8\n5 9 9\n";
+constexpr const char* kPattern =
+    "%%MatrixMarket matrix coordinate pattern general\n18 3 5\n1 2\n9 1\n9 3\n17 3\n18 1\n";
+constexpr const char* kEmpty = "%%MatrixMarket matrix coordinate real general\n3 4 0\n";
+constexpr const char* kOneRow =
+    "%%MatrixMarket matrix coordinate real general\n1 9 9\n1 1 1\n1 2 2\n1 3 3\n1 4 4\n1 5 "
+    "5\n1 6 6\n1 7 7\n1 8 8\n1 9 9\n";
+constexpr Seed kSeeds[] = {
+    {"f32", kReal, DType::f32, true, true},         {"f64", kReal, DType::f64, false, false},
+    {"f16", kReal, DType::f16, true, false},        {"bf16", kReal, DType::bf16, false, true},
+    {"pattern", kPattern, DType::f32, true, false}, {"empty", kEmpty, DType::f32, false, false},
+    {"one_row", kOneRow, DType::f32, false, false},
+};
+
+Status write(const Seed& seed, const std::string& path, const Csr& a) {
+  auto writer = BundleWriter::create(path, {});
+  if (!writer) return tl::unexpected(writer.error());
+  const Array wide =
+      a.values.present() && seed.values != DType::f64 ? convert_values(a.values.view(), DType::f32) : Array();
+  CsrView source = a.view();
+  if (wide.present()) source.values = wide.view();
+  Status s = writer->add_csr(source);
+  std::vector<std::int32_t> order;
+  for (std::int64_t row = a.rows; row > 0; --row) order.push_back(static_cast<std::int32_t>(row - 1));
+  if (s && seed.order) s = writer->add_row_order(order);
+  if (!seed.order) std::reverse(order.begin(), order.end());
+  const Csr reordered = permute_rows(a.view(), order);
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(a.nnz()));
+  std::iota(positions.begin(), positions.end(), 0);
+  CsrView numbered = a.view();  // moved like values, positions tell where each entry came from
+  numbered.values = ArrayView(std::span<const std::int64_t>(positions));
+  const Csr moved = permute_rows(numbered, order);
+  for (const Converter& converter : converters()) {
+    if (!s || converter.format == "csr") continue;
+    const auto data = converter.from_csr(reordered.view(), nullptr);
+    if (!data) return tl::unexpected(data.error());
+    const auto origin = value_source(converter, reordered.view(), moved.values.as<std::int64_t>());
+    if (!origin) return tl::unexpected(origin.error());
+    s = writer->add_format(data->view(), data->parameters, seed.refreshable ? origin->view() : ArrayView());
+  }
+  if (!s) return s;
+  if (const auto size = writer->commit(); !size) return tl::unexpected(size.error());
+  return {};
+}
+
+std::vector<std::byte> read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::vector<char> text{std::istreambuf_iterator<char>(in), {}};
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  return {bytes, bytes + text.size()};
+}
+
+Status make(const Seed& seed, const std::string& target) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "a.mtx") << seed.text;
+  const auto matrix = read_matrix_market(folder / "a.mtx", {.dtype = seed.values});
+  if (!matrix) return tl::unexpected(matrix.error());
+  if (Status s = write(seed, folder / "a.h5", matrix->csr); !s) return s;
+  const std::vector<std::byte> folded = fold(read(folder / "a.h5"));
+  const auto unfolded = unfold(folded);
+  if (const auto bundle = runtime::Bundle::from_memory(unfolded.span(), target); !bundle)
+    return tl::unexpected(bundle.error());  // arrays longer than a page head, for example
+  std::ofstream(target, std::ios::binary)
+      .write(reinterpret_cast<const char*>(folded.data()), static_cast<std::streamsize>(folded.size()));
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: bundle_seeds FOLDER\n";
+    return 2;
+  }
+  for (const Seed& seed : kSeeds)
+    if (const Status s = make(seed, (std::filesystem::path(argv[1]) / seed.name).string()); !s) {
+      std::cerr << s.error().text() << "\n";
+      return 1;
+    }
+  return 0;
+}

@@ -14,7 +14,8 @@ class Decoder {
  public:
   virtual ~Decoder() = default;
   /// Moves bytes from the front of `in` to the front of `out`, shortening both; needs room in `out`. `last`
-  /// says that nothing follows `in`. Errc::bad_input for corrupt data and for anything else after the data.
+  /// says that nothing follows `in`. Errc::bad_input for corrupt data and for anything else after the data;
+  /// `out` then has what was decoded before, and the decoder is of no more use.
   virtual Status decode(std::span<const char>& in, std::span<char>& out, bool last) = 0;
   /// True where the input may end: between two streams.
   [[nodiscard]] virtual bool complete() const = 0;

@@ -25,12 +25,12 @@ inline DigitChunk read_chunk(const char* p) {
   bytes ^= 0x3030303030303030u;  // digits become 0..9
   // The high bit of a byte marks a non-digit. A carry can spoil only bytes behind the first non-digit.
   const std::uint64_t other = ((bytes + 0x7676767676767676u) | bytes) & 0x8080808080808080u;
-  const int count = std::countr_zero(other) / 8;
-  bytes <<= (64 - 8 * count) & 63;  // leading zeros instead of what follows the digits
+  const int bits = std::countr_zero(other) & ~7;  // of the digits; 64 when all eight are
+  bytes <<= -bits & 63;                           // leading zeros instead of what follows the digits
   bytes = bytes * 10 + (bytes >> 8);
   const std::uint64_t quads = 0x000000ff000000ffu;
   return {((bytes & quads) * 0x000f424000000064u + ((bytes >> 16) & quads) * 0x0000271000000001u) >> 32,
-          count};
+          bits / 8};
 }
 
 /// Appends the digits at `p` to `number`; returns where they end. More than 19 digits wrap around: count

@@ -18,7 +18,8 @@ void grow(Buffer<char>& storage, std::int64_t bytes, std::int64_t kept) {
 }  // namespace
 
 std::int64_t count_lines(std::string_view text) {
-  using Bytes [[gnu::vector_size(32)]] = std::uint8_t;
+  using Bytes [[gnu::vector_size(16)]] =
+      std::uint8_t;  // as wide as every machine has; wider ones are emulated
   constexpr std::size_t kWidth = sizeof(Bytes);
   std::int64_t lines = 0;
   const char* p = text.data();
@@ -45,6 +46,22 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
+// Reads until there is no room, an end or a failure.
+std::int64_t LineBlocks::fill(std::span<char> room) {
+  std::int64_t filled = 0;
+  while (!room.empty() && !ended_ && !failure_) {
+    const Result<std::int64_t> count = text_.read(room);
+    if (!count) {
+      failure_ = count.error();
+    } else {
+      ended_ = *count == 0;
+      filled += *count;
+      room = room.subspan(static_cast<std::size_t>(*count));
+    }
+  }
+  return filled;
+}
+
 Result<bool> LineBlocks::next(TextBlock& block) {
   auto filled = static_cast<std::int64_t>(carry_.size());
   std::int64_t window = std::max(block_bytes_, filled + 1);
@@ -53,19 +70,15 @@ Result<bool> LineBlocks::next(TextBlock& block) {
 
   std::int64_t cut = 0;  // just behind the last '\n' in the window
   while (cut == 0) {
-    if (!ended_) {
-      const Result<std::int64_t> count = text_.read(block.storage.span().subspan(
-          static_cast<std::size_t>(filled), static_cast<std::size_t>(window - filled)));
-      if (!count) return tl::unexpected(count.error());
-      filled += *count;
-      ended_ = filled < window;
-    }
+    filled += fill(block.storage.span().subspan(static_cast<std::size_t>(filled),
+                                                static_cast<std::size_t>(window - filled)));
     if (ended_) {
       if (filled == 0) return false;
       if (block.storage[filled - 1] != '\n') block.storage[filled++] = '\n';
     }
     const std::string_view text(block.storage.data(), static_cast<std::size_t>(filled));
     cut = static_cast<std::int64_t>(text.rfind('\n') + 1);  // npos + 1 == 0
+    if (cut == 0 && failure_) return tl::unexpected(*failure_);
     if (cut == 0 && window > kLongestLine)
       return fail(Errc::bad_input, "the line is longer than 64 MiB; is this a Matrix Market file?",
                   text_.input().name() + ":" + std::to_string(next_line_));

@@ -38,19 +38,23 @@ class LineBlocks {
   /// Blocks hold about `block_bytes` (at least 1), or one line if that is longer.
   LineBlocks(TextStream text, std::int64_t block_bytes) : text_(std::move(text)), block_bytes_(block_bytes) {}
 
-  /// Fills `block`, reusing its storage; false at the end of the text.
+  /// Fills `block`, reusing its storage; false at the end of the text. Trouble with the text is reported
+  /// after all whole lines in front of it have been given.
   Result<bool> next(TextBlock& block);
 
   [[nodiscard]] TextStream& stream() { return text_; }
   [[nodiscard]] std::int64_t lines() const { return next_line_ - 1; }  ///< given out so far
 
  private:
+  std::int64_t fill(std::span<char> room);
+
   TextStream text_;
   std::int64_t block_bytes_;
   std::string carry_;  // the start of a line whose end is still to be read
   std::int64_t next_line_ = 1;
   std::int64_t next_byte_ = 0;
   bool ended_ = false;
+  std::optional<Error> failure_;  // of the text
 };
 
 }  // namespace sptile::formats

@@ -20,8 +20,8 @@ class TextStream {
   /// Recognises compressed data by its first bytes, whatever the name.
   static Result<TextStream> open(InputBytes input);
 
-  /// Fills `out`; gives fewer bytes only where the text ends. Errc::bad_input for corrupt or truncated
-  /// compressed data.
+  /// Gives at least one byte of text, 0 at its end. Errc::bad_input for corrupt or truncated compressed data,
+  /// after text in front of the trouble; how much of it depends on the data alone, not on the calls.
   Result<std::int64_t> read(std::span<char> out);
 
   /// Bytes of text in all; nothing where only reading it all would tell.
@@ -33,14 +33,17 @@ class TextStream {
 
  private:
   explicit TextStream(InputBytes input) : input_(std::move(input)) {}
-  Result<std::int64_t> read_plain(std::span<char> out);
-  Result<std::int64_t> read_decoded(std::span<char> out);
+  std::int64_t take_pending(std::span<char> out);
+  Status decode_more();
 
   InputBytes input_;
   const Codec* codec_ = nullptr;
   std::unique_ptr<Decoder> decoder_;
-  Buffer<char> stored_;  // what was read but not yet handed on: the sniffed head, or compressed data
-  std::span<const char> pending_;  // the rest of it
+  Buffer<char> stored_;            // the first bytes, or a piece of the compressed data
+  std::span<const char> encoded_;  // what the decoder has not yet taken of it
+  Buffer<char> decoded_;           // of a fixed size: decoders that fail lose the output of the failing call
+  std::span<const char> pending_;  // text that is ready to be given
+  std::optional<Error> failure_;   // of the decoder, to be reported after the text in front of it
   bool ended_ = false;             // nothing is left to read from input_
 };
 

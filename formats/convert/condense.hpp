@@ -73,6 +73,9 @@ Status check_offsets_fit(const CsrView& a, const FormatLayout& layout);
 /// Counts the entries in front of each tile: tiles + 1 offsets. Parallel.
 Buffer<std::uint32_t> tile_offsets(const Condensed& tiles);
 
+/// Mean entries of a TilePart above which copying whole runs of rows beats moving entry by entry.
+inline constexpr std::int64_t kDensePart = 4;
+
 /// Moves the values of one chunk to out[0...]; see take_values.
 template <class Word, class PartsOf>
 void take_chunk_values(const CsrView& a, const Condensed& tiles, const Chunk& chunk, const PartsOf& parts_of,
@@ -83,14 +86,16 @@ void take_chunk_values(const CsrView& a, const Condensed& tiles, const Chunk& ch
   };
   const std::uint64_t* masks = tiles.staged_masks(chunk);
   const Word* const end = out + chunk.entries;
+  const auto parts_per_tile = static_cast<std::int64_t>(parts_of(masks).size());
+  const bool dense = chunk.entries > kDensePart * parts_per_tile * chunk.tiles;
   for (std::int64_t w = chunk.first_window; w < chunk.end_window; ++w) {
     const std::int64_t first = tiles.starts[static_cast<std::size_t>(w)];
     const Word* rows[16];
     for (int r = 0; r < tiles.height; ++r) rows[r] = values + row_start(first + r);
-    const bool room_to_read = row_start(first + tiles.height) + 8 <= a.nnz();
+    const bool by_runs = dense && row_start(first + tiles.height) + 8 <= a.nnz();
     for (std::int64_t t = tiles.tiles_of(w); t > 0; --t, masks += tiles.masks_per_tile())
       for (const TilePart& part : parts_of(masks))
-        out = room_to_read && end - out >= 64 ? take_values_with_room(part.mask, rows + part.first_row, out)
+        out = by_runs && end - out >= 64 ? take_values_with_room(part.mask, rows + part.first_row, out)
                                               : take_values(part.mask, rows + part.first_row, out);
   }
 }

@@ -32,28 +32,15 @@ struct Tiles {
   ArrayView values() const { return a.values; }
 };
 
-/// Writes the positions of the bits of a tile, ascending; stays in front of `end`.
-std::uint8_t* write_ids(const std::uint64_t* masks, std::uint8_t* out, const std::uint8_t* end) {
-  for (int row = 0; row < 16; ++row) {
-    const auto bits = static_cast<std::uint8_t>(masks[row / 8] >> (8 * (row % 8)));
-    const std::uint64_t ids = kPositionsOfByte[bits] + 0x0808080808080808 * static_cast<unsigned>(row);
-    const int count = kBitsOfByte[bits];
-    if (end - out >= 8)
-      std::memcpy(out, &ids, 8);  // the next row overwrites what is too much
-    else
-      std::memcpy(out, &ids, static_cast<std::size_t>(count));
-    out += count;
-  }
-  return out;
-}
-
+/// Lists the positions of the bits of each tile, ascending: 8 * row + column.
 Buffer<std::uint8_t> local_ids(const Condensed& tiles) {
   Buffer<std::uint8_t> ids(tiles.entries);
   tiles.for_each_chunk([&](const Chunk& chunk) {
     std::uint8_t* out = ids.data() + chunk.first_entry;
-    const std::uint8_t* end = out + chunk.entries;
     const std::uint64_t* masks = tiles.staged_masks(chunk);
-    for (std::int64_t t = 0; t < chunk.tiles; ++t) out = write_ids(masks + 2 * t, out, end);
+    for (std::int64_t i = 0; i < 2 * chunk.tiles; ++i)
+      for (std::uint64_t mask = masks[i]; mask != 0; mask &= mask - 1)
+        *out++ = static_cast<std::uint8_t>(64 * (i % 2) + std::countr_zero(mask));
   });
   return ids;
 }

@@ -75,10 +75,11 @@ Buffer<std::uint64_t> take_bitmap(const Condensed& tiles) {
 }  // namespace
 
 Result<FormatData> rs_tile_from_csr(const CsrView& a, Progress* progress) {
-  const RowPartition partition = partition_rows(a);
+  RowPartition partition = partition_rows(a);
   Result<Condensed> tiles = condense(a, partition.windows, 8, kRsTileLayout, progress);
   if (!tiles) return tl::unexpected(tiles.error());
 
+  partition.set_tc_blocks(tiles->tiles);
   Buffer<std::uint64_t> bitmap = take_bitmap(*tiles);
   SplitWindows windows = split_windows(partition.windows, tiles->row_window_offset, bitmap);
   Residual residual = take_residual(a, partition);

@@ -3,6 +3,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <cassert>
 #include <string>
 #include <tuple>
 
@@ -63,7 +64,7 @@ void try_rules(const CsrView& a, const WindowIncrements& known, RowPartition& pa
     if (i < partition.outcomes.size() || better(tried[i], best)) best = tried[i];
   }
   for (const RuleOutcome& outcome : partition.outcomes)
-    if (better(outcome, partition.outcomes[static_cast<std::size_t>(partition.chosen)]))
+    if (better(outcome, partition.outcome()))
       partition.chosen = outcome.rule;
 }
 
@@ -74,33 +75,42 @@ int estimate_tau_nnz(const CsrView& a) {
   for (std::int64_t r = 0; r < a.rows; ++r)
     if (const std::int64_t entries = a.row_nnz(r); entries <= kLargestTauNnz)
       entries_in_rows_of[entries] += entries;
-  if (a.nnz() == 0) return 0;
   std::int64_t short_entries = 0;
   for (int tau = 1; tau <= kLargestTauNnz; ++tau) {
     short_entries += entries_in_rows_of[tau];
     if (short_entries > a.nnz() / 2) return tau - 1;
   }
-  return kLargestTauNnz;
+  return short_entries == 0 ? 0 : kLargestTauNnz;
 }
 
 RowPartition partition_rows(const CsrView& a) {
   RowPartition partition;
   partition.tau_nnz = estimate_tau_nnz(a);
-  const WindowIncrements known = window_increments(a);
-  try_rules(a, known, partition);
+  WindowIncrements known;
+  if (partition.tau_nnz > 0) {
+    known = window_increments(a);
+    try_rules(a, known, partition);
+  }
   scan(
       a, known.increment, partition.tau_nnz, partition.chosen,
-      partition.outcomes[static_cast<std::size_t>(partition.chosen)].tau_inc,
+      partition.outcome().tau_inc,
       [&](std::int64_t r) { partition.residual_rows.push_back(static_cast<std::int32_t>(r)); },
       [&](std::int64_t r) { partition.windows.push_back(static_cast<std::int32_t>(r)); });
   return partition;
+}
+
+void RowPartition::set_tc_blocks(std::int64_t tc_blocks) {
+  assert(tau_nnz == 0 || outcome().tc_blocks == tc_blocks);
+  if (tau_nnz > 0) return;
+  for (std::size_t rule = 0; rule < outcomes.size(); ++rule)
+    outcomes[rule] = {static_cast<IncrementRule>(rule), 0, tc_blocks, 0};
 }
 
 Parameters RowPartition::parameters() const {
   Parameters list{{"window_rows", std::int64_t{8}},
                   {"rule", std::string(kIncrementRuleNames[static_cast<std::size_t>(chosen)])},
                   {"tau_nnz", std::int64_t{tau_nnz}},
-                  {"tau_inc", std::int64_t{outcomes[static_cast<std::size_t>(chosen)].tau_inc}}};
+                  {"tau_inc", std::int64_t{outcome().tau_inc}}};
   for (const RuleOutcome& outcome : outcomes) {
     const std::string name(kIncrementRuleNames[static_cast<std::size_t>(outcome.rule)]);
     if (outcome.rule != IncrementRule::none)

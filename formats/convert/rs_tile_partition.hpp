@@ -40,13 +40,19 @@ struct RowPartition {
   std::vector<std::int32_t> windows;        ///< first rows, ascending
   std::vector<std::int32_t> residual_rows;  ///< ascending
 
+  [[nodiscard]] const RuleOutcome& outcome() const { return outcomes[static_cast<std::size_t>(chosen)]; }
+
+  /// Tells how many blocks the windows gave. Without short rows the rules have nothing to decide, so their
+  /// blocks are only counted here; with short rows it verifies the count.
+  void set_tc_blocks(std::int64_t tc_blocks);
+
   /// Describes the choice for JSON and bundles.
   [[nodiscard]] Parameters parameters() const;
 };
 
 /// Estimates tau_nnz: the largest value up to 4 (where the paper's figure 14 has its plateau) such that the
-/// rows with at most so many entries hold at most half of all entries; 0 when even rows with one entry hold
-/// more.
+/// rows with at most so many entries hold at most half of all entries; 0 when no row is that short, or when
+/// rows with one entry alone hold more.
 int estimate_tau_nnz(const CsrView& a);
 
 /// Partitions the rows of `a`. For both rules tau_inc is the value from 1 to tau_nnz + 1 that fetches the

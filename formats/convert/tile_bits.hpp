@@ -37,15 +37,6 @@ inline constexpr std::array<std::uint8_t, 256> kBitsOfByte = [] {
   return bits;
 }();
 
-/// Positions of the bits of each byte, ascending, one per byte of the word.
-inline constexpr std::array<std::uint64_t, 256> kPositionsOfByte = [] {
-  std::array<std::uint64_t, 256> positions{};
-  for (unsigned i = 0; i < 256; ++i)
-    for (std::uint64_t bit = 0, found = 0; bit < 8; ++bit)
-      if ((i >> bit & 1) != 0) positions[i] |= bit << (8 * found++);
-  return positions;
-}();
-
 /// Moves the values of one part: each bit takes the next value of its row. rows[r] points to the next value
 /// of row r and moves on. Returns the end of the output.
 template <class Word>

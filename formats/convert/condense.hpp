@@ -86,7 +86,7 @@ void take_chunk_values(const CsrView& a, const Condensed& tiles, const Chunk& ch
   };
   const std::uint64_t* masks = tiles.staged_masks(chunk);
   const Word* const end = out + chunk.entries;
-  const auto parts_per_tile = static_cast<std::int64_t>(parts_of(masks).size());
+  constexpr auto parts_per_tile = static_cast<std::int64_t>(std::tuple_size_v<decltype(parts_of(masks))>);
   const bool dense = chunk.entries > kDensePart * parts_per_tile * chunk.tiles;
   for (std::int64_t w = chunk.first_window; w < chunk.end_window; ++w) {
     const std::int64_t first = tiles.starts[static_cast<std::size_t>(w)];
@@ -96,7 +96,7 @@ void take_chunk_values(const CsrView& a, const Condensed& tiles, const Chunk& ch
     for (std::int64_t t = tiles.tiles_of(w); t > 0; --t, masks += tiles.masks_per_tile())
       for (const TilePart& part : parts_of(masks))
         out = by_runs && end - out >= 64 ? take_values_with_room(part.mask, rows + part.first_row, out)
-                                              : take_values(part.mask, rows + part.first_row, out);
+                                         : take_values(part.mask, rows + part.first_row, out);
   }
 }
 

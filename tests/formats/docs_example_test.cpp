@@ -1,5 +1,4 @@
-// Every format's page works out the matrix of data/examples/worked.mtx: its arrays must be what the converter
-// gives.
+// Every format's page works out a matrix of data/examples: its arrays must be what the converter gives.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -22,19 +21,27 @@ std::string source_root() {
   return root;
 }
 
-// The lines of the block "```text arrays" of a page.
-std::vector<std::string> array_lines(const std::string& page) {
+// A block "```text arrays MATRIX" of a page: one line per array.
+struct Example {
+  std::string matrix;
+  std::vector<std::string> lines;
+};
+
+std::vector<Example> examples_of(const std::string& page) {
+  constexpr std::string_view kFence = "```text arrays ";
   std::ifstream file(source_root() + "/docs/formats/" + page);
   REQUIRE_MESSAGE(file.good(), "no page " << page);
-  std::vector<std::string> lines;
+  std::vector<Example> examples;
   bool inside = false;
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("```"))
-      inside = line == "```text arrays";
-    else if (inside)
-      lines.push_back(line);
+    if (line.starts_with("```")) {
+      inside = line.starts_with(kFence);
+      if (inside) examples.push_back({line.substr(kFence.size()), {}});
+    } else if (inside) {
+      examples.back().lines.push_back(line);
+    }
   }
-  return lines;
+  return examples;
 }
 
 template <class T>
@@ -70,29 +77,36 @@ void compare(std::istringstream& expected, const ArrayView& found) {
   }
 }
 
+// Compares one example with what the converter makes of its matrix.
+void verify(const Example& example, const formats::Converter& converter) {
+  CAPTURE(example.matrix);
+  const auto matrix = formats::read_matrix_market(source_root() + "/" + example.matrix);
+  REQUIRE(matrix.has_value());
+  const auto data = converter.from_csr(matrix->csr.view(), nullptr);
+  REQUIRE(data.has_value());
+  const formats::FormatView view = data->view();
+  REQUIRE(example.lines.size() == view.layout->arrays.size());
+  for (std::size_t i = 0; i < example.lines.size(); ++i) {
+    CAPTURE(example.lines[i]);
+    std::istringstream line(example.lines[i]);
+    std::string name, type;
+    line >> name >> type;
+    CHECK(name == view.layout->arrays[i].name);
+    CHECK(type ==
+          std::string(name_of(view.arrays[i].dtype)) + "[" + std::to_string(view.arrays[i].size) + "]");
+    compare(line, view.arrays[i]);
+  }
+}
+
 }  // namespace
 
-TEST_CASE("docs: the worked example of each format is what its converter gives") {
-  const auto matrix = formats::read_matrix_market(source_root() + "/data/examples/worked.mtx");
-  REQUIRE(matrix.has_value());
+TEST_CASE("docs: the worked examples of each format are what its converter gives") {
   for (const formats::FormatLayout* layout : formats::layouts()) {
     CAPTURE(layout->name);
     const formats::Converter* converter = formats::find_converter(layout->name);
     REQUIRE(converter != nullptr);
-    const auto data = converter->from_csr(matrix->csr.view(), nullptr);
-    REQUIRE(data.has_value());
-    const formats::FormatView view = data->view();
-    const std::vector<std::string> lines = array_lines(std::string(layout->name) + ".md");
-    REQUIRE(lines.size() == layout->arrays.size());
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      CAPTURE(lines[i]);
-      std::istringstream line(lines[i]);
-      std::string name, type;
-      line >> name >> type;
-      CHECK(name == layout->arrays[i].name);
-      CHECK(type ==
-            std::string(name_of(view.arrays[i].dtype)) + "[" + std::to_string(view.arrays[i].size) + "]");
-      compare(line, view.arrays[i]);
-    }
+    const std::vector<Example> examples = examples_of(std::string(layout->name) + ".md");
+    CHECK(examples.size() >= 1);
+    for (const Example& example : examples) verify(example, *converter);
   }
 }

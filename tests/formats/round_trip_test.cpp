@@ -1,0 +1,174 @@
+// One property suite over all formats: whatever the matrix, a conversion gives what the definition says, and
+// its inverse gives the matrix back.
+#include <doctest/doctest.h>
+#include <tbb/global_control.h>
+
+#include "formats/layout/registry.hpp"
+#include "slow_formats.hpp"
+
+using namespace sptile;
+using namespace sptile::formats;
+using namespace sptile::tests;
+
+namespace {
+
+std::vector<std::uint64_t> elements(const ArrayView& array) {
+  std::vector<std::uint64_t> result(static_cast<std::size_t>(array.size));
+  const std::size_t size = size_of(array.dtype);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    std::memcpy(&result[i], static_cast<const std::byte*>(array.data) + i * size, size);
+  return result;
+}
+
+FormatData convert(const Converter& converter, const CsrView& a) {
+  Result<FormatData> data = converter.from_csr(a, nullptr);
+  REQUIRE_MESSAGE(data.has_value(), data.error().text());
+  return std::move(*data);
+}
+
+bool same_bytes(const FormatView& x, const FormatView& y) {
+  for (std::size_t i = 0; i < x.layout->arrays.size(); ++i) {
+    if (x.arrays[i].dtype != y.arrays[i].dtype || x.arrays[i].size != y.arrays[i].size) return false;
+    if (x.arrays[i].size > 0 &&
+        std::memcmp(x.arrays[i].data, y.arrays[i].data, static_cast<std::size_t>(x.arrays[i].bytes())) != 0)
+      return false;
+  }
+  return true;
+}
+
+/// Calls f(converter, sample) for every format and sample.
+template <class F>
+void for_all(const F& f) {
+  for (const Sample& sample : sample_matrices())
+    for (const Converter& converter : converters()) {
+      CAPTURE(sample.name);
+      CAPTURE(converter.format);
+      f(converter, sample);
+    }
+}
+
+constexpr DType kValueTypes[] = {DType::none, DType::f16, DType::bf16, DType::f32, DType::f64};
+
+}  // namespace
+
+TEST_CASE("formats: a conversion passes its check and its inverse gives exactly the matrix back") {
+  for_all([](const Converter& converter, const Sample& sample) {
+    for (const DType dtype : kValueTypes) {
+      CAPTURE(name_of(dtype));
+      const Csr a = make_csr(sample.cols, sample.rows, dtype);
+      const FormatData data = convert(converter, a.view());
+      const Status status = check(data.view());
+      CHECK_MESSAGE(status.has_value(), status.error().text());
+      const Result<Csr> back = converter.to_csr(data.view());
+      REQUIRE(back.has_value());
+      CHECK(identical(back->view(), a.view()));
+    }
+  });
+}
+
+TEST_CASE("formats: a conversion gives what the slow, obvious builder gives") {
+  for_all([](const Converter& converter, const Sample& sample) {
+    Csr a = make_csr(sample.cols, sample.rows, DType::none);
+    std::vector<std::int64_t> positions(static_cast<std::size_t>(a.nnz()));
+    for (std::size_t k = 0; k < positions.size(); ++k) positions[k] = static_cast<std::int64_t>(k);
+    CsrView view = a.view();
+    view.values = ArrayView(std::span<const std::int64_t>(positions));
+    const FormatData data = convert(converter, view);
+    SlowArrays expected = kSlowFormats.at(std::string(converter.format))(sample.rows);
+    CHECK(expected.size() == data.layout->arrays.size());
+    for (std::size_t i = 0; i < data.arrays.size(); ++i) {
+      CAPTURE(data.layout->arrays[i].name);
+      CHECK(elements(data.arrays[i].view()) == expected.at(std::string(data.layout->arrays[i].name)));
+    }
+  });
+}
+
+TEST_CASE("formats: sizes add up and the header fields are those of the matrix") {
+  for_all([](const Converter& converter, const Sample& sample) {
+    const Csr a = make_csr(sample.cols, sample.rows, DType::f16);
+    const FormatData data = convert(converter, a.view());
+    const FormatView view = data.view();
+    CHECK(view.layout == find_layout(converter.format));
+    CHECK(view.rows == a.rows);
+    CHECK(view.cols == a.cols);
+    CHECK(view.nnz == a.nnz());
+    CHECK(value_bytes(view) == 2 * a.nnz());
+    std::int64_t bytes = 0;
+    for (const Array& array : data.arrays) bytes += array.view().bytes();
+    CHECK(index_bytes(view) + value_bytes(view) == bytes);
+    std::int64_t blocks = 0;  // of the windows as they were made
+    if (view.layout->window_rows > 0 && converter.format != "rs_tile")
+      for (std::size_t first = 0; first < sample.rows.size();
+           first += static_cast<std::size_t>(view.layout->window_rows))
+        blocks += static_cast<std::int64_t>(
+            tiles_of(sample.rows, first, static_cast<std::size_t>(view.layout->window_rows)).size());
+    if (converter.format == "rs_tile")
+      blocks = slow_best_partition(sample.rows, slow_tau_nnz(sample.rows)).tc_blocks;
+    CHECK(view.layout->tc_blocks(view) == blocks);
+  });
+}
+
+TEST_CASE("formats: value_source says where each value came from") {
+  for_all([](const Converter& converter, const Sample& sample) {
+    const Csr a = make_csr(sample.cols, sample.rows, DType::f64);
+    std::vector<std::int64_t> source(static_cast<std::size_t>(a.nnz()));
+    for (std::size_t k = 0; k < source.size(); ++k)
+      source[k] = static_cast<std::int64_t>(source.size() - 1 - k);
+    const Result<Array> moved = value_source(converter, a.view(), source);
+    REQUIRE(moved.has_value());
+    CHECK(moved->dtype() == DType::i64);
+
+    const FormatData data = convert(converter, a.view());
+    std::vector<std::uint64_t> stored;  // value k has the bits k + 1
+    for (std::size_t i = 0; i < data.arrays.size(); ++i)
+      if (data.layout->arrays[i].holds_values)
+        for (const std::uint64_t bits : elements(data.arrays[i].view()))
+          stored.push_back(static_cast<std::uint64_t>(a.nnz()) - bits);
+    CHECK(elements(moved->view()) == stored);
+  });
+}
+
+TEST_CASE("formats: one thread and four threads give the same bytes") {
+  for_all([](const Converter& converter, const Sample& sample) {
+    const Csr a = make_csr(sample.cols, sample.rows);
+    const auto with_threads = [&](std::size_t threads) {
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+      return convert(converter, a.view());
+    };
+    CHECK(same_bytes(with_threads(1).view(), with_threads(4).view()));
+  });
+}
+
+TEST_CASE("formats: a cancelled conversion says so") {
+  const Csr a = make_csr(300, random_rows(100, 300, 0.1, 1));
+  for (const Converter& converter : converters()) {
+    CAPTURE(converter.format);
+    Progress progress;
+    progress.cancelled = true;
+    const Result<FormatData> data = converter.from_csr(a.view(), &progress);
+    REQUIRE_FALSE(data.has_value());
+    CHECK(data.error().code == Errc::io);
+    CHECK(data.error().message == "cancelled");
+  }
+}
+
+TEST_CASE("formats: progress ends at its total") {
+  for_all([](const Converter& converter, const Sample& sample) {
+    const Csr a = make_csr(sample.cols, sample.rows);
+    Progress progress;
+    REQUIRE(converter.from_csr(a.view(), &progress).has_value());
+    CHECK(progress.done == progress.total);
+  });
+}
+
+TEST_CASE("formats: more entries than 32-bit tile offsets count are refused before any is looked at") {
+  const std::int32_t column = 0;
+  const std::vector<std::int64_t> row_ptr{0, std::int64_t{1} << 32};
+  const CsrView a{1, 1, row_ptr, {&column, std::size_t{1} << 32}, {}};  // claims entries that are not there
+  for (const char* format : {"me_tcf", "bittcf"}) {
+    const Result<FormatData> data = find_converter(format)->from_csr(a, nullptr);
+    REQUIRE_FALSE(data.has_value());
+    CHECK(data.error().code == Errc::unsupported);
+    CHECK(data.error().message.find(std::string(format) + ": tc_offset counts at most 4294967295") == 0);
+  }
+}

@@ -1,0 +1,264 @@
+// Every format built the slow, obvious way, straight from its definition: what the converters are compared
+// with.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "formats/convert/converters.hpp"
+#include "sample_matrices.hpp"
+
+namespace sptile::tests {
+
+/// Array name -> elements; value arrays hold the positions of the values in CSR.
+using SlowArrays = std::map<std::string, std::vector<std::uint64_t>>;
+
+/// A matrix as (row, column) -> position in CSR.
+using Cells = std::map<std::pair<std::int64_t, std::int64_t>, std::uint64_t>;
+
+inline Cells cells_of(const Rows& rows) {
+  Cells cells;
+  std::uint64_t position = 0;
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (const std::int32_t c : rows[r]) cells[{static_cast<std::int64_t>(r), c}] = position++;
+  return cells;
+}
+
+/// The distinct columns of rows [first, end), ascending.
+inline std::vector<std::int32_t> distinct_columns(const Rows& rows, std::size_t first, std::size_t end) {
+  std::set<std::int32_t> columns;
+  for (std::size_t r = first; r < std::min(end, rows.size()); ++r)
+    columns.insert(rows[r].begin(), rows[r].end());
+  return {columns.begin(), columns.end()};
+}
+
+/// The tiles of a window: 8 columns each, the last one padded. `real` is the number of real columns.
+struct SlowTile {
+  std::vector<std::int32_t> columns;
+  std::size_t real;
+};
+
+inline std::vector<SlowTile> tiles_of(const Rows& rows, std::size_t first, std::size_t height) {
+  const std::vector<std::int32_t> columns = distinct_columns(rows, first, first + height);
+  std::vector<SlowTile> tiles;
+  for (std::size_t i = 0; i < columns.size(); i += 8) {
+    SlowTile tile;
+    for (std::size_t c = i; c < i + 8; ++c) tile.columns.push_back(columns[std::min(c, columns.size() - 1)]);
+    tile.real = std::min<std::size_t>(8, columns.size() - i);
+    tiles.push_back(tile);
+  }
+  return tiles;
+}
+
+/// Visits the entries of one tile's cells: f(row in the tile, column in the tile, position), for rows and
+/// columns of the tile in the given ranges.
+template <class F>
+void visit_cells(const Cells& cells, const SlowTile& tile, std::size_t first_row, std::size_t row_begin,
+                 std::size_t row_end, std::size_t column_begin, std::size_t column_end, const F& f) {
+  for (std::size_t r = row_begin; r < row_end; ++r)
+    for (std::size_t c = column_begin; c < std::min(column_end, tile.real); ++c)
+      if (const auto cell = cells.find({static_cast<std::int64_t>(first_row + r), tile.columns[c]});
+          cell != cells.end())
+        f(r, c, cell->second);
+}
+
+inline SlowArrays slow_csr(const Rows& rows) {
+  SlowArrays arrays{{"row_ptr", {0}}, {"col_idx", {}}, {"values", {}}};
+  for (const auto& row : rows) {
+    for (const std::int32_t c : row) {
+      arrays["values"].push_back(arrays["col_idx"].size());
+      arrays["col_idx"].push_back(static_cast<std::uint64_t>(c));
+    }
+    arrays["row_ptr"].push_back(arrays["col_idx"].size());
+  }
+  return arrays;
+}
+
+inline SlowArrays slow_me_tcf(const Rows& rows) {
+  const Cells cells = cells_of(rows);
+  SlowArrays arrays{{"row_window_offset", {0}},
+                    {"tc_offset", {0}},
+                    {"tc_local_id", {}},
+                    {"sparse_a_to_b", {}},
+                    {"values", {}}};
+  for (std::size_t first = 0; first < rows.size(); first += 16) {
+    for (const SlowTile& tile : tiles_of(rows, first, 16)) {
+      visit_cells(cells, tile, first, 0, 16, 0, 8, [&](std::size_t r, std::size_t c, std::uint64_t position) {
+        arrays["tc_local_id"].push_back(8 * r + c);
+        arrays["values"].push_back(position);
+      });
+      arrays["sparse_a_to_b"].insert(arrays["sparse_a_to_b"].end(), tile.columns.begin(), tile.columns.end());
+      arrays["tc_offset"].push_back(arrays["values"].size());
+    }
+    arrays["row_window_offset"].push_back(arrays["tc_offset"].size() - 1);
+  }
+  return arrays;
+}
+
+inline SlowArrays slow_bittcf(const Rows& rows) {
+  const Cells cells = cells_of(rows);
+  SlowArrays arrays{{"row_window_offset", {0}},
+                    {"tc_offset", {0}},
+                    {"tc_local_bit", {}},
+                    {"sparse_a_to_b", {}},
+                    {"values", {}}};
+  for (std::size_t first = 0; first < rows.size(); first += 8) {
+    for (const SlowTile& tile : tiles_of(rows, first, 8)) {
+      std::uint64_t bits = 0;
+      visit_cells(cells, tile, first, 0, 8, 0, 8, [&](std::size_t r, std::size_t c, std::uint64_t position) {
+        bits |= std::uint64_t{1} << (8 * r + c);
+        arrays["values"].push_back(position);
+      });
+      arrays["tc_local_bit"].push_back(bits);
+      arrays["sparse_a_to_b"].insert(arrays["sparse_a_to_b"].end(), tile.columns.begin(), tile.columns.end());
+      arrays["tc_offset"].push_back(arrays["values"].size());
+    }
+    arrays["row_window_offset"].push_back(arrays["tc_local_bit"].size());
+  }
+  return arrays;
+}
+
+inline SlowArrays slow_bmat(const Rows& rows) {
+  const Cells cells = cells_of(rows);
+  SlowArrays arrays{
+      {"row_window_offset", {0}}, {"value_offset", {0}}, {"bits", {}}, {"col_id", {}}, {"values", {}}};
+  for (std::size_t first = 0; first < rows.size(); first += 16) {
+    for (const SlowTile& tile : tiles_of(rows, first, 16)) {
+      for (std::size_t word = 0; word < 4; ++word) {
+        const std::size_t row = 8 * (word % 2), column = 4 * (word / 2);
+        std::uint64_t bits = 0;
+        visit_cells(cells, tile, first, row, row + 8, column, column + 4,
+                    [&](std::size_t r, std::size_t c, std::uint64_t position) {
+                      bits |= std::uint64_t{1} << (4 * (r % 8) + c % 4);
+                      arrays["values"].push_back(position);
+                    });
+        arrays["bits"].push_back(bits);
+      }
+      arrays["col_id"].insert(arrays["col_id"].end(), tile.columns.begin(), tile.columns.end());
+    }
+    arrays["row_window_offset"].push_back(arrays["bits"].size() / 4);
+    arrays["value_offset"].push_back(arrays["values"].size());
+  }
+  return arrays;
+}
+
+/// Algorithm 1 of RSH-SpMM, word for word; `small` is the rule of the pseudo-code, else that of the prose;
+/// tau_nnz = 0 keeps every row in windows.
+struct SlowPartition {
+  std::vector<std::size_t> windows, residual_rows;
+  std::int64_t tc_blocks = 0, residual_entries = 0;
+
+  SlowPartition(const Rows& rows, std::size_t tau_nnz, std::size_t tau_inc, bool small) {
+    for (std::size_t r = 0; r < rows.size();) {
+      if (rows[r].empty()) {
+        ++r;
+        continue;
+      }
+      const std::size_t full = distinct_columns(rows, r, r + 8).size();
+      const std::size_t delta = full - distinct_columns(rows, r + 1, r + 8).size();
+      if (rows[r].size() <= tau_nnz && (small ? delta < tau_inc : delta >= tau_inc)) {
+        residual_rows.push_back(r);
+        residual_entries += static_cast<std::int64_t>(rows[r].size());
+        ++r;
+      } else {
+        windows.push_back(r);
+        tc_blocks += static_cast<std::int64_t>((full + 7) / 8);
+        r += 8;
+      }
+    }
+  }
+  [[nodiscard]] std::tuple<std::int64_t, std::int64_t> cost() const {
+    return {8 * tc_blocks + residual_entries, tc_blocks};
+  }
+};
+
+/// The largest tau up to 4 whose rows hold at most half of the entries; 0 when there are no such rows.
+inline std::size_t slow_tau_nnz(const Rows& rows) {
+  std::size_t nnz = 0, best = 0;
+  for (const auto& row : rows) nnz += row.size();
+  for (std::size_t tau = 1; tau <= 4; ++tau) {
+    std::size_t in_short_rows = 0;
+    for (const auto& row : rows) in_short_rows += row.size() <= tau ? row.size() : 0;
+    if (2 * in_short_rows > nnz) return best;
+    if (in_short_rows > 0 || tau > 1) best = tau;
+    if (tau == 4 && in_short_rows == 0) best = 0;
+  }
+  return best;
+}
+
+/// The partition that fetches the fewest rows of B; the first of equals: none, pseudo-code, prose.
+inline SlowPartition slow_best_partition(const Rows& rows, std::size_t tau_nnz) {
+  SlowPartition best(rows, 0, 0, true);
+  for (const bool small : {true, false})
+    for (std::size_t tau_inc = 1; tau_inc <= tau_nnz + 1; ++tau_inc) {
+      SlowPartition candidate(rows, tau_nnz, tau_inc, small);
+      if (candidate.cost() < best.cost()) best = std::move(candidate);
+    }
+  return best;
+}
+
+inline SlowArrays slow_rs_tile(const Rows& rows) {
+  const Cells cells = cells_of(rows);
+  const std::size_t tau_nnz = slow_tau_nnz(rows);
+  const SlowPartition partition = slow_best_partition(rows, tau_nnz);
+  const auto windows = static_cast<std::int64_t>(partition.windows.size());
+  const std::int64_t mean = windows == 0 ? 0 : (partition.tc_blocks + windows - 1) / windows;
+  const auto limit =
+      static_cast<std::size_t>(std::max({std::int64_t{32}, 8 * mean, partition.tc_blocks / 1024}));
+
+  SlowArrays arrays{{"row_window_id", {}},
+                    {"row_window_offset", {0}},
+                    {"value_offset", {0}},
+                    {"window_flags", {}},
+                    {"bitmap", {}},
+                    {"col_id", {}},
+                    {"values", {}},
+                    {"residual_row_id", {}},
+                    {"residual_class_offset", {0}},
+                    {"residual_col_id", {}},
+                    {"residual_values", {}}};
+  for (const std::size_t first : partition.windows) {
+    const std::vector<SlowTile> tiles = tiles_of(rows, first, 8);
+    const std::size_t pieces = (tiles.size() + limit - 1) / limit;
+    for (std::size_t piece = 0; piece < pieces; ++piece) {
+      for (std::size_t t = tiles.size() * piece / pieces; t < tiles.size() * (piece + 1) / pieces; ++t) {
+        std::uint64_t bits = 0;
+        visit_cells(cells, tiles[t], first, 0, 8, 0, 8,
+                    [&](std::size_t r, std::size_t c, std::uint64_t position) {
+                      bits |= std::uint64_t{1} << (8 * r + c);
+                      arrays["values"].push_back(position);
+                    });
+        arrays["bitmap"].push_back(bits);
+        arrays["col_id"].insert(arrays["col_id"].end(), tiles[t].columns.begin(), tiles[t].columns.end());
+      }
+      arrays["row_window_id"].push_back(first);
+      arrays["window_flags"].push_back(pieces > 1 ? 1 : 0);
+      arrays["row_window_offset"].push_back(arrays["bitmap"].size());
+      arrays["value_offset"].push_back(arrays["values"].size());
+    }
+  }
+  for (std::size_t entries = 0; entries <= tau_nnz; ++entries) {
+    for (const std::size_t r : partition.residual_rows)
+      if (rows[r].size() == entries) {
+        arrays["residual_row_id"].push_back(r);
+        for (const std::int32_t c : rows[r]) {
+          arrays["residual_col_id"].push_back(static_cast<std::uint64_t>(c));
+          arrays["residual_values"].push_back(cells.at({static_cast<std::int64_t>(r), c}));
+        }
+      }
+    arrays["residual_class_offset"].push_back(arrays["residual_row_id"].size());
+  }
+  return arrays;
+}
+
+/// One row per format.
+inline const std::map<std::string, SlowArrays (*)(const Rows&)> kSlowFormats{{"csr", slow_csr},
+                                                                             {"me_tcf", slow_me_tcf},
+                                                                             {"bittcf", slow_bittcf},
+                                                                             {"bmat", slow_bmat},
+                                                                             {"rs_tile", slow_rs_tile}};
+
+}  // namespace sptile::tests

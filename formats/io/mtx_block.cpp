@@ -1,6 +1,8 @@
 #include "formats/io/mtx_block.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "formats/io/digits.hpp"
 #include "formats/io/line_blocks.hpp"
@@ -23,9 +25,13 @@ inline const char* skip_blanks(const char* p) {
 
 inline const char* quick_index(const char* p, std::int64_t limit, std::int32_t& index) {
   DigitChunk chunk = read_chunk(p);
+  if (chunk.count == 0) [[unlikely]] {
+    p = skip_blanks(p);
+    chunk = read_chunk(p);
+    if (chunk.count == 0) return nullptr;
+  }
   std::uint64_t number = chunk.value;
   p += chunk.count;
-  if (chunk.count == 0) return nullptr;
   if (chunk.count == 8) {  // 2^31 - 1 has ten digits
     chunk = read_chunk(p);
     if (chunk.count > 2) return nullptr;
@@ -79,33 +85,40 @@ struct PatternValue {
 template <class V>
 constexpr bool kHasValue = !std::is_same_v<V, PatternValue>;
 
-// Reads a line; returns the start of the next one.
+// Reads a line; returns the start of the next one. Made for lines with single blanks; others cost a little
+// more.
 template <class V>
 inline const char* quick_line(const MtxHeader& header, const char* p, std::int32_t& row, std::int32_t& col,
                               typename V::Type* value) {
-  p = skip_blanks(p);
   if (header.coordinate) {
     p = quick_index(p, header.rows, row);
     if (p == nullptr || !is_blank(*p)) return nullptr;
-    p = quick_index(skip_blanks(p + 1), header.cols, col);
-    if (p == nullptr) return nullptr;
+    p = quick_index(p + 1, header.cols, col);
+    if (p == nullptr || (row == col && header.symmetry == MtxSymmetry::skew_symmetric)) return nullptr;
     if constexpr (kHasValue<V>) {
       if (!is_blank(*p)) return nullptr;
-      p = skip_blanks(p + 1);
+      ++p;
     }
   }
   if constexpr (kHasValue<V>) {
-    p = V::read(p, *value);
+    p = V::read(skip_blanks(p), *value);
     if (p == nullptr) return nullptr;
   }
-  p = skip_blanks(p);
-  p += *p == '\r' ? 1 : 0;
-  return *p == '\n' ? p + 1 : nullptr;
+  if (*p != '\n') {
+    p = skip_blanks(p);
+    p += *p == '\r' ? 1 : 0;
+    if (*p != '\n') return nullptr;
+  }
+  return p + 1;
 }
 
+// The target of entries from number `entries` on.
 template <class T>
-bool is_finite(T value) {
-  return std::isfinite(widen(value));
+EntryTarget advanced(EntryTarget target, std::int64_t entries) {
+  if (target.rows != nullptr) target.rows += entries;
+  if (target.cols != nullptr) target.cols += entries;
+  if (target.values != nullptr) target.values = static_cast<T*>(target.values) + entries;
+  return target;
 }
 
 void look_at_order(const MtxHeader& header, const EntryTarget& target, BlockSummary& summary) {
@@ -117,41 +130,113 @@ void look_at_order(const MtxHeader& header, const EntryTarget& target, BlockSumm
   }
 }
 
+// Walks through whole lines. Its state stays in registers as long as no line needs the full grammar.
+template <class V>
+class LineParser {
+  using T = typename V::Type;
+
+ public:
+  LineParser(const MtxHeader& header, DType dtype, std::string_view text, const EntryTarget& target)
+      : header_(header),
+        dtype_(dtype),
+        text_(text),
+        target_(target),
+        p_(text.data()),
+        end_(text.data() + text.size()) {}
+
+  [[nodiscard]] bool done() const { return p_ == end_; }
+
+  void parse_one() {
+    std::int32_t row = 0, col = 0;
+    T* const value = kHasValue<V> ? static_cast<T*>(target_.values) + entries_ : nullptr;
+    const char* const next = quick_line<V>(header_, p_, row, col, value);
+    if (next != nullptr) [[likely]] {
+      p_ = next;
+      store(row, col);
+    } else {
+      parse_with_full_grammar(value);
+    }
+  }
+
+  BlockSummary summary() {
+    BlockSummary result;
+    result.entries = entries_;
+    result.nonfinite = nonfinite_;
+    result.defect = std::move(defect_);
+    return result;
+  }
+
+ private:
+  void store(std::int32_t row, std::int32_t col) {
+    if (header_.coordinate) {
+      target_.rows[entries_] = row;
+      target_.cols[entries_] = col;
+    }
+    if constexpr (kHasValue<V>)
+      nonfinite_ += std::isfinite(widen(static_cast<T*>(target_.values)[entries_])) ? 0 : 1;
+    ++entries_;
+  }
+
+  [[gnu::noinline]] void parse_with_full_grammar(T* value) {
+    std::string_view rest(p_, static_cast<std::size_t>(end_ - p_));
+    LineContent content = parse_line(header_, dtype_, take_line(rest), value);
+    if (content.kind == LineKind::defect) {
+      const std::string_view before = text_.substr(0, static_cast<std::size_t>(p_ - text_.data()));
+      defect_ = {count_lines(before), std::move(content.defect)};
+      p_ = end_;
+      return;
+    }
+    p_ = rest.data();
+    if (content.kind == LineKind::entry) store(content.row, content.col);
+  }
+
+  const MtxHeader header_;
+  const DType dtype_;
+  const std::string_view text_;
+  const EntryTarget target_;
+  const char* p_;
+  const char* const end_;
+  std::int64_t entries_ = 0, nonfinite_ = 0;
+  std::optional<LineDefect> defect_;
+};
+
+// Closes the gap that comment lines of the first half leave in front of the entries of the second.
+void close_gap(const EntryTarget& target, std::int64_t to, std::int64_t from, std::int64_t count,
+               std::size_t width) {
+  const auto move = [&](auto* array) { std::copy(array + from, array + from + count, array + to); };
+  if (to == from) return;
+  if (target.rows != nullptr) move(target.rows);
+  if (target.cols != nullptr) move(target.cols);
+  if (target.values == nullptr) return;
+  auto* const bytes = static_cast<char*>(target.values);
+  std::memmove(bytes + static_cast<std::size_t>(to) * width, bytes + static_cast<std::size_t>(from) * width,
+               static_cast<std::size_t>(count) * width);
+}
+
+// The end of a line limits how early the next one can start, so one walk leaves half of the processor idle:
+// take two.
 template <class V>
 BlockSummary parse_lines(const MtxHeader& header, DType dtype, std::string_view text,
                          const EntryTarget& target) {
-  using T = typename V::Type;
-  const bool skew = header.symmetry == MtxSymmetry::skew_symmetric && header.coordinate;
-  auto* const values = static_cast<T*>(target.values);
-  BlockSummary summary;
-  std::int64_t n = 0;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    std::int32_t row = 0, col = 0;
-    T* const value = kHasValue<V> ? values + n : nullptr;
-    const char* const next = quick_line<V>(header, rest.data(), row, col, value);
-    if (next != nullptr && !(skew && row == col)) [[likely]] {
-      rest.remove_prefix(static_cast<std::size_t>(next - rest.data()));
-    } else {
-      const std::string_view from_here = rest;
-      LineContent content = parse_line(header, dtype, take_line(rest), value);
-      if (content.kind == LineKind::skipped) continue;
-      if (content.kind == LineKind::defect) {
-        const std::string_view before = text.substr(0, text.size() - from_here.size());
-        summary.defect = {count_lines(before), std::move(content.defect)};
-        break;
-      }
-      row = content.row;
-      col = content.col;
-    }
-    if (header.coordinate) {
-      target.rows[n] = row;
-      target.cols[n] = col;
-    }
-    if constexpr (kHasValue<V>) summary.nonfinite += is_finite(*value) ? 0 : 1;
-    ++n;
+  const std::size_t middle = text.find('\n', text.size() / 2) + 1;
+  const std::string_view first_text = text.substr(0, middle), second_text = text.substr(middle);
+  const std::int64_t first_lines = count_lines(first_text);
+  LineParser<V> first(header, dtype, first_text, target);
+  LineParser<V> second(header, dtype, second_text, advanced<typename V::Type>(target, first_lines));
+  while (!first.done() && !second.done()) {
+    first.parse_one();
+    second.parse_one();
   }
-  summary.entries = n;
+  while (!first.done()) first.parse_one();
+  BlockSummary summary = first.summary();
+  if (!summary.defect) {
+    while (!second.done()) second.parse_one();
+    BlockSummary tail = second.summary();
+    close_gap(target, summary.entries, first_lines, tail.entries, size_of(dtype));
+    if (tail.defect) summary.defect = {first_lines + tail.defect->line, std::move(tail.defect->message)};
+    summary.entries += tail.entries;
+    summary.nonfinite += tail.nonfinite;
+  }
   if (header.coordinate) look_at_order(header, target, summary);
   return summary;
 }

@@ -2,25 +2,22 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 
 #include "formats/convert/converters.hpp"
+#include "tests/source_root.hpp"
 
 using namespace sptile::formats;
 
 TEST_CASE("registry: every format has a converter and a page in docs/formats that names its arrays") {
-  const char* root = std::getenv("SPTILE_SOURCE_ROOT");
-  REQUIRE(root != nullptr);
   REQUIRE(layouts().size() == converters().size());
   for (std::size_t i = 0; i < layouts().size(); ++i) {
     const FormatLayout& layout = *layouts()[i];
     CAPTURE(layout.name);
     CHECK(converters()[i].format == layout.name);
-    std::ifstream page(std::filesystem::path(root) / "docs/formats" / (std::string(layout.name) + ".md"));
+    std::ifstream page(sptile::source_root() / "docs/formats" / (std::string(layout.name) + ".md"));
     REQUIRE(page.good());
     const std::string text{std::istreambuf_iterator<char>(page), {}};
     for (const ArraySpec& array : layout.arrays) {

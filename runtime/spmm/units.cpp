@@ -1,5 +1,6 @@
 #include "runtime/spmm/units.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "formats/layout/bittcf.hpp"

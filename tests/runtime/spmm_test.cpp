@@ -2,11 +2,13 @@
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <thread>
 
+#include "formats/layout/rs_tile.hpp"
 #include "runtime/kernels.hpp"
 #include "tests/runtime/random_problem.hpp"
 
@@ -142,6 +144,34 @@ TEST_CASE("spmm: windows with more tiles than the scratch holds keep their sums"
     const DType dense = values == DType::f64 ? DType::f64 : DType::f32;
     for (const std::int64_t n : {5, 33, 300}) check_all_kernels(a, n, dense, random, true, 1, 1);
   }
+}
+
+TEST_CASE("spmm: the pieces of a split rs_tile window add up in order") {
+  Random random(16);
+  const formats::Csr a = random_matrix(8, 4000, 0.6, DType::f32, random);
+  Formatted whole = format_matrix(a, "rs_tile");
+  const formats::RsTileView view = formats::as_rs_tile(whole.data.view());
+  REQUIRE(view.residual_row_id.empty());
+  // Two pieces, cut after 137 tiles, whatever the converter did.
+  const auto tiles = std::ssize(view.bitmap);
+  std::int64_t entries = 0;
+  for (std::size_t t = 0; t < 137; ++t) entries += std::popcount(view.bitmap[t]);
+  const auto array = [](auto... elements) {
+    formats::Buffer<std::common_type_t<decltype(elements)...>> buffer(sizeof...(elements));
+    std::int64_t i = 0;
+    ((buffer[i++] = elements), ...);
+    return formats::Array(std::move(buffer));
+  };
+  Formatted split = format_matrix(a, "rs_tile");
+  split.data.arrays[0] = array(std::int32_t{0}, std::int32_t{0});
+  split.data.arrays[1] = array(std::int32_t{0}, std::int32_t{137}, static_cast<std::int32_t>(tiles));
+  split.data.arrays[2] = array(std::int64_t{0}, entries, a.nnz());
+  split.data.arrays[3] = array(formats::kRsTileSplit, formats::kRsTileSplit);
+  const Dense dense(a, 150, DType::f32, random);
+  const Formatted csr = format_matrix(a, "csr");
+  for (const int threads : {1, 2})
+    CHECK(run_once(split.matrix(), {.n = 150, .threads = threads}, dense) ==
+          run_once(csr.matrix(), {.n = 150}, dense));
 }
 
 TEST_CASE("spmm: one dense row, empty rows, empty columns and no entries at all") {

@@ -1,0 +1,135 @@
+#include "formats/io/text_stream.hpp"
+
+#include <doctest/doctest.h>
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace sptile;
+using namespace sptile::formats;
+
+namespace {
+
+std::string gzip(const std::string& text) {
+  z_stream stream{};
+  REQUIRE(::deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string out(::deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  REQUIRE(::deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  out.resize(stream.total_out);
+  ::deflateEnd(&stream);
+  return out;
+}
+
+std::string xz(const std::string& text) {
+  std::string out(::lzma_stream_buffer_bound(text.size()), '\0');
+  std::size_t size = 0;
+  REQUIRE(::lzma_easy_buffer_encode(
+              1, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
+              reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size()) == LZMA_OK);
+  out.resize(size);
+  return out;
+}
+
+std::string zstd(const std::string& text) {
+  std::string out(::ZSTD_compressBound(text.size()), '\0');
+  const std::size_t size = ::ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3);
+  REQUIRE(::ZSTD_isError(size) == 0);
+  out.resize(size);
+  return out;
+}
+
+// Longer than every buffer on the way, and not easy to compress.
+std::string long_text() {
+  std::mt19937 random(4);
+  std::string text;
+  while (text.size() < (3 << 20)) text += std::to_string(random()) + "\n";
+  return text;
+}
+
+struct Codec {
+  const char* name;
+  std::string (*encode)(const std::string&);
+};
+const std::vector<Codec> kCodecs{{"gzip", gzip}, {"xz", xz}, {"zstd", zstd}};
+
+struct Text {
+  std::string text, error;
+};
+
+Text read(const std::string& stored, std::size_t step) {
+  Result<TextStream> stream = TextStream::open(InputBytes::from_memory(stored, "a"));
+  REQUIRE(stream);
+  Text result;
+  std::string room(step, '\0');
+  for (;;) {
+    const Result<std::int64_t> count = stream->read(room);
+    if (!count) result.error = count.error().text();
+    if (!count || *count == 0) return result;
+    result.text.append(room, 0, static_cast<std::size_t>(*count));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("plain text passes unchanged, also when it is shorter than a magic") {
+  for (const std::string text : {"", "a", "abc", "abcdef", "abcdefg", "\x1f", "BZh"})
+    for (const std::size_t step : {1, 2, 100}) CHECK(read(text, step).text == text);
+}
+
+TEST_CASE("compressed text is found by its first bytes and decoded, one stream or several") {
+  const std::string text = long_text();
+  for (const Codec& codec : kCodecs) {
+    CAPTURE(codec.name);
+    const std::string whole = codec.encode(text);
+    CHECK(read(whole, 1 << 16).text == text);
+    CHECK(read(whole, 1000003).error.empty());
+    CHECK(read(codec.encode("") + codec.encode("tail"), 7).text == "tail");
+    CHECK(read(whole + codec.encode("tail"), 1 << 16).text == text + "tail");
+  }
+}
+
+TEST_CASE("the size of plain text is known, that of compressed text is not") {
+  const std::string text = "1 2 3\n";
+  CHECK(TextStream::open(InputBytes::from_memory(text, "a"))->size() == 6);
+  const std::string stored = gzip(text);
+  CHECK(!TextStream::open(InputBytes::from_memory(stored, "a"))->size().has_value());
+}
+
+TEST_CASE("a cut anywhere is noticed") {
+  const std::string text = "some text that is compressed, some text that is cut off\n";
+  for (const Codec& codec : kCodecs) {
+    CAPTURE(codec.name);
+    const std::string whole = codec.encode(text);
+    for (std::size_t length = kLongestMagic; length < whole.size(); ++length) {
+      const Text result = read(whole.substr(0, length), 100);
+      CHECK(result.error == "a: the " + std::string(codec.name) + " data is cut off; get the whole file");
+      CHECK(text.starts_with(result.text));
+    }
+  }
+}
+
+TEST_CASE("a changed byte is an error or changes nothing, and what follows the data is refused") {
+  const std::string text = "some text that is compressed, some text that is changed\n";
+  for (const Codec& codec : kCodecs) {
+    CAPTURE(codec.name);
+    const std::string whole = codec.encode(text);
+    if (codec.name != std::string("zstd"))  // its simple encoder writes no checksum
+      for (std::size_t at = kLongestMagic; at < whole.size(); ++at) {
+        std::string changed = whole;
+        changed[at] = static_cast<char>(changed[at] ^ 0x10);
+        const Text result = read(changed, 100);
+        CHECK((!result.error.empty() || result.text == text));
+      }
+    CHECK(read(whole + "junk junk junk", 100).error.find("corrupt " + std::string(codec.name)) !=
+          std::string::npos);
+  }
+}

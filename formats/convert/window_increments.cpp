@@ -1,13 +1,12 @@
 #include "formats/convert/window_increments.hpp"
 
+#include <sys/mman.h>
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <memory>
 #include <new>
 
 namespace sptile::formats {
@@ -15,21 +14,25 @@ namespace {
 
 constexpr int kWindow = 8;
 
-/// 1 + the row that last had each column; 0 for none. calloc: pages that are never touched cost nothing.
+/// 1 + the row that last had each column; 0 for none. Mapped, so that pages which are never touched cost
+/// nothing, however many columns there are.
 class LastRows {
  public:
-  explicit LastRows(std::int64_t cols)
-      : rows_(static_cast<std::int32_t*>(
-            std::calloc(static_cast<std::size_t>(std::max<std::int64_t>(cols, 1)), sizeof(std::int32_t)))) {
-    if (rows_ == nullptr) throw std::bad_alloc();
+  explicit LastRows(std::int64_t cols) : bytes_(static_cast<std::size_t>(cols + 1) * sizeof(std::int32_t)) {
+    void* memory =
+        ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    rows_ = static_cast<std::int32_t*>(memory);
   }
-  std::int32_t* data() { return rows_.get(); }
+  LastRows(const LastRows&) = delete;
+  LastRows& operator=(const LastRows&) = delete;
+  ~LastRows() { ::munmap(rows_, bytes_); }
+
+  std::int32_t* data() { return rows_; }
 
  private:
-  struct Free {
-    void operator()(std::int32_t* p) const { std::free(p); }
-  };
-  std::unique_ptr<std::int32_t[], Free> rows_;
+  std::size_t bytes_;
+  std::int32_t* rows_;
 };
 
 /// fresh[k]: entries of a row whose column none of the k rows in front has.

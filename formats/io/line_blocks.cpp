@@ -72,16 +72,14 @@ Result<bool> LineBlocks::next(TextBlock& block) {
   while (cut == 0) {
     filled += fill(block.storage.span().subspan(static_cast<std::size_t>(filled),
                                                 static_cast<std::size_t>(window - filled)));
-    if (ended_) {
-      if (filled == 0) return false;
-      if (block.storage[filled - 1] != '\n') block.storage[filled++] = '\n';
-    }
+    if (ended_ && filled == 0) return false;
     const std::string_view text(block.storage.data(), static_cast<std::size_t>(filled));
     cut = static_cast<std::int64_t>(text.rfind('\n') + 1);  // npos + 1 == 0
     if (cut == 0 && failure_) return tl::unexpected(*failure_);
-    if (cut == 0 && window > kLongestLine)
+    if (cut == 0 && filled > kLongestLine)
       return fail(Errc::bad_input, "the line is longer than 64 MiB; is this a Matrix Market file?",
                   text_.input().name() + ":" + std::to_string(next_line_));
+    if (cut == 0 && ended_) block.storage[filled] = '\n', cut = ++filled;
     if (cut == 0) grow(block.storage, window *= 2, filled);
   }
 

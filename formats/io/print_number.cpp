@@ -1,8 +1,10 @@
 #include "formats/io/print_number.hpp"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "formats/value_types.hpp"
@@ -15,22 +17,35 @@ struct ShortText {
   std::uint8_t length;
 };
 
-// There are only 65,536 values of a 16-bit type: look for the fewest digits that read back, once for each.
-template <class T>
-ShortText find_shortest(T value) {
+ShortText shortest_text(auto number) {
   ShortText result{};
   char* const begin = result.text.data();
-  char* const end = begin + result.text.size();
-  const float exact = to_float(value);
+  result.length =
+      static_cast<std::uint8_t>(std::to_chars(begin, begin + result.text.size(), number).ptr - begin);
+  return result;
+}
+
+// The decimal number with the fewest digits that rounds to the value.
+template <class T>
+double fewest_digits(T value) {
   for (int digits = 1;; ++digits) {
-    const auto printed = std::isfinite(exact)
-                             ? std::to_chars(begin, end, exact, std::chars_format::general, digits)
-                             : std::to_chars(begin, end, exact);
-    result.length = static_cast<std::uint8_t>(printed.ptr - begin);
+    char text[32];
+    const auto printed =
+        std::to_chars(text, std::end(text), to_float(value), std::chars_format::scientific, digits - 1);
     double back = 0;
-    std::from_chars(begin, printed.ptr, back);
-    if (!std::isfinite(exact) || round_to<T>(back) == value) return result;
+    std::from_chars(text, printed.ptr, back);
+    if (round_to<T>(back) == value) return back;
   }
+}
+
+// There are only 65,536 values of a 16-bit type: each is searched for once. The exact value wins a tie.
+template <class T>
+ShortText find_shortest(T value) {
+  const float exact = to_float(value);
+  const ShortText exact_text = shortest_text(exact);
+  if (!std::isfinite(exact)) return exact_text;
+  const ShortText rounded = shortest_text(fewest_digits(value));
+  return rounded.length < exact_text.length ? rounded : exact_text;
 }
 
 template <class T>

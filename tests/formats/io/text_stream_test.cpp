@@ -55,11 +55,11 @@ std::string long_text() {
   return text;
 }
 
-struct Codec {
+struct Compressor {
   const char* name;
   std::string (*encode)(const std::string&);
 };
-const std::vector<Codec> kCodecs{{"gzip", gzip}, {"xz", xz}, {"zstd", zstd}};
+const std::vector<Compressor> kCompressors{{"gzip", gzip}, {"xz", xz}, {"zstd", zstd}};
 
 struct Text {
   std::string text, error;
@@ -87,7 +87,7 @@ TEST_CASE("plain text passes unchanged, also when it is shorter than a magic") {
 
 TEST_CASE("compressed text is found by its first bytes and decoded, one stream or several") {
   const std::string text = long_text();
-  for (const Codec& codec : kCodecs) {
+  for (const Compressor& codec : kCompressors) {
     CAPTURE(codec.name);
     const std::string whole = codec.encode(text);
     CHECK(read(whole, 1 << 16).text == text);
@@ -106,7 +106,7 @@ TEST_CASE("the size of plain text is known, that of compressed text is not") {
 
 TEST_CASE("a cut anywhere is noticed") {
   const std::string text = "some text that is compressed, some text that is cut off\n";
-  for (const Codec& codec : kCodecs) {
+  for (const Compressor& codec : kCompressors) {
     CAPTURE(codec.name);
     const std::string whole = codec.encode(text);
     for (std::size_t length = kLongestMagic; length < whole.size(); ++length) {
@@ -119,7 +119,7 @@ TEST_CASE("a cut anywhere is noticed") {
 
 TEST_CASE("a changed byte is an error or changes nothing, and what follows the data is refused") {
   const std::string text = "some text that is compressed, some text that is changed\n";
-  for (const Codec& codec : kCodecs) {
+  for (const Compressor& codec : kCompressors) {
     CAPTURE(codec.name);
     const std::string whole = codec.encode(text);
     if (codec.name != std::string("zstd"))  // its simple encoder writes no checksum

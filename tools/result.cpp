@@ -12,7 +12,8 @@ Json new_result(const Session& session) {
 
 Json to_json(const Parameters& parameters) {
   Json object = Json::object();
-  for (const auto& [name, value] : parameters) std::visit([&](const auto& v) { object[name] = v; }, value);
+  for (const auto& [name, value] : parameters)
+    std::visit([&object, &key = name](const auto& v) { object[key] = v; }, value);
   return object;
 }
 

@@ -47,9 +47,10 @@ build_and_test() {
 build_and_test build -Dwerror=true -Dgpu_arch=90
 if ! $quick; then
   export ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-  build_and_test build-asan -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Dcuda=disabled
-  CC=clang-14 CXX=clang++-14 build_and_test build-fuzz -Dbuildtype=debugoptimized -Db_sanitize=address,undefined \
-    -Db_lundef=false -Dcuda=disabled -Dtests=disabled -Dfuzzers=enabled
+  export LSAN_OPTIONS=suppressions=$sptile_root/tests/lsan.supp:print_suppressions=0
+  sanitized=(-Db_sanitize=address,undefined -Doptimization=1 -Db_ndebug=false -Dc_args=-g1 -Dcpp_args=-g1 -Dcuda=disabled)
+  build_and_test build-asan "${sanitized[@]}"
+  CC=clang-14 CXX=clang++-14 build_and_test build-fuzz "${sanitized[@]}" -Db_lundef=false -Dfuzzers=enabled
 fi
 
 echo "$passed passed, $failed failed"

@@ -87,7 +87,11 @@ Action declare_gen(CLI::App& app) {
                "relabel at random: rows and columns alike in graphs, independently in 'random'");
   declare_force(app, options->force);
   app.require_subcommand(1);
-  app.get_formatter()->label("SUBCOMMAND", "KIND");
+  // The parent's formatter is shared by all verbs.
+  auto formatter =
+      std::make_shared<CLI::Formatter>(dynamic_cast<const CLI::Formatter&>(*app.get_formatter()));
+  formatter->label("SUBCOMMAND", "KIND");
+  app.formatter(std::move(formatter));
   for (const gen::Generator& kind : gen::generators()) declare_kind(app, kind, options);
   return [options](Session& session) { return run_gen(session, *options); };
 }

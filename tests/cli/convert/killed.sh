@@ -1,4 +1,4 @@
-# Killed at any time: the old bundle stays, and nothing else.
+# Killed at any time: the old bundle stays or the new one is whole, and nothing else is left.
 sptile gen random --rows 20000 --cols 20000 --nnz 600000 -o a.mtx -q
 sptile convert "$ROOT/data/examples/us_states.mtx" out.h5 -q
 cp out.h5 old.h5
@@ -8,8 +8,14 @@ for signal in TERM INT HUP; do
     ( trap - INT; exec sptile convert a.mtx out.h5 --force -q --threads 1 ) &
     sleep $delay
     kill -$signal $! 2> /dev/null || true
-    if wait $! 2> /dev/null; then finished=$((finished + 1)); cp old.h5 new.h5; mv -f new.h5 out.h5; continue; fi
-    cmp old.h5 out.h5
+    wait $! 2> /dev/null || true
+    if ! cmp -s old.h5 out.h5; then  # it was done in time
+      finished=$((finished + 1))
+      sptile verify out.h5 --against a.mtx > verified
+      mv -f old.h5 out.h5
+      cp out.h5 old.h5
+      rm verified
+    fi
     [ "$(ls -A | tr '\n' ' ')" = "a.mtx old.h5 out.h5 " ] || ls -A
   done
 done

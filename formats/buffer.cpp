@@ -1,6 +1,7 @@
 #include "formats/buffer.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace sptile::formats {
 namespace {
@@ -15,6 +16,13 @@ void* allocate_bytes(std::int64_t bytes) {
   if (memory == nullptr) throw std::bad_alloc();
   if (large) ::madvise(memory, rounded, MADV_HUGEPAGE);  // advice only: failing changes nothing but speed
   return memory;
+}
+
+void release_pages(void* begin, void* end) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) / page * page;
+  const std::uintptr_t last = reinterpret_cast<std::uintptr_t>(end) / page * page;
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 }  // namespace sptile::formats

@@ -14,6 +14,9 @@
 
 namespace sptile::formats {
 
+/// Lets the system have the whole pages between the two addresses; their contents are lost.
+void release_pages(void* begin, void* end);
+
 /// Owns `size` uninitialised, 64-byte aligned elements; throws std::bad_alloc (tools/main turns it into exit
 /// code 5). Large buffers ask for huge pages: first-touch page faults otherwise cost as much as filling them.
 template <class T>
@@ -45,6 +48,12 @@ class Buffer {
 
   /// Keeps the first `size` elements (size <= size()); the memory stays until the buffer goes.
   void truncate(std::int64_t size) { size_ = size; }
+
+  /// Keeps the first `size` elements and gives the whole pages behind them back to the system.
+  void shrink(std::int64_t size) {
+    release_pages(data() + size, data() + size_);
+    size_ = size;
+  }
 
   /// Gives the memory to a buffer of bytes, without copying.
   [[nodiscard]] Buffer<std::byte> into_bytes() && {
@@ -81,6 +90,11 @@ class Array {
   Array() = default;
   Array(DType dtype, std::int64_t size)
       : dtype_(dtype), bytes_(size * static_cast<std::int64_t>(size_of(dtype))), size_(size) {}
+  /// Elements of the given type in memory that is there.
+  Array(DType dtype, Buffer<std::byte>&& bytes)
+      : dtype_(dtype),
+        bytes_(std::move(bytes)),
+        size_(bytes_.size() / static_cast<std::int64_t>(size_of(dtype))) {}
   template <class T>
   requires(dtype_of<T> != DType::none) explicit Array(Buffer<T>&& typed)
       : dtype_(dtype_of<T>), size_(typed.size()) {

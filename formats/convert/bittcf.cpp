@@ -32,17 +32,13 @@ Result<FormatData> bittcf_from_csr(const CsrView& a, Progress* progress) {
   Result<Condensed> tiles = condense(a, starts.span(), 8, kBitTcfLayout, progress);
   if (!tiles) return tl::unexpected(tiles.error());
 
-  Buffer<std::uint64_t> tc_local_bit(tiles->tiles);
-  tiles->for_each_chunk([&](const Chunk& chunk) {
-    std::copy_n(tiles->staged_masks(chunk), chunk.tiles, tc_local_bit.data() + chunk.first_tile);
-  });
   Buffer<std::uint32_t> tc_offset = tile_offsets(*tiles);
   Array values = take_values(a, *tiles, parts_of);
   FormatData data{&kBitTcfLayout, a.rows, a.cols, a.nnz(), {}, {{"window_rows", std::int64_t{8}}}};
   data.arrays.emplace_back(std::move(tiles->row_window_offset));
   data.arrays.emplace_back(std::move(tc_offset));
-  data.arrays.emplace_back(std::move(tc_local_bit));
-  data.arrays.emplace_back(tiles->take_columns());
+  data.arrays.emplace_back(std::move(tiles->masks));
+  data.arrays.emplace_back(std::move(tiles->columns));
   data.arrays.push_back(std::move(values));
   return data;
 }

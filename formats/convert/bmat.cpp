@@ -1,6 +1,10 @@
 // CSR to BMat (Voltrix-SpMM) and back.
 #include "formats/layout/bmat.hpp"
 
+#include <tbb/parallel_for.h>
+
+#include <bit>
+
 #include "formats/convert/condense.hpp"
 #include "formats/convert/expand.hpp"
 #include "formats/convert/from_to_csr.hpp"
@@ -47,18 +51,19 @@ struct Tiles {
   ArrayView values() const { return a.values; }
 };
 
-Buffer<std::uint32_t> words(const Condensed& tiles) {
-  Buffer<std::uint32_t> bits(4 * tiles.tiles);
-  tiles.for_each_chunk([&](const Chunk& chunk) {
-    const std::uint64_t* masks = tiles.staged_masks(chunk);
-    std::uint32_t* out = bits.data() + 4 * chunk.first_tile;
-    for (std::int64_t t = 0; t < chunk.tiles; ++t, masks += 2, out += 4)
-      for (int half = 0; half < 2; ++half) {
-        out[half] = left_word(masks[half]);
-        out[2 + half] = left_word(masks[half] >> 4);
-      }
+/// Turns the two masks of each tile into its four words, in place.
+Array into_words(Condensed& tiles) {
+  static_assert(std::endian::native == std::endian::little);
+  tbb::parallel_for(std::int64_t{0}, tiles.tiles, [&](std::int64_t t) {
+    std::uint64_t* const pair = tiles.masks.data() + 2 * t;
+    const std::uint64_t upper = pair[0], lower = pair[1];  // rows 0 to 7, rows 8 to 15
+    const auto words = [&](int shift) {
+      return left_word(upper >> shift) | static_cast<std::uint64_t>(left_word(lower >> shift)) << 32;
+    };
+    pair[0] = words(0);
+    pair[1] = words(4);
   });
-  return bits;
+  return {DType::u32, std::move(tiles.masks).into_bytes()};
 }
 
 }  // namespace
@@ -75,8 +80,8 @@ Result<FormatData> bmat_from_csr(const CsrView& a, Progress* progress) {
   FormatData data{&kBmatLayout, a.rows, a.cols, a.nnz(), {}, {{"window_rows", std::int64_t{16}}}};
   data.arrays.emplace_back(std::move(tiles->row_window_offset));
   data.arrays.emplace_back(std::move(value_offset));
-  data.arrays.emplace_back(words(*tiles));
-  data.arrays.emplace_back(tiles->take_columns());
+  data.arrays.push_back(into_words(*tiles));
+  data.arrays.emplace_back(std::move(tiles->columns));
   data.arrays.push_back(std::move(values));
   return data;
 }

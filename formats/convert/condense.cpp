@@ -1,6 +1,7 @@
 #include "formats/convert/condense.hpp"
 
 #include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_invoke.h>
 
 #include <bit>
 #include <cstring>
@@ -127,21 +128,24 @@ bool number_tiles(Condensed& result) {
   return true;
 }
 
+/// Closes the gaps between the chunks, in place: room for the worst case was known beforehand, the number of
+/// tiles was not. Pages of the gaps were never touched, and those behind the last tile go back.
+template <class T>
+void close_gaps(const std::vector<Chunk>& chunks, std::int64_t per_tile, std::int64_t tiles,
+                Buffer<T>& staged) {
+  for (const Chunk& chunk : chunks)
+    if (chunk.first_tile != chunk.staged_tile)
+      std::memmove(staged.data() + per_tile * chunk.first_tile, staged.data() + per_tile * chunk.staged_tile,
+                   static_cast<std::size_t>(per_tile * chunk.tiles) * sizeof(T));
+  staged.shrink(per_tile * tiles);
+}
+
 }  // namespace
 
 Buffer<std::int32_t> fixed_windows(std::int64_t rows, int height) {
   Buffer<std::int32_t> starts((rows + height - 1) / height);
   for (std::int64_t w = 0; w < starts.size(); ++w) starts[w] = static_cast<std::int32_t>(w * height);
   return starts;
-}
-
-Buffer<std::int32_t> Condensed::take_columns() const {
-  Buffer<std::int32_t> result(8 * tiles);
-  for_each_chunk([&](const Chunk& chunk) {
-    std::copy_n(columns.data() + 8 * chunk.staged_tile, 8 * chunk.tiles,
-                result.data() + 8 * chunk.first_tile);
-  });
-  return result;
 }
 
 Result<Condensed> condense(const CsrView& a, std::span<const std::int32_t> starts, int height,
@@ -166,6 +170,9 @@ Result<Condensed> condense(const CsrView& a, std::span<const std::int32_t> start
     return fail(Errc::unsupported, std::string(layout.name) + ": row_window_offset would need " +
                                        std::to_string(result.tiles) +
                                        " tiles, but counts at most 2147483647; use csr");
+  tbb::parallel_invoke(
+      [&] { close_gaps(result.chunks, 8, result.tiles, result.columns); },
+      [&] { close_gaps(result.chunks, result.masks_per_tile(), result.tiles, result.masks); });
   return result;
 }
 
@@ -180,7 +187,7 @@ Buffer<std::uint32_t> tile_offsets(const Condensed& tiles) {
   Buffer<std::uint32_t> offsets(tiles.tiles + 1);
   offsets[0] = 0;
   tiles.for_each_chunk([&](const Chunk& chunk) {
-    const std::uint64_t* masks = tiles.staged_masks(chunk);
+    const std::uint64_t* masks = tiles.masks_of(chunk);
     auto entries = static_cast<std::uint32_t>(chunk.first_entry);
     for (std::int64_t t = chunk.first_tile; t < chunk.first_tile + chunk.tiles; ++t) {
       for (int half = 0; half < tiles.masks_per_tile(); ++half)

@@ -21,15 +21,15 @@ namespace sptile::formats {
 /// depend on the number of threads.
 struct Chunk {
   std::int64_t first_window, end_window;
-  std::int64_t staged_tile;  ///< where its tiles stand in Condensed::columns and masks
+  std::int64_t staged_tile;  ///< where there is room for its tiles, whatever their number
   std::int64_t tiles = 0;
-  std::int64_t first_tile = 0;  ///< where they belong in the format
+  std::int64_t first_tile = 0;
   std::int64_t first_entry, entries;
 };
 
-/// Windows of 8 or 16 rows with their distinct columns in groups of 8. Chunks are staged with gaps between
-/// them: room for the worst case is known beforehand, the number of tiles is not. Pages of the gaps are never
-/// touched.
+/// Windows of 8 or 16 rows with their distinct columns in groups of 8. `columns` is the array of the formats,
+/// and so is `masks` where windows have 8 rows: a converter moves it out when it needs no other of its
+/// arrays.
 struct Condensed {
   int height = 0;
   std::span<const std::int32_t> starts;  ///< first row of each window
@@ -37,15 +37,15 @@ struct Condensed {
       row_window_offset;                ///< windows + 1: first tile of each window, as the formats store it
   std::int64_t tiles = 0, entries = 0;  ///< in all windows
   std::vector<Chunk> chunks;
-  Buffer<std::int32_t> columns;  ///< 8 per staged tile
-  Buffer<std::uint64_t> masks;   ///< height / 8 per staged tile: rows 0 to 7, then rows 8 to 15
+  Buffer<std::int32_t> columns;  ///< 8 per tile
+  Buffer<std::uint64_t> masks;   ///< height / 8 per tile: rows 0 to 7, then rows 8 to 15
 
   [[nodiscard]] int masks_per_tile() const { return height / 8; }
   [[nodiscard]] std::int64_t tiles_of(std::int64_t window) const {
     return row_window_offset[window + 1] - row_window_offset[window];
   }
-  [[nodiscard]] const std::uint64_t* staged_masks(const Chunk& chunk) const {
-    return masks.data() + chunk.staged_tile * masks_per_tile();
+  [[nodiscard]] const std::uint64_t* masks_of(const Chunk& chunk) const {
+    return masks.data() + chunk.first_tile * masks_per_tile();
   }
 
   /// Calls f(chunk) for all chunks in parallel.
@@ -53,9 +53,6 @@ struct Condensed {
   void for_each_chunk(const F& f) const {
     tbb::parallel_for(std::size_t{0}, chunks.size(), [&](std::size_t i) { f(chunks[i]); });
   }
-
-  /// Puts the columns of the chunks together: 8 per tile.
-  [[nodiscard]] Buffer<std::int32_t> take_columns() const;
 };
 
 /// First rows of the windows of `height` rows that tile all rows.
@@ -84,7 +81,7 @@ void take_chunk_values(const CsrView& a, const Condensed& tiles, const Chunk& ch
   const auto row_start = [&](std::int64_t row) {
     return a.row_ptr[static_cast<std::size_t>(std::min(row, a.rows))];
   };
-  const std::uint64_t* masks = tiles.staged_masks(chunk);
+  const std::uint64_t* masks = tiles.masks_of(chunk);
   const Word* const end = out + chunk.entries;
   constexpr auto parts_per_tile = static_cast<std::int64_t>(std::tuple_size_v<decltype(parts_of(masks))>);
   const bool dense = chunk.entries > kDensePart * parts_per_tile * chunk.tiles;

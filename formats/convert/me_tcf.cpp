@@ -37,7 +37,7 @@ Buffer<std::uint8_t> local_ids(const Condensed& tiles) {
   Buffer<std::uint8_t> ids(tiles.entries);
   tiles.for_each_chunk([&](const Chunk& chunk) {
     std::uint8_t* out = ids.data() + chunk.first_entry;
-    const std::uint64_t* masks = tiles.staged_masks(chunk);
+    const std::uint64_t* masks = tiles.masks_of(chunk);
     for (std::int64_t i = 0; i < 2 * chunk.tiles; ++i)
       for (std::uint64_t mask = masks[i]; mask != 0; mask &= mask - 1)
         *out++ = static_cast<std::uint8_t>(64 * (i % 2) + std::countr_zero(mask));
@@ -59,7 +59,7 @@ Result<FormatData> me_tcf_from_csr(const CsrView& a, Progress* progress) {
   data.arrays.emplace_back(std::move(tiles->row_window_offset));
   data.arrays.emplace_back(std::move(tc_offset));
   data.arrays.emplace_back(local_ids(*tiles));
-  data.arrays.emplace_back(tiles->take_columns());
+  data.arrays.emplace_back(std::move(tiles->columns));
   data.arrays.push_back(std::move(values));
   return data;
 }

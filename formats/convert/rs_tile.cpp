@@ -64,14 +64,6 @@ Residual take_residual(const CsrView& a, const RowPartition& partition) {
   return residual;
 }
 
-Buffer<std::uint64_t> take_bitmap(const Condensed& tiles) {
-  Buffer<std::uint64_t> bitmap(tiles.tiles);
-  tiles.for_each_chunk([&](const Chunk& chunk) {
-    std::copy_n(tiles.staged_masks(chunk), chunk.tiles, bitmap.data() + chunk.first_tile);
-  });
-  return bitmap;
-}
-
 }  // namespace
 
 Result<FormatData> rs_tile_from_csr(const CsrView& a, Progress* progress) {
@@ -80,8 +72,8 @@ Result<FormatData> rs_tile_from_csr(const CsrView& a, Progress* progress) {
   if (!tiles) return tl::unexpected(tiles.error());
 
   partition.set_tc_blocks(tiles->tiles);
-  Buffer<std::uint64_t> bitmap = take_bitmap(*tiles);
-  SplitWindows windows = split_windows(partition.windows, tiles->row_window_offset, bitmap);
+  SplitWindows windows = split_windows(partition.windows, tiles->row_window_offset, tiles->masks);
+  Array values = take_values(a, *tiles, parts_of);
   Residual residual = take_residual(a, partition);
   FormatData data{&kRsTileLayout, a.rows, a.cols, a.nnz(), {}, partition.parameters()};
   for (auto& parameter : windows.parameters()) data.parameters.push_back(std::move(parameter));
@@ -89,9 +81,9 @@ Result<FormatData> rs_tile_from_csr(const CsrView& a, Progress* progress) {
   data.arrays.emplace_back(std::move(windows.row_window_offset));
   data.arrays.emplace_back(std::move(windows.value_offset));
   data.arrays.emplace_back(std::move(windows.window_flags));
-  data.arrays.emplace_back(std::move(bitmap));
-  data.arrays.emplace_back(tiles->take_columns());
-  data.arrays.push_back(take_values(a, *tiles, parts_of));
+  data.arrays.emplace_back(std::move(tiles->masks));
+  data.arrays.emplace_back(std::move(tiles->columns));
+  data.arrays.push_back(std::move(values));
   data.arrays.emplace_back(std::move(residual.rows));
   data.arrays.emplace_back(std::move(residual.class_offset));
   data.arrays.emplace_back(std::move(residual.columns));

@@ -64,8 +64,7 @@ void try_rules(const CsrView& a, const WindowIncrements& known, RowPartition& pa
     if (i < partition.outcomes.size() || better(tried[i], best)) best = tried[i];
   }
   for (const RuleOutcome& outcome : partition.outcomes)
-    if (better(outcome, partition.outcome()))
-      partition.chosen = outcome.rule;
+    if (better(outcome, partition.outcome())) partition.chosen = outcome.rule;
 }
 
 }  // namespace
@@ -92,8 +91,7 @@ RowPartition partition_rows(const CsrView& a) {
     try_rules(a, known, partition);
   }
   scan(
-      a, known.increment, partition.tau_nnz, partition.chosen,
-      partition.outcome().tau_inc,
+      a, known.increment, partition.tau_nnz, partition.chosen, partition.outcome().tau_inc,
       [&](std::int64_t r) { partition.residual_rows.push_back(static_cast<std::int32_t>(r)); },
       [&](std::int64_t r) { partition.windows.push_back(static_cast<std::int32_t>(r)); });
   return partition;

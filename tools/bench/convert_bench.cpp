@@ -53,7 +53,8 @@ Result<Timing> time_conversion(const formats::Converter& converter, const format
 
 Json describe(const Parameters& parameters) {
   Json out = Json::object();
-  for (const auto& [name, value] : parameters) std::visit([&](const auto& x) { out[name] = x; }, value);
+  for (const auto& [name, value] : parameters)
+    std::visit([&out, &key = name](const auto& x) { out[key] = x; }, value);
   return out;
 }
 

@@ -1,5 +1,11 @@
 #include "reorder/registry.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <string>
+
 #include "reorder/degree.hpp"
 #include "reorder/identity.hpp"
 #include "reorder/random.hpp"
@@ -7,11 +13,16 @@
 namespace sptile::reorder {
 namespace {
 constexpr Reorderer kReorderers[] = {
-    {"identity", "the order as it stands", false, order_identity},
-    {"degree", "rows by descending number of entries", false, order_by_degree},
-    {"random", "rows shuffled with --seed", false, order_randomly},
+    {"identity", "the order as it stands", order_identity},
+    {"degree", "rows by descending number of entries", order_by_degree},
+    {"random", "rows shuffled with --seed", order_randomly},
 };
+
+std::string number(double value) {
+  char text[32];
+  return {text, std::to_chars(text, std::end(text), value).ptr};
 }
+}  // namespace
 
 std::span<const Reorderer> reorderers() { return kReorderers; }
 
@@ -19,6 +30,25 @@ const Reorderer* find_reorderer(std::string_view name) {
   for (const Reorderer& row : kReorderers)
     if (row.name == name) return &row;
   return nullptr;
+}
+
+Status check_settings(const Reorderer& method, std::span<const Setting> settings) {
+  for (const Setting& given : settings) {
+    const auto parameter = std::find_if(method.parameters.begin(), method.parameters.end(),
+                                        [&](const Parameter& p) { return p.name == given.name; });
+    if (parameter == method.parameters.end()) {
+      std::string known;
+      for (const Parameter& p : method.parameters) known.append(known.empty() ? "" : ", ").append(p.name);
+      return fail(Errc::usage, std::string(method.name) + " has no parameter " + std::string(given.name) +
+                                   (known.empty() ? "; it has none" : "; it has: " + known));
+    }
+    const bool fits = given.value >= parameter->least && given.value <= parameter->most;
+    if (!fits || (parameter->whole && given.value != std::floor(given.value)))
+      return fail(Errc::usage, std::string(method.name) + ": " + std::string(given.name) + " takes " +
+                                   (parameter->whole ? "whole numbers" : "numbers") + " from " +
+                                   number(parameter->least) + " to " + number(parameter->most));
+  }
+  return {};
 }
 
 }  // namespace sptile::reorder

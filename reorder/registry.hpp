@@ -8,28 +8,27 @@
 
 #include "formats/csr_view.hpp"
 #include "formats/error.hpp"
-#include "formats/progress.hpp"
+#include "reorder/options.hpp"
 
 namespace sptile::reorder {
-
-struct ReorderOptions {
-  std::uint64_t seed = 1;  ///< of every random choice
-  int window_rows = 8;     ///< height that window-aware methods aim at
-  Progress* progress = nullptr;
-};
 
 /// One row of the table.
 struct Reorderer {
   std::string_view name;     ///< "degree"
   std::string_view summary;  ///< one line for `sptile list reorderers`
-  bool needs_square;
-  /// Gives new_to_old. Structure only, values are never read. Same result for any number of threads.
+  /// Gives new_to_old. Structure only, values are never read. Same result for any number of threads. Takes
+  /// every matrix; Errc::io "cancelled" soon after options.progress says so.
   Result<std::vector<std::int32_t>> (*run)(const formats::CsrView&, const ReorderOptions&);
+  std::span<const Parameter> parameters = {};
+  std::span<const Preset> presets = {};
 };
 
 std::span<const Reorderer> reorderers();
 
 /// Finds a method by name; nullptr when there is none.
 const Reorderer* find_reorderer(std::string_view name);
+
+/// Verifies names, ranges and wholeness; Errc::usage names the setting and what the method takes.
+Status check_settings(const Reorderer& method, std::span<const Setting> settings);
 
 }  // namespace sptile::reorder

@@ -1,6 +1,5 @@
 #include "tools/order.hpp"
 
-#include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
 #include <numeric>
@@ -16,10 +15,6 @@ bool is_identity(const std::vector<std::int32_t>& order) {
 
 Result<std::vector<std::int32_t>> compute_order(Session& session, const reorder::Reorderer& method,
                                                 const formats::CsrView& a, int window_rows) {
-  if (method.needs_square && a.rows != a.cols)
-    return fail(Errc::unsupported, fmt::format("reorderer {} needs a square matrix, this one is {} x {}; "
-                                               "'sptile list reorderers' shows those that do not",
-                                               method.name, a.rows, a.cols));
   begin(&session.progress, "reorder", 0);
   auto order = method.run(a, {session.common.seed, window_rows, &session.progress});
   if (order && is_identity(*order)) order->clear();

@@ -12,8 +12,7 @@
 
 namespace sptile::tools {
 
-/// Runs an ordering; the result is empty when it keeps the rows as they stand. Errc::unsupported when the
-/// method needs a square matrix and this is none.
+/// Runs an ordering; the result is empty when it keeps the rows as they stand.
 Result<std::vector<std::int32_t>> compute_order(Session& session, const reorder::Reorderer& method,
                                                 const formats::CsrView& a, int window_rows);
 

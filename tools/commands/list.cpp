@@ -49,16 +49,34 @@ std::string formats_text() {
 
 Json reorderers_json() {
   Json rows = Json::array();
-  for (const reorder::Reorderer& r : reorder::reorderers())
-    rows.push_back({{"name", r.name}, {"summary", r.summary}, {"needs_square", r.needs_square}});
+  for (const reorder::Reorderer& r : reorder::reorderers()) {
+    Json parameters = Json::array(), presets = Json::array();
+    for (const reorder::Parameter& p : r.parameters)
+      parameters.push_back({{"name", p.name},
+                            {"summary", p.summary},
+                            {"default", p.standard},
+                            {"least", p.least},
+                            {"most", p.most}});
+    for (const reorder::Preset& p : r.presets) presets.push_back({{"name", p.name}, {"summary", p.summary}});
+    rows.push_back(
+        {{"name", r.name}, {"summary", r.summary}, {"parameters", parameters}, {"presets", presets}});
+  }
   return rows;
 }
 
+// "neighbours, alpha"; "-" without any.
+template <class T>
+std::string names(std::span<const T> rows) {
+  std::string text;
+  for (const T& row : rows) text.append(text.empty() ? "" : ", ").append(row.name);
+  return text.empty() ? "-" : text;
+}
+
 std::string reorderers_text() {
-  Rows rows = {{"reorderer", "square only", "summary"}};
+  Rows rows = {{"reorderer", "presets", "parameters", "summary"}};
   for (const reorder::Reorderer& r : reorder::reorderers())
-    rows.push_back({std::string(r.name), yes_no(r.needs_square), std::string(r.summary)});
-  return format_table(rows, "lll");
+    rows.push_back({std::string(r.name), names(r.presets), names(r.parameters), std::string(r.summary)});
+  return format_table(rows, "llll");
 }
 
 Json kernels_json() {

@@ -1,0 +1,82 @@
+#include "reorder/graph.hpp"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "formats/csr.hpp"
+
+namespace sptile::reorder {
+namespace {
+
+using formats::CsrView;
+
+std::span<const std::int32_t> row(const CsrView& a, std::int64_t r) {
+  return a.col_idx.subspan(static_cast<std::size_t>(a.row_ptr[static_cast<std::size_t>(r)]),
+                           static_cast<std::size_t>(a.row_nnz(r)));
+}
+
+/// Merges two ascending lists without `skip` and without repeats: emit(position, id) for each; gives their
+/// number.
+template <class Emit>
+std::int64_t merge(std::span<const std::int32_t> x, std::span<const std::int32_t> y, std::int64_t skip,
+                   Emit emit) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0, j = 0; i < x.size() || j < y.size();) {
+    const std::int32_t next = j == y.size() || (i < x.size() && x[i] <= y[j]) ? x[i] : y[j];
+    i += i < x.size() && x[i] == next;
+    j += j < y.size() && y[j] == next;
+    if (next != skip) emit(count++, next);
+  }
+  return count;
+}
+
+void sum_degrees(Graph& graph) {
+  graph.offsets[0] = 0;
+  for (std::int64_t v = 0; v < graph.vertices; ++v) graph.offsets[v + 1] += graph.offsets[v];
+  graph.neighbours = formats::Buffer<std::int32_t>(graph.offsets[graph.vertices]);
+}
+
+Graph symmetric_graph(const CsrView& a, const CsrView& transposed) {
+  Graph graph{a.rows, formats::Buffer<std::int64_t>(a.rows + 1), {}};
+  tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t v) {
+    graph.offsets[v + 1] = merge(row(a, v), row(transposed, v), v, [](std::int64_t, std::int32_t) {});
+  });
+  sum_degrees(graph);
+  tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t v) {
+    std::int32_t* const out = graph.neighbours.data() + graph.offsets[v];
+    merge(row(a, v), row(transposed, v), v, [&](std::int64_t i, std::int32_t u) { out[i] = u; });
+  });
+  return graph;
+}
+
+Graph bipartite_graph(const CsrView& a, const CsrView& transposed) {
+  Graph graph{a.rows + a.cols, formats::Buffer<std::int64_t>(a.rows + a.cols + 1), {}};
+  const auto list = [&](std::int64_t v) { return v < a.rows ? row(a, v) : row(transposed, v - a.rows); };
+  tbb::parallel_for(std::int64_t{0}, graph.vertices, [&](std::int64_t v) {
+    graph.offsets[v + 1] = static_cast<std::int64_t>(list(v).size());
+  });
+  sum_degrees(graph);
+  tbb::parallel_for(std::int64_t{0}, graph.vertices, [&](std::int64_t v) {
+    const auto shift = static_cast<std::int32_t>(v < a.rows ? a.rows : 0);
+    std::ranges::transform(list(v), graph.neighbours.data() + graph.offsets[v],
+                           [&](std::int32_t u) { return u + shift; });
+  });
+  return graph;
+}
+
+}  // namespace
+
+Result<Graph> graph_of(const CsrView& a) {
+  if (a.rows != a.cols && a.rows + a.cols > std::numeric_limits<std::int32_t>::max())
+    return fail(Errc::unsupported, "the bipartite graph of a " + std::to_string(a.rows) + " x " +
+                                       std::to_string(a.cols) +
+                                       " matrix has more than 2147483647 vertices; use an ordering that "
+                                       "needs no graph, for example degree");
+  const formats::Csr transposed = formats::transpose({a.rows, a.cols, a.row_ptr, a.col_idx, {}});
+  return a.rows == a.cols ? symmetric_graph(a, transposed.view()) : bipartite_graph(a, transposed.view());
+}
+
+}  // namespace sptile::reorder

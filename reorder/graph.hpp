@@ -1,0 +1,30 @@
+// The graph whose vertices graph orderings put in a row.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "formats/buffer.hpp"
+#include "formats/csr_view.hpp"
+#include "formats/error.hpp"
+
+namespace sptile::reorder {
+
+/// An undirected graph without loops in adjacency lists: neighbours of v at offsets[v] .. offsets[v + 1],
+/// ascending, each edge in both lists. Vertices 0 .. rows - 1 are the rows of the matrix.
+struct Graph {
+  std::int64_t vertices = 0;
+  formats::Buffer<std::int64_t> offsets;
+  formats::Buffer<std::int32_t> neighbours;
+
+  [[nodiscard]] std::int64_t degree(std::int64_t v) const { return offsets[v + 1] - offsets[v]; }
+  [[nodiscard]] std::span<const std::int32_t> of(std::int64_t v) const {
+    return {neighbours.data() + offsets[v], static_cast<std::size_t>(degree(v))};
+  }
+};
+
+/// The graph of A + A^T for a square matrix. For a rectangular one the bipartite graph, where column c is
+/// vertex rows + c; Errc::unsupported when rows + columns pass 2^31 - 1. O(nnz + rows + cols), parallel.
+Result<Graph> graph_of(const formats::CsrView& a);
+
+}  // namespace sptile::reorder

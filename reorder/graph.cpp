@@ -79,4 +79,18 @@ Result<Graph> graph_of(const CsrView& a) {
   return a.rows == a.cols ? symmetric_graph(a, transposed.view()) : bipartite_graph(a, transposed.view());
 }
 
+std::vector<std::int32_t> rows_in_order(const CsrView& a, const Graph& graph,
+                                        std::span<const std::int32_t> vertices) {
+  std::vector<std::int32_t> order;
+  order.reserve(static_cast<std::size_t>(a.rows));
+  // A row without entries may have neighbours all the same, through its column.
+  for (const std::int32_t v : vertices)
+    if (v < a.rows && a.row_nnz(v) > 0) order.push_back(v);
+  for (std::int64_t r = 0; r < a.rows; ++r)
+    if (a.row_nnz(r) > 0 && graph.degree(r) == 0) order.push_back(static_cast<std::int32_t>(r));
+  for (std::int64_t r = 0; r < a.rows; ++r)
+    if (a.row_nnz(r) == 0) order.push_back(static_cast<std::int32_t>(r));
+  return order;
+}
+
 }  // namespace sptile::reorder

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "formats/buffer.hpp"
 #include "formats/csr_view.hpp"
@@ -26,5 +27,11 @@ struct Graph {
 /// The graph of A + A^T for a square matrix. For a rectangular one the bipartite graph, where column c is
 /// vertex rows + c; Errc::unsupported when rows + columns pass 2^31 - 1. O(nnz + rows + cols), parallel.
 Result<Graph> graph_of(const formats::CsrView& a);
+
+/// Turns an order of the vertices that have neighbours into one of all rows: columns drop out, then come the
+/// other rows with entries (on the diagonal only), then the rows without, each in the order given.
+/// O(vertices).
+std::vector<std::int32_t> rows_in_order(const formats::CsrView& a, const Graph& graph,
+                                        std::span<const std::int32_t> vertices);
 
 }  // namespace sptile::reorder

@@ -20,9 +20,10 @@ struct Counts {
 };
 
 // stamp[c] remembers the last window that met column c: 2 * window after the first entry, one more after the
-// second. Windows have different stamps, so nothing is ever cleared. At 8 rows or more 2 * window fits 32
-// bits.
-using Stamps = std::vector<std::int32_t>;
+// second. Windows have different stamps, so nothing is ever cleared; even windows of one row fit 32 bits, as
+// rows do.
+using Stamps = std::vector<std::uint32_t>;
+constexpr std::uint32_t kNever = 0xffffffffu;
 
 class WindowCounter {
  public:
@@ -30,12 +31,12 @@ class WindowCounter {
       : a_(a), order_(order), height_(height) {}
 
   Counts count(std::int64_t window, Stamps& stamps) const {
-    const auto first = static_cast<std::int32_t>(2 * window);
+    const auto first = static_cast<std::uint32_t>(2 * window);
     Counts counts;
     const std::int64_t end = std::min(a_.rows, (window + 1) * height_);
     for (std::int64_t i = window * height_; i < end; ++i)
       for (const std::int32_t column : row(i)) {
-        std::int32_t& stamp = stamps[static_cast<std::size_t>(column)];
+        std::uint32_t& stamp = stamps[static_cast<std::size_t>(column)];
         if (stamp == first) {
           --counts.singles;
           stamp = first + 1;
@@ -60,13 +61,16 @@ class WindowCounter {
   std::int64_t height_;
 };
 
-WindowQuality measure(const formats::CsrView& a, std::span<const std::int32_t> order, int height) {
+}  // namespace
+
+WindowQuality measure_windows(const formats::CsrView& a, std::span<const std::int32_t> order, int height) {
+  assert(height >= 1 && (order.empty() || static_cast<std::int64_t>(order.size()) == a.rows));
   using Range = tbb::blocked_range<std::int64_t>;
   const WindowCounter counter(a, order, height);
-  tbb::enumerable_thread_specific<Stamps> stamps(static_cast<std::size_t>(a.cols), -1);
+  tbb::enumerable_thread_specific<Stamps> stamps(static_cast<std::size_t>(a.cols), kNever);
   const std::int64_t windows = (a.rows + height - 1) / height;
   const Counts counts = tbb::parallel_reduce(
-      Range(0, windows, 256), Counts{},
+      Range(0, windows, std::max(1, 2048 / height)), Counts{},
       [&](const Range& range, Counts sum) {
         Stamps& local = stamps.local();
         for (std::int64_t w = range.begin(); w < range.end(); ++w) sum = sum + counter.count(w, local);
@@ -82,13 +86,10 @@ WindowQuality measure(const formats::CsrView& a, std::span<const std::int32_t> o
   return quality;
 }
 
-}  // namespace
-
 std::vector<WindowQuality> measure_quality(const formats::CsrView& a,
                                            std::span<const std::int32_t> new_to_old) {
-  assert(new_to_old.empty() || static_cast<std::int64_t>(new_to_old.size()) == a.rows);
   std::vector<WindowQuality> result;
-  for (const int height : kQualityHeights) result.push_back(measure(a, new_to_old, height));
+  for (const int height : kQualityHeights) result.push_back(measure_windows(a, new_to_old, height));
   return result;
 }
 

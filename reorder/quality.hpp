@@ -20,8 +20,12 @@ struct WindowQuality {
   double nnz1_ratio = 0;              ///< share of the distinct columns that hold exactly one entry
 };
 
-/// Measures every height of kQualityHeights. `new_to_old` may be empty: the given order. O(nnz) per height,
-/// parallel.
+/// Measures one window height, at least 1. `new_to_old` may be empty: the given order. O(nnz), parallel; 4
+/// bytes per column and thread.
+WindowQuality measure_windows(const formats::CsrView& a, std::span<const std::int32_t> new_to_old,
+                              int height);
+
+/// Measures every height of kQualityHeights.
 std::vector<WindowQuality> measure_quality(const formats::CsrView& a,
                                            std::span<const std::int32_t> new_to_old = {});
 

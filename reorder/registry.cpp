@@ -8,7 +8,9 @@
 
 #include "reorder/degree.hpp"
 #include "reorder/identity.hpp"
+#include "reorder/metis.hpp"
 #include "reorder/random.hpp"
+#include "reorder/rcm.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -16,6 +18,9 @@ constexpr Reorderer kReorderers[] = {
     {"identity", "the order as it stands", order_identity},
     {"degree", "rows by descending number of entries", order_by_degree},
     {"random", "rows shuffled with --seed", order_randomly},
+    {"rcm", "reverse Cuthill-McKee: small bandwidth", order_by_rcm},
+    {"metis", "parts of a k-way partition, one after the other", order_by_metis, kMetisParameters},
+    {"metis-nd", "nested dissection", order_by_dissection},
 };
 
 std::string number(double value) {
@@ -29,6 +34,12 @@ std::span<const Reorderer> reorderers() { return kReorderers; }
 const Reorderer* find_reorderer(std::string_view name) {
   for (const Reorderer& row : kReorderers)
     if (row.name == name) return &row;
+  return nullptr;
+}
+
+const Preset* find_preset(const Reorderer& method, std::string_view name) {
+  for (const Preset& preset : method.presets)
+    if (preset.name == name) return &preset;
   return nullptr;
 }
 

@@ -8,28 +8,13 @@
 #include <numeric>
 #include <random>
 
+#include "tests/reorder/random_pattern.hpp"
+
 using namespace sptile;
+using reorder::Pattern;
+using reorder::random_pattern;
 
 namespace {
-
-struct Pattern {
-  std::int64_t rows, cols;
-  std::vector<std::int64_t> row_ptr = {0};
-  std::vector<std::int32_t> col_idx = {};
-  formats::CsrView view() const { return {rows, cols, row_ptr, col_idx, {}}; }
-};
-
-Pattern random_pattern(std::int64_t rows, std::int64_t cols, double density, unsigned seed) {
-  std::mt19937 random(seed);
-  std::bernoulli_distribution filled(density);
-  Pattern a{rows, cols};
-  for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int32_t c = 0; c < cols; ++c)
-      if (filled(random)) a.col_idx.push_back(c);
-    a.row_ptr.push_back(static_cast<std::int64_t>(a.col_idx.size()));
-  }
-  return a;
-}
 
 // The definition, spelled out.
 reorder::WindowQuality obvious(const Pattern& a, const std::vector<std::int32_t>& order, int height) {
@@ -79,6 +64,19 @@ TEST_CASE("quality: agrees with the definition, in the given order and in anothe
     compare(a, order, reorder::measure_quality(a.view()));
     std::shuffle(order.begin(), order.end(), std::mt19937(3));
     compare(a, order, reorder::measure_quality(a.view(), order));
+  }
+}
+
+TEST_CASE("quality: any height counts, also a single row and more rows than there are") {
+  const Pattern a = random_pattern(50, 40, 0.1, 2);
+  std::vector<std::int32_t> order(50);
+  std::iota(order.begin(), order.end(), 0);
+  for (const int height : {1, 3, 50, 1024}) {
+    CAPTURE(height);
+    const reorder::WindowQuality q = reorder::measure_windows(a.view(), order, height);
+    CHECK(q.window_rows == height);
+    CHECK(q.distinct_columns == obvious(a, order, height).distinct_columns);
+    CHECK(q.nnz1_ratio == obvious(a, order, height).nnz1_ratio);
   }
 }
 

@@ -45,10 +45,11 @@ Result<std::string> hash_file(const std::string& path) {
 }
 
 Result<LoadedMatrix> load_text(Session& session, const std::string& path, const LoadOptions& options) {
-  auto read = formats::read_matrix_market(path, {.dtype = options.dtype,
-                                                 .real_part = options.real_part,
-                                                 .hash_source = options.hash_source,
-                                                 .progress = &session.progress});
+  auto read =
+      formats::read_matrix_market(path, {.dtype = options.dtype == DType::none ? DType::f64 : options.dtype,
+                                         .real_part = options.real_part,
+                                         .hash_source = options.hash_source,
+                                         .progress = &session.progress});
   if (!read) return tl::unexpected(std::move(read.error()));
   if (read->duplicates > 0)
     session.note(fmt::format("{}: entries summed into one at the same place: {}", path, read->duplicates));
@@ -65,7 +66,7 @@ Result<LoadedMatrix> load_bundle(const std::string& path, const LoadOptions& opt
   if (const Status s = formats::check_csr(csr); !s) return fail(s.error().code, s.error().message, path);
   LoadedMatrix loaded;
   loaded.csr = formats::copy(csr);
-  if (!csr.is_pattern() && csr.values.dtype != options.dtype)
+  if (!csr.is_pattern() && options.dtype != DType::none && csr.values.dtype != options.dtype)
     loaded.csr.values = formats::convert_values(csr.values, options.dtype);
   loaded.name = base_name(path);
   const auto order = (*bundle)->row_order();

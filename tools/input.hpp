@@ -21,7 +21,7 @@ enum class InputKind { bundle, matrix_market };
 Result<InputKind> sniff_input(const std::string& path);
 
 struct LoadOptions {
-  DType dtype = DType::f32;  ///< of the values in memory
+  DType dtype = DType::f32;  ///< of the values in memory; none: as a bundle holds them, f64 for text
   bool real_part = false;    ///< of complex Matrix Market files
   bool hash_source = false;  ///< fill LoadedMatrix::sha256
 };

@@ -1,8 +1,13 @@
 #include "tools/order.hpp"
 
+#include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
+#include <charconv>
 #include <numeric>
+
+#include "tools/names.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -11,14 +16,153 @@ bool is_identity(const std::vector<std::int32_t>& order) {
     if (order[i] != static_cast<std::int32_t>(i)) return false;
   return true;
 }
+
+const reorder::Parameter* find_parameter(const reorder::Reorderer& method, std::string_view name) {
+  const auto found = std::ranges::find(method.parameters, name, &reorder::Parameter::name);
+  return found == method.parameters.end() ? nullptr : &*found;
+}
+
+// The part of "name=value" that names the parameter.
+std::string_view name_part(std::string_view text) { return text.substr(0, text.find('=')); }
+
+// "name=value", checked; the name is then that of the table.
+Result<reorder::Setting> parse_setting(const reorder::Reorderer& method, const std::string& text) {
+  const std::string_view name = name_part(text);
+  if (name.size() == text.size())
+    return fail(Errc::usage, fmt::format("--set {}: name=value is wanted", text));
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + name.size() + 1, end, value);
+  if (error != std::errc() || rest != end)
+    return fail(Errc::usage,
+                fmt::format("--set {}: '{}' is not a number", text, text.substr(name.size() + 1)));
+  const reorder::Setting setting = {name, value};
+  if (Status s = check_settings(method, {&setting, 1}); !s) return tl::unexpected(std::move(s.error()));
+  return reorder::Setting{find_parameter(method, name)->name, value};
+}
+
+Error unknown_preset(const reorder::Reorderer& method, std::string_view name) {
+  if (method.presets.empty()) return {Errc::usage, fmt::format("{} has no presets", method.name), {}};
+  return unknown_name(fmt::format("preset of {}", method.name), name, names_of(method.presets));
+}
+
+// Everything that is set, what counts last: of the preset, then by --set.
+std::vector<reorder::Setting> all_settings(const Ordering& ordering) {
+  std::vector<reorder::Setting> settings;
+  if (ordering.preset != nullptr)
+    settings.assign(ordering.preset->settings.begin(), ordering.preset->settings.end());
+  settings.insert(settings.end(), ordering.given.begin(), ordering.given.end());
+  return settings;
+}
+
+// The items of "a,b:c", or all methods.
+std::vector<std::string> split_list(std::string_view list) {
+  if (list == "all") return names_of(reorder::reorderers());
+  std::vector<std::string> items;
+  for (std::size_t end = 0; end != std::string_view::npos; list.remove_prefix(end + 1)) {
+    end = list.find(',');
+    items.emplace_back(list.substr(0, end));
+    if (end == std::string_view::npos) break;
+  }
+  return items;
+}
 }  // namespace
 
-Result<std::vector<std::int32_t>> compute_order(Session& session, const reorder::Reorderer& method,
-                                                const formats::CsrView& a, int window_rows) {
+CLI::Option* declare_order(CLI::App& app, OrderRequest& request, const std::string& option,
+                           const std::string& help) {
+  CLI::Option* const method = app.add_option(option, request.method, help);
+  app.add_option("--preset", request.preset,
+                 "settings of the ordering that have a name ('sptile list reorderers')")
+      ->default_str("none");
+  app.add_option("--set", request.settings, "NAME=VALUE: a parameter of the ordering; several with commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->default_str("none");
+  app.add_option("--window-rows", request.window_rows, "window height that orderings aim at")
+      ->check(CLI::Range(1, 1024));
+  return method;
+}
+
+std::string Ordering::label() const {
+  std::string text(method->name);
+  if (preset != nullptr) text.append(":").append(preset->name);
+  std::string values;
+  for (const reorder::Setting& s : given)
+    values += fmt::format("{}{}={}", values.empty() ? "" : " ", s.name, s.value);
+  return values.empty() ? text : fmt::format("{}({})", text, values);
+}
+
+Result<Ordering> resolve_order(const OrderRequest& request) {
+  Ordering ordering{reorder::find_reorderer(request.method), nullptr, {}, request.window_rows};
+  if (ordering.method == nullptr)
+    return tl::unexpected(unknown_name("reorderer", request.method, names_of(reorder::reorderers())));
+  if (!request.preset.empty()) {
+    ordering.preset = find_preset(*ordering.method, request.preset);
+    if (ordering.preset == nullptr) return tl::unexpected(unknown_preset(*ordering.method, request.preset));
+  }
+  for (const std::string& text : request.settings) {
+    const auto setting = parse_setting(*ordering.method, text);
+    if (!setting) return tl::unexpected(setting.error());
+    ordering.given.push_back(*setting);
+  }
+  return ordering;
+}
+
+Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request) {
+  std::vector<Ordering> orderings;
+  bool preset_used = request.preset.empty();
+  std::vector<bool> used(request.settings.size(), false);
+  for (const std::string& item : split_list(request.method)) {
+    const std::size_t colon = item.find(':');
+    OrderRequest one{
+        item.substr(0, colon), colon < item.size() ? item.substr(colon + 1) : "", {}, request.window_rows};
+    if (const reorder::Reorderer* const method = reorder::find_reorderer(one.method)) {
+      if (one.preset.empty() && find_preset(*method, request.preset) != nullptr) {
+        one.preset = request.preset;
+        preset_used = true;
+      }
+      for (std::size_t i = 0; i < used.size(); ++i)
+        if (find_parameter(*method, name_part(request.settings[i])) != nullptr) {
+          one.settings.push_back(request.settings[i]);
+          used[i] = true;
+        }
+    }
+    auto ordering = resolve_order(one);
+    if (!ordering) return tl::unexpected(std::move(ordering.error()));
+    orderings.push_back(std::move(*ordering));
+  }
+  if (!preset_used)
+    return fail(Errc::usage, fmt::format("none of {} has a preset '{}'", request.method, request.preset));
+  for (std::size_t i = 0; i < used.size(); ++i)
+    if (!used[i])
+      return fail(Errc::usage, fmt::format("none of {} has a parameter '{}'", request.method,
+                                           name_part(request.settings[i])));
+  return orderings;
+}
+
+Result<std::vector<std::int32_t>> compute_order(Session& session, const Ordering& ordering,
+                                                const formats::CsrView& a) {
   begin(&session.progress, "reorder", 0);
-  auto order = method.run(a, {session.common.seed, window_rows, &session.progress});
+  const std::vector<reorder::Setting> settings = all_settings(ordering);
+  auto order =
+      ordering.method->run(a, {session.common.seed, ordering.window_rows, &session.progress, settings});
   if (order && is_identity(*order)) order->clear();
   return order;
+}
+
+Parameters order_attributes(const Ordering& ordering) {
+  Parameters attributes = {{"ordering", std::string(ordering.method->name)}};
+  if (ordering.method->name == "identity") return attributes;
+  attributes.emplace_back("ordering_window_rows", std::int64_t{ordering.window_rows});
+  if (ordering.preset != nullptr)
+    attributes.emplace_back("ordering_preset", std::string(ordering.preset->name));
+  const std::vector<reorder::Setting> settings = all_settings(ordering);
+  std::string values;
+  for (const reorder::Parameter& p : ordering.method->parameters)
+    values += fmt::format("{}{}={}", values.empty() ? "" : " ", p.name,
+                          setting({.settings = settings}, ordering.method->parameters, p.name));
+  if (!values.empty()) attributes.emplace_back("ordering_parameters", values);
+  return attributes;
 }
 
 formats::Buffer<std::int64_t> entry_positions(const formats::CsrView& a,

@@ -1,20 +1,55 @@
-// Row orders as the verbs use them.
+// Row orders as the verbs use them: what the user asks for, checked, then computed.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "formats/buffer.hpp"
 #include "formats/csr_view.hpp"
+#include "formats/parameters.hpp"
 #include "reorder/registry.hpp"
 #include "tools/verb.hpp"
 
 namespace sptile::tools {
 
+/// How to order rows, as typed.
+struct OrderRequest {
+  std::string method = "identity", preset;
+  std::vector<std::string> settings;  ///< "name=value"
+  int window_rows = 8;
+};
+
+/// Declares the option that names the method, and --preset, --set and --window-rows. The same words on every
+/// verb.
+CLI::Option* declare_order(CLI::App& app, OrderRequest& request, const std::string& option,
+                           const std::string& help);
+
+/// A method with checked settings; names live as long as the table of methods.
+struct Ordering {
+  const reorder::Reorderer* method = nullptr;
+  const reorder::Preset* preset = nullptr;  ///< nullptr: none
+  std::vector<reorder::Setting> given;      ///< by --set, they win over those of the preset
+  int window_rows = 8;
+
+  /// "pack", "pack:fast", "pack:fast(swaps=2)".
+  [[nodiscard]] std::string label() const;
+};
+
+/// Checks a request; Errc::usage names what is unknown or out of range, and what the method takes.
+Result<Ordering> resolve_order(const OrderRequest& request);
+
+/// The same for "METHOD[:PRESET],...", or "all", in request.method. --preset and --set then go to the methods
+/// of the list that have them, which must be one at least.
+Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request);
+
 /// Runs an ordering; the result is empty when it keeps the rows as they stand.
-Result<std::vector<std::int32_t>> compute_order(Session& session, const reorder::Reorderer& method,
-                                                const formats::CsrView& a, int window_rows);
+Result<std::vector<std::int32_t>> compute_order(Session& session, const Ordering& ordering,
+                                                const formats::CsrView& a);
+
+/// The facts that a bundle records: method, preset, the value of every parameter, window height.
+Parameters order_attributes(const Ordering& ordering);
 
 /// For each entry of `a` with its rows in `new_to_old` order (empty: as they stand), its position in `a`.
 formats::Buffer<std::int64_t> entry_positions(const formats::CsrView& a,

@@ -6,7 +6,9 @@
 namespace sptile::tools {
 
 extern const Verb kConvert;
+extern const Verb kReorder;
 extern const Verb kStats;
+extern const Verb kSpy;
 extern const Verb kInfo;
 extern const Verb kVerify;
 extern const Verb kExport;

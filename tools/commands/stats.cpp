@@ -8,11 +8,10 @@
 #include "formats/convert/converters.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/sizes.hpp"
-#include "reorder/quality.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
-#include "tools/names.hpp"
 #include "tools/order.hpp"
+#include "tools/quality_report.hpp"
 #include "tools/result.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
@@ -21,8 +20,8 @@ namespace sptile::tools {
 namespace {
 
 struct StatsOptions {
-  std::string in, reorder = "identity", dtype = "f32";
-  int window_rows = 8;
+  std::string in, dtype = "f32";
+  OrderRequest order;
   bool real_part = false;
 };
 
@@ -106,7 +105,7 @@ struct Stats {
   std::int64_t rows, cols, nnz;
   LineLengths row_nnz, column_nnz;
   std::vector<FormatRow> formats;
-  std::vector<reorder::WindowQuality> quality;
+  OrderQuality quality;
   DType dtype;
 };
 
@@ -145,15 +144,10 @@ Json stats_json(const Session& session, const Stats& stats) {
   json.update({{"dtype", dtype_label(stats.dtype)}, {"order", stats.order}});
   json.update({{"empty_rows", stats.row_nnz.empty}, {"empty_cols", stats.column_nnz.empty}});
   json.update({{"row_nnz", lengths_json(stats.row_nnz)}, {"col_nnz", lengths_json(stats.column_nnz)}});
-  json["nnz1_ratio"] = stats.quality.front().nnz1_ratio;
+  json["nnz1_ratio"] = stats.quality.windows.front().nnz1_ratio;
   json["formats"] = formats_json(stats);
-  json["quality"] = Json::array();
-  for (const reorder::WindowQuality& q : stats.quality)
-    json["quality"].push_back({{"window_rows", q.window_rows},
-                               {"distinct_columns", q.distinct_columns},
-                               {"tc_blocks", q.tc_blocks},
-                               {"mean_nnz_tc", q.mean_nnz_tc},
-                               {"nnz1_ratio", q.nnz1_ratio}});
+  json["quality"] = to_json(stats.quality.windows);
+  json["locality"] = to_json(stats.quality.locality);
   return json;
 }
 
@@ -184,41 +178,36 @@ std::string formats_text(const Stats& stats) {
 }
 
 std::string stats_text(const Stats& stats) {
-  std::vector<std::vector<std::string>> rows = {
-      {"window rows", "distinct columns", "tc blocks", "entries/block", "single-entry columns"}};
-  for (const reorder::WindowQuality& q : stats.quality)
-    rows.push_back({fmt::format("{}", q.window_rows), fmt::format("{}", q.distinct_columns),
-                    fmt::format("{}", q.tc_blocks), fmt::format("{:.2f}", q.mean_nnz_tc),
-                    fmt::format("{:.1f}%", 100 * q.nnz1_ratio)});
   return fmt::format("{}: {} x {}, {} entries, {}, rows in order: {}\n{}{}\n{}\n{}", stats.name, stats.rows,
                      stats.cols, stats.nnz, dtype_label(stats.dtype), stats.order,
                      lengths_text("row", stats.row_nnz), lengths_text("column", stats.column_nnz),
-                     formats_text(stats), format_table(rows, "rrrrr"));
+                     formats_text(stats), quality_text(stats.quality));
 }
 
-// The order that the statistics are about: the bundle's own, else that of --reorder.
-Status order_rows(Session& session, const StatsOptions& options, LoadedMatrix& loaded, Stats& stats) {
-  const reorder::Reorderer* const method = reorder::find_reorderer(options.reorder);
-  if (method == nullptr)
-    return tl::unexpected(unknown_name("reorderer", options.reorder, names_of(reorder::reorderers())));
+// The order that the statistics are about: that of --reorder, else the bundle's own. Its quality is measured
+// before the rows move: the bandwidth needs to know where they were.
+Status order_rows(Session& session, const Ordering& ordering, LoadedMatrix& loaded, Stats& stats) {
   std::vector<std::int32_t> order = std::move(loaded.row_order);
   stats.order = order.empty() ? "identity" : "of the bundle";
-  if (options.reorder != "identity") {
-    auto computed = compute_order(session, *method, loaded.csr.view(), options.window_rows);
+  if (ordering.method->name != "identity") {
+    auto computed = compute_order(session, ordering, loaded.csr.view());
     if (!computed) return tl::unexpected(std::move(computed.error()));
     order = std::move(*computed);
-    stats.order = options.reorder;
+    stats.order = ordering.label();
   }
+  stats.quality = measure_order(loaded.csr.view(), order);
   if (!order.empty()) loaded.csr = formats::permute_rows(loaded.csr.view(), order);
   return {};
 }
 
 Status run_stats(Session& session, const StatsOptions& options) {
+  const auto ordering = resolve_order(options.order);
+  if (!ordering) return tl::unexpected(ordering.error());
   const DType dtype = *value_dtype_from_name(options.dtype);
   auto loaded = load_matrix(session, options.in, {dtype, options.real_part, false});
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   Stats stats{};
-  if (Status s = order_rows(session, options, *loaded, stats); !s) return s;
+  if (Status s = order_rows(session, *ordering, *loaded, stats); !s) return s;
   const formats::CsrView a = loaded->csr.view();
   stats.name = loaded->name;
   stats.rows = a.rows;
@@ -230,7 +219,6 @@ Status run_stats(Session& session, const StatsOptions& options) {
   auto sizes = measure_formats(session, a);
   if (!sizes) return tl::unexpected(std::move(sizes.error()));
   stats.formats = std::move(*sizes);
-  stats.quality = reorder::measure_quality(a);
   print_result(session, stats_json(session, stats), stats_text(stats));
   return {};
 }
@@ -240,9 +228,8 @@ Action declare_stats(CLI::App& app) {
   app.add_option("IN", options->in,
                  "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
       ->required();
-  app.add_option("--reorder", options->reorder, "look at the matrix in this row order; a bundle has its own");
-  app.add_option("--window-rows", options->window_rows, "window height that orderings aim at")
-      ->check(CLI::Range(1, 1024));
+  declare_order(app, options->order, "--reorder",
+                "look at the matrix in this row order; a bundle has its own");
   app.add_option("--dtype", options->dtype, "value type that the sizes are for")
       ->check(CLI::IsMember({"f32", "f64", "f16", "bf16"}));
   app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");

@@ -1,0 +1,1 @@
+sptile bench "$ROOT/data/examples/us_states.mtx" --reorder identity,degree --preset fast

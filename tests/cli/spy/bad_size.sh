@@ -1,0 +1,1 @@
+sptile spy "$ROOT/data/examples/us_states.mtx" -o out.png --size 5

@@ -1,0 +1,76 @@
+#include "tools/order.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace sptile;
+using tools::OrderRequest;
+using tools::resolve_order;
+using tools::resolve_orders;
+
+namespace {
+
+std::string complaint(const OrderRequest& request) {
+  const auto ordering = resolve_order(request);
+  REQUIRE_FALSE(ordering);
+  CHECK(ordering.error().code == Errc::usage);
+  return ordering.error().message;
+}
+
+std::vector<std::string> labels(const OrderRequest& request) {
+  const auto orderings = resolve_orders(request);
+  REQUIRE(orderings);
+  std::vector<std::string> result;
+  for (const tools::Ordering& ordering : *orderings) result.push_back(ordering.label());
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("an ordering is named with what was set") {
+  CHECK(resolve_order({"degree", "", {}, 8})->label() == "degree");
+  CHECK(resolve_order({"metis", "", {"part_rows=64"}, 8})->label() == "metis(part_rows=64)");
+}
+
+TEST_CASE("what a method does not take is refused by name") {
+  CHECK(complaint({"degre", "", {}, 8}).starts_with("there is no reorderer 'degre'; did you mean 'degree'?"));
+  CHECK(complaint({"degree", "fast", {}, 8}) == "degree has no presets");
+  CHECK(complaint({"metis", "", {"part=4"}, 8}) == "metis has no parameter part; it has: part_rows");
+  CHECK(complaint({"metis", "", {"part_rows"}, 8}) == "--set part_rows: name=value is wanted");
+  CHECK(complaint({"metis", "", {"part_rows=x"}, 8}) == "--set part_rows=x: 'x' is not a number");
+  CHECK(complaint({"metis", "", {"part_rows="}, 8}) == "--set part_rows=: '' is not a number");
+  CHECK(complaint({"metis", "", {"part_rows=64x"}, 8}) == "--set part_rows=64x: '64x' is not a number");
+  CHECK(complaint({"metis", "", {"part_rows=nan"}, 8})
+            .starts_with("metis: part_rows takes whole numbers from 8"));
+  CHECK(complaint({"metis", "", {"part_rows=8.5"}, 8})
+            .starts_with("metis: part_rows takes whole numbers from 8"));
+}
+
+TEST_CASE("a list of orderings shares presets and settings among those that have them") {
+  CHECK(labels({"identity,metis", "", {"part_rows=64"}, 8}) ==
+        std::vector<std::string>{"identity", "metis(part_rows=64)"});
+  CHECK(labels({"all", "", {}, 8}).size() == reorder::reorderers().size());
+  for (const OrderRequest& wrong : {OrderRequest{"identity,degree", "", {"part_rows=64"}, 8},
+                                    {"identity,degree", "fast", {}, 8},
+                                    {"identity,degree:fast", "", {}, 8},
+                                    {"identity,", "", {}, 8}}) {
+    REQUIRE_FALSE(resolve_orders(wrong));
+    CHECK(resolve_orders(wrong).error().code == Errc::usage);
+  }
+}
+
+TEST_CASE("presets of the table are found, and only those") {
+  for (const reorder::Reorderer& method : reorder::reorderers())
+    for (const reorder::Preset& preset : method.presets) {
+      const std::string name = std::string(method.name) + ":" + std::string(preset.name);
+      CHECK(labels({name, "", {}, 8}) == std::vector<std::string>{name});
+      CHECK(check_settings(method, preset.settings).has_value());
+      CHECK_FALSE(resolve_order({std::string(method.name), "nonsense", {}, 8}));
+    }
+}
+
+TEST_CASE("a bundle records every parameter, given or not") {
+  const Parameters facts = tools::order_attributes(*resolve_order({"metis", "", {}, 16}));
+  CHECK(facts == Parameters{{"ordering", std::string("metis")},
+                            {"ordering_window_rows", std::int64_t{16}},
+                            {"ordering_parameters", std::string("part_rows=256")}});
+}

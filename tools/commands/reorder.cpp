@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "formats/csr.hpp"
+#include "formats/io/matrix_market.hpp"
+#include "formats/io/output_bytes.hpp"
+#include "formats/io/print_number.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/conversion.hpp"
+#include "tools/input.hpp"
+#include "tools/order.hpp"
+#include "tools/quality_report.hpp"
+#include "tools/result.hpp"
+#include "tools/stopwatch.hpp"
+#include "tools/units.hpp"
+
+namespace sptile::tools {
+namespace {
+
+struct ReorderOptions {
+  std::string in, out, permutation, dtype = "f32";
+  OrderRequest order;
+  bool real_part = false, force = false;
+};
+
+struct ReorderReport {
+  std::int64_t rows = 0, cols = 0, nnz = 0, changed = 0;
+  double seconds = 0;
+  OrderQuality before, after;
+};
+
+bool is_bundle_name(const std::string& path) { return path.ends_with(".h5"); }
+
+Status check_outputs(const Session& session, const ReorderOptions& options) {
+  const std::string &out = options.out, &permutation = options.permutation;
+  if (out.empty() && permutation.empty())
+    return fail(Errc::usage, "nothing to write: -o names the reordered matrix, --perm the permutation");
+  if (!out.empty() && out != "-" && !out.ends_with(".mtx") && !is_bundle_name(out))
+    return fail(Errc::usage, "what to write? Name it .mtx for Matrix Market, .h5 for a bundle", out);
+  if (out == permutation) return fail(Errc::usage, "-o and --perm name the same output", out);
+  if (Status s = check_stdout_free(session, out); !s) return s;
+  if (Status s = check_stdout_free(session, permutation); !s) return s;
+  if (out.empty() || out == "-") return {};
+  // Before the input is read: a bad output should cost no waiting.
+  const auto probe = formats::OutputBytes::create(out, options.force);
+  return probe ? Status() : tl::unexpected(probe.error());
+}
+
+// One 0-based old row per line, in the new order; an empty order is the given one.
+Status write_permutation(formats::OutputBytes& output, std::span<const std::int32_t> new_to_old,
+                         std::int64_t rows) {
+  constexpr std::size_t kBlock = 1 << 20;
+  std::string text;
+  text.reserve(kBlock + 32);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    char line[24];
+    char* const end =
+        formats::print_index(line, new_to_old.empty() ? i : new_to_old[static_cast<std::size_t>(i)]);
+    *end = '\n';
+    text.append(line, end + 1);
+    if (text.size() < kBlock) continue;
+    if (Status s = output.write(text); !s) return s;
+    text.clear();
+  }
+  return output.write(text);
+}
+
+ReorderReport compare_orders(const formats::CsrView& a, std::span<const std::int32_t> order, double seconds) {
+  ReorderReport report{a.rows, a.cols, a.nnz(), 0, seconds, measure_order(a), {}};
+  report.after = order.empty() ? report.before : measure_order(a, order);
+  for (std::size_t i = 0; i < order.size(); ++i) report.changed += order[i] != static_cast<std::int32_t>(i);
+  return report;
+}
+
+Status write_text(Session& session, const ReorderOptions& options, const Ordering& ordering,
+                  const OrderObserver& observe) {
+  const auto loaded = load_matrix(session, options.in, {DType::none, options.real_part, false});
+  if (!loaded) return tl::unexpected(loaded.error());
+  const formats::CsrView a = loaded->csr.view();
+  const Stopwatch watch;
+  const auto order = compute_order(session, ordering, a);
+  if (!order) return tl::unexpected(order.error());
+  if (Status s = observe(a, *order, watch.seconds()); !s || options.out.empty()) return s;
+  const formats::Csr permuted = order->empty() ? formats::Csr{} : formats::permute_rows(a, *order);
+  return formats::write_matrix_market(order->empty() ? a : permuted.view(), options.out,
+                                      {.force = options.force, .comment = {}, .progress = &session.progress});
+}
+
+Status write_bundle(Session& session, const ReorderOptions& options, const OrderObserver& observe) {
+  ConvertOptions how;
+  how.in = options.in;
+  how.out = options.out;
+  how.dtype = options.dtype;
+  how.order = options.order;
+  how.real_part = options.real_part;
+  how.force = options.force;
+  const auto report = convert(session, how, observe);
+  return report ? Status() : tl::unexpected(report.error());
+}
+
+Json reorder_json(const Session& session, const ReorderOptions& options, const ReorderReport& report) {
+  Json json = new_result(session);
+  json.update({{"input", options.in}, {"output", options.out}, {"permutation", options.permutation}});
+  json.update({{"method", options.order.method}, {"preset", options.order.preset}});
+  json.update({{"window_rows", options.order.window_rows}, {"seed", session.common.seed}});
+  json["seconds"] = report.seconds;
+  json.update(
+      {{"rows", report.rows}, {"cols", report.cols}, {"nnz", report.nnz}, {"changed", report.changed}});
+  json["quality_before"] = to_json(report.before.windows);
+  json["quality_after"] = to_json(report.after.windows);
+  json["locality_before"] = to_json(report.before.locality);
+  json["locality_after"] = to_json(report.after.locality);
+  return json;
+}
+
+Status run_reorder(Session& session, const ReorderOptions& options) {
+  const auto ordering = resolve_order(options.order);
+  if (!ordering) return tl::unexpected(ordering.error());
+  if (Status s = check_outputs(session, options); !s) return s;
+  std::optional<formats::OutputBytes> permutation;
+  if (!options.permutation.empty()) {
+    auto created = formats::OutputBytes::create(options.permutation, options.force);
+    if (!created) return tl::unexpected(std::move(created.error()));
+    permutation = std::move(*created);
+  }
+  ReorderReport report;
+  const OrderObserver observe = [&](const formats::CsrView& a, std::span<const std::int32_t> order,
+                                    double seconds) {
+    begin(&session.progress, "measure", 0);
+    report = compare_orders(a, order, seconds);
+    return permutation ? write_permutation(*permutation, order, a.rows) : Status();
+  };
+  Status done = is_bundle_name(options.out) ? write_bundle(session, options, observe)
+                                            : write_text(session, options, *ordering, observe);
+  if (done && permutation) done = permutation->commit();
+  if (!done || options.out == "-" || options.permutation == "-") return done;
+  if (session.common.json || !session.common.quiet)
+    print_result(session, reorder_json(session, options, report),
+                 fmt::format("{}: {} x {}, {} entries, ordered by {} in {}, {} rows moved\n\n{}",
+                             options.out.empty() ? options.permutation : options.out, report.rows,
+                             report.cols, report.nnz, ordering->label(), human_seconds(report.seconds),
+                             report.changed, comparison_text(report.before, report.after)));
+  return {};
+}
+
+Action declare_reorder(CLI::App& app) {
+  auto options = std::make_shared<ReorderOptions>();
+  app.add_option("IN", options->in,
+                 "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
+      ->required();
+  app.add_option("-o,--output", options->out,
+                 "reordered matrix to write: Matrix Market (.mtx; -: standard output) or a bundle (.h5)");
+  app.add_option("--perm", options->permutation,
+                 "permutation to write: the old row of each new row, counted from 0, one per line");
+  declare_order(app, options->order, "--method", "how to order ('sptile list reorderers')")
+      ->required()
+      ->default_str("");
+  app.add_option("--dtype", options->dtype, "type of the values in the formats of a bundle")
+      ->check(CLI::IsMember({"f32", "f64", "f16", "bf16"}));
+  app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
+  declare_force(app, options->force);
+  return [options](Session& session) { return run_reorder(session, *options); };
+}
+}  // namespace
+
+const Verb kReorder = {"reorder", "order the rows of a matrix, and tell what that changes",
+                       "  sptile reorder matrix.mtx --method rcm -o ordered.mtx --perm order.txt",
+                       declare_reorder};
+
+}  // namespace sptile::tools

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <vector>
+
+#include "formats/io/output_bytes.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/input.hpp"
+#include "tools/order.hpp"
+#include "tools/result.hpp"
+#include "tools/spy/png.hpp"
+#include "tools/spy/raster.hpp"
+
+namespace sptile::tools {
+namespace {
+
+struct SpyOptions {
+  std::string in, out;
+  OrderRequest order;
+  std::int64_t size = 800;
+  bool rows_only = false, real_part = false, force = false;
+};
+
+// As it stands, and beside it in the order asked for.
+Result<std::vector<spy::Raster>> make_panels(Session& session, const SpyOptions& options,
+                                             const Ordering& ordering, const formats::CsrView& a) {
+  std::vector<spy::Raster> panels = {spy::rasterise(a, {}, {}, options.size)};
+  if (ordering.method->name == "identity") return panels;
+  const auto order = compute_order(session, ordering, a);
+  if (!order) return tl::unexpected(order.error());
+  const bool columns_too = a.rows == a.cols && !options.rows_only;
+  panels.push_back(
+      spy::rasterise(a, *order, columns_too ? *order : std::vector<std::int32_t>(), options.size));
+  return panels;
+}
+
+Status write_bytes(const std::string& path, bool force, const std::string& bytes) {
+  auto output = formats::OutputBytes::create(path, force);
+  if (!output) return tl::unexpected(std::move(output.error()));
+  if (Status s = output->write(bytes); !s) return s;
+  return output->commit();
+}
+
+Status run_spy(Session& session, const SpyOptions& options) {
+  if (const Status s = check_stdout_free(session, options.out); !s) return s;
+  const auto ordering = resolve_order(options.order);
+  if (!ordering) return tl::unexpected(ordering.error());
+  // Before the input is read: a bad output should cost no waiting.
+  if (const auto probe = formats::OutputBytes::create(options.out, options.force); !probe)
+    return tl::unexpected(probe.error());
+  const auto loaded = load_matrix(session, options.in, {DType::f32, options.real_part, false});
+  if (!loaded) return tl::unexpected(loaded.error());
+  const formats::CsrView a = loaded->csr.view();
+  const auto panels = make_panels(session, options, *ordering, a);
+  if (!panels) return tl::unexpected(panels.error());
+  const spy::Image image = spy::paint(*panels);
+  const auto bytes = spy::encode_png(image);
+  if (!bytes) return tl::unexpected(bytes.error());
+  const Status written = write_bytes(options.out, options.force, *bytes);
+  if (!written || options.out == "-") return written;
+
+  Json json = new_result(session);
+  json.update({{"input", options.in}, {"output", options.out}, {"reorder", ordering->label()}});
+  json.update({{"rows", a.rows}, {"cols", a.cols}, {"nnz", a.nnz()}});
+  json.update({{"width", image.width}, {"height", image.height}, {"panels", panels->size()}});
+  if (session.common.json || !session.common.quiet)
+    print_result(session, json,
+                 fmt::format("{}: {} x {} pixels, {} x {} with {} entries{}\n", options.out, image.width,
+                             image.height, a.rows, a.cols, a.nnz(),
+                             panels->size() > 1 ? ", as it stands and ordered by " + ordering->label() : ""));
+  return {};
+}
+
+Action declare_spy(CLI::App& app) {
+  auto options = std::make_shared<SpyOptions>();
+  app.add_option("IN", options->in,
+                 "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
+      ->required();
+  app.add_option("-o,--output", options->out, "PNG file to write; -: standard output")->required();
+  declare_order(app, options->order, "--reorder", "beside the matrix as it stands, paint it in this order");
+  app.add_option("--size", options->size, "pixels of the longer side")->check(CLI::Range(16, 4096));
+  app.add_flag("--rows-only", options->rows_only,
+               "leave the columns of a square matrix in their order; else they follow the rows");
+  app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
+  declare_force(app, options->force);
+  return [options](Session& session) { return run_spy(session, *options); };
+}
+}  // namespace
+
+const Verb kSpy = {"spy", "paint the sparsity of a matrix: the darker, the more entries",
+                   "  sptile spy matrix.mtx -o matrix.png --reorder rcm --size 600", declare_spy};
+
+}  // namespace sptile::tools

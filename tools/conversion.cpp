@@ -1,0 +1,220 @@
+#include "tools/conversion.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "formats/convert/converters.hpp"
+#include "formats/io/atomic_file.hpp"
+#include "formats/io/bundle_writer.hpp"
+#include "formats/layout/csr.hpp"
+#include "tools/background.hpp"
+#include "tools/input.hpp"
+#include "tools/names.hpp"
+#include "tools/stopwatch.hpp"
+#include "tools/units.hpp"
+
+namespace sptile::tools {
+namespace {
+
+FormatReport report_format(const formats::FormatView& view, double seconds, Parameters parameters) {
+  return {std::string(view.layout->name),
+          view.layout->tc_blocks(view),
+          formats::index_bytes(view),
+          formats::value_bytes(view),
+          seconds,
+          std::move(parameters)};
+}
+
+// Only what decides the contents: the same input and options give the same bytes, whatever the output's name
+// and the number of threads.
+Parameters root_attributes(const ConvertOptions& options, const Ordering& ordering,
+                           const LoadedMatrix& source, std::uint64_t seed) {
+  const OrderRequest& order = options.order;
+  const std::string typed = fmt::format(
+      "--format {} --reorder {}{}{} --dtype {}{}{}", options.formats, order.method,
+      order.preset.empty() ? "" : " --preset " + order.preset,
+      order.settings.empty() ? "" : fmt::format(" --set {}", fmt::join(order.settings, ",")), options.dtype,
+      options.refreshable ? " --refreshable" : "", options.real_part ? " --real-part" : "");
+  Parameters attributes = {{"source_name", source.name},
+                           {"source_sha256", source.sha256},
+                           {"options", typed},
+                           {"seed", static_cast<std::int64_t>(seed)}};
+  for (auto& [name, value] : order_attributes(ordering)) attributes.emplace_back(name, std::move(value));
+  return attributes;
+}
+
+std::int64_t count_infinite(ArrayView values) {
+  const formats::Array wide = formats::convert_values(values, DType::f32);
+  const auto numbers = wide.as<float>();
+  return std::count_if(numbers.begin(), numbers.end(), [](float x) { return x - x != 0; });
+}
+
+// Converts one matrix; members are what the steps hand to each other.
+class Conversion {
+ public:
+  Conversion(Session& session, const ConvertOptions& options, std::vector<std::string> names,
+             Ordering ordering, const OrderObserver& observe)
+      : session_(session),
+        options_(options),
+        names_(std::move(names)),
+        ordering_(std::move(ordering)),
+        observe_(observe),
+        dtype_(*value_dtype_from_name(options.dtype)) {}
+
+  Result<ConvertReport> run() {
+    for (const auto step :
+         {&Conversion::read, &Conversion::reorder, &Conversion::add_formats, &Conversion::commit})
+      if (Status s = (this->*step)(); !s) return tl::unexpected(std::move(s.error()));
+    report_.total = total_.seconds();
+    return std::move(report_);
+  }
+
+ private:
+  Status read();
+  Status reorder();
+  Status add_formats();
+  Status add_format(const formats::Converter& converter);
+  Status commit();
+  void round_values();
+  void apply_order();
+
+  Session& session_;
+  const ConvertOptions& options_;
+  const std::vector<std::string> names_;
+  const Ordering ordering_;
+  const OrderObserver& observe_;
+  const DType dtype_;
+  const Stopwatch total_;
+  std::optional<formats::BundleWriter> writer_;  // from when the source is read
+  Background writing_;
+  ConvertReport report_;
+  std::shared_ptr<const LoadedMatrix> source_;              // shared with the task that writes it
+  std::shared_ptr<const std::vector<std::int32_t>> order_;  // empty: as it stands
+  formats::Array rounded_;                                  // values of the formats when not those of /csr
+  formats::Csr permuted_;
+  formats::Buffer<std::int64_t> positions_;  // with --refreshable: where each entry of matrix_ stands in /csr
+  formats::CsrView matrix_;                  // what the formats are made from
+};
+
+Status Conversion::read() {
+  const Stopwatch watch;
+  const DType source_type = dtype_ == DType::f64 ? DType::f64 : DType::f32;
+  auto loaded = load_matrix(session_, options_.in, {source_type, options_.real_part, true});
+  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  source_ = std::make_shared<const LoadedMatrix>(std::move(*loaded));
+  matrix_ = source_->csr.view();
+  report_.read = watch.seconds();
+  report_.rows = matrix_.rows;
+  report_.cols = matrix_.cols;
+  report_.nnz = matrix_.nnz();
+  report_.duplicates = source_->duplicates;
+  report_.formats.push_back(report_format(formats::as_format(matrix_), 0, {}));
+  session_.detail(fmt::format("read {} x {}, {} entries in {}", report_.rows, report_.cols, report_.nnz,
+                              human_seconds(report_.read)));
+  auto writer = formats::BundleWriter::create(
+      options_.out, {.force = options_.force,
+                     .attributes = root_attributes(options_, ordering_, *source_, session_.common.seed)});
+  if (!writer) return tl::unexpected(std::move(writer.error()));
+  writer_ = std::move(*writer);
+  return writing_.start([this, source = source_] { return writer_->add_csr(source->csr.view()); });
+}
+
+void Conversion::round_values() {
+  if (matrix_.is_pattern() || matrix_.values.dtype == dtype_) return;
+  rounded_ = formats::convert_values(matrix_.values, dtype_);
+  const std::int64_t before = count_infinite(matrix_.values), after = count_infinite(rounded_.view());
+  if (after > before)
+    session_.note(fmt::format("{}: values too large for {}, infinite in the formats: {}", options_.in,
+                              options_.dtype, after - before));
+  matrix_.values = rounded_.view();
+}
+
+// Permutes the matrix and lets go of the source as soon as it is written.
+void Conversion::apply_order() {
+  permuted_ = formats::permute_rows(matrix_, *order_);
+  if (options_.refreshable) positions_ = entry_positions(matrix_, *order_);
+  matrix_ = permuted_.view();
+  rounded_ = {};
+  source_.reset();
+}
+
+Status Conversion::reorder() {
+  const Stopwatch watch;
+  auto order = compute_order(session_, ordering_, matrix_);
+  if (!order) return tl::unexpected(std::move(order.error()));
+  const double seconds = watch.seconds();
+  if (observe_)
+    if (Status s = observe_(matrix_, *order, seconds); !s) return s;
+  report_.reordered = !order->empty();
+  order_ = std::make_shared<const std::vector<std::int32_t>>(std::move(*order));
+  round_values();
+  report_.dtype = matrix_.values.dtype;
+  if (report_.reordered)
+    apply_order();
+  else if (options_.refreshable)
+    positions_ = entry_positions(matrix_, {});
+  report_.reorder = watch.seconds();
+  if (!report_.reordered) return {};
+  return writing_.start([this, order_kept = order_] { return writer_->add_row_order(*order_kept); });
+}
+
+Status Conversion::add_format(const formats::Converter& converter) {
+  const Stopwatch watch;
+  auto data = converter.from_csr(matrix_, &session_.progress);
+  if (!data) return tl::unexpected(std::move(data.error()));
+  formats::Array origin;
+  if (options_.refreshable && !matrix_.is_pattern()) {
+    auto made = formats::value_source(converter, matrix_, positions_.span());
+    if (!made) return tl::unexpected(std::move(made.error()));
+    origin = std::move(*made);
+  }
+  report_.formats.push_back(report_format(data->view(), watch.seconds(), data->parameters));
+  report_.convert += watch.seconds();
+  session_.detail(fmt::format("converted to {} in {}", converter.format, human_seconds(watch.seconds())));
+  struct Product {
+    formats::FormatData data;
+    formats::Array origin;
+  };
+  auto product = std::make_shared<const Product>(Product{std::move(*data), std::move(origin)});
+  return writing_.start([this, product] {
+    return writer_->add_format(product->data.view(), product->data.parameters, product->origin.view());
+  });
+}
+
+Status Conversion::add_formats() {
+  for (const std::string& name : names_)
+    if (name != "csr")  // always there
+      if (Status s = add_format(*formats::find_converter(name)); !s) return s;
+  return {};
+}
+
+Status Conversion::commit() {
+  if (Status s = writing_.wait(); !s) return s;
+  const Stopwatch watch;
+  begin(&session_.progress, "commit", 0);
+  const auto bytes = writer_->commit();
+  if (!bytes) return tl::unexpected(bytes.error());
+  report_.write = writing_.busy_seconds() + watch.seconds();
+  report_.file_bytes = *bytes;
+  return {};
+}
+
+}  // namespace
+
+Result<ConvertReport> convert(Session& session, const ConvertOptions& options, const OrderObserver& observe) {
+  if (options.out == "-") return fail(Errc::usage, "a bundle cannot be piped: HDF5 needs a file; name one");
+  auto names = parse_names("format", options.formats, format_names());
+  if (!names) return tl::unexpected(std::move(names.error()));
+  auto ordering = resolve_order(options.order);
+  if (!ordering) return tl::unexpected(std::move(ordering.error()));
+  // Before the input is read: a bad output should cost no waiting.
+  if (const auto probe = formats::AtomicFile::create(options.out, options.force); !probe)
+    return tl::unexpected(probe.error());
+  return Conversion(session, options, std::move(*names), std::move(*ordering), observe).run();
+}
+
+}  // namespace sptile::tools

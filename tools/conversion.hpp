@@ -1,0 +1,50 @@
+// Reads, reorders, converts and writes: what `convert` and `reorder` do to make a bundle.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/csr_view.hpp"
+#include "formats/dtype.hpp"
+#include "formats/parameters.hpp"
+#include "tools/order.hpp"
+#include "tools/verb.hpp"
+
+namespace sptile::tools {
+
+struct ConvertOptions {
+  std::string in, out, formats = "all", dtype = "f32";  ///< out: the bundle
+  OrderRequest order;
+  bool refreshable = false, real_part = false, force = false;
+};
+
+/// One format of the bundle.
+struct FormatReport {
+  std::string name;
+  std::int64_t tc_blocks, index_bytes, value_bytes;
+  double seconds;
+  Parameters parameters;
+};
+
+struct ConvertReport {
+  std::int64_t rows, cols, nnz, duplicates;
+  std::vector<FormatReport> formats;
+  double read = 0, reorder = 0, convert = 0, write = 0, total = 0;
+  bool reordered = false;
+  DType dtype = DType::none;  ///< of the values in the formats
+  std::uint64_t file_bytes = 0;
+};
+
+/// Sees the matrix in its original row order, the order found for it (empty: as it stands) and the seconds
+/// that took, before anything is made from them.
+using OrderObserver = std::function<Status(const formats::CsrView& a,
+                                           std::span<const std::int32_t> new_to_old, double seconds)>;
+
+/// Writes a bundle, whole or not at all. Names, values and the output are checked before the input is read.
+Result<ConvertReport> convert(Session& session, const ConvertOptions& options,
+                              const OrderObserver& observe = {});
+
+}  // namespace sptile::tools

@@ -103,6 +103,7 @@ Result<Ordering> resolve_order(const OrderRequest& request) {
   for (const std::string& text : request.settings) {
     const auto setting = parse_setting(*ordering.method, text);
     if (!setting) return tl::unexpected(setting.error());
+    std::erase_if(ordering.given, [&](const reorder::Setting& old) { return old.name == setting->name; });
     ordering.given.push_back(*setting);
   }
   return ordering;

@@ -29,6 +29,7 @@ std::vector<std::string> labels(const OrderRequest& request) {
 TEST_CASE("an ordering is named with what was set") {
   CHECK(resolve_order({"degree", "", {}, 8})->label() == "degree");
   CHECK(resolve_order({"metis", "", {"part_rows=64"}, 8})->label() == "metis(part_rows=64)");
+  CHECK(resolve_order({"metis", "", {"part_rows=64", "part_rows=9"}, 8})->label() == "metis(part_rows=9)");
 }
 
 TEST_CASE("what a method does not take is refused by name") {

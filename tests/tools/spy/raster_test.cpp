@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "formats/random.hpp"

@@ -11,6 +11,7 @@
 #include "reorder/metis.hpp"
 #include "reorder/random.hpp"
 #include "reorder/rcm.hpp"
+#include "reorder/wjaccard.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -21,6 +22,8 @@ constexpr Reorderer kReorderers[] = {
     {"rcm", "reverse Cuthill-McKee: small bandwidth", order_by_rcm},
     {"metis", "parts of a k-way partition, one after the other", order_by_metis, kMetisParameters},
     {"metis-nd", "nested dissection", order_by_dissection},
+    {"wjaccard", "a path through the most similar rows (RSH-SpMM)", order_by_weighted_jaccard,
+     kWJaccardParameters},
 };
 
 std::string number(double value) {

@@ -1,0 +1,137 @@
+#include "reorder/spanning_forest.hpp"
+
+#include <tbb/parallel_sort.h>
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace sptile::reorder {
+namespace {
+
+/// Which vertices are connected so far. Paths are halved on the way up, the smaller tree goes below.
+class DisjointSets {
+ public:
+  explicit DisjointSets(std::int64_t size) : parent_(static_cast<std::size_t>(size), -1) {}
+
+  std::int32_t find(std::int32_t v) {
+    while (up(v) >= 0) {
+      if (up(up(v)) >= 0) up(v) = up(up(v));
+      v = up(v);
+    }
+    return v;
+  }
+
+  /// False when they were one already.
+  bool unite(std::int32_t a, std::int32_t b) {
+    a = find(a), b = find(b);
+    if (a == b) return false;
+    if (up(a) > up(b)) std::swap(a, b);
+    up(a) += up(b);
+    up(b) = a;
+    return true;
+  }
+
+ private:
+  std::int32_t& up(std::int32_t v) { return parent_[static_cast<std::size_t>(v)]; }
+  std::vector<std::int32_t> parent_;  // at a root: minus the number of its vertices
+};
+
+/// The forest as adjacency lists, each in the order of the edges.
+class Adjacency {
+ public:
+  Adjacency(const std::vector<WeightedEdge>& forest, std::size_t vertices)
+      : offsets_(vertices + 2), neighbours_(forest.size() * 2) {
+    for (const WeightedEdge& e : forest) ++offset(e.a + 2), ++offset(e.b + 2);
+    std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+    for (const WeightedEdge& e : forest) add(e.a, e.b), add(e.b, e.a);
+  }
+
+  std::span<const std::int32_t> of(std::int32_t v) const {
+    const auto at = static_cast<std::size_t>(v);
+    return {neighbours_.data() + offsets_[at], neighbours_.data() + offsets_[at + 1]};
+  }
+
+ private:
+  std::int64_t& offset(std::int64_t at) { return offsets_[static_cast<std::size_t>(at)]; }
+  void add(std::int32_t from, std::int32_t to) {
+    neighbours_[static_cast<std::size_t>(offset(from + 1)++)] = to;
+  }
+
+  std::vector<std::int64_t> offsets_;
+  std::vector<std::int32_t> neighbours_;
+};
+
+struct Tree {
+  std::vector<std::int32_t> breadth_first;  // parents before children
+  std::vector<std::int32_t> parent;         // -1 at a root
+  std::vector<std::int32_t> size;           // vertices below, itself too
+};
+
+Tree root_trees(const Adjacency& adjacency, const std::vector<std::int32_t>& roots) {
+  constexpr std::int32_t kUnseen = -2;
+  Tree tree{{}, std::vector<std::int32_t>(roots.size(), kUnseen), std::vector<std::int32_t>(roots.size(), 1)};
+  tree.breadth_first.reserve(roots.size());
+  std::size_t next = 0;
+  for (const std::int32_t root : roots) {
+    if (tree.parent[static_cast<std::size_t>(root)] != kUnseen) continue;
+    tree.parent[static_cast<std::size_t>(root)] = -1;
+    tree.breadth_first.push_back(root);
+    for (; next < tree.breadth_first.size(); ++next) {
+      const std::int32_t v = tree.breadth_first[next];
+      for (const std::int32_t child : adjacency.of(v)) {
+        if (child == tree.parent[static_cast<std::size_t>(v)]) continue;
+        tree.parent[static_cast<std::size_t>(child)] = v;
+        tree.breadth_first.push_back(child);
+      }
+    }
+  }
+  for (std::size_t i = roots.size(); i-- > 0;) {
+    const auto v = static_cast<std::size_t>(tree.breadth_first[i]);
+    if (tree.parent[v] >= 0) tree.size[static_cast<std::size_t>(tree.parent[v])] += tree.size[v];
+  }
+  return tree;
+}
+
+}  // namespace
+
+std::vector<WeightedEdge> maximum_spanning_forest(std::int64_t vertices, std::vector<WeightedEdge> edges) {
+  tbb::parallel_sort(edges, [](const WeightedEdge& x, const WeightedEdge& y) {
+    return x.weight != y.weight ? x.weight > y.weight : std::tie(x.a, x.b) < std::tie(y.a, y.b);
+  });
+  DisjointSets sets(vertices);
+  std::size_t taken = 0;
+  for (const WeightedEdge& e : edges)
+    if (sets.unite(e.a, e.b)) edges[taken++] = e;
+  edges.resize(taken);
+  return edges;
+}
+
+std::vector<std::int32_t> depth_first_order(const std::vector<WeightedEdge>& forest,
+                                            const std::vector<std::int32_t>& roots) {
+  const Adjacency adjacency(forest, roots.size());
+  const Tree tree = root_trees(adjacency, roots);
+  const auto larger = [&](std::int32_t x, std::int32_t y) {
+    return tree.size[static_cast<std::size_t>(x)] > tree.size[static_cast<std::size_t>(y)];
+  };
+  std::vector<std::int32_t> order, stack;
+  order.reserve(roots.size());
+  for (const std::int32_t root : roots) {
+    if (tree.parent[static_cast<std::size_t>(root)] >= 0) continue;
+    stack.push_back(root);
+    while (!stack.empty()) {
+      const std::int32_t v = stack.back();
+      stack.pop_back();
+      order.push_back(v);
+      const std::size_t first = stack.size();
+      for (const std::int32_t u : adjacency.of(v))
+        if (u != tree.parent[static_cast<std::size_t>(v)]) stack.push_back(u);
+      std::stable_sort(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end(), larger);
+    }
+  }
+  return order;
+}
+
+}  // namespace sptile::reorder

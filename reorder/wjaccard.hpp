@@ -1,0 +1,29 @@
+// Rows in a path through their most similar ones.
+#pragma once
+
+#include <array>
+
+#include "reorder/registry.hpp"
+
+namespace sptile::reorder {
+
+inline constexpr std::array<Parameter, 6> kWJaccardParameters = {{
+    {"neighbours", "most similar rows kept for each row", 10, 1, 256, true},
+    {"alpha", "column weight is entries^-alpha; 0 weighs all alike", 0.5, 0, 4, false},
+    {"list-rows", "rows met in a column, of longer ones a part", 256, 2, 1 << 20, true},
+    {"visits", "rows met for each row, rarest columns first", 4096, 1, 1 << 30, true},
+    {"stretch", "rows that 2-opt arranges at a time; 0: none", 64, 0, 64, true},
+    {"isolation", "a row moves whose best similarity is this much above its place's; 0: none", 2, 0, 1e6,
+     false},
+}};
+
+/// Orders the rows of any matrix after "RSH-SpMM", section 3.4 (Algorithm 3): the nearest rows of each by
+/// weighted Jaccard similarity (nearest_rows.hpp), a spanning forest of greatest similarity over them, a
+/// depth-first walk of it, 2-opt in stretches, and rows that still stand among strangers moved beside their
+/// nearest. Then rows that share no column with another, then rows without entries, both in their order.
+/// O(nnz + rows * visits), whatever the degrees; all but the walk in parallel; memory as nearest_rows, and 12
+/// bytes for each neighbour of each row.
+Result<std::vector<std::int32_t>> order_by_weighted_jaccard(const formats::CsrView& a,
+                                                            const ReorderOptions& options);
+
+}  // namespace sptile::reorder

@@ -9,6 +9,7 @@
 #include "reorder/degree.hpp"
 #include "reorder/identity.hpp"
 #include "reorder/metis.hpp"
+#include "reorder/lsh.hpp"
 #include "reorder/random.hpp"
 #include "reorder/rcm.hpp"
 #include "reorder/wjaccard.hpp"
@@ -22,6 +23,7 @@ constexpr Reorderer kReorderers[] = {
     {"rcm", "reverse Cuthill-McKee: small bandwidth", order_by_rcm},
     {"metis", "parts of a k-way partition, one after the other", order_by_metis, kMetisParameters},
     {"metis-nd", "nested dissection", order_by_dissection},
+    {"lsh", "clusters of rows that share minhash buckets (DTC-SpMM)", order_by_lsh, kLshParameters},
     {"wjaccard", "a path through the most similar rows (RSH-SpMM)", order_by_weighted_jaccard,
      kWJaccardParameters},
 };

@@ -24,10 +24,10 @@ class DisjointSets {
     return v;
   }
 
-  /// False when they were one already.
-  bool unite(std::int32_t a, std::int32_t b) {
+  /// False when they were one already, or would be more than `most` vertices.
+  bool unite(std::int32_t a, std::int32_t b, std::int32_t most) {
     a = find(a), b = find(b);
-    if (a == b) return false;
+    if (a == b || -(std::int64_t{up(a)} + up(b)) > most) return false;
     if (up(a) > up(b)) std::swap(a, b);
     up(a) += up(b);
     up(b) = a;
@@ -97,41 +97,44 @@ Tree root_trees(const Adjacency& adjacency, const std::vector<std::int32_t>& roo
 
 }  // namespace
 
-std::vector<WeightedEdge> maximum_spanning_forest(std::int64_t vertices, std::vector<WeightedEdge> edges) {
+std::vector<WeightedEdge> maximum_spanning_forest(std::int64_t vertices, std::vector<WeightedEdge> edges,
+                                                  std::int32_t most) {
   tbb::parallel_sort(edges, [](const WeightedEdge& x, const WeightedEdge& y) {
     return x.weight != y.weight ? x.weight > y.weight : std::tie(x.a, x.b) < std::tie(y.a, y.b);
   });
   DisjointSets sets(vertices);
   std::size_t taken = 0;
   for (const WeightedEdge& e : edges)
-    if (sets.unite(e.a, e.b)) edges[taken++] = e;
+    if (sets.unite(e.a, e.b, most)) edges[taken++] = e;
   edges.resize(taken);
   return edges;
 }
 
-std::vector<std::int32_t> depth_first_order(const std::vector<WeightedEdge>& forest,
-                                            const std::vector<std::int32_t>& roots) {
+ForestWalk walk_depth_first(const std::vector<WeightedEdge>& forest, const std::vector<std::int32_t>& roots) {
   const Adjacency adjacency(forest, roots.size());
   const Tree tree = root_trees(adjacency, roots);
   const auto larger = [&](std::int32_t x, std::int32_t y) {
     return tree.size[static_cast<std::size_t>(x)] > tree.size[static_cast<std::size_t>(y)];
   };
-  std::vector<std::int32_t> order, stack;
-  order.reserve(roots.size());
+  ForestWalk walk;
+  walk.order.reserve(roots.size());
+  std::vector<std::int32_t> stack;
   for (const std::int32_t root : roots) {
     if (tree.parent[static_cast<std::size_t>(root)] >= 0) continue;
+    walk.tree_starts.push_back(static_cast<std::int64_t>(walk.order.size()));
     stack.push_back(root);
     while (!stack.empty()) {
       const std::int32_t v = stack.back();
       stack.pop_back();
-      order.push_back(v);
-      const std::size_t first = stack.size();
+      walk.order.push_back(v);
+      const auto first = static_cast<std::ptrdiff_t>(stack.size());
       for (const std::int32_t u : adjacency.of(v))
         if (u != tree.parent[static_cast<std::size_t>(v)]) stack.push_back(u);
-      std::stable_sort(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end(), larger);
+      std::stable_sort(stack.begin() + first, stack.end(), larger);
     }
   }
-  return order;
+  walk.tree_starts.push_back(static_cast<std::int64_t>(walk.order.size()));
+  return walk;
 }
 
 }  // namespace sptile::reorder

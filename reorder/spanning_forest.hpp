@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace sptile::reorder {
@@ -15,12 +16,20 @@ struct WeightedEdge {
 /// Takes the edges of a spanning forest of greatest total weight, heaviest first (Kruskal: "On the shortest
 /// spanning subtree of a graph", 1956). Equal weights: the edge with the lower a, then b, first; so the
 /// result is unique. `edges` may hold loops and repeats. O(edges log edges), the sort in parallel.
-std::vector<WeightedEdge> maximum_spanning_forest(std::int64_t vertices, std::vector<WeightedEdge> edges);
+/// With `most`, an edge that would make a tree of more vertices is left out: clusters of bounded size.
+std::vector<WeightedEdge> maximum_spanning_forest(
+    std::int64_t vertices, std::vector<WeightedEdge> edges,
+    std::int32_t most = std::numeric_limits<std::int32_t>::max());
 
-/// Lists the vertices of the forest tree by tree, each tree in the order of a depth-first walk; a tree starts
-/// at its first vertex in `roots`, which must name every vertex once. Small branches are walked before large
-/// ones: a walk that comes back from a branch then has not gone far. O(vertices), without recursion.
-std::vector<std::int32_t> depth_first_order(const std::vector<WeightedEdge>& forest,
-                                            const std::vector<std::int32_t>& roots);
+/// The vertices tree by tree.
+struct ForestWalk {
+  std::vector<std::int32_t> order;
+  std::vector<std::int64_t> tree_starts;  ///< where each tree begins in `order`, then the number of vertices
+};
+
+/// Walks each tree depth first, from its first vertex in `roots`, which must name every vertex once; trees in
+/// the order of their roots. Small branches come before large ones: a walk that comes back from a branch then
+/// has not gone far. O(vertices log degree), without recursion.
+ForestWalk walk_depth_first(const std::vector<WeightedEdge>& forest, const std::vector<std::int32_t>& roots);
 
 }  // namespace sptile::reorder

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reorder/nearest_rows.hpp"
+#include "reorder/neighbour_edges.hpp"
 #include "reorder/path_refinement.hpp"
 #include "reorder/spanning_forest.hpp"
 #include "reorder/weighted_jaccard.hpp"
@@ -20,26 +21,6 @@ float similarity_to(const NearestRows& nearest, std::int64_t r, std::int64_t u) 
   for (const Neighbour& n : nearest.of(r))
     if (n.row == u) return n.similarity;
   return 0;
-}
-
-/// One edge for each pair of which one row is among the nearest of the other.
-std::vector<WeightedEdge> edges_of(const NearestRows& nearest, std::int64_t rows) {
-  const auto mine = [&](std::int64_t r, const Neighbour& n) {
-    return r < n.row || similarity_to(nearest, n.row, r) == 0;
-  };
-  std::vector<std::int64_t> first(static_cast<std::size_t>(rows) + 1);
-  tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t r) {
-    first[static_cast<std::size_t>(r) + 1] =
-        std::ranges::count_if(nearest.of(r), [&](const Neighbour& n) { return mine(r, n); });
-  });
-  for (std::size_t r = 1; r < first.size(); ++r) first[r] += first[r - 1];
-  std::vector<WeightedEdge> edges(static_cast<std::size_t>(first.back()));
-  tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t r) {
-    auto at = static_cast<std::size_t>(first[static_cast<std::size_t>(r)]);
-    for (const Neighbour& n : nearest.of(r))
-      if (mine(r, n)) edges[at++] = {n.similarity, static_cast<std::int32_t>(r), n.row};
-  });
-  return edges;
 }
 
 /// Rows with a neighbour, rows without, rows without entries; gives the number of the first.
@@ -109,11 +90,11 @@ Result<Order> order_by_weighted_jaccard(const CsrView& a, const ReorderOptions& 
   if (!nearest) return tl::unexpected(nearest.error());
 
   begin(options.progress, "spanning forest", 0);
-  const std::vector<WeightedEdge> forest = maximum_spanning_forest(a.rows, edges_of(*nearest, a.rows));
+  const std::vector<WeightedEdge> forest = maximum_spanning_forest(a.rows, edges_of(*nearest));
   if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
   Order roots;
   const std::size_t connected = sort_by_kind(a, forest, roots);
-  Order order = depth_first_order(forest, roots);
+  Order order = walk_depth_first(forest, roots).order;
 
   begin(options.progress, "2-opt", a.rows);
   const std::span<std::int32_t> path(order.data(), connected);

@@ -1,0 +1,25 @@
+// Clusters of similar rows, and clusters of clusters.
+#pragma once
+
+#include <array>
+
+#include "reorder/registry.hpp"
+
+namespace sptile::reorder {
+
+inline constexpr std::array<Parameter, 5> kLshParameters = {{
+    {"bands", "times that rows are thrown into buckets", 16, 1, 1024, true},
+    {"band-hashes", "minhashes that agree in a bucket", 2, 1, 16, true},
+    {"similarity", "least Jaccard index of partners", 0.2, 0, 1, false},
+    {"cluster-rows", "rows at which a cluster closes", 16, 1, 1 << 20, true},
+    {"group-clusters", "clusters at which a group closes; 1: no groups", 128, 1, 1 << 20, true},
+}};
+
+/// Orders the rows of any matrix as the TCA reordering of DTC-SpMM (ASPLOS 2024) describes: rows that share
+/// minhash buckets are merged, most similar pairs first, into clusters of a window's size; the clusters, as
+/// the sets of their columns, are merged the same way into groups that fit a cache. Rows without entries come
+/// last, in their order. O(bands * (nnz * band-hashes + rows log rows)), parallel but for the merging;
+/// memory: the structure once more, about 100 bytes a row.
+Result<std::vector<std::int32_t>> order_by_lsh(const formats::CsrView& a, const ReorderOptions& options);
+
+}  // namespace sptile::reorder

@@ -170,8 +170,10 @@ class Search {
 
   /// Replaces the estimates of the shortlist by true similarities.
   void compare_in_full(std::int64_t r, Scratch& scratch, std::span<Key> best) const {
+    for (const Key key : best) __builtin_prefetch(&a_.row_ptr[static_cast<std::size_t>(row_of(key))]);
     for (const std::int32_t c : columns_of(a_, r))
       scratch.marked[static_cast<std::size_t>(c)] = columns_[c].weight;
+    for (const Key key : best) __builtin_prefetch(columns_of(a_, row_of(key)).data());
     for (Key& key : best) {
       const std::int32_t u = row_of(key);
       key = key_of(weights_.similarity(r, u, common_weight(r, u, scratch)), u);

@@ -14,8 +14,8 @@ namespace sptile::reorder {
 
 struct NearestOptions {
   int neighbours = 10;  ///< kept for each row
-  int list_rows = 256;  ///< of a longer column only so many rows are met, those next to the asking one
-  int visits = 4096;    ///< rows met for each row, repeats counted: its rarest columns come first
+  int list_rows = 64;   ///< of a longer column only so many rows are met, those next to the asking one
+  int visits = 2048;    ///< rows met for each row, repeats counted: its rarest columns come first
   Progress* progress = nullptr;
 };
 

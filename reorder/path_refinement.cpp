@@ -48,18 +48,24 @@ void compare(const formats::CsrView& a, const JaccardWeights& weights, std::span
 
 /// Reverses one run after another until nothing is gained; `path` holds places.
 void two_opt(const Similarities& similarity, std::span<std::uint8_t> path) {
-  const auto between = [&](std::size_t i, std::size_t j) { return similarity.of[path[i]][path[j]]; };
+  std::array<float, kMostRows> link;  // similarity of a row and the next one
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) link[i] = similarity.of[path[i]][path[i + 1]];
   bool improved = true;
   for (int pass = 0; improved && pass < kMostPasses; ++pass) {
     improved = false;
-    for (std::size_t i = 1; i + 2 < path.size(); ++i)
+    for (std::size_t i = 1; i + 2 < path.size(); ++i) {
+      const auto& before = similarity.of[path[i - 1]];
+      const auto* first = &similarity.of[path[i]];
       for (std::size_t j = i + 1; j + 1 < path.size(); ++j) {
-        const float gain = between(i - 1, j) + between(i, j + 1) - between(i - 1, i) - between(j, j + 1);
-        if (gain <= kLeastGain) continue;
-        std::reverse(path.begin() + static_cast<std::ptrdiff_t>(i),
-                     path.begin() + static_cast<std::ptrdiff_t>(j) + 1);
+        const float from = before[path[j]], to = (*first)[path[j + 1]];
+        if (from + to - link[i - 1] - link[j] <= kLeastGain) continue;
+        std::reverse(path.data() + i, path.data() + j + 1);
+        std::reverse(link.data() + i, link.data() + j);
+        link[i - 1] = from, link[j] = to;
+        first = &similarity.of[path[i]];
         improved = true;
       }
+    }
   }
 }
 

@@ -1,15 +1,41 @@
 #include "reorder/spanning_forest.hpp"
 
-#include <tbb/parallel_sort.h>
-
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <span>
-#include <tuple>
 #include <utility>
+
+#include "formats/counting_sort.hpp"
 
 namespace sptile::reorder {
 namespace {
+
+/// Larger for lighter edges. The bits of floats are ordered as the floats are, backwards below 0.
+std::uint32_t lightness(float weight) {
+  const auto bits = std::bit_cast<std::uint32_t>(weight);
+  return (bits & 0x80000000u) != 0 ? bits : ~bits & 0x7fffffffu;
+}
+
+/// Sorts by digits of the weight, the lowest first; keeps the order of equal edges.
+void sort_heaviest_first(std::vector<WeightedEdge>& edges) {
+  constexpr int kDigitBits = 11;
+  constexpr std::int64_t kDigits = 1 << kDigitBits;
+  const std::size_t count = edges.size();
+  const int parts = formats::sort_parts(static_cast<std::int64_t>(count), kDigits);
+  std::vector<WeightedEdge> sorted(count);
+  for (int shift = 0; shift < 32; shift += kDigitBits) {
+    const auto visit = [&](int part, auto&& sink) {
+      const auto p = static_cast<std::size_t>(part), of = static_cast<std::size_t>(parts);
+      for (std::size_t i = count * p / of; i < count * (p + 1) / of; ++i)
+        sink(lightness(edges[i].weight) >> shift & (kDigits - 1), edges[i]);
+    };
+    formats::counting_sort(kDigits, parts, visit, [&](std::int64_t at, const WeightedEdge& e) {
+      sorted[static_cast<std::size_t>(at)] = e;
+    });
+    edges.swap(sorted);
+  }
+}
 
 /// Which vertices are connected so far. Paths are halved on the way up, the smaller tree goes below.
 class DisjointSets {
@@ -99,9 +125,7 @@ Tree root_trees(const Adjacency& adjacency, const std::vector<std::int32_t>& roo
 
 std::vector<WeightedEdge> maximum_spanning_forest(std::int64_t vertices, std::vector<WeightedEdge> edges,
                                                   std::int32_t most) {
-  tbb::parallel_sort(edges, [](const WeightedEdge& x, const WeightedEdge& y) {
-    return x.weight != y.weight ? x.weight > y.weight : std::tie(x.a, x.b) < std::tie(y.a, y.b);
-  });
+  sort_heaviest_first(edges);
   DisjointSets sets(vertices);
   std::size_t taken = 0;
   for (const WeightedEdge& e : edges)

@@ -39,6 +39,28 @@ void sum_degrees(Graph& graph) {
   graph.neighbours = formats::Buffer<std::int32_t>(graph.offsets[graph.vertices]);
 }
 
+/// The graph of a matrix that equals its transpose: its rows without the diagonal.
+Graph graph_of_symmetric(const CsrView& a) {
+  Graph graph{a.rows, formats::Buffer<std::int64_t>(a.rows + 1), {}};
+  const auto diagonal = [&](std::int64_t v) {
+    const std::span<const std::int32_t> list = row(a, v);
+    return std::lower_bound(list.begin(), list.end(), static_cast<std::int32_t>(v));
+  };
+  tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t v) {
+    const std::span<const std::int32_t> list = row(a, v);
+    const auto at = diagonal(v);
+    graph.offsets[v + 1] = a.row_nnz(v) - (at != list.end() && *at == v);
+  });
+  sum_degrees(graph);
+  tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t v) {
+    const std::span<const std::int32_t> list = row(a, v);
+    const auto at = diagonal(v);
+    std::int32_t* const out = std::copy(list.begin(), at, graph.neighbours.data() + graph.offsets[v]);
+    std::copy(at + (at != list.end() && *at == v), list.end(), out);
+  });
+  return graph;
+}
+
 Graph symmetric_graph(const CsrView& a, const CsrView& transposed) {
   Graph graph{a.rows, formats::Buffer<std::int64_t>(a.rows + 1), {}};
   tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t v) {
@@ -76,7 +98,10 @@ Result<Graph> graph_of(const CsrView& a) {
                                        " matrix has more than 2147483647 vertices; use an ordering that "
                                        "needs no graph, for example degree");
   const formats::Csr transposed = formats::transpose({a.rows, a.cols, a.row_ptr, a.col_idx, {}});
-  return a.rows == a.cols ? symmetric_graph(a, transposed.view()) : bipartite_graph(a, transposed.view());
+  if (a.rows != a.cols) return bipartite_graph(a, transposed.view());
+  const bool symmetric = std::ranges::equal(a.row_ptr, transposed.row_ptr.span()) &&
+                         std::ranges::equal(a.col_idx, transposed.col_idx.span());
+  return symmetric ? graph_of_symmetric(a) : symmetric_graph(a, transposed.view());
 }
 
 std::vector<std::int32_t> rows_in_order(const CsrView& a, const Graph& graph,

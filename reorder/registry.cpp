@@ -6,10 +6,13 @@
 #include <iterator>
 #include <string>
 
+#include "reorder/affinity.hpp"
 #include "reorder/degree.hpp"
 #include "reorder/identity.hpp"
 #include "reorder/metis.hpp"
 #include "reorder/lsh.hpp"
+#include "reorder/loa.hpp"
+#include "reorder/rabbit.hpp"
 #include "reorder/random.hpp"
 #include "reorder/rcm.hpp"
 #include "reorder/wjaccard.hpp"
@@ -18,7 +21,12 @@ namespace sptile::reorder {
 namespace {
 constexpr Reorderer kReorderers[] = {
     {"identity", "the order as it stands", order_identity},
+    {"affinity", "communities, and rows that share columns within (Acc-SpMM)", order_by_affinity,
+     kAffinityParameters},
     {"degree", "rows by descending number of entries", order_by_degree},
+    {"loa", "windows filled by entries per column within a sliding list (HyGNN)", order_by_loa,
+     kLoaParameters},
+    {"rabbit", "communities found by modularity, side by side (Rabbit Order)", order_by_rabbit},
     {"random", "rows shuffled with --seed", order_randomly},
     {"rcm", "reverse Cuthill-McKee: small bandwidth", order_by_rcm},
     {"metis", "parts of a k-way partition, one after the other", order_by_metis, kMetisParameters},

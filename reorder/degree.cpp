@@ -5,7 +5,8 @@
 
 namespace sptile::reorder {
 
-Result<std::vector<std::int32_t>> order_by_degree(const formats::CsrView& a, const ReorderOptions&) {
+Result<std::vector<std::int32_t>> order_by_degree(const formats::CsrView& a, const ReorderOptions& options) {
+  if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
   // One key per row, (missing entries, row): both halves fit 32 bits because columns are unique and ids
   // 32-bit.
   const auto rows = static_cast<std::size_t>(a.rows);

@@ -102,7 +102,7 @@ Result<std::vector<std::int32_t>> order_by_metis(const formats::CsrView& a, cons
   if (!graph) return tl::unexpected(graph.error());
   if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
   begin(options.progress, "metis", 0);  // it cannot be watched
-  const auto part_rows = static_cast<std::int64_t>(setting(options, kMetisParameters, "part_rows"));
+  const auto part_rows = static_cast<std::int64_t>(setting(options, kMetisParameters, "part-rows"));
   auto cut = metis_parts(*graph, a.rows, part_rows, options.seed);
   if (!cut) return tl::unexpected(std::move(cut.error()));
   if (cancelled(options.progress)) return fail(Errc::io, "cancelled");

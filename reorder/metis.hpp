@@ -7,7 +7,7 @@
 namespace sptile::reorder {
 
 inline constexpr Parameter kMetisParameters[] = {
-    {"part_rows", "rows of a part, about", 256, 8, 1 << 20, true},
+    {"part-rows", "rows of a part, about", 256, 8, 1 << 20, true},
 };
 
 /// Lays the parts of a k-way partition of graph_of(a) one after the other, rows of a part in the order given

@@ -21,17 +21,17 @@ namespace sptile::reorder {
 namespace {
 constexpr Reorderer kReorderers[] = {
     {"identity", "the order as it stands", order_identity},
-    {"affinity", "communities, and rows that share columns within (Acc-SpMM)", order_by_affinity,
-     kAffinityParameters},
     {"degree", "rows by descending number of entries", order_by_degree},
-    {"loa", "windows filled by entries per column within a sliding list (HyGNN)", order_by_loa,
-     kLoaParameters},
-    {"rabbit", "communities found by modularity, side by side (Rabbit Order)", order_by_rabbit},
     {"random", "rows shuffled with --seed", order_randomly},
     {"rcm", "reverse Cuthill-McKee: small bandwidth", order_by_rcm},
     {"metis", "parts of a k-way partition, one after the other", order_by_metis, kMetisParameters},
     {"metis-nd", "nested dissection", order_by_dissection},
     {"lsh", "clusters of rows that share minhash buckets (DTC-SpMM)", order_by_lsh, kLshParameters},
+    {"rabbit", "communities found by modularity, side by side (Rabbit Order)", order_by_rabbit},
+    {"affinity", "communities, and rows that share columns within (Acc-SpMM)", order_by_affinity,
+     kAffinityParameters},
+    {"loa", "windows filled by entries per column within a sliding list (HyGNN)", order_by_loa,
+     kLoaParameters},
     {"wjaccard", "a path through the most similar rows (RSH-SpMM)", order_by_weighted_jaccard,
      kWJaccardParameters},
 };

@@ -88,7 +88,7 @@ TEST_CASE("metis: the cut of the parts is the one METIS counted, and small on a 
 TEST_CASE("metis: lays out one part after the other, rows of a part in the order given") {
   const Pattern a = shuffled_grid(40);
   const auto graph = reorder::graph_of(a.view());
-  const reorder::Setting rows = {"part_rows", 100};
+  const reorder::Setting rows = {"part-rows", 100};
   const auto parts = reorder::metis_parts(*graph, a.rows, 100, 5);
   const auto order = reorder::order_by_metis(a.view(), {.seed = 5, .settings = {&rows, 1}});
   REQUIRE(order);
@@ -104,7 +104,7 @@ TEST_CASE("metis: finds planted blocks") {
     for (std::int32_t c = r % 8; c < 256; c += 8) a.col_idx.push_back(c);
     a.end_row();
   }
-  const reorder::Setting rows = {"part_rows", 32};
+  const reorder::Setting rows = {"part-rows", 32};
   const auto order = reorder::order_by_metis(a.view(), {.settings = {&rows, 1}});
   REQUIRE(order);
   for (std::size_t i = 0; i < 256; ++i) CHECK((*order)[i] % 8 == (*order)[i - i % 32] % 8);

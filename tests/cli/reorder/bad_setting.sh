@@ -1,1 +1,1 @@
-sptile reorder "$ROOT/data/examples/us_states.mtx" --method metis --set part_rows=1 -o out.mtx
+sptile reorder "$ROOT/data/examples/us_states.mtx" --method metis --set part-rows=1 -o out.mtx

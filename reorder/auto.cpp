@@ -1,0 +1,48 @@
+#include "reorder/auto.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "reorder/degree.hpp"
+#include "reorder/identity.hpp"
+#include "reorder/pack.hpp"
+#include "reorder/quality.hpp"
+
+namespace sptile::reorder {
+namespace {
+
+constexpr Setting kFromGiven[] = {{"match_rows", 1}, {"degree_base", 0}};
+constexpr Setting kFromDegree[] = {{"match_rows", 1}, {"degree_base", 1}};
+
+struct Trial {
+  Result<std::vector<std::int32_t>> (*run)(const formats::CsrView&, const ReorderOptions&);
+  std::span<const Setting> settings;
+};
+
+constexpr Trial kTrials[] = {
+    {order_identity, {}},
+    {order_by_degree, {}},
+    {order_by_packing, kFromGiven},
+    {order_by_packing, kFromDegree},
+};
+
+}  // namespace
+
+Result<std::vector<std::int32_t>> order_by_trial(const formats::CsrView& a, const ReorderOptions& options) {
+  const int height = std::max(1, options.window_rows);
+  std::vector<std::int32_t> best;
+  std::pair<std::int64_t, std::int64_t> fewest;
+  for (const Trial& trial : kTrials) {
+    ReorderOptions asked = options;
+    asked.settings = trial.settings;
+    auto order = trial.run(a, asked);
+    if (!order) return order;
+    if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
+    const WindowQuality quality = measure_windows(a, *order, height);
+    const std::pair found{quality.tc_blocks, quality.distinct_columns};
+    if (&trial == kTrials || found < fewest) best = std::move(*order), fewest = found;
+  }
+  return best;
+}
+
+}  // namespace sptile::reorder

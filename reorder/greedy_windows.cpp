@@ -1,0 +1,263 @@
+#include "reorder/greedy_windows.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "reorder/candidates.hpp"
+
+namespace sptile::reorder {
+namespace {
+
+constexpr std::int64_t kMostChains = 16;
+constexpr std::size_t kRounds = 64;                                 // that would pack all rows
+constexpr std::int64_t kChainRows = 1024, kChainEntries = 1 << 15;  // what a chain is worth having for
+
+/// Rows that are not in an accepted window yet, and the lists of the columns reduced to them now and then.
+struct FreeRows {
+  std::vector<std::uint8_t> placed;  // by row
+  std::vector<std::int32_t> rows;    // free ones at the last purge, in base order
+  ColumnLists lists;
+  formats::Buffer<std::int32_t> list_size;  // of each column, since the last purge
+  std::int64_t entries = 0;                 // of the rows in `rows`
+};
+
+FreeRows all_free(const ColumnSets& sets) {
+  FreeRows free;
+  free.placed.assign(static_cast<std::size_t>(sets.items), 0);
+  free.rows.resize(static_cast<std::size_t>(sets.items));
+  std::iota(free.rows.begin(), free.rows.end(), 0);
+  free.lists = lists_of_columns(sets);
+  free.list_size = formats::Buffer<std::int32_t>(sets.cols);
+  for (std::int64_t c = 0; c < sets.cols; ++c)
+    free.list_size[c] = static_cast<std::int32_t>(free.lists.first[c + 1] - free.lists.first[c]);
+  free.entries = free.lists.items.size();
+  return free;
+}
+
+/// Drops placed rows everywhere. Done each time that half of the rows have gone, so all purges together cost
+/// about as much as the first.
+void purge(FreeRows& free, const ColumnSets& sets) {
+  const auto is_placed = [&](std::int32_t row) { return free.placed[static_cast<std::size_t>(row)] != 0; };
+  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, sets.cols, 4096), [&](const auto& range) {
+    for (std::int64_t c = range.begin(); c < range.end(); ++c) {
+      std::int32_t* const begin = free.lists.items.data() + free.lists.first[c];
+      free.list_size[c] =
+          static_cast<std::int32_t>(std::remove_if(begin, begin + free.list_size[c], is_placed) - begin);
+    }
+  });
+  std::erase_if(free.rows, is_placed);
+  free.entries = 0;
+  for (const std::int32_t row : free.rows) free.entries += sets.size[row];
+}
+
+/// One sequence of windows, each beginning where the one before left off.
+struct Chain {
+  std::size_t place = 0;               // in FreeRows::rows: everything cyclically before it is taken
+  std::int32_t next = -1;              // row to start the next window with; -1: the one at `place`
+  std::vector<std::int32_t> proposed;  // whole windows of this round
+  std::vector<std::int32_t> packed;    // accepted windows
+};
+
+/// Grows windows; one per thread. Between two runs every slot of a row that may still be free is kUnseen.
+class Packer {
+ public:
+  Packer(const ColumnSets& sets, const FreeRows& free, const GreedyOptions& options)
+      : sets_(sets),
+        free_(free),
+        options_(options),
+        slot_(static_cast<std::size_t>(sets.items), kUnseen),
+        stamp_(static_cast<std::size_t>(sets.cols), 0) {}
+
+  /// Proposes windows until they hold that many rows or entries, or nothing is free.
+  void run(Chain& chain, std::int64_t most_rows, std::int64_t most_entries) {
+    chain.proposed.clear();
+    for (std::int64_t entries = 0;
+         entries < most_entries && static_cast<std::int64_t>(chain.proposed.size()) < most_rows;
+         entries += entries_)
+      if (cancelled(options_.progress) || !grow_window(chain)) break;
+    for (const std::int32_t row : chain.proposed) slot_[static_cast<std::size_t>(row)] = kUnseen;
+  }
+
+ private:
+  static constexpr std::int32_t kUnseen = 0, kGone = 1;  // the slots that candidates_ leaves free
+
+  bool is_free(std::int32_t row) const {
+    return slot_[static_cast<std::size_t>(row)] != kGone && free_.placed[static_cast<std::size_t>(row)] == 0;
+  }
+
+  /// The next free row of the base order, or -1; cyclic, so that a chain whose stretch is used up goes on.
+  std::int32_t next_in_base(Chain& chain) const {
+    for (std::size_t step = 0; step < free_.rows.size(); ++step) {
+      if (chain.place >= free_.rows.size()) chain.place = 0;
+      const std::int32_t row = free_.rows[chain.place];
+      if (is_free(row)) return row;
+      ++chain.place;
+    }
+    return -1;
+  }
+
+  bool grow_window(Chain& chain) {
+    const std::int32_t in_base = next_in_base(chain);
+    if (in_base < 0) return false;
+    ++window_, entries_ = 0, columns_ = 0;
+    near_ = in_base;
+    candidates_.clear();
+    std::int32_t row = chain.next >= 0 && is_free(chain.next) ? chain.next : in_base;
+    for (int left = options_.window_rows - 1; row >= 0; --left) {
+      take(row, chain);
+      if (left == 0) break;
+      add_columns(row);
+      const std::int32_t slot = candidates_.densest(entries_, columns_, left <= 2);
+      row = slot > 0 ? candidates_.row(slot) : next_in_base(chain);
+    }
+    chain.next = candidates_.row(candidates_.most_shared());
+    for (std::int32_t i = 2; i < candidates_.slots(); ++i)
+      if (const std::int32_t seen = candidates_.row(i); seen >= 0)
+        slot_[static_cast<std::size_t>(seen)] = kUnseen;
+    return true;
+  }
+
+  void take(std::int32_t row, Chain& chain) {
+    std::int32_t& slot = slot_[static_cast<std::size_t>(row)];
+    candidates_.remove(slot);
+    slot = kGone;
+    chain.proposed.push_back(row);
+    entries_ += sets_.size[row];
+  }
+
+  void add_columns(std::int32_t row) {
+    fresh_.clear();
+    for (const std::int32_t column : sets_.of(row)) {
+      std::int32_t& stamp = stamp_[static_cast<std::size_t>(column)];
+      if (stamp == window_) continue;
+      stamp = window_;
+      fresh_.push_back(column);
+      __builtin_prefetch(&free_.lists.first[column]);
+      __builtin_prefetch(&free_.list_size[column]);
+    }
+    columns_ += static_cast<std::int64_t>(fresh_.size());
+    const std::int64_t share = options_.row_lookups / std::max<std::int64_t>(1, sets_.size[row]);
+    const auto most = static_cast<std::int32_t>(std::clamp<std::int64_t>(share, 8, options_.longest_list));
+    for (const std::int32_t column : fresh_)
+      __builtin_prefetch(free_.lists.items.data() + free_.lists.first[column]);
+    for (const std::int32_t column : fresh_)
+      for (const std::int32_t other : near_part(column, most)) candidates_.share(slot_of(other));
+  }
+
+  /// The list of a column, or of a long one the `most` rows from near_ on.
+  std::span<const std::int32_t> near_part(std::int32_t column, std::int32_t most) const {
+    const std::int32_t* begin = free_.lists.items.data() + free_.lists.first[column];
+    const std::int32_t* const end = begin + free_.list_size[column];
+    if (end - begin > most) begin = std::min(std::lower_bound(begin, end, near_), end - most);
+    return {begin, std::min(end, begin + most)};
+  }
+
+  std::int32_t slot_of(std::int32_t row) {
+    std::int32_t& slot = slot_[static_cast<std::size_t>(row)];
+    if (slot == kUnseen) {
+      if (free_.placed[static_cast<std::size_t>(row)] != 0) {
+        slot = kGone;  // for good
+      } else {
+        slot = candidates_.add(row, sets_.size[row]);
+      }
+    }
+    return slot;
+  }
+
+  const ColumnSets& sets_;
+  const FreeRows& free_;
+  const GreedyOptions& options_;
+  std::vector<std::int32_t> slot_;   // by row: its place in candidates_, kUnseen or kGone
+  std::vector<std::int32_t> stamp_;  // by column: the last window that held it
+  Candidates candidates_;
+  std::vector<std::int32_t> fresh_;  // columns that the last row brought
+  std::int32_t window_ = 0, near_ = 0;
+  std::int64_t entries_ = 0, columns_ = 0;  // of the window
+};
+
+/// Places the chains at equal distances, in entries, along the free rows.
+void spread_chains(std::vector<Chain>& chains, std::size_t active, const FreeRows& free,
+                   const ColumnSets& sets) {
+  if (chains.size() < active) chains.resize(active);
+  std::int64_t before = 0;
+  std::size_t chain = 0;
+  for (std::size_t i = 0; i < free.rows.size() && chain < active; ++i) {
+    if (before >= free.entries / static_cast<std::int64_t>(active) * static_cast<std::int64_t>(chain))
+      chains[chain++].place = i;
+    before += sets.size[free.rows[i]];
+  }
+}
+
+/// Accepts the windows whose rows are all still free; returns the rows placed.
+std::int64_t accept(std::vector<Chain>& chains, std::size_t active, FreeRows& free, int window_rows) {
+  const auto height = static_cast<std::size_t>(window_rows);
+  std::int64_t rows = 0;
+  for (std::size_t c = 0; c < active; ++c) {
+    Chain& chain = chains[c];
+    for (std::size_t w = 0; w < chain.proposed.size(); w += height) {
+      const auto begin = chain.proposed.begin() + static_cast<std::ptrdiff_t>(w);
+      const auto end = begin + static_cast<std::ptrdiff_t>(std::min(height, chain.proposed.size() - w));
+      const bool short_window = end - begin < static_cast<std::ptrdiff_t>(height);
+      if ((short_window && active > 1) || std::any_of(begin, end, [&](std::int32_t row) {
+            return free.placed[static_cast<std::size_t>(row)] != 0;
+          }))
+        continue;
+      for (auto row = begin; row != end; ++row) free.placed[static_cast<std::size_t>(*row)] = 1;
+      chain.packed.insert(chain.packed.end(), begin, end);
+      rows += end - begin;
+    }
+  }
+  return rows;
+}
+
+std::size_t chains_for(const FreeRows& free, int window_rows) {
+  const auto rows = static_cast<std::int64_t>(free.rows.size());
+  const std::int64_t worth = std::max(kChainRows, std::int64_t{32} * window_rows);
+  return static_cast<std::size_t>(
+      std::clamp(std::min(rows / worth, free.entries / kChainEntries), std::int64_t{1}, kMostChains));
+}
+
+}  // namespace
+
+Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const GreedyOptions& options) {
+  begin(options.progress, "pack windows", sets.items);
+  FreeRows free = all_free(sets);
+  const std::int64_t few = free.entries / 64;
+  tbb::enumerable_thread_specific<Packer> packers([&] { return Packer(sets, free, options); });
+  std::vector<Chain> chains;
+  while (!free.rows.empty()) {
+    const std::size_t active = chains_for(free, options.window_rows);
+    const bool last = active == 1 && free.entries <= few;
+    // Few rows per round and chain, so that chains seldom want the same ones.
+    const std::int64_t share = active > 1 ? static_cast<std::int64_t>(kRounds * active) : last ? 1 : 2;
+    spread_chains(chains, active, free, sets);
+    const auto goal = static_cast<std::int64_t>(last ? free.rows.size() : (free.rows.size() + 1) / 2);
+    for (std::int64_t placed = 0; placed < goal;) {
+      tbb::parallel_for(
+          std::size_t{0}, active,
+          [&](std::size_t c) {
+            packers.local().run(chains[c], static_cast<std::int64_t>(free.rows.size()) / share + 1,
+                                free.entries / share + 1);
+          },
+          tbb::simple_partitioner());
+      if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
+      const std::int64_t rows = accept(chains, active, free, options.window_rows);
+      placed += rows;
+      advance(options.progress, rows);
+    }
+    purge(free, sets);
+  }
+  // A window that stayed short is in the first chain, which therefore comes last.
+  std::vector<std::int32_t> order;
+  order.reserve(static_cast<std::size_t>(sets.items));
+  for (std::size_t c = chains.size(); c-- > 0;)
+    order.insert(order.end(), chains[c].packed.begin(), chains[c].packed.end());
+  return order;
+}
+
+}  // namespace sptile::reorder

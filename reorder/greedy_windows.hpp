@@ -1,0 +1,35 @@
+// Windows of rows that share columns, packed one row at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "formats/error.hpp"
+#include "formats/progress.hpp"
+#include "reorder/column_sets.hpp"
+
+namespace sptile::reorder {
+
+struct GreedyOptions {
+  int window_rows = 8;
+  int longest_list = 256;           ///< rows that one column may bring into a window
+  std::int64_t row_lookups = 4096;  ///< rows that one row may bring into a window, whatever its length
+  Progress* progress = nullptr;
+};
+
+/// Packs items (rows in a base order, none empty) into windows that hold few distinct columns, and returns
+/// their order. A window starts from the free row that shares most with the last window, else from the next
+/// one of the base order. Each column that enters the window counts for the free rows in its list; the row
+/// with the most entries per distinct column comes next.
+///
+/// Long lists are looked at only next to the place that the base order has reached, so a column that is in
+/// nearly every row brings rows that stand together in the base order. With it a row costs at most
+/// max(row_lookups, 8 x its length) steps.
+///
+/// Parallel: several chains of windows grow from different places of the base order. In a round each chain
+/// proposes windows as if it were alone; proposals are then accepted in the order of the chains where their
+/// rows are still free. Chains and rounds follow from the sizes of the matrix alone, so the result is the
+/// same for any number of threads. Memory: 4 bytes per entry, 4 (items + cols) bytes per thread.
+Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& rows, const GreedyOptions& options);
+
+}  // namespace sptile::reorder

@@ -1,0 +1,116 @@
+#include "reorder/pack.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "reorder/degree.hpp"
+#include "reorder/greedy_windows.hpp"
+#include "reorder/identity.hpp"
+#include "reorder/matching.hpp"
+#include "reorder/quality.hpp"
+#include "reorder/swaps.hpp"
+#include "reorder/window_pair.hpp"
+
+namespace sptile::reorder {
+namespace {
+
+constexpr int kAsGiven = 0, kByDegree = 1, kWhereHubs = 2;
+constexpr double kHubShare = 0.25;  // entries in long columns from which on degrees matter
+constexpr int kSmallWindow = 8;     // what tall windows are matched from
+
+/// The parameters, read once, and what follows from the shape.
+struct Plan {
+  int height;         // of the windows asked for
+  int greedy_height;  // of those packed greedily
+  bool from_rows;     // matching starts at single rows
+  int degree_base;    // kAsGiven, kByDegree or kWhereHubs
+  std::int64_t match_rows;
+  int swap_passes;
+  GreedyOptions greedy;
+  PartnerOptions match_partners, swap_partners;
+};
+
+Plan make_plan(const ReorderOptions& options) {
+  const auto number = [&](std::string_view name) { return setting(options, kPackParameters, name); };
+  Plan plan{};
+  plan.height = std::max(1, options.window_rows);
+  plan.match_rows = static_cast<std::int64_t>(number("match_rows"));
+  plan.swap_passes = static_cast<int>(number("swap_passes"));
+  // Matching doubles heights: it reaches powers of two only.
+  const bool doubles = std::has_single_bit(static_cast<unsigned>(plan.height));
+  plan.from_rows = number("match_from_rows") != 0 && doubles;
+  plan.degree_base = static_cast<int>(number("degree_base"));
+  plan.greedy_height =
+      doubles && plan.match_rows >= plan.height ? std::min(plan.height, kSmallWindow) : plan.height;
+  plan.greedy = {plan.greedy_height, static_cast<int>(number("longest_list")),
+                 static_cast<std::int64_t>(number("row_lookups")), options.progress};
+  plan.match_partners = {static_cast<int>(number("match_partners")), static_cast<int>(number("match_list")),
+                         16384, options.progress};
+  plan.swap_partners = plan.match_partners;
+  plan.swap_partners.partners = static_cast<int>(number("swap_partners"));
+  return plan;
+}
+
+/// The share of the entries that stand in columns longer than `longest`.
+double hub_share(const formats::CsrView& a, int longest) {
+  std::vector<std::int32_t> count(static_cast<std::size_t>(a.cols), 0);
+  for (const std::int32_t column : a.col_idx) ++count[static_cast<std::size_t>(column)];
+  std::int64_t in_hubs = 0;
+  for (const std::int32_t entries : count)
+    if (entries > longest) in_hubs += entries;
+  return static_cast<double>(in_hubs) / static_cast<double>(std::max<std::int64_t>(1, a.nnz()));
+}
+
+Result<std::vector<std::int32_t>> pack_rows(const formats::CsrView& a, std::span<const std::int32_t> base,
+                                            const Plan& plan) {
+  auto places = pack_greedily(sets_of_rows(a, base), plan.greedy);
+  if (places)
+    for (std::int32_t& place : *places) place = base[static_cast<std::size_t>(place)];
+  return places;
+}
+
+/// First windows, swaps, taller windows; `base` has the rows with entries.
+Result<std::vector<std::int32_t>> pack(const formats::CsrView& a, std::span<const std::int32_t> base,
+                                       const Plan& plan) {
+  const auto match = [&](std::span<const std::int32_t> order, int from, std::int64_t to) {
+    return match_upwards(a, order, {from, to, 10, plan.match_partners});
+  };
+  int height = plan.from_rows ? plan.height : plan.greedy_height;
+  auto order = plan.from_rows ? match(base, 1, height) : pack_rows(a, base, plan);
+  if (order && plan.swap_passes > 0 && plan.height <= kTallestPair) {
+    if (height < plan.height) order = match(*order, height, plan.height);
+    if (!order) return order;
+    height = plan.height;
+    if (const Status swapped = swap_rows(a, *order, {height, plan.swap_passes, plan.swap_partners}); !swapped)
+      return tl::unexpected(swapped.error());
+  }
+  if (order && 2 * height <= plan.match_rows) order = match(*order, height, plan.match_rows);
+  return order;
+}
+
+/// True when `x` has no more blocks than `y` in windows of the height and of twice the height.
+bool as_dense(const formats::CsrView& a, std::span<const std::int32_t> x, std::span<const std::int32_t> y,
+              int height) {
+  return measure_windows(a, x, height).tc_blocks <= measure_windows(a, y, height).tc_blocks &&
+         measure_windows(a, x, 2 * height).tc_blocks <= measure_windows(a, y, 2 * height).tc_blocks;
+}
+
+}  // namespace
+
+Result<std::vector<std::int32_t>> order_by_packing(const formats::CsrView& a, const ReorderOptions& options) {
+  const Plan plan = make_plan(options);
+  const bool hubs = hub_share(a, plan.greedy.longest_list) > kHubShare;
+  const bool by_degree = plan.degree_base == kByDegree || (plan.degree_base == kWhereHubs && hubs);
+  auto base = by_degree ? order_by_degree(a, options) : order_identity(a, options);
+  if (!base) return base;
+  const auto rest =
+      std::stable_partition(base->begin(), base->end(), [&](std::int32_t r) { return a.row_nnz(r) > 0; });
+  auto order = pack(a, {base->begin(), rest}, plan);
+  if (!order) return order;
+  order->insert(order->end(), rest, base->end());
+  if (!hubs) return order;
+  auto degrees = order_by_degree(a, options);
+  return !degrees || as_dense(a, *order, *degrees, plan.height) ? order : degrees;
+}
+
+}  // namespace sptile::reorder

@@ -1,0 +1,39 @@
+// Windows with few distinct columns, built for that and nothing else.
+#pragma once
+
+#include <array>
+
+#include "reorder/registry.hpp"
+
+namespace sptile::reorder {
+
+inline constexpr std::array<Parameter, 9> kPackParameters = {{
+    {"match_from_rows", "1 matches single rows, 0 packs the first windows greedily", 0, 0, 1, true},
+    {"degree_base", "order to start from: 0 as given, 1 by degree, 2 by degree where columns are long", 2, 0,
+     2, true},
+    {"longest_list", "rows that one column brings into a window at most", 256, 8, 65536, true},
+    {"row_lookups", "rows that one row brings into a window at most", 16384, 256, 1e9, true},
+    {"swap_passes", "passes of row swaps between windows", 0, 0, 100, true},
+    {"swap_partners", "windows that each window swaps rows with, per pass", 4, 1, 32, true},
+    {"match_rows", "height up to which windows are matched; 1 leaves them as they come", 1024, 1, 1e6, true},
+    {"match_partners", "partners that matching chooses from", 4, 1, 32, true},
+    {"match_list", "items that one column brings when partners are sought", 64, 4, 65536, true},
+}};
+inline constexpr Setting kPackFast[] = {{"match_rows", 1}};
+inline constexpr Setting kPackQuality[] = {{"match_from_rows", 1}, {"swap_passes", 4}, {"swap_partners", 6}};
+inline constexpr Preset kPackPresets[] = {
+    {"fast", "greedy windows", kPackFast},
+    {"default", "greedy windows, matched into taller ones", {}},
+    {"quality", "rows matched into windows, swaps, windows matched into taller ones", kPackQuality},
+};
+
+/// Lowers the number of distinct columns per window of options.window_rows rows, summed over the windows:
+/// the connectivity of the hypergraph whose vertices are the rows, whose nets are the columns and whose
+/// parts are the windows. Windows are packed greedily (pack_greedily) or matched from single rows
+/// (match_upwards), rows are swapped between them (swap_rows), then windows are matched into taller ones.
+/// Where columns are long and degree order has fewer blocks, at this height or at twice it, that is
+/// taken. Rows without entries come last. Any shape; the columns of a row are all that counts, so symmetry
+/// plays no part. O(nnz) steps times the bounds in the parameters; memory about 16 bytes per entry.
+Result<std::vector<std::int32_t>> order_by_packing(const formats::CsrView& a, const ReorderOptions& options);
+
+}  // namespace sptile::reorder

@@ -137,8 +137,10 @@ std::vector<WeightedEdge> maximum_spanning_forest(std::int64_t vertices, std::ve
 ForestWalk walk_depth_first(const std::vector<WeightedEdge>& forest, const std::vector<std::int32_t>& roots) {
   const Adjacency adjacency(forest, roots.size());
   const Tree tree = root_trees(adjacency, roots);
-  const auto larger = [&](std::int32_t x, std::int32_t y) {
-    return tree.size[static_cast<std::size_t>(x)] > tree.size[static_cast<std::size_t>(y)];
+  const auto later = [&](std::int32_t x, std::int32_t y) {
+    const std::int32_t below_x = tree.size[static_cast<std::size_t>(x)];
+    const std::int32_t below_y = tree.size[static_cast<std::size_t>(y)];
+    return below_x != below_y ? below_x > below_y : x > y;
   };
   ForestWalk walk;
   walk.order.reserve(roots.size());
@@ -154,7 +156,7 @@ ForestWalk walk_depth_first(const std::vector<WeightedEdge>& forest, const std::
       const auto first = static_cast<std::ptrdiff_t>(stack.size());
       for (const std::int32_t u : adjacency.of(v))
         if (u != tree.parent[static_cast<std::size_t>(v)]) stack.push_back(u);
-      std::stable_sort(stack.begin() + first, stack.end(), larger);
+      std::sort(stack.begin() + first, stack.end(), later);
     }
   }
   walk.tree_starts.push_back(static_cast<std::int64_t>(walk.order.size()));

@@ -29,7 +29,8 @@ struct ForestWalk {
 
 /// Walks each tree depth first, from its first vertex in `roots`, which must name every vertex once; trees in
 /// the order of their roots. Small branches come before large ones: a walk that comes back from a branch then
-/// has not gone far. O(vertices log degree), without recursion.
+/// has not gone far; among equal branches the lower vertex is first. O(vertices log degree), without
+/// recursion.
 ForestWalk walk_depth_first(const std::vector<WeightedEdge>& forest, const std::vector<std::int32_t>& roots);
 
 }  // namespace sptile::reorder

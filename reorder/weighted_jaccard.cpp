@@ -27,4 +27,16 @@ JaccardWeights jaccard_weights(const formats::CsrView& a, double alpha) {
   return weights;
 }
 
+float similarity(const formats::CsrView& a, const JaccardWeights& weights, std::int64_t r, std::int64_t u) {
+  const auto x = columns_of(a, r), y = columns_of(a, u);
+  float common = 0;
+  for (std::size_t i = 0, j = 0; i < x.size() && j < y.size();) {
+    const std::int32_t at_x = x[i], at_y = y[j];
+    if (at_x == at_y) common += weights.column[static_cast<std::size_t>(at_x)];
+    i += at_x <= at_y;
+    j += at_y <= at_x;
+  }
+  return weights.similarity(r, u, common);
+}
+
 }  // namespace sptile::reorder

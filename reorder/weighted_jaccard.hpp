@@ -34,4 +34,7 @@ inline std::span<const std::int32_t> columns_of(const formats::CsrView& a, std::
                            static_cast<std::size_t>(a.row_nnz(r)));
 }
 
+/// sim(r, u). O(entries of both).
+float similarity(const formats::CsrView& a, const JaccardWeights& weights, std::int64_t r, std::int64_t u);
+
 }  // namespace sptile::reorder

@@ -3,6 +3,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "reorder/nearest_rows.hpp"
 #include "reorder/neighbour_edges.hpp"
@@ -15,13 +16,6 @@ namespace {
 
 using formats::CsrView;
 using Order = std::vector<std::int32_t>;
-
-/// The similarity of u as r knows it; 0 when u is not among its nearest rows.
-float similarity_to(const NearestRows& nearest, std::int64_t r, std::int64_t u) {
-  for (const Neighbour& n : nearest.of(r))
-    if (n.row == u) return n.similarity;
-  return 0;
-}
 
 /// Rows with a neighbour, rows without, rows without entries; gives the number of the first.
 std::size_t sort_by_kind(const CsrView& a, const std::vector<WeightedEdge>& forest, Order& roots) {
@@ -39,43 +33,45 @@ std::size_t sort_by_kind(const CsrView& a, const std::vector<WeightedEdge>& fore
   return connected;
 }
 
-/// Moves the rows of `order` that are `factor` times less similar to the rows before and after them than to
-/// their nearest row, next to the nearest one that stays.
-void move_isolated(const NearestRows& nearest, double factor, std::span<std::int32_t> order,
-                   std::int64_t rows) {
-  std::vector<char> isolated(static_cast<std::size_t>(rows));
+/// Marks the rows of `order` that are `factor` times less similar to the rows before and after them than to
+/// their nearest row.
+std::vector<char> find_isolated(const CsrView& a, const JaccardWeights& weights, const NearestRows& nearest,
+                                double factor, std::span<const std::int32_t> order) {
+  std::vector<char> isolated(static_cast<std::size_t>(a.rows));
   tbb::parallel_for(std::size_t{0}, order.size(), [&](std::size_t i) {
     const std::int32_t r = order[i];
-    if (nearest.of(r).empty()) return;
-    float here = 0;
-    for (const std::size_t j : {i - 1, i + 1})
-      if (j < order.size())
-        here = std::max({here, similarity_to(nearest, r, order[j]), similarity_to(nearest, order[j], r)});
-    isolated[static_cast<std::size_t>(r)] =
-        static_cast<double>(here) * factor < static_cast<double>(nearest.of(r).front().similarity);
-  });
-  // Guests of a row stand behind it, as a list through `next`.
-  Order guests(static_cast<std::size_t>(rows), -1), next(static_cast<std::size_t>(rows), -1);
-  for (const std::int32_t r : order) {
-    if (isolated[static_cast<std::size_t>(r)] == 0) continue;
     const auto near = nearest.of(r);
-    const auto host = std::ranges::find_if(
-        near, [&](const Neighbour& n) { return isolated[static_cast<std::size_t>(n.row)] == 0; });
-    if (host == near.end()) {
+    if (near.empty()) return;
+    const double enough = static_cast<double>(near.front().similarity) / factor;
+    const auto fits = [&](std::size_t j) {
+      return j < order.size() && static_cast<double>(similarity(a, weights, r, order[j])) >= enough;
+    };
+    isolated[static_cast<std::size_t>(r)] = !fits(i - 1) && !fits(i + 1);
+  });
+  return isolated;
+}
+
+/// Moves each isolated row behind the nearest of its neighbours that is not; without one it stays.
+void move_isolated(const NearestRows& nearest, std::vector<char> isolated, std::span<std::int32_t> order) {
+  const auto is_isolated = [&](std::int32_t r) { return isolated[static_cast<std::size_t>(r)] != 0; };
+  // The guests of a row form a list through `next`.
+  Order guests(isolated.size(), -1), next(isolated.size(), -1);
+  for (const std::int32_t r : order) {
+    if (!is_isolated(r)) continue;
+    const auto near = nearest.of(r);
+    const auto host = std::ranges::find_if_not(near, is_isolated, &Neighbour::row);
+    if (host == near.end())
       isolated[static_cast<std::size_t>(r)] = 0;
-      continue;
-    }
-    next[static_cast<std::size_t>(r)] = std::exchange(guests[static_cast<std::size_t>(host->row)], r);
+    else
+      next[static_cast<std::size_t>(r)] = std::exchange(guests[static_cast<std::size_t>(host->row)], r);
   }
   Order moved;
   moved.reserve(order.size());
-  for (const std::int32_t r : order) {
-    if (isolated[static_cast<std::size_t>(r)] != 0) continue;
-    moved.push_back(r);
-    for (std::int32_t guest = guests[static_cast<std::size_t>(r)]; guest >= 0;
-         guest = next[static_cast<std::size_t>(guest)])
-      moved.push_back(guest);
-  }
+  for (const std::int32_t r : order)
+    if (!is_isolated(r))
+      for (std::int32_t at = r; at >= 0;
+           at = at == r ? guests[static_cast<std::size_t>(r)] : next[static_cast<std::size_t>(at)])
+        moved.push_back(at);
   std::ranges::copy(moved, order.begin());
 }
 
@@ -101,7 +97,8 @@ Result<Order> order_by_weighted_jaccard(const CsrView& a, const ReorderOptions& 
   if (const int stretch = whole("stretch"); stretch > 0)
     refine_path(a, weights, path, stretch, options.progress);
   if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
-  if (const double factor = value("isolation"); factor > 0) move_isolated(*nearest, factor, path, a.rows);
+  if (const double factor = value("isolation"); factor > 0)
+    move_isolated(*nearest, find_isolated(a, weights, *nearest, factor, path), path);
   return order;
 }
 

@@ -7,16 +7,14 @@
 #include <string>
 
 #include "reorder/affinity.hpp"
+#include "reorder/auto.hpp"
 #include "reorder/degree.hpp"
 #include "reorder/identity.hpp"
 #include "reorder/loa.hpp"
 #include "reorder/lsh.hpp"
 #include "reorder/metis.hpp"
-#include "reorder/rabbit.hpp"
-#include "reorder/auto.hpp"
-#include "reorder/degree.hpp"
-#include "reorder/identity.hpp"
 #include "reorder/pack.hpp"
+#include "reorder/rabbit.hpp"
 #include "reorder/random.hpp"
 #include "reorder/rcm.hpp"
 #include "reorder/wjaccard.hpp"
@@ -26,9 +24,6 @@ namespace {
 constexpr Reorderer kReorderers[] = {
     {"identity", "the order as it stands", order_identity},
     {"degree", "rows by descending number of entries", order_by_degree},
-    {"pack", "windows packed, matched and refined for few distinct columns", order_by_packing,
-     kPackParameters, kPackPresets},
-    {"auto", "the best of the given order, degree and greedy windows", order_by_trial},
     {"random", "rows shuffled with --seed", order_randomly},
     {"rcm", "reverse Cuthill-McKee: small bandwidth", order_by_rcm},
     {"metis", "parts of a k-way partition, one after the other", order_by_metis, kMetisParameters},
@@ -41,6 +36,9 @@ constexpr Reorderer kReorderers[] = {
      kLoaParameters},
     {"wjaccard", "a path through the most similar rows (RSH-SpMM)", order_by_weighted_jaccard,
      kWJaccardParameters},
+    {"pack", "windows packed, matched and refined for few distinct columns", order_by_packing,
+     kPackParameters, kPackPresets},
+    {"auto", "the best of the given order, degree and greedy windows", order_by_trial},
 };
 
 std::string number(double value) {

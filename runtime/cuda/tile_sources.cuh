@@ -1,0 +1,90 @@
+// The tiles of each layout as the skeleton sees them: what to load, and where a lane's entries are.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/tile_lanes.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Arrays of a format, in device memory.
+struct TileArrays {
+  const std::int32_t* columns;  ///< 8 per tile
+  const void* masks;            ///< 8 or 16 bytes per tile
+  const void* values;
+};
+
+/// A lane's entries: two for each 8 rows of the window.
+template <int kHalves>
+struct TilePairs {
+  LanePair half[kHalves];
+  std::uint32_t count;  ///< entries of the tile
+};
+
+/// 8x8 tiles, mask bit 8 * row + column: bittcf, and the TC part of rs_tile.
+struct Mask8 {
+  static constexpr int kHalves = 1;
+  struct Raw {
+    int2 column;
+    uint2 mask;
+  };
+  static __device__ __forceinline__ Raw load(const TileArrays& a, std::int32_t tile, int lane) {
+    return {__ldg(reinterpret_cast<const int2*>(a.columns) + 4 * std::int64_t{tile} + lane_member(lane)),
+            __ldg(static_cast<const uint2*>(a.masks) + tile)};
+  }
+  static __device__ __forceinline__ TilePairs<1> pairs(const Raw& raw, int lane) {
+    return {{row_major_pair(raw.mask.x, raw.mask.y, lane)}, count_bits(raw.mask.x) + count_bits(raw.mask.y)};
+  }
+};
+
+/// 16x8 tiles, mask bit 8 * row + column, two 8x8 halves one after the other: me_tcf, its ids turned into
+/// masks.
+struct Mask16 {
+  static constexpr int kHalves = 2;
+  struct Raw {
+    int2 column;
+    uint4 mask;
+  };
+  static __device__ __forceinline__ Raw load(const TileArrays& a, std::int32_t tile, int lane) {
+    return {__ldg(reinterpret_cast<const int2*>(a.columns) + 4 * std::int64_t{tile} + lane_member(lane)),
+            __ldg(static_cast<const uint4*>(a.masks) + tile)};
+  }
+  static __device__ __forceinline__ TilePairs<2> pairs(const Raw& raw, int lane) {
+    TilePairs<2> p{
+        {row_major_pair(raw.mask.x, raw.mask.y, lane), row_major_pair(raw.mask.z, raw.mask.w, lane)}, 0};
+    const std::uint32_t upper = count_bits(raw.mask.x) + count_bits(raw.mask.y);
+    p.half[1].index[0] += upper;
+    p.half[1].index[1] += upper;
+    p.count = upper + count_bits(raw.mask.z) + count_bits(raw.mask.w);
+    return p;
+  }
+};
+
+/// 16x8 tiles as four 8x4 words: bmat. The values are word by word: left upper, left lower, right upper,
+/// right lower.
+struct Words16 {
+  static constexpr int kHalves = 2;
+  struct Raw {
+    int2 column;
+    uint4 word;
+  };
+  static __device__ __forceinline__ Raw load(const TileArrays& a, std::int32_t tile, int lane) {
+    const std::int32_t* ids = a.columns + 8 * std::int64_t{tile};
+    return {{__ldg(ids + word_column(lane, 0)), __ldg(ids + word_column(lane, 1))},
+            __ldg(static_cast<const uint4*>(a.masks) + tile)};
+  }
+  static __device__ __forceinline__ TilePairs<2> pairs(const Raw& raw, int lane) {
+    const std::uint32_t word[4] = {raw.word.x, raw.word.y, raw.word.z, raw.word.w};
+    TilePairs<2> p{};
+    p.count = 0;
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      p.half[w % 2].present[w / 2] = word_present(word[w], lane);
+      p.half[w % 2].index[w / 2] = p.count + word_index(word[w], lane);
+      p.count += count_bits(word[w]);
+    }
+    return p;
+  }
+};
+
+}  // namespace sptile::runtime::cuda

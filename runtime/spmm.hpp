@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -13,8 +14,9 @@
 namespace sptile::runtime {
 
 enum class Device { cpu, cuda };
-/// How f32 products are formed.
-enum class Precision { fp32, tf32, fp16, bf16 };
+/// How products are formed; sums are always f32 or wider. fp64 is what f64 operands get, whatever is asked
+/// for.
+enum class Precision { fp32, tf32, fp16, bf16, fp64 };
 enum class NonFinite { fast, strict };
 
 struct SpmmOptions {
@@ -27,6 +29,10 @@ struct SpmmOptions {
   bool trusted = false;      ///< skip the one-pass check of the arrays
   bool refreshable = false;  ///< keep an own copy of the values so that refresh_values works
   NonFinite nonfinite = NonFinite::fast;
+  /// Least exact products that f32 operands may get; not set: the kernel's own (tf32 on tensor cores). A
+  /// kernel that has no such products forms more exact ones: see precision_of.
+  std::optional<Precision> precision = {};
+  int device_ordinal = 0;  ///< which CUDA device
 };
 
 class SpmmPlan;  // defined in runtime/spmm_plan.hpp; immutable after planning except refresh_values
@@ -54,6 +60,9 @@ struct SpmmOperands {
   std::int64_t ldc = 0;
   double alpha = 1;
   double beta = 0;  ///< 0: C is only written, its old contents (NaN too) do not matter
+  /// Device scratch of workspace_bytes(plan) zeroed bytes, for a run beside others of the same plan on other
+  /// streams; null: the plan's own.
+  void* workspace = nullptr;
 };
 
 /// Runs the plan: allocates nothing; any number of threads may run one plan at once on different C.

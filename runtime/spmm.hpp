@@ -49,7 +49,8 @@ struct SpmmMatrix {
 
 /// Chooses a kernel, checks the matrix once (unless trusted), splits the work by entries. May allocate and be
 /// slow. Errc::bad_input when a check fails; Errc::unsupported for a format, type or device that no kernel
-/// serves, naming what would work; Errc::usage for bad options.
+/// serves, naming what would work; Errc::usage for bad options. With Device::cuda the matrix is uploaded, and
+/// `a` is not needed after planning; Errc::device when there is no such device, it is too old or has no room.
 Result<std::shared_ptr<SpmmPlan>> plan_spmm(const SpmmMatrix& a, const SpmmOptions& options);
 
 /// Dense operands: row-major, element type SpmmOptions::dense.
@@ -68,13 +69,23 @@ struct SpmmOperands {
 /// Runs the plan: allocates nothing; any number of threads may run one plan at once on different C.
 /// Every row of C is written, empty rows too. Same bits for any number of threads.
 /// Errc::usage for null pointers or leading dimensions below n; nothing else can fail on the CPU.
-Status run(const SpmmPlan& plan, const SpmmOperands& operands) noexcept;
+/// A CUDA plan reads B and writes C in device memory. It is enqueued on `stream` (a cudaStream_t of the
+/// plan's device; null: the default one) and may be captured in a graph; Errc::device when launching fails.
+/// Runs of one plan at the same time need a workspace each.
+Status run(const SpmmPlan& plan, const SpmmOperands& operands, void* stream = nullptr) noexcept;
 
-/// Replaces the values: `values` has one element per entry of the source CSR, of the format's value type.
-/// Not concurrent with run. Errc::usage unless planned refreshable with a value_source (or on format csr).
+/// Device scratch of one run, in bytes; 0 on the CPU.
+std::size_t workspace_bytes(const SpmmPlan& plan);
+
+/// Replaces the values: `values` has one element per entry of the source CSR, of the format's value type; for
+/// a CUDA plan they may be in host or device memory. Not concurrent with run. Errc::usage unless planned
+/// refreshable with a value_source (or on format csr).
 Status refresh_values(SpmmPlan& plan, ArrayView values);
 
 /// Name of the kernel that the plan runs: "cpu.bittcf.avx512".
 std::string_view kernel_name(const SpmmPlan& plan);
+
+/// How the plan forms products.
+Precision precision_of(const SpmmPlan& plan);
 
 }  // namespace sptile::runtime

@@ -61,9 +61,9 @@ template <bool kVector, class Dense, class Acc, int kElements>
 __device__ __forceinline__ void store_piece(Dense* to, const Acc (&sum)[kElements], Acc alpha, Acc beta,
                                             std::int64_t left) {
   using Piece = RowPiece<Dense, kElements>;
-  using W = typename Word<sizeof(Piece)>::type;
-  Piece piece;
   if constexpr (kVector) {
+    using W = typename Word<sizeof(Piece)>::type;
+    Piece piece;
     if (left <= 0) return;
     if (beta != Acc{0}) {
       const Piece old = *reinterpret_cast<const Piece*>(to);

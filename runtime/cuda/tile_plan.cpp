@@ -173,7 +173,8 @@ int choose_variant(std::span<const TileVariant> variants, std::int64_t n) {
   for (std::size_t v = 1; v < variants.size(); ++v) {
     const std::int64_t features = variants[v].features;
     const std::int64_t padded = (n + features - 1) / features * features;
-    if (variants[v].features <= n && 4 * (padded - n) <= padded) chosen = static_cast<int>(v);
+    if (n % variants[v].elements == 0 && features <= n && 4 * (padded - n) <= padded)
+      chosen = static_cast<int>(v);
   }
   return chosen;
 }

@@ -29,6 +29,7 @@ enum TileNumber {
 /// multiprocessor.
 struct TileVariant {
   int features;
+  int elements;  ///< consecutive ones that a lane moves at once
   int warps_per_sm;
 };
 

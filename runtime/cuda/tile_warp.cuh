@@ -26,7 +26,7 @@ struct TileTask {
   std::int32_t item_count;
   std::int32_t slices;           ///< of the columns of B
   std::int32_t slices_together;  ///< of an item that run side by side; the others follow in later passes
-  std::int32_t blocks_per_pass;
+  std::int32_t passes, blocks_per_pass;
   std::int32_t rows;
   const void* b;
   std::int64_t ldb;
@@ -101,7 +101,7 @@ class WindowCursor {
 };
 
 /// How a kernel is compiled: what its tiles are, how it multiplies, how many segments of features a warp has.
-template <class SourceT, class V, class MathT, int kSegmentsT, bool kVectorT>
+template <class SourceT, class V, class MathT, int kSegmentsT, bool kVectorT, int kBlocksT = 1>
 struct TileKernel {
   using Source = SourceT;
   using Value = V;
@@ -110,6 +110,7 @@ struct TileKernel {
   using Acc = typename Math::Acc;
   static constexpr int kSegments = kSegmentsT;
   static constexpr bool kVector = kVectorT;
+  static constexpr int kBlocks = kBlocksT;  ///< of 4 warps that should fit on a multiprocessor
   static constexpr int kDepth = 2;
   static constexpr int kHalves = Source::kHalves;
   static constexpr int kElements = Math::kElements;

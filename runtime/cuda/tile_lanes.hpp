@@ -48,6 +48,17 @@ SPTILE_HOST_DEVICE constexpr std::uint32_t count_bits(std::uint32_t x) {
 /// Mask of the bits below bit `n`, 0 <= n <= 32.
 SPTILE_HOST_DEVICE constexpr std::uint32_t bits_below(int n) { return n >= 32 ? ~0u : (1u << n) - 1u; }
 
+/// What a lane keeps for finding its entries in 8x8 masks.
+struct LanePrefix {
+  std::uint32_t low, high;  ///< bits of the two halves of a mask that stand before the lane's
+  int shift;                ///< of the lane's bits in their half
+  bool upper;               ///< the lane's bits are in the high half
+};
+SPTILE_HOST_DEVICE constexpr LanePrefix lane_prefix(int lane) {
+  const int bit = 2 * lane;
+  return {bits_below(bit < 32 ? bit : 32), bits_below(bit < 32 ? 0 : bit - 32), bit & 31, bit >= 32};
+}
+
 /// Two entries of a lane in the order of the values of their tile.
 struct LanePair {
   std::uint32_t index[2];  ///< position among the entries of the tile; meaningless when absent
@@ -56,22 +67,22 @@ struct LanePair {
 
 /// Finds tile columns 2t and 2t + 1 of row g in an 8x8 mask with bit 8 * row + column, given as two halves:
 /// they are bits 2 * lane and 2 * lane + 1, so one prefix count serves both.
-SPTILE_HOST_DEVICE constexpr LanePair row_major_pair(std::uint32_t low, std::uint32_t high, int lane) {
-  const std::uint32_t before = count_bits(low & bits_below(2 * lane < 32 ? 2 * lane : 32)) +
-                               count_bits(high & bits_below(2 * lane < 32 ? 0 : 2 * lane - 32));
-  const std::uint32_t two = (lane < 16 ? low : high) >> (2 * lane & 31);
+SPTILE_HOST_DEVICE constexpr LanePair row_major_pair(std::uint32_t low, std::uint32_t high,
+                                                     const LanePrefix& prefix) {
+  const std::uint32_t before = count_bits(low & prefix.low) + count_bits(high & prefix.high);
+  const std::uint32_t two = (prefix.upper ? high : low) >> prefix.shift;
   return {{before, before + (two & 1u)}, {(two & 1u) != 0, (two & 2u) != 0}};
 }
 
 /// Tile columns whose B rows the lane loads when masks are row-major.
 SPTILE_HOST_DEVICE constexpr int row_major_column(int lane, int k) { return 2 * lane_member(lane) + k; }
 
-/// Finds the entry of a lane in a word of bmat: bit 4 * row + column is the lane itself.
-SPTILE_HOST_DEVICE constexpr bool word_present(std::uint32_t word, int lane) {
-  return (word >> lane & 1u) != 0;
+/// Finds the entry of a lane in a word of bmat: bit 4 * row + column is the lane itself. `bit` is 1 << lane.
+SPTILE_HOST_DEVICE constexpr bool word_present(std::uint32_t word, std::uint32_t bit) {
+  return (word & bit) != 0;
 }
-SPTILE_HOST_DEVICE constexpr std::uint32_t word_index(std::uint32_t word, int lane) {
-  return count_bits(word & bits_below(lane));
+SPTILE_HOST_DEVICE constexpr std::uint32_t word_index(std::uint32_t word, std::uint32_t bit) {
+  return count_bits(word & (bit - 1u));
 }
 
 /// Tile columns whose B rows the lane loads when masks are in the words of bmat.

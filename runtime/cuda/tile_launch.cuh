@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(kTileThreads, K::kBlocks)
   } else if constexpr (K::kHalves == 1) {
     const std::int64_t item_number = std::int64_t{block - tile_blocks} * kWarps + warp;
     if (item_number >= part.item_count) return;
-    ShortRowsWarp<typename K::Value, typename K::Math, K::kVector>::run(task, part, part.items[item_number],
-                                                                        lane);
+    const ShortRows item = part.items[item_number];
+    ShortRowsWarp<typename K::Value, typename K::Math, K::kVector>(task, part, item, lane).run();
   }
 }
 
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kTileThreads) tile_sum(const __grid_constant__
     Acc sum[1] = {Acc{0}};
 #pragma unroll 4
     for (int p = 0; p < split.count; ++p) sum[0] += from[p * next + f];
-    store_piece<false>(to + f, sum, static_cast<Acc>(task.alpha), static_cast<Acc>(task.beta), 1);
+    store_piece<false>(to + f, sum, scale_of<Acc>(task), 1);
   }
 }
 
@@ -73,6 +73,7 @@ template <class K>
 int start_tiles(TileTask task, ShortTask part, const Launch& launch, cudaStream_t stream) {
   constexpr std::int64_t kWarps = kTileThreads / kWarp;
   const auto& numbers = launch.host->numbers;
+  task.ldb_bytes = static_cast<std::uint64_t>(task.ldb) * sizeof(typename K::Dense);
   task.slices = static_cast<std::int32_t>((task.n + K::kFeatures - 1) / K::kFeatures);
   task.slices_together = std::min(task.slices, static_cast<std::int32_t>(numbers[kSlicesTogether]));
   task.passes = (task.slices + task.slices_together - 1) / task.slices_together;
@@ -108,8 +109,8 @@ inline TileTask common_task(const Launch& launch) {
   task.c = launch.c;
   task.ldc = launch.ldc;
   task.n = launch.n;
-  task.alpha = launch.alpha;
-  task.beta = launch.beta;
+  task.scale = {static_cast<float>(launch.alpha), static_cast<float>(launch.beta)};
+  task.wide_scale = {launch.alpha, launch.beta};
   task.partials = launch.workspace;
   return task;
 }

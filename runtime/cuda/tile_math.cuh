@@ -31,12 +31,16 @@ __device__ __forceinline__ T narrow(Acc x) {
     return x;
 }
 
-/// Rounds to nearest; the tensor core alone would truncate.
+/// Rounds to the nearest number that tf32 holds; the tensor core drops the low 13 bits, and alone would
+/// truncate. Infinities and NaN stay what they are. (cvt.rna.tf32 does the same, in one instruction more.)
 __device__ __forceinline__ std::uint32_t to_tf32(float x) {
-  std::uint32_t rounded;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x));
-  return rounded;
+  std::uint32_t bits = __float_as_uint(x);
+  if (fabsf(x) < __int_as_float(0x7f800000)) bits += 0x1000u;
+  return bits;
 }
+
+/// The same as a float, with the low bits cleared.
+__device__ __forceinline__ float round_tf32(float x) { return __uint_as_float(to_tf32(x) & 0xffffe000u); }
 
 /// acc[0..3] are results (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1).
 __device__ __forceinline__ void mma_tf32(float (&acc)[4], const std::uint32_t (&a)[4],
@@ -75,7 +79,7 @@ struct MathF32 {
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
       s.big[k] = kExact<V> ? __float_as_uint(x[k]) : to_tf32(x[k]);
-      if constexpr (kSplit && !kExact<V>) s.small[k] = to_tf32(x[k] - __uint_as_float(s.big[k]));
+      if constexpr (kSplit && !kExact<V>) s.small[k] = to_tf32(x[k] - round_tf32(x[k]));
     }
     return s;
   }
@@ -96,7 +100,7 @@ struct MathF32 {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         f.big[j][i] = to_tf32(from[i]);
-        if constexpr (kSplit) f.small[j][i] = to_tf32(from[i] - __uint_as_float(f.big[j][i]));
+        if constexpr (kSplit) f.small[j][i] = to_tf32(from[i] - round_tf32(from[i]));
       }
     }
     return f;

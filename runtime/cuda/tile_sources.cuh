@@ -21,19 +21,43 @@ struct TilePairs {
   std::uint32_t count;  ///< entries of the tile
 };
 
+/// Keeps the compiler from computing a loop invariant anew in each round.
+template <class T>
+__device__ __forceinline__ void keep(T& x) {
+  if constexpr (sizeof(T) == 8)
+    asm volatile("" : "+l"(x));
+  else
+    asm volatile("" : "+r"(x));
+}
+
+/// What a lane keeps for tiles with row-major masks.
+struct MaskLane {
+  const int2* column;  ///< of the first tile
+  LanePrefix prefix;
+
+  __device__ __forceinline__ MaskLane(const TileArrays& a, int lane)
+      : column(reinterpret_cast<const int2*>(a.columns) + lane_member(lane)), prefix(lane_prefix(lane)) {
+    keep(column);
+    keep(prefix.low);
+    keep(prefix.high);
+    keep(prefix.shift);
+  }
+};
+
 /// 8x8 tiles, mask bit 8 * row + column: bittcf, and the TC part of rs_tile.
 struct Mask8 {
   static constexpr int kHalves = 1;
+  using Lane = MaskLane;
   struct Raw {
     int2 column;
     uint2 mask;
   };
-  static __device__ __forceinline__ Raw load(const TileArrays& a, std::int32_t tile, int lane) {
-    return {__ldg(reinterpret_cast<const int2*>(a.columns) + 4 * std::int64_t{tile} + lane_member(lane)),
-            __ldg(static_cast<const uint2*>(a.masks) + tile)};
+  static __device__ __forceinline__ Raw load(const TileArrays& a, std::int32_t tile, const Lane& lane) {
+    return {__ldg(lane.column + std::int64_t{tile} * 4), __ldg(static_cast<const uint2*>(a.masks) + tile)};
   }
-  static __device__ __forceinline__ TilePairs<1> pairs(const Raw& raw, int lane) {
-    return {{row_major_pair(raw.mask.x, raw.mask.y, lane)}, count_bits(raw.mask.x) + count_bits(raw.mask.y)};
+  static __device__ __forceinline__ TilePairs<1> pairs(const Raw& raw, const Lane& lane) {
+    return {{row_major_pair(raw.mask.x, raw.mask.y, lane.prefix)},
+            count_bits(raw.mask.x) + count_bits(raw.mask.y)};
   }
 };
 
@@ -41,17 +65,18 @@ struct Mask8 {
 /// masks.
 struct Mask16 {
   static constexpr int kHalves = 2;
+  using Lane = MaskLane;
   struct Raw {
     int2 column;
     uint4 mask;
   };
-  static __device__ __forceinline__ Raw load(const TileArrays& a, std::int32_t tile, int lane) {
-    return {__ldg(reinterpret_cast<const int2*>(a.columns) + 4 * std::int64_t{tile} + lane_member(lane)),
-            __ldg(static_cast<const uint4*>(a.masks) + tile)};
+  static __device__ __forceinline__ Raw load(const TileArrays& a, std::int32_t tile, const Lane& lane) {
+    return {__ldg(lane.column + std::int64_t{tile} * 4), __ldg(static_cast<const uint4*>(a.masks) + tile)};
   }
-  static __device__ __forceinline__ TilePairs<2> pairs(const Raw& raw, int lane) {
-    TilePairs<2> p{
-        {row_major_pair(raw.mask.x, raw.mask.y, lane), row_major_pair(raw.mask.z, raw.mask.w, lane)}, 0};
+  static __device__ __forceinline__ TilePairs<2> pairs(const Raw& raw, const Lane& lane) {
+    TilePairs<2> p{{row_major_pair(raw.mask.x, raw.mask.y, lane.prefix),
+                    row_major_pair(raw.mask.z, raw.mask.w, lane.prefix)},
+                   0};
     const std::uint32_t upper = count_bits(raw.mask.x) + count_bits(raw.mask.y);
     p.half[1].index[0] += upper;
     p.half[1].index[1] += upper;
@@ -64,23 +89,32 @@ struct Mask16 {
 /// right lower.
 struct Words16 {
   static constexpr int kHalves = 2;
+  struct Lane {
+    const std::int32_t* column;
+    std::uint32_t bit;
+
+    __device__ __forceinline__ Lane(const TileArrays& a, int lane)
+        : column(a.columns + word_column(lane, 0)), bit(1u << lane) {
+      keep(column);
+      keep(bit);
+    }
+  };
   struct Raw {
     int2 column;
     uint4 word;
   };
-  static __device__ __forceinline__ Raw load(const TileArrays& a, std::int32_t tile, int lane) {
-    const std::int32_t* ids = a.columns + 8 * std::int64_t{tile};
-    return {{__ldg(ids + word_column(lane, 0)), __ldg(ids + word_column(lane, 1))},
-            __ldg(static_cast<const uint4*>(a.masks) + tile)};
+  static __device__ __forceinline__ Raw load(const TileArrays& a, std::int32_t tile, const Lane& lane) {
+    const std::int32_t* ids = lane.column + std::int64_t{tile} * 8;
+    return {{__ldg(ids), __ldg(ids + word_column(0, 1))}, __ldg(static_cast<const uint4*>(a.masks) + tile)};
   }
-  static __device__ __forceinline__ TilePairs<2> pairs(const Raw& raw, int lane) {
+  static __device__ __forceinline__ TilePairs<2> pairs(const Raw& raw, const Lane& lane) {
     const std::uint32_t word[4] = {raw.word.x, raw.word.y, raw.word.z, raw.word.w};
     TilePairs<2> p{};
     p.count = 0;
 #pragma unroll
     for (int w = 0; w < 4; ++w) {
-      p.half[w % 2].present[w / 2] = word_present(word[w], lane);
-      p.half[w % 2].index[w / 2] = p.count + word_index(word[w], lane);
+      p.half[w % 2].present[w / 2] = word_present(word[w], lane.bit);
+      p.half[w % 2].index[w / 2] = p.count + word_index(word[w], lane.bit);
       p.count += count_bits(word[w]);
     }
     return p;

@@ -10,95 +10,9 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/tile_memory.cuh"
-#include "runtime/cuda/tile_schedule.hpp"
-#include "runtime/cuda/tile_sources.cuh"
+#include "runtime/cuda/window_cursor.cuh"
 
 namespace sptile::runtime::cuda {
-
-/// Kernel parameter: plain device pointers and numbers.
-struct TileTask {
-  TileArrays arrays;
-  const std::int32_t* window_tile;  ///< windows + 1
-  const std::int32_t* window_row;   ///< first row of each window; null: window * height
-  const std::int32_t* row_order;    ///< null: as they stand
-  const TileItem* items;
-  std::int32_t item_count;
-  std::int32_t slices;           ///< of the columns of B
-  std::int32_t slices_together;  ///< of an item that run side by side; the others follow in later passes
-  std::int32_t passes, blocks_per_pass;
-  std::int32_t rows;
-  const void* b;
-  std::int64_t ldb;
-  void* c;
-  std::int64_t ldc;
-  std::int64_t n;
-  double alpha, beta;
-  void* partials;             ///< slots x window height x padded_n
-  std::int64_t padded_n;      ///< slices * features of a warp
-  const SplitWindow* splits;  ///< of the second kernel
-};
-
-/// Where a window's rows are in C: two per half for each lane, -1 where there is none.
-template <int kHalves>
-struct WindowRows {
-  std::int32_t row[kHalves][2];
-};
-
-/// Walks the windows of an item and reads ahead: the rows of the next window, the first row of the one after.
-template <int kHalves>
-class WindowCursor {
- public:
-  static constexpr int kHeight = 8 * kHalves;
-
-  __device__ __forceinline__ WindowCursor(const TileTask& task, const TileItem& item, int lane)
-      : task_(task), lane_(lane), window_(item.window_begin), last_(item.window_end) {
-    end_ = tile_end(window_);
-    next_end_ = tile_end(window_ + 1);
-    rows_ = find_rows(first_row(window_));
-    next_rows_ = find_rows(first_row(window_ + 1));
-    later_row_ = first_row(window_ + 2);
-  }
-  __device__ __forceinline__ std::int32_t window() const { return window_; }
-  __device__ __forceinline__ std::int32_t end() const { return end_; }
-  __device__ __forceinline__ bool done() const { return window_ >= last_; }
-  __device__ __forceinline__ const WindowRows<kHalves>& rows() const { return rows_; }
-  __device__ __forceinline__ void advance() {
-    ++window_;
-    end_ = next_end_;
-    rows_ = next_rows_;
-    next_end_ = tile_end(window_ + 1);
-    next_rows_ = find_rows(later_row_);
-    later_row_ = first_row(window_ + 2);
-  }
-
- private:
-  __device__ __forceinline__ std::int32_t tile_end(std::int32_t w) const {
-    return w < last_ ? __ldg(task_.window_tile + w + 1) : 0;
-  }
-  __device__ __forceinline__ std::int32_t first_row(std::int32_t w) const {
-    if (w >= last_) return task_.rows;
-    return task_.window_row == nullptr ? w * kHeight : __ldg(task_.window_row + w);
-  }
-  __device__ __forceinline__ WindowRows<kHalves> find_rows(std::int32_t first) const {
-    WindowRows<kHalves> found;
-#pragma unroll
-    for (int h = 0; h < kHalves; ++h)
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        const std::int64_t row = std::int64_t{first} + 8 * h + lane_result_row(lane_, r);
-        found.row[h][r] = row >= task_.rows            ? -1
-                          : task_.row_order == nullptr ? static_cast<std::int32_t>(row)
-                                                       : __ldg(task_.row_order + row);
-      }
-    return found;
-  }
-
-  const TileTask& task_;
-  int lane_;
-  std::int32_t window_, last_, end_, next_end_, later_row_;
-  WindowRows<kHalves> rows_, next_rows_;
-};
 
 /// How a kernel is compiled: what its tiles are, how it multiplies, how many segments of features a warp has.
 template <class SourceT, class V, class MathT, int kSegmentsT, bool kVectorT, int kBlocksT = 1>
@@ -135,10 +49,12 @@ class TileWarp {
 
  public:
   __device__ __forceinline__ TileWarp(const TileTask& task, const TileItem& item, int slice, int lane)
-      : task_(task), item_(item), lane_(lane), windows_(task, item, lane) {
+      : task_(task), item_(item), lane_(lane), source_(task.arrays, lane), windows_(task, item, lane) {
     feature_ = std::int64_t{slice} * K::kFeatures + lane_feature(lane, 0, K::kElements);
-    left_ = task.n - feature_;
-    b_ = static_cast<const Dense*>(task.b) + feature_;
+    left_ = static_cast<int>(min(task.n - feature_, std::int64_t{K::kFeatures}));
+    b_ = static_cast<const std::byte*>(task.b) + feature_ * std::int64_t{sizeof(Dense)};
+    keep(left_);
+    keep(b_);
     values_ = static_cast<const V*>(task.arrays.values);
     if constexpr (!std::is_same_v<V, Ones>) values_ += item.value_begin;
   }
@@ -193,12 +109,12 @@ class TileWarp {
   }
 
   __device__ __forceinline__ void read_raw(typename Source::Raw& raw, std::int32_t tile) const {
-    if (tile < item_.tile_end) raw = Source::load(task_.arrays, tile, lane_);
+    if (tile < item_.tile_end) raw = Source::load(task_.arrays, tile, source_);
   }
 
   /// Starts the loads of a tile.
   __device__ __forceinline__ void read_tile(Stage& stage, const typename Source::Raw& raw) {
-    const TilePairs<K::kHalves> pairs = Source::pairs(raw, lane_);
+    const TilePairs<K::kHalves> pairs = Source::pairs(raw, source_);
 #pragma unroll
     for (int h = 0; h < K::kHalves; ++h)
 #pragma unroll
@@ -206,9 +122,9 @@ class TileWarp {
         if constexpr (std::is_same_v<V, Ones>)
           stage.present[h][k] = pairs.half[h].present[k];
         else
-          stage.value[h][k] = read_value(pairs.half[h].index[k], pairs.half[h].present[k]);
+          stage.value[h][k] = value_if(values_, pairs.half[h].index[k], pairs.half[h].present[k]);
     if constexpr (!std::is_same_v<V, Ones>) values_ += pairs.count;
-    const Dense* const row[2] = {b_ + raw.column.x * task_.ldb, b_ + raw.column.y * task_.ldb};
+    const Dense* const row[2] = {dense_row(raw.column.x), dense_row(raw.column.y)};
 #pragma unroll
     for (int s = 0; s < K::kSegments; ++s)
 #pragma unroll
@@ -217,12 +133,9 @@ class TileWarp {
                                left_ - s * K::kSegmentFeatures);
   }
 
-  __device__ __forceinline__ V read_value(std::uint32_t index, bool present) const {
-    if constexpr (sizeof(V) == 2)
-      return {present ? __ldg(reinterpret_cast<const unsigned short*>(values_) + index)
-                      : static_cast<unsigned short>(0)};
-    else
-      return present ? __ldg(values_ + index) : V{0};
+  __device__ __forceinline__ const Dense* dense_row(std::int32_t column) const {
+    return reinterpret_cast<const Dense*>(b_ + std::uint64_t{static_cast<std::uint32_t>(column)} *
+                                                   task_.ldb_bytes);
   }
 
   __device__ __forceinline__ auto entries(const Stage& stage, int h) const {
@@ -254,13 +167,13 @@ class TileWarp {
       for (int r = 0; r < 2; ++r) {
         const std::int32_t row = windows_.rows().row[h][r];
         if (row < 0) continue;
-        Dense* const to = static_cast<Dense*>(task_.c) + row * task_.ldc + feature_;
+        Dense* const to = static_cast<Dense*>(task_.c) + std::int64_t{row} * task_.ldc + feature_;
 #pragma unroll
         for (int s = 0; s < K::kSegments; ++s) {
           Acc sum[K::kElements];
           gather(sum, h, s, r);
-          store_piece<K::kVector>(to + s * K::kSegmentFeatures, sum, static_cast<Acc>(task_.alpha),
-                                  static_cast<Acc>(task_.beta), left_ - s * K::kSegmentFeatures);
+          store_piece<K::kVector>(to + s * K::kSegmentFeatures, sum, scale_of<Acc>(task_),
+                                  left_ - s * K::kSegmentFeatures);
         }
       }
     clear_sums();
@@ -288,10 +201,11 @@ class TileWarp {
   const TileTask& task_;
   const TileItem& item_;
   int lane_;
+  typename Source::Lane source_;
   WindowCursor<K::kHalves> windows_;
   std::int64_t feature_;  ///< first of the lane's
-  std::int64_t left_;     ///< features from there to n
-  const Dense* b_;
+  int left_;              ///< features from there to n
+  const std::byte* b_;    ///< the lane's features of row 0
   const V* values_;
   typename Math::Sums sums_[K::kHalves][K::kSegments];
 };

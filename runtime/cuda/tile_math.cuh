@@ -32,10 +32,15 @@ __device__ __forceinline__ T narrow(Acc x) {
 }
 
 /// Rounds to the nearest number that tf32 holds; the tensor core drops the low 13 bits, and alone would
-/// truncate. Infinities and NaN stay what they are. (cvt.rna.tf32 does the same, in one instruction more.)
+/// truncate. Infinities and NaN stay what they are.
 __device__ __forceinline__ std::uint32_t to_tf32(float x) {
+#if __CUDA_ARCH__ >= 900
+  std::uint32_t bits;
+  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+#else  // cvt.rna takes an instruction more
   std::uint32_t bits = __float_as_uint(x);
   if (fabsf(x) < __int_as_float(0x7f800000)) bits += 0x1000u;
+#endif
   return bits;
 }
 

@@ -20,6 +20,6 @@ struct Bmat {
 
 }  // namespace
 
-std::span<const SpmmKernel> bmat_kernels() { return TileRows<Bmat, Blocks16>::rows(); }
+std::span<const SpmmKernel> bmat_kernels() { return TileRows<Bmat, Registers16>::rows(); }
 
 }  // namespace sptile::runtime::cuda

@@ -20,6 +20,6 @@ struct MeTcf {
 
 }  // namespace
 
-std::span<const SpmmKernel> me_tcf_kernels() { return TileRows<MeTcf, Blocks16>::rows(); }
+std::span<const SpmmKernel> me_tcf_kernels() { return TileRows<MeTcf, Registers16>::rows(); }
 
 }  // namespace sptile::runtime::cuda

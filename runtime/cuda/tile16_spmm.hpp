@@ -11,9 +11,10 @@ namespace sptile::runtime::cuda {
 std::span<const SpmmKernel> me_tcf_kernels();
 std::span<const SpmmKernel> bmat_kernels();
 
-/// Blocks of 4 warps on a multiprocessor, as the registers allow (ptxas -v; sm_90).
-struct Blocks16 {
-  static constexpr int kSingle = 4, kF32x1 = 5, kF32x2 = 4, kF16x1 = 4, kF16x2 = 3, kF64x1 = 4, kF64x2 = 3;
+/// Registers that keep the loop out of local memory (ptxas -v; sm_90).
+struct Registers16 {
+  static constexpr int kSingle = 112, kF32x1 = 104, kF32x2 = 128, kF16x1 = 120, kF16x2 = 168, kF64x1 = 120,
+                       kF64x2 = 168;
 };
 
 }  // namespace sptile::runtime::cuda

@@ -7,9 +7,10 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Blocks of 4 warps on a multiprocessor, as the registers allow (ptxas -v; sm_90).
-struct Blocks8 {
-  static constexpr int kSingle = 4, kF32x1 = 7, kF32x2 = 5, kF16x1 = 6, kF16x2 = 4, kF64x1 = 5, kF64x2 = 4;
+/// Registers that keep the loop out of local memory (ptxas -v; sm_90).
+struct Registers8 {
+  static constexpr int kSingle = 96, kF32x1 = 80, kF32x2 = 96, kF16x1 = 80, kF16x2 = 120, kF64x1 = 96,
+                       kF64x2 = 128;
 };
 
 struct BitTcf {
@@ -49,7 +50,7 @@ struct RsTile {
 
 }  // namespace
 
-std::span<const SpmmKernel> bittcf_kernels() { return TileRows<BitTcf, Blocks8>::rows(); }
-std::span<const SpmmKernel> rs_tile_kernels() { return TileRows<RsTile, Blocks8>::rows(); }
+std::span<const SpmmKernel> bittcf_kernels() { return TileRows<BitTcf, Registers8>::rows(); }
+std::span<const SpmmKernel> rs_tile_kernels() { return TileRows<RsTile, Registers8>::rows(); }
 
 }  // namespace sptile::runtime::cuda

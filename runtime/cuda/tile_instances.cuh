@@ -14,7 +14,7 @@ namespace sptile::runtime::cuda {
 template <class Layout, class Scalar, class... Vector>
 struct TileInstance {
   static constexpr TileVariant kVariants[sizeof...(Vector)] = {
-      {Vector::kFeatures, Vector::kElements, 4 * Vector::kBlocks}...};
+      {Vector::kFeatures, Vector::kElements, Vector::kWarpsPerSm}...};
 
   static Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
                            const DeviceInfo& device) {
@@ -34,13 +34,13 @@ struct TileInstance {
   }
 };
 
-/// Shapes of kernels: segments of a warp, and blocks of 4 warps for which the compiler must leave registers.
-template <class Source, class V, class Math, int kSegments, int kBlocks>
-using WholePieces = TileKernel<Source, V, Math, kSegments, true, kBlocks>;
-template <class Source, class V, class Math, int kBlocks>
-using SinglePieces = TileKernel<Source, V, Math, 1, false, kBlocks>;
+/// Shapes of kernels: segments of a warp, and how many registers a thread may have.
+template <class Source, class V, class Math, int kSegments, int kRegisters>
+using WholePieces = TileKernel<Source, V, Math, kSegments, true, kRegisters>;
+template <class Source, class V, class Math, int kRegisters>
+using SinglePieces = TileKernel<Source, V, Math, 1, false, kRegisters>;
 
-/// All rows of a layout. `T` has the numbers of blocks that fit (its kernels' registers decide).
+/// All rows of a layout. `T` has the registers of each shape.
 template <class Layout, class T>
 struct TileRows {
   using Source = typename Layout::Source;

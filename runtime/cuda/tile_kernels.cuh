@@ -8,19 +8,20 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kTileThreads = 128;
+inline constexpr int kMaxTileThreads = 256;  ///< of a block; how many it has, the schedule says
+inline constexpr int kSumThreads = 128;
 
 /// Blocks first take tile items, pass after pass, then short rows.
 template <class K>
-__global__ void __launch_bounds__(kTileThreads, K::kBlocks)
+__global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
     tile_product(const __grid_constant__ TileTask task, const __grid_constant__ ShortTask part) {
-  constexpr int kWarps = kTileThreads / kWarp;
+  const int warps = static_cast<int>(blockDim.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int tile_blocks = task.blocks_per_pass * task.passes;
   const int block = static_cast<int>(blockIdx.x);
   if (block < tile_blocks) {
-    const auto unit = static_cast<std::uint32_t>(block % task.blocks_per_pass * kWarps + warp);
+    const auto unit = static_cast<std::uint32_t>(block % task.blocks_per_pass * warps + warp);
     const auto together = static_cast<std::uint32_t>(task.slices_together);
     const std::uint32_t item_number = unit / together;
     const int slice = block / task.blocks_per_pass * task.slices_together + static_cast<int>(unit % together);
@@ -28,7 +29,7 @@ __global__ void __launch_bounds__(kTileThreads, K::kBlocks)
     const TileItem item = task.items[item_number];
     TileWarp<K>(task, item, slice, lane).run();
   } else if constexpr (K::kHalves == 1) {
-    const std::int64_t item_number = std::int64_t{block - tile_blocks} * kWarps + warp;
+    const std::int64_t item_number = std::int64_t{block - tile_blocks} * warps + warp;
     if (item_number >= part.item_count) return;
     const ShortRows item = part.items[item_number];
     ShortRowsWarp<typename K::Value, typename K::Math, K::kVector>(task, part, item, lane).run();
@@ -37,7 +38,7 @@ __global__ void __launch_bounds__(kTileThreads, K::kBlocks)
 
 /// Adds the partial sums of split windows, in the order of the pieces.
 template <class Dense, class Acc, int kHeight>
-__global__ void __launch_bounds__(kTileThreads) tile_sum(const __grid_constant__ TileTask task) {
+__global__ void __launch_bounds__(kSumThreads) tile_sum(const __grid_constant__ TileTask task) {
   const SplitWindow split = task.splits[blockIdx.x / kHeight];
   const int in_window = static_cast<int>(blockIdx.x) % kHeight;
   std::int64_t row =

@@ -22,27 +22,28 @@ inline bool aligned(const Launch& launch, std::int64_t element_bytes, std::int64
 /// Starts the kernels of one instance.
 template <class K>
 int start_tiles(TileTask task, ShortTask part, const Launch& launch, cudaStream_t stream) {
-  constexpr std::int64_t kWarps = kTileThreads / kWarp;
   const auto& numbers = launch.host->numbers;
+  const std::int64_t warps = numbers[kWarpsPerBlock];
   task.ldb_bytes = static_cast<std::uint64_t>(task.ldb) * sizeof(typename K::Dense);
   task.slices = static_cast<std::int32_t>((task.n + K::kFeatures - 1) / K::kFeatures);
   task.slices_together = std::min(task.slices, static_cast<std::int32_t>(numbers[kSlicesTogether]));
   task.passes = (task.slices + task.slices_together - 1) / task.slices_together;
-  const std::int64_t per_pass = (std::int64_t{task.item_count} * task.slices_together + kWarps - 1) / kWarps;
+  const std::int64_t per_pass = (std::int64_t{task.item_count} * task.slices_together + warps - 1) / warps;
   task.blocks_per_pass = static_cast<std::int32_t>(per_pass);
   task.padded_n = std::int64_t{task.slices} * K::kFeatures;
   const auto row_lanes = (task.n + K::kElements - 1) / K::kElements;
   part.lanes_per_row = 1;
   while (part.lanes_per_row < std::min<std::int64_t>(row_lanes, kWarp)) part.lanes_per_row *= 2;
-  const std::int64_t blocks = per_pass * task.passes + (part.item_count + kWarps - 1) / kWarps;
+  const std::int64_t blocks = per_pass * task.passes + (part.item_count + warps - 1) / warps;
   int error = 0;
   if (blocks > 0)
-    error = start_kernel(tile_product<K>, static_cast<unsigned>(blocks), kTileThreads, stream, task, part);
+    error = start_kernel(tile_product<K>, static_cast<unsigned>(blocks), static_cast<unsigned>(warps * kWarp),
+                         stream, task, part);
   const auto splits = static_cast<unsigned>(numbers[kSplitCount]);
   constexpr int kHeight = 8 * K::kHalves;
   if (splits > 0 && error == 0)
-    error = start_kernel(tile_sum<typename K::Dense, typename K::Acc, kHeight>, splits * kHeight,
-                         kTileThreads, stream, task);
+    error = start_kernel(tile_sum<typename K::Dense, typename K::Acc, kHeight>, splits * kHeight, kSumThreads,
+                         stream, task);
   return error;
 }
 

@@ -22,7 +22,8 @@ enum TileNumber {
   kWindowRowAt,   ///< first rows of the windows, pieces joined; -1: the format's own
   kWindowTileAt,  ///< first tiles of the windows, pieces joined; -1: the format's own
   kVariant,       ///< which kernel of the family, by features of a warp
-  kSlicesTogether
+  kSlicesTogether,
+  kWarpsPerBlock
 };
 
 /// Features that a warp of each variant of a kernel family has, and how many of its warps fit on a

@@ -15,7 +15,7 @@
 namespace sptile::runtime::cuda {
 
 /// How a kernel is compiled: what its tiles are, how it multiplies, how many segments of features a warp has.
-template <class SourceT, class V, class MathT, int kSegmentsT, bool kVectorT, int kBlocksT = 1>
+template <class SourceT, class V, class MathT, int kSegmentsT, bool kVectorT, int kRegistersT>
 struct TileKernel {
   using Source = SourceT;
   using Value = V;
@@ -24,7 +24,8 @@ struct TileKernel {
   using Acc = typename Math::Acc;
   static constexpr int kSegments = kSegmentsT;
   static constexpr bool kVector = kVectorT;
-  static constexpr int kBlocks = kBlocksT;  ///< of 4 warps that should fit on a multiprocessor
+  static constexpr int kRegisters = kRegistersT;                    ///< of a thread, at most
+  static constexpr int kWarpsPerSm = 65536 / (kWarp * kRegisters);  ///< that leave each other room
   static constexpr int kDepth = 2;
   static constexpr int kHalves = Source::kHalves;
   static constexpr int kElements = Math::kElements;

@@ -130,6 +130,7 @@ T from_operand(const EmulatedWarp::Operand& words) {
 
 // The words of CUDA C++ that the kernels use.
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 #define threadIdx ::sptile::test::thread_index
 #define blockIdx ::sptile::test::block_index
 #define blockDim ::sptile::test::block_size

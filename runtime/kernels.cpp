@@ -15,17 +15,20 @@ constexpr Kernel kKernels[] = {
     {"cpu.bittcf.generic", "spmm", "bittcf", Device::cpu, "generic", true, kTileSummary},
     {"cpu.bmat.generic", "spmm", "bmat", Device::cpu, "generic", true, kTileSummary},
     {"cpu.rs_tile.generic", "spmm", "rs_tile", Device::cpu, "generic", true, kTileSummary},
+    {"cpu.tall.generic", "spmm", "tall", Device::cpu, "generic", true, kTileSummary},
 #if defined(__x86_64__)
     {"cpu.csr.avx2", "spmm", "csr", Device::cpu, "avx2", true, kCsrSummary},
     {"cpu.me_tcf.avx2", "spmm", "me_tcf", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.bittcf.avx2", "spmm", "bittcf", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.bmat.avx2", "spmm", "bmat", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.rs_tile.avx2", "spmm", "rs_tile", Device::cpu, "avx2", true, kTileSummary},
+    {"cpu.tall.avx2", "spmm", "tall", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.csr.avx512", "spmm", "csr", Device::cpu, "avx512", true, kCsrSummary},
     {"cpu.me_tcf.avx512", "spmm", "me_tcf", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.bittcf.avx512", "spmm", "bittcf", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.bmat.avx512", "spmm", "bmat", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.rs_tile.avx512", "spmm", "rs_tile", Device::cpu, "avx512", true, kTileSummary},
+    {"cpu.tall.avx512", "spmm", "tall", Device::cpu, "avx512", true, kTileSummary},
 #endif
 };
 

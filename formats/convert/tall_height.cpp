@@ -19,6 +19,10 @@ constexpr std::int64_t kGroupBytes = 8;                  // mask, offset
 /// A tile reads 8 rows of B from shared memory, which gives about five times the bytes that L2 gives (29 TB/s
 /// to 5.8 TB/s on an H100), and 12 bytes of index.
 constexpr std::int64_t kTileBytes = 8 * 4 * kColumns / 5 + 12;
+/// Finding that a group has no work takes a warp about 12 instructions, three cycles of a multiprocessor,
+/// which get 25 bytes each.
+constexpr std::int64_t kVisitBytes = 64;
+/// Filling the pipeline of a window, with others beside it.
 constexpr std::int64_t kWindowBytes = 8 << 10;
 
 struct Counter {
@@ -26,11 +30,13 @@ struct Counter {
   TallSorter sorter;
   std::array<TallCount, kTallLevels> counts;
 
-  void add_window(std::span<const TallKey> columns, TallCount& count) {
+  void add_window(std::span<const TallKey> columns, int level, TallCount& count) {
     const std::span<const std::uint64_t> sorted = sorter.sort(columns);
     ++count.windows;
     count.columns += std::ssize(columns);
-    count.groups += (std::ssize(columns) + 7) / 8;
+    const std::int64_t groups = (std::ssize(columns) + 7) / 8;
+    count.groups += groups;
+    count.visits += groups * (tall_height(level) / 8);
     for (std::size_t i = 0; i < sorted.size(); i += 8) {
       std::uint64_t mask = 0;
       for (std::size_t c = i; c < std::min(i + 8, sorted.size()); ++c) mask |= sorted[c] >> 32;
@@ -42,14 +48,15 @@ struct Counter {
     merger->merge(a, first_row, kTallLevels - 1);
     for (int level = 0; level < kTallLevels; ++level)
       for (int i = 0; first_row + i * tall_height(level) < std::min(first_row + kTallMaxRows, a.rows); ++i)
-        add_window(merger->columns(level, i), counts[static_cast<std::size_t>(level)]);
+        add_window(merger->columns(level, i), level, counts[static_cast<std::size_t>(level)]);
   }
 };
 
 }  // namespace
 
 std::int64_t TallCount::bytes() const {
-  return kColumnBytes * columns + kGroupBytes * groups + kTileBytes * tiles + kWindowBytes * windows;
+  return kColumnBytes * columns + kGroupBytes * groups + kTileBytes * tiles + kVisitBytes * visits +
+         kWindowBytes * windows;
 }
 
 std::array<TallCount, kTallLevels> count_tall_windows(const CsrView& a, std::int64_t entries) {
@@ -68,6 +75,7 @@ std::array<TallCount, kTallLevels> count_tall_windows(const CsrView& a, std::int
       sum[level].windows += counter.counts[level].windows;
       sum[level].columns += counter.counts[level].columns;
       sum[level].groups += counter.counts[level].groups;
+      sum[level].visits += counter.counts[level].visits;
       sum[level].tiles += counter.counts[level].tiles;
     }
   return sum;

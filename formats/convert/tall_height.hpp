@@ -13,11 +13,12 @@ namespace sptile::formats {
 /// What windows of one height are made of.
 struct TallCount {
   std::int64_t windows = 0, columns = 0, groups = 0, tiles = 0;  ///< distinct columns, summed over windows
+  std::int64_t visits = 0;                                       ///< groups times sub-windows
 
   /// Bytes that a product with 128 columns of f32 moves, in bytes between L2 and a multiprocessor: the rows
-  /// of B, once for each window that uses them; the index of the format; and, at their smaller price, the
-  /// rows of B that each tile reads from shared memory. A window costs some bytes for its start, so that a
-  /// matrix with few columns per window gets tall ones.
+  /// of B, once for each window that uses them; the index of the format; and what else takes time, at the
+  /// price of such bytes: tiles that read their rows of B from shared memory, warps that look whether a group
+  /// has work for them, the start of a window.
   [[nodiscard]] std::int64_t bytes() const;
 };
 

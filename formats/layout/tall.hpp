@@ -49,7 +49,8 @@ TallView as_tall(const FormatView& view);
 class TallDeal {
  public:
   explicit TallDeal(std::int64_t groups)
-      : groups_(static_cast<std::uint64_t>(groups)), bits_(groups > 1 ? std::bit_width(groups_ - 1) : 0) {}
+      : groups_(static_cast<std::uint64_t>(groups)),
+        bits_(groups > 1 ? static_cast<int>(std::bit_width(groups_ - 1)) : 0) {}
 
   /// Gives the position in the sorted list of the group at the next place; call it once per group.
   std::int64_t next() {

@@ -331,7 +331,8 @@ inline std::size_t slow_tall_height(const Rows& rows) {
         tiles += used.size();
       }
     }
-    const std::size_t bytes = (512 + 4) * columns + 8 * groups + (4096 / 5 + 12) * tiles + 8192 * windows;
+    const std::size_t bytes =
+        (512 + 4) * columns + (8 + 64 * height / 8) * groups + (4096 / 5 + 12) * tiles + 8192 * windows;
     if (best == 0 || bytes < best_bytes) best = height, best_bytes = bytes;
   }
   return best;

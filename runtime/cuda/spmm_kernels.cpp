@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/csr_spmm.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 using Rows = std::span<const SpmmKernel> (*)();
 
 /// A family of kernels adds its function here, and its kernels to runtime/kernels.cpp.
-constexpr std::initializer_list<Rows> kFamilies = {};
+constexpr std::initializer_list<Rows> kFamilies = {csr_kernels};
 
 std::vector<SpmmKernel> gather_rows() {
   std::vector<SpmmKernel> rows;

@@ -1,11 +1,13 @@
 #include "runtime/kernels.hpp"
 
+#include "runtime/cuda/backend.hpp"
 #include "runtime/spmm/isa.hpp"
 
 namespace sptile::runtime {
 namespace {
 
 constexpr std::string_view kCsrSummary = "rows with the sums of up to 8 vectors of columns in registers";
+constexpr std::string_view kCudaCsrSummary = "balanced runs of rows on CUDA cores, long rows in pieces";
 constexpr std::string_view kTileSummary = "tile rows decoded into short rows, then multiplied as csr";
 
 /// Worst first: find_kernel takes the last available row of a combination.
@@ -30,13 +32,25 @@ constexpr Kernel kKernels[] = {
     {"cpu.rs_tile.avx512", "spmm", "rs_tile", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.tall.avx512", "spmm", "tall", Device::cpu, "avx512", true, kTileSummary},
 #endif
+    {"cuda.csr.rows", "spmm", "csr", Device::cuda, "sm_80", true, kCudaCsrSummary},
 };
+
+/// True when some device is new enough for some instance of a CUDA kernel.
+bool runs_on_a_device(const Kernel& kernel) {
+  for (int ordinal = 0; ordinal < cuda::device_count(); ++ordinal) {
+    const Result<cuda::DeviceInfo> device = cuda::find_device(ordinal);
+    for (const cuda::SpmmKernel& row : cuda::spmm_kernels())
+      if (device && row.kernel == kernel.name && row.capability <= device->capability) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
 std::span<const Kernel> kernels() { return kKernels; }
 
 bool available(const Kernel& kernel) {
+  if (kernel.device == Device::cuda) return runs_on_a_device(kernel);
   const Isa* isa = find_isa(kernel.isa);
   return isa != nullptr && isa->available();
 }

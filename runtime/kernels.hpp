@@ -14,7 +14,7 @@ struct Kernel {
   std::string_view op;      ///< "spmm"
   std::string_view format;  ///< "bittcf"
   Device device;
-  std::string_view isa;  ///< "generic", "avx2", "avx512", later compute capabilities
+  std::string_view isa;  ///< "generic", "avx2", "avx512"; on CUDA the least compute capability: "sm_80"
   bool deterministic;    ///< same bits on every run and for any number of threads
   std::string_view summary;
 };

@@ -40,10 +40,12 @@ SpmmTask task_of(const SpmmPlan& plan, const SpmmOperands& operands) {
 
 }  // namespace
 
-Status run(const SpmmPlan& plan, const SpmmOperands& operands) noexcept {
+Status run(const SpmmPlan& plan, const SpmmOperands& operands, void* stream) noexcept {
   const formats::FormatView& a = plan.matrix.format;
   if (Status s = check_operand("B", operands.b, "ldb", operands.ldb, a.cols, plan); !s) return s;
   if (Status s = check_operand("C", operands.c, "ldc", operands.ldc, a.rows, plan); !s) return s;
+  if (plan.on_device) return cuda::run(*plan.on_device, operands, stream);
+  if (stream != nullptr) return fail(Errc::usage, "spmm: a plan for the CPU takes no stream");
 
   const SpmmTask task = task_of(plan, operands);
   const auto chunks = static_cast<std::int64_t>(plan.chunks.size());
@@ -57,5 +59,11 @@ Status run(const SpmmPlan& plan, const SpmmOperands& operands) noexcept {
 }
 
 std::string_view kernel_name(const SpmmPlan& plan) { return plan.kernel->name; }
+
+Precision precision_of(const SpmmPlan& plan) { return plan.precision; }
+
+std::size_t workspace_bytes(const SpmmPlan& plan) {
+  return plan.on_device ? cuda::workspace_bytes(*plan.on_device) : 0;
+}
 
 }  // namespace sptile::runtime

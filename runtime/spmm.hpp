@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -13,8 +14,9 @@
 namespace sptile::runtime {
 
 enum class Device { cpu, cuda };
-/// How f32 products are formed.
-enum class Precision { fp32, tf32, fp16, bf16 };
+/// How products are formed; sums are always f32 or wider. fp64 is what f64 operands get, whatever is asked
+/// for.
+enum class Precision { fp32, tf32, fp16, bf16, fp64 };
 enum class NonFinite { fast, strict };
 
 struct SpmmOptions {
@@ -27,6 +29,10 @@ struct SpmmOptions {
   bool trusted = false;      ///< skip the one-pass check of the arrays
   bool refreshable = false;  ///< keep an own copy of the values so that refresh_values works
   NonFinite nonfinite = NonFinite::fast;
+  /// Least exact products that f32 operands may get; not set: the kernel's own (tf32 on tensor cores). A
+  /// kernel that has no such products forms more exact ones: see precision_of.
+  std::optional<Precision> precision = {};
+  int device_ordinal = 0;  ///< which CUDA device
 };
 
 class SpmmPlan;  // defined in runtime/spmm_plan.hpp; immutable after planning except refresh_values
@@ -43,7 +49,8 @@ struct SpmmMatrix {
 
 /// Chooses a kernel, checks the matrix once (unless trusted), splits the work by entries. May allocate and be
 /// slow. Errc::bad_input when a check fails; Errc::unsupported for a format, type or device that no kernel
-/// serves, naming what would work; Errc::usage for bad options.
+/// serves, naming what would work; Errc::usage for bad options. With Device::cuda the matrix is uploaded, and
+/// `a` is not needed after planning; Errc::device when there is no such device, it is too old or has no room.
 Result<std::shared_ptr<SpmmPlan>> plan_spmm(const SpmmMatrix& a, const SpmmOptions& options);
 
 /// Dense operands: row-major, element type SpmmOptions::dense.
@@ -54,18 +61,31 @@ struct SpmmOperands {
   std::int64_t ldc = 0;
   double alpha = 1;
   double beta = 0;  ///< 0: C is only written, its old contents (NaN too) do not matter
+  /// Device scratch of workspace_bytes(plan) zeroed bytes, for a run beside others of the same plan on other
+  /// streams; null: the plan's own.
+  void* workspace = nullptr;
 };
 
 /// Runs the plan: allocates nothing; any number of threads may run one plan at once on different C.
 /// Every row of C is written, empty rows too. Same bits for any number of threads.
 /// Errc::usage for null pointers or leading dimensions below n; nothing else can fail on the CPU.
-Status run(const SpmmPlan& plan, const SpmmOperands& operands) noexcept;
+/// A CUDA plan reads B and writes C in device memory. It is enqueued on `stream` (a cudaStream_t of the
+/// plan's device; null: the default one) and may be captured in a graph; Errc::device when launching fails.
+/// Runs of one plan at the same time need a workspace each.
+Status run(const SpmmPlan& plan, const SpmmOperands& operands, void* stream = nullptr) noexcept;
 
-/// Replaces the values: `values` has one element per entry of the source CSR, of the format's value type.
-/// Not concurrent with run. Errc::usage unless planned refreshable with a value_source (or on format csr).
+/// Device scratch of one run, in bytes; 0 on the CPU.
+std::size_t workspace_bytes(const SpmmPlan& plan);
+
+/// Replaces the values: `values` has one element per entry of the source CSR, of the format's value type; for
+/// a CUDA plan they may be in host or device memory. Not concurrent with run. Errc::usage unless planned
+/// refreshable with a value_source (or on format csr).
 Status refresh_values(SpmmPlan& plan, ArrayView values);
 
 /// Name of the kernel that the plan runs: "cpu.bittcf.avx512".
 std::string_view kernel_name(const SpmmPlan& plan);
+
+/// How the plan forms products.
+Precision precision_of(const SpmmPlan& plan);
 
 }  // namespace sptile::runtime

@@ -22,8 +22,6 @@ Status check_options(const SpmmOptions& options) {
   if (options.threads < 0 || options.threads > kMaxThreads)
     return fail(Errc::usage, "plan: threads = " + std::to_string(options.threads) + "; use 0 (all) to " +
                                  std::to_string(kMaxThreads));
-  if (options.device != Device::cpu)
-    return fail(Errc::unsupported, "plan: this build has no kernels for CUDA devices; use the CPU");
   return {};
 }
 
@@ -70,7 +68,8 @@ const Kernel* pick_kernel(const FormatView& a, const SpmmOptions& options) {
 std::string kernel_choices(const FormatView& a) {
   std::string names;
   for (const Kernel& kernel : kernels())
-    if (kernel.op == "spmm" && kernel.format == a.layout->name && available(kernel))
+    if (kernel.op == "spmm" && kernel.device == Device::cpu && kernel.format == a.layout->name &&
+        available(kernel))
       names += (names.empty() ? "" : ", ") + std::string(kernel.name);
   return names.empty() ? "none on this machine" : names;
 }
@@ -138,10 +137,39 @@ void set_work(SpmmPlan& plan) {
   plan.threads = static_cast<int>(std::min<std::int64_t>(threads, std::ssize(plan.chunks)));
 }
 
+Status plan_on_cpu(SpmmPlan& plan) {
+  const SpmmOptions& options = plan.options;
+  const FormatView& format = plan.matrix.format;
+  plan.kernel = pick_kernel(format, options);
+  if (plan.kernel == nullptr)
+    return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
+                "plan: no kernel " + std::string(options.kernel) + " for spmm with format " +
+                    std::string(format.layout->name) +
+                    " on this machine; there is: " + kernel_choices(format));
+  plan.run_chunk = find_instance(*plan.kernel, plan.values, options.dense);
+  if (plan.run_chunk == nullptr) {
+    const std::string type = plan.values == DType::none ? "pattern" : std::string(name_of(plan.values));
+    return fail(Errc::unsupported, "plan: a matrix of " + type + " values does not multiply dense " +
+                                       std::string(name_of(options.dense)) + "; use " +
+                                       dense_choices(*plan.kernel, plan.values));
+  }
+  const bool wide = plan.values == DType::f64 || options.dense == DType::f64;
+  plan.precision = wide ? Precision::fp64 : Precision::fp32;
+  if (options.refreshable && plan.values != DType::none) own_values(plan);
+  set_work(plan);
+  return {};
+}
+
 }  // namespace
 
 Result<std::shared_ptr<SpmmPlan>> plan_spmm(const SpmmMatrix& a, const SpmmOptions& options) {
   if (Status s = check_options(options); !s) return tl::unexpected(s.error());
+  cuda::DeviceInfo device;
+  if (options.device == Device::cuda) {  // before anything that takes long
+    Result<cuda::DeviceInfo> found = cuda::find_device(options.device_ordinal);
+    if (!found) return fail(found.error().code, "plan: " + found.error().message);
+    device = std::move(*found);
+  }
   if (Status s = check_matrix(a, options.trusted); !s) return tl::unexpected(s.error());
   if (Status s = check_extent(a.format, options); !s) return tl::unexpected(s.error());
 
@@ -149,25 +177,11 @@ Result<std::shared_ptr<SpmmPlan>> plan_spmm(const SpmmMatrix& a, const SpmmOptio
   plan->matrix = a;
   plan->options = options;
   plan->values = a.format.value_dtype();
-  plan->kernel = pick_kernel(a.format, options);
-  const std::string format(a.format.layout->name);
-  if (plan->kernel == nullptr)
-    return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
-                "plan: no kernel " + std::string(options.kernel) + " for spmm with format " + format +
-                    " on this machine; there is: " + kernel_choices(a.format));
-  plan->options.kernel = plan->kernel->name;  // the caller's string may go
-  plan->run_chunk = find_instance(*plan->kernel, plan->values, options.dense);
-  if (plan->run_chunk == nullptr) {
-    const std::string type = plan->values == DType::none ? "pattern" : std::string(name_of(plan->values));
-    return fail(Errc::unsupported, "plan: a matrix of " + type + " values does not multiply dense " +
-                                       std::string(name_of(options.dense)) + "; use " +
-                                       dense_choices(*plan->kernel, plan->values));
-  }
-  if (options.refreshable && plan->values != DType::none) {
+  if (options.refreshable && plan->values != DType::none)
     if (Status s = check_value_source(a, options.trusted); !s) return tl::unexpected(s.error());
-    own_values(*plan);
-  }
-  set_work(*plan);
+  if (Status s = options.device == Device::cpu ? plan_on_cpu(*plan) : plan_on_device(*plan, device); !s)
+    return tl::unexpected(s.error());
+  plan->options.kernel = plan->kernel->name;  // the caller's string may go
   return plan;
 }
 
@@ -179,6 +193,7 @@ Status refresh_values(SpmmPlan& plan, ArrayView values) {
     return fail(Errc::usage, "refresh: got " + std::to_string(values.size) + " values of " +
                                  std::string(name_of(values.dtype)) + ", the plan needs " +
                                  std::to_string(nnz) + " of " + std::string(name_of(plan.values)));
+  if (plan.on_device) return nnz == 0 ? Status{} : cuda::refresh(*plan.on_device, values);
   const auto* from = static_cast<const std::byte*>(values.data);
   const std::size_t width = size_of(plan.values);
   if (!plan.matrix.value_source.present()) {

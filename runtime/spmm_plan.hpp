@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/cuda/backend.hpp"
 #include "runtime/kernels.hpp"
 #include "runtime/spmm.hpp"
 #include "runtime/spmm/cpu_kernels.hpp"
@@ -18,11 +19,16 @@ class SpmmPlan {
   SpmmOptions options;
   DType values = DType::none;  ///< element type of A; none for a pattern
   const Kernel* kernel = nullptr;
+  Precision precision = Precision::fp32;
+  std::shared_ptr<cuda::Plan> on_device;  ///< of a CUDA plan; it holds what follows in its own way
   ChunkFn run_chunk = nullptr;
   int threads = 1;  ///< that run uses; never more than there are chunks
   std::vector<Chunk> chunks;
   std::vector<std::int32_t> empty_rows;  ///< see WorkPlan
   std::vector<std::byte> own_values;     ///< all value arrays of the format, one after the other
 };
+
+/// Chooses the CUDA kernel for a checked matrix, divides its work and uploads both.
+Status plan_on_device(SpmmPlan& plan, const cuda::DeviceInfo& device);
 
 }  // namespace sptile::runtime

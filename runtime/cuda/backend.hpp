@@ -1,0 +1,55 @@
+// The seam between the runtime and CUDA: what the rest of the runtime knows of it. A build without nvcc has
+// the same functions (none.cpp), which say so.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "formats/array_view.hpp"
+#include "formats/error.hpp"
+#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/spmm.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// True when CUDA kernels were compiled in.
+bool built();
+
+/// Lists every instance of every kernel; empty when none was compiled in.
+std::span<const SpmmKernel> spmm_kernels();
+
+/// Describes one device. Errc::device when it is not there or this build has no code for it, naming the
+/// compute capability; Errc::unsupported when no kernel was compiled in.
+Result<DeviceInfo> find_device(int ordinal);
+
+/// Counts devices; 0 without a driver too.
+int device_count();
+
+/// A matrix on a device with the schedule of one kernel.
+class Plan;
+
+/// What is planned: a checked matrix in host memory, and the instance to run.
+struct PlanRequest {
+  const SpmmMatrix* matrix = nullptr;
+  const SpmmKernel* kernel = nullptr;
+  std::int64_t n = 0;
+  bool refreshable = false;
+  DeviceInfo device;
+};
+
+/// Uploads the matrix and its schedule; returns when the device has them. Errc::device naming the bytes when
+/// the device has no room.
+Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request);
+
+/// Enqueues the product on a stream (null: the default one) of the plan's device. `operands` are device
+/// pointers.
+Status run(const Plan& plan, const SpmmOperands& operands, void* stream) noexcept;
+
+/// Replaces the values by those of the source CSR, in host or device memory; waits until they are in place.
+Status refresh(Plan& plan, ArrayView values);
+
+/// Device scratch that a run needs, in bytes.
+std::size_t workspace_bytes(const Plan& plan);
+
+}  // namespace sptile::runtime::cuda

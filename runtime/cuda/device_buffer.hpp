@@ -1,0 +1,61 @@
+// Owned device memory, and the scope in which a device is current.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <utility>
+
+#include "formats/error.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Owns bytes of device memory, at an address that is a multiple of 256.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  DeviceBuffer(DeviceBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~DeviceBuffer() {
+    if (data_ != nullptr) cudaFree(data_);
+  }
+
+  /// Allocates on the current device; 0 bytes need no memory. Errc::device naming the bytes, and those free,
+  /// when there is no room.
+  static Result<DeviceBuffer> allocate(std::size_t bytes, const char* what);
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Makes a device current for a scope.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int ordinal) noexcept {
+    if (cudaGetDevice(&before_) != cudaSuccess) before_ = ordinal;
+    if (before_ != ordinal) status_ = cudaSetDevice(ordinal);
+    changed_ = before_ != ordinal;
+  }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+  ~CurrentDevice() {
+    if (changed_) cudaSetDevice(before_);
+  }
+  [[nodiscard]] cudaError_t status() const { return status_; }
+
+ private:
+  int before_ = 0;
+  bool changed_ = false;
+  cudaError_t status_ = cudaSuccess;
+};
+
+}  // namespace sptile::runtime::cuda

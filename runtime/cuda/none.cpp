@@ -1,0 +1,35 @@
+// The seam in a build without nvcc.
+#include <cassert>
+
+#include "runtime/cuda/backend.hpp"
+
+namespace sptile::runtime::cuda {
+
+class Plan {};
+
+bool built() { return false; }
+std::span<const SpmmKernel> spmm_kernels() { return {}; }
+int device_count() { return 0; }
+
+Result<DeviceInfo> find_device(int) {
+  return fail(Errc::unsupported,
+              "this build has no kernels for CUDA devices; use the CPU, or build where nvcc is");
+}
+
+Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
+  return tl::unexpected(find_device(request.device.ordinal).error());
+}
+
+Status run(const Plan&, const SpmmOperands&, void*) noexcept {
+  assert(!"no plan was ever made");
+  return {};
+}
+
+Status refresh(Plan&, ArrayView) {
+  assert(!"no plan was ever made");
+  return {};
+}
+
+std::size_t workspace_bytes(const Plan&) { return 0; }
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/device_buffer.hpp"
+#include "runtime/cuda/gather.hpp"
+#include "runtime/cuda/upload.hpp"
+
+namespace sptile::runtime::cuda {
+
+class Plan {
+ public:
+  const SpmmKernel* kernel = nullptr;
+  DeviceInfo device;
+  std::int64_t n = 0;
+  formats::FormatView format;  ///< arrays on the device
+  const std::int32_t* row_order = nullptr;
+  const std::int64_t* value_source = nullptr;  ///< when refreshable
+  const std::byte* schedule_bytes = nullptr;
+  Schedule schedule;  ///< bytes are on the device only
+  DeviceBuffer arrays, workspace;
+  DeviceBuffer fresh;  ///< values of the source CSR, kept from the first refresh out of host memory
+};
+
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+
+/// Parts of one device allocation: collected first, then uploaded.
+class Parts {
+ public:
+  void add(const void* from, std::size_t bytes, const void** to) {
+    parts_.push_back({from, bytes, to});
+    total_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  [[nodiscard]] std::size_t total() const { return total_; }
+
+  /// Uploads all and says where they are; absent parts stay null.
+  Status upload(std::byte* to, Uploader& uploader) const {
+    for (const Part& part : parts_) {
+      if (part.bytes == 0) continue;
+      *part.to = to;
+      if (Status s = uploader.copy(to, part.from, part.bytes); !s) return s;
+      to += (part.bytes + kAlignment - 1) / kAlignment * kAlignment;
+    }
+    return {};
+  }
+
+ private:
+  struct Part {
+    const void* from;
+    std::size_t bytes;
+    const void** to;
+  };
+  std::vector<Part> parts_;
+  std::size_t total_ = 0;
+};
+
+template <class T>
+const void** place(const T*& pointer) {
+  return reinterpret_cast<const void**>(&pointer);
+}
+
+Status check_code(const DeviceInfo& device) {
+  const cudaError_t code = probe_code();
+  if (code != cudaErrorNoKernelImageForDevice && code != cudaErrorInvalidDeviceFunction)
+    return check(code, "starting the device");
+  return fail(Errc::device, "this build has no code for CUDA device " + std::to_string(device.ordinal) +
+                                " (" + device.name + ", compute capability " +
+                                std::to_string(device.capability / 10) + "." +
+                                std::to_string(device.capability % 10) + "); build with it in -Dgpu_arch");
+}
+
+Status upload(Plan& plan, const PlanRequest& request) {
+  const SpmmMatrix& matrix = *request.matrix;
+  Parts parts;
+  plan.format = matrix.format;
+  for (std::size_t i = 0; i < matrix.format.layout->arrays.size(); ++i) {
+    const ArrayView& array = matrix.format.arrays[i];
+    plan.format.arrays[i].data = nullptr;
+    parts.add(array.data, static_cast<std::size_t>(array.bytes()), &plan.format.arrays[i].data);
+  }
+  parts.add(matrix.row_order.data(), matrix.row_order.size_bytes(), place(plan.row_order));
+  parts.add(plan.schedule.bytes.data(), plan.schedule.bytes.size(), place(plan.schedule_bytes));
+  if (request.refreshable && matrix.value_source.present())
+    parts.add(matrix.value_source.data, static_cast<std::size_t>(matrix.value_source.bytes()),
+              place(plan.value_source));
+
+  auto arrays = DeviceBuffer::allocate(parts.total(), "the matrix");
+  if (!arrays) return tl::unexpected(arrays.error());
+  auto workspace = DeviceBuffer::allocate(plan.schedule.workspace_bytes, "the plan's workspace");
+  if (!workspace) return tl::unexpected(workspace.error());
+  plan.arrays = std::move(*arrays);
+  plan.workspace = std::move(*workspace);
+  Uploader uploader;
+  if (Status s = parts.upload(plan.arrays.data(), uploader); !s) return s;
+  if (plan.workspace.size() > 0)
+    if (Status s =
+            check(cudaMemset(plan.workspace.data(), 0, plan.workspace.size()), "clearing the workspace");
+        !s)
+      return s;
+  if (Status s = uploader.finish(); !s) return s;
+  plan.schedule.bytes = {};
+  return {};
+}
+
+/// True for memory that the device reads directly.
+bool is_on_device(const void* pointer) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    cudaGetLastError();
+    return false;
+  }
+  return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
+  const CurrentDevice current(request.device.ordinal);
+  if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
+  if (Status s = check_code(request.device); !s) return tl::unexpected(s.error());
+  auto plan = std::make_shared<Plan>();
+  plan->kernel = request.kernel;
+  plan->device = request.device;
+  plan->n = request.n;
+  plan->schedule =
+      request.kernel->schedule(request.matrix->format, request.matrix->row_order, request.n, request.device);
+  if (Status s = upload(*plan, request); !s) return tl::unexpected(s.error());
+  return plan;
+}
+
+Status run(const Plan& plan, const SpmmOperands& operands, void* stream) noexcept {
+  if (plan.format.rows == 0) return {};
+  const CurrentDevice current(plan.device.ordinal);
+  if (Status s = check(current.status(), "choosing the device"); !s) return s;
+  Launch launch;
+  launch.format = plan.format;
+  launch.row_order = plan.row_order;
+  launch.schedule = plan.schedule_bytes;
+  launch.workspace =
+      operands.workspace != nullptr ? static_cast<std::byte*>(operands.workspace) : plan.workspace.data();
+  launch.host = &plan.schedule;
+  launch.b = operands.b;
+  launch.ldb = operands.ldb;
+  launch.c = operands.c;
+  launch.ldc = operands.ldc;
+  launch.n = plan.n;
+  launch.alpha = operands.alpha;
+  launch.beta = operands.beta;
+  launch.device = &plan.device;
+  return check(static_cast<cudaError_t>(plan.kernel->launch(launch, stream)), "launching a kernel");
+}
+
+Status refresh(Plan& plan, ArrayView values) {
+  const CurrentDevice current(plan.device.ordinal);
+  if (Status s = check(current.status(), "choosing the device"); !s) return s;
+  // Runs that were enqueued before still read the old values.
+  if (Status s = check(cudaDeviceSynchronize(), "waiting for earlier runs"); !s) return s;
+  const auto bytes = static_cast<std::size_t>(values.bytes());
+  const void* source = values.data;
+  if (!is_on_device(values.data)) {
+    if (plan.fresh.size() < bytes) {
+      auto room = DeviceBuffer::allocate(bytes, "new values");
+      if (!room) return tl::unexpected(room.error());
+      plan.fresh = std::move(*room);
+    }
+    Uploader uploader;
+    if (Status s = uploader.copy(plan.fresh.data(), values.data, bytes); !s) return s;
+    if (Status s = uploader.finish(); !s) return s;
+    source = plan.fresh.data();
+  }
+  std::int64_t position = 0;
+  for (std::size_t i = 0; i < plan.format.layout->arrays.size(); ++i) {
+    const ArrayView& array = plan.format.arrays[i];
+    if (!plan.format.layout->arrays[i].holds_values || array.size == 0) continue;
+    void* const to = const_cast<void*>(array.data);
+    const cudaError_t code =
+        plan.value_source == nullptr
+            ? cudaMemcpyAsync(to, source, bytes, cudaMemcpyDeviceToDevice)
+            : gather(to, source, plan.value_source + position, array.size, size_of(array.dtype), nullptr);
+    if (Status s = check(code, "moving new values"); !s) return s;
+    position += array.size;
+  }
+  return check(cudaStreamSynchronize(nullptr), "moving new values");
+}
+
+std::size_t workspace_bytes(const Plan& plan) { return plan.schedule.workspace_bytes; }
+
+}  // namespace sptile::runtime::cuda

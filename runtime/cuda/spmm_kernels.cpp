@@ -1,0 +1,30 @@
+// The table of CUDA kernels: every family's rows, one after the other.
+#include <initializer_list>
+#include <vector>
+
+#include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/csr_spmm.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+using Rows = std::span<const SpmmKernel> (*)();
+
+/// A family of kernels adds its function here, and its kernels to runtime/kernels.cpp.
+constexpr std::initializer_list<Rows> kFamilies = {csr_kernels};
+
+std::vector<SpmmKernel> gather_rows() {
+  std::vector<SpmmKernel> rows;
+  for (const Rows family : kFamilies)
+    for (const SpmmKernel& row : family()) rows.push_back(row);
+  return rows;
+}
+
+}  // namespace
+
+std::span<const SpmmKernel> spmm_kernels() {
+  static const std::vector<SpmmKernel> rows = gather_rows();
+  return rows;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,105 @@
+// Planning for CUDA devices: which kernel, which instance of it.
+#include <string>
+
+#include "runtime/cuda/backend.hpp"
+#include "runtime/spmm_plan.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+using cuda::DeviceInfo;
+using cuda::SpmmKernel;
+
+/// Orders the ways to form products of f32 operands, least exact first.
+constexpr Precision kByExactness[] = {Precision::bf16, Precision::fp16, Precision::tf32, Precision::fp32,
+                                      Precision::fp64};
+
+int exactness(Precision precision) {
+  int rank = 0;
+  while (kByExactness[rank] != precision) ++rank;
+  return rank;
+}
+
+/// True when products of this kind are what was asked for, or more exact. 16-bit types stand in for each
+/// other only where asked: their ranges differ.
+bool serves(Precision has, Precision wanted) {
+  return has == wanted ||
+         (has != Precision::fp16 && has != Precision::bf16 && exactness(has) > exactness(wanted));
+}
+
+bool fits(const SpmmKernel& row, const SpmmPlan& plan, const DeviceInfo& device) {
+  const SpmmOptions& options = plan.options;
+  return row.values == plan.values && row.dense == options.dense && row.capability <= device.capability &&
+         (row.ieee || options.nonfinite == NonFinite::fast) &&
+         (!options.precision || row.dense != DType::f32 || serves(row.precision, *options.precision));
+}
+
+/// Finds the instance of one kernel: the first that fits, or the least exact one when a precision was asked
+/// for.
+const SpmmKernel* find_row(const Kernel& kernel, const SpmmPlan& plan, const DeviceInfo& device) {
+  const SpmmKernel* best = nullptr;
+  for (const SpmmKernel& row : cuda::spmm_kernels()) {
+    if (row.kernel != kernel.name || !fits(row, plan, device)) continue;
+    const bool better = best != nullptr && plan.options.precision.has_value() &&
+                        exactness(row.precision) < exactness(best->precision);
+    if (best == nullptr || better) best = &row;
+  }
+  return best;
+}
+
+bool is_candidate(const Kernel& kernel, const SpmmPlan& plan) {
+  return kernel.op == "spmm" && kernel.device == Device::cuda &&
+         kernel.format == plan.matrix.format.layout->name &&
+         (plan.options.kernel.empty() || plan.options.kernel == kernel.name);
+}
+
+constexpr std::string_view kPrecisionNames[] = {"fp32", "tf32", "fp16", "bf16", "fp64"};
+
+std::string describe(const SpmmKernel& row) {
+  const std::string values = row.values == DType::none ? "pattern" : std::string(name_of(row.values));
+  return std::string(row.kernel) + " (" + values + " x " + std::string(name_of(row.dense)) + ", " +
+         std::string(kPrecisionNames[static_cast<int>(row.precision)]) + ")";
+}
+
+/// Says what was asked for and what would have been there.
+tl::unexpected<Error> no_kernel(const SpmmPlan& plan, const DeviceInfo& device) {
+  const SpmmOptions& options = plan.options;
+  const std::string_view format = plan.matrix.format.layout->name;
+  std::string choices;
+  for (const Kernel& kernel : kernels())
+    for (const SpmmKernel& row : cuda::spmm_kernels())
+      if (kernel.device == Device::cuda && kernel.format == format && row.kernel == kernel.name)
+        choices += (choices.empty() ? "" : ", ") + describe(row);
+  const std::string values = plan.values == DType::none ? "pattern" : std::string(name_of(plan.values));
+  return fail(
+      options.kernel.empty() ? Errc::unsupported : Errc::usage,
+      "plan: no kernel " + std::string(options.kernel) + " for spmm of " + std::string(format) + ", " +
+          values + " x " + std::string(name_of(options.dense)) +
+          (options.precision ? ", " + std::string(kPrecisionNames[static_cast<int>(*options.precision)])
+                             : "") +
+          (options.nonfinite == NonFinite::strict ? ", nonfinite strict" : "") + " on " + device.name +
+          "; there is: " + (choices.empty() ? "none" : choices));
+}
+
+}  // namespace
+
+Status plan_on_device(SpmmPlan& plan, const DeviceInfo& device) {
+  const SpmmKernel* row = nullptr;
+  for (const Kernel& kernel : kernels())  // the last one is the best
+    if (is_candidate(kernel, plan))
+      if (const SpmmKernel* found = find_row(kernel, plan, device)) {
+        row = found;
+        plan.kernel = &kernel;
+      }
+  if (row == nullptr) return no_kernel(plan, device);
+  plan.precision = row->precision;
+  auto made = cuda::make_plan({&plan.matrix, row, plan.options.n, plan.options.refreshable, device});
+  if (!made) return fail(made.error().code, "plan: " + made.error().message);
+  plan.on_device = std::move(*made);
+  plan.matrix.row_order = {};  // all that is needed is on the device now
+  plan.matrix.owner.reset();
+  for (ArrayView& array : plan.matrix.format.arrays) array.data = nullptr;
+  return {};
+}
+
+}  // namespace sptile::runtime

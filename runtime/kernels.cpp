@@ -10,6 +10,8 @@ constexpr std::string_view kCsrSummary = "rows with the sums of up to 8 vectors 
 constexpr std::string_view kCudaCsrSummary = "balanced runs of rows on CUDA cores, long rows in pieces";
 constexpr std::string_view kCudaTileSummary =
     "tiles on tensor cores, balanced runs of windows, long ones in pieces";
+constexpr std::string_view kCudaTallSummary =
+    "windows of up to 128 rows, the rows of B of their columns staged in shared memory";
 constexpr std::string_view kCudaHybridSummary = "tiles on tensor cores, residual rows on CUDA cores";
 constexpr std::string_view kTileSummary = "tile rows decoded into short rows, then multiplied as csr";
 
@@ -40,6 +42,7 @@ constexpr Kernel kKernels[] = {
     {"cuda.bmat.mma", "spmm", "bmat", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.bittcf.mma", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.rs_tile.mma", "spmm", "rs_tile", Device::cuda, "sm_80", true, kCudaHybridSummary},
+    {"cuda.tall.staged", "spmm", "tall", Device::cuda, "sm_80", true, kCudaTallSummary},
 };
 
 /// True when some device is new enough for some instance of a CUDA kernel.

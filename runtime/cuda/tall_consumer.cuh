@@ -1,4 +1,5 @@
-// A consumer warp of a tall block: owns kSubWindows * 8 rows of the window and kSegments segments of the slice.
+// A consumer warp of a tall block: owns kSubWindows * 8 rows of the window and kSegments segments of the
+// slice.
 #pragma once
 
 #include "runtime/cuda/tall_lanes.hpp"
@@ -34,13 +35,13 @@ class TallConsumer {
   static constexpr int kSubWindows = K::kSubWindows;
 
  public:
-  __device__ __forceinline__ TallConsumer(const TallTask& task, const TallShared& shared, const TallItem& item,
-                                          int slice, int warp, int lane)
+  __device__ __forceinline__ TallConsumer(const TallTask& task, const TallShared& shared,
+                                          const TallItem& item, int slice, int warp, int lane)
       : task_(task), shared_(shared), item_(item), slice_(slice), warp_(warp), lane_(lane) {
-    prefix_ = lane_prefix(lane);
+    half_ = tall_half(lane);
     sub_window_ = warp / task.feature_warps * kSubWindows;
     segment_ = warp % task.feature_warps * K::kSegments;
-    dense_at_ = tall_fragment_at(lane, 0, 0, segment_, task.stage.pitch);
+    dense_at_ = static_cast<std::uint32_t>(tall_fragment_at(lane, 0, 0, segment_, task.stage.pitch));
   }
 
   __device__ __forceinline__ void run() {
@@ -48,21 +49,17 @@ class TallConsumer {
     clear_sums();
     for (std::int32_t chunk = item_.chunk; chunk < item_.end_chunk; ++chunk) {
       barrier_wait(shared_.full(cursor.stage), cursor.phase);
-      const std::byte* const stage = shared_.stage(task_, cursor.stage);
-      const auto* const record = reinterpret_cast<const uint4*>(stage + task_.stage.chunk_at);
-      const uint4 head = record[0];
+      const std::uint32_t stage = shared_.stage(task_, cursor.stage);
+      const std::uint32_t record = stage + static_cast<std::uint32_t>(task_.stage.chunk_at);
+      const uint4 head = shared_piece(record);
       multiply_chunk(stage, head);
       const bool last = (head.z & kTallLast) != 0;
       uint4 tail{};
-      if (last) tail = record[1];
+      if (last) tail = shared_piece(record + 16);
       __syncwarp();
       if (lane_ == 0) barrier_arrive(shared_.empty(cursor.stage));
       if (last) {
-        const Place place{static_cast<std::int32_t>(tail.z), static_cast<int>(tail.y >> 16)};
-        if (item_.slot < 0)
-          store(place);
-        else
-          store_piece_of_split(place);
+        end_window({static_cast<std::int32_t>(tail.z), static_cast<int>(tail.y >> 16)});
         clear_sums();
       }
       cursor.advance(task_.stages);
@@ -87,67 +84,70 @@ class TallConsumer {
         for (int i = 0; i < kCount; ++i) (&sums_[h][s][0][0])[i] = Acc{0};
   }
 
-  __device__ __forceinline__ void multiply_chunk(const std::byte* stage, const uint4& head) {
+  /// Multiplies the tiles of the warp's sub-windows, group after group. Tiles stand in the order of the bits
+  /// of the masks, so counting bits finds them.
+  __device__ __forceinline__ void multiply_chunk(std::uint32_t stage, const uint4& head) {
     const std::uint32_t first_tile = head.z & ~kTallLast;
-    const auto* bitmaps = reinterpret_cast<const uint2*>(stage + task_.stage.bitmaps_at) + first_tile % 2;
-    const auto* offsets = reinterpret_cast<const std::uint32_t*>(stage + task_.stage.offsets_at) + first_tile % 4;
-    const auto* values = reinterpret_cast<const V*>(stage + task_.stage.values_at);
-    std::uint32_t first_value = 0;
-    if constexpr (K::kValueBytes > 0) first_value = aligned_down(head.w, K::kValueBytes);
-    const std::byte* dense = stage + dense_at_;
-#pragma unroll
-    for (int g = 0; g < kTallChunkGroups; ++g) {
-      const std::uint32_t mask = (g < 2 ? head.x : head.y) >> (g % 2 * 16) & 0xffffu;
+    std::uint32_t bitmap = stage + static_cast<std::uint32_t>(task_.stage.bitmaps_at) + first_tile % 2 * 8;
+    std::uint32_t offset = stage + static_cast<std::uint32_t>(task_.stage.offsets_at) + first_tile % 4 * 4;
+    std::uint32_t values = stage + static_cast<std::uint32_t>(task_.stage.values_at);
+    if constexpr (K::kValueBytes > 0) values -= aligned_down(head.w, K::kValueBytes) * K::kValueBytes;
+    std::uint32_t dense = stage + dense_at_;
+    std::uint64_t masks = std::uint64_t{head.y} << 32 | head.x;
+#pragma unroll 1
+    for (; masks != 0; masks >>= 16) {
+      const auto mask = static_cast<std::uint32_t>(masks) & 0xffffu;
       const std::uint32_t mine = mask >> sub_window_ & ((1u << kSubWindows) - 1u);
       if (mine != 0) {
         const std::uint32_t tile = count_bits(mask & ((1u << sub_window_) - 1u));
-        multiply_group(dense, bitmaps + tile, offsets + tile, values, first_value, mine);
+        multiply_group(dense, bitmap + 8 * tile, offset + 4 * tile, values, mine);
       }
       const std::uint32_t tiles = count_bits(mask);
-      bitmaps += tiles;
-      offsets += tiles;
-      dense += 8 * task_.stage.pitch;
+      bitmap += 8 * tiles;
+      offset += 4 * tiles;
+      dense += static_cast<std::uint32_t>(8 * task_.stage.pitch);
     }
   }
 
-  __device__ __forceinline__ auto read_entries(const uint2* bitmap, const std::uint32_t* offset, const V* values,
-                                               std::uint32_t first_value) const {
-    const uint2 bits = *bitmap;
-    const LanePair pair = row_major_pair(bits.x, bits.y, prefix_);
+  __device__ __forceinline__ auto read_entries(std::uint32_t bitmap, std::uint32_t offset,
+                                               std::uint32_t values) const {
+    const uint2 bits = shared_pair(bitmap);
+    const LanePair pair = tall_pair(bits.x, bits.y, half_);
     if constexpr (K::kValueBytes == 0) {
       return Math::ones(pair.present[0], pair.present[1]);
     } else {
-      const V* const from = values + (*offset - first_value);
-      return Math::entries(pair.present[0] ? from[pair.index[0]] : V{},
-                           pair.present[1] ? from[pair.index[1]] : V{});
+      constexpr std::uint32_t kSize = K::kValueBytes;
+      const std::uint32_t from = values + shared_word(offset) * kSize;
+      return Math::entries(shared_element_if<V>(from + pair.index[0] * kSize, pair.present[0]),
+                           shared_element_if<V>(from + pair.index[1] * kSize, pair.present[1]));
     }
   }
 
   /// Multiplies the tiles that the warp's sub-windows have in a group; bit h of `mine`: sub-window h has one.
-  __device__ __forceinline__ void multiply_group(const std::byte* dense, const uint2* bitmaps,
-                                                 const std::uint32_t* offsets, const V* values,
-                                                 std::uint32_t first_value, std::uint32_t mine) {
-    using TileEntries = decltype(read_entries(bitmaps, offsets, values, first_value));
-    TileEntries entries[kSubWindows];
+  __device__ __forceinline__ void multiply_group(std::uint32_t dense, std::uint32_t bitmap,
+                                                 std::uint32_t offset, std::uint32_t values,
+                                                 std::uint32_t mine) {
+    using TileEntries = decltype(read_entries(bitmap, offset, values));
+    TileEntries entries[kSubWindows] = {};
 #pragma unroll
     for (int h = 0; h < kSubWindows; ++h)
-      if ((mine >> h & 1u) != 0)
-        entries[h] = read_entries(bitmaps + (h > 0 ? mine & 1u : 0u), offsets + (h > 0 ? mine & 1u : 0u), values,
-                                  first_value);
+      if (kSubWindows == 1 || (mine >> h & 1u) != 0) {
+        const std::uint32_t skip = h > 0 ? mine & 1u : 0u;
+        entries[h] = read_entries(bitmap + 8 * skip, offset + 4 * skip, values);
+      }
 #pragma unroll
     for (int s = 0; s < K::kSegments; ++s) {
-      const auto* const row = reinterpret_cast<const Chunk*>(dense + s * kTallSegmentBytes);
-      const auto* const next_row =
-          reinterpret_cast<const Chunk*>(dense + task_.stage.pitch + s * kTallSegmentBytes);
-      const typename Math::Fragment f = Math::fragment(load(row), load(next_row));
+      const std::uint32_t at = dense + s * kTallSegmentBytes;
+      const typename Math::Fragment f =
+          Math::fragment(load(at), load(at + static_cast<std::uint32_t>(task_.stage.pitch)));
 #pragma unroll
       for (int h = 0; h < kSubWindows; ++h)
         if (kSubWindows == 1 || (mine >> h & 1u) != 0) Math::multiply(sums_[h][s], f, entries[h]);
     }
   }
 
-  static __device__ __forceinline__ Chunk load(const Chunk* from) {
-    const uint4 bits = *reinterpret_cast<const uint4*>(from);
+  static __device__ __forceinline__ Chunk load(std::uint32_t at) {
+    const uint4 bits = shared_piece(at);
     Chunk chunk;
     __builtin_memcpy(&chunk, &bits, sizeof chunk);
     return chunk;
@@ -159,22 +159,9 @@ class TallConsumer {
            lane_feature(lane_, segment_ + s, K::kElements);
   }
 
-  __device__ __forceinline__ void write(std::int32_t row, const Acc (&sum)[K::kSegments][K::kElements]) const {
-    const std::int64_t to_row = task_.row_order != nullptr ? task_.row_order[row] : row;
-#pragma unroll
-    for (int s = 0; s < K::kSegments; ++s) {
-      Dense* const to = static_cast<Dense*>(task_.c) + to_row * task_.ldc + feature(s);
-      const int left = static_cast<int>(min(task_.n - feature(s), std::int64_t{K::kElements}));
-      if (task_.whole_pieces)
-        store_piece<true>(to, sum[s], scale_of<Acc>(task_), left);
-      else
-        store_piece<false>(to, sum[s], scale_of<Acc>(task_), left);
-    }
-  }
-
   /// Visits the rows of the window that the lane holds: f(row in the window, sub-window h, result r).
   template <class F>
-  __device__ __forceinline__ void for_each_row(const Place& place, const F& f) const {
+  __device__ __forceinline__ void for_each_row(const Place& place, const F& f) {
 #pragma unroll
     for (int h = 0; h < kSubWindows; ++h)
 #pragma unroll
@@ -184,73 +171,93 @@ class TallConsumer {
       }
   }
 
-  __device__ __forceinline__ void gather(Acc (&sum)[K::kSegments][K::kElements], int h, int r) const {
-#pragma unroll
-    for (int s = 0; s < K::kSegments; ++s)
-#pragma unroll
-      for (int e = 0; e < K::kElements; ++e) sum[s][e] = Math::sum_at(sums_[h][s], e, r);
+  __device__ __forceinline__ void end_window(const Place& place) {
+    if (item_.slot >= 0) {
+      store_partial(place);
+      if (!is_last_of_split()) return;
+      sum_pieces(place);
+    }
+    store(place);
   }
 
-  __device__ __forceinline__ void store(const Place& place) const {
+  __device__ __forceinline__ void store(const Place& place) {
     for_each_row(place, [&](int row, int h, int r) {
-      Acc sum[K::kSegments][K::kElements];
-      gather(sum, h, r);
-      write(place.row + row, sum);
+      const std::int32_t from = place.row + row;
+      const std::int64_t to_row = task_.row_order != nullptr ? task_.row_order[from] : from;
+      Dense* const to = static_cast<Dense*>(task_.c) + to_row * task_.ldc + feature(0);
+      const int left = static_cast<int>(min(task_.n - feature(0), std::int64_t{1} << 30));
+#pragma unroll
+      for (int s = 0; s < K::kSegments; ++s) {
+        Acc sum[K::kElements];
+#pragma unroll
+        for (int e = 0; e < K::kElements; ++e) sum[e] = Math::sum_at(sums_[h][s], e, r);
+        const int skip = s * K::kSegmentFeatures;
+        if (task_.whole_pieces)
+          store_piece<true>(to + skip, sum, scale_of<Acc>(task_), left - skip);
+        else
+          store_piece<false>(to + skip, sum, scale_of<Acc>(task_), left - skip);
+      }
     });
   }
 
   using Piece = RowPiece<Acc, K::kElements>;
 
-  /// Partial sums of a row of the window and a segment.
-  [[nodiscard]] __device__ __forceinline__ Piece* partial(std::int64_t slot, int row, int s) const {
+  /// Partial sums of a row of the window, the lane's elements of its first segment.
+  [[nodiscard]] __device__ __forceinline__ Acc* partial(std::int64_t slot, int row) const {
     const std::int64_t features = std::int64_t{task_.slice_segments} * K::kSegmentFeatures;
     const std::int64_t rows = std::int64_t{8 * kSubWindows} * task_.row_warps;
-    return reinterpret_cast<Piece*>(static_cast<Acc*>(task_.partials) +
-                                    ((slot * task_.slices + slice_) * rows + row) * features +
-                                    lane_feature(lane_, segment_ + s, K::kElements));
+    return static_cast<Acc*>(task_.partials) + ((slot * task_.slices + slice_) * rows + row) * features +
+           lane_feature(lane_, segment_, K::kElements);
   }
 
-  /// Stores the sums of a piece; the warp that comes last adds up the pieces of its part of the window. Which
-  /// one that is varies, the order of the additions does not.
-  __device__ __forceinline__ void store_piece_of_split(const Place& place) const {
+  __device__ __forceinline__ void store_partial(const Place& place) {
     for_each_row(place, [&](int row, int h, int r) {
-      Acc sum[K::kSegments][K::kElements];
-      gather(sum, h, r);
+      Acc* const to = partial(item_.slot, row);
 #pragma unroll
       for (int s = 0; s < K::kSegments; ++s) {
         Piece piece;
 #pragma unroll
-        for (int e = 0; e < K::kElements; ++e) piece.e[e] = sum[s][e];
-        *partial(item_.slot, row, s) = piece;
+        for (int e = 0; e < K::kElements; ++e) piece.e[e] = Math::sum_at(sums_[h][s], e, r);
+        *reinterpret_cast<Piece*>(to + s * K::kSegmentFeatures) = piece;
       }
     });
-    const TallSplit split = task_.splits[item_.split];
+  }
+
+  /// Counts the pieces of the warp's part of the window; true for the one that comes last. Which one that is
+  /// varies, the order of the additions does not.
+  __device__ __forceinline__ bool is_last_of_split() const {
+    const std::int64_t warps = task_.row_warps * task_.feature_warps;
     unsigned* const arrived =
-        task_.arrived + (std::int64_t{item_.split} * task_.slices + slice_) * task_.row_warps * task_.feature_warps +
-        warp_;
+        task_.arrived + (std::int64_t{item_.split} * task_.slices + slice_) * warps + warp_;
     __threadfence();
     __syncwarp();
-    unsigned before = 0;
-    if (lane_ == 0) before = atomicAdd(arrived, 1u);
-    before = __shfl_sync(~0u, before, 0);
-    if (before + 1 != static_cast<unsigned>(split.pieces)) return;
+    bool last = false;
+    if (lane_ == 0) {
+      last = atomicAdd(arrived, 1u) + 1 == static_cast<unsigned>(task_.splits[item_.split].pieces);
+      if (last) *arrived = 0;
+    }
+    last = __shfl_sync(~0u, last, 0);
     __threadfence();
-    for_each_row(place, [&](int row, int, int) {
-      Acc sum[K::kSegments][K::kElements] = {};
-      for (std::int32_t p = 0; p < split.pieces; ++p)
+    return last;
+  }
+
+  __device__ __forceinline__ void sum_pieces(const Place& place) {
+    const TallSplit split = task_.splits[item_.split];
+    clear_sums();
+    for (std::int32_t p = 0; p < split.pieces; ++p)
+      for_each_row(place, [&](int row, int h, int r) {
+        const Acc* const from = partial(split.first_slot + p, row);
 #pragma unroll
         for (int s = 0; s < K::kSegments; ++s) {
-          const Piece piece = load_partial(partial(split.first_slot + p, row, s));
+          const Piece piece = load_partial(from + s * K::kSegmentFeatures);
 #pragma unroll
-          for (int e = 0; e < K::kElements; ++e) sum[s][e] += piece.e[e];
+          for (int e = 0; e < K::kElements; ++e) Math::sum_at(sums_[h][s], e, r) += piece.e[e];
         }
-      write(place.row + row, sum);
-    });
-    if (lane_ == 0) *arrived = 0;
+      });
   }
 
   /// Past the first cache, which may hold what was there before.
-  static __device__ __forceinline__ Piece load_partial(const Piece* from) {
+  static __device__ __forceinline__ Piece load_partial(const Acc* from) {
     Piece piece;
 #pragma unroll
     for (int i = 0; i < static_cast<int>(sizeof(Piece) / 16); ++i) {
@@ -266,8 +273,8 @@ class TallConsumer {
   int slice_, warp_, lane_;
   int sub_window_;  ///< first of the warp's
   int segment_;     ///< first of the warp's, in the slice
-  int dense_at_;
-  LanePrefix prefix_;
+  std::uint32_t dense_at_;
+  TallHalf half_;
   Sums sums_[kSubWindows][K::kSegments];
 };
 

@@ -13,7 +13,7 @@ template <class K>
 __global__ void __launch_bounds__(kWarp*(K::kWarps + 1), K::kBlocks)
     tall_product(const __grid_constant__ TallTask task) {
   extern __shared__ __align__(128) std::byte tall_memory[];
-  const TallShared shared{tall_memory};
+  const TallShared shared{shared_address(tall_memory)};
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int consumers = task.row_warps * task.feature_warps;
@@ -31,7 +31,8 @@ __global__ void __launch_bounds__(kWarp*(K::kWarps + 1), K::kBlocks)
   if (warp < consumers)
     TallConsumer<K>(task, shared, item, slice, warp, lane).run();
   else
-    TallProducer<static_cast<int>(sizeof(typename K::Dense)), K::kValueBytes>(task, shared, item, slice, lane).run();
+    TallProducer<static_cast<int>(sizeof(typename K::Dense)), K::kValueBytes>(task, shared, item, slice, lane)
+        .run();
 }
 
 /// Lets a kernel have all the shared memory of a block; once per kernel and device.
@@ -40,9 +41,8 @@ int allow_shared_memory(const DeviceInfo& device) {
   static std::atomic<std::uint64_t> done{0};
   const std::uint64_t bit = std::uint64_t{1} << (device.ordinal % 64);
   if ((done.load(std::memory_order_relaxed) & bit) != 0) return cudaSuccess;
-  const cudaError_t code =
-      cudaFuncSetAttribute(tall_product<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           static_cast<int>(device.shared_per_block));
+  const cudaError_t code = cudaFuncSetAttribute(tall_product<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                static_cast<int>(device.shared_per_block));
   if (code != cudaSuccess) return code;
   const cudaError_t carved = cudaFuncSetAttribute(
       tall_product<K>, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
@@ -73,7 +73,8 @@ int start_tall(const Launch& launch, cudaStream_t stream) {
   task.row_order = launch.row_order;
   task.item_count = number(kTallItemCount);
   task.slices = number(kTallSlices);
-  task.stage = tall_stage(number(kTallSliceSegments), number(kTallChunkTilesMost), number(kTallValuesBytesMost));
+  task.stage =
+      tall_stage(number(kTallSliceSegments), number(kTallChunkTilesMost), number(kTallValuesBytesMost));
   task.stages = number(kTallStages);
   task.slice_segments = number(kTallSliceSegments);
   task.row_warps = number(kTallRowWarps);

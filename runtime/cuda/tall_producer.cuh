@@ -1,4 +1,5 @@
-// The producer warp of a tall block: brings chunk after chunk to the stages, as far ahead as there are stages.
+// The producer warp of a tall block: brings chunk after chunk to the stages, as far ahead as there are
+// stages.
 #pragma once
 
 #include "runtime/cuda/tall_lanes.hpp"
@@ -12,8 +13,8 @@ namespace sptile::runtime::cuda {
 template <int kDense, int kValue>
 class TallProducer {
  public:
-  __device__ __forceinline__ TallProducer(const TallTask& task, const TallShared& shared, const TallItem& item,
-                                          int slice, int lane)
+  __device__ __forceinline__ TallProducer(const TallTask& task, const TallShared& shared,
+                                          const TallItem& item, int slice, int lane)
       : task_(task), shared_(shared), item_(item), lane_(lane) {
     const std::int64_t slice_bytes = std::int64_t{kTallSegmentBytes} * task.slice_segments;
     const std::int64_t offset = slice * slice_bytes;
@@ -61,7 +62,7 @@ class TallProducer {
             static_cast<std::int32_t>(y.y >> 8 & 0xffu)};
   }
   static __device__ __forceinline__ Head pick(const Head& heads, int lane) {
-    return {__shfl_sync(~0u, heads.tile, lane),  __shfl_sync(~0u, heads.value, lane),
+    return {__shfl_sync(~0u, heads.tile, lane),   __shfl_sync(~0u, heads.value, lane),
             __shfl_sync(~0u, heads.values, lane), __shfl_sync(~0u, heads.group, lane),
             __shfl_sync(~0u, heads.groups, lane), __shfl_sync(~0u, heads.tiles, lane)};
   }
@@ -71,30 +72,32 @@ class TallProducer {
 
   /// Copies the parts of a chunk that are neighbours in memory, in pieces of 16 bytes around what is wanted.
   template <class F>
-  __device__ __forceinline__ void for_each_part(const Head& head, std::int32_t chunk, std::byte* stage,
+  __device__ __forceinline__ void for_each_part(const Head& head, std::int32_t chunk, std::uint32_t stage,
                                                 const F& f) const {
     if constexpr (kValue > 0)
-      f(stage + task_.stage.values_at,
-        static_cast<const std::byte*>(task_.values) + std::uint64_t{aligned_down(head.value, kValue)} * kValue,
+      f(stage + static_cast<std::uint32_t>(task_.stage.values_at),
+        static_cast<const std::byte*>(task_.values) +
+            std::uint64_t{aligned_down(head.value, kValue)} * kValue,
         pieces_of(head.value, head.values, kValue));
     const auto tiles = static_cast<std::uint32_t>(head.tiles);
-    f(stage + task_.stage.bitmaps_at,
+    f(stage + static_cast<std::uint32_t>(task_.stage.bitmaps_at),
       reinterpret_cast<const std::byte*>(task_.bitmap + aligned_down(head.tile, 8)),
       pieces_of(head.tile, tiles, 8));
-    f(stage + task_.stage.offsets_at,
+    f(stage + static_cast<std::uint32_t>(task_.stage.offsets_at),
       reinterpret_cast<const std::byte*>(task_.value_offset + aligned_down(head.tile, 4)),
       pieces_of(head.tile, tiles, 4));
-    f(stage + task_.stage.chunk_at, reinterpret_cast<const std::byte*>(task_.chunks + chunk), 2u);
+    f(stage + static_cast<std::uint32_t>(task_.stage.chunk_at),
+      reinterpret_cast<const std::byte*>(task_.chunks + chunk), 2u);
   }
 
   __device__ __forceinline__ void bring(const Head& head, std::int32_t chunk, std::int32_t columns,
                                         int stage_number) const {
-    std::byte* const stage = shared_.stage(task_, stage_number);
+    const std::uint32_t stage = shared_.stage(task_, stage_number);
     const std::uint32_t full = shared_.full(stage_number);
     if (task_.copy == TallCopy::bulk) return bring_bulk(head, chunk, columns, stage, full);
-    for_each_part(head, chunk, stage, [&](std::byte* to, const std::byte* from, std::uint32_t pieces) {
+    for_each_part(head, chunk, stage, [&](std::uint32_t to, const std::byte* from, std::uint32_t pieces) {
       for (std::uint32_t i = static_cast<std::uint32_t>(lane_); i < pieces; i += kWarp)
-        copy_16(shared_address(to) + 16 * i, from + 16 * std::uint64_t{i});
+        copy_16(to + 16 * i, from + 16 * std::uint64_t{i});
     });
     if (task_.copy == TallCopy::pieces)
       bring_pieces(head, columns, stage);
@@ -110,30 +113,31 @@ class TallProducer {
 
   /// Bulk copies: one for each part, one for each row of B.
   __device__ __forceinline__ void bring_bulk(const Head& head, std::int32_t chunk, std::int32_t column,
-                                             std::byte* stage, std::uint32_t full) const {
+                                             std::uint32_t stage, std::uint32_t full) const {
     const std::uint32_t rows = 8u * static_cast<std::uint32_t>(head.groups);
     std::uint32_t bytes = rows * static_cast<std::uint32_t>(row_bytes_);
     for_each_part(head, chunk, stage,
-                  [&](std::byte*, const std::byte*, std::uint32_t pieces) { bytes += 16 * pieces; });
+                  [&](std::uint32_t, const std::byte*, std::uint32_t pieces) { bytes += 16 * pieces; });
     if (lane_ == 0) barrier_arrive_expect(full, bytes);
     __syncwarp();
     if (static_cast<std::uint32_t>(lane_) < rows)
-      copy_bulk(shared_address(stage) + static_cast<std::uint32_t>(lane_ * task_.stage.pitch),
+      copy_bulk(stage + static_cast<std::uint32_t>(lane_ * task_.stage.pitch),
                 b_ + std::uint64_t{static_cast<std::uint32_t>(column)} *
                          static_cast<std::uint64_t>(task_.ldb_bytes),
                 static_cast<std::uint32_t>(row_bytes_), full);
     if (lane_ == 0)
-      for_each_part(head, chunk, stage, [&](std::byte* to, const std::byte* from, std::uint32_t pieces) {
-        if (pieces > 0) copy_bulk(shared_address(to), from, 16 * pieces, full);
+      for_each_part(head, chunk, stage, [&](std::uint32_t to, const std::byte* from, std::uint32_t pieces) {
+        if (pieces > 0) copy_bulk(to, from, 16 * pieces, full);
       });
   }
 
   /// A lane copies 16 bytes of a row; a warp copies 1, 2 or 4 rows at once.
-  __device__ __forceinline__ void bring_pieces(const Head& head, std::int32_t columns, std::byte* stage) const {
+  __device__ __forceinline__ void bring_pieces(const Head& head, std::int32_t columns,
+                                               std::uint32_t stage) const {
     const int lanes = 8 * task_.slice_segments;  // of a row
     const int together = kWarp / lanes, mine = lane_ / lanes, byte = lane_ % lanes * 16;
     const std::byte* const from = b_ + byte;
-    std::uint32_t to = shared_address(stage) + static_cast<std::uint32_t>(mine * task_.stage.pitch + byte);
+    std::uint32_t to = stage + static_cast<std::uint32_t>(mine * task_.stage.pitch + byte);
     const std::uint32_t step = static_cast<std::uint32_t>(together * task_.stage.pitch);
     const int rows = 8 * head.groups;
 #pragma unroll 8
@@ -146,18 +150,20 @@ class TallProducer {
   }
 
   /// Element by element.
-  __device__ __forceinline__ void bring_elements(const Head& head, std::int32_t columns, std::byte* stage) const {
+  __device__ __forceinline__ void bring_elements(const Head& head, std::int32_t columns,
+                                                 std::uint32_t stage) const {
     const int elements = row_bytes_ / kDense;
     for (int row = 0; row < 8 * head.groups; ++row) {
       const std::int32_t column = __shfl_sync(~0u, columns, row);
-      const std::byte* const from =
-          b_ + std::uint64_t{static_cast<std::uint32_t>(column)} * static_cast<std::uint64_t>(task_.ldb_bytes);
-      std::byte* const to = stage + row * task_.stage.pitch;
+      const std::byte* const from = b_ + std::uint64_t{static_cast<std::uint32_t>(column)} *
+                                             static_cast<std::uint64_t>(task_.ldb_bytes);
+      const std::uint32_t to = stage + static_cast<std::uint32_t>(row * task_.stage.pitch);
       for (int e = lane_; e < elements; e += kWarp) {
         if constexpr (kDense == 2)
-          reinterpret_cast<unsigned short*>(to)[e] = __ldg(reinterpret_cast<const unsigned short*>(from) + e);
+          store_half(to + static_cast<std::uint32_t>(2 * e),
+                     __ldg(reinterpret_cast<const unsigned short*>(from) + e));
         else
-          copy_element<kDense>(shared_address(to) + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
+          copy_element<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
       }
     }
   }

@@ -13,8 +13,9 @@ template <class V, class Math>
 using F32 = TallInstance<4, TallKernel<V, Math, 1, 1, 16, 2>, TallKernel<V, Math, 1, 2, 16, 2>,
                          TallKernel<V, Math, 1, 4, 8, 2>, TallKernel<V, Math, 2, 4, 8, 2>>;
 template <class V, class D>
-using F16 = TallInstance<2, TallKernel<V, MathHalf<D, 8>, 1, 1, 16, 2>, TallKernel<V, MathHalf<D, 8>, 1, 2, 8, 2>,
-                         TallKernel<V, MathHalf<D, 8>, 2, 2, 8, 2>>;
+using F16 =
+    TallInstance<2, TallKernel<V, MathHalf<D, 8>, 1, 1, 16, 2>, TallKernel<V, MathHalf<D, 8>, 1, 2, 8, 2>,
+                 TallKernel<V, MathHalf<D, 8>, 2, 2, 8, 2>>;
 
 template <class Instance>
 constexpr SpmmKernel row(DType values, DType dense, Precision precision) {

@@ -55,14 +55,12 @@ struct TallShared {
   static constexpr int kStagesMost = 6;
   static constexpr int kBarrierBytes = 128;  ///< two of 8 bytes a stage
 
-  std::byte* memory;
+  std::uint32_t memory;
 
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t full(int stage) const {
-    return shared_address(memory) + 16 * stage;
-  }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t full(int stage) const { return memory + 16 * stage; }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t empty(int stage) const { return full(stage) + 8; }
-  [[nodiscard]] __device__ __forceinline__ std::byte* stage(const TallTask& task, int stage) const {
-    return memory + kBarrierBytes + stage * task.stage.bytes;
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t stage(const TallTask& task, int stage) const {
+    return memory + static_cast<std::uint32_t>(kBarrierBytes + stage * task.stage.bytes);
   }
 };
 

@@ -123,6 +123,7 @@ struct MathF32 {
   static __device__ __forceinline__ float sum_at(const Sums& sum, int e, int r) {
     return sum[e / 2][2 * (e % 2) + r];
   }
+  static __device__ __forceinline__ float& sum_at(Sums& sum, int e, int r) { return sum[e / 2][2 * (e % 2) + r]; }
 };
 
 __device__ __forceinline__ void mma_half(float (&acc)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b,
@@ -183,6 +184,7 @@ struct MathHalf {
   static __device__ __forceinline__ float sum_at(const Sums& sum, int e, int r) {
     return sum[e / 2][2 * (e % 2) + r];
   }
+  static __device__ __forceinline__ float& sum_at(Sums& sum, int e, int r) { return sum[e / 2][2 * (e % 2) + r]; }
 };
 
 /// f64: m8n8k4, once for each of the lane's two k. Its result rows are the groups, its columns as in m16n8k8.
@@ -218,6 +220,7 @@ struct MathF64 {
             : "d"(f.row[k].e[e]), "d"(s.v[k]));
   }
   static __device__ __forceinline__ double sum_at(const Sums& sum, int e, int r) { return sum[e][r]; }
+  static __device__ __forceinline__ double& sum_at(Sums& sum, int e, int r) { return sum[e][r]; }
 };
 
 }  // namespace sptile::runtime::cuda

@@ -8,6 +8,9 @@ namespace {
 
 constexpr std::string_view kCsrSummary = "rows with the sums of up to 8 vectors of columns in registers";
 constexpr std::string_view kCudaCsrSummary = "balanced runs of rows on CUDA cores, long rows in pieces";
+constexpr std::string_view kCudaTileSummary =
+    "tiles on tensor cores, balanced runs of windows, long ones in pieces";
+constexpr std::string_view kCudaHybridSummary = "tiles on tensor cores, residual rows on CUDA cores";
 constexpr std::string_view kTileSummary = "tile rows decoded into short rows, then multiplied as csr";
 
 /// Worst first: find_kernel takes the last available row of a combination.
@@ -30,6 +33,8 @@ constexpr Kernel kKernels[] = {
     {"cpu.rs_tile.avx512", "spmm", "rs_tile", Device::cpu, "avx512", true, kTileSummary},
 #endif
     {"cuda.csr.rows", "spmm", "csr", Device::cuda, "sm_80", true, kCudaCsrSummary},
+    {"cuda.bittcf.mma", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSummary},
+    {"cuda.rs_tile.mma", "spmm", "rs_tile", Device::cuda, "sm_80", true, kCudaHybridSummary},
 };
 
 /// True when some device is new enough for some instance of a CUDA kernel.

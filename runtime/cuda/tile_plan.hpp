@@ -1,0 +1,49 @@
+// From a checked tile format to the schedule of its kernels, and what a launch reads back from it. Plain C++.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/tile_schedule.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Places of the numbers in Schedule::numbers. `..._at` are byte offsets in Schedule::bytes.
+enum TileNumber {
+  kItemsAt,
+  kItemCount,
+  kSplitsAt,
+  kSplitCount,
+  kShortAt,
+  kShortCount,
+  kEmptyRowsAt,
+  kMasksAt,       ///< 16-byte masks made for me_tcf; -1: the format's own
+  kWindowRowAt,   ///< first rows of the windows, pieces joined; -1: the format's own
+  kWindowTileAt,  ///< first tiles of the windows, pieces joined; -1: the format's own
+  kVariant,       ///< which kernel of the family, by features of a warp
+  kSlicesTogether
+};
+
+/// Features that a warp of each variant of a kernel family has, and how many of its warps fit on a
+/// multiprocessor.
+struct TileVariant {
+  int features;
+  int elements;  ///< consecutive ones that a lane moves at once
+  int warps_per_sm;
+};
+
+/// Chooses the variant with the fewest warps per item that leaves no more than a quarter of its features
+/// idle.
+int choose_variant(std::span<const TileVariant> variants, std::int64_t n);
+
+Schedule schedule_bittcf(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
+                         std::span<const TileVariant> variants, const DeviceInfo& device);
+Schedule schedule_rs_tile(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
+                          std::span<const TileVariant> variants, const DeviceInfo& device);
+Schedule schedule_me_tcf(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
+                         std::span<const TileVariant> variants, const DeviceInfo& device);
+Schedule schedule_bmat(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
+                       std::span<const TileVariant> variants, const DeviceInfo& device);
+
+}  // namespace sptile::runtime::cuda

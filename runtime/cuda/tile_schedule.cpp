@@ -1,0 +1,89 @@
+#include "runtime/cuda/tile_schedule.hpp"
+
+#include <algorithm>
+
+namespace sptile::runtime::cuda {
+namespace {
+
+struct Divider {
+  const TileWindows& windows;
+  const TileTuning& tuning;
+  std::int64_t target;
+  TileSchedule result = {};
+  std::vector<TileItem> runs = {};
+
+  std::int32_t first_tile(std::int64_t window) const {
+    return windows.tile_offset[static_cast<std::size_t>(window)];
+  }
+  std::int64_t tiles(std::int64_t window) const { return first_tile(window + 1) - first_tile(window); }
+
+  void add_run(std::int64_t begin, std::int64_t end) {
+    if (begin == end) return;
+    runs.push_back({windows.first_value(*windows.format, first_tile(begin)), first_tile(begin),
+                    first_tile(end), static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end), -1});
+  }
+
+  void add_pieces(std::int64_t window) {
+    const std::int64_t count = (tiles(window) + target - 1) / target;
+    result.splits.push_back(
+        {static_cast<std::int32_t>(window), result.slots, static_cast<std::int32_t>(count)});
+    std::int64_t value = windows.first_value(*windows.format, first_tile(window));
+    for (std::int64_t p = 0; p < count; ++p) {
+      const auto begin = static_cast<std::int32_t>(first_tile(window) + tiles(window) * p / count);
+      const auto end = static_cast<std::int32_t>(first_tile(window) + tiles(window) * (p + 1) / count);
+      result.items.push_back({value, begin, end, static_cast<std::int32_t>(window),
+                              static_cast<std::int32_t>(window + 1), result.slots++});
+      for (std::int64_t t = begin; t < end; ++t) value += windows.tile_values(*windows.format, t);
+    }
+  }
+
+  void divide() {
+    const std::int64_t count = std::ssize(windows.tile_offset) - 1;
+    std::int64_t begin = 0, cost = 0;
+    for (std::int64_t w = 0; w < count; ++w) {
+      if (tiles(w) > tuning.split_factor * target) {
+        add_run(begin, w);
+        add_pieces(w);
+        begin = w + 1;
+        cost = 0;
+        continue;
+      }
+      const std::int64_t next = tiles(w) + tuning.window_cost;
+      if (cost > 0 && cost + next > target) {
+        add_run(begin, w);
+        begin = w;
+        cost = 0;
+      }
+      cost += next;
+    }
+    add_run(begin, count);
+  }
+};
+
+/// Length that gives every warp of the device some items, within the bounds of the tuning.
+std::int64_t item_target(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device) {
+  const std::int64_t count = std::ssize(windows.tile_offset) - 1;
+  const std::int64_t cost = windows.tile_offset.back() + tuning.window_cost * count;
+  const std::int64_t warps = std::int64_t{std::max(device.sm_count, 1)} * tuning.warps_per_sm;
+  const std::int64_t even = cost * tuning.slices / (warps * tuning.items_per_warp);
+  return std::clamp<std::int64_t>(even, tuning.min_item_cost, tuning.max_item_cost);
+}
+
+}  // namespace
+
+TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device) {
+  Divider divider{windows, tuning, item_target(windows, tuning, device)};
+  divider.divide();
+  // Runs are no longer than the target, or one window of up to split_factor targets: those start first.
+  const auto is_short = [&](const TileItem& item) {
+    return item.tile_end - item.tile_begin <= divider.target;
+  };
+  std::stable_sort(divider.runs.begin(), divider.runs.end(), [&](const TileItem& a, const TileItem& b) {
+    if (is_short(a) || is_short(b)) return !is_short(a) && is_short(b);
+    return a.tile_end - a.tile_begin > b.tile_end - b.tile_begin;
+  });
+  divider.result.items.insert(divider.result.items.end(), divider.runs.begin(), divider.runs.end());
+  return std::move(divider.result);
+}
+
+}  // namespace sptile::runtime::cuda

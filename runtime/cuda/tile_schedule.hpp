@@ -1,0 +1,73 @@
+// Division of a windowed format among warps, made on the host when planning. Plain C++.
+//
+// An item is what one warp does for one slice of the columns of B: a run of whole windows, or one piece of a
+// long window. Items are about equally long: a window costs its tiles plus kWindowCost for writing its rows
+// (Acc-SpMM, PPoPP 2025, section 3.5, counts the write-back in the same way). Windows far above the target
+// are cut in pieces, whose sums go to the workspace and are added in order by a second kernel, so results do
+// not depend on timing.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/cuda/spmm_kernel.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// One warp's work. `slot` < 0: whole windows [window_begin, window_end); otherwise one piece of window
+/// window_begin, whose sums go to that slot of the workspace.
+struct alignas(16) TileItem {
+  std::int64_t value_begin;  ///< first entry of the first tile
+  std::int32_t tile_begin, tile_end;
+  std::int32_t window_begin, window_end;
+  std::int32_t slot;
+  std::int32_t unused = 0;
+};
+static_assert(sizeof(TileItem) == 32);
+
+/// A window in pieces: slots [first_slot, first_slot + count) hold its partial sums, in order.
+struct SplitWindow {
+  std::int32_t window, first_slot, count;
+};
+
+/// Rows of one length that are multiplied entry by entry; at most 32 rows, and at most 32 entries unless it
+/// is one row. Class 0: rows that nothing is stored for.
+struct alignas(8) ShortRows {
+  std::int64_t entry_begin;
+  std::int32_t row_begin, rows;  ///< positions in the list of rows of the class: short rows or empty rows
+  std::int32_t length;
+  std::int32_t unused = 0;
+};
+static_assert(sizeof(ShortRows) == 24);
+
+/// What the schedule needs to know of a format.
+struct TileWindows {
+  std::span<const std::int32_t> tile_offset;  ///< windows + 1
+  std::int64_t (*first_value)(const formats::FormatView&,
+                              std::int64_t tile);  ///< of the window with this first tile
+  std::int64_t (*tile_values)(const formats::FormatView&, std::int64_t tile);  ///< number of them
+  const formats::FormatView* format;
+};
+
+/// Numbers that depend on kernel and device.
+struct TileTuning {
+  int slices = 1;           ///< parts of the columns of B, each the work of another warp
+  int warps_per_sm = 24;    ///< that fit on a multiprocessor
+  int items_per_warp = 4;   ///< items that each of them should find, for balance
+  int min_item_cost = 32;   ///< tiles below which an item is not worth starting
+  int max_item_cost = 128;  ///< tiles above which more help nobody
+  int window_cost = 2;      ///< cost of writing a window, in tiles
+  int split_factor = 3;     ///< windows of more than so many times the target are cut
+};
+
+struct TileSchedule {
+  std::vector<TileItem> items;  ///< long ones first, the others in the order of their windows
+  std::vector<SplitWindow> splits;
+  std::int32_t slots = 0;  ///< of partial sums
+};
+
+/// Divides the windows; O(windows), and O(tiles) of the windows that are split.
+TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device);
+
+}  // namespace sptile::runtime::cuda

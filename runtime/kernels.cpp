@@ -33,6 +33,8 @@ constexpr Kernel kKernels[] = {
     {"cpu.rs_tile.avx512", "spmm", "rs_tile", Device::cpu, "avx512", true, kTileSummary},
 #endif
     {"cuda.csr.rows", "spmm", "csr", Device::cuda, "sm_80", true, kCudaCsrSummary},
+    {"cuda.me_tcf.mma", "spmm", "me_tcf", Device::cuda, "sm_80", true, kCudaTileSummary},
+    {"cuda.bmat.mma", "spmm", "bmat", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.bittcf.mma", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.rs_tile.mma", "spmm", "rs_tile", Device::cuda, "sm_80", true, kCudaHybridSummary},
 };

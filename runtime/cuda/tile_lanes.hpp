@@ -51,12 +51,11 @@ SPTILE_HOST_DEVICE constexpr std::uint32_t bits_below(int n) { return n >= 32 ? 
 /// What a lane keeps for finding its entries in 8x8 masks.
 struct LanePrefix {
   std::uint32_t low, high;  ///< bits of the two halves of a mask that stand before the lane's
-  int shift;                ///< of the lane's bits in their half
-  bool upper;               ///< the lane's bits are in the high half
+  int shift;                ///< of the lane's bits
 };
 SPTILE_HOST_DEVICE constexpr LanePrefix lane_prefix(int lane) {
   const int bit = 2 * lane;
-  return {bits_below(bit < 32 ? bit : 32), bits_below(bit < 32 ? 0 : bit - 32), bit & 31, bit >= 32};
+  return {bits_below(bit < 32 ? bit : 32), bits_below(bit < 32 ? 0 : bit - 32), bit};
 }
 
 /// Two entries of a lane in the order of the values of their tile.
@@ -70,7 +69,7 @@ struct LanePair {
 SPTILE_HOST_DEVICE constexpr LanePair row_major_pair(std::uint32_t low, std::uint32_t high,
                                                      const LanePrefix& prefix) {
   const std::uint32_t before = count_bits(low & prefix.low) + count_bits(high & prefix.high);
-  const std::uint32_t two = (prefix.upper ? high : low) >> prefix.shift;
+  const auto two = static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> prefix.shift);
   return {{before, before + (two & 1u)}, {(two & 1u) != 0, (two & 2u) != 0}};
 }
 

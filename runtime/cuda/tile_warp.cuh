@@ -49,7 +49,11 @@ class TileWarp {
 
  public:
   __device__ __forceinline__ TileWarp(const TileTask& task, const TileItem& item, int slice, int lane)
-      : task_(task), item_(item), lane_(lane), source_(task.arrays, lane), windows_(task, item, lane) {
+      : task_(task),
+        item_(item),
+        lane_(lane),
+        source_(task.arrays, lane),
+        windows_(task, item.window_begin, item.window_end, lane) {
     feature_ = std::int64_t{slice} * K::kFeatures + lane_feature(lane, 0, K::kElements);
     left_ = static_cast<int>(min(task.n - feature_, std::int64_t{K::kFeatures}));
     b_ = static_cast<const std::byte*>(task.b) + feature_ * std::int64_t{sizeof(Dense)};
@@ -165,7 +169,7 @@ class TileWarp {
     for (int h = 0; h < K::kHalves; ++h)
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        const std::int32_t row = windows_.rows().row[h][r];
+        const std::int32_t row = windows_.row(h, r);
         if (row < 0) continue;
         Dense* const to = static_cast<Dense*>(task_.c) + std::int64_t{row} * task_.ldc + feature_;
 #pragma unroll

@@ -1,10 +1,10 @@
-// Where the lanes of a consumer warp find their operands in a stage in shared memory. Plain constexpr functions,
-// so that the kernel and the host tests use the same ones. What a lane holds: tile_lanes.hpp.
+// Where the lanes of a consumer warp find their operands in a stage in shared memory. Plain constexpr
+// functions, so that the kernel and the host tests use the same ones. What a lane holds: tile_lanes.hpp.
 //
-// Rows of B lie `pitch` bytes apart, 16 more than the row has. A 16-byte load is served for 8 lanes at a time,
-// from 8 banks of 16 bytes: lanes 4g + t for two g and four t. They read rows 2t of a group (then rows 2t + 1),
-// so their banks are (2t * pitch / 16 + g) mod 8, and a pitch of 16 * (8 k + 1) makes that 2t + g: all
-// different, without moving what a bulk copy brings.
+// Rows of B lie `pitch` bytes apart, 16 more than the row has. A 16-byte load is served for 8 lanes at a
+// time, from 8 banks of 16 bytes: lanes 4g + t for two g and four t. They read rows 2t of a group (then rows
+// 2t + 1), so their banks are (2t * pitch / 16 + g) mod 8, and a pitch of 16 * (8 k + 1) makes that 2t + g:
+// all different, without moving what a bulk copy brings.
 #pragma once
 
 #include "runtime/cuda/tile_lanes.hpp"
@@ -13,9 +13,11 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kTallSegmentBytes = 128;
 
-/// Byte in the rows of B of a stage where a lane reads: group of the chunk, k (0, 1) of its two columns, segment.
+/// Byte in the rows of B of a stage where a lane reads: group of the chunk, k (0, 1) of its two columns,
+/// segment.
 SPTILE_HOST_DEVICE constexpr int tall_fragment_at(int lane, int group, int k, int segment, int pitch) {
-  return (8 * group + row_major_column(lane, k)) * pitch + segment * kTallSegmentBytes + lane_group(lane) * 16;
+  return (8 * group + row_major_column(lane, k)) * pitch + segment * kTallSegmentBytes +
+         lane_group(lane) * 16;
 }
 
 /// Position of the first element that comes along when 16-byte pieces are copied from `first` on.

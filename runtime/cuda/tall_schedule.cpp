@@ -19,7 +19,8 @@ std::int64_t entries(const formats::TallView& a, std::int64_t group, std::int64_
 }
 
 /// Ends the chunk that starts at `group`.
-std::int64_t chunk_end(const formats::TallView& a, std::int64_t group, std::int64_t window_end, int most_values) {
+std::int64_t chunk_end(const formats::TallView& a, std::int64_t group, std::int64_t window_end,
+                       int most_values) {
   std::int64_t end = std::min(group + kTallChunkGroups, window_end);
   while (end > group + 1 && entries(a, group, end) > most_values) --end;
   return end;
@@ -73,24 +74,26 @@ std::vector<std::int32_t> make_chunks(const formats::TallView& a, int most_value
   return first;
 }
 
-/// Cost of a window, in fifths of the time of a group: its rows of B come from L2, tiles read theirs from shared
-/// memory five times as fast, rows of C go to memory.
+/// Cost of a window, in fifths of the time of a group: its rows of B come from L2, tiles read theirs from
+/// shared memory five times as fast, rows of C go to memory.
 std::int64_t cost_of(const formats::TallView& a, std::int64_t w) {
   const std::int64_t group = a.window_group_offset[at(w)], end = a.window_group_offset[at(w + 1)];
   return 5 * (end - group) + (a.group_tile_offset[at(end)] - a.group_tile_offset[at(group)]) +
          (a.window_row[at(w + 1)] - a.window_row[at(w)]);
 }
 
-constexpr std::int64_t kLeastPiece = 5 * 32;   ///< a shorter piece costs more in partial sums than it gains
-constexpr std::int64_t kItemCost = 5 * 256;    ///< enough to hide how a block starts and ends
-constexpr std::int64_t kItemsPerBlock = 8;     ///< enough to even out
+constexpr std::int64_t kLeastPiece = 5 * 32;  ///< a shorter piece costs more in partial sums than it gains
+constexpr std::int64_t kItemCost = 5 * 256;   ///< enough to hide how a block starts and ends
+constexpr std::int64_t kItemsPerBlock = 8;    ///< enough to even out
 
 /// Cuts a long window into pieces of equally many chunks.
 void add_pieces(std::int32_t chunk, std::int32_t end, std::int64_t pieces, TallPlan& plan) {
   const auto count = std::min<std::int64_t>(pieces, end - chunk);
   const auto split = static_cast<std::int32_t>(plan.splits.size());
   plan.splits.push_back({plan.slots, static_cast<std::int32_t>(count)});
-  const auto cut = [&](std::int64_t p) { return chunk + static_cast<std::int32_t>((end - chunk) * p / count); };
+  const auto cut = [&](std::int64_t p) {
+    return chunk + static_cast<std::int32_t>((end - chunk) * p / count);
+  };
   for (std::int64_t p = 0; p < count; ++p) {
     plan.items.push_back({cut(p), cut(p + 1), plan.slots++, split});
     plan.chunks[at(cut(p + 1) - 1)].tile_and_last |= kTallLast;
@@ -239,8 +242,8 @@ Schedule schedule_tall(const formats::FormatView& format, std::int64_t n, int el
   const std::int64_t counters = std::ssize(plan.splits) * slices * warps;
   const std::int64_t partials_at = (4 * counters + 255) / 256 * 256;
   numbers[kTallPartialsAt] = partials_at;
-  const std::int64_t slot_bytes = std::int64_t{8 * variant.sub_windows * shape.row_warps} * slice_bytes *
-                                  sum_bytes / element_bytes;
+  const std::int64_t slot_bytes =
+      std::int64_t{8 * variant.sub_windows * shape.row_warps} * slice_bytes * sum_bytes / element_bytes;
   if (plan.slots > 0) schedule.workspace_bytes = at(partials_at + plan.slots * slices * slot_bytes);
   return schedule;
 }

@@ -77,13 +77,13 @@ struct TallPlan {
 
 /// How finely to cut.
 struct TallCut {
-  std::int64_t slices = 1;        ///< of the columns of B; each repeats all items
-  std::int64_t blocks = 1;        ///< that run at once
-  int chunk_values = 1 << 30;     ///< most entries of a chunk; at least those of one group
+  std::int64_t slices = 1;     ///< of the columns of B; each repeats all items
+  std::int64_t blocks = 1;     ///< that run at once
+  int chunk_values = 1 << 30;  ///< most entries of a chunk; at least those of one group
 };
 
-/// Cuts a checked matrix. Every chunk is in exactly one item; a window without groups has one empty chunk, so that its
-/// rows are written.
+/// Cuts a checked matrix. Every chunk is in exactly one item; a window without groups has one empty chunk, so
+/// that its rows are written.
 TallPlan plan_tall(const formats::TallView& a, const TallCut& cut);
 
 /// Chooses the variant and shape for windows of `height` rows at most and rows of B of `row_bytes`.

@@ -1,5 +1,5 @@
-// tall on tensor cores: a block owns a window, stages the rows of B that its columns name once, and its warps own
-// sub-windows of 8 rows.
+// tall on tensor cores: a block owns a window, stages the rows of B that its columns name once, and its warps
+// own sub-windows of 8 rows.
 #pragma once
 
 #include <span>

@@ -1,9 +1,7 @@
 // Device body of the csr kernel. A group of lanes works through one run of rows, or one piece of a long row:
-//  - entries come 32 at a time, read once by the group, and wait in shared memory, the next 32 already on
-//  their way;
+//  - entries come 16 or 32 at a time and wait in shared memory, the next ones already on their way;
 //  - rows of B are fetched kUnroll at a time before any is used, across the ends of rows, so that short rows
-//  keep as
-//    many loads in flight as long ones (the idea of RoDe's register pipeline, PPoPP 2024, section 4.3);
+//    keep as many loads in flight as long ones (after RoDe's register pipeline, PPoPP 2024, section 4.3);
 //  - a row of C is written when its last entry is in.
 #pragma once
 
@@ -131,7 +129,7 @@ class CsrGroup {
   using Acc = typename Accumulator<Dense>::Type;
   using Columns = LaneColumns<Dense, kLanes, kAligned>;
   static constexpr int kVector = Columns::kVector;
-  static constexpr int kChunk = 32;
+  static constexpr int kChunk = kLanes < 32 ? 16 : 32;  ///< entries read at a time, two a lane at most
   static constexpr int kPerLane = kChunk / kLanes;
   static constexpr int kUnroll = Tuning::kUnroll;
 
@@ -144,6 +142,8 @@ class CsrGroup {
       : a_(arguments),
         shared_(shared),
         columns_(lane, slice, arguments.n),
+        b_(arguments.b + columns_.first),
+        c_(arguments.c + columns_.first),
         lane_(lane),
         mask_(mask),
         slice_(slice) {}

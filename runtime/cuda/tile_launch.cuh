@@ -1,64 +1,15 @@
-// The kernels around the skeleton and their launch. Each .cu that includes this makes the instances it lists.
+// Launches of the tile kernels. Each .cu that includes this makes the instances it lists.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
 
-#include "runtime/cuda/short_rows.cuh"
+#include "runtime/cuda/start_kernel.cuh"
+#include "runtime/cuda/tile_kernels.cuh"
 #include "runtime/cuda/tile_plan.hpp"
-#include "runtime/cuda/tile_warp.cuh"
 
 namespace sptile::runtime::cuda {
-
-inline constexpr int kTileThreads = 128;
-
-/// Blocks first take tile items, pass after pass, then short rows.
-template <class K>
-__global__ void __launch_bounds__(kTileThreads, K::kBlocks)
-    tile_product(const __grid_constant__ TileTask task, const __grid_constant__ ShortTask part) {
-  constexpr int kWarps = kTileThreads / kWarp;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
-  const int tile_blocks = task.blocks_per_pass * task.passes;
-  const int block = static_cast<int>(blockIdx.x);
-  if (block < tile_blocks) {
-    const std::int64_t unit = std::int64_t{block % task.blocks_per_pass} * kWarps + warp;
-    const std::int64_t item_number = unit / task.slices_together;
-    const int slice =
-        block / task.blocks_per_pass * task.slices_together + static_cast<int>(unit % task.slices_together);
-    if (item_number >= task.item_count || slice >= task.slices) return;
-    const TileItem item = task.items[item_number];
-    TileWarp<K>(task, item, slice, lane).run();
-  } else if constexpr (K::kHalves == 1) {
-    const std::int64_t item_number = std::int64_t{block - tile_blocks} * kWarps + warp;
-    if (item_number >= part.item_count) return;
-    const ShortRows item = part.items[item_number];
-    ShortRowsWarp<typename K::Value, typename K::Math, K::kVector>(task, part, item, lane).run();
-  }
-}
-
-/// Adds the partial sums of split windows, in the order of the pieces.
-template <class Dense, class Acc, int kHeight>
-__global__ void __launch_bounds__(kTileThreads) tile_sum(const __grid_constant__ TileTask task) {
-  const SplitWindow split = task.splits[blockIdx.x / kHeight];
-  const int in_window = static_cast<int>(blockIdx.x) % kHeight;
-  std::int64_t row =
-      task.window_row == nullptr ? std::int64_t{split.window} * kHeight : task.window_row[split.window];
-  row += in_window;
-  if (row >= task.rows) return;
-  if (task.row_order != nullptr) row = task.row_order[row];
-  const Acc* from = static_cast<const Acc*>(task.partials) +
-                    (std::int64_t{split.first_slot} * kHeight + in_window) * task.padded_n;
-  Dense* const to = static_cast<Dense*>(task.c) + row * task.ldc;
-  const std::int64_t next = kHeight * task.padded_n;
-  for (std::int64_t f = threadIdx.x; f < task.n; f += blockDim.x) {
-    Acc sum[1] = {Acc{0}};
-#pragma unroll 4
-    for (int p = 0; p < split.count; ++p) sum[0] += from[p * next + f];
-    store_piece<false>(to + f, sum, scale_of<Acc>(task), 1);
-  }
-}
 
 /// True when rows of B and C can be read and written in pieces of so many bytes.
 inline bool aligned(const Launch& launch, std::int64_t element_bytes, std::int64_t bytes) {
@@ -84,13 +35,15 @@ int start_tiles(TileTask task, ShortTask part, const Launch& launch, cudaStream_
   part.lanes_per_row = 1;
   while (part.lanes_per_row < std::min<std::int64_t>(row_lanes, kWarp)) part.lanes_per_row *= 2;
   const std::int64_t blocks = per_pass * task.passes + (part.item_count + kWarps - 1) / kWarps;
-  if (blocks > 0) tile_product<K><<<static_cast<unsigned>(blocks), kTileThreads, 0, stream>>>(task, part);
+  int error = 0;
+  if (blocks > 0)
+    error = start_kernel(tile_product<K>, static_cast<unsigned>(blocks), kTileThreads, stream, task, part);
   const auto splits = static_cast<unsigned>(numbers[kSplitCount]);
   constexpr int kHeight = 8 * K::kHalves;
-  if (splits > 0)
-    tile_sum<typename K::Dense, typename K::Acc, kHeight>
-        <<<splits * kHeight, kTileThreads, 0, stream>>>(task);
-  return static_cast<int>(cudaGetLastError());
+  if (splits > 0 && error == 0)
+    error = start_kernel(tile_sum<typename K::Dense, typename K::Acc, kHeight>, splits * kHeight,
+                         kTileThreads, stream, task);
+  return error;
 }
 
 using TileStart = int (*)(TileTask, ShortTask, const Launch&, cudaStream_t);

@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "formats/half.hpp"
-#include "runtime/cuda/tile_lanes.hpp"
+#include "runtime/cuda/ptx.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -31,30 +30,8 @@ __device__ __forceinline__ T narrow(Acc x) {
     return x;
 }
 
-/// Rounds to the nearest number that tf32 holds; the tensor core drops the low 13 bits, and alone would
-/// truncate. Infinities and NaN stay what they are.
-__device__ __forceinline__ std::uint32_t to_tf32(float x) {
-#if __CUDA_ARCH__ >= 900
-  std::uint32_t bits;
-  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-#else  // cvt.rna takes an instruction more
-  std::uint32_t bits = __float_as_uint(x);
-  if (fabsf(x) < __int_as_float(0x7f800000)) bits += 0x1000u;
-#endif
-  return bits;
-}
-
-/// The same as a float, with the low bits cleared.
+/// The number that the tensor core sees.
 __device__ __forceinline__ float round_tf32(float x) { return __uint_as_float(to_tf32(x) & 0xffffe000u); }
-
-/// acc[0..3] are results (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1).
-__device__ __forceinline__ void mma_tf32(float (&acc)[4], const std::uint32_t (&a)[4],
-                                         const std::uint32_t (&b)[2]) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
 
 /// f32 operands, tf32 products (one MMA), or products of f32 accuracy from the two halves of each factor.
 template <bool kSplit>
@@ -125,19 +102,6 @@ struct MathF32 {
   }
   static __device__ __forceinline__ float& sum_at(Sums& sum, int e, int r) { return sum[e / 2][2 * (e % 2) + r]; }
 };
-
-__device__ __forceinline__ void mma_half(float (&acc)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b,
-                                         Half) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
-      : "r"(a0), "r"(a1), "r"(b));
-}
-__device__ __forceinline__ void mma_half(float (&acc)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b,
-                                         BFloat16) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
-      : "r"(a0), "r"(a1), "r"(b));
-}
 
 /// 16-bit operands, f32 sums. E is 8 (16 bytes a lane) or, for few features, 4.
 ///
@@ -214,10 +178,7 @@ struct MathF64 {
 #pragma unroll
     for (int e = 0; e < kElements; ++e)
 #pragma unroll
-      for (int k = 0; k < 2; ++k)
-        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-            : "+d"(sum[e][0]), "+d"(sum[e][1])
-            : "d"(f.row[k].e[e]), "d"(s.v[k]));
+      for (int k = 0; k < 2; ++k) mma_f64(sum[e], f.row[k].e[e], s.v[k]);
   }
   static __device__ __forceinline__ double sum_at(const Sums& sum, int e, int r) { return sum[e][r]; }
   static __device__ __forceinline__ double& sum_at(Sums& sum, int e, int r) { return sum[e][r]; }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/ptx.cuh"
 #include "runtime/cuda/tile_lanes.hpp"
 
 namespace sptile::runtime::cuda {
@@ -20,15 +21,6 @@ struct TilePairs {
   LanePair half[kHalves];
   std::uint32_t count;  ///< entries of the tile
 };
-
-/// Keeps the compiler from computing a loop invariant anew in each round.
-template <class T>
-__device__ __forceinline__ void keep(T& x) {
-  if constexpr (sizeof(T) == 8)
-    asm volatile("" : "+l"(x));
-  else
-    asm volatile("" : "+r"(x));
-}
 
 /// What a lane keeps for tiles with row-major masks.
 struct MaskLane {

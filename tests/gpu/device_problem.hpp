@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -53,12 +54,16 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Instances that this device can run.
+/// Instances that this device can run; of those, the ones that the environment variable
+/// SPTILE_GPU_TEST_KERNEL names, in part: "tall".
 inline std::vector<runtime::cuda::SpmmKernel> runnable_kernels() {
   const auto device = runtime::cuda::find_device(0);
+  const char* const wanted = std::getenv("SPTILE_GPU_TEST_KERNEL");
   std::vector<runtime::cuda::SpmmKernel> rows;
   for (const auto& row : runtime::cuda::spmm_kernels())
-    if (row.capability <= device->capability) rows.push_back(row);
+    if (row.capability <= device->capability &&
+        (wanted == nullptr || row.kernel.find(wanted) != std::string_view::npos))
+      rows.push_back(row);
   return rows;
 }
 

@@ -13,7 +13,8 @@ namespace sptile::runtime {
 namespace {
 
 constexpr sptile_spmm_options kDefaults = {
-    sizeof(sptile_spmm_options), 0, SPTILE_F32, SPTILE_CPU, 0, 0, 0, SPTILE_NONFINITE_FAST, nullptr};
+    sizeof(sptile_spmm_options), 0, SPTILE_F32, SPTILE_CPU, 0, 0, 0, SPTILE_NONFINITE_FAST, nullptr,
+    SPTILE_PRECISION_DEFAULT,    0};
 
 /// Size of the options of the first version: no caller has less.
 constexpr std::size_t kFirstSize = offsetof(sptile_spmm_options, kernel) + sizeof(const char*);
@@ -42,6 +43,15 @@ Result<DType> value_type(std::int64_t code, const char* what) {
                                " is no element type; use SPTILE_F16, SPTILE_BF16, SPTILE_F32 or SPTILE_F64");
 }
 
+/// Both directions of the precisions of the C interface, which count from 1 in the order of ours.
+constexpr Precision precision_of(int code) { return static_cast<Precision>(code - SPTILE_FP32); }
+constexpr sptile_precision code_of(Precision precision) {
+  return static_cast<sptile_precision>(static_cast<int>(precision) + SPTILE_FP32);
+}
+static_assert(precision_of(SPTILE_TF32) == Precision::tf32 && precision_of(SPTILE_FP16) == Precision::fp16);
+static_assert(precision_of(SPTILE_PRECISION_BF16) == Precision::bf16 &&
+              code_of(Precision::fp64) == SPTILE_FP64);
+
 Result<SpmmOptions> convert_options(const sptile_spmm_options* from) {
   sptile_spmm_options given;
   if (Status s = read_options(from, given); !s) return tl::unexpected(s.error());
@@ -53,6 +63,10 @@ Result<SpmmOptions> convert_options(const sptile_spmm_options* from) {
   if (given.nonfinite != SPTILE_NONFINITE_FAST && given.nonfinite != SPTILE_NONFINITE_STRICT)
     return fail(Errc::usage, "options.nonfinite = " + std::to_string(given.nonfinite) +
                                  "; use SPTILE_NONFINITE_FAST or SPTILE_NONFINITE_STRICT");
+  if (given.precision < SPTILE_PRECISION_DEFAULT || given.precision > SPTILE_FP64)
+    return fail(Errc::usage, "options.precision = " + std::to_string(given.precision) +
+                                 "; use SPTILE_PRECISION_DEFAULT, SPTILE_FP32, SPTILE_TF32, SPTILE_FP16, "
+                                 "SPTILE_PRECISION_BF16 or SPTILE_FP64");
   SpmmOptions options;
   options.n = given.n;
   options.dense = *dense;
@@ -62,6 +76,8 @@ Result<SpmmOptions> convert_options(const sptile_spmm_options* from) {
   options.trusted = given.trusted != 0;
   options.refreshable = given.refreshable != 0;
   options.nonfinite = given.nonfinite == SPTILE_NONFINITE_FAST ? NonFinite::fast : NonFinite::strict;
+  if (given.precision != SPTILE_PRECISION_DEFAULT) options.precision = precision_of(given.precision);
+  options.device_ordinal = given.ordinal;
   return options;
 }
 
@@ -196,6 +212,24 @@ sptile_status sptile_plan_kernel(const sptile_plan* plan, const char** name) {
   });
 }
 
+sptile_status sptile_plan_precision(const sptile_plan* plan, sptile_precision* precision) {
+  return guarded([&]() -> Status {
+    if (plan == nullptr) return null_argument("sptile_plan_precision", "plan");
+    if (precision == nullptr) return null_argument("sptile_plan_precision", "precision");
+    *precision = code_of(precision_of(*plan->plan));
+    return {};
+  });
+}
+
+sptile_status sptile_plan_workspace(const sptile_plan* plan, size_t* bytes) {
+  return guarded([&]() -> Status {
+    if (plan == nullptr) return null_argument("sptile_plan_workspace", "plan");
+    if (bytes == nullptr) return null_argument("sptile_plan_workspace", "bytes");
+    *bytes = workspace_bytes(*plan->plan);
+    return {};
+  });
+}
+
 sptile_status sptile_plan_refresh(sptile_plan* plan, const void* values, sptile_dtype value_dtype,
                                   int64_t count) {
   return guarded([&]() -> Status {
@@ -209,8 +243,18 @@ sptile_status sptile_plan_refresh(sptile_plan* plan, const void* values, sptile_
 
 sptile_status sptile_spmm(const sptile_plan* plan, double alpha, const void* b, int64_t ldb, double beta,
                           void* c, int64_t ldc) {
+  return sptile_spmm_workspace(plan, alpha, b, ldb, beta, c, ldc, nullptr, nullptr);
+}
+
+sptile_status sptile_spmm_stream(const sptile_plan* plan, double alpha, const void* b, int64_t ldb,
+                                 double beta, void* c, int64_t ldc, void* stream) {
+  return sptile_spmm_workspace(plan, alpha, b, ldb, beta, c, ldc, nullptr, stream);
+}
+
+sptile_status sptile_spmm_workspace(const sptile_plan* plan, double alpha, const void* b, int64_t ldb,
+                                    double beta, void* c, int64_t ldc, void* workspace, void* stream) {
   return guarded([&]() -> Status {
     if (plan == nullptr) return null_argument("sptile_spmm", "plan");
-    return run(*plan->plan, {b, ldb, c, ldc, alpha, beta});
+    return run(*plan->plan, {b, ldb, c, ldc, alpha, beta, workspace}, stream);
   });
 }

@@ -10,6 +10,8 @@ constexpr std::string_view kCsrSummary = "rows with the sums of up to 8 vectors 
 constexpr std::string_view kCudaCsrSummary = "balanced runs of rows on CUDA cores, long rows in pieces";
 constexpr std::string_view kCudaTileSummary =
     "tiles on tensor cores, balanced runs of windows, long ones in pieces";
+constexpr std::string_view kCudaTallSummary =
+    "windows of up to 128 rows, the rows of B of their columns staged in shared memory";
 constexpr std::string_view kCudaHybridSummary = "tiles on tensor cores, residual rows on CUDA cores";
 constexpr std::string_view kTileSummary = "tile rows decoded into short rows, then multiplied as csr";
 
@@ -20,23 +22,27 @@ constexpr Kernel kKernels[] = {
     {"cpu.bittcf.generic", "spmm", "bittcf", Device::cpu, "generic", true, kTileSummary},
     {"cpu.bmat.generic", "spmm", "bmat", Device::cpu, "generic", true, kTileSummary},
     {"cpu.rs_tile.generic", "spmm", "rs_tile", Device::cpu, "generic", true, kTileSummary},
+    {"cpu.tall.generic", "spmm", "tall", Device::cpu, "generic", true, kTileSummary},
 #if defined(__x86_64__)
     {"cpu.csr.avx2", "spmm", "csr", Device::cpu, "avx2", true, kCsrSummary},
     {"cpu.me_tcf.avx2", "spmm", "me_tcf", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.bittcf.avx2", "spmm", "bittcf", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.bmat.avx2", "spmm", "bmat", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.rs_tile.avx2", "spmm", "rs_tile", Device::cpu, "avx2", true, kTileSummary},
+    {"cpu.tall.avx2", "spmm", "tall", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.csr.avx512", "spmm", "csr", Device::cpu, "avx512", true, kCsrSummary},
     {"cpu.me_tcf.avx512", "spmm", "me_tcf", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.bittcf.avx512", "spmm", "bittcf", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.bmat.avx512", "spmm", "bmat", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.rs_tile.avx512", "spmm", "rs_tile", Device::cpu, "avx512", true, kTileSummary},
+    {"cpu.tall.avx512", "spmm", "tall", Device::cpu, "avx512", true, kTileSummary},
 #endif
     {"cuda.csr.rows", "spmm", "csr", Device::cuda, "sm_80", true, kCudaCsrSummary},
     {"cuda.me_tcf.mma", "spmm", "me_tcf", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.bmat.mma", "spmm", "bmat", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.bittcf.mma", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.rs_tile.mma", "spmm", "rs_tile", Device::cuda, "sm_80", true, kCudaHybridSummary},
+    {"cuda.tall.staged", "spmm", "tall", Device::cuda, "sm_80", true, kCudaTallSummary},
 };
 
 /// True when some device is new enough for some instance of a CUDA kernel.

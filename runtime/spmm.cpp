@@ -1,5 +1,6 @@
 #include "runtime/spmm.hpp"
 
+#include <chrono>
 #include <limits>
 #include <string>
 
@@ -56,6 +57,24 @@ Status run(const SpmmPlan& plan, const SpmmOperands& operands, void* stream) noe
 #pragma omp parallel for schedule(dynamic, 1) num_threads(plan.threads)
   for (std::int64_t i = 0; i < chunks; ++i) plan.run_chunk(task, plan.chunks[static_cast<std::size_t>(i)]);
   return {};
+}
+
+Result<std::vector<double>> timed_run(const SpmmPlan& plan, const SpmmOperands& host, int warmup,
+                                      int repeat) {
+  const formats::FormatView& a = plan.matrix.format;
+  if (Status s = check_operand("B", host.b, "ldb", host.ldb, a.cols, plan); !s)
+    return tl::unexpected(s.error());
+  if (Status s = check_operand("C", host.c, "ldc", host.ldc, a.rows, plan); !s)
+    return tl::unexpected(s.error());
+  if (plan.on_device) return cuda::run_from_host(*plan.on_device, host, warmup, repeat);
+  std::vector<double> seconds;
+  for (int i = -warmup; i < repeat; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (Status s = run(plan, host); !s) return tl::unexpected(s.error());
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    if (i >= 0) seconds.push_back(took.count());
+  }
+  return seconds;
 }
 
 std::string_view kernel_name(const SpmmPlan& plan) { return plan.kernel->name; }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "formats/array_view.hpp"
 #include "formats/error.hpp"
@@ -73,6 +74,10 @@ struct SpmmOperands {
 /// plan's device; null: the default one) and may be captured in a graph; Errc::device when launching fails.
 /// Runs of one plan at the same time need a workspace each.
 Status run(const SpmmPlan& plan, const SpmmOperands& operands, void* stream = nullptr) noexcept;
+
+/// Runs warmup + repeat times with operands in host memory, whatever the device, and gives the seconds of
+/// each of the last `repeat` runs; copies are not timed. Allocates on the device when the plan is for CUDA.
+Result<std::vector<double>> timed_run(const SpmmPlan& plan, const SpmmOperands& host, int warmup, int repeat);
 
 /// Device scratch of one run, in bytes; 0 on the CPU.
 std::size_t workspace_bytes(const SpmmPlan& plan);

@@ -45,6 +45,17 @@ typedef enum sptile_device { SPTILE_CPU = 0, SPTILE_CUDA = 1 } sptile_device;
  * multiplied. */
 typedef enum sptile_nonfinite { SPTILE_NONFINITE_FAST = 0, SPTILE_NONFINITE_STRICT = 1 } sptile_nonfinite;
 
+/* How products are formed; sums are f32 or wider. It concerns f32 operands: 16-bit ones always have exact
+ * products, f64 ones f64 products. */
+typedef enum sptile_precision {
+  SPTILE_PRECISION_DEFAULT = 0, /* of the kernel: tf32 on tensor cores, else fp32 */
+  SPTILE_FP32 = 1,
+  SPTILE_TF32 = 2,
+  SPTILE_FP16 = 3,
+  SPTILE_PRECISION_BF16 = 4,
+  SPTILE_FP64 = 5
+} sptile_precision;
+
 typedef struct sptile_bundle sptile_bundle;
 typedef struct sptile_plan sptile_plan;
 
@@ -96,6 +107,8 @@ typedef struct sptile_spmm_options {
   int32_t refreshable; /* != 0: keep a copy of the values so that sptile_plan_refresh works; 0 */
   int32_t nonfinite;   /* sptile_nonfinite; SPTILE_NONFINITE_FAST */
   const char* kernel;  /* name of a kernel to force, for example "cpu.csr.avx2"; NULL: the best one */
+  int32_t precision;   /* sptile_precision: the least exact products that will do; SPTILE_PRECISION_DEFAULT */
+  int32_t ordinal;     /* which CUDA device; 0 */
 } sptile_spmm_options;
 
 /* Fills in the defaults. `size` is sizeof(sptile_spmm_options) as the caller was compiled. */
@@ -108,7 +121,8 @@ sptile_status sptile_plan_spmm(const sptile_bundle* bundle, const char* format,
 
 /* Plans for a CSR matrix in memory. row_ptr has rows + 1 elements, col_idx row_ptr[rows] of them, strictly
  * increasing within each row; values as many, of type value_dtype (NULL and SPTILE_NONE for a pattern). The
- * arrays are borrowed: keep them, unchanged, until the plan is destroyed. */
+ * arrays are borrowed: keep them, unchanged, until the plan is destroyed. A plan for a CUDA device has its
+ * own copy, so that they may go as soon as this returns. */
 sptile_status sptile_plan_spmm_csr(int64_t rows, int64_t cols, const int64_t* row_ptr, const int32_t* col_idx,
                                    const void* values, sptile_dtype value_dtype,
                                    const sptile_spmm_options* options, sptile_plan** plan);
@@ -125,6 +139,12 @@ sptile_status sptile_plan_dense(const sptile_plan* plan, sptile_dtype* dense);
  * loaded. */
 sptile_status sptile_plan_kernel(const sptile_plan* plan, const char** name);
 
+/* How the plan forms products. */
+sptile_status sptile_plan_precision(const sptile_plan* plan, sptile_precision* precision);
+
+/* Bytes of device memory that one run needs beside its operands; 0 on the CPU. */
+sptile_status sptile_plan_workspace(const sptile_plan* plan, size_t* bytes);
+
 /* Replaces the values of a plan made refreshable. `values` has one element per entry of the source CSR
  * matrix, in its order, and value_dtype must be the type that the planned format stores. Not concurrent with
  * sptile_spmm. */
@@ -139,6 +159,17 @@ sptile_status sptile_plan_refresh(sptile_plan* plan, const void* values, sptile_
  * overlap. Allocates nothing; the same bits for any number of threads. */
 sptile_status sptile_spmm(const sptile_plan* plan, double alpha, const void* b, int64_t ldb, double beta,
                           void* c, int64_t ldc);
+
+/* The same on a CUDA device: B and C are device memory and `stream` is a cudaStream_t of the plan's device
+ * (NULL: the default stream). Returns when the work is enqueued; nothing is allocated and nothing waits, so
+ * that the call may be captured in a CUDA graph. Calls of one plan must follow each other on one stream. */
+sptile_status sptile_spmm_stream(const sptile_plan* plan, double alpha, const void* b, int64_t ldb,
+                                 double beta, void* c, int64_t ldc, void* stream);
+
+/* The same for calls of one plan on several streams at a time: each has its own workspace, device memory of
+ * sptile_plan_workspace bytes, zeroed before its first use and then left to these calls. */
+sptile_status sptile_spmm_workspace(const sptile_plan* plan, double alpha, const void* b, int64_t ldb,
+                                    double beta, void* c, int64_t ldc, void* workspace, void* stream);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -39,6 +39,18 @@ enum class Type : std::int32_t {
   f64 = SPTILE_F64
 };
 
+enum class Device : std::int32_t { cpu = SPTILE_CPU, cuda = SPTILE_CUDA };
+
+/// How products are formed; see sptile_precision.
+enum class Precision : std::int32_t {
+  kernel_default = SPTILE_PRECISION_DEFAULT,
+  fp32 = SPTILE_FP32,
+  tf32 = SPTILE_TF32,
+  fp16 = SPTILE_FP16,
+  bf16 = SPTILE_PRECISION_BF16,
+  fp64 = SPTILE_FP64
+};
+
 /// Options of a plan.
 struct PlanOptions {
   std::int64_t n = 0;        ///< columns of B and C, >= 1
@@ -48,6 +60,9 @@ struct PlanOptions {
   bool refreshable = false;  ///< keep a copy of the values so that Plan::refresh works
   bool strict_nonfinite = false;
   std::string kernel = {};  ///< name of a kernel to force; empty: the best one
+  Device device = Device::cpu;
+  Precision precision = Precision::kernel_default;  ///< the least exact products that will do
+  int ordinal = 0;                                  ///< which CUDA device
 };
 
 /// Options of a run.
@@ -107,6 +122,9 @@ inline sptile_spmm_options to_c(const PlanOptions& options) {
   c.refreshable = options.refreshable ? 1 : 0;
   c.nonfinite = options.strict_nonfinite ? SPTILE_NONFINITE_STRICT : SPTILE_NONFINITE_FAST;
   c.kernel = options.kernel.empty() ? nullptr : options.kernel.c_str();
+  c.device = static_cast<std::int32_t>(options.device);
+  c.precision = static_cast<std::int32_t>(options.precision);
+  c.ordinal = options.ordinal;
   return c;
 }
 
@@ -142,6 +160,7 @@ class Plan {
     const sptile_spmm_options c = detail::to_c(options);
     detail::check(sptile_plan_spmm_csr(a.rows, a.cols, a.row_ptr.data(), a.col_idx.data(), a.values.data,
                                        static_cast<sptile_dtype>(a.values.type), &c, handle_.out()));
+    device_ = options.device;
     read_shape();
   }
 
@@ -159,6 +178,8 @@ class Plan {
   /// cols and C with rows rows, row-major. Throws when a range is too short or of another type.
   template <std::ranges::contiguous_range B, std::ranges::contiguous_range C>
   void run(const B& b, C&& c, const RunOptions& options = {}) const {
+    if (device_ != Device::cpu)
+      throw Exception(SPTILE_USAGE, "a plan for a CUDA device runs on device memory: call run_stream");
     const std::int64_t ldb = options.ldb != 0 ? options.ldb : n_, ldc = options.ldc != 0 ? options.ldc : n_;
     check_range<std::ranges::range_value_t<B>>("B", std::ranges::ssize(b), cols_, ldb);
     check_range<std::ranges::range_value_t<C>>("C", std::ranges::ssize(c), rows_, ldc);
@@ -169,6 +190,27 @@ class Plan {
   void run_raw(const void* b, std::int64_t ldb, void* c, std::int64_t ldc, double alpha = 1,
                double beta = 0) const {
     detail::check(sptile_spmm(handle_.get(), alpha, b, ldb, beta, c, ldc));
+  }
+
+  /// Enqueues on a stream of the plan's CUDA device (nullptr: the default one); all pointers are device
+  /// memory. Runs of one plan at the same time need a workspace each: workspace_bytes() zeroed bytes.
+  void run_stream(const void* b, std::int64_t ldb, void* c, std::int64_t ldc, void* stream, double alpha = 1,
+                  double beta = 0, void* workspace = nullptr) const {
+    detail::check(sptile_spmm_workspace(handle_.get(), alpha, b, ldb, beta, c, ldc, workspace, stream));
+  }
+
+  /// Bytes of device memory that one run needs beside its operands; 0 on the CPU.
+  [[nodiscard]] std::size_t workspace_bytes() const {
+    std::size_t bytes = 0;
+    detail::check(sptile_plan_workspace(handle_.get(), &bytes));
+    return bytes;
+  }
+
+  /// How the plan forms products.
+  [[nodiscard]] Precision precision() const {
+    sptile_precision precision = SPTILE_PRECISION_DEFAULT;
+    detail::check(sptile_plan_precision(handle_.get(), &precision));
+    return static_cast<Precision>(precision);
   }
 
   /// Replaces the values; needs PlanOptions::refreshable. Not while the plan runs.
@@ -204,6 +246,7 @@ class Plan {
   detail::Owner<sptile_plan, sptile_plan_destroy> handle_;
   std::int64_t rows_ = 0, cols_ = 0, n_ = 0;
   Type dense_ = Type::f32;
+  Device device_ = Device::cpu;
 };
 
 /// An open bundle.
@@ -242,6 +285,7 @@ class Bundle {
     const sptile_spmm_options c = detail::to_c(options);
     Plan plan;
     detail::check(sptile_plan_spmm(handle_.get(), format.c_str(), &c, plan.handle_.out()));
+    plan.device_ = options.device;
     plan.read_shape();
     return plan;
   }

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "runtime/cuda/backend.hpp"
 #include "runtime/kernels.hpp"
+#include "tools/units.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -13,16 +15,29 @@ constexpr DeviceRow kDevices[] = {{"cpu", runtime::Device::cpu}, {"cuda", runtim
 constexpr PrecisionRow kPrecisions[] = {{"fp32", runtime::Precision::fp32},
                                         {"tf32", runtime::Precision::tf32},
                                         {"fp16", runtime::Precision::fp16},
-                                        {"bf16", runtime::Precision::bf16}};
+                                        {"bf16", runtime::Precision::bf16},
+                                        {"fp64", runtime::Precision::fp64}};  // not one to ask for
 }  // namespace
 
 std::span<const DeviceRow> devices() { return kDevices; }
-std::span<const PrecisionRow> precisions() { return kPrecisions; }
+std::span<const PrecisionRow> precisions() { return std::span(kPrecisions).first(4); }
 
 std::string_view name_of(runtime::Device device) {
   return std::find_if(std::begin(kDevices), std::end(kDevices),
                       [=](const DeviceRow& d) { return d.device == device; })
       ->name;
+}
+
+std::string_view name_of(runtime::Precision precision) {
+  return std::find_if(std::begin(kPrecisions), std::end(kPrecisions),
+                      [=](const PrecisionRow& p) { return p.precision == precision; })
+      ->name;
+}
+
+runtime::Device device_named(std::string_view name) {
+  return std::find_if(std::begin(kDevices), std::end(kDevices),
+                      [=](const DeviceRow& d) { return d.name == name; })
+      ->device;
 }
 
 bool device_available(const DeviceRow& row) {
@@ -34,10 +49,14 @@ bool device_available(const DeviceRow& row) {
 
 std::string device_detail(const DeviceRow& row) {
   if (row.device == runtime::Device::cpu) return fmt::format("{} threads", omp_get_max_threads());
-  const auto kernels = runtime::kernels();
-  const bool built = std::any_of(kernels.begin(), kernels.end(),
-                                 [&](const runtime::Kernel& k) { return k.device == row.device; });
-  return built ? "no usable device" : "this build has no kernels for it";
+  if (!runtime::cuda::built()) return "this build has no kernels for it";
+  std::string text;
+  for (int ordinal = 0; ordinal < runtime::cuda::device_count(); ++ordinal)
+    if (const auto found = runtime::cuda::find_device(ordinal))
+      text += fmt::format("{}{}: {}, compute capability {}.{}, {}", text.empty() ? "" : "; ", ordinal,
+                          found->name, found->capability / 10, found->capability % 10,
+                          human_bytes(static_cast<std::int64_t>(found->memory)));
+  return text.empty() ? runtime::cuda::find_device(0).error().message : text;
 }
 
 }  // namespace sptile::tools

@@ -16,11 +16,13 @@ struct DeviceRow {
 
 std::span<const DeviceRow> devices();
 std::string_view name_of(runtime::Device device);
+/// The other direction; the name must be one of the table.
+runtime::Device device_named(std::string_view name);
 
 /// True when this build has a kernel for the device that this machine can run.
 bool device_available(const DeviceRow& row);
 
-/// One line on what is there: threads and instruction set, or what is missing.
+/// One line on what is there: threads, or devices with their compute capabilities, or what is missing.
 std::string device_detail(const DeviceRow& row);
 
 struct PrecisionRow {
@@ -28,6 +30,8 @@ struct PrecisionRow {
   runtime::Precision precision;
 };
 
+/// Those that one can ask for.
 std::span<const PrecisionRow> precisions();
+std::string_view name_of(runtime::Precision precision);
 
 }  // namespace sptile::tools

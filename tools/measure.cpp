@@ -40,9 +40,10 @@ DType dense_type(const SpmmRequest& request, DType values) {
   return values == DType::f64 ? DType::f64 : DType::f32;
 }
 
-// The CPU forms exact products in the wider of the two types.
-std::string cpu_precision(DType dense, DType values) {
-  return dense == DType::f64 || values == DType::f64 ? "fp64" : "fp32";
+std::optional<runtime::Precision> wanted_precision(const SpmmRequest& request) {
+  for (const PrecisionRow& row : precisions())
+    if (row.name == request.precision) return row.precision;
+  return std::nullopt;
 }
 
 // Row k, column j depends on the seed and on k * n + j only.
@@ -56,13 +57,19 @@ formats::Array random_dense(std::int64_t rows, std::int64_t n, DType dtype, std:
   return dtype == DType::f32 ? std::move(dense) : formats::convert_values(dense.view(), dtype);
 }
 
+// How far a product of two f32 numbers is off when both were rounded to fewer bits first.
+double product_error(runtime::Precision precision) {
+  if (precision == runtime::Precision::tf32 || precision == runtime::Precision::fp16) return 0x1.01p-10;
+  return precision == runtime::Precision::bf16 ? 0x1.01p-7 : 0;
+}
+
 // Products of random signs: the error of a sum grows far slower than the sum of absolute products that
 // relative_error divides by, so a bound that does not grow with the row length holds and still sees one lost
 // entry in a long row. One more rounding for the stored type.
-double rounding_bound(DType dense, std::string_view precision) {
-  const double accumulation = precision == "fp64" ? 0x1p-53 : 0x1p-24;
+double rounding_bound(DType dense, runtime::Precision precision) {
+  const double accumulation = precision == runtime::Precision::fp64 ? 0x1p-53 : 0x1p-24;
   const double storage = dense == DType::f16 ? 0x1p-11 : dense == DType::bf16 ? 0x1p-8 : accumulation;
-  return 32 * accumulation + storage;
+  return 32 * accumulation + storage + (dense == DType::f32 ? product_error(precision) : 0);
 }
 
 void summarise(std::vector<double> seconds, std::int64_t nnz, SpmmMeasurement& m) {
@@ -131,7 +138,6 @@ Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix
   m.format = a.format.layout->name;
   m.value_dtype = dtype_label(values);
   m.dtype = name_of(dense);
-  m.precision = cpu_precision(dense, values);
   m.n = request.n;
   m.repeat = request.repeat;
 
@@ -139,25 +145,27 @@ Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix
   if (__builtin_mul_overflow(std::max(a.format.rows, a.format.cols), request.n, &elements))
     return fail(Errc::usage, fmt::format("-n {} makes B or C larger than any memory", request.n));
   const Stopwatch planning;
-  const auto plan = runtime::plan_spmm(
-      a, {.n = request.n, .dense = dense, .kernel = request.kernel, .threads = session.common.threads});
+  runtime::SpmmOptions options;
+  options.n = request.n;
+  options.dense = dense;
+  options.device = device_named(request.device);
+  options.kernel = request.kernel;
+  options.threads = session.common.threads;
+  options.precision = wanted_precision(request);
+  const auto plan = runtime::plan_spmm(a, options);
   if (!plan) return tl::unexpected(plan.error());
   m.plan_us = planning.seconds() * 1e6;
   m.kernel = runtime::kernel_name(**plan);
+  m.precision = name_of(runtime::precision_of(**plan));
 
   const formats::Array b = random_dense(a.format.cols, request.n, dense, session.common.seed);
   formats::Array c =
       random_dense(a.format.rows, request.n, dense, session.common.seed + 1);  // to be overwritten
   const runtime::SpmmOperands operands = {.b = b.data(), .ldb = request.n, .c = c.data(), .ldc = request.n};
-  std::vector<double> seconds;
-  begin(&session.progress, "run", request.warmup + request.repeat);
-  for (int i = -request.warmup; i < request.repeat; ++i) {
-    const Stopwatch watch;
-    if (const Status s = runtime::run(**plan, operands); !s) return tl::unexpected(s.error());
-    if (i >= 0) seconds.push_back(watch.seconds());
-    advance(&session.progress, 1);
-  }
-  summarise(std::move(seconds), a.format.nnz, m);
+  begin(&session.progress, "run", 0);
+  auto seconds = runtime::timed_run(**plan, operands, request.warmup, request.repeat);
+  if (!seconds) return tl::unexpected(seconds.error());
+  summarise(std::move(*seconds), a.format.nnz, m);
   if (!request.check) return m;
 
   begin(&session.progress, "check", 0);
@@ -168,7 +176,7 @@ Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix
     exact.values = rounded.view();
   }
   m.checked = true;
-  m.tolerance = rounding_bound(dense, m.precision);
+  m.tolerance = rounding_bound(dense, runtime::precision_of(**plan));
   m.rel_err = runtime::relative_error(exact, request.n, dense, operands);
   return m;
 }

@@ -176,11 +176,11 @@ Result<Condensed> condense(const CsrView& a, std::span<const std::int32_t> start
   return result;
 }
 
-Status check_offsets_fit(const CsrView& a, const FormatLayout& layout) {
+Status check_offsets_fit(const CsrView& a, const FormatLayout& layout, const char* offsets) {
   if (a.nnz() <= std::numeric_limits<std::uint32_t>::max()) return {};
-  return fail(Errc::unsupported,
-              std::string(layout.name) + ": tc_offset counts at most 4294967295 entries, " +
-                  "but the matrix has " + std::to_string(a.nnz()) + "; bmat, rs_tile and csr can hold it");
+  return fail(Errc::unsupported, std::string(layout.name) + ": " + offsets +
+                                     " counts at most 4294967295 entries, " + "but the matrix has " +
+                                     std::to_string(a.nnz()) + "; bmat, rs_tile and csr can hold it");
 }
 
 Buffer<std::uint32_t> tile_offsets(const Condensed& tiles) {

@@ -64,8 +64,8 @@ Buffer<std::int32_t> fixed_windows(std::int64_t rows, int height);
 Result<Condensed> condense(const CsrView& a, std::span<const std::int32_t> starts, int height,
                            const FormatLayout& layout, Progress* progress);
 
-/// Refuses matrices whose entries 32-bit tile offsets (`tc_offset`) cannot count.
-Status check_offsets_fit(const CsrView& a, const FormatLayout& layout);
+/// Refuses matrices whose entries 32-bit tile offsets (the array of this name) cannot count.
+Status check_offsets_fit(const CsrView& a, const FormatLayout& layout, const char* offsets = "tc_offset");
 
 /// Counts the entries in front of each tile: tiles + 1 offsets. Parallel.
 Buffer<std::uint32_t> tile_offsets(const Condensed& tiles);

@@ -20,4 +20,7 @@ Result<Csr> bmat_to_csr(const FormatView& view);
 Result<FormatData> rs_tile_from_csr(const CsrView& a, Progress* progress);
 Result<Csr> rs_tile_to_csr(const FormatView& view);
 
+Result<FormatData> tall_from_csr(const CsrView& a, Progress* progress);
+Result<Csr> tall_to_csr(const FormatView& view);
+
 }  // namespace sptile::formats

@@ -81,6 +81,7 @@ constexpr FormatLayout kBmatLayout = {
     .summary = "16x8 tiles, four 8x4 words in register order (Voltrix-SpMM)",
     .group = "/formats/bmat",
     .window_rows = kWindowRows,
+    .tile_rows = kWindowRows,
     .tile_cols = 8,
     .arrays = kArrays,
     .check_lengths = check_lengths,

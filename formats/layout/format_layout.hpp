@@ -38,11 +38,13 @@ struct FormatView {
 
 /// One row of the format table. A format's own pair of files defines it; registry.cpp lists it.
 struct FormatLayout {
-  std::string_view name;     ///< "bittcf": command line, JSON, bundle path
-  std::string_view summary;  ///< one line for `sptile list formats`
-  std::string_view group;    ///< HDF5 group in a bundle: "/csr" or "/formats/NAME"
-  int window_rows;           ///< rows of a window; 0 where there are none
-  int tile_cols;             ///< columns of a tile; 0 where there are none
+  std::string_view name;          ///< "bittcf": command line, JSON, bundle path
+  std::string_view summary;       ///< one line for `sptile list formats`
+  std::string_view group;         ///< HDF5 group in a bundle: "/csr" or "/formats/NAME"
+  int window_rows;                ///< rows of a window; 0 where there are none and where they differ
+  int tile_rows;                  ///< rows of a tile; 0 where there are none
+  int tile_cols;                  ///< columns of a tile; 0 where there are none
+  bool ascending_columns = true;  ///< of each row, in the order in which its entries are stored
   std::span<const ArraySpec> arrays;
 
   /// Verifies in O(1) that array types and lengths agree with each other and with rows, cols and nnz, so that

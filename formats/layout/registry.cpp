@@ -5,11 +5,12 @@
 #include "formats/layout/csr.hpp"
 #include "formats/layout/me_tcf.hpp"
 #include "formats/layout/rs_tile.hpp"
+#include "formats/layout/tall.hpp"
 
 namespace sptile::formats {
 namespace {
-constexpr const FormatLayout* kLayouts[] = {&kCsrLayout, &kMeTcfLayout, &kBitTcfLayout, &kBmatLayout,
-                                            &kRsTileLayout};
+constexpr const FormatLayout* kLayouts[] = {&kCsrLayout,  &kMeTcfLayout,  &kBitTcfLayout,
+                                            &kBmatLayout, &kRsTileLayout, &kTallLayout};
 }
 
 std::span<const FormatLayout* const> layouts() { return kLayouts; }

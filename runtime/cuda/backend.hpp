@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "formats/array_view.hpp"
 #include "formats/error.hpp"
@@ -45,6 +46,11 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request);
 /// Enqueues the product on a stream (null: the default one) of the plan's device. `operands` are device
 /// pointers.
 Status run(const Plan& plan, const SpmmOperands& operands, void* stream) noexcept;
+
+/// Runs with operands in host memory, for programs that have no device memory of their own: copies B and C to
+/// the device, runs `warmup` times, then `repeat` times, each between two events, and copies C back. Gives
+/// the seconds of each timed run.
+Result<std::vector<double>> run_from_host(const Plan& plan, const SpmmOperands& host, int warmup, int repeat);
 
 /// Replaces the values by those of the source CSR, in host or device memory; waits until they are in place.
 Status refresh(Plan& plan, ArrayView values);

@@ -42,6 +42,10 @@ int device_count() {
 Result<DeviceInfo> find_device(int ordinal) {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code == cudaErrorInsufficientDriver)  // also what no driver at all looks like
+    return fail(Errc::device, "there is no CUDA driver, or it is older than CUDA " +
+                                  std::to_string(CUDART_VERSION / 1000) + "." +
+                                  std::to_string(CUDART_VERSION % 1000 / 10) + " needs; use the CPU");
   if (code != cudaSuccess && code != cudaErrorNoDevice)
     return fail(Errc::device, std::string("no CUDA device can be used: ") + cudaGetErrorString(code));
   if (count == 0) return fail(Errc::device, "there is no CUDA device; use the CPU");

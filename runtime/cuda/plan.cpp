@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -6,62 +7,41 @@
 #include "runtime/cuda/check.hpp"
 #include "runtime/cuda/device_buffer.hpp"
 #include "runtime/cuda/gather.hpp"
+#include "runtime/cuda/plan.hpp"
 #include "runtime/cuda/upload.hpp"
 
 namespace sptile::runtime::cuda {
-
-class Plan {
- public:
-  const SpmmKernel* kernel = nullptr;
-  DeviceInfo device;
-  std::int64_t n = 0;
-  formats::FormatView format;  ///< arrays on the device
-  const std::int32_t* row_order = nullptr;
-  const std::int64_t* value_source = nullptr;  ///< when refreshable
-  const std::byte* schedule_bytes = nullptr;
-  Schedule schedule;  ///< bytes are on the device only
-  DeviceBuffer arrays, workspace;
-  DeviceBuffer fresh;  ///< values of the source CSR, kept from the first refresh out of host memory
-};
 
 namespace {
 
 constexpr std::size_t kAlignment = 256;
 
-/// Parts of one device allocation: collected first, then uploaded.
+/// Parts of one device allocation: placed first, then uploaded.
 class Parts {
  public:
-  void add(const void* from, std::size_t bytes, const void** to) {
-    parts_.push_back({from, bytes, to});
+  /// Gives the part's offset.
+  std::size_t add(const void* from, std::size_t bytes) {
+    parts_.push_back({from, bytes, total_});
     total_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return parts_.back().offset;
   }
+  std::size_t add(const ArrayView& array) { return add(array.data, static_cast<std::size_t>(array.bytes())); }
   [[nodiscard]] std::size_t total() const { return total_; }
 
-  /// Uploads all and says where they are; absent parts stay null.
   Status upload(std::byte* to, Uploader& uploader) const {
-    for (const Part& part : parts_) {
-      if (part.bytes == 0) continue;
-      *part.to = to;
-      if (Status s = uploader.copy(to, part.from, part.bytes); !s) return s;
-      to += (part.bytes + kAlignment - 1) / kAlignment * kAlignment;
-    }
+    for (const Part& part : parts_)
+      if (Status s = uploader.copy(to + part.offset, part.from, part.bytes); !s) return s;
     return {};
   }
 
  private:
   struct Part {
     const void* from;
-    std::size_t bytes;
-    const void** to;
+    std::size_t bytes, offset;
   };
   std::vector<Part> parts_;
   std::size_t total_ = 0;
 };
-
-template <class T>
-const void** place(const T*& pointer) {
-  return reinterpret_cast<const void**>(&pointer);
-}
 
 Status check_code(const DeviceInfo& device) {
   const cudaError_t code = probe_code();
@@ -73,20 +53,17 @@ Status check_code(const DeviceInfo& device) {
                                 std::to_string(device.capability % 10) + "); build with it in -Dgpu_arch");
 }
 
+/// Uploads everything that a run reads, in one allocation.
 Status upload(Plan& plan, const PlanRequest& request) {
   const SpmmMatrix& matrix = *request.matrix;
+  const std::size_t array_count = matrix.format.layout->arrays.size();
+  const bool with_source = request.refreshable && matrix.value_source.present();
   Parts parts;
-  plan.format = matrix.format;
-  for (std::size_t i = 0; i < matrix.format.layout->arrays.size(); ++i) {
-    const ArrayView& array = matrix.format.arrays[i];
-    plan.format.arrays[i].data = nullptr;
-    parts.add(array.data, static_cast<std::size_t>(array.bytes()), &plan.format.arrays[i].data);
-  }
-  parts.add(matrix.row_order.data(), matrix.row_order.size_bytes(), place(plan.row_order));
-  parts.add(plan.schedule.bytes.data(), plan.schedule.bytes.size(), place(plan.schedule_bytes));
-  if (request.refreshable && matrix.value_source.present())
-    parts.add(matrix.value_source.data, static_cast<std::size_t>(matrix.value_source.bytes()),
-              place(plan.value_source));
+  std::array<std::size_t, formats::kMaxArrays> offsets{};
+  for (std::size_t i = 0; i < array_count; ++i) offsets[i] = parts.add(matrix.format.arrays[i]);
+  const std::size_t order = parts.add(matrix.row_order.data(), matrix.row_order.size_bytes());
+  const std::size_t schedule = parts.add(plan.schedule.bytes.data(), plan.schedule.bytes.size());
+  const std::size_t source = with_source ? parts.add(matrix.value_source) : 0;
 
   auto arrays = DeviceBuffer::allocate(parts.total(), "the matrix");
   if (!arrays) return tl::unexpected(arrays.error());
@@ -94,6 +71,13 @@ Status upload(Plan& plan, const PlanRequest& request) {
   if (!workspace) return tl::unexpected(workspace.error());
   plan.arrays = std::move(*arrays);
   plan.workspace = std::move(*workspace);
+  std::byte* const base = plan.arrays.data();
+  plan.format = matrix.format;
+  for (std::size_t i = 0; i < array_count; ++i)  // absent arrays stay null
+    plan.format.arrays[i].data = plan.format.arrays[i].size > 0 ? base + offsets[i] : nullptr;
+  if (!matrix.row_order.empty()) plan.row_order = reinterpret_cast<const std::int32_t*>(base + order);
+  plan.schedule_bytes = base + schedule;
+  if (with_source) plan.value_source = reinterpret_cast<const std::int64_t*>(base + source);
   Uploader uploader;
   if (Status s = parts.upload(plan.arrays.data(), uploader); !s) return s;
   if (plan.workspace.size() > 0)

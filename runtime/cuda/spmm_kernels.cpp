@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/csr_spmm.hpp"
+#include "runtime/cuda/tall_spmm.hpp"
 #include "runtime/cuda/tile16_spmm.hpp"
 #include "runtime/cuda/tile8_spmm.hpp"
 
@@ -12,8 +14,8 @@ namespace {
 using Rows = std::span<const SpmmKernel> (*)();
 
 /// A family of kernels adds its function here, and its kernels to runtime/kernels.cpp.
-constexpr std::initializer_list<Rows> kFamilies = {bittcf_kernels, rs_tile_kernels, me_tcf_kernels,
-                                                   bmat_kernels};
+constexpr std::initializer_list<Rows> kFamilies = {csr_kernels,    bittcf_kernels, rs_tile_kernels,
+                                                   me_tcf_kernels, bmat_kernels,   tall_kernels};
 
 std::vector<SpmmKernel> gather_rows() {
   std::vector<SpmmKernel> rows;

@@ -7,6 +7,7 @@
 #include "runtime/spmm/csr_decoder.hpp"
 #include "runtime/spmm/me_tcf_decoder.hpp"
 #include "runtime/spmm/rs_tile_decoder.hpp"
+#include "runtime/spmm/tall_decoder.hpp"
 
 namespace sptile::runtime::SPTILE_ISA {
 namespace {
@@ -40,7 +41,7 @@ struct Table {
   }
 };
 
-constexpr Table<CsrKernel, MeTcfKernel, BitTcfKernel, BmatKernel, RsTileKernel> kTable;
+constexpr Table<CsrKernel, MeTcfKernel, BitTcfKernel, BmatKernel, RsTileKernel, TallKernel> kTable;
 
 }  // namespace
 

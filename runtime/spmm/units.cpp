@@ -8,6 +8,7 @@
 #include "formats/layout/csr.hpp"
 #include "formats/layout/me_tcf.hpp"
 #include "formats/layout/rs_tile.hpp"
+#include "formats/layout/tall.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -133,16 +134,31 @@ WorkPlan divide_rs_tile(const FormatView& format, std::int64_t n, int threads) {
   return plan;
 }
 
+/// A unit is a sub-window of 8 rows. Entries are counted per window, which spreads them over its units.
+WorkPlan divide_tall(const FormatView& format, std::int64_t n, int threads) {
+  const formats::TallView view = formats::as_tall(format);
+  const auto entries_before = [&](std::size_t w) -> std::int64_t {
+    return view.value_offset[at(view.group_tile_offset[at(view.window_group_offset[w])])];
+  };
+  return divide_units((view.rows + 7) / 8, n, threads, [&](std::int64_t unit) {
+    const std::int64_t row = std::min(8 * unit, view.rows);
+    const auto w = at(std::upper_bound(view.window_row.begin(), view.window_row.end() - 1, row) -
+                      view.window_row.begin() - 1);
+    if (row == view.rows) return std::int64_t{view.value_offset.back()} + kRowCost * row;
+    const std::int64_t first = entries_before(w), entries = entries_before(w + 1) - first;
+    return first + entries * (row - view.window_row[w]) / (view.window_row[w + 1] - view.window_row[w]) +
+           kRowCost * row;
+  });
+}
+
 struct Divider {
   std::string_view format;
   WorkPlan (*divide)(const FormatView& format, std::int64_t n, int threads);
 };
 
-constexpr Divider kDividers[] = {{"csr", divide_csr},
-                                 {"me_tcf", divide_me_tcf},
-                                 {"bittcf", divide_bittcf},
-                                 {"bmat", divide_bmat},
-                                 {"rs_tile", divide_rs_tile}};
+constexpr Divider kDividers[] = {{"csr", divide_csr},         {"me_tcf", divide_me_tcf},
+                                 {"bittcf", divide_bittcf},   {"bmat", divide_bmat},
+                                 {"rs_tile", divide_rs_tile}, {"tall", divide_tall}};
 
 }  // namespace
 

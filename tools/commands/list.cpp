@@ -32,6 +32,7 @@ Json formats_json() {
     rows.push_back({{"name", f->name},
                     {"summary", f->summary},
                     {"window_rows", f->window_rows},
+                    {"tile_rows", f->tile_rows},
                     {"tile_cols", f->tile_cols},
                     {"arrays", arrays}});
   }
@@ -42,7 +43,7 @@ std::string formats_text() {
   Rows rows = {{"format", "tile", "summary"}};
   for (const formats::FormatLayout* f : formats::layouts())
     rows.push_back({std::string(f->name),
-                    f->tile_cols > 0 ? fmt::format("{}x{}", f->window_rows, f->tile_cols) : "-",
+                    f->tile_cols > 0 ? fmt::format("{}x{}", f->tile_rows, f->tile_cols) : "-",
                     std::string(f->summary)});
   return format_table(rows, "lll");
 }

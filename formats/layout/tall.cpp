@@ -1,0 +1,213 @@
+#include "formats/layout/tall.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "formats/layout/invariants.hpp"
+
+namespace sptile::formats {
+namespace {
+
+constexpr int kWindowRow = 0, kWindowGroupOffset = 1, kGroupMask = 2, kGroupTileOffset = 3, kColId = 4,
+              kBitmap = 5, kValueOffset = 6, kValues = 7;
+constexpr ArraySpec kArrays[] = {{"window_row", DType::i32},   {"window_group_offset", DType::i32},
+                                 {"group_mask", DType::u32},   {"group_tile_offset", DType::i32},
+                                 {"col_id", DType::i32},       {"bitmap", DType::u64},
+                                 {"value_offset", DType::u32}, {"values", DType::none, true}};
+
+std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kBitmap].size; }
+
+Status check_lengths(const FormatView& view) {
+  if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
+  const std::int64_t starts = view.arrays[kWindowRow].size;
+  const std::int64_t least = (view.rows + kTallMaxRows - 1) / kTallMaxRows, most = (view.rows + 7) / 8;
+  if (starts < least + 1 || starts > most + 1)
+    return fail(Errc::bad_input, "tall: window_row has " + std::to_string(starts) + " elements, expected " +
+                                     std::to_string(least + 1) + " to " + std::to_string(most + 1) +
+                                     " (windows of 8 to 128 rows, + 1)");
+  if (Status s = check_length(view, kWindowGroupOffset, starts, "windows + 1"); !s) return s;
+  if (Status s = check_whole_tiles(view, kColId); !s) return s;
+  const std::int64_t groups = view.arrays[kColId].size / 8;
+  if (Status s = check_length(view, kGroupMask, groups, "one per 8 columns of col_id"); !s) return s;
+  if (Status s = check_length(view, kGroupTileOffset, groups + 1, "groups + 1"); !s) return s;
+  const std::int64_t tiles = view.arrays[kBitmap].size;
+  if (tiles > kMaxId)
+    return fail(Errc::bad_input,
+                "tall: bitmap has " + std::to_string(tiles) + " elements, expected at most 2147483647");
+  if (Status s = check_length(view, kValueOffset, tiles + 1, "tiles + 1"); !s) return s;
+  return check_length(view, kValues, view.nnz, "one per entry");
+}
+
+Status check_window_rows(const FormatView& view, const TallView& a) {
+  const auto last = static_cast<std::int64_t>(a.window_row.size()) - 1;
+  std::int64_t previous = 0;
+  for (std::int64_t w = 0; w <= last; ++w) {
+    const std::int64_t row = a.window_row[static_cast<std::size_t>(w)];
+    if (w == last) {
+      if (row != view.rows)
+        return broken_element(view, kWindowRow, w, row, std::to_string(view.rows) + " (the number of rows)");
+    } else if (row % 8 != 0 || row < 0) {
+      return broken_element(view, kWindowRow, w, row, "a multiple of 8");
+    }
+    if (w == 0 && row != 0) return broken_element(view, kWindowRow, w, row, "0");
+    if (w > 0 && (row <= previous || row > previous + kTallMaxRows))
+      return broken_element(view, kWindowRow, w, row,
+                            std::to_string(previous + 1) + " to " + std::to_string(previous + kTallMaxRows) +
+                                " (windows of at most 128 rows)");
+    previous = row;
+  }
+  return {};
+}
+
+/// Checks one window after the other; its scratch grows to the longest.
+class WindowCheck {
+ public:
+  explicit WindowCheck(const FormatView& view) : view_(view), a_(as_tall(view)) {}
+
+  Status run(std::int64_t window) {
+    const auto w = static_cast<std::size_t>(window);
+    first_ = a_.window_group_offset[w];
+    groups_ = a_.window_group_offset[w + 1] - first_;
+    rows_ = a_.window_row[w + 1] - a_.window_row[w];
+    uses_.resize(static_cast<std::size_t>(groups_));
+    place_of_.resize(static_cast<std::size_t>(groups_));
+    TallDeal deal(groups_);
+    for (std::int64_t g = 0; g < groups_; ++g) {
+      if (Status s = check_tiles(first_ + g, uses_[static_cast<std::size_t>(g)]); !s) return s;
+      place_of_[static_cast<std::size_t>(deal.next())] = g;
+    }
+    if (Status s = check_order(); !s) return s;
+    return check_distinct();
+  }
+
+ private:
+  using Uses = std::array<std::uint16_t, 8>;  ///< the sub-windows that use each column of a group
+
+  Status check_tiles(std::int64_t group, Uses& uses) {
+    const auto g = static_cast<std::size_t>(group);
+    const std::uint32_t mask = a_.group_mask[g];
+    const std::int64_t first = a_.group_tile_offset[g], tiles = a_.group_tile_offset[g + 1] - first;
+    if (mask == 0 || mask >> ((rows_ + 7) / 8) != 0)
+      return broken_mask(view_, kGroupMask, group, mask,
+                         "bits of the " + std::to_string((rows_ + 7) / 8) + " sub-windows only, and some");
+    if (std::popcount(mask) != tiles)
+      return broken_mask(view_, kGroupMask, group, mask,
+                         std::to_string(tiles) + " bits, as group_tile_offset says");
+    uses.fill(0);
+    std::int64_t tile = first;
+    for (int s = 0; s < kTallMaxSubWindows; ++s) {
+      if ((mask >> s & 1) == 0) continue;
+      if (Status status = check_tile(tile, rows_ - 8 * s); !status) return status;
+      const unsigned used = used_columns(a_.bitmap[static_cast<std::size_t>(tile++)]);
+      for (std::size_t c = 0; c < 8; ++c)
+        uses[c] = static_cast<std::uint16_t>(uses[c] | (used >> c & 1) << s);
+    }
+    return {};
+  }
+
+  Status check_tile(std::int64_t tile, int rows) {
+    const auto t = static_cast<std::size_t>(tile);
+    const std::uint64_t bits = a_.bitmap[t];
+    const std::int64_t entries = std::int64_t{a_.value_offset[t + 1]} - std::int64_t{a_.value_offset[t]};
+    if (bits == 0) return broken_mask(view_, kBitmap, tile, bits, "some bits (empty tiles are not stored)");
+    if (std::popcount(bits) != entries)
+      return broken_mask(view_, kBitmap, tile, bits, std::to_string(entries) + " bits, as value_offset says");
+    return check_rows_exist(view_, kBitmap, tile, bits, rows);
+  }
+
+  /// Checks the columns in sorted order: (sub-windows, column) ascend, padding only at the end.
+  Status check_order() {
+    columns_.clear();
+    std::uint64_t previous = 0;
+    for (std::size_t i = 0; i < place_of_.size(); ++i) {
+      const Uses& uses = uses_[static_cast<std::size_t>(place_of_[i])];
+      const std::int64_t start = 8 * (first_ + place_of_[i]);
+      for (int c = 0; c < 8; ++c) {
+        const std::int64_t at = start + c;
+        const std::int32_t column = a_.col_id[static_cast<std::size_t>(at)];
+        if (column < 0 || column >= view_.cols)
+          return broken_element(view_, kColId, at, column, "0 to " + std::to_string(view_.cols - 1));
+        const std::uint64_t key =
+            std::uint64_t{uses[static_cast<std::size_t>(c)]} << 32 | static_cast<std::uint32_t>(column);
+        if (key >> 32 == 0) {
+          const std::int32_t real = static_cast<std::int32_t>(previous & 0xFFFFFFFF);
+          if (c == 0 || i + 1 < place_of_.size())
+            return broken_element(view_, kColId, at, column,
+                                  "a column with an entry (only the last of the sorted groups is padded)");
+          if (column != real)
+            return broken_element(view_, kColId, at, column,
+                                  std::to_string(real) + " (padding repeats the last real column)");
+          continue;
+        }
+        if (key <= previous || (c > 0 && uses[static_cast<std::size_t>(c - 1)] == 0))
+          return broken_element(view_, kColId, at, column,
+                                "columns sorted by the sub-windows that use them, then by number");
+        previous = key;
+        columns_.push_back(column);
+      }
+    }
+    return {};
+  }
+
+  Status check_distinct() {
+    std::sort(columns_.begin(), columns_.end());
+    const auto twice = std::adjacent_find(columns_.begin(), columns_.end());
+    if (twice == columns_.end()) return {};
+    std::int64_t at = 8 * first_;  // the second place where it stands
+    for (int found = 0; found < 2; ++at) found += a_.col_id[static_cast<std::size_t>(at)] == *twice;
+    return broken_element(view_, kColId, at - 1, *twice, "a column that the window does not have yet");
+  }
+
+  const FormatView& view_;
+  const TallView a_;
+  std::int64_t first_ = 0, groups_ = 0;
+  int rows_ = 0;
+  std::vector<Uses> uses_;
+  std::vector<std::int64_t> place_of_;  ///< of each sorted group
+  std::vector<std::int32_t> columns_;
+};
+
+Status check_contents(const FormatView& view) {
+  const TallView a = as_tall(view);
+  const auto groups = static_cast<std::int64_t>(a.group_mask.size());
+  if (Status s = check_window_rows(view, a); !s) return s;
+  if (Status s = check_offsets(view, kWindowGroupOffset, a.window_group_offset, groups); !s) return s;
+  if (Status s = check_offsets(view, kGroupTileOffset, a.group_tile_offset, tc_blocks(view)); !s) return s;
+  if (Status s = check_offsets(view, kValueOffset, a.value_offset, view.nnz); !s) return s;
+  WindowCheck window(view);
+  for (std::int64_t w = 0; w < a.windows(); ++w)
+    if (Status s = window.run(w); !s) return s;
+  return {};
+}
+
+}  // namespace
+
+constexpr FormatLayout kTallLayout = {
+    .name = "tall",
+    .summary = "8x8 tiles of windows of 16 to 128 rows with one column list",
+    .group = "/formats/tall",
+    .window_rows = 0,
+    .tile_rows = 8,
+    .tile_cols = 8,
+    .ascending_columns = false,
+    .arrays = kArrays,
+    .check_lengths = check_lengths,
+    .check_contents = check_contents,
+    .tc_blocks = tc_blocks};
+
+TallView as_tall(const FormatView& view) {
+  return {view.rows,
+          view.cols,
+          view.nnz,
+          view.arrays[kWindowRow].as<std::int32_t>(),
+          view.arrays[kWindowGroupOffset].as<std::int32_t>(),
+          view.arrays[kGroupMask].as<std::uint32_t>(),
+          view.arrays[kGroupTileOffset].as<std::int32_t>(),
+          view.arrays[kColId].as<std::int32_t>(),
+          view.arrays[kBitmap].as<std::uint64_t>(),
+          view.arrays[kValueOffset].as<std::uint32_t>(),
+          view.arrays[kValues]};
+}
+
+}  // namespace sptile::formats

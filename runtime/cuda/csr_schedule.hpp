@@ -1,0 +1,57 @@
+// How the rows of a CSR matrix are shared out on a CUDA device: runs of whole rows with about equal work, and
+// pieces of rows that are too long for one run. Rows keep their order, so that neighbours, which tend to
+// reference the same rows of B, run at about the same time.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/spmm_kernel.hpp"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr int kMaxRunRows = 32;
+
+/// Consecutive whole rows, empty ones too.
+struct CsrRun {
+  std::int64_t entry;              ///< first of them
+  std::int32_t row;                ///< first of them
+  std::uint32_t entries_and_rows;  ///< entries << 8 | rows
+};
+
+/// Part of a long row.
+struct CsrPiece {
+  std::int64_t entry;
+  std::int32_t entries;
+  std::int32_t split;  ///< of which row: position in the list of splits
+};
+
+/// A row in pieces. Whoever finishes its last piece adds them up, in order.
+struct CsrSplit {
+  std::int32_t row;
+  std::int32_t first_piece;
+  std::int32_t pieces;
+};
+
+/// Shape of the grid for n columns: lanes work on one row, a slice is the columns that they hold.
+struct CsrGeometry {
+  int lanes;
+  std::int64_t slices;
+};
+
+/// `vector` is the number of elements that one lane holds.
+constexpr CsrGeometry csr_geometry(std::int64_t n, int vector) {
+  const std::int64_t vectors = (n + vector - 1) / vector;
+  const int lanes = vectors <= 8 ? 8 : vectors <= 16 ? 16 : 32;
+  return {lanes, (vectors + lanes - 1) / lanes};
+}
+
+/// Positions in Schedule::numbers.
+enum CsrNumber { kRunsOffset, kRuns, kPiecesOffset, kPieces, kSplitsOffset, kSplits, kPartialsOffset };
+
+/// Elements of B and C that a lane holds: 16 bytes of them.
+constexpr int csr_vector(DType dense) { return static_cast<int>(16 / size_of(dense)); }
+
+/// Schedules for dense operands of a type; sums take 4 bytes, 8 for f64.
+Schedule csr_schedule(const formats::FormatView& host, DType dense, std::int64_t n, const DeviceInfo& device);
+
+}  // namespace sptile::runtime::cuda

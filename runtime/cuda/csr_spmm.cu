@@ -1,0 +1,114 @@
+#include "runtime/cuda/csr_spmm.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "formats/layout/csr.hpp"
+#include "runtime/cuda/csr_spmm.cuh"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+/// 16-bit rows of B take more registers: each lane sums 8 columns in f32.
+template <class Dense>
+using Tuning = CsrTuning<256, 4, sizeof(Dense) == 2 ? 3 : 4>;
+
+constexpr std::int64_t kMostSlicesInY = 65535;
+
+template <class Value, class Dense>
+CsrArguments<Value, Dense> arguments_of(const Launch& launch, const CsrGeometry& geometry) {
+  using Acc = typename Accumulator<Dense>::Type;
+  const auto& arrays = launch.format.arrays;
+  const auto& numbers = launch.host->numbers;
+  CsrArguments<Value, Dense> a;
+  a.row_ptr = static_cast<const std::int64_t*>(arrays[static_cast<int>(formats::CsrArray::row_ptr)].data);
+  a.columns = static_cast<const std::int32_t*>(arrays[static_cast<int>(formats::CsrArray::col_idx)].data);
+  a.values = static_cast<const Value*>(arrays[static_cast<int>(formats::CsrArray::values)].data);
+  a.row_order = launch.row_order;
+  a.runs = reinterpret_cast<const CsrRun*>(launch.schedule + numbers[kRunsOffset]);
+  a.pieces = reinterpret_cast<const CsrPiece*>(launch.schedule + numbers[kPiecesOffset]);
+  a.splits = reinterpret_cast<const CsrSplit*>(launch.schedule + numbers[kSplitsOffset]);
+  a.arrived = reinterpret_cast<unsigned*>(launch.workspace);
+  a.partials = reinterpret_cast<Acc*>(launch.workspace + numbers[kPartialsOffset]);
+  a.piece_count = numbers[kPieces];
+  a.item_count = numbers[kPieces] + numbers[kRuns];
+  a.slices = geometry.slices;
+  a.b = static_cast<const Dense*>(launch.b);
+  a.c = static_cast<Dense*>(launch.c);
+  a.ldb = launch.ldb;
+  a.ldc = launch.ldc;
+  a.n = launch.n;
+  a.alpha = static_cast<Acc>(launch.alpha);
+  a.beta = static_cast<Acc>(launch.beta);
+  return a;
+}
+
+/// True when every row of both operands can be read 16 bytes at a time.
+template <class Dense>
+bool is_aligned(const Launch& launch) {
+  constexpr std::int64_t kVector = 16 / sizeof(Dense);
+  const auto bits = reinterpret_cast<std::uintptr_t>(launch.b) | reinterpret_cast<std::uintptr_t>(launch.c);
+  return bits % 16 == 0 && launch.n % kVector == 0 && launch.ldb % kVector == 0 && launch.ldc % kVector == 0;
+}
+
+template <class Value, class Dense, int kLanes, bool kAligned>
+int launch_kernel(const Launch& launch, const CsrGeometry& geometry, void* stream) {
+  const CsrArguments<Value, Dense> arguments = arguments_of<Value, Dense>(launch, geometry);
+  constexpr int kThreads = Tuning<Dense>::kThreads;
+  constexpr std::int64_t kGroups = kThreads / kLanes;
+  const std::int64_t y = std::min(geometry.slices, kMostSlicesInY);
+  const dim3 grid(static_cast<unsigned>((arguments.item_count + kGroups - 1) / kGroups),
+                  static_cast<unsigned>(y), static_cast<unsigned>((geometry.slices + y - 1) / y));
+  csr_spmm<Value, Dense, kLanes, kAligned, Tuning<Dense>>
+      <<<grid, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(arguments);
+  return cudaGetLastError();
+}
+
+template <class Value, class Dense, int kLanes>
+int launch_lanes(const Launch& launch, const CsrGeometry& geometry, void* stream) {
+  return is_aligned<Dense>(launch) ? launch_kernel<Value, Dense, kLanes, true>(launch, geometry, stream)
+                                   : launch_kernel<Value, Dense, kLanes, false>(launch, geometry, stream);
+}
+
+template <class Value, class Dense>
+int launch_csr(const Launch& launch, void* stream) noexcept {
+  const CsrGeometry geometry = csr_geometry(launch.n, 16 / static_cast<int>(sizeof(Dense)));
+  if (geometry.lanes == 8) return launch_lanes<Value, Dense, 8>(launch, geometry, stream);
+  if (geometry.lanes == 16) return launch_lanes<Value, Dense, 16>(launch, geometry, stream);
+  return launch_lanes<Value, Dense, 32>(launch, geometry, stream);
+}
+
+template <DType kDense>
+Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
+                  const DeviceInfo& device) {
+  return csr_schedule(host, kDense, n, device);
+}
+
+/// A pattern runs as a matrix of its dense type without values.
+template <class Value, class Dense>
+constexpr SpmmKernel row(DType values, Precision precision) {
+  constexpr DType kDense = std::is_same_v<Dense, float>    ? DType::f32
+                           : std::is_same_v<Dense, double> ? DType::f64
+                           : std::is_same_v<Dense, __half> ? DType::f16
+                                                           : DType::bf16;
+  return {"cuda.csr.rows", values, kDense, precision, 80, true, schedule<kDense>, launch_csr<Value, Dense>};
+}
+
+constexpr SpmmKernel kRows[] = {
+    row<float, float>(DType::f32, Precision::fp32),
+    row<float, float>(DType::none, Precision::fp32),
+    row<double, double>(DType::f64, Precision::fp64),
+    row<double, double>(DType::none, Precision::fp64),
+    row<__half, float>(DType::f16, Precision::fp32),
+    row<__half, __half>(DType::f16, Precision::fp16),
+    row<__half, __half>(DType::none, Precision::fp16),
+    row<__nv_bfloat16, float>(DType::bf16, Precision::fp32),
+    row<__nv_bfloat16, __nv_bfloat16>(DType::bf16, Precision::bf16),
+    row<__nv_bfloat16, __nv_bfloat16>(DType::none, Precision::bf16),
+};
+
+}  // namespace
+
+std::span<const SpmmKernel> csr_kernels() { return kRows; }
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,310 @@
+// Device body of the csr kernel. A group of lanes works through one run of rows, or one piece of a long row:
+//  - entries come 16 or 32 at a time and wait in shared memory, the next ones already on their way;
+//  - rows of B are fetched kUnroll at a time before any is used, across the ends of rows, so that short rows
+//    keep as many loads in flight as long ones (after RoDe's register pipeline, PPoPP 2024, section 4.3);
+//  - a row of C is written when its last entry is in.
+#pragma once
+
+#include <climits>
+#include <cstdint>
+
+#include "runtime/cuda/csr_schedule.hpp"
+#include "runtime/cuda/number.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// Sizes that decide speed, not results.
+template <int kThreadsPerBlock, int kRowsInFlight, int kLeastBlocks>
+struct CsrTuning {
+  static constexpr int kThreads = kThreadsPerBlock;
+  static constexpr int kUnroll = kRowsInFlight;  ///< even
+  static constexpr int kBlocksPerSm = kLeastBlocks;
+};
+
+template <class Value, class Dense>
+struct CsrArguments {
+  using Acc = typename Accumulator<Dense>::Type;
+  const std::int64_t* row_ptr;
+  const std::int32_t* columns;
+  const Value* values;  ///< null: ones
+  const std::int32_t* row_order;
+  const CsrRun* runs;
+  const CsrPiece* pieces;
+  const CsrSplit* splits;
+  unsigned* arrived;  ///< one counter for each split and slice
+  Acc* partials;      ///< [piece][slice][lane][element]
+  std::int64_t piece_count, item_count, slices;
+  const Dense* b;
+  Dense* c;
+  std::int64_t ldb, ldc, n;
+  Acc alpha, beta;
+};
+
+/// An entry as it waits in shared memory.
+template <class Acc>
+struct alignas(2 * sizeof(Acc)) StagedEntry {
+  std::int32_t column;
+  Acc value;
+};
+
+/// End of a row, counted from the first entry of the run, and where the row goes.
+struct RowEnd {
+  std::int32_t end, row;
+};
+
+__device__ __forceinline__ std::int32_t load_once(const std::int32_t* p) {
+  std::int32_t x;
+  asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(x) : "l"(p));
+  return x;
+}
+template <class T>
+__device__ __forceinline__ T load_once(const T* p) {
+  return __ldcs(p);
+}
+
+/// The columns of B and C that one lane holds: kVector neighbours when rows can be read 16 bytes at a time,
+/// else kVector columns one group apart. Columns past the end are read at the last one and not written.
+template <class Dense, int kLanes, bool kAligned>
+struct LaneColumns {
+  static constexpr int kVector = 16 / static_cast<int>(sizeof(Dense));
+  static constexpr int kStep = kAligned ? 1 : kLanes;  ///< from one column to the next
+  using Acc = typename Accumulator<Dense>::Type;
+  struct alignas(16) Raw {
+    Dense x[kVector];
+  };
+
+  std::int64_t first;  ///< column of element 0, or the last one that can be read in its place
+  int last;            ///< distance from `first` to the last column that the lane has; -1: it has none
+
+  __device__ LaneColumns(int lane, std::int64_t slice, std::int64_t n) {
+    const std::int64_t wanted = slice * kLanes * kVector + (kAligned ? lane * kVector : lane);
+    const std::int64_t left = n - 1 - wanted;
+    first = left >= 0 ? wanted : n - (kAligned ? kVector : 1);
+    last = left < 0 ? -1 : static_cast<int>(min(left, std::int64_t{kVector * kLanes}));
+  }
+
+  /// `row` points to column `first`.
+  __device__ Raw load(const Dense* row) const {
+    Raw raw;
+    if constexpr (kAligned) {
+      const uint4 bits = __ldg(reinterpret_cast<const uint4*>(row));
+      __builtin_memcpy(&raw, &bits, sizeof(raw));
+    } else {
+#pragma unroll
+      for (int e = 0; e < kVector; ++e) raw.x[e] = row[max(min(e * kStep, last), 0)];
+    }
+    return raw;
+  }
+
+  /// Writes alpha * sum + beta * C.
+  __device__ void store(Dense* row, const Acc (&sum)[kVector], Acc alpha, Acc beta) const {
+    Acc result[kVector];
+#pragma unroll
+    for (int e = 0; e < kVector; ++e) result[e] = alpha * sum[e];
+    if (beta != Acc(0)) {
+#pragma unroll
+      for (int e = 0; e < kVector; ++e)
+        if (e * kStep <= last) result[e] += beta * widen<Acc>(row[e * kStep]);
+    }
+    if constexpr (kAligned) {
+      Raw raw;
+#pragma unroll
+      for (int e = 0; e < kVector; ++e) raw.x[e] = narrow<Dense>(result[e]);
+      uint4 bits;
+      __builtin_memcpy(&bits, &raw, sizeof(bits));
+      if (last >= 0) __stcs(reinterpret_cast<uint4*>(row), bits);
+    } else {
+#pragma unroll
+      for (int e = 0; e < kVector; ++e)
+        if (e * kStep <= last) row[e * kStep] = narrow<Dense>(result[e]);
+    }
+  }
+};
+
+/// One group of lanes and its part of the block's shared memory.
+template <class Value, class Dense, int kLanes, bool kAligned, class Tuning>
+class CsrGroup {
+ public:
+  using Arguments = CsrArguments<Value, Dense>;
+  using Acc = typename Accumulator<Dense>::Type;
+  using Columns = LaneColumns<Dense, kLanes, kAligned>;
+  static constexpr int kVector = Columns::kVector;
+  static constexpr int kChunk = kLanes < 32 ? 16 : 32;  ///< entries read at a time, two a lane at most
+  static constexpr int kPerLane = kChunk / kLanes;
+  static constexpr int kUnroll = Tuning::kUnroll;
+
+  struct Shared {
+    StagedEntry<Acc> entries[kChunk];
+    RowEnd ends[kMaxRunRows + 1];
+  };
+
+  __device__ CsrGroup(const Arguments& arguments, Shared& shared, int lane, unsigned mask, std::int64_t slice)
+      : a_(arguments),
+        shared_(shared),
+        columns_(lane, slice, arguments.n),
+        b_(arguments.b + columns_.first),
+        c_(arguments.c + columns_.first),
+        lane_(lane),
+        mask_(mask),
+        slice_(slice) {}
+
+  __device__ void run_rows(const CsrRun& run) {
+    const int rows = static_cast<int>(run.entries_and_rows & 0xFF);
+    for (int r = lane_; r < rows; r += kLanes) {
+      const std::int32_t row = run.row + r;
+      shared_.ends[r] = {static_cast<std::int32_t>(a_.row_ptr[row + 1] - run.entry),
+                         a_.row_order != nullptr ? a_.row_order[row] : row};
+    }
+    if (lane_ == 0) shared_.ends[rows].end = INT_MAX;
+    accumulate<false>(run.entry, static_cast<int>(run.entries_and_rows >> 8), nullptr);
+  }
+
+  __device__ void run_piece(const CsrPiece& piece, std::int64_t index) {
+    if (lane_ == 0) {
+      shared_.ends[0].end = piece.entries;
+      shared_.ends[1].end = INT_MAX;
+    }
+    accumulate<true>(piece.entry, piece.entries, partial(index));
+    finish_split(piece.split);
+  }
+
+ private:
+  __device__ Acc* partial(std::int64_t piece) const {
+    return a_.partials + ((piece * a_.slices + slice_) * kLanes + lane_) * kVector;
+  }
+
+  __device__ void fetch(std::int64_t first, int entries, int base, StagedEntry<Acc> (&next)[kPerLane]) const {
+#pragma unroll
+    for (int i = 0; i < kPerLane; ++i) {
+      const int k = base + lane_ + i * kLanes;
+      if (k >= entries) continue;
+      next[i].column = load_once(a_.columns + first + k);
+      next[i].value = a_.values != nullptr ? widen<Acc>(load_once(a_.values + first + k)) : Acc(1);
+    }
+  }
+
+  __device__ void stage(const StagedEntry<Acc> (&next)[kPerLane]) {
+    __syncwarp(mask_);
+#pragma unroll
+    for (int i = 0; i < kPerLane; ++i) shared_.entries[lane_ + i * kLanes] = next[i];
+    __syncwarp(mask_);
+  }
+
+  /// Sums rows of B. kPiece: the one row's sum goes to `to` instead of C.
+  template <bool kPiece>
+  __device__ void accumulate(std::int64_t first, int entries, Acc* to) {
+    StagedEntry<Acc> next[kPerLane] = {};
+    Acc sum[kVector] = {};
+    int row = 0;
+    fetch(first, entries, 0, next);
+    __syncwarp(mask_);
+    int end = shared_.ends[0].end;
+
+    // Called when the entries before `k` are in; writes the row that ends there and the empty ones behind it.
+    const auto end_rows = [&](int k) {
+      while (end == k) {
+        if constexpr (kPiece) {
+#pragma unroll
+          for (int e = 0; e < kVector; ++e) __stcg(to + e, sum[e]);
+        } else {
+          columns_.store(c_ + shared_.ends[row].row * a_.ldc, sum, a_.alpha, a_.beta);
+        }
+#pragma unroll
+        for (int e = 0; e < kVector; ++e) sum[e] = Acc(0);
+        end = shared_.ends[++row].end;
+      }
+    };
+    end_rows(0);
+
+    for (int base = 0; base < entries; base += kChunk) {
+      stage(next);
+      fetch(first, entries, base + kChunk, next);
+      const int here = min(kChunk, entries - base);
+      for (int j = 0; j < here; j += kUnroll) {
+        typename Columns::Raw b[kUnroll];
+        Acc value[kUnroll];
+#pragma unroll
+        for (int u = 0; u < kUnroll; ++u) {
+          const StagedEntry<Acc> entry = shared_.entries[j + u];
+          value[u] = entry.value;
+          // What stands behind the last entry is added to a sum that is never written.
+          if (j + u < here) b[u] = columns_.load(b_ + entry.column * a_.ldb);
+        }
+        const int done = base + j;
+        if (end > done + kUnroll) {
+#pragma unroll
+          for (int u = 0; u < kUnroll; ++u) add(sum, value[u], b[u]);
+        } else {
+#pragma unroll
+          for (int u = 0; u < kUnroll; ++u) {
+            add(sum, value[u], b[u]);
+            end_rows(done + u + 1);
+          }
+        }
+      }
+    }
+  }
+
+  __device__ static void add(Acc (&sum)[kVector], Acc value, const typename Columns::Raw& b) {
+#pragma unroll
+    for (int e = 0; e < kVector; ++e) sum[e] += value * widen<Acc>(b.x[e]);
+  }
+
+  /// Adds up the pieces of a row if this was the last of them to arrive. Which group does it varies, the
+  /// order of the additions does not.
+  __device__ void finish_split(std::int32_t index) {
+    const CsrSplit split = a_.splits[index];
+    unsigned* const arrived = a_.arrived + index * a_.slices + slice_;
+    __threadfence();
+    __syncwarp(mask_);
+    unsigned before = 0;
+    if (lane_ == 0) before = atomicAdd(arrived, 1u);
+    before = __shfl_sync(mask_, before, 0, kLanes);
+    if (before + 1 != static_cast<unsigned>(split.pieces)) return;
+    __threadfence();
+    Acc sum[kVector] = {};
+#pragma unroll 4
+    for (std::int32_t p = 0; p < split.pieces; ++p) {
+      const Acc* const from = partial(split.first_piece + p);
+#pragma unroll
+      for (int e = 0; e < kVector; ++e) sum[e] += __ldcg(from + e);
+    }
+    const std::int32_t row = a_.row_order != nullptr ? a_.row_order[split.row] : split.row;
+    columns_.store(c_ + row * a_.ldc, sum, a_.alpha, a_.beta);
+    if (lane_ == 0) *arrived = 0;
+  }
+
+  const Arguments& a_;
+  Shared& shared_;
+  Columns columns_;
+  const Dense* b_;  ///< row 0 at the lane's first column
+  Dense* c_;
+  int lane_;
+  unsigned mask_;
+  std::int64_t slice_;
+};
+
+/// Pieces come first: they are the longest items. The slices of columns are the slow dimension of the grid,
+/// so that the rows of B of one slice stay in the cache.
+template <class Value, class Dense, int kLanes, bool kAligned, class Tuning>
+__global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
+    csr_spmm(const __grid_constant__ CsrArguments<Value, Dense> arguments) {
+  using Group = CsrGroup<Value, Dense, kLanes, kAligned, Tuning>;
+  constexpr int kGroups = Tuning::kThreads / kLanes;
+  __shared__ typename Group::Shared shared[kGroups];
+
+  const int group = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
+  const std::int64_t item = std::int64_t{blockIdx.x} * kGroups + group;
+  const std::int64_t slice = std::int64_t{blockIdx.z} * gridDim.y + blockIdx.y;
+  if (item >= arguments.item_count || slice >= arguments.slices) return;
+  const unsigned lanes = kLanes == 32 ? ~0u : (1u << (kLanes % 32)) - 1;
+  const unsigned mask = lanes << (threadIdx.x % 32 / kLanes * kLanes);
+
+  Group worker(arguments, shared[group], lane, mask, slice);
+  if (item < arguments.piece_count)
+    worker.run_piece(arguments.pieces[item], item);
+  else
+    worker.run_rows(arguments.runs[item - arguments.piece_count]);
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,13 @@
+// csr on CUDA cores: 8, 16 or 32 lanes share a row, each with 16 bytes of every row of B.
+#pragma once
+
+#include <span>
+
+#include "runtime/cuda/spmm_kernel.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Rows of the kernel "cuda.csr.rows".
+std::span<const SpmmKernel> csr_kernels();
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,24 @@
+// What make_plan makes and run reads.
+#pragma once
+
+#include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/device_buffer.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Immutable after planning except through refresh.
+class Plan {
+ public:
+  const SpmmKernel* kernel = nullptr;
+  DeviceInfo device;
+  std::int64_t n = 0;
+  formats::FormatView format;  ///< arrays on the device
+  const std::int32_t* row_order = nullptr;
+  const std::int64_t* value_source = nullptr;  ///< when refreshable
+  const std::byte* schedule_bytes = nullptr;
+  Schedule schedule;  ///< bytes are on the device only
+  DeviceBuffer arrays, workspace;
+  DeviceBuffer fresh;  ///< values of the source CSR, kept from the first refresh out of host memory
+};
+
+}  // namespace sptile::runtime::cuda

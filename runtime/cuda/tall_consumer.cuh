@@ -1,0 +1,281 @@
+// A consumer warp of a tall block: owns kSubWindows * 8 rows of the window and kSegments segments of the
+// slice.
+#pragma once
+
+#include "runtime/cuda/tall_lanes.hpp"
+#include "runtime/cuda/tall_pipe.cuh"
+#include "runtime/cuda/tall_task.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// How a kernel is compiled.
+template <class V, class MathT, int kSubWindowsT, int kSegmentsT, int kWarpsT, int kBlocksT>
+struct TallKernel {
+  using Value = V;
+  using Math = MathT;
+  using Dense = typename Math::Dense;
+  using Acc = typename Math::Acc;
+  static constexpr int kSubWindows = kSubWindowsT;
+  static constexpr int kSegments = kSegmentsT;
+  static constexpr int kWarps = kWarpsT;    ///< most consumer warps of a block
+  static constexpr int kBlocks = kBlocksT;  ///< of that size that should fit on a multiprocessor
+  static constexpr int kElements = Math::kElements;
+  static constexpr int kSegmentFeatures = 8 * kElements;
+  static constexpr int kValueBytes = std::is_same_v<V, Ones> ? 0 : static_cast<int>(sizeof(V));
+  static_assert(kElements * sizeof(Dense) == 16);
+};
+
+template <class K>
+class TallConsumer {
+  using Math = typename K::Math;
+  using V = typename K::Value;
+  using Dense = typename K::Dense;
+  using Acc = typename K::Acc;
+  using Chunk = typename Math::Chunk;
+  static constexpr int kSubWindows = K::kSubWindows;
+
+ public:
+  __device__ __forceinline__ TallConsumer(const TallTask& task, const TallShared& shared,
+                                          const TallItem& item, int slice, int warp, int lane)
+      : task_(task), shared_(shared), item_(item), slice_(slice), warp_(warp), lane_(lane) {
+    half_ = tall_half(lane);
+    sub_window_ = warp / task.feature_warps * kSubWindows;
+    segment_ = warp % task.feature_warps * K::kSegments;
+    dense_at_ = static_cast<std::uint32_t>(tall_fragment_at(lane, 0, 0, segment_, task.stage.pitch));
+  }
+
+  __device__ __forceinline__ void run() {
+    StageCursor cursor;
+    clear_sums();
+    for (std::int32_t chunk = item_.chunk; chunk < item_.end_chunk; ++chunk) {
+      barrier_wait(shared_.full(cursor.stage), cursor.phase);
+      const std::uint32_t stage = shared_.stage(task_, cursor.stage);
+      const std::uint32_t record = stage + static_cast<std::uint32_t>(task_.stage.chunk_at);
+      const uint4 head = shared_piece(record);
+      multiply_chunk(stage, head);
+      const bool last = (head.z & kTallLast) != 0;
+      uint4 tail{};
+      if (last) tail = shared_piece(record + 16);
+      __syncwarp();
+      if (lane_ == 0) barrier_arrive(shared_.empty(cursor.stage));
+      if (last) {
+        end_window({static_cast<std::int32_t>(tail.z), static_cast<int>(tail.y >> 16)});
+        clear_sums();
+      }
+      cursor.advance(task_.stages);
+    }
+  }
+
+ private:
+  /// Rows of the window that ends.
+  struct Place {
+    std::int32_t row;
+    int rows;
+  };
+  using Sums = typename Math::Sums;
+
+  __device__ __forceinline__ void clear_sums() {
+    constexpr int kCount = sizeof(Sums) / sizeof(Acc);
+#pragma unroll
+    for (int h = 0; h < kSubWindows; ++h)
+#pragma unroll
+      for (int s = 0; s < K::kSegments; ++s)
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) (&sums_[h][s][0][0])[i] = Acc{0};
+  }
+
+  /// Multiplies the tiles of the warp's sub-windows, group after group. Tiles stand in the order of the bits
+  /// of the masks, so counting bits finds them.
+  __device__ __forceinline__ void multiply_chunk(std::uint32_t stage, const uint4& head) {
+    const std::uint32_t first_tile = head.z & ~kTallLast;
+    std::uint32_t bitmap = stage + static_cast<std::uint32_t>(task_.stage.bitmaps_at) + first_tile % 2 * 8;
+    std::uint32_t offset = stage + static_cast<std::uint32_t>(task_.stage.offsets_at) + first_tile % 4 * 4;
+    std::uint32_t values = stage + static_cast<std::uint32_t>(task_.stage.values_at);
+    if constexpr (K::kValueBytes > 0) values -= aligned_down(head.w, K::kValueBytes) * K::kValueBytes;
+    std::uint32_t dense = stage + dense_at_;
+    std::uint64_t masks = std::uint64_t{head.y} << 32 | head.x;
+#pragma unroll 1
+    for (; masks != 0; masks >>= 16) {
+      const auto mask = static_cast<std::uint32_t>(masks) & 0xffffu;
+      const std::uint32_t mine = mask >> sub_window_ & ((1u << kSubWindows) - 1u);
+      if (mine != 0) {
+        const std::uint32_t tile = count_bits(mask & ((1u << sub_window_) - 1u));
+        multiply_group(dense, bitmap + 8 * tile, offset + 4 * tile, values, mine);
+      }
+      const std::uint32_t tiles = count_bits(mask);
+      bitmap += 8 * tiles;
+      offset += 4 * tiles;
+      dense += static_cast<std::uint32_t>(8 * task_.stage.pitch);
+    }
+  }
+
+  __device__ __forceinline__ auto read_entries(std::uint32_t bitmap, std::uint32_t offset,
+                                               std::uint32_t values) const {
+    const uint2 bits = shared_pair(bitmap);
+    const LanePair pair = tall_pair(bits.x, bits.y, half_);
+    if constexpr (K::kValueBytes == 0) {
+      return Math::ones(pair.present[0], pair.present[1]);
+    } else {
+      constexpr std::uint32_t kSize = K::kValueBytes;
+      const std::uint32_t from = values + shared_word(offset) * kSize;
+      return Math::entries(shared_element_if<V>(from + pair.index[0] * kSize, pair.present[0]),
+                           shared_element_if<V>(from + pair.index[1] * kSize, pair.present[1]));
+    }
+  }
+
+  /// Multiplies the tiles that the warp's sub-windows have in a group; bit h of `mine`: sub-window h has one.
+  __device__ __forceinline__ void multiply_group(std::uint32_t dense, std::uint32_t bitmap,
+                                                 std::uint32_t offset, std::uint32_t values,
+                                                 std::uint32_t mine) {
+    using TileEntries = decltype(read_entries(bitmap, offset, values));
+    TileEntries entries[kSubWindows] = {};
+#pragma unroll
+    for (int h = 0; h < kSubWindows; ++h)
+      if (kSubWindows == 1 || (mine >> h & 1u) != 0) {
+        const std::uint32_t skip = h > 0 ? mine & 1u : 0u;
+        entries[h] = read_entries(bitmap + 8 * skip, offset + 4 * skip, values);
+      }
+#pragma unroll
+    for (int s = 0; s < K::kSegments; ++s) {
+      const std::uint32_t at = dense + s * kTallSegmentBytes;
+      const typename Math::Fragment f =
+          Math::fragment(load(at), load(at + static_cast<std::uint32_t>(task_.stage.pitch)));
+#pragma unroll
+      for (int h = 0; h < kSubWindows; ++h)
+        if (kSubWindows == 1 || (mine >> h & 1u) != 0) Math::multiply(sums_[h][s], f, entries[h]);
+    }
+  }
+
+  static __device__ __forceinline__ Chunk load(std::uint32_t at) {
+    const uint4 bits = shared_piece(at);
+    Chunk chunk;
+    __builtin_memcpy(&chunk, &bits, sizeof chunk);
+    return chunk;
+  }
+
+  /// First feature of a segment that the lane has.
+  [[nodiscard]] __device__ __forceinline__ std::int64_t feature(int s) const {
+    return std::int64_t{slice_} * task_.slice_segments * K::kSegmentFeatures +
+           lane_feature(lane_, segment_ + s, K::kElements);
+  }
+
+  /// Visits the rows of the window that the lane holds: f(row in the window, sub-window h, result r).
+  template <class F>
+  __device__ __forceinline__ void for_each_row(const Place& place, const F& f) {
+#pragma unroll
+    for (int h = 0; h < kSubWindows; ++h)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const int row = 8 * (sub_window_ + h) + lane_result_row(lane_, r);
+        if (row < place.rows) f(row, h, r);
+      }
+  }
+
+  __device__ __forceinline__ void end_window(const Place& place) {
+    if (item_.slot >= 0) {
+      store_partial(place);
+      if (!is_last_of_split()) return;
+      sum_pieces(place);
+    }
+    store(place);
+  }
+
+  __device__ __forceinline__ void store(const Place& place) {
+    for_each_row(place, [&](int row, int h, int r) {
+      const std::int32_t from = place.row + row;
+      const std::int64_t to_row = task_.row_order != nullptr ? task_.row_order[from] : from;
+      Dense* const to = static_cast<Dense*>(task_.c) + to_row * task_.ldc + feature(0);
+      const int left = static_cast<int>(min(task_.n - feature(0), std::int64_t{1} << 30));
+#pragma unroll
+      for (int s = 0; s < K::kSegments; ++s) {
+        Acc sum[K::kElements];
+#pragma unroll
+        for (int e = 0; e < K::kElements; ++e) sum[e] = Math::sum_at(sums_[h][s], e, r);
+        const int skip = s * K::kSegmentFeatures;
+        if (task_.whole_pieces)
+          store_piece<true>(to + skip, sum, scale_of<Acc>(task_), left - skip);
+        else
+          store_piece<false>(to + skip, sum, scale_of<Acc>(task_), left - skip);
+      }
+    });
+  }
+
+  using Piece = RowPiece<Acc, K::kElements>;
+
+  /// Partial sums of a row of the window, the lane's elements of its first segment.
+  [[nodiscard]] __device__ __forceinline__ Acc* partial(std::int64_t slot, int row) const {
+    const std::int64_t features = std::int64_t{task_.slice_segments} * K::kSegmentFeatures;
+    const std::int64_t rows = std::int64_t{8 * kSubWindows} * task_.row_warps;
+    return static_cast<Acc*>(task_.partials) + ((slot * task_.slices + slice_) * rows + row) * features +
+           lane_feature(lane_, segment_, K::kElements);
+  }
+
+  __device__ __forceinline__ void store_partial(const Place& place) {
+    for_each_row(place, [&](int row, int h, int r) {
+      Acc* const to = partial(item_.slot, row);
+#pragma unroll
+      for (int s = 0; s < K::kSegments; ++s) {
+        Piece piece;
+#pragma unroll
+        for (int e = 0; e < K::kElements; ++e) piece.e[e] = Math::sum_at(sums_[h][s], e, r);
+        *reinterpret_cast<Piece*>(to + s * K::kSegmentFeatures) = piece;
+      }
+    });
+  }
+
+  /// Counts the pieces of the warp's part of the window; true for the one that comes last. Which one that is
+  /// varies, the order of the additions does not.
+  __device__ __forceinline__ bool is_last_of_split() const {
+    const std::int64_t warps = task_.row_warps * task_.feature_warps;
+    unsigned* const arrived =
+        task_.arrived + (std::int64_t{item_.split} * task_.slices + slice_) * warps + warp_;
+    __threadfence();
+    __syncwarp();
+    bool last = false;
+    if (lane_ == 0) {
+      last = atomicAdd(arrived, 1u) + 1 == static_cast<unsigned>(task_.splits[item_.split].pieces);
+      if (last) *arrived = 0;
+    }
+    last = __shfl_sync(~0u, last, 0);
+    __threadfence();
+    return last;
+  }
+
+  __device__ __forceinline__ void sum_pieces(const Place& place) {
+    const TallSplit split = task_.splits[item_.split];
+    clear_sums();
+    for (std::int32_t p = 0; p < split.pieces; ++p)
+      for_each_row(place, [&](int row, int h, int r) {
+        const Acc* const from = partial(split.first_slot + p, row);
+#pragma unroll
+        for (int s = 0; s < K::kSegments; ++s) {
+          const Piece piece = load_partial(from + s * K::kSegmentFeatures);
+#pragma unroll
+          for (int e = 0; e < K::kElements; ++e) Math::sum_at(sums_[h][s], e, r) += piece.e[e];
+        }
+      });
+  }
+
+  /// Past the first cache, which may hold what was there before.
+  static __device__ __forceinline__ Piece load_partial(const Acc* from) {
+    Piece piece;
+#pragma unroll
+    for (int i = 0; i < static_cast<int>(sizeof(Piece) / 16); ++i) {
+      const uint4 bits = __ldcg(reinterpret_cast<const uint4*>(from) + i);
+      __builtin_memcpy(reinterpret_cast<std::byte*>(&piece) + 16 * i, &bits, sizeof bits);
+    }
+    return piece;
+  }
+
+  const TallTask& task_;
+  const TallShared& shared_;
+  const TallItem& item_;
+  int slice_, warp_, lane_;
+  int sub_window_;  ///< first of the warp's
+  int segment_;     ///< first of the warp's, in the slice
+  std::uint32_t dense_at_;
+  TallHalf half_;
+  Sums sums_[kSubWindows][K::kSegments];
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,115 @@
+// How a product with tall windows is cut: chunks of groups that a block stages at a time, items that a block
+// works through, pieces of long windows. Plain C++, shared by host and device.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "formats/layout/tall.hpp"
+#include "runtime/cuda/spmm_kernel.hpp"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr int kTallChunkGroups = 4;
+inline constexpr int kTallChunkColumns = 8 * kTallChunkGroups;  ///< one per lane of the producer
+inline constexpr int kTallChunkTiles = kTallChunkGroups * formats::kTallMaxSubWindows;
+
+/// Up to four neighbouring groups of a window: what one stage of the pipeline holds. Consumers read it from
+/// shared memory.
+struct alignas(16) TallChunk {
+  std::uint16_t mask[kTallChunkGroups];  ///< sub-windows with a tile in each group; 0: no such group
+  std::uint32_t tile_and_last;           ///< first tile; bit 31: the last chunk of its window or piece
+  std::uint32_t value;                   ///< first entry
+  std::int32_t group;                    ///< first group
+  std::uint8_t groups, tiles;
+  std::uint16_t rows;  ///< of the window
+  std::int32_t row;    ///< first of the window
+  std::uint32_t values;
+};
+static_assert(sizeof(TallChunk) == 32);
+inline constexpr std::uint32_t kTallLast = 1u << 31;
+
+/// What one block works through: the chunks of neighbouring windows, or one piece of a split window.
+struct alignas(16) TallItem {
+  std::int32_t chunk, end_chunk;
+  std::int32_t slot;   ///< of its partial sums; -1: whole windows, which go to C
+  std::int32_t split;  ///< which split window
+};
+
+/// A window whose pieces are summed by whoever is last.
+struct alignas(8) TallSplit {
+  std::int32_t first_slot, pieces;
+};
+
+/// What a block of a kernel looks like. A segment is the 128 bytes of a row of B that 8 groups of lanes read
+/// at once.
+struct TallShape {
+  int variant;         ///< which kernel of the family
+  int slice_segments;  ///< of the row of B that a block stages
+  int row_warps, feature_warps;
+};
+
+/// A kernel of a family: sub-windows and segments that one of its warps owns, and how many blocks of how many
+/// consumer warps its registers allow on a multiprocessor.
+struct TallVariant {
+  int sub_windows, segments;
+  int warps;   ///< most consumer warps of a block
+  int blocks;  ///< of that size on a multiprocessor
+};
+
+/// Bytes of the parts of a stage, each a multiple of 16, in this order: rows of B, values, bitmaps, value
+/// offsets, chunk. Pieces of 16 bytes are copied, so parts have room for what stands around them.
+struct TallStage {
+  int pitch;  ///< from one row of B to the next: 16 bytes more than a row, see tall_lanes.hpp
+  int values_at, bitmaps_at, offsets_at, chunk_at, bytes;
+};
+TallStage tall_stage(int slice_segments, int chunk_tiles, int values_bytes);
+
+/// Most bytes of values in a chunk.
+inline constexpr int kTallValuesBytes = 8 << 10;
+
+struct TallPlan {
+  std::vector<TallChunk> chunks;
+  std::vector<TallItem> items;
+  std::vector<TallSplit> splits;
+  int slots = 0;
+};
+
+/// How finely to cut.
+struct TallCut {
+  std::int64_t slices = 1;     ///< of the columns of B; each repeats all items
+  std::int64_t blocks = 1;     ///< that run at once
+  int chunk_values = 1 << 30;  ///< most entries of a chunk; at least those of one group
+};
+
+/// Cuts a checked matrix. Every chunk is in exactly one item; a window without groups has one empty chunk, so
+/// that its rows are written.
+TallPlan plan_tall(const formats::TallView& a, const TallCut& cut);
+
+/// Chooses the variant and shape for windows of `height` rows at most and rows of B of `row_bytes`.
+TallShape tall_shape(std::span<const TallVariant> variants, int height, std::int64_t row_bytes,
+                     int most_segments);
+
+/// Places of the numbers in Schedule::numbers; `..._at` are byte offsets in Schedule::bytes.
+enum TallNumber {
+  kTallChunksAt,
+  kTallItemsAt,
+  kTallItemCount,
+  kTallSplitsAt,
+  kTallVariant,
+  kTallSliceSegments,
+  kTallRowWarps,
+  kTallFeatureWarps,
+  kTallStages,
+  kTallChunkTilesMost,
+  kTallValuesBytesMost,
+  kTallSlices,
+  kTallPartialsAt,  ///< in the workspace, behind the counters
+  kTallBulk         ///< 1: rows of B come by bulk copies
+};
+
+/// Makes the schedule of one kernel family.
+Schedule schedule_tall(const formats::FormatView& format, std::int64_t n, int element_bytes, int sum_bytes,
+                       int most_segments, std::span<const TallVariant> variants, const DeviceInfo& device);
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,51 @@
+#include "runtime/cuda/tall_spmm.hpp"
+
+#include <iterator>
+#include <tuple>
+
+#include "runtime/cuda/tall_launch.cuh"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+// Sub-windows, segments, warps of a block, blocks on a multiprocessor (as registers allow; ptxas -v, sm_90).
+template <class V, class Math>
+using F32 = TallInstance<4, TallKernel<V, Math, 1, 1, 16, 2>, TallKernel<V, Math, 1, 2, 16, 2>,
+                         TallKernel<V, Math, 1, 4, 8, 2>, TallKernel<V, Math, 2, 4, 8, 2>>;
+template <class V, class D>
+using F16 =
+    TallInstance<2, TallKernel<V, MathHalf<D, 8>, 1, 1, 16, 2>, TallKernel<V, MathHalf<D, 8>, 1, 2, 8, 2>,
+                 TallKernel<V, MathHalf<D, 8>, 2, 2, 8, 2>>;
+
+template <class Instance>
+constexpr SpmmKernel row(DType values, DType dense, Precision precision) {
+  return {"cuda.tall.staged", values, dense, precision, 80, false, Instance::schedule, Instance::launch};
+}
+
+using Tf32 = MathF32<false>;
+using Split = MathF32<true>;
+
+constexpr SpmmKernel kRows[] = {
+    row<F32<float, Tf32>>(DType::f32, DType::f32, Precision::tf32),
+#ifndef SPTILE_TALL_FEW
+    row<F32<float, Split>>(DType::f32, DType::f32, Precision::fp32),
+    row<F32<Half, Tf32>>(DType::f16, DType::f32, Precision::tf32),
+    row<F32<Half, Split>>(DType::f16, DType::f32, Precision::fp32),
+    row<F32<BFloat16, Tf32>>(DType::bf16, DType::f32, Precision::tf32),
+    row<F32<BFloat16, Split>>(DType::bf16, DType::f32, Precision::fp32),
+    row<F32<Ones, Tf32>>(DType::none, DType::f32, Precision::tf32),
+    row<F32<Ones, Split>>(DType::none, DType::f32, Precision::fp32),
+    row<F16<Half, Half>>(DType::f16, DType::f16, Precision::fp16),
+    row<F16<BFloat16, BFloat16>>(DType::bf16, DType::bf16, Precision::bf16),
+    row<F16<Ones, Half>>(DType::none, DType::f16, Precision::fp16),
+    row<F16<Ones, BFloat16>>(DType::none, DType::bf16, Precision::bf16),
+    row<F32<double, MathF64>>(DType::f64, DType::f64, Precision::fp64),
+    row<F32<Ones, MathF64>>(DType::none, DType::f64, Precision::fp64),
+#endif
+};
+
+}  // namespace
+
+std::span<const SpmmKernel> tall_kernels() { return {kRows, std::size(kRows)}; }
+
+}  // namespace sptile::runtime::cuda

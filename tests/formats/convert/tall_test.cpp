@@ -1,0 +1,92 @@
+#include "formats/convert/tall.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "../slow_formats.hpp"
+#include "formats/convert/tall_height.hpp"
+#include "formats/layout/tall.hpp"
+
+using namespace sptile;
+using namespace sptile::formats;
+using namespace sptile::tests;
+
+namespace {
+
+std::vector<std::uint64_t> elements(const ArrayView& array) {
+  std::vector<std::uint64_t> result(static_cast<std::size_t>(array.size));
+  const std::size_t size = size_of(array.dtype);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    std::memcpy(&result[i], static_cast<const std::byte*>(array.data) + i * size, size);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "tall: at every height, a conversion is what the obvious builder gives, and its inverse gives the "
+    "matrix back") {
+  for (const Sample& sample : sample_matrices()) {
+    CAPTURE(sample.name);
+    const Csr a = make_csr(sample.cols, sample.rows, DType::none);
+    std::vector<std::int64_t> positions(static_cast<std::size_t>(a.nnz()));
+    std::iota(positions.begin(), positions.end(), 0);
+    CsrView view = a.view();
+    view.values = ArrayView(std::span<const std::int64_t>(positions));
+    for (int level = 0; level < kTallLevels; ++level) {
+      CAPTURE(level);
+      const auto data = tall_from_csr_at(view, level, {}, nullptr);
+      REQUIRE(data);
+      SlowArrays expected = slow_tall_at(sample.rows, static_cast<std::size_t>(tall_height(level)));
+      for (std::size_t i = 0; i < data->arrays.size(); ++i) {
+        CAPTURE(kTallLayout.arrays[i].name);
+        CHECK(elements(data->arrays[i].view()) == expected.at(std::string(kTallLayout.arrays[i].name)));
+      }
+
+      const Csr real = make_csr(sample.cols, sample.rows, DType::f32);
+      const auto stored = tall_from_csr_at(real.view(), level, {}, nullptr);
+      REQUIRE(stored);
+      const Status status = check(stored->view());
+      CHECK_MESSAGE(status.has_value(), status.error().text());
+      const auto back = find_converter("tall")->to_csr(stored->view());
+      REQUIRE(back);
+      CHECK(identical(back->view(), real.view()));
+    }
+  }
+}
+
+TEST_CASE("tall: the groups of a window are dealt to their places by reversed numbers") {
+  for (const std::size_t groups : {1, 2, 3, 4, 5, 7, 8, 9, 100, 1000}) {
+    TallDeal deal(static_cast<std::int64_t>(groups));
+    for (const std::size_t expected : slow_deal(groups))
+      CHECK(deal.next() == static_cast<std::int64_t>(expected));
+  }
+}
+
+TEST_CASE("tall: rows that share their columns get tall windows, rows that share nothing the lowest") {
+  Rows shared(512), alone(512);
+  for (std::size_t r = 0; r < 512; ++r)
+    for (std::int32_t c = 0; c < 200; ++c) {
+      shared[r].push_back(static_cast<std::int32_t>(r / 128) * 1000 + 3 * c);
+      alone[r].push_back(static_cast<std::int32_t>(r) * 200 + c);
+    }
+  const auto height = [](std::int64_t cols, const Rows& rows) {
+    const Csr a = make_csr(cols, rows);
+    const auto data = find_converter("tall")->from_csr(a.view(), nullptr);
+    return std::get<std::int64_t>(data->parameters.at(0).second);
+  };
+  CHECK(height(5000, shared) == 128);
+  CHECK(height(512 * 200, alone) <= 32);
+}
+
+TEST_CASE("tall: counting a sample finds about the same shares as counting everything") {
+  const Csr a = make_csr(3000, short_rows(20000, 3000, 30, 5));
+  const auto all = count_tall_windows(a.view()), some = count_tall_windows(a.view(), 40000);
+  for (std::size_t level = 0; level < all.size(); ++level) {
+    CHECK(some[level].windows < all[level].windows / 5);
+    const double ratio = static_cast<double>(all[level].windows) / static_cast<double>(some[level].windows);
+    CHECK(ratio * static_cast<double>(some[level].bytes()) ==
+          doctest::Approx(static_cast<double>(all[level].bytes())).epsilon(0.05));
+  }
+}

@@ -1,0 +1,154 @@
+// Products on a device for the tests: memory, one run, and how far its result is from the double reference.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/backend.hpp"
+#include "tests/runtime/random_problem.hpp"
+
+namespace sptile::test {
+
+inline void require(cudaError_t code) { REQUIRE_MESSAGE(code == cudaSuccess, cudaGetErrorString(code)); }
+
+/// Device memory with a copy of host bytes, `shift` bytes behind an aligned address.
+class DeviceBytes {
+ public:
+  explicit DeviceBytes(std::size_t bytes, std::size_t shift = 0) : shift_(shift), bytes_(bytes) {
+    require(cudaMalloc(reinterpret_cast<void**>(&data_), bytes + shift + 1));
+  }
+  DeviceBytes(const void* from, std::size_t bytes, std::size_t shift = 0) : DeviceBytes(bytes, shift) {
+    require(cudaMemcpy(get(), from, bytes, cudaMemcpyHostToDevice));
+  }
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+  ~DeviceBytes() { cudaFree(data_); }
+
+  [[nodiscard]] std::byte* get() const { return data_ + shift_; }
+  [[nodiscard]] std::vector<std::byte> to_host() const {
+    std::vector<std::byte> host(bytes_);
+    require(cudaMemcpy(host.data(), get(), bytes_, cudaMemcpyDeviceToHost));
+    return host;
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t shift_, bytes_;
+};
+
+class Stream {
+ public:
+  Stream() { require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { cudaStreamDestroy(stream_); }
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Instances that this device can run; of those, the ones that the environment variable
+/// SPTILE_GPU_TEST_KERNEL names, in part: "tall".
+inline std::vector<runtime::cuda::SpmmKernel> runnable_kernels() {
+  const auto device = runtime::cuda::find_device(0);
+  const char* const wanted = std::getenv("SPTILE_GPU_TEST_KERNEL");
+  std::vector<runtime::cuda::SpmmKernel> rows;
+  for (const auto& row : runtime::cuda::spmm_kernels())
+    if (row.capability <= device->capability &&
+        (wanted == nullptr || row.kernel.find(wanted) != std::string_view::npos))
+      rows.push_back(row);
+  return rows;
+}
+
+/// Format of a kernel, from the middle of its name.
+inline std::string format_of(std::string_view kernel) {
+  const std::size_t begin = kernel.find('.') + 1;
+  return std::string(kernel.substr(begin, kernel.find('.', begin) - begin));
+}
+
+inline std::string label(const runtime::cuda::SpmmKernel& row) {
+  return std::string(row.kernel) + " " + std::string(name_of(row.values)) + " x " +
+         std::string(name_of(row.dense)) + " precision " + std::to_string(static_cast<int>(row.precision));
+}
+
+inline runtime::SpmmOptions options_for(const runtime::cuda::SpmmKernel& row, std::int64_t n) {
+  runtime::SpmmOptions options;
+  options.n = n;
+  options.dense = row.dense;
+  options.device = runtime::Device::cuda;
+  options.kernel = row.kernel;
+  if (row.dense == DType::f32) options.precision = row.precision;
+  return options;
+}
+
+/// Largest error of one product and of what is stored, in units of the sum of absolute products. Sums are
+/// covered by tolerated_error.
+inline double product_error(runtime::Precision precision, DType dense) {
+  if (dense == DType::f16 || dense == DType::bf16) return 0;  // products of 16-bit numbers are exact
+  if (precision == runtime::Precision::tf32 || precision == runtime::Precision::fp16) return 0x1.02p-10;
+  if (precision == runtime::Precision::bf16) return 0x1.02p-7;
+  return precision == runtime::Precision::fp32 ? 0x1p-21 : 0;
+}
+
+/// What a result's distance from the reference may be, relative in the Frobenius norm.
+inline double frobenius_bound(runtime::Precision precision, DType dense) {
+  using runtime::Precision;
+  if (dense == DType::bf16 || precision == Precision::bf16) return 1.6e-2;
+  if (dense == DType::f16 || precision == Precision::fp16) return 2e-3;
+  if (precision == Precision::tf32) return 3.5e-4;
+  return precision == Precision::fp32 ? 2e-6 : 1e-14;
+}
+
+/// ||computed - reference|| / ||reference||, the reference with double operands, sums and result.
+inline double frobenius_error(const formats::Csr& a, const Dense& dense, const std::byte* computed,
+                              double alpha, double beta) {
+  const formats::Array b = formats::convert_values(dense.b.view(), DType::f64);
+  formats::Array exact = formats::convert_values(dense.c.view(), DType::f64);
+  runtime::reference_spmm(a.view(), dense.n, DType::f64,
+                          {b.data(), dense.ldb, exact.data(), dense.ldc, alpha, beta});
+  const formats::Array result =
+      formats::convert_values(ArrayView(dense.dtype, computed, dense.c.size()), DType::f64);
+  double difference = 0, norm = 0;
+  for (std::int64_t r = 0; r < a.rows; ++r)
+    for (std::int64_t j = 0; j < dense.n; ++j) {
+      const auto at = static_cast<std::size_t>(r * dense.ldc + j);
+      const double x = exact.as<double>()[at], d = result.as<double>()[at] - x;
+      difference += d * d;
+      norm += x * x;
+    }
+  return difference == 0 ? 0 : std::sqrt(difference / norm);
+}
+
+/// Fills C with NaN when the product only writes it.
+inline void poison(Dense& dense) {
+  std::memset(dense.c.data(), 0xFF, static_cast<std::size_t>(dense.c.view().bytes()));
+}
+
+/// Where the operands of a run stand: bytes behind an aligned address.
+struct Shift {
+  std::size_t b = 0, c = 0;
+};
+
+/// Plans, runs and brings C back.
+inline std::vector<std::byte> run_on_device(const runtime::SpmmMatrix& matrix,
+                                            const runtime::SpmmOptions& options, const Dense& dense,
+                                            double alpha = 1, double beta = 0, Shift shift = {}) {
+  const auto plan = runtime::plan_spmm(matrix, options);
+  REQUIRE_MESSAGE(plan.has_value(), plan.error().message);
+  if (options.precision) CHECK(runtime::precision_of(**plan) == *options.precision);
+  const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()), shift.b);
+  const DeviceBytes c(dense.c.data(), static_cast<std::size_t>(dense.c.view().bytes()), shift.c);
+  const Status status = runtime::run(**plan, {b.get(), dense.ldb, c.get(), dense.ldc, alpha, beta});
+  REQUIRE_MESSAGE(status.has_value(), status.error().message);
+  require(cudaDeviceSynchronize());
+  return c.to_host();
+}
+
+}  // namespace sptile::test

@@ -1,0 +1,190 @@
+// Every instance of every CUDA kernel against the double reference. The table is iterated: a new kernel is
+// covered as soon as it has a row.
+#include "tests/gpu/device_problem.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using runtime::cuda::SpmmKernel;
+
+namespace {
+
+struct Case {
+  std::int64_t n = 1, pad = 0;
+  bool permuted = false;
+  double alpha = 1, beta = 0;
+  Shift shift = {};
+};
+
+/// Runs one instance and measures every element; also sees that nothing between the rows of C is touched.
+void check_kernel(const SpmmKernel& row, const formats::Csr& a, const Case& c, Random& random) {
+  CAPTURE(label(row));
+  CAPTURE(a.rows);
+  CAPTURE(a.cols);
+  CAPTURE(a.nnz());
+  CAPTURE(c.n);
+  CAPTURE(c.pad);
+  CAPTURE(c.permuted);
+  Dense dense(a, c.n, row.dense, random, c.pad);
+  if (c.beta == 0) poison(dense);
+  const std::vector<std::byte> before = dense.c_bytes();
+  const Formatted formatted = format_matrix(
+      a, format_of(row.kernel), c.permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
+  std::vector<std::byte> result =
+      run_on_device(formatted.matrix(), options_for(row, c.n), dense, c.alpha, c.beta, c.shift);
+  const double bound =
+      runtime::tolerated_error(a.view(), row.dense) + product_error(row.precision, row.dense);
+  CHECK(runtime::relative_error(a.view(), c.n, row.dense, operands(dense, result.data(), c.alpha, c.beta),
+                                before.data()) <= bound);
+  if (a.nnz() > 100) {
+    if (c.beta == 0) std::memset(dense.c.data(), 0, before.size());
+    CHECK(frobenius_error(a, dense, result.data(), c.alpha, c.beta) <=
+          frobenius_bound(row.precision, row.dense));
+  }
+  const std::size_t size = size_of(dense.dtype);
+  bool untouched = true;
+  for (std::int64_t r = 0; r + 1 < a.rows; ++r) {
+    const std::size_t gap = static_cast<std::size_t>(r * dense.ldc + dense.n) * size;
+    const std::size_t gap_size = static_cast<std::size_t>(dense.ldc - dense.n) * size;
+    untouched = untouched && std::memcmp(result.data() + gap, before.data() + gap, gap_size) == 0;
+  }
+  CHECK(untouched);
+}
+
+constexpr std::int64_t kColumns[] = {1, 2, 7, 8, 16, 31, 32, 33, 64, 100, 128, 200, 256, 512};
+
+}  // namespace
+
+TEST_CASE("cuda spmm: any number of columns, padded and permuted") {
+  Random random(1);
+  for (const SpmmKernel& row : runnable_kernels()) {
+    const formats::Csr a = random_matrix(45, 70, 0.15, row.values, random);
+    for (const std::int64_t n : kColumns) {
+      check_kernel(row, a, {.n = n}, random);
+      check_kernel(row, a, {.n = n, .pad = 3, .permuted = true, .alpha = 1.5, .beta = -1}, random);
+      check_kernel(row, a, {.n = n, .pad = 8, .permuted = true, .alpha = -0.5, .beta = 2}, random);
+    }
+  }
+}
+
+TEST_CASE("cuda spmm: matrices of many shapes and densities") {
+  Random random(2);
+  struct Shape {
+    std::int64_t rows, cols;
+    double density;
+  };
+  for (const Shape s : {Shape{1, 1, 1},
+                        {1, 1, 0},
+                        {3, 5, 0.5},
+                        {7, 300, 0.1},
+                        {8, 8, 0.9},
+                        {64, 64, 0.02},
+                        {65, 33, 0.3},
+                        {129, 257, 0.05},
+                        {300, 7, 0.4},
+                        {1000, 900, 0.003},
+                        {17, 16, 1}})
+    for (const SpmmKernel& row : runnable_kernels()) {
+      const formats::Csr a = random_matrix(s.rows, s.cols, s.density, row.values, random);
+      for (const std::int64_t n : {5, 32, 128}) check_kernel(row, a, {.n = n}, random);
+      check_kernel(row, a, {.n = 72, .pad = 4, .permuted = true, .alpha = 2, .beta = 0.5}, random);
+    }
+}
+
+TEST_CASE("cuda spmm: a dense row, very long rows, empty rows, no entries, no rows") {
+  Random random(3);
+  const auto one_dense_row = [](std::int64_t r, std::int64_t) { return r == 11 ? 1.0 : 0.002; };
+  const auto long_rows = [](std::int64_t r, std::int64_t) { return r % 8 < 3 ? 0.5 : 0.01; };
+  const auto empty_rows = [](std::int64_t r, std::int64_t c) { return r % 3 == 1 && c % 2 == 0 ? 0.2 : 0.0; };
+  const auto last_rows_empty = [](std::int64_t r, std::int64_t) { return r < 5 ? 0.5 : 0.0; };
+  for (const SpmmKernel& row : runnable_kernels()) {
+    const auto check = [&](const formats::Csr& a) {
+      for (const std::int64_t n : {8, 32, 60, 128, 130}) check_kernel(row, a, {.n = n}, random);
+      check_kernel(row, a, {.n = 128, .permuted = true, .alpha = 1, .beta = 3}, random);
+    };
+    check(random_matrix(90, 2500, row.values, random, one_dense_row));
+    check(random_matrix(40, 6000, row.values, random, long_rows));
+    check(random_matrix(200, 60, row.values, random, empty_rows));
+    check(random_matrix(500, 40, row.values, random, last_rows_empty));
+    for (const auto& [rows, cols] : {std::pair{0, 9}, {9, 0}, {40, 40}, {300, 1}})
+      check(random_matrix(rows, cols, 0, row.values, random));
+  }
+}
+
+TEST_CASE("cuda spmm: operands that start between 16-byte boundaries") {
+  Random random(4);
+  for (const SpmmKernel& row : runnable_kernels()) {
+    const formats::Csr a = random_matrix(50, 60, 0.2, row.values, random);
+    const std::size_t element = size_of(row.dense);
+    for (const std::int64_t n : {32, 64, 128})
+      for (const Shift shift : {Shift{element, 0}, {0, element}, {2 * element, 2 * element}})
+        check_kernel(row, a, {.n = n, .shift = shift}, random);
+  }
+}
+
+TEST_CASE("cuda spmm: the same bits every time, also in long rows") {
+  Random random(5);
+  const auto skewed = [](std::int64_t r, std::int64_t) { return r % 50 == 5 ? 0.9 : 0.02; };
+  for (const SpmmKernel& row : runnable_kernels()) {
+    CAPTURE(label(row));
+    const formats::Csr a = random_matrix(300, 4000, row.values, random, skewed);
+    const Dense dense(a, 128, row.dense, random);
+    const Formatted formatted = format_matrix(a, format_of(row.kernel));
+    const auto first = run_on_device(formatted.matrix(), options_for(row, 128), dense);
+    for (int i = 0; i < 3; ++i)
+      CHECK(run_on_device(formatted.matrix(), options_for(row, 128), dense) == first);
+  }
+}
+
+TEST_CASE(
+    "cuda spmm: NaN in rows of B that nothing references goes nowhere; strict kernels keep it to its rows") {
+  Random random(6);
+  for (const SpmmKernel& row : runnable_kernels()) {
+    CAPTURE(label(row));
+    const formats::Csr a = random_matrix(60, 40, row.values, random,
+                                         [](std::int64_t, std::int64_t c) { return c % 5 == 2 ? 0.0 : 0.1; });
+    Dense dense(a, 32, row.dense, random);
+    const auto poison_row = [&](std::int64_t k) {
+      std::memset(
+          static_cast<std::byte*>(dense.b.data()) + static_cast<std::size_t>(k * 32) * size_of(row.dense),
+          0xFF, 32 * size_of(row.dense));
+    };
+    for (std::int64_t k = 2; k < a.cols; k += 5) poison_row(k);
+    if (row.ieee) poison_row(9);
+    const Formatted formatted = format_matrix(a, format_of(row.kernel));
+    runtime::SpmmOptions options = options_for(row, 32);
+    options.nonfinite = row.ieee ? runtime::NonFinite::strict : runtime::NonFinite::fast;
+    const auto bytes = run_on_device(formatted.matrix(), options, dense);
+    const formats::Array c =
+        formats::convert_values(ArrayView(row.dense, bytes.data(), a.rows * 32), DType::f64);
+    for (std::int64_t r = 0; r < a.rows; ++r) {
+      bool references = false;
+      for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
+        references = references || a.col_idx[k] == 9;
+      CHECK(std::isnan(c.as<double>()[static_cast<std::size_t>(r * 32 + 7)]) == (row.ieee && references));
+    }
+  }
+}
+
+TEST_CASE("cuda spmm: rows of B and C beyond 4 GiB") {
+  Random random(7);
+  const std::int64_t stride = std::int64_t{1} << 21, n = 16;
+  std::size_t free = 0, total = 0;
+  require(cudaMemGetInfo(&free, &total));
+  for (const SpmmKernel& row : runnable_kernels()) {
+    const formats::Csr a = random_matrix(600, 600, 0.02, row.values, random);
+    const std::size_t element = size_of(row.dense), pitch = static_cast<std::size_t>(stride) * element,
+                      width = static_cast<std::size_t>(n) * element, bytes = 600 * pitch;
+    if (row.dense == DType::f64 || free < 2 * bytes + (std::size_t{1} << 30)) continue;
+    CAPTURE(label(row));
+    Dense dense(a, n, row.dense, random);
+    const Formatted formatted = format_matrix(a, format_of(row.kernel));
+    const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, n));
+    REQUIRE(plan);
+    const DeviceBytes b(bytes), c(bytes);
+    require(cudaMemcpy2D(b.get(), pitch, dense.b.data(), width, width, 600, cudaMemcpyHostToDevice));
+    REQUIRE(runtime::run(**plan, {b.get(), stride, c.get(), stride}));
+    require(cudaMemcpy2D(dense.c.data(), width, c.get(), pitch, width, 600, cudaMemcpyDeviceToHost));
+    CHECK(runtime::relative_error(a.view(), n, row.dense, operands(dense, dense.c.data())) <=
+          runtime::tolerated_error(a.view(), row.dense) + product_error(row.precision, row.dense));
+  }
+}

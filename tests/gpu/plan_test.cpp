@@ -1,0 +1,202 @@
+// What plan and run promise on a device: streams, graphs, refreshed values, errors.
+#include <thread>
+
+#include "runtime/cuda/device_buffer.hpp"
+#include "runtime/kernels.hpp"
+#include "tests/gpu/device_problem.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using runtime::cuda::SpmmKernel;
+
+namespace {
+
+double skewed(std::int64_t r, std::int64_t) { return r % 40 == 3 ? 0.8 : 0.03; }
+
+struct Graph {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ~Graph() {
+    if (executable != nullptr) cudaGraphExecDestroy(executable);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("cuda plan: a run can be captured in a graph and gives the same bits") {
+  Random random(11);
+  for (const SpmmKernel& row : runnable_kernels()) {
+    CAPTURE(label(row));
+    const formats::Csr a = random_matrix(300, 1500, row.values, random, skewed);
+    const Dense dense(a, 64, row.dense, random);
+    const Formatted formatted = format_matrix(a, format_of(row.kernel));
+    const auto expected = run_on_device(formatted.matrix(), options_for(row, 64), dense);
+    const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, 64));
+    REQUIRE(plan);
+    const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()));
+    const DeviceBytes c(static_cast<std::size_t>(dense.c.view().bytes()));
+    const Stream stream;
+    Graph graph;
+    require(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal));
+    const Status status = runtime::run(**plan, {b.get(), dense.ldb, c.get(), dense.ldc}, stream.get());
+    require(cudaStreamEndCapture(stream.get(), &graph.graph));
+    REQUIRE(status);
+    require(cudaGraphInstantiate(&graph.executable, graph.graph, 0));
+    for (int i = 0; i < 2; ++i) {
+      require(cudaMemsetAsync(c.get(), 0xFF, expected.size(), stream.get()));
+      require(cudaGraphLaunch(graph.executable, stream.get()));
+      require(cudaStreamSynchronize(stream.get()));
+      CHECK(c.to_host() == expected);
+    }
+  }
+}
+
+TEST_CASE("cuda plan: runs on two streams at once, each with a workspace") {
+  Random random(12);
+  for (const SpmmKernel& row : runnable_kernels()) {
+    CAPTURE(label(row));
+    const formats::Csr a = random_matrix(400, 3000, row.values, random, skewed);
+    const Dense dense(a, 128, row.dense, random);
+    const Formatted formatted = format_matrix(a, format_of(row.kernel));
+    const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, 128));
+    REQUIRE(plan);
+    const auto bytes = static_cast<std::size_t>(dense.c.view().bytes());
+    const std::size_t scratch = runtime::workspace_bytes(**plan);
+    const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()));
+    const DeviceBytes c[2] = {DeviceBytes(bytes), DeviceBytes(bytes)};
+    const DeviceBytes work[2] = {DeviceBytes(scratch), DeviceBytes(scratch)};
+    const Stream streams[2];
+    for (int i = 0; i < 2; ++i) require(cudaMemset(work[i].get(), 0, scratch));
+    for (int repeat = 0; repeat < 5; ++repeat)
+      for (int i = 0; i < 2; ++i)
+        REQUIRE(runtime::run(**plan, {b.get(), dense.ldb, c[i].get(), dense.ldc, 1, 0, work[i].get()},
+                             streams[i].get()));
+    require(cudaDeviceSynchronize());
+    CHECK(c[0].to_host() == c[1].to_host());
+    CHECK(c[0].to_host() == run_on_device(formatted.matrix(), options_for(row, 128), dense));
+  }
+}
+
+TEST_CASE("cuda plan: refreshed values, from host or device memory, give what a new plan gives") {
+  Random random(13);
+  for (const SpmmKernel& row : runnable_kernels()) {
+    if (row.values == DType::none) continue;
+    CAPTURE(label(row));
+    const formats::Csr a = random_matrix(150, 600, row.values, random, skewed);
+    const Dense dense(a, 40, row.dense, random);
+    const auto order = random_order(a.rows, random);
+    const Formatted formatted = format_matrix(a, format_of(row.kernel), order);
+    runtime::SpmmOptions options = options_for(row, 40);
+    options.refreshable = true;
+    const auto plan = runtime::plan_spmm(formatted.matrix(), options);
+    REQUIRE_MESSAGE(plan.has_value(), plan.error().message);
+    const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()));
+    const DeviceBytes c(static_cast<std::size_t>(dense.c.view().bytes()));
+    for (const bool on_device : {false, true}) {
+      formats::Csr fresh = formats::copy(a.view());
+      fresh.values = random_values(a.nnz(), row.values, random);
+      const DeviceBytes values(fresh.values.data(), static_cast<std::size_t>(fresh.values.view().bytes()));
+      const Status status = runtime::refresh_values(
+          **plan, on_device ? ArrayView(row.values, values.get(), a.nnz()) : fresh.values.view());
+      REQUIRE_MESSAGE(status.has_value(), status.error().message);
+      REQUIRE(runtime::run(**plan, {b.get(), dense.ldb, c.get(), dense.ldc}));
+      require(cudaDeviceSynchronize());
+      CHECK(c.to_host() == run_on_device(format_matrix(fresh, format_of(row.kernel), order).matrix(),
+                                         options_for(row, 40), dense));
+    }
+  }
+}
+
+TEST_CASE("cuda plan: the matrix is not needed any more once it is planned") {
+  Random random(14);
+  const formats::Csr a = random_matrix(80, 90, 0.1, DType::f32, random);
+  const Dense dense(a, 32, DType::f32, random);
+  std::shared_ptr<runtime::SpmmPlan> plan;
+  {
+    Formatted formatted = format_matrix(a, "csr");
+    plan = *runtime::plan_spmm(formatted.matrix(), {.n = 32, .device = runtime::Device::cuda});
+    for (formats::Array& array : formatted.data.arrays)
+      std::memset(array.data(), 0xFF, static_cast<std::size_t>(array.view().bytes()));
+  }
+  const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()));
+  const DeviceBytes c(static_cast<std::size_t>(dense.c.view().bytes()));
+  REQUIRE(runtime::run(*plan, {b.get(), 32, c.get(), 32}));
+  require(cudaDeviceSynchronize());
+  CHECK(c.to_host() ==
+        run_on_device(format_matrix(a, "csr").matrix(), {.n = 32, .device = runtime::Device::cuda}, dense));
+}
+
+TEST_CASE("cuda plan: a precision is a floor, and the plan says what it got") {
+  Random random(15);
+  const formats::Csr a = random_matrix(80, 90, 0.1, DType::f32, random);
+  const Formatted csr = format_matrix(a, "csr");
+  for (const auto wanted : {runtime::Precision::fp32, runtime::Precision::tf32, runtime::Precision::bf16}) {
+    const auto plan =
+        runtime::plan_spmm(csr.matrix(), {.n = 32, .device = runtime::Device::cuda, .precision = wanted});
+    REQUIRE(plan);
+    CHECK(runtime::precision_of(**plan) == runtime::Precision::fp32);
+  }
+}
+
+TEST_CASE("cuda plan: errors say what is wrong and what is there") {
+  Random random(16);
+  const formats::Csr a = random_matrix(20, 20, 0.2, DType::f32, random);
+  const Formatted csr = format_matrix(a, "csr"), tiles = format_matrix(a, "bittcf");
+  const auto error = [&](const runtime::SpmmMatrix& matrix, runtime::SpmmOptions options) {
+    options.device = runtime::Device::cuda;
+    const auto plan = runtime::plan_spmm(matrix, options);
+    REQUIRE(!plan);
+    return plan.error();
+  };
+  const Error missing = error(csr.matrix(), {.n = 4, .device_ordinal = 99});
+  CHECK(missing.code == Errc::device);
+  CHECK(missing.message.find("no CUDA device 99") != std::string::npos);
+  CHECK(error(csr.matrix(), {.n = 4, .kernel = "cuda.csr.slow"}).code == Errc::usage);
+  CHECK(error(csr.matrix(), {.n = 4, .kernel = "cpu.csr.generic"}).code == Errc::usage);
+  CHECK(error(csr.matrix(), {.n = 4, .dense = DType::f64}).code == Errc::unsupported);
+  CHECK(error(csr.matrix(), {.n = 0}).code == Errc::usage);
+  const auto room = runtime::cuda::DeviceBuffer::allocate(std::size_t{1} << 50, "the test");
+  REQUIRE(!room);
+  CHECK(room.error().code == Errc::device);
+  CHECK(room.error().message.find("1125899906842624 bytes") != std::string::npos);
+  CHECK(cudaGetLastError() == cudaSuccess);  // nothing is left over for the caller's next check
+
+  const auto plan = runtime::plan_spmm(csr.matrix(), {.n = 4, .device = runtime::Device::cuda});
+  REQUIRE(plan);
+  const DeviceBytes memory(20 * 4 * sizeof(float));
+  CHECK(runtime::run(**plan, {nullptr, 4, memory.get(), 4}).error().code == Errc::usage);
+  CHECK(runtime::run(**plan, {memory.get(), 3, memory.get(), 4}).error().code == Errc::usage);
+  CHECK(runtime::refresh_values(**plan, a.values.view()).error().code == Errc::usage);
+}
+
+TEST_CASE("cuda plan: every kernel of the table has instances, and every instance is in the table") {
+  for (const runtime::Kernel& kernel : runtime::kernels()) {
+    if (kernel.device != runtime::Device::cuda) continue;
+    CAPTURE(kernel.name);
+    int instances = 0;
+    for (const SpmmKernel& row : runtime::cuda::spmm_kernels()) instances += row.kernel == kernel.name;
+    CHECK(instances > 0);
+    CHECK(format_of(kernel.name) == kernel.format);
+  }
+  for (const SpmmKernel& row : runtime::cuda::spmm_kernels()) {
+    CAPTURE(row.kernel);
+    bool listed = false;
+    for (const runtime::Kernel& kernel : runtime::kernels()) listed = listed || kernel.name == row.kernel;
+    CHECK(listed);
+  }
+}
+
+TEST_CASE("cuda plan: plans are made by several threads at once") {
+  Random random(17);
+  const formats::Csr a = random_matrix(200, 200, 0.1, DType::f32, random);
+  const Formatted csr = format_matrix(a, "csr");
+  std::vector<std::thread> threads;
+  std::vector<int> made(4);
+  for (int& ok : made)
+    threads.emplace_back([&] {
+      ok = runtime::plan_spmm(csr.matrix(), {.n = 16, .device = runtime::Device::cuda}).has_value() ? 1 : 0;
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const int ok : made) CHECK(ok == 1);
+}

@@ -15,6 +15,13 @@ constexpr std::int64_t kWarpsPerSm = 32;        ///< about what is resident
 constexpr std::int64_t kShortestRun = 48, kLongestRun = 128;
 constexpr std::int64_t kShortestPiece = 64, kLongestPiece = 1024;
 
+/// `vector` is the number of elements that one lane holds.
+CsrGeometry geometry_of(std::int64_t n, int vector) {
+  const std::int64_t vectors = (n + vector - 1) / vector;
+  const int lanes = vectors <= 8 ? 8 : vectors <= 16 ? 16 : 32;
+  return {lanes, (vectors + lanes - 1) / lanes};
+}
+
 struct Targets {
   std::int64_t run, piece;
 };
@@ -114,12 +121,14 @@ Schedule csr_schedule(const formats::FormatView& host, DType dense, std::int64_t
                       const DeviceInfo& device) {
   const formats::CsrView csr = formats::as_csr(host);
   const int vector = csr_vector(dense);
-  const CsrGeometry geometry = csr_geometry(n, vector);
+  const CsrGeometry geometry = geometry_of(n, vector);
   const Part part = schedule_all(csr, targets(csr.rows, csr.nnz(), geometry.lanes, device));
   Schedule schedule;
   store(schedule, part.runs, kRunsOffset, kRuns);
   store(schedule, part.pieces, kPiecesOffset, kPieces);
   store(schedule, part.splits, kSplitsOffset, kSplits);
+  schedule.numbers[kGridLanes] = geometry.lanes;
+  schedule.numbers[kGridSlices] = geometry.slices;
   // Workspace: a counter for each split row and slice, then the sums of the pieces.
   const std::int64_t counters = aligned(std::ssize(part.splits) * geometry.slices * 4);
   const std::int64_t sum = dense == DType::f64 ? 8 : 4;

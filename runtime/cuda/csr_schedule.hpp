@@ -32,21 +32,24 @@ struct CsrSplit {
   std::int32_t pieces;
 };
 
-/// Shape of the grid for n columns: lanes work on one row, a slice is the columns that they hold.
+/// Shape of the grid: so many lanes work on one row, a slice is the columns that they hold.
 struct CsrGeometry {
-  int lanes;
+  int lanes;  ///< 8, 16 or 32
   std::int64_t slices;
 };
 
-/// `vector` is the number of elements that one lane holds.
-constexpr CsrGeometry csr_geometry(std::int64_t n, int vector) {
-  const std::int64_t vectors = (n + vector - 1) / vector;
-  const int lanes = vectors <= 8 ? 8 : vectors <= 16 ? 16 : 32;
-  return {lanes, (vectors + lanes - 1) / lanes};
-}
-
 /// Positions in Schedule::numbers.
-enum CsrNumber { kRunsOffset, kRuns, kPiecesOffset, kPieces, kSplitsOffset, kSplits, kPartialsOffset };
+enum CsrNumber {
+  kRunsOffset,
+  kRuns,
+  kPiecesOffset,
+  kPieces,
+  kSplitsOffset,
+  kSplits,
+  kPartialsOffset,
+  kGridLanes,
+  kGridSlices
+};
 
 /// Elements of B and C that a lane holds: 16 bytes of them.
 constexpr int csr_vector(DType dense) { return static_cast<int>(16 / size_of(dense)); }

@@ -30,9 +30,9 @@ CsrArguments<Value, Dense> arguments_of(const Launch& launch, const CsrGeometry&
   a.splits = reinterpret_cast<const CsrSplit*>(launch.schedule + numbers[kSplitsOffset]);
   a.arrived = reinterpret_cast<unsigned*>(launch.workspace);
   a.partials = reinterpret_cast<Acc*>(launch.workspace + numbers[kPartialsOffset]);
-  a.piece_count = numbers[kPieces];
-  a.item_count = numbers[kPieces] + numbers[kRuns];
-  a.slices = geometry.slices;
+  a.piece_count = static_cast<int>(numbers[kPieces]);
+  a.item_count = static_cast<int>(numbers[kPieces] + numbers[kRuns]);
+  a.slices = static_cast<int>(geometry.slices);
   a.b = static_cast<const Dense*>(launch.b);
   a.c = static_cast<Dense*>(launch.c);
   a.ldb = launch.ldb;
@@ -72,7 +72,8 @@ int launch_lanes(const Launch& launch, const CsrGeometry& geometry, void* stream
 
 template <class Value, class Dense>
 int launch_csr(const Launch& launch, void* stream) noexcept {
-  const CsrGeometry geometry = csr_geometry(launch.n, 16 / static_cast<int>(sizeof(Dense)));
+  const CsrGeometry geometry{static_cast<int>(launch.host->numbers[kGridLanes]),
+                             launch.host->numbers[kGridSlices]};
   if (geometry.lanes == 8) return launch_lanes<Value, Dense, 8>(launch, geometry, stream);
   if (geometry.lanes == 16) return launch_lanes<Value, Dense, 16>(launch, geometry, stream);
   return launch_lanes<Value, Dense, 32>(launch, geometry, stream);

@@ -33,7 +33,7 @@ struct CsrArguments {
   const CsrSplit* splits;
   unsigned* arrived;  ///< one counter for each split and slice
   Acc* partials;      ///< [piece][slice][lane][element]
-  std::int64_t piece_count, item_count, slices;
+  int piece_count, item_count, slices;
   const Dense* b;
   Dense* c;
   std::int64_t ldb, ldc, n;
@@ -121,7 +121,18 @@ struct LaneColumns {
   }
 };
 
-/// One group of lanes and its part of the block's shared memory.
+/// What a group of lanes has to do: whole rows, or one piece of a row. Groups without an item have no
+/// entries.
+struct CsrWork {
+  std::int64_t first = 0;  ///< entry
+  int entries = 0;
+  int rows = 0;
+  bool piece = false;
+};
+
+/// One group of lanes and its part of the block's shared memory. The groups of a warp go through their
+/// entries in step, as far as the longest of them needs: they have about equal work, and groups that drift
+/// apart would take turns.
 template <class Value, class Dense, int kLanes, bool kAligned, class Tuning>
 class CsrGroup {
  public:
@@ -132,83 +143,95 @@ class CsrGroup {
   static constexpr int kChunk = kLanes < 32 ? 16 : 32;  ///< entries read at a time, two a lane at most
   static constexpr int kPerLane = kChunk / kLanes;
   static constexpr int kUnroll = Tuning::kUnroll;
+  static constexpr unsigned kWarp = ~0u;
 
   struct Shared {
     StagedEntry<Acc> entries[kChunk];
     RowEnd ends[kMaxRunRows + 1];
   };
 
-  __device__ CsrGroup(const Arguments& arguments, Shared& shared, int lane, unsigned mask, std::int64_t slice)
+  __device__ CsrGroup(const Arguments& arguments, Shared& shared, int lane, int item, int slice)
       : a_(arguments),
         shared_(shared),
         columns_(lane, slice, arguments.n),
         b_(arguments.b + columns_.first),
         c_(arguments.c + columns_.first),
         lane_(lane),
-        mask_(mask),
+        item_(item),
         slice_(slice) {}
 
-  __device__ void run_rows(const CsrRun& run) {
-    const int rows = static_cast<int>(run.entries_and_rows & 0xFF);
-    for (int r = lane_; r < rows; r += kLanes) {
-      const std::int32_t row = run.row + r;
-      shared_.ends[r] = {static_cast<std::int32_t>(a_.row_ptr[row + 1] - run.entry),
-                         a_.row_order != nullptr ? a_.row_order[row] : row};
-    }
-    if (lane_ == 0) shared_.ends[rows].end = INT_MAX;
-    accumulate<false>(run.entry, static_cast<int>(run.entries_and_rows >> 8), nullptr);
-  }
-
-  __device__ void run_piece(const CsrPiece& piece, std::int64_t index) {
-    if (lane_ == 0) {
-      shared_.ends[0].end = piece.entries;
-      shared_.ends[1].end = INT_MAX;
-    }
-    accumulate<true>(piece.entry, piece.entries, partial(index));
-    finish_split(piece.split);
+  __device__ void run() {
+    const CsrWork work = begin();
+    accumulate(work);
+    if (__any_sync(kWarp, work.piece)) finish_split(work);
   }
 
  private:
+  /// Reads the item and where its rows end.
+  __device__ CsrWork begin() {
+    CsrWork work;
+    if (item_ < a_.piece_count) {
+      const CsrPiece piece = a_.pieces[item_];
+      work = {piece.entry, piece.entries, 1, true};
+      if (lane_ == 0) shared_.ends[0].end = piece.entries;
+    } else if (item_ < a_.item_count) {
+      const CsrRun run = a_.runs[item_ - a_.piece_count];
+      work = {run.entry, static_cast<int>(run.entries_and_rows >> 8),
+              static_cast<int>(run.entries_and_rows & 0xFF), false};
+      for (int r = lane_; r < work.rows; r += kLanes) {
+        const std::int32_t row = run.row + r;
+        shared_.ends[r] = {static_cast<std::int32_t>(a_.row_ptr[row + 1] - run.entry),
+                           a_.row_order != nullptr ? a_.row_order[row] : row};
+      }
+    }
+    if (lane_ == 0) shared_.ends[work.rows].end = INT_MAX;
+    return work;
+  }
+
   __device__ Acc* partial(std::int64_t piece) const {
     return a_.partials + ((piece * a_.slices + slice_) * kLanes + lane_) * kVector;
   }
 
-  __device__ void fetch(std::int64_t first, int entries, int base, StagedEntry<Acc> (&next)[kPerLane]) const {
+  __device__ void fetch(const CsrWork& work, int base, StagedEntry<Acc> (&next)[kPerLane]) const {
 #pragma unroll
     for (int i = 0; i < kPerLane; ++i) {
       const int k = base + lane_ + i * kLanes;
-      if (k >= entries) continue;
-      next[i].column = load_once(a_.columns + first + k);
-      next[i].value = a_.values != nullptr ? widen<Acc>(load_once(a_.values + first + k)) : Acc(1);
+      if (k >= work.entries) continue;
+      next[i].column = load_once(a_.columns + work.first + k);
+      next[i].value = a_.values != nullptr ? widen<Acc>(load_once(a_.values + work.first + k)) : Acc(1);
     }
   }
 
   __device__ void stage(const StagedEntry<Acc> (&next)[kPerLane]) {
-    __syncwarp(mask_);
+    __syncwarp();
 #pragma unroll
     for (int i = 0; i < kPerLane; ++i) shared_.entries[lane_ + i * kLanes] = next[i];
-    __syncwarp(mask_);
+    __syncwarp();
   }
 
-  /// Sums rows of B. kPiece: the one row's sum goes to `to` instead of C.
-  template <bool kPiece>
-  __device__ void accumulate(std::int64_t first, int entries, Acc* to) {
+  /// Writes a finished row of C, or the sum of a piece.
+  __device__ void write(const CsrWork& work, int row, const Acc (&sum)[kVector]) const {
+    if (work.piece) {
+      Acc* const to = partial(item_);
+#pragma unroll
+      for (int e = 0; e < kVector; ++e) __stcg(to + e, sum[e]);
+    } else {
+      columns_.store(c_ + shared_.ends[row].row * a_.ldc, sum, a_.alpha, a_.beta);
+    }
+  }
+
+  __device__ void accumulate(const CsrWork& work) {
     StagedEntry<Acc> next[kPerLane] = {};
     Acc sum[kVector] = {};
     int row = 0;
-    fetch(first, entries, 0, next);
-    __syncwarp(mask_);
+    fetch(work, 0, next);
+    __syncwarp();
     int end = shared_.ends[0].end;
 
     // Called when the entries before `k` are in; writes the row that ends there and the empty ones behind it.
     const auto end_rows = [&](int k) {
       while (end == k) {
-        if constexpr (kPiece) {
-#pragma unroll
-          for (int e = 0; e < kVector; ++e) __stcg(to + e, sum[e]);
-        } else {
-          columns_.store(c_ + shared_.ends[row].row * a_.ldc, sum, a_.alpha, a_.beta);
-        }
+        write(work, row, sum);
 #pragma unroll
         for (int e = 0; e < kVector; ++e) sum[e] = Acc(0);
         end = shared_.ends[++row].end;
@@ -216,11 +239,12 @@ class CsrGroup {
     };
     end_rows(0);
 
-    for (int base = 0; base < entries; base += kChunk) {
+    const int most = kLanes == 32 ? work.entries : __reduce_max_sync(kWarp, work.entries);
+    for (int base = 0; base < most; base += kChunk) {
       stage(next);
-      fetch(first, entries, base + kChunk, next);
-      const int here = min(kChunk, entries - base);
-      for (int j = 0; j < here; j += kUnroll) {
+      fetch(work, base + kChunk, next);
+      const int here = work.entries - base, rounds = min(kChunk, most - base);
+      for (int j = 0; j < rounds; j += kUnroll) {
         typename Columns::Raw b[kUnroll];
         Acc value[kUnroll];
 #pragma unroll
@@ -231,7 +255,7 @@ class CsrGroup {
           if (j + u < here) b[u] = columns_.load(b_ + entry.column * a_.ldb);
         }
         const int done = base + j;
-        if (end > done + kUnroll) {
+        if (__all_sync(kWarp, end > done + kUnroll)) {
 #pragma unroll
           for (int u = 0; u < kUnroll; ++u) add(sum, value[u], b[u]);
         } else {
@@ -252,15 +276,16 @@ class CsrGroup {
 
   /// Adds up the pieces of a row if this was the last of them to arrive. Which group does it varies, the
   /// order of the additions does not.
-  __device__ void finish_split(std::int32_t index) {
+  __device__ void finish_split(const CsrWork& work) {
+    const std::int32_t index = work.piece ? a_.pieces[item_].split : 0;
     const CsrSplit split = a_.splits[index];
     unsigned* const arrived = a_.arrived + index * a_.slices + slice_;
     __threadfence();
-    __syncwarp(mask_);
+    __syncwarp();
     unsigned before = 0;
-    if (lane_ == 0) before = atomicAdd(arrived, 1u);
-    before = __shfl_sync(mask_, before, 0, kLanes);
-    if (before + 1 != static_cast<unsigned>(split.pieces)) return;
+    if (work.piece && lane_ == 0) before = atomicAdd(arrived, 1u);
+    before = __shfl_sync(kWarp, before, 0, kLanes);
+    if (!work.piece || before + 1 != static_cast<unsigned>(split.pieces)) return;
     __threadfence();
     Acc sum[kVector] = {};
 #pragma unroll 4
@@ -279,9 +304,7 @@ class CsrGroup {
   Columns columns_;
   const Dense* b_;  ///< row 0 at the lane's first column
   Dense* c_;
-  int lane_;
-  unsigned mask_;
-  std::int64_t slice_;
+  int lane_, item_, slice_;
 };
 
 /// Pieces come first: they are the longest items. The slices of columns are the slow dimension of the grid,
@@ -294,17 +317,9 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   __shared__ typename Group::Shared shared[kGroups];
 
   const int group = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
-  const std::int64_t item = std::int64_t{blockIdx.x} * kGroups + group;
-  const std::int64_t slice = std::int64_t{blockIdx.z} * gridDim.y + blockIdx.y;
-  if (item >= arguments.item_count || slice >= arguments.slices) return;
-  const unsigned lanes = kLanes == 32 ? ~0u : (1u << (kLanes % 32)) - 1;
-  const unsigned mask = lanes << (threadIdx.x % 32 / kLanes * kLanes);
-
-  Group worker(arguments, shared[group], lane, mask, slice);
-  if (item < arguments.piece_count)
-    worker.run_piece(arguments.pieces[item], item);
-  else
-    worker.run_rows(arguments.runs[item - arguments.piece_count]);
+  const int slice = static_cast<int>(blockIdx.z * gridDim.y + blockIdx.y);
+  if (slice >= arguments.slices) return;
+  Group(arguments, shared[group], lane, static_cast<int>(blockIdx.x) * kGroups + group, slice).run();
 }
 
 }  // namespace sptile::runtime::cuda

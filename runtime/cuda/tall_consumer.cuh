@@ -25,6 +25,16 @@ struct TallKernel {
   static_assert(kElements * sizeof(Dense) == 16);
 };
 
+/// The sparse operand of a tile as a lane has it.
+template <class Math, class V>
+struct EntriesOf {
+  using type = decltype(Math::entries(V{}, V{}));
+};
+template <class Math>
+struct EntriesOf<Math, Ones> {
+  using type = decltype(Math::ones(true, true));
+};
+
 template <class K>
 class TallConsumer {
   using Math = typename K::Math;
@@ -84,57 +94,64 @@ class TallConsumer {
         for (int i = 0; i < kCount; ++i) (&sums_[h][s][0][0])[i] = Acc{0};
   }
 
-  /// Multiplies the tiles of the warp's sub-windows, group after group. Tiles stand in the order of the bits
-  /// of the masks, so counting bits finds them.
-  __device__ __forceinline__ void multiply_chunk(std::uint32_t stage, const uint4& head) {
-    const std::uint32_t first_tile = head.z & ~kTallLast;
-    std::uint32_t bitmap = stage + static_cast<std::uint32_t>(task_.stage.bitmaps_at) + first_tile % 2 * 8;
-    std::uint32_t offset = stage + static_cast<std::uint32_t>(task_.stage.offsets_at) + first_tile % 4 * 4;
-    std::uint32_t values = stage + static_cast<std::uint32_t>(task_.stage.values_at);
-    if constexpr (K::kValueBytes > 0) values -= aligned_down(head.w, K::kValueBytes) * K::kValueBytes;
-    std::uint32_t dense = stage + dense_at_;
-    std::uint64_t masks = std::uint64_t{head.y} << 32 | head.x;
-#pragma unroll 1
-    for (; masks != 0; masks >>= 16) {
-      const auto mask = static_cast<std::uint32_t>(masks) & 0xffffu;
-      const std::uint32_t mine = mask >> sub_window_ & ((1u << kSubWindows) - 1u);
-      if (mine != 0) {
-        const std::uint32_t tile = count_bits(mask & ((1u << sub_window_) - 1u));
-        multiply_group(dense, bitmap + 8 * tile, offset + 4 * tile, values, mine);
-      }
-      const std::uint32_t tiles = count_bits(mask);
-      bitmap += 8 * tiles;
-      offset += 4 * tiles;
-      dense += static_cast<std::uint32_t>(8 * task_.stage.pitch);
-    }
+  using TileEntries = typename EntriesOf<Math, V>::type;
+
+  __device__ __forceinline__ TileEntries entries_of(const uint2& bits, std::uint32_t values) const {
+    const LanePair pair = tall_pair(bits.x, bits.y, half_);
+    if constexpr (K::kValueBytes == 0)
+      return Math::ones(pair.present[0], pair.present[1]);
+    else
+      return Math::entries(shared_element_if<V>(values + pair.index[0] * K::kValueBytes, pair.present[0]),
+                           shared_element_if<V>(values + pair.index[1] * K::kValueBytes, pair.present[1]));
   }
 
-  __device__ __forceinline__ auto read_entries(std::uint32_t bitmap, std::uint32_t offset,
-                                               std::uint32_t values) const {
-    const uint2 bits = shared_pair(bitmap);
-    const LanePair pair = tall_pair(bits.x, bits.y, half_);
-    if constexpr (K::kValueBytes == 0) {
-      return Math::ones(pair.present[0], pair.present[1]);
-    } else {
-      constexpr std::uint32_t kSize = K::kValueBytes;
-      const std::uint32_t from = values + shared_word(offset) * kSize;
-      return Math::entries(shared_element_if<V>(from + pair.index[0] * kSize, pair.present[0]),
-                           shared_element_if<V>(from + pair.index[1] * kSize, pair.present[1]));
+  /// Multiplies the tiles of the warp's sub-windows. Tiles stand in the order of the bits of the masks, so
+  /// counting bits finds them. First bitmaps and offsets are read, then values, then rows of B: reads of the
+  /// same kind do not wait for each other.
+  __device__ __forceinline__ void multiply_chunk(std::uint32_t stage, const uint4& head) {
+    constexpr std::uint32_t kMine = (1u << kSubWindows) - 1u;
+    const std::uint32_t first_tile = head.z & ~kTallLast;
+    std::uint32_t tile = first_tile % 2;  // bitmaps and offsets stand around the ones wanted
+    const std::uint32_t bitmaps = stage + static_cast<std::uint32_t>(task_.stage.bitmaps_at);
+    const std::uint32_t offsets =
+        stage + static_cast<std::uint32_t>(task_.stage.offsets_at) + (first_tile % 4 - first_tile % 2) * 4;
+    std::uint32_t values = stage + static_cast<std::uint32_t>(task_.stage.values_at);
+    if constexpr (K::kValueBytes > 0) values -= aligned_down(head.w, K::kValueBytes) * K::kValueBytes;
+
+    std::uint32_t mine[kTallChunkGroups];
+    uint2 bits[kTallChunkGroups][kSubWindows];
+    std::uint32_t offset[kTallChunkGroups][kSubWindows] = {};
+#pragma unroll
+    for (int g = 0; g < kTallChunkGroups; ++g) {
+      const std::uint32_t mask = (g < 2 ? head.x : head.y) >> (16 * (g % 2)) & 0xffffu;
+      mine[g] = mask >> sub_window_ & kMine;
+      std::uint32_t at = tile + count_bits(mask & ((1u << sub_window_) - 1u));
+#pragma unroll
+      for (int h = 0; h < kSubWindows; ++h) {
+        bits[g][h] = {0, 0};
+        if ((mine[g] >> h & 1u) != 0) bits[g][h] = shared_pair(bitmaps + 8 * at);
+        if (K::kValueBytes > 0 && (mine[g] >> h & 1u) != 0) offset[g][h] = shared_word(offsets + 4 * at);
+        at += mine[g] >> h & 1u;
+      }
+      tile += count_bits(mask);
     }
+    TileEntries entries[kTallChunkGroups][kSubWindows];
+#pragma unroll
+    for (int g = 0; g < kTallChunkGroups; ++g)
+#pragma unroll
+      for (int h = 0; h < kSubWindows; ++h)
+        entries[g][h] = entries_of(bits[g][h], values + offset[g][h] * K::kValueBytes);
+#pragma unroll
+    for (int g = 0; g < kTallChunkGroups; ++g)
+      if (mine[g] != 0)
+        multiply_group(stage + dense_at_ + static_cast<std::uint32_t>(8 * g * task_.stage.pitch), entries[g],
+                       mine[g]);
   }
 
   /// Multiplies the tiles that the warp's sub-windows have in a group; bit h of `mine`: sub-window h has one.
-  __device__ __forceinline__ void multiply_group(std::uint32_t dense, std::uint32_t bitmap,
-                                                 std::uint32_t offset, std::uint32_t values,
+  __device__ __forceinline__ void multiply_group(std::uint32_t dense,
+                                                 const TileEntries (&entries)[kSubWindows],
                                                  std::uint32_t mine) {
-    using TileEntries = decltype(read_entries(bitmap, offset, values));
-    TileEntries entries[kSubWindows] = {};
-#pragma unroll
-    for (int h = 0; h < kSubWindows; ++h)
-      if (kSubWindows == 1 || (mine >> h & 1u) != 0) {
-        const std::uint32_t skip = h > 0 ? mine & 1u : 0u;
-        entries[h] = read_entries(bitmap + 8 * skip, offset + 4 * skip, values);
-      }
 #pragma unroll
     for (int s = 0; s < K::kSegments; ++s) {
       const std::uint32_t at = dense + s * kTallSegmentBytes;

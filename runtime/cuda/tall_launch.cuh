@@ -8,9 +8,9 @@
 
 namespace sptile::runtime::cuda {
 
-/// One block: one item and one slice of the columns of B. Consumer warps come first, then the producer.
+/// One block: one item and one slice of the columns of B. Consumer warps come first, then the producers.
 template <class K>
-__global__ void __launch_bounds__(kWarp*(K::kWarps + 1), K::kBlocks)
+__global__ void __launch_bounds__(kWarp*(K::kWarps + kTallProducers), K::kBlocks)
     tall_product(const __grid_constant__ TallTask task) {
   extern __shared__ __align__(128) std::byte tall_memory[];
   const TallShared shared{shared_address(tall_memory)};
@@ -22,16 +22,16 @@ __global__ void __launch_bounds__(kWarp*(K::kWarps + 1), K::kBlocks)
 
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < task.stages; ++stage) {
-      barrier_init(shared.full(stage), task.copy == TallCopy::bulk ? 1 : kWarp);
+      barrier_init(shared.full(stage), kTallProducers * kWarp);
       barrier_init(shared.empty(stage), static_cast<unsigned>(consumers));
     }
-    barrier_init_fence();
   }
   __syncthreads();
   if (warp < consumers)
     TallConsumer<K>(task, shared, item, slice, warp, lane).run();
   else
-    TallProducer<static_cast<int>(sizeof(typename K::Dense)), K::kValueBytes>(task, shared, item, slice, lane)
+    TallProducer<static_cast<int>(sizeof(typename K::Dense)), K::kValueBytes>(task, shared, item, slice,
+                                                                              warp - consumers, lane)
         .run();
 }
 
@@ -79,9 +79,7 @@ int start_tall(const Launch& launch, cudaStream_t stream) {
   task.slice_segments = number(kTallSliceSegments);
   task.row_warps = number(kTallRowWarps);
   task.feature_warps = number(kTallFeatureWarps);
-  task.copy = !whole_pieces(launch.b, launch.ldb, launch.n, kSize) ? TallCopy::elements
-              : numbers[kTallBulk] != 0                            ? TallCopy::bulk
-                                                                   : TallCopy::pieces;
+  task.copy = whole_pieces(launch.b, launch.ldb, launch.n, kSize) ? TallCopy::pieces : TallCopy::elements;
   task.whole_pieces = whole_pieces(launch.c, launch.ldc, launch.n, kSize);
   task.b = static_cast<const std::byte*>(launch.b);
   task.ldb_bytes = launch.ldb * kSize;
@@ -96,7 +94,7 @@ int start_tall(const Launch& launch, cudaStream_t stream) {
   if (const int code = allow_shared_memory<K>(*launch.device); code != cudaSuccess) return code;
   const auto shared = static_cast<std::size_t>(TallShared::kBarrierBytes + task.stages * task.stage.bytes);
   const auto blocks = static_cast<unsigned>(task.item_count * std::int64_t{task.slices});
-  const auto threads = static_cast<unsigned>(kWarp * (task.row_warps * task.feature_warps + 1));
+  const auto threads = static_cast<unsigned>(kWarp * (task.row_warps * task.feature_warps + kTallProducers));
   if (blocks > 0) tall_product<K><<<blocks, threads, shared, stream>>>(task);
   return cudaGetLastError();
 }

@@ -1,4 +1,4 @@
-// Barriers and asynchronous copies of a staged pipeline (PTX ISA: mbarrier, cp.async, cp.async.bulk).
+// Barriers and asynchronous copies of a staged pipeline (PTX ISA: mbarrier, cp.async).
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,6 @@ __device__ __forceinline__ void barrier_init(std::uint32_t barrier, unsigned arr
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-/// Lets the copy engine see the barriers that were just made.
-__device__ __forceinline__ void barrier_init_fence() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-#endif
-}
-
 __device__ __forceinline__ void barrier_arrive(std::uint32_t barrier) {
   asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(barrier) : "memory");
 }
@@ -29,15 +22,6 @@ __device__ __forceinline__ void barrier_arrive(std::uint32_t barrier) {
 /// Arrives when all copies that this thread has started are done.
 __device__ __forceinline__ void barrier_arrive_copied(std::uint32_t barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
-}
-
-/// Arrives, and lets the phase last until `bytes` have come by bulk copies.
-__device__ __forceinline__ void barrier_arrive_expect(std::uint32_t barrier, std::uint32_t bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.expect_tx.shared.b64 state, [%0], %1;\n}" ::"r"(barrier),
-               "r"(bytes)
-               : "memory");
-#endif
 }
 
 __device__ __forceinline__ bool barrier_done(std::uint32_t barrier, unsigned parity) {
@@ -78,17 +62,6 @@ __device__ __forceinline__ void store_half(std::uint32_t to, unsigned short x) {
 }
 
 __device__ __forceinline__ void copy_wait_all() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-
-/// Copies any multiple of 16 bytes between multiples of 16; the barrier counts them.
-__device__ __forceinline__ void copy_bulk(std::uint32_t to, const void* from, std::uint32_t bytes,
-                                          std::uint32_t barrier) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-      "l"(from), "r"(bytes), "r"(barrier)
-      : "memory");
-#endif
-}
 
 // Reads of shared memory by address. They stand in the order of the barriers around them (volatile), and cost
 // no conversion of pointers.

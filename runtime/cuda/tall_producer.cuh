@@ -1,4 +1,4 @@
-// The producer warp of a tall block: brings chunk after chunk to the stages, as far ahead as there are
+// The producer warps of a tall block: they bring chunk after chunk to the stages, as far ahead as there are
 // stages.
 #pragma once
 
@@ -8,42 +8,55 @@
 
 namespace sptile::runtime::cuda {
 
-/// Chunks come 32 at a time, one a lane, and column ids one chunk ahead, one a lane: reading where to read is
-/// never waited for. kDense and kValue are the sizes of elements (kValue 0: a pattern).
+/// Chunks come 32 at a time, one a lane, and column ids kAhead chunks ahead, one a lane: reading where to
+/// read is never waited for. The producers of a block share each chunk: every one brings some of its groups,
+/// and some of the parts that come from the format. kDense and kValue are the sizes of elements (kValue 0: a
+/// pattern).
 template <int kDense, int kValue>
 class TallProducer {
  public:
   __device__ __forceinline__ TallProducer(const TallTask& task, const TallShared& shared,
-                                          const TallItem& item, int slice, int lane)
-      : task_(task), shared_(shared), item_(item), lane_(lane) {
+                                          const TallItem& item, int slice, int producer, int lane)
+      : task_(task), shared_(shared), item_(item), producer_(producer), lane_(lane) {
     const std::int64_t slice_bytes = std::int64_t{kTallSegmentBytes} * task.slice_segments;
     const std::int64_t offset = slice * slice_bytes;
-    b_ = task.b + offset;
     row_bytes_ = static_cast<int>(min(task.n * kDense - offset, slice_bytes));
+    b_ = task.b + offset;
+    ldb_bytes_ = static_cast<std::uint64_t>(task.ldb_bytes);
+    const int lanes = 8 * task.slice_segments;  // that copy a row
+    byte_ = lane % lanes * 16;
+    row_ = lane / lanes;
+    pitch_ = static_cast<std::uint32_t>(task.stage.pitch);
   }
 
   __device__ __forceinline__ void run() {
     StageCursor cursor;
-    Head heads = read_head(item_.chunk + lane_), next_heads = read_head(item_.chunk + kWarp + lane_);
-    Head head = pick(heads, 0);
-    std::int32_t column = read_column(head);
+    heads_ = read_head(item_.chunk + lane_);
+    next_heads_ = read_head(item_.chunk + kWarp + lane_);
+    std::int32_t column[kAhead];
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a) column[a] = read_column(a);
+    int at = 0;  // of the chunk in heads_
     for (std::int32_t chunk = item_.chunk; chunk < item_.end_chunk; ++chunk) {
-      const int next = (chunk + 1 - item_.chunk) % kWarp;
-      if (next == 0) {
-        heads = next_heads;
-        next_heads = read_head(chunk + 1 + kWarp + lane_);
-      }
-      const Head next_head = pick(heads, next);  // of nothing behind the last chunk
-      const std::int32_t next_column = read_column(next_head);
+      const Head head = pick(heads_, at);
+      const std::int32_t far_column = read_column(at + kAhead);
       barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
-      bring(head, chunk, column, cursor.stage);
+      bring(head, chunk, column[0], cursor.stage);
       cursor.advance(task_.stages);
-      head = next_head;
-      column = next_column;
+#pragma unroll
+      for (int a = 1; a < kAhead; ++a) column[a - 1] = column[a];
+      column[kAhead - 1] = far_column;
+      if (++at == kWarp) {
+        at = 0;
+        heads_ = next_heads_;
+        next_heads_ = read_head(chunk + 1 + kWarp + lane_);
+      }
     }
   }
 
  private:
+  static constexpr int kAhead = 3;
+
   /// What the producer needs of a chunk.
   struct Head {
     std::uint32_t tile, value, values;
@@ -66,43 +79,54 @@ class TallProducer {
             __shfl_sync(~0u, heads.values, lane), __shfl_sync(~0u, heads.group, lane),
             __shfl_sync(~0u, heads.groups, lane), __shfl_sync(~0u, heads.tiles, lane)};
   }
-  __device__ __forceinline__ std::int32_t read_column(const Head& head) const {
-    return lane_ < 8 * head.groups ? __ldg(task_.col_id + 8 * std::int64_t{head.group} + lane_) : 0;
+  /// Column of the lane in a chunk that stands at most kWarp + kAhead behind the first of heads_; 0 where it
+  /// has none.
+  __device__ __forceinline__ std::int32_t read_column(int at) const {
+    const bool near = at < kWarp;
+    const std::int32_t group = __shfl_sync(~0u, near ? heads_.group : next_heads_.group, at % kWarp);
+    const std::int32_t groups = __shfl_sync(~0u, near ? heads_.groups : next_heads_.groups, at % kWarp);
+    return lane_ < 8 * groups ? __ldg(task_.col_id + 8 * std::int64_t{group} + lane_) : 0;
   }
 
-  /// Copies the parts of a chunk that are neighbours in memory, in pieces of 16 bytes around what is wanted.
-  template <class F>
-  __device__ __forceinline__ void for_each_part(const Head& head, std::int32_t chunk, std::uint32_t stage,
-                                                const F& f) const {
+  /// Copies a part of the format: pieces of 16 bytes around what is wanted.
+  __device__ __forceinline__ void bring_part(std::uint32_t to, const void* from, std::uint32_t pieces) const {
+    for (auto i = static_cast<std::uint32_t>(lane_); i < pieces; i += kWarp)
+      copy_16(to + 16 * i, static_cast<const std::byte*>(from) + 16 * std::uint64_t{i});
+  }
+
+  __device__ __forceinline__ void bring_values(const Head& head, std::uint32_t stage) const {
     if constexpr (kValue > 0)
-      f(stage + static_cast<std::uint32_t>(task_.stage.values_at),
-        static_cast<const std::byte*>(task_.values) +
-            std::uint64_t{aligned_down(head.value, kValue)} * kValue,
-        pieces_of(head.value, head.values, kValue));
+      bring_part(stage + static_cast<std::uint32_t>(task_.stage.values_at),
+                 static_cast<const std::byte*>(task_.values) +
+                     std::uint64_t{aligned_down(head.value, kValue)} * kValue,
+                 pieces_of(head.value, head.values, kValue));
+  }
+  __device__ __forceinline__ void bring_tiles(const Head& head, std::int32_t chunk,
+                                              std::uint32_t stage) const {
     const auto tiles = static_cast<std::uint32_t>(head.tiles);
-    f(stage + static_cast<std::uint32_t>(task_.stage.bitmaps_at),
-      reinterpret_cast<const std::byte*>(task_.bitmap + aligned_down(head.tile, 8)),
-      pieces_of(head.tile, tiles, 8));
-    f(stage + static_cast<std::uint32_t>(task_.stage.offsets_at),
-      reinterpret_cast<const std::byte*>(task_.value_offset + aligned_down(head.tile, 4)),
-      pieces_of(head.tile, tiles, 4));
-    f(stage + static_cast<std::uint32_t>(task_.stage.chunk_at),
-      reinterpret_cast<const std::byte*>(task_.chunks + chunk), 2u);
+    bring_part(stage + static_cast<std::uint32_t>(task_.stage.bitmaps_at),
+               task_.bitmap + aligned_down(head.tile, 8), pieces_of(head.tile, tiles, 8));
+    bring_part(stage + static_cast<std::uint32_t>(task_.stage.offsets_at),
+               task_.value_offset + aligned_down(head.tile, 4), pieces_of(head.tile, tiles, 4));
+    bring_part(stage + static_cast<std::uint32_t>(task_.stage.chunk_at), task_.chunks + chunk, 2u);
   }
 
   __device__ __forceinline__ void bring(const Head& head, std::int32_t chunk, std::int32_t columns,
                                         int stage_number) const {
     const std::uint32_t stage = shared_.stage(task_, stage_number);
     const std::uint32_t full = shared_.full(stage_number);
-    if (task_.copy == TallCopy::bulk) return bring_bulk(head, chunk, columns, stage, full);
-    for_each_part(head, chunk, stage, [&](std::uint32_t to, const std::byte* from, std::uint32_t pieces) {
-      for (std::uint32_t i = static_cast<std::uint32_t>(lane_); i < pieces; i += kWarp)
-        copy_16(to + 16 * i, from + 16 * std::uint64_t{i});
-    });
-    if (task_.copy == TallCopy::pieces)
-      bring_pieces(head, columns, stage);
-    else
-      bring_elements(head, columns, stage);
+    if (producer_ == 0) bring_tiles(head, chunk, stage);
+    if (producer_ == kTallProducers - 1) bring_values(head, stage);
+    for (int group = producer_; group < head.groups; group += kTallProducers) {
+      if (task_.copy == TallCopy::elements)
+        bring_elements(columns, group, stage);
+      else if (task_.slice_segments == 4)
+        bring_pieces<1>(columns, group, stage);
+      else if (task_.slice_segments == 2)
+        bring_pieces<2>(columns, group, stage);
+      else
+        bring_pieces<4>(columns, group, stage);
+    }
     if (kDense == 2 && task_.copy == TallCopy::elements) {  // their copies were not asynchronous
       copy_wait_all();
       barrier_arrive(full);
@@ -111,53 +135,32 @@ class TallProducer {
     }
   }
 
-  /// Bulk copies: one for each part, one for each row of B.
-  __device__ __forceinline__ void bring_bulk(const Head& head, std::int32_t chunk, std::int32_t column,
-                                             std::uint32_t stage, std::uint32_t full) const {
-    const std::uint32_t rows = 8u * static_cast<std::uint32_t>(head.groups);
-    std::uint32_t bytes = rows * static_cast<std::uint32_t>(row_bytes_);
-    for_each_part(head, chunk, stage,
-                  [&](std::uint32_t, const std::byte*, std::uint32_t pieces) { bytes += 16 * pieces; });
-    if (lane_ == 0) barrier_arrive_expect(full, bytes);
-    __syncwarp();
-    if (static_cast<std::uint32_t>(lane_) < rows)
-      copy_bulk(stage + static_cast<std::uint32_t>(lane_ * task_.stage.pitch),
-                b_ + std::uint64_t{static_cast<std::uint32_t>(column)} *
-                         static_cast<std::uint64_t>(task_.ldb_bytes),
-                static_cast<std::uint32_t>(row_bytes_), full);
-    if (lane_ == 0)
-      for_each_part(head, chunk, stage, [&](std::uint32_t to, const std::byte* from, std::uint32_t pieces) {
-        if (pieces > 0) copy_bulk(to, from, 16 * pieces, full);
-      });
-  }
-
-  /// A lane copies 16 bytes of a row; a warp copies 1, 2 or 4 rows at once.
-  __device__ __forceinline__ void bring_pieces(const Head& head, std::int32_t columns,
-                                               std::uint32_t stage) const {
-    const int lanes = 8 * task_.slice_segments;  // of a row
-    const int together = kWarp / lanes, mine = lane_ / lanes, byte = lane_ % lanes * 16;
-    const std::byte* const from = b_ + byte;
-    std::uint32_t to = stage + static_cast<std::uint32_t>(mine * task_.stage.pitch + byte);
-    const std::uint32_t step = static_cast<std::uint32_t>(together * task_.stage.pitch);
-    const int rows = 8 * head.groups;
-#pragma unroll 8
-    for (int row = 0; row < rows; row += together, to += step) {
-      const std::int32_t column = __shfl_sync(~0u, columns, row + mine);
-      if (byte < row_bytes_)
-        copy_16(to, from + std::uint64_t{static_cast<std::uint32_t>(column)} *
-                               static_cast<std::uint64_t>(task_.ldb_bytes));
+  /// A lane copies 16 bytes of a row, the warp kTogether rows at once. All addresses of a group are found
+  /// before the first copy, side by side.
+  template <int kTogether>
+  __device__ __forceinline__ void bring_pieces(std::int32_t columns, int group, std::uint32_t stage) const {
+    constexpr int kSteps = 8 / kTogether;
+    const std::byte* from[kSteps];
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+      const std::int32_t column = __shfl_sync(~0u, columns, 8 * group + s * kTogether + row_);
+      from[s] = b_ + byte_ + static_cast<std::uint32_t>(column) * ldb_bytes_;
     }
+    if (byte_ >= row_bytes_) return;
+    const std::uint32_t to =
+        stage + static_cast<std::uint32_t>(8 * group + row_) * pitch_ + static_cast<std::uint32_t>(byte_);
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s)
+      copy_16(to + static_cast<std::uint32_t>(s * kTogether) * pitch_, from[s]);
   }
 
   /// Element by element.
-  __device__ __forceinline__ void bring_elements(const Head& head, std::int32_t columns,
-                                                 std::uint32_t stage) const {
+  __device__ __forceinline__ void bring_elements(std::int32_t columns, int group, std::uint32_t stage) const {
     const int elements = row_bytes_ / kDense;
-    for (int row = 0; row < 8 * head.groups; ++row) {
+    for (int row = 8 * group; row < 8 * group + 8; ++row) {
       const std::int32_t column = __shfl_sync(~0u, columns, row);
-      const std::byte* const from = b_ + std::uint64_t{static_cast<std::uint32_t>(column)} *
-                                             static_cast<std::uint64_t>(task_.ldb_bytes);
-      const std::uint32_t to = stage + static_cast<std::uint32_t>(row * task_.stage.pitch);
+      const std::byte* const from = b_ + static_cast<std::uint32_t>(column) * ldb_bytes_;
+      const std::uint32_t to = stage + static_cast<std::uint32_t>(row) * pitch_;
       for (int e = lane_; e < elements; e += kWarp) {
         if constexpr (kDense == 2)
           store_half(to + static_cast<std::uint32_t>(2 * e),
@@ -171,9 +174,13 @@ class TallProducer {
   const TallTask& task_;
   const TallShared& shared_;
   const TallItem& item_;
-  int lane_;
+  int producer_, lane_;
   const std::byte* b_;  ///< the slice of row 0
-  int row_bytes_;       ///< of the slice that exist
+  std::uint64_t ldb_bytes_;
+  int row_bytes_;   ///< of the slice that exist
+  int byte_, row_;  ///< of the 16 bytes that the lane copies
+  std::uint32_t pitch_;
+  Head heads_, next_heads_;  ///< of 32 chunks, and of the 32 that follow
 };
 
 }  // namespace sptile::runtime::cuda

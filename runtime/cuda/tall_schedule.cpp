@@ -213,7 +213,8 @@ Schedule schedule_tall(const formats::FormatView& format, std::int64_t n, int el
   const int values_bytes = std::min(kTallValuesBytes, 64 * chunk_tiles * value_bytes);
   const TallStage stage = tall_stage(shape.slice_segments, chunk_tiles, values_bytes);
   // As many stages as fit beside the other blocks, but no more than hide the way from memory.
-  const int blocks = std::clamp(variant.blocks * (variant.warps + 1) / (warps + 1), 1, 8);
+  const int blocks =
+      std::clamp(variant.blocks * (variant.warps + kTallProducers) / (warps + kTallProducers), 1, 8);
   constexpr int kReserved = 2 << 10;  // per block: barriers, and what the system takes
   const int room = static_cast<int>(device.shared_per_block) / blocks - kReserved;
   const int stages = std::clamp(room / stage.bytes, 2, 6);

@@ -12,6 +12,7 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kTallChunkGroups = 4;
 inline constexpr int kTallChunkColumns = 8 * kTallChunkGroups;  ///< one per lane of the producer
+inline constexpr int kTallProducers = 2;  ///< warps of a block that bring what the others multiply
 inline constexpr int kTallChunkTiles = kTallChunkGroups * formats::kTallMaxSubWindows;
 
 /// Up to four neighbouring groups of a window: what one stage of the pipeline holds. Consumers read it from
@@ -104,8 +105,7 @@ enum TallNumber {
   kTallChunkTilesMost,
   kTallValuesBytesMost,
   kTallSlices,
-  kTallPartialsAt,  ///< in the workspace, behind the counters
-  kTallBulk         ///< 1: rows of B come by bulk copies
+  kTallPartialsAt  ///< in the workspace, behind the counters
 };
 
 /// Makes the schedule of one kernel family.

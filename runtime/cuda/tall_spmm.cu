@@ -10,12 +10,13 @@ namespace {
 
 // Sub-windows, segments, warps of a block, blocks on a multiprocessor (as registers allow; ptxas -v, sm_90).
 template <class V, class Math>
-using F32 = TallInstance<4, TallKernel<V, Math, 1, 1, 16, 2>, TallKernel<V, Math, 1, 2, 16, 2>,
-                         TallKernel<V, Math, 1, 4, 8, 2>, TallKernel<V, Math, 2, 4, 8, 2>>;
+using F32 = TallInstance<4, TallKernel<V, Math, 1, 1, 16, 1>, TallKernel<V, Math, 1, 1, 8, 3>,
+                         TallKernel<V, Math, 1, 2, 16, 1>, TallKernel<V, Math, 1, 2, 8, 2>,
+                         TallKernel<V, Math, 1, 4, 8, 2>, TallKernel<V, Math, 2, 4, 8, 1>>;
 template <class V, class D>
 using F16 =
-    TallInstance<2, TallKernel<V, MathHalf<D, 8>, 1, 1, 16, 2>, TallKernel<V, MathHalf<D, 8>, 1, 2, 8, 2>,
-                 TallKernel<V, MathHalf<D, 8>, 2, 2, 8, 2>>;
+    TallInstance<2, TallKernel<V, MathHalf<D, 8>, 1, 1, 16, 1>, TallKernel<V, MathHalf<D, 8>, 1, 1, 8, 2>,
+                 TallKernel<V, MathHalf<D, 8>, 1, 2, 8, 2>, TallKernel<V, MathHalf<D, 8>, 2, 2, 8, 1>>;
 
 template <class Instance>
 constexpr SpmmKernel row(DType values, DType dense, Precision precision) {

@@ -11,7 +11,6 @@ namespace sptile::runtime::cuda {
 
 /// How the producer brings rows of B.
 enum class TallCopy {
-  bulk,     ///< one bulk copy a row; compute capability 9.0
   pieces,   ///< 16 bytes a lane
   elements  ///< operands that are not aligned
 };

@@ -59,6 +59,17 @@ void split_row(std::int64_t row, std::int64_t entry, std::int64_t entries, std::
   part.splits.back().pieces = static_cast<std::int32_t>(part.pieces.size()) - split.first_piece;
 }
 
+/// Brings runs of equal length together, without moving any far from its neighbours.
+void sort_neighbours(std::vector<CsrRun>& runs) {
+  for (auto first = runs.begin(); first != runs.end();) {
+    const auto last = first + std::min(kSortedRuns, runs.end() - first);
+    std::stable_sort(first, last, [](const CsrRun& a, const CsrRun& b) {
+      return a.entries_and_rows >> 8 > b.entries_and_rows >> 8;
+    });
+    first = last;
+  }
+}
+
 Part schedule_rows(const formats::CsrView& csr, std::int64_t first, std::int64_t last,
                    const Targets& target) {
   const std::int64_t* const row_ptr = csr.row_ptr.data();
@@ -85,17 +96,6 @@ Part schedule_rows(const formats::CsrView& csr, std::int64_t first, std::int64_t
   close(last);
   if (target.in_step) sort_neighbours(part.runs);
   return part;
-}
-
-/// Brings runs of equal length together, without moving any far from its neighbours.
-void sort_neighbours(std::vector<CsrRun>& runs) {
-  for (auto first = runs.begin(); first != runs.end();) {
-    const auto last = first + std::min(kSortedRuns, runs.end() - first);
-    std::stable_sort(first, last, [](const CsrRun& a, const CsrRun& b) {
-      return a.entries_and_rows >> 8 > b.entries_and_rows >> 8;
-    });
-    first = last;
-  }
 }
 
 /// Appends, counting splits and pieces on from those that are there.

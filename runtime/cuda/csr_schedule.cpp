@@ -14,6 +14,9 @@ constexpr std::int64_t kRowsPerPart = 1 << 15;  ///< what one thread schedules a
 constexpr std::int64_t kWarpsPerSm = 32;        ///< about what is resident
 constexpr std::int64_t kShortestRun = 48, kLongestRun = 128;
 constexpr std::int64_t kShortestPiece = 64, kLongestPiece = 1024;
+/// Groups that share a warp go in step: their items must be about as long as their neighbours'.
+constexpr std::int64_t kLongestPieceInStep = 256;
+constexpr std::ptrdiff_t kSortedRuns = 64;  ///< neighbours that may change places to that end
 
 /// `vector` is the number of elements that one lane holds.
 CsrGeometry geometry_of(std::int64_t n, int vector) {
@@ -24,14 +27,16 @@ CsrGeometry geometry_of(std::int64_t n, int vector) {
 
 struct Targets {
   std::int64_t run, piece;
+  bool in_step;
 };
 
 /// Makes enough parts to keep the device balanced, and none longer than that needs.
 Targets targets(std::int64_t rows, std::int64_t entries, int lanes, const DeviceInfo& device) {
   const std::int64_t groups = std::max(device.sm_count, 1) * kWarpsPerSm * (32 / lanes);
   const std::int64_t share = (entries + kRowCost * rows) / groups;
+  const std::int64_t longest = lanes == 32 ? kLongestPiece : kLongestPieceInStep;
   return {std::clamp(share / 8, kShortestRun, kLongestRun),
-          (std::clamp(share / 4, kShortestPiece, kLongestPiece) + 31) / 32 * 32};
+          (std::clamp(share / 4, kShortestPiece, longest) + 31) / 32 * 32, lanes < 32};
 }
 
 struct Part {
@@ -52,6 +57,17 @@ void split_row(std::int64_t row, std::int64_t entry, std::int64_t entries, std::
     part.pieces.push_back({entry + begin, static_cast<std::int32_t>(std::min(each, entries - begin)),
                            static_cast<std::int32_t>(part.splits.size() - 1)});
   part.splits.back().pieces = static_cast<std::int32_t>(part.pieces.size()) - split.first_piece;
+}
+
+/// Brings runs of equal length together, without moving any far from its neighbours.
+void sort_neighbours(std::vector<CsrRun>& runs) {
+  for (auto first = runs.begin(); first != runs.end();) {
+    const auto last = first + std::min(kSortedRuns, runs.end() - first);
+    std::stable_sort(first, last, [](const CsrRun& a, const CsrRun& b) {
+      return a.entries_and_rows >> 8 > b.entries_and_rows >> 8;
+    });
+    first = last;
+  }
 }
 
 Part schedule_rows(const formats::CsrView& csr, std::int64_t first, std::int64_t last,
@@ -78,6 +94,7 @@ Part schedule_rows(const formats::CsrView& csr, std::int64_t first, std::int64_t
     if (row - begin == kMaxRunRows || (row > begin && before + entries > target.run)) close(row);
   }
   close(last);
+  if (target.in_step) sort_neighbours(part.runs);
   return part;
 }
 

@@ -9,7 +9,7 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kMaxRunRows = 32;
+inline constexpr int kMaxRunRows = 8;
 
 /// Consecutive whole rows, empty ones too.
 struct CsrRun {

@@ -80,11 +80,7 @@ Status upload(Plan& plan, const PlanRequest& request) {
   if (with_source) plan.value_source = reinterpret_cast<const std::int64_t*>(base + source);
   Uploader uploader;
   if (Status s = parts.upload(plan.arrays.data(), uploader); !s) return s;
-  if (plan.workspace.size() > 0)
-    if (Status s =
-            check(cudaMemset(plan.workspace.data(), 0, plan.workspace.size()), "clearing the workspace");
-        !s)
-      return s;
+  if (Status s = uploader.clear(plan.workspace.data(), plan.workspace.size()); !s) return s;
   if (Status s = uploader.finish(); !s) return s;
   plan.schedule.bytes = {};
   return {};

@@ -1,8 +1,7 @@
 // The kernel of tall windows and its launch.
 #pragma once
 
-#include <atomic>
-
+#include "runtime/cuda/start_kernel.cuh"
 #include "runtime/cuda/tall_consumer.cuh"
 #include "runtime/cuda/tall_producer.cuh"
 
@@ -12,8 +11,7 @@ namespace sptile::runtime::cuda {
 template <class K>
 __global__ void __launch_bounds__(kWarp*(K::kWarps + kTallProducers), K::kBlocks)
     tall_product(const __grid_constant__ TallTask task) {
-  extern __shared__ __align__(128) std::byte tall_memory[];
-  const TallShared shared{shared_address(tall_memory)};
+  const TallShared shared{dynamic_shared()};
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int consumers = task.row_warps * task.feature_warps;
@@ -33,21 +31,6 @@ __global__ void __launch_bounds__(kWarp*(K::kWarps + kTallProducers), K::kBlocks
     TallProducer<static_cast<int>(sizeof(typename K::Dense)), K::kValueBytes>(task, shared, item, slice,
                                                                               warp - consumers, lane)
         .run();
-}
-
-/// Lets a kernel have all the shared memory of a block; once per kernel and device.
-template <class K>
-int allow_shared_memory(const DeviceInfo& device) {
-  static std::atomic<std::uint64_t> done{0};
-  const std::uint64_t bit = std::uint64_t{1} << (device.ordinal % 64);
-  if ((done.load(std::memory_order_relaxed) & bit) != 0) return cudaSuccess;
-  const cudaError_t code = cudaFuncSetAttribute(tall_product<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                static_cast<int>(device.shared_per_block));
-  if (code != cudaSuccess) return code;
-  const cudaError_t carved = cudaFuncSetAttribute(
-      tall_product<K>, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
-  if (carved == cudaSuccess) done.fetch_or(bit, std::memory_order_relaxed);
-  return carved;
 }
 
 /// True when rows can be read or written in pieces of 16 bytes.
@@ -91,12 +74,11 @@ int start_tall(const Launch& launch, cudaStream_t stream) {
   task.arrived = reinterpret_cast<unsigned*>(launch.workspace);
   task.partials = launch.workspace + numbers[kTallPartialsAt];
 
-  if (const int code = allow_shared_memory<K>(*launch.device); code != cudaSuccess) return code;
   const auto shared = static_cast<std::size_t>(TallShared::kBarrierBytes + task.stages * task.stage.bytes);
   const auto blocks = static_cast<unsigned>(task.item_count * std::int64_t{task.slices});
   const auto threads = static_cast<unsigned>(kWarp * (task.row_warps * task.feature_warps + kTallProducers));
-  if (blocks > 0) tall_product<K><<<blocks, threads, shared, stream>>>(task);
-  return cudaGetLastError();
+  if (blocks == 0) return cudaSuccess;
+  return start_kernel_sharing<tall_product<K>>(blocks, threads, shared, *launch.device, stream, task);
 }
 
 using TallStart = int (*)(const Launch&, cudaStream_t);

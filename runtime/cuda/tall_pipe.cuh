@@ -1,14 +1,21 @@
-// Barriers and asynchronous copies of a staged pipeline (PTX ISA: mbarrier, cp.async).
+// Barriers and asynchronous copies of a staged pipeline (PTX ISA: mbarrier, cp.async). As in
+// ptx.cuh, other compilers than nvcc see declarations.
 #pragma once
+
+#include <vector_types.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace sptile::runtime::cuda {
 
-/// Address in shared memory as the copy instructions want it.
-__device__ __forceinline__ std::uint32_t shared_address(const void* p) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+#ifdef __CUDACC__
+
+/// Address of the dynamic shared memory of the block.
+__device__ __forceinline__ std::uint32_t dynamic_shared() {
+  extern __shared__ __align__(128) std::byte dynamic_shared_memory[];
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(dynamic_shared_memory));
 }
 
 __device__ __forceinline__ void barrier_init(std::uint32_t barrier, unsigned arrivals) {
@@ -82,22 +89,47 @@ __device__ __forceinline__ uint4 shared_piece(std::uint32_t at) {
                : "r"(at));
   return x;
 }
-/// An element of 2, 4 or 8 bytes if it is wanted, else 0.
+__device__ __forceinline__ std::uint32_t shared_half(std::uint32_t at) {
+  unsigned short x;
+  asm volatile("ld.shared.b16 %0, [%1];" : "=h"(x) : "r"(at));
+  return x;
+}
+
+#else
+
+std::uint32_t dynamic_shared();
+void barrier_init(std::uint32_t barrier, unsigned arrivals);
+void barrier_init_fence();
+void barrier_arrive(std::uint32_t barrier);
+void barrier_arrive_copied(std::uint32_t barrier);
+void barrier_arrive_expect(std::uint32_t barrier, std::uint32_t bytes);
+void barrier_wait(std::uint32_t barrier, unsigned parity);
+void copy_16(std::uint32_t to, const void* from);
+template <int kBytes>
+void copy_element(std::uint32_t to, const void* from);
+void store_half(std::uint32_t to, unsigned short x);
+void copy_wait_all();
+void copy_bulk(std::uint32_t to, const void* from, std::uint32_t bytes, std::uint32_t barrier);
+std::uint32_t shared_word(std::uint32_t at);
+uint2 shared_pair(std::uint32_t at);
+uint4 shared_piece(std::uint32_t at);
+std::uint32_t shared_half(std::uint32_t at);
+
+#endif
+
+/// An element of 2, 4 or 8 bytes of shared memory if it is wanted, else 0.
 template <class T>
 __device__ __forceinline__ T shared_element_if(std::uint32_t at, bool wanted) {
   T x{};
   if constexpr (sizeof(T) == 2) {
-    unsigned short bits = 0;
-    if (wanted) asm volatile("ld.shared.b16 %0, [%1];" : "=h"(bits) : "r"(at));
-    __builtin_memcpy(&x, &bits, sizeof x);
+    const auto bits = static_cast<std::uint16_t>(wanted ? shared_half(at) : 0u);
+    std::memcpy(&x, &bits, sizeof x);
   } else if constexpr (sizeof(T) == 4) {
-    std::uint32_t bits = 0;
-    if (wanted) bits = shared_word(at);
-    __builtin_memcpy(&x, &bits, sizeof x);
+    const std::uint32_t bits = wanted ? shared_word(at) : 0u;
+    std::memcpy(&x, &bits, sizeof x);
   } else {
-    uint2 bits{};
-    if (wanted) bits = shared_pair(at);
-    __builtin_memcpy(&x, &bits, sizeof x);
+    const uint2 bits = wanted ? shared_pair(at) : uint2{0u, 0u};
+    std::memcpy(&x, &bits, sizeof x);
   }
   return x;
 }

@@ -29,6 +29,13 @@ SPTILE_HOST_DEVICE constexpr int lane_group(int lane) { return lane >> 2; }
 /// 2 * member and 2 * member + 1.
 SPTILE_HOST_DEVICE constexpr int lane_member(int lane) { return lane & 3; }
 
+/// Which lane loads for which, when loads are made by rows: 8 neighbouring lanes load 128 consecutive bytes
+/// of one B row, so that the cache looks up one line for them, not four. What lane 8 * t + g loaded is what
+/// lane 4 * g + t multiplies.
+SPTILE_HOST_DEVICE constexpr int row_loader(int lane) { return 8 * lane_member(lane) + lane_group(lane); }
+/// The lane for which `lane` loads.
+SPTILE_HOST_DEVICE constexpr int loaded_for(int lane) { return 4 * (lane & 7) + (lane >> 3); }
+
 /// First of the E consecutive features of segment `s` that a lane loads and stores; a segment has 8 * E.
 SPTILE_HOST_DEVICE constexpr int lane_feature(int lane, int s, int elements) {
   return (8 * s + lane_group(lane)) * elements;

@@ -100,7 +100,9 @@ struct MathF32 {
   static __device__ __forceinline__ float sum_at(const Sums& sum, int e, int r) {
     return sum[e / 2][2 * (e % 2) + r];
   }
-  static __device__ __forceinline__ float& sum_at(Sums& sum, int e, int r) { return sum[e / 2][2 * (e % 2) + r]; }
+  static __device__ __forceinline__ float& sum_at(Sums& sum, int e, int r) {
+    return sum[e / 2][2 * (e % 2) + r];
+  }
 };
 
 /// 16-bit operands, f32 sums. E is 8 (16 bytes a lane) or, for few features, 4.
@@ -148,7 +150,9 @@ struct MathHalf {
   static __device__ __forceinline__ float sum_at(const Sums& sum, int e, int r) {
     return sum[e / 2][2 * (e % 2) + r];
   }
-  static __device__ __forceinline__ float& sum_at(Sums& sum, int e, int r) { return sum[e / 2][2 * (e % 2) + r]; }
+  static __device__ __forceinline__ float& sum_at(Sums& sum, int e, int r) {
+    return sum[e / 2][2 * (e % 2) + r];
+  }
 };
 
 /// f64: m8n8k4, once for each of the lane's two k. Its result rows are the groups, its columns as in m16n8k8.

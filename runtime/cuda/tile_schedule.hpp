@@ -52,13 +52,13 @@ struct TileWindows {
 
 /// Numbers that depend on kernel and device.
 struct TileTuning {
-  int slices = 1;           ///< parts of the columns of B, each the work of another warp
-  int warps_per_sm = 24;    ///< that fit on a multiprocessor
-  int items_per_warp = 6;   ///< items that each of them should find, for balance
-  int min_item_cost = 16;   ///< tiles below which an item is not worth starting
-  int max_item_cost = 64;   ///< tiles above which more help nobody
-  int window_cost = 2;      ///< cost of writing a window, in tiles
-  int split_factor = 3;     ///< windows of more than so many times the target are cut
+  int slices = 1;          ///< parts of the columns of B, each the work of another warp
+  int warps_per_sm = 24;   ///< that fit on a multiprocessor
+  int items_per_warp = 6;  ///< items that each of them should find, for balance
+  int min_item_cost = 16;  ///< tiles below which an item is not worth starting
+  int max_item_cost = 64;  ///< tiles above which more help nobody
+  int window_cost = 2;     ///< cost of writing a window, in tiles
+  int split_factor = 3;    ///< windows of more than so many times the target are cut
 };
 
 struct TileSchedule {

@@ -22,13 +22,13 @@ struct TilePairs {
   std::uint32_t count;  ///< entries of the tile
 };
 
-/// What a lane keeps for tiles with row-major masks.
+/// What a lane keeps for tiles with row-major masks. `loads_for` is the lane whose B rows it loads.
 struct MaskLane {
   const int2* column;  ///< of the first tile
   LanePrefix prefix;
 
-  __device__ __forceinline__ MaskLane(const TileArrays& a, int lane)
-      : column(reinterpret_cast<const int2*>(a.columns) + lane_member(lane)), prefix(lane_prefix(lane)) {
+  __device__ __forceinline__ MaskLane(const TileArrays& a, int lane, int loads_for)
+      : column(reinterpret_cast<const int2*>(a.columns) + lane_member(loads_for)), prefix(lane_prefix(lane)) {
     keep(column);
     keep(prefix.low);
     keep(prefix.high);
@@ -85,8 +85,8 @@ struct Words16 {
     const std::int32_t* column;
     std::uint32_t bit;
 
-    __device__ __forceinline__ Lane(const TileArrays& a, int lane)
-        : column(a.columns + word_column(lane, 0)), bit(1u << lane) {
+    __device__ __forceinline__ Lane(const TileArrays& a, int lane, int loads_for)
+        : column(a.columns + word_column(loads_for, 0)), bit(1u << lane) {
       keep(column);
       keep(bit);
     }

@@ -14,8 +14,12 @@
 
 namespace sptile::runtime::cuda {
 
+/// Whether B rows are loaded in runs of 128 bytes and then exchanged between lanes.
+inline constexpr bool kLoadRows = false;
+
 /// How a kernel is compiled: what its tiles are, how it multiplies, how many segments of features a warp has.
-template <class SourceT, class V, class MathT, int kSegmentsT, bool kVectorT, int kRegistersT>
+template <class SourceT, class V, class MathT, int kSegmentsT, bool kVectorT, int kRegistersT,
+          bool kRowLoadsT = kLoadRows>
 struct TileKernel {
   using Source = SourceT;
   using Value = V;
@@ -26,6 +30,7 @@ struct TileKernel {
   static constexpr bool kVector = kVectorT;
   static constexpr int kRegisters = kRegistersT;                    ///< of a thread, at most
   static constexpr int kWarpsPerSm = 65536 / (kWarp * kRegisters);  ///< that leave each other room
+  static constexpr bool kRowLoads = kRowLoadsT;  ///< lanes exchange what they loaded: see row_loader
   static constexpr int kDepth = 2;
   static constexpr int kHalves = Source::kHalves;
   static constexpr int kElements = Math::kElements;
@@ -53,12 +58,16 @@ class TileWarp {
       : task_(task),
         item_(item),
         lane_(lane),
-        source_(task.arrays, lane),
+        source_(task.arrays, lane, K::kRowLoads ? loaded_for(lane) : lane),
         windows_(task, item.window_begin, item.window_end, lane) {
     feature_ = std::int64_t{slice} * K::kFeatures + lane_feature(lane, 0, K::kElements);
     left_ = static_cast<int>(min(task.n - feature_, std::int64_t{K::kFeatures}));
-    b_ = static_cast<const std::byte*>(task.b) + feature_ * std::int64_t{sizeof(Dense)};
+    const int loads_for = K::kRowLoads ? loaded_for(lane) : lane;
+    const std::int64_t loaded = std::int64_t{slice} * K::kFeatures + lane_feature(loads_for, 0, K::kElements);
+    load_left_ = static_cast<int>(min(task.n - loaded, std::int64_t{K::kFeatures}));
+    b_ = static_cast<const std::byte*>(task.b) + loaded * std::int64_t{sizeof(Dense)};
     keep(left_);
+    keep(load_left_);
     keep(b_);
     values_ = static_cast<const V*>(task.arrays.values);
     if constexpr (!std::is_same_v<V, Ones>) values_ += item.value_begin;
@@ -135,7 +144,7 @@ class TileWarp {
 #pragma unroll
       for (int k = 0; k < 2; ++k)
         load_chunk<K::kVector>(stage.dense[s][k], row[k] + s * K::kSegmentFeatures,
-                               left_ - s * K::kSegmentFeatures);
+                               load_left_ - s * K::kSegmentFeatures);
   }
 
   __device__ __forceinline__ const Dense* dense_row(std::int32_t column) const {
@@ -150,10 +159,23 @@ class TileWarp {
       return Math::entries(stage.value[h][0], stage.value[h][1]);
   }
 
+  /// Gives the chunk that the lane multiplies for the one that it loaded.
+  __device__ __forceinline__ typename Math::Chunk mine(const typename Math::Chunk& loaded) const {
+    if constexpr (!K::kRowLoads) return loaded;
+    constexpr int kWords = sizeof(typename Math::Chunk) / sizeof(std::uint32_t);
+    std::uint32_t word[kWords];
+    __builtin_memcpy(word, &loaded, sizeof loaded);
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) word[i] = __shfl_sync(~0u, word[i], row_loader(lane_));
+    typename Math::Chunk chunk;
+    __builtin_memcpy(&chunk, word, sizeof chunk);
+    return chunk;
+  }
+
   __device__ __forceinline__ void multiply(const Stage& stage) {
 #pragma unroll
     for (int s = 0; s < K::kSegments; ++s) {
-      const typename Math::Fragment f = Math::fragment(stage.dense[s][0], stage.dense[s][1]);
+      const typename Math::Fragment f = Math::fragment(mine(stage.dense[s][0]), mine(stage.dense[s][1]));
 #pragma unroll
       for (int h = 0; h < K::kHalves; ++h) Math::multiply(sums_[h][s], f, entries(stage, h));
     }
@@ -210,7 +232,8 @@ class TileWarp {
   WindowCursor<K::kHalves> windows_;
   std::int64_t feature_;  ///< first of the lane's
   int left_;              ///< features from there to n
-  const std::byte* b_;    ///< the lane's features of row 0
+  int load_left_;         ///< features from the first that it loads to n
+  const std::byte* b_;    ///< the features of row 0 that it loads
   const V* values_;
   typename Math::Sums sums_[K::kHalves][K::kSegments];
 };

@@ -91,6 +91,11 @@ Status Uploader::copy(void* to, const void* from, std::size_t bytes) {
   return {};
 }
 
+Status Uploader::clear(void* to, std::size_t bytes) {
+  if (!ready_ || bytes == 0) return ready_;
+  return check(cudaMemsetAsync(to, 0, bytes, stream_), "clearing");
+}
+
 Status Uploader::finish() {
   if (!ready_) return ready_;
   return check(cudaStreamSynchronize(stream_), "uploading");

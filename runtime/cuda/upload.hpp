@@ -22,7 +22,10 @@ class Uploader {
   /// Starts copying; `from` may change when this returns.
   Status copy(void* to, const void* from, std::size_t bytes);
 
-  /// Waits for everything copied so far.
+  /// Starts filling with zeros.
+  Status clear(void* to, std::size_t bytes);
+
+  /// Waits for everything started so far.
   Status finish();
 
  private:

@@ -25,6 +25,8 @@ class DeviceBytes {
   }
   DeviceBytes(const void* from, std::size_t bytes, std::size_t shift = 0) : DeviceBytes(bytes, shift) {
     require(cudaMemcpy(get(), from, bytes, cudaMemcpyHostToDevice));
+    require(
+        cudaDeviceSynchronize());  // pageable memory may still be on its way, and streams here wait for none
   }
   DeviceBytes(const DeviceBytes&) = delete;
   DeviceBytes& operator=(const DeviceBytes&) = delete;

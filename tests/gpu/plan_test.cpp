@@ -68,6 +68,7 @@ TEST_CASE("cuda plan: runs on two streams at once, each with a workspace") {
     const DeviceBytes work[2] = {DeviceBytes(scratch), DeviceBytes(scratch)};
     const Stream streams[2];
     for (int i = 0; i < 2; ++i) require(cudaMemset(work[i].get(), 0, scratch));
+    require(cudaDeviceSynchronize());
     for (int repeat = 0; repeat < 5; ++repeat)
       for (int i = 0; i < 2; ++i)
         REQUIRE(runtime::run(**plan, {b.get(), dense.ldb, c[i].get(), dense.ldc, 1, 0, work[i].get()},

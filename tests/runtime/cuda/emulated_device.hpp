@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "runtime/cuda/ptx.cuh"
@@ -37,31 +38,42 @@ class EmulatedWarp {
 
   static EmulatedWarp& current() { return *current_; }
 
-  /// Runs the body for each lane; lane i is thread first_thread + i of its block.
-  void run(unsigned first_thread, const std::function<void()>& body) {
-    current_ = this;
+  /// Lets lanes 0 to 31 begin with the body; lane i is thread first_thread + i of its block.
+  void begin(unsigned first_thread, const std::function<void()>& body) {
     body_ = &body;
+    first_thread_ = first_thread;
     for (int lane = 0; lane < kLanes; ++lane) {
       Fiber& fiber = fibers_[static_cast<std::size_t>(lane)];
-      fiber.stack.resize(kStackBytes);
+      if (!fiber.stack) fiber.stack.reset(new char[kStackBytes]);
       fiber.done = false;
       fiber.published = 0;
       getcontext(&fiber.context);
-      fiber.context.uc_stack.ss_sp = fiber.stack.data();
+      fiber.context.uc_stack.ss_sp = fiber.stack.get();
       fiber.context.uc_stack.ss_size = kStackBytes;
       fiber.context.uc_link = &scheduler_;
       makecontext(&fiber.context, reinterpret_cast<void (*)()>(start), 0);
     }
-    for (bool running = true; running;) {
-      running = false;
-      for (lane_ = 0; lane_ < kLanes; ++lane_) {
-        Fiber& fiber = fibers_[static_cast<std::size_t>(lane_)];
-        if (fiber.done) continue;
-        thread_index = dim3(first_thread + static_cast<unsigned>(lane_));
-        swapcontext(&scheduler_, &fiber.context);
-        running = true;
-      }
+  }
+
+  /// Lets each lane go on until it waits; false when all are done.
+  bool step() {
+    current_ = this;
+    bool running = false;
+    for (lane_ = 0; lane_ < kLanes; ++lane_) {
+      Fiber& fiber = fibers_[static_cast<std::size_t>(lane_)];
+      if (fiber.done) continue;
+      thread_index = dim3(first_thread_ + static_cast<unsigned>(lane_));
+      swapcontext(&scheduler_, &fiber.context);
+      running = true;
     }
+    return running;
+  }
+
+  /// Lets other lanes, and other warps, go on.
+  void yield() {
+    const int me = lane_;
+    swapcontext(&fibers_[static_cast<std::size_t>(me)].context, &scheduler_);
+    lane_ = me;
   }
 
   [[nodiscard]] int lane() const { return lane_; }
@@ -85,7 +97,7 @@ class EmulatedWarp {
  private:
   struct Fiber {
     ucontext_t context;
-    std::vector<char> stack;
+    std::unique_ptr<char[]> stack;
     bool done;
     unsigned published;
   };
@@ -100,15 +112,26 @@ class EmulatedWarp {
   std::array<std::array<Operand, kLanes>, 2> operands_;
   ucontext_t scheduler_;
   int lane_ = 0;
+  unsigned first_thread_ = 0;
 };
 
-/// Runs a kernel: every warp of every block, one after the other.
-inline void launch(unsigned blocks, unsigned threads, const std::function<void()>& kernel) {
-  EmulatedWarp warp;
+/// Runs a kernel: every block, one after the other; its warps take turns.
+inline void launch(unsigned blocks, unsigned threads, const std::function<void()>& kernel,
+                   const std::function<void()>& before_block = {}) {
+  std::vector<EmulatedWarp> warps(threads / EmulatedWarp::kLanes);
   block_size = dim3(threads);
   for (unsigned b = 0; b < blocks; ++b) {
     block_index = dim3(b);
-    for (unsigned first = 0; first < threads; first += EmulatedWarp::kLanes) warp.run(first, kernel);
+    if (before_block) before_block();
+    unsigned first = 0;
+    for (EmulatedWarp& warp : warps) {
+      warp.begin(first, kernel);
+      first += EmulatedWarp::kLanes;
+    }
+    for (bool running = true; running;) {
+      running = false;
+      for (EmulatedWarp& warp : warps) running = warp.step() || running;
+    }
   }
 }
 

@@ -22,8 +22,26 @@ using runtime::cuda::SpmmKernel;
 
 namespace {
 
+/// The way of loading B rows that the table of kernels has not.
+template <class V, class Math, int kSegments>
+using OtherLoads =
+    runtime::cuda::TileKernel<runtime::cuda::Mask8, V, Math, kSegments, true, 128, !runtime::cuda::kLoadRows>;
+template <class V, class Math>
+using OtherInstance =
+    runtime::cuda::TileInstance<runtime::cuda::BitTcf,
+                                runtime::cuda::SinglePieces<runtime::cuda::Mask8, V, Math, 128>,
+                                OtherLoads<V, Math, 1>, OtherLoads<V, Math, 2>>;
+template <class V, class Math>
+SpmmKernel other_row(DType values, DType dense, runtime::Precision precision) {
+  using Instance = OtherInstance<V, Math>;
+  return {"cuda.bittcf.other", values, dense, precision, 80, false, Instance::schedule, Instance::launch};
+}
+
 std::vector<SpmmKernel> tile_kernels() {
-  std::vector<SpmmKernel> all;
+  std::vector<SpmmKernel> all = {
+      other_row<float, runtime::cuda::MathF32<false>>(DType::f32, DType::f32, runtime::Precision::tf32),
+      other_row<Half, runtime::cuda::MathHalf<Half, 8>>(DType::f16, DType::f16, runtime::Precision::fp16),
+      other_row<double, runtime::cuda::MathF64>(DType::f64, DType::f64, runtime::Precision::fp64)};
   for (const auto family : {runtime::cuda::bittcf_kernels, runtime::cuda::rs_tile_kernels,
                             runtime::cuda::me_tcf_kernels, runtime::cuda::bmat_kernels})
     for (const SpmmKernel& row : family()) all.push_back(row);

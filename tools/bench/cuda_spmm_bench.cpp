@@ -1,6 +1,6 @@
 // Times SpMM on a CUDA device beside cuSPARSE, in one process: one CSV row per kernel, N and precision on
 // stdout.
-//   cuda_spmm_bench [--formats csr,bittcf] [--n 32,128] [--precision fp32,tf32] [--reorder METHOD]
+//   cuda_spmm_bench [--formats csr,tall:64] [--n 32,128] [--precision fp32,tf32] [--reorder METHOD]
 //   [--no-cusparse] FILE...
 // A is random in (0.1, 1), B in (-1, 1), with the given structure; every result is compared with sums in
 // double first. floor_us is the time to move CSR, B and C once at the speed of a copy on the device. plan_us
@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "formats/convert/converters.hpp"
+#include "formats/convert/tall.hpp"
+#include "formats/convert/tall_window.hpp"
 #include "reorder/registry.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels.hpp"
@@ -122,6 +124,16 @@ class Bench {
     formats::FormatData data;
   };
 
+  /// "tall:64" fixes the height of the windows.
+  static formats::FormatData convert_to(const std::string& format, const formats::CsrView& a) {
+    for (int level = 0; level < formats::kTallLevels; ++level)
+      if (format == "tall:" + std::to_string(formats::tall_height(level)))
+        return must(formats::tall_from_csr_at(a, level, {}, nullptr));
+    const formats::Converter* converter = formats::find_converter(format);
+    if (converter == nullptr) stop("no format " + format, 2);
+    return must(converter->from_csr(a, nullptr));
+  }
+
   void convert() {
     const reorder::Reorderer* method = reorder::find_reorderer(settings_.reorder);
     if (method == nullptr) stop("no reordering " + settings_.reorder, 2);
@@ -129,9 +141,7 @@ class Bench {
     const formats::Csr permuted =
         order_.empty() ? formats::copy(a_.view()) : formats::permute_rows(a_.view(), order_);
     for (const std::string& format : settings_.formats) {
-      const formats::Converter* converter = formats::find_converter(format);
-      if (converter == nullptr) stop("no format " + format, 2);
-      converted_.push_back({format, must(converter->from_csr(permuted.view(), nullptr))});
+      converted_.push_back({format, convert_to(format, permuted.view())});
     }
   }
 
@@ -162,7 +172,7 @@ class Bench {
       time_cusparse(csr, b, c, n, precision, distance, spoil);
     for (const Converted& converted : converted_)
       for (const runtime::Kernel& kernel : runtime::kernels())
-        if (kernel.device == runtime::Device::cuda && kernel.format == converted.format)
+        if (kernel.device == runtime::Device::cuda && kernel.format == converted.data.layout->name)
           time_kernel(converted, kernel, precision, n, b, c, distance, spoil);
   }
 

@@ -15,7 +15,7 @@ constexpr std::int64_t kWarpsPerSm = 32;        ///< about what is resident
 constexpr std::int64_t kShortestRun = 48, kLongestRun = 128;
 constexpr std::int64_t kShortestPiece = 64, kLongestPiece = 1024;
 /// Groups that share a warp go in step: their items must be about as long as their neighbours'.
-constexpr std::int64_t kLongestPieceInStep = 256;
+constexpr std::int64_t kLongestPieceInStep = 512;
 constexpr std::ptrdiff_t kSortedRuns = 64;  ///< neighbours that may change places to that end
 
 /// `vector` is the number of elements that one lane holds.

@@ -11,7 +11,7 @@ namespace {
 
 /// 16-bit rows of B take more registers: each lane sums 8 columns in f32.
 template <class Dense>
-using Tuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 6 : 8>;
+using Tuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 6 : 9>;
 
 constexpr std::int64_t kMostSlicesInY = 65535;
 

@@ -24,7 +24,7 @@ struct DeviceInfo {
   std::size_t l2_bytes = 0;
   std::size_t shared_per_block = 0;  ///< with opt-in
   std::size_t memory = 0;
-  std::string name;
+  std::string name = {};
 };
 
 /// Division of the work, made on the host when planning. `bytes` is uploaded as it is, to an address that is

@@ -97,6 +97,35 @@ TEST_CASE("C interface: a matrix without rows has nothing to run") {
   sptile_plan_destroy(plan);
 }
 
+TEST_CASE("C interface: precision, workspace and stream of a plan for the CPU") {
+  const Small small;
+  sptile_spmm_options options = options_for(1);
+  options.precision = SPTILE_TF32;  // the least exact that will do
+  sptile_plan* plan = nullptr;
+  REQUIRE(small.plan(&options, &plan) == SPTILE_OK);
+  sptile_precision precision = SPTILE_PRECISION_DEFAULT;
+  CHECK(sptile_plan_precision(plan, &precision) == SPTILE_OK);
+  CHECK(precision == SPTILE_FP32);
+  size_t bytes = 1;
+  CHECK(sptile_plan_workspace(plan, &bytes) == SPTILE_OK);
+  CHECK(bytes == 0);
+  const float b[3] = {1, 1, 1};
+  float c[3] = {};
+  CHECK(sptile_spmm_stream(plan, 1, b, 1, 0, c, 1, nullptr) == SPTILE_OK);
+  CHECK(c[0] == 3);
+  CHECK(sptile_spmm_workspace(plan, 2, b, 1, 0, c, 1, nullptr, nullptr) == SPTILE_OK);
+  CHECK(c[0] == 6);
+  CHECK(sptile_spmm_stream(plan, 1, b, 1, 0, c, 1, c) == SPTILE_USAGE);  // no streams on the CPU
+  CHECK(sptile_plan_precision(plan, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_plan_precision(nullptr, &precision) == SPTILE_USAGE);
+  CHECK(sptile_plan_workspace(plan, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_plan_workspace(nullptr, &bytes) == SPTILE_USAGE);
+  sptile_plan_destroy(plan);
+  options.precision = 99;
+  CHECK(small.plan(&options, &plan) == SPTILE_USAGE);
+  CHECK(says("options.precision = 99"));
+}
+
 TEST_CASE("C interface: options of older and newer callers") {
   const Small small;
   struct Newer {
@@ -113,6 +142,12 @@ TEST_CASE("C interface: options of older and newer callers") {
   newer.added = 1;
   CHECK(small.plan(&newer.known, &plan) == SPTILE_USAGE);
   CHECK(plan == nullptr);
+  sptile_spmm_options older;  // the first version ended with the name of the kernel
+  REQUIRE(sptile_spmm_options_init(&older, offsetof(sptile_spmm_options, precision)) == SPTILE_OK);
+  older.n = 1;
+  older.precision = 99;  // behind what this caller knows
+  CHECK(small.plan(&older, &plan) == SPTILE_OK);
+  sptile_plan_destroy(plan);
   sptile_spmm_options raw = {};  // never initialised: size 0
   raw.n = 1;
   CHECK(small.plan(&raw, &plan) == SPTILE_USAGE);

@@ -152,6 +152,8 @@ T from_operand(const EmulatedWarp::Operand& words) {
 }  // namespace sptile::test
 
 // The words of CUDA C++ that the kernels use.
+#undef __launch_bounds__
+#undef __maxnreg__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
 #define threadIdx ::sptile::test::thread_index

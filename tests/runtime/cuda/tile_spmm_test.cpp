@@ -114,6 +114,7 @@ Schedule check_product(const SpmmKernel& kernel, const formats::Csr& a, std::int
     CHECK(std::memcmp(c.data() + gap, before.data() + gap, static_cast<std::size_t>(dense.ldc - n) * size) ==
           0);
   }
+  return schedule;
 }
 
 /// Rows of very different lengths: some empty, some short, some long.

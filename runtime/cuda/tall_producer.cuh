@@ -26,10 +26,33 @@ class TallProducer {
     const int lanes = 8 * task.slice_segments;  // that copy a row
     byte_ = lane % lanes * 16;
     row_ = lane / lanes;
+    piece_ = b_ + byte_;
     pitch_ = static_cast<std::uint32_t>(task.stage.pitch);
   }
 
   __device__ __forceinline__ void run() {
+    if (task_.copy == TallCopy::elements)
+      produce<0>();
+    else if (task_.slice_segments == 4)
+      produce<1>();
+    else if (task_.slice_segments == 2)
+      produce<2>();
+    else
+      produce<4>();
+  }
+
+ private:
+  static constexpr int kAhead = 3;
+
+  /// What the producer needs of a chunk.
+  struct Head {
+    std::uint32_t tile, value, values;
+    std::int32_t group, groups, tiles;
+  };
+
+  /// kTogether rows of B are copied at once; 0: element by element.
+  template <int kTogether>
+  __device__ __forceinline__ void produce() {
     StageCursor cursor;
     heads_ = read_head(item_.chunk + lane_);
     next_heads_ = read_head(item_.chunk + kWarp + lane_);
@@ -41,7 +64,7 @@ class TallProducer {
       const Head head = pick(heads_, at);
       const std::int32_t far_column = read_column(at + kAhead);
       barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
-      bring(head, chunk, column[0], cursor.stage);
+      bring<kTogether>(head, chunk, column[0], cursor.stage);
       cursor.advance(task_.stages);
 #pragma unroll
       for (int a = 1; a < kAhead; ++a) column[a - 1] = column[a];
@@ -53,15 +76,6 @@ class TallProducer {
       }
     }
   }
-
- private:
-  static constexpr int kAhead = 3;
-
-  /// What the producer needs of a chunk.
-  struct Head {
-    std::uint32_t tile, value, values;
-    std::int32_t group, groups, tiles;
-  };
 
   __device__ __forceinline__ Head read_head(std::int32_t chunk) const {
     if (chunk >= item_.end_chunk) return {};
@@ -88,46 +102,57 @@ class TallProducer {
     return lane_ < 8 * groups ? __ldg(task_.col_id + 8 * std::int64_t{group} + lane_) : 0;
   }
 
-  /// Copies a part of the format: pieces of 16 bytes around what is wanted.
-  __device__ __forceinline__ void bring_part(std::uint32_t to, const void* from, std::uint32_t pieces) const {
-    for (auto i = static_cast<std::uint32_t>(lane_); i < pieces; i += kWarp)
-      copy_16(to + 16 * i, static_cast<const std::byte*>(from) + 16 * std::uint64_t{i});
+  /// Copies pieces of 16 bytes around the values that are wanted.
+  __device__ __forceinline__ void bring_values(const Head& head, std::uint32_t stage) const {
+    if constexpr (kValue > 0) {
+      const std::uint32_t pieces = pieces_of(head.value, head.values, kValue);
+      const std::byte* const from = static_cast<const std::byte*>(task_.values) +
+                                    std::uint64_t{aligned_down(head.value, kValue)} * kValue;
+      const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at);
+      for (auto i = static_cast<std::uint32_t>(lane_); i < pieces; i += kWarp)
+        copy_16(to + 16 * i, from + 16 * i);
+    }
   }
 
-  __device__ __forceinline__ void bring_values(const Head& head, std::uint32_t stage) const {
-    if constexpr (kValue > 0)
-      bring_part(stage + static_cast<std::uint32_t>(task_.stage.values_at),
-                 static_cast<const std::byte*>(task_.values) +
-                     std::uint64_t{aligned_down(head.value, kValue)} * kValue,
-                 pieces_of(head.value, head.values, kValue));
-  }
+  /// The same for bitmaps, value offsets and the chunk itself: one piece a lane.
   __device__ __forceinline__ void bring_tiles(const Head& head, std::int32_t chunk,
                                               std::uint32_t stage) const {
     const auto tiles = static_cast<std::uint32_t>(head.tiles);
-    bring_part(stage + static_cast<std::uint32_t>(task_.stage.bitmaps_at),
-               task_.bitmap + aligned_down(head.tile, 8), pieces_of(head.tile, tiles, 8));
-    bring_part(stage + static_cast<std::uint32_t>(task_.stage.offsets_at),
-               task_.value_offset + aligned_down(head.tile, 4), pieces_of(head.tile, tiles, 4));
-    bring_part(stage + static_cast<std::uint32_t>(task_.stage.chunk_at), task_.chunks + chunk, 2u);
+    const std::uint32_t bitmaps = pieces_of(head.tile, tiles, 8);
+    const std::uint32_t offsets = bitmaps + pieces_of(head.tile, tiles, 4), all = offsets + 2;
+    for (auto i = static_cast<std::uint32_t>(lane_); i < all; i += kWarp) {
+      const void* from = task_.bitmap + aligned_down(head.tile, 8);
+      int to = task_.stage.bitmaps_at;
+      std::uint32_t piece = i;
+      if (i >= offsets) {
+        from = task_.chunks + chunk;
+        to = task_.stage.chunk_at;
+        piece -= offsets;
+      } else if (i >= bitmaps) {
+        from = task_.value_offset + aligned_down(head.tile, 4);
+        to = task_.stage.offsets_at;
+        piece -= bitmaps;
+      }
+      copy_16(stage + static_cast<std::uint32_t>(to) + 16 * piece,
+              static_cast<const std::byte*>(from) + 16 * piece);
+    }
   }
 
-  __device__ __forceinline__ void bring(const Head& head, std::int32_t chunk, std::int32_t columns,
+  template <int kTogether>
+  __device__ __forceinline__ void bring(const Head& head, std::int32_t chunk, std::int32_t column,
                                         int stage_number) const {
     const std::uint32_t stage = shared_.stage(task_, stage_number);
     const std::uint32_t full = shared_.full(stage_number);
     if (producer_ == 0) bring_tiles(head, chunk, stage);
     if (producer_ == kTallProducers - 1) bring_values(head, stage);
+    const std::uint64_t offset = static_cast<std::uint32_t>(column) * ldb_bytes_;
     for (int group = producer_; group < head.groups; group += kTallProducers) {
-      if (task_.copy == TallCopy::elements)
-        bring_elements(columns, group, stage);
-      else if (task_.slice_segments == 4)
-        bring_pieces<1>(columns, group, stage);
-      else if (task_.slice_segments == 2)
-        bring_pieces<2>(columns, group, stage);
+      if constexpr (kTogether > 0)
+        bring_pieces<kTogether>(offset, group, stage);
       else
-        bring_pieces<4>(columns, group, stage);
+        bring_elements(offset, group, stage);
     }
-    if (kDense == 2 && task_.copy == TallCopy::elements) {  // their copies were not asynchronous
+    if (kDense == 2 && kTogether == 0) {  // their copies were not asynchronous
       copy_wait_all();
       barrier_arrive(full);
     } else {
@@ -135,31 +160,27 @@ class TallProducer {
     }
   }
 
-  /// A lane copies 16 bytes of a row, the warp kTogether rows at once. All addresses of a group are found
-  /// before the first copy, side by side.
+  /// A lane copies 16 bytes of a row, the warp kTogether rows at once. `offset` is that of the row of the
+  /// lane. All addresses of a group are found before the first copy, side by side.
   template <int kTogether>
-  __device__ __forceinline__ void bring_pieces(std::int32_t columns, int group, std::uint32_t stage) const {
+  __device__ __forceinline__ void bring_pieces(std::uint64_t offset, int group, std::uint32_t stage) const {
     constexpr int kSteps = 8 / kTogether;
-    const std::byte* from[kSteps];
+    std::uint64_t from[kSteps];
 #pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
-      const std::int32_t column = __shfl_sync(~0u, columns, 8 * group + s * kTogether + row_);
-      from[s] = b_ + byte_ + static_cast<std::uint32_t>(column) * ldb_bytes_;
-    }
+    for (int s = 0; s < kSteps; ++s) from[s] = __shfl_sync(~0u, offset, 8 * group + s * kTogether + row_);
     if (byte_ >= row_bytes_) return;
     const std::uint32_t to =
         stage + static_cast<std::uint32_t>(8 * group + row_) * pitch_ + static_cast<std::uint32_t>(byte_);
 #pragma unroll
     for (int s = 0; s < kSteps; ++s)
-      copy_16(to + static_cast<std::uint32_t>(s * kTogether) * pitch_, from[s]);
+      copy_16(to + static_cast<std::uint32_t>(s * kTogether) * pitch_, piece_ + from[s]);
   }
 
   /// Element by element.
-  __device__ __forceinline__ void bring_elements(std::int32_t columns, int group, std::uint32_t stage) const {
+  __device__ __forceinline__ void bring_elements(std::uint64_t offset, int group, std::uint32_t stage) const {
     const int elements = row_bytes_ / kDense;
     for (int row = 8 * group; row < 8 * group + 8; ++row) {
-      const std::int32_t column = __shfl_sync(~0u, columns, row);
-      const std::byte* const from = b_ + static_cast<std::uint32_t>(column) * ldb_bytes_;
+      const std::byte* const from = b_ + __shfl_sync(~0u, offset, row);
       const std::uint32_t to = stage + static_cast<std::uint32_t>(row) * pitch_;
       for (int e = lane_; e < elements; e += kWarp) {
         if constexpr (kDense == 2)
@@ -175,7 +196,8 @@ class TallProducer {
   const TallShared& shared_;
   const TallItem& item_;
   int producer_, lane_;
-  const std::byte* b_;  ///< the slice of row 0
+  const std::byte* b_;      ///< the slice of row 0
+  const std::byte* piece_;  ///< the lane's 16 bytes of it
   std::uint64_t ldb_bytes_;
   int row_bytes_;   ///< of the slice that exist
   int byte_, row_;  ///< of the 16 bytes that the lane copies

@@ -126,27 +126,21 @@ class TallConsumer {
       const std::uint32_t mask = (g < 2 ? head.x : head.y) >> (16 * (g % 2)) & 0xffffu;
       mine[g] = mask >> sub_window_ & kMine;
       std::uint32_t at = tile + count_bits(mask & ((1u << sub_window_) - 1u));
-      if (mine[g] != 0) {
 #pragma unroll
-        for (int h = 0; h < kSubWindows; ++h) {
-          bits[g][h] = {0, 0};
-          if (kSubWindows == 1 || (mine[g] >> h & 1u) != 0) {
-            bits[g][h] = shared_pair(bitmaps + 8 * at);
-            if (K::kValueBytes > 0) offset[g][h] = shared_word(offsets + 4 * at);
-          }
-          at += mine[g] >> h & 1u;
-        }
+      for (int h = 0; h < kSubWindows; ++h) {
+        bits[g][h] = {0, 0};
+        if ((mine[g] >> h & 1u) != 0) bits[g][h] = shared_pair(bitmaps + 8 * at);
+        if (K::kValueBytes > 0 && (mine[g] >> h & 1u) != 0) offset[g][h] = shared_word(offsets + 4 * at);
+        at += mine[g] >> h & 1u;
       }
       tile += count_bits(mask);
     }
     TileEntries entries[kTallChunkGroups][kSubWindows];
 #pragma unroll
     for (int g = 0; g < kTallChunkGroups; ++g)
-      if (mine[g] != 0) {
 #pragma unroll
-        for (int h = 0; h < kSubWindows; ++h)
-          entries[g][h] = entries_of(bits[g][h], values + offset[g][h] * K::kValueBytes);
-      }
+      for (int h = 0; h < kSubWindows; ++h)
+        entries[g][h] = entries_of(bits[g][h], values + offset[g][h] * K::kValueBytes);
 #pragma unroll
     for (int g = 0; g < kTallChunkGroups; ++g)
       if (mine[g] != 0)

@@ -12,7 +12,7 @@ inline constexpr std::array<Parameter, 9> kPackParameters = {{
     {"degree_base", "order to start from: 0 as given, 1 by degree, 2 by degree where columns are long", 2, 0,
      2, true},
     {"longest_list", "rows that one column brings into a window at most", 256, 8, 65536, true},
-    {"row_lookups", "rows that one row brings into a window at most", 16384, 256, 1e9, true},
+    {"row_lookups", "rows that one row brings into a window at most", 262144, 256, 1e9, true},
     {"swap_passes", "passes of row swaps between windows", 0, 0, 100, true},
     {"swap_partners", "windows that each window swaps rows with, per pass", 4, 1, 32, true},
     {"match_rows", "height up to which windows are matched; 1 leaves them as they come", 1024, 1, 1e6, true},

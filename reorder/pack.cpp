@@ -34,20 +34,20 @@ Plan make_plan(const ReorderOptions& options) {
   const auto number = [&](std::string_view name) { return setting(options, kPackParameters, name); };
   Plan plan{};
   plan.height = std::max(1, options.window_rows);
-  plan.match_rows = static_cast<std::int64_t>(number("match_rows"));
-  plan.swap_passes = static_cast<int>(number("swap_passes"));
+  plan.match_rows = static_cast<std::int64_t>(number("match-rows"));
+  plan.swap_passes = static_cast<int>(number("swap-passes"));
   // Matching doubles heights: it reaches powers of two only.
   const bool doubles = std::has_single_bit(static_cast<unsigned>(plan.height));
-  plan.from_rows = number("match_from_rows") != 0 && doubles;
-  plan.degree_base = static_cast<int>(number("degree_base"));
+  plan.from_rows = number("match-from-rows") != 0 && doubles;
+  plan.degree_base = static_cast<int>(number("degree-base"));
   plan.greedy_height =
       doubles && plan.match_rows >= plan.height ? std::min(plan.height, kSmallWindow) : plan.height;
-  plan.greedy = {plan.greedy_height, static_cast<int>(number("longest_list")),
-                 static_cast<std::int64_t>(number("row_lookups")), options.progress};
-  plan.match_partners = {static_cast<int>(number("match_partners")), static_cast<int>(number("match_list")),
+  plan.greedy = {plan.greedy_height, static_cast<int>(number("longest-list")),
+                 static_cast<std::int64_t>(number("row-lookups")), options.progress};
+  plan.match_partners = {static_cast<int>(number("match-partners")), static_cast<int>(number("match-list")),
                          16384, options.progress};
   plan.swap_partners = plan.match_partners;
-  plan.swap_partners.partners = static_cast<int>(number("swap_partners"));
+  plan.swap_partners.partners = static_cast<int>(number("swap-partners"));
   return plan;
 }
 

@@ -14,7 +14,7 @@ inline constexpr std::array<Parameter, 9> kPackParameters = {{
     {"longest-list", "rows that one column brings into a window at most", 256, 8, 65536, true},
     {"row-lookups", "rows that one row brings into a window at most", 262144, 256, 1e9, true},
     {"swap-passes", "passes of row swaps between windows", 1, 0, 100, true},
-    {"swap-partners", "windows that each window swaps rows with, per pass", 2, 1, 32, true},
+    {"swap-partners", "windows that each window swaps rows with, per pass", 1, 1, 32, true},
     {"match-rows", "height up to which windows are matched; 1 leaves them as they come", 1024, 1, 1e6, true},
     {"match-partners", "partners that matching chooses from", 4, 1, 32, true},
     {"match-list", "items that one column brings when partners are sought", 64, 4, 65536, true},

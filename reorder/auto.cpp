@@ -11,8 +11,8 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr Setting kFromGiven[] = {{"match_rows", 1}, {"degree_base", 0}};
-constexpr Setting kFromDegree[] = {{"match_rows", 1}, {"degree_base", 1}};
+constexpr Setting kFromGiven[] = {{"swap-passes", 0}, {"match-rows", 1}, {"degree-base", 0}};
+constexpr Setting kFromDegree[] = {{"swap-passes", 0}, {"match-rows", 1}, {"degree-base", 1}};
 
 struct Trial {
   Result<std::vector<std::int32_t>> (*run)(const formats::CsrView&, const ReorderOptions&);

@@ -69,12 +69,11 @@ std::int32_t Candidates::densest(std::int64_t entries, std::int64_t columns, boo
 }
 
 std::int32_t Candidates::most_shared() const {
-  std::size_t best = 0;
-  for (std::size_t i = 2; i < row_.size(); ++i) {
-    const auto shared = [&](std::size_t s) { return static_cast<double>(size_[s] - missing_[s]); };
-    if (row_[i] != kNoRow && (best == 0 || shared(i) * size_[best] > shared(best) * size_[i])) best = i;
-  }
-  return static_cast<std::int32_t>(best);
+  std::int32_t most = 0;
+  for (std::size_t i = 0; i < row_.size(); ++i) most = std::max(most, size_[i] - missing_[i]);
+  std::size_t i = 0;
+  while (most > 0 && size_[i] - missing_[i] != most) ++i;
+  return static_cast<std::int32_t>(i);
 }
 
 }  // namespace sptile::reorder

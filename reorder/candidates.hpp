@@ -23,7 +23,7 @@ class Candidates {
   /// The slot whose row gives the window most entries per column when it has `entries` and `columns` before;
   /// `whole_blocks` counts columns in eights. 0 when there is none, the first of equals. O(slots).
   [[nodiscard]] std::int32_t densest(std::int64_t entries, std::int64_t columns, bool whole_blocks) const;
-  /// The slot whose row has the largest part of its columns in the window; 0 when there is none.
+  /// The slot whose row has most columns in the window, the first of equals; 0 when there is none.
   [[nodiscard]] std::int32_t most_shared() const;
 
   [[nodiscard]] std::int32_t slots() const { return static_cast<std::int32_t>(row_.size()); }

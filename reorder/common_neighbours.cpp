@@ -4,8 +4,6 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 
 namespace sptile::reorder {
 
@@ -26,15 +24,16 @@ PlacedMatrix place(const formats::CsrView& a, std::span<const std::int32_t> orde
 CommonNeighbours::CommonNeighbours(const PlacedMatrix& matrix)
     : matrix_(matrix),
       common_(static_cast<std::size_t>(matrix.rows.rows), 0),
-      touched_(static_cast<std::size_t>(kMostCounts + kMostRows)) {}
+      touched_(2 * kMostCounts + 2),
+      column_of_(static_cast<std::size_t>(matrix.rows.cols), -1) {}
 
-void CommonNeighbours::count_column(std::int32_t column, std::int32_t row) {
+void CommonNeighbours::count_column(std::int32_t column, std::int32_t row, std::int64_t most) {
   const std::int32_t* first = matrix_.columns.col_idx.data() + matrix_.columns.row_ptr[column];
   const std::int32_t* last = matrix_.columns.col_idx.data() + matrix_.columns.row_ptr[column + 1];
-  if (last - first > kMostRows) {
+  if (last - first > most) {
     const std::int32_t* const self = std::lower_bound(first, last, row);
-    first = std::clamp(self - kMostRows / 2, first, last - kMostRows);
-    last = first + kMostRows;
+    first = self - std::clamp(most / 2, most - (last - self), self - first);
+    last = first + most;
   }
   for (; first != last; ++first) {
     touched_[touched_count_] = *first;
@@ -42,35 +41,47 @@ void CommonNeighbours::count_column(std::int32_t column, std::int32_t row) {
   }
 }
 
-void CommonNeighbours::count(std::int32_t row) {
+bool CommonNeighbours::count(std::int32_t row) {
   touched_count_ = 0;
   const formats::Csr& rows = matrix_.rows;
-  const std::span<const std::int32_t> columns = {
-      rows.col_idx.data() + rows.row_ptr[row],
-      static_cast<std::size_t>(rows.row_ptr[row + 1] - rows.row_ptr[row])};
-  const auto length = [&](std::int32_t c) {
-    return std::min(kMostRows, matrix_.columns.row_ptr[c + 1] - matrix_.columns.row_ptr[c]);
+  const std::int64_t first = rows.row_ptr[row], end = rows.row_ptr[row + 1];
+  const std::int64_t step = 1 + (end - first) * kLeastRows / (kMostCounts + 1);
+  const auto sum = [&](std::int64_t most, std::int64_t& longer) {
+    std::int64_t counts = 0;
+    for (std::int64_t k = first; k < end; k += step) {
+      const std::int32_t c = rows.col_idx[k];
+      const std::int64_t length = matrix_.columns.row_ptr[c + 1] - matrix_.columns.row_ptr[c];
+      counts += std::min(length, most);
+      longer += length > most;
+    }
+    return counts;
   };
-  // Work by bit width of the column lengths: a sort that is good enough to take short columns first.
-  std::array<std::int64_t, 16> work{};
-  std::int64_t total = 0;
-  for (const std::int32_t c : columns) total += length(c);
-  if (total <= kMostCounts) {
-    for (const std::int32_t c : columns) count_column(c, row);
-    return;
-  }
-  const auto width = [&](std::int32_t c) {
-    return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(length(c))));
+  // The same share for every column, then what short ones leave for the longer ones.
+  std::int64_t longer = 0;
+  std::int64_t most = kMostCounts / std::max<std::int64_t>(1, (end - first + step - 1) / step);
+  const std::int64_t counts = sum(most, longer);
+  if (longer > 0) most += (kMostCounts - counts) / longer;
+  for (std::int64_t k = first; k < end; k += step) count_column(rows.col_idx[k], row, most);
+  return longer > 0 || step > 1;
+}
+
+void CommonNeighbours::recount(std::int32_t row, std::span<std::int32_t> others) {
+  const formats::Csr& rows = matrix_.rows;
+  std::int64_t counts = rows.row_ptr[row + 1] - rows.row_ptr[row];
+  for (const std::int32_t other : others) counts += rows.row_ptr[other + 1] - rows.row_ptr[other];
+  if (counts > kMostCounts) return;
+  const auto columns = [&](std::int32_t r) {
+    return std::span(rows.col_idx.data() + rows.row_ptr[r],
+                     static_cast<std::size_t>(rows.row_ptr[r + 1] - rows.row_ptr[r]));
   };
-  for (const std::int32_t c : columns) work[width(c)] += length(c);
-  std::size_t widest = 0;  // columns of this width are counted while there is room, shorter ones all
-  std::int64_t room = kMostCounts;
-  while (room >= work[widest]) room -= work[widest++];
-  for (const std::int32_t c : columns) {
-    if (width(c) > widest || (width(c) == widest && room <= 0)) continue;
-    if (width(c) == widest) room -= length(c);
-    count_column(c, row);
+  for (const std::int32_t c : columns(row)) column_of_[static_cast<std::size_t>(c)] = row;
+  for (const std::int32_t other : others) {
+    std::int64_t shared = 0;
+    for (const std::int32_t c : columns(other)) shared += column_of_[static_cast<std::size_t>(c)] == row;
+    common_[static_cast<std::size_t>(other)] =
+        static_cast<std::uint16_t>(std::min<std::int64_t>(shared, 65535));
   }
+  std::sort(others.begin(), others.end(), [&](std::int32_t x, std::int32_t y) { return before(row, x, y); });
 }
 
 }  // namespace sptile::reorder

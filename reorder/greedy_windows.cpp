@@ -112,7 +112,7 @@ class Packer {
       take(row, chain);
       if (left == 0) break;
       add_columns(row);
-      const std::int32_t slot = candidates_.densest(entries_, columns_, left <= 2);
+      const std::int32_t slot = candidates_.densest(entries_, columns_, left <= 1);
       row = slot > 0 ? candidates_.row(slot) : next_in_base(chain);
     }
     chain.next = candidates_.row(candidates_.most_shared());

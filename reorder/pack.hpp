@@ -8,23 +8,23 @@
 namespace sptile::reorder {
 
 inline constexpr std::array<Parameter, 9> kPackParameters = {{
-    {"match_from_rows", "1 matches single rows, 0 packs the first windows greedily", 0, 0, 1, true},
-    {"degree_base", "order to start from: 0 as given, 1 by degree, 2 by degree where columns are long", 2, 0,
+    {"match-from-rows", "1 matches single rows, 0 packs the first windows greedily", 0, 0, 1, true},
+    {"degree-base", "order to start from: 0 as given, 1 by degree, 2 by degree where columns are long", 2, 0,
      2, true},
-    {"longest_list", "rows that one column brings into a window at most", 256, 8, 65536, true},
-    {"row_lookups", "rows that one row brings into a window at most", 16384, 256, 1e9, true},
-    {"swap_passes", "passes of row swaps between windows", 0, 0, 100, true},
-    {"swap_partners", "windows that each window swaps rows with, per pass", 4, 1, 32, true},
-    {"match_rows", "height up to which windows are matched; 1 leaves them as they come", 1024, 1, 1e6, true},
-    {"match_partners", "partners that matching chooses from", 4, 1, 32, true},
-    {"match_list", "items that one column brings when partners are sought", 64, 4, 65536, true},
+    {"longest-list", "rows that one column brings into a window at most", 256, 8, 65536, true},
+    {"row-lookups", "rows that one row brings into a window at most", 262144, 256, 1e9, true},
+    {"swap-passes", "passes of row swaps between windows", 1, 0, 100, true},
+    {"swap-partners", "windows that each window swaps rows with, per pass", 1, 1, 32, true},
+    {"match-rows", "height up to which windows are matched; 1 leaves them as they come", 1024, 1, 1e6, true},
+    {"match-partners", "partners that matching chooses from", 4, 1, 32, true},
+    {"match-list", "items that one column brings when partners are sought", 64, 4, 65536, true},
 }};
-inline constexpr Setting kPackFast[] = {{"match_rows", 1}};
-inline constexpr Setting kPackQuality[] = {{"match_from_rows", 1}, {"swap_passes", 4}, {"swap_partners", 6}};
+inline constexpr Setting kPackFast[] = {{"swap-passes", 0}, {"match-rows", 1}};
+inline constexpr Setting kPackQuality[] = {{"swap-passes", 6}, {"swap-partners", 8}};
 inline constexpr Preset kPackPresets[] = {
     {"fast", "greedy windows", kPackFast},
-    {"default", "greedy windows, matched into taller ones", {}},
-    {"quality", "rows matched into windows, swaps, windows matched into taller ones", kPackQuality},
+    {"default", "greedy windows, one pass of swaps, matched into taller ones", {}},
+    {"quality", "greedy windows, up to six passes of swaps, matched into taller ones", kPackQuality},
 };
 
 /// Lowers the number of distinct columns per window of options.window_rows rows, summed over the windows:

@@ -18,8 +18,9 @@ mkdir -p "$out"
 
 say "1. convert $matrix (finite elements, plate with a hole) into all formats"
 "$sptile" convert "$matrix" "$out/plate.h5" --force
-say "2. the same with the rows reordered; results stay in the original order"
-"$sptile" convert "$matrix" "$out/plate-reordered.h5" --reorder degree --force
+say "2. the same with the rows reordered for dense tiles; results stay in the original order"
+"$sptile" reorder "$matrix" --method pack -o "$out/plate-reordered.mtx" --force
+"$sptile" convert "$matrix" "$out/plate-reordered.h5" --reorder pack --force
 say "3. is the bundle whole, and does every format hold exactly this matrix?"
 "$sptile" verify "$out/plate.h5" --against "$matrix"
 say "4. SpMM on the CPU, 128 columns, compared with the double-precision reference"

@@ -72,17 +72,17 @@ TEST_CASE("pack: on a power law it is as dense as degree order at least, also at
     }
 }
 
-TEST_CASE("pack: matching leaves the small windows alone and makes the tall ones better") {
+TEST_CASE("pack: swaps make the small windows better and matching the tall ones") {
   const Pattern a = tests::random_pattern(5000, 3000, 14, 4);
   const auto fast = pack(a, reorder::kPackPresets[0], 8), matched = pack(a, reorder::kPackPresets[1], 8),
              best = pack(a, reorder::kPackPresets[2], 8);
   const auto columns = [&](const std::vector<std::int32_t>& order, int height) {
     return reorder::measure_windows(a.view(), order, height).distinct_columns;
   };
-  CHECK(columns(matched, 8) == columns(fast, 8));
+  CHECK(columns(matched, 8) < columns(fast, 8));
   CHECK(columns(matched, 16) < columns(fast, 16));
   CHECK(columns(matched, 64) < columns(fast, 64));
-  CHECK(columns(best, 8) < columns(fast, 8));
+  CHECK(columns(best, 8) < columns(matched, 8));
 }
 
 TEST_CASE("pack: the same for any number of threads and each time") {

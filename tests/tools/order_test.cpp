@@ -28,29 +28,29 @@ std::vector<std::string> labels(const OrderRequest& request) {
 
 TEST_CASE("an ordering is named with what was set") {
   CHECK(resolve_order({"degree", "", {}, 8})->label() == "degree");
-  CHECK(resolve_order({"metis", "", {"part_rows=64"}, 8})->label() == "metis(part_rows=64)");
-  CHECK(resolve_order({"metis", "", {"part_rows=64", "part_rows=9"}, 8})->label() == "metis(part_rows=9)");
+  CHECK(resolve_order({"metis", "", {"part-rows=64"}, 8})->label() == "metis(part-rows=64)");
+  CHECK(resolve_order({"metis", "", {"part-rows=64", "part-rows=9"}, 8})->label() == "metis(part-rows=9)");
 }
 
 TEST_CASE("what a method does not take is refused by name") {
   CHECK(complaint({"degre", "", {}, 8}).starts_with("there is no reorderer 'degre'; did you mean 'degree'?"));
   CHECK(complaint({"degree", "fast", {}, 8}) == "degree has no presets");
-  CHECK(complaint({"metis", "", {"part=4"}, 8}) == "metis has no parameter part; it has: part_rows");
-  CHECK(complaint({"metis", "", {"part_rows"}, 8}) == "--set part_rows: name=value is wanted");
-  CHECK(complaint({"metis", "", {"part_rows=x"}, 8}) == "--set part_rows=x: 'x' is not a number");
-  CHECK(complaint({"metis", "", {"part_rows="}, 8}) == "--set part_rows=: '' is not a number");
-  CHECK(complaint({"metis", "", {"part_rows=64x"}, 8}) == "--set part_rows=64x: '64x' is not a number");
-  CHECK(complaint({"metis", "", {"part_rows=nan"}, 8})
-            .starts_with("metis: part_rows takes whole numbers from 8"));
-  CHECK(complaint({"metis", "", {"part_rows=8.5"}, 8})
-            .starts_with("metis: part_rows takes whole numbers from 8"));
+  CHECK(complaint({"metis", "", {"part=4"}, 8}) == "metis has no parameter part; it has: part-rows");
+  CHECK(complaint({"metis", "", {"part-rows"}, 8}) == "--set part-rows: name=value is wanted");
+  CHECK(complaint({"metis", "", {"part-rows=x"}, 8}) == "--set part-rows=x: 'x' is not a number");
+  CHECK(complaint({"metis", "", {"part-rows="}, 8}) == "--set part-rows=: '' is not a number");
+  CHECK(complaint({"metis", "", {"part-rows=64x"}, 8}) == "--set part-rows=64x: '64x' is not a number");
+  CHECK(complaint({"metis", "", {"part-rows=nan"}, 8})
+            .starts_with("metis: part-rows takes whole numbers from 8"));
+  CHECK(complaint({"metis", "", {"part-rows=8.5"}, 8})
+            .starts_with("metis: part-rows takes whole numbers from 8"));
 }
 
 TEST_CASE("a list of orderings shares presets and settings among those that have them") {
-  CHECK(labels({"identity,metis", "", {"part_rows=64"}, 8}) ==
-        std::vector<std::string>{"identity", "metis(part_rows=64)"});
+  CHECK(labels({"identity,metis", "", {"part-rows=64"}, 8}) ==
+        std::vector<std::string>{"identity", "metis(part-rows=64)"});
   CHECK(labels({"all", "", {}, 8}).size() == reorder::reorderers().size());
-  for (const OrderRequest& wrong : {OrderRequest{"identity,degree", "", {"part_rows=64"}, 8},
+  for (const OrderRequest& wrong : {OrderRequest{"identity,degree", "", {"part-rows=64"}, 8},
                                     {"identity,degree", "fast", {}, 8},
                                     {"identity,degree:fast", "", {}, 8},
                                     {"identity,", "", {}, 8}}) {
@@ -73,5 +73,5 @@ TEST_CASE("a bundle records every parameter, given or not") {
   const Parameters facts = tools::order_attributes(*resolve_order({"metis", "", {}, 16}));
   CHECK(facts == Parameters{{"ordering", std::string("metis")},
                             {"ordering_window_rows", std::int64_t{16}},
-                            {"ordering_parameters", std::string("part_rows=256")}});
+                            {"ordering_parameters", std::string("part-rows=256")}});
 }

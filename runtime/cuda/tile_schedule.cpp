@@ -49,7 +49,7 @@ struct Divider {
         continue;
       }
       const std::int64_t next = tiles(w) + tuning.window_cost;
-      if (cost > 0 && cost + next > target) {
+      if (cost > 0 && (cost + next > target || w - begin == kMaxItemWindows)) {
         add_run(begin, w);
         begin = w;
         cost = 0;

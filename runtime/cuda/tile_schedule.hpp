@@ -15,6 +15,8 @@
 
 namespace sptile::runtime::cuda {
 
+inline constexpr int kMaxItemWindows = 32;  ///< a lane of the warp for each
+
 /// One warp's work. `slot` < 0: whole windows [window_begin, window_end); otherwise one piece of window
 /// window_begin, whose sums go to that slot of the workspace.
 struct alignas(16) TileItem {

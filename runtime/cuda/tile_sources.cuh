@@ -25,11 +25,15 @@ struct TilePairs {
 /// What a lane keeps for tiles with row-major masks. `loads_for` is the lane whose B rows it loads.
 struct MaskLane {
   const int2* column;  ///< of the first tile
+  const void* masks;
   LanePrefix prefix;
 
   __device__ __forceinline__ MaskLane(const TileArrays& a, int lane, int loads_for)
-      : column(reinterpret_cast<const int2*>(a.columns) + lane_member(loads_for)), prefix(lane_prefix(lane)) {
+      : column(reinterpret_cast<const int2*>(a.columns) + lane_member(loads_for)),
+        masks(a.masks),
+        prefix(lane_prefix(lane)) {
     keep(column);
+    keep(masks);
     keep(prefix.low);
     keep(prefix.high);
     keep(prefix.shift);
@@ -44,12 +48,12 @@ struct Mask8 {
     int2 column;
     uint2 mask;
   };
-  static __device__ __forceinline__ Raw load(const TileArrays& a, std::int32_t tile, const Lane& lane) {
-    return {__ldg(lane.column + std::int64_t{tile} * 4), __ldg(static_cast<const uint2*>(a.masks) + tile)};
+  static __device__ __forceinline__ Raw load(std::int32_t tile, const Lane& lane) {
+    return {__ldg(lane.column + std::int64_t{tile} * 4), __ldg(static_cast<const uint2*>(lane.masks) + tile)};
   }
-  static __device__ __forceinline__ TilePairs<1> pairs(const Raw& raw, const Lane& lane) {
-    return {{row_major_pair(raw.mask.x, raw.mask.y, lane.prefix)},
-            count_bits(raw.mask.x) + count_bits(raw.mask.y)};
+  static __device__ __forceinline__ TilePairs<1> pairs(const Raw& raw, const Lane& lane, bool there) {
+    const std::uint32_t low = there ? raw.mask.x : 0, high = there ? raw.mask.y : 0;
+    return {{row_major_pair(low, high, lane.prefix)}, count_bits(low) + count_bits(high)};
   }
 };
 
@@ -62,17 +66,17 @@ struct Mask16 {
     int2 column;
     uint4 mask;
   };
-  static __device__ __forceinline__ Raw load(const TileArrays& a, std::int32_t tile, const Lane& lane) {
-    return {__ldg(lane.column + std::int64_t{tile} * 4), __ldg(static_cast<const uint4*>(a.masks) + tile)};
+  static __device__ __forceinline__ Raw load(std::int32_t tile, const Lane& lane) {
+    return {__ldg(lane.column + std::int64_t{tile} * 4), __ldg(static_cast<const uint4*>(lane.masks) + tile)};
   }
-  static __device__ __forceinline__ TilePairs<2> pairs(const Raw& raw, const Lane& lane) {
-    TilePairs<2> p{{row_major_pair(raw.mask.x, raw.mask.y, lane.prefix),
-                    row_major_pair(raw.mask.z, raw.mask.w, lane.prefix)},
+  static __device__ __forceinline__ TilePairs<2> pairs(const Raw& raw, const Lane& lane, bool there) {
+    const uint4 mask = there ? raw.mask : uint4{0, 0, 0, 0};
+    TilePairs<2> p{{row_major_pair(mask.x, mask.y, lane.prefix), row_major_pair(mask.z, mask.w, lane.prefix)},
                    0};
-    const std::uint32_t upper = count_bits(raw.mask.x) + count_bits(raw.mask.y);
+    const std::uint32_t upper = count_bits(mask.x) + count_bits(mask.y);
     p.half[1].index[0] += upper;
     p.half[1].index[1] += upper;
-    p.count = upper + count_bits(raw.mask.z) + count_bits(raw.mask.w);
+    p.count = upper + count_bits(mask.z) + count_bits(mask.w);
     return p;
   }
 };
@@ -83,11 +87,15 @@ struct Words16 {
   static constexpr int kHalves = 2;
   struct Lane {
     const std::int32_t* column;
+    const uint4* words;
     std::uint32_t bit;
 
     __device__ __forceinline__ Lane(const TileArrays& a, int lane, int loads_for)
-        : column(a.columns + word_column(loads_for, 0)), bit(1u << lane) {
+        : column(a.columns + word_column(loads_for, 0)),
+          words(static_cast<const uint4*>(a.masks)),
+          bit(1u << lane) {
       keep(column);
+      keep(words);
       keep(bit);
     }
   };
@@ -95,12 +103,13 @@ struct Words16 {
     int2 column;
     uint4 word;
   };
-  static __device__ __forceinline__ Raw load(const TileArrays& a, std::int32_t tile, const Lane& lane) {
+  static __device__ __forceinline__ Raw load(std::int32_t tile, const Lane& lane) {
     const std::int32_t* ids = lane.column + std::int64_t{tile} * 8;
-    return {{__ldg(ids), __ldg(ids + word_column(0, 1))}, __ldg(static_cast<const uint4*>(a.masks) + tile)};
+    return {{__ldg(ids), __ldg(ids + word_column(0, 1))}, __ldg(lane.words + tile)};
   }
-  static __device__ __forceinline__ TilePairs<2> pairs(const Raw& raw, const Lane& lane) {
-    const std::uint32_t word[4] = {raw.word.x, raw.word.y, raw.word.z, raw.word.w};
+  static __device__ __forceinline__ TilePairs<2> pairs(const Raw& raw, const Lane& lane, bool there) {
+    const uint4 words = there ? raw.word : uint4{0, 0, 0, 0};
+    const std::uint32_t word[4] = {words.x, words.y, words.z, words.w};
     TilePairs<2> p{};
     p.count = 0;
 #pragma unroll

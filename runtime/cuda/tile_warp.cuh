@@ -15,7 +15,7 @@
 namespace sptile::runtime::cuda {
 
 /// Whether B rows are loaded in runs of 128 bytes and then exchanged between lanes.
-inline constexpr bool kLoadRows = false;
+inline constexpr bool kLoadRows = true;
 
 /// How a kernel is compiled: what its tiles are, how it multiplies, how many segments of features a warp has.
 template <class SourceT, class V, class MathT, int kSegmentsT, bool kVectorT, int kRegistersT,
@@ -69,34 +69,14 @@ class TileWarp {
     keep(left_);
     keep(load_left_);
     keep(b_);
+    window_end_ = item.slot < 0 ? windows_.end() : -1;  // a piece of a window ends nowhere
     values_ = static_cast<const V*>(task.arrays.values);
     if constexpr (!std::is_same_v<V, Ones>) values_ += item.value_begin;
   }
 
   __device__ __forceinline__ void run() {
-    typename Source::Raw raw[K::kDepth];
-    Stage stage[K::kDepth];
-    clear_stages(stage);
     clear_sums();
-    const std::int32_t end = item_.tile_end;
-#pragma unroll
-    for (int d = 0; d < K::kDepth; ++d) read_raw(raw[d], item_.tile_begin + d);
-#pragma unroll
-    for (int d = 0; d < K::kDepth; ++d) {
-      if (item_.tile_begin + d < end) read_tile(stage[d], raw[d]);
-      read_raw(raw[d], item_.tile_begin + d + K::kDepth);
-    }
-    for (std::int32_t tile = item_.tile_begin; tile < end; tile += K::kDepth) {
-#pragma unroll
-      for (int d = 0; d < K::kDepth; ++d) {
-        if (tile + d >= end) break;
-        if (item_.slot < 0)
-          while (tile + d == windows_.end()) close_window();
-        multiply(stage[d]);
-        if (tile + d + K::kDepth < end) read_tile(stage[d], raw[d]);
-        read_raw(raw[d], tile + d + 2 * K::kDepth);
-      }
-    }
+    if (item_.tile_begin < item_.tile_end) multiply_tiles();
     if (item_.slot >= 0)
       store_partial();
     else
@@ -122,13 +102,41 @@ class TileWarp {
         for (int i = 0; i < kCount; ++i) (&sums_[h][s][0][0])[i] = Acc{0};
   }
 
-  __device__ __forceinline__ void read_raw(typename Source::Raw& raw, std::int32_t tile) const {
-    if (tile < item_.tile_end) raw = Source::load(task_.arrays, tile, source_);
+  /// The loop. Loads are never skipped by a branch, only switched off: where paths with and without a load
+  /// meet, the compiler waits for all that may be on their way.
+  __device__ __forceinline__ void multiply_tiles() {
+    const std::int32_t begin = item_.tile_begin, end = item_.tile_end;
+    typename Source::Raw raw[K::kDepth];
+    Stage stage[K::kDepth];
+    clear_stages(stage);
+#pragma unroll
+    for (int d = 0; d < K::kDepth; ++d) raw[d] = read_raw(begin + d);
+#pragma unroll
+    for (int d = 0; d < K::kDepth; ++d) {
+      read_tile(stage[d], raw[d], begin + d < end);
+      raw[d] = read_raw(begin + d + K::kDepth);
+    }
+    for (std::int32_t tile = begin; tile < end; tile += K::kDepth) {
+#pragma unroll
+      for (int d = 0; d < K::kDepth; ++d) {
+        if (tile + d >= end) break;
+        while (tile + d == window_end_) close_window();
+        multiply(stage[d]);
+        read_tile(stage[d], raw[d], tile + d + K::kDepth < end);
+        raw[d] = read_raw(tile + d + 2 * K::kDepth);
+      }
+    }
   }
 
-  /// Starts the loads of a tile.
-  __device__ __forceinline__ void read_tile(Stage& stage, const typename Source::Raw& raw) {
-    const TilePairs<K::kHalves> pairs = Source::pairs(raw, source_);
+  /// Reads the ids and the mask of a tile; past the end those of the last tile again.
+  __device__ __forceinline__ typename Source::Raw read_raw(std::int32_t tile) const {
+    return Source::load(min(tile, item_.tile_end - 1), source_);
+  }
+
+  /// Starts the loads of a tile, if there is one.
+  __device__ __forceinline__ void read_tile(Stage& stage, const typename Source::Raw& raw, bool there) {
+    const TilePairs<K::kHalves> pairs = Source::pairs(raw, source_, there);
+    const int left = there ? load_left_ : 0;
 #pragma unroll
     for (int h = 0; h < K::kHalves; ++h)
 #pragma unroll
@@ -144,7 +152,7 @@ class TileWarp {
 #pragma unroll
       for (int k = 0; k < 2; ++k)
         load_chunk<K::kVector>(stage.dense[s][k], row[k] + s * K::kSegmentFeatures,
-                               load_left_ - s * K::kSegmentFeatures);
+                               left - s * K::kSegmentFeatures);
   }
 
   __device__ __forceinline__ const Dense* dense_row(std::int32_t column) const {
@@ -192,7 +200,7 @@ class TileWarp {
     for (int h = 0; h < K::kHalves; ++h)
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        const std::int32_t row = windows_.row(h, r);
+        const std::int32_t row = windows_.row(8 * h + lane_result_row(lane_, r));
         if (row < 0) continue;
         Dense* const to = static_cast<Dense*>(task_.c) + std::int64_t{row} * task_.ldc + feature_;
 #pragma unroll
@@ -205,6 +213,7 @@ class TileWarp {
       }
     clear_sums();
     windows_.advance();
+    window_end_ = windows_.end();
   }
 
   /// Writes the sums of a piece to its slot.
@@ -230,10 +239,11 @@ class TileWarp {
   int lane_;
   typename Source::Lane source_;
   WindowCursor<K::kHalves> windows_;
-  std::int64_t feature_;  ///< first of the lane's
-  int left_;              ///< features from there to n
-  int load_left_;         ///< features from the first that it loads to n
-  const std::byte* b_;    ///< the features of row 0 that it loads
+  std::int32_t window_end_;  ///< tile at which the current window is to be written
+  std::int64_t feature_;     ///< first of the lane's
+  int left_;                 ///< features from there to n
+  int load_left_;            ///< features from the first that it loads to n
+  const std::byte* b_;       ///< the features of row 0 that it loads
   const V* values_;
   typename Math::Sums sums_[K::kHalves][K::kSegments];
 };

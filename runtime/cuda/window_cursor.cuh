@@ -1,5 +1,6 @@
-// Where the windows of an item end, and where their rows are in C: read when a window begins, needed when it
-// ends.
+// Where the windows of an item end, and where their rows are in C. The lanes of the warp hold both, and hand
+// them round by shuffles: a load in the loop over the tiles would have the warp wait for the B rows on their
+// way.
 #pragma once
 
 #include <cstdint>
@@ -8,63 +9,55 @@
 
 namespace sptile::runtime::cuda {
 
-/// Walks the windows of an item. Each lane knows its own two rows of each 8.
+/// Walks the windows of an item, of which there are at most 32. All lanes take the same steps.
 template <int kHalves>
 class WindowCursor {
  public:
   static constexpr int kHeight = 8 * kHalves;
+  static constexpr int kGroup = kWarp / kHeight;  ///< windows with a row for each lane
 
   __device__ __forceinline__ WindowCursor(const TileTask& task, std::int32_t begin, std::int32_t end,
                                           int lane)
-      : task_(task),
-        lane_row_(static_cast<std::uint32_t>(lane_result_row(lane, 0))),
-        window_(begin - 1),
-        last_(end) {
-    next_end_ = tile_end(begin);
-    next_row_ = first_row(begin);
-    advance();
+      : task_(task), lane_(lane), count_(end - begin) {
+    const std::int32_t mine = begin + min(lane, count_ - 1);
+    ends_ = __ldg(task.window_tile + mine + 1);
+    first_row_ = task.window_row == nullptr ? static_cast<std::uint32_t>(mine) * kHeight
+                                            : static_cast<std::uint32_t>(__ldg(task.window_row + mine));
+    rows_ = read_rows(0);
+    next_rows_ = read_rows(kGroup);
+    end_ = __shfl_sync(~0u, ends_, 0);
   }
   /// End of the current window's tiles.
   __device__ __forceinline__ std::int32_t end() const { return end_; }
-  __device__ __forceinline__ bool done() const { return window_ >= last_; }
-  /// Row of C of result row `r` of the lane in half `h`; -1: there is none.
-  __device__ __forceinline__ std::int32_t row(int h, int r) const { return row_[h][r]; }
-
+  __device__ __forceinline__ bool done() const { return at_ >= count_; }
+  /// Row of C of row `r` of the current window; -1: there is none. A warp-wide exchange.
+  __device__ __forceinline__ std::int32_t row(int r) const {
+    return __shfl_sync(~0u, rows_, at_ % kGroup * kHeight + r);
+  }
   __device__ __forceinline__ void advance() {
-    ++window_;
-    end_ = next_end_;
-    find_rows(next_row_);
-    next_end_ = tile_end(window_ + 1);
-    next_row_ = first_row(window_ + 1);
+    ++at_;
+    end_ = __shfl_sync(~0u, ends_, at_ % kWarp);
+    if (at_ % kGroup != 0) return;
+    rows_ = next_rows_;
+    next_rows_ = read_rows(at_ + kGroup);
   }
 
  private:
-  __device__ __forceinline__ std::int32_t tile_end(std::int32_t w) const {
-    return w < last_ ? __ldg(task_.window_tile + w + 1) : 0;
-  }
-  __device__ __forceinline__ std::uint32_t first_row(std::int32_t w) const {
-    if (task_.window_row == nullptr) return static_cast<std::uint32_t>(w) * kHeight;
-    return w < last_ ? static_cast<std::uint32_t>(__ldg(task_.window_row + w)) : 0;
-  }
-  __device__ __forceinline__ void find_rows(std::uint32_t first) {
-#pragma unroll
-    for (int h = 0; h < kHalves; ++h)
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        const std::uint32_t row = first + lane_row_ + 8 * h + r;
-        row_[h][r] = -1;
-        if (row >= static_cast<std::uint32_t>(task_.rows)) continue;
-        row_[h][r] =
-            task_.row_order == nullptr ? static_cast<std::int32_t>(row) : __ldg(task_.row_order + row);
-      }
+  /// Reads where the rows of kGroup windows go, one row a lane.
+  __device__ __forceinline__ std::int32_t read_rows(std::int32_t window) const {
+    const std::int32_t mine = min(window + lane_ / kHeight, count_ - 1);
+    const std::uint32_t row =
+        __shfl_sync(~0u, first_row_, mine) + static_cast<std::uint32_t>(lane_ % kHeight);
+    if (row >= static_cast<std::uint32_t>(task_.rows)) return -1;
+    return task_.row_order == nullptr ? static_cast<std::int32_t>(row) : __ldg(task_.row_order + row);
   }
 
   const TileTask& task_;
-  std::uint32_t lane_row_;
-  std::int32_t window_, last_;
-  std::int32_t end_, next_end_;
-  std::uint32_t next_row_;
-  std::int32_t row_[kHalves][2];
+  int lane_;
+  std::int32_t count_, at_ = 0, end_;
+  std::int32_t ends_;        ///< of the window with the lane's number
+  std::uint32_t first_row_;  ///< of the window with the lane's number
+  std::int32_t rows_, next_rows_;
 };
 
 }  // namespace sptile::runtime::cuda

@@ -4,7 +4,7 @@
 // Rows of B lie `pitch` bytes apart, 16 more than the row has. A 16-byte load is served for 8 lanes at a
 // time, from 8 banks of 16 bytes: lanes 4g + t for two g and four t. They read rows 2t of a group (then rows
 // 2t + 1), so their banks are (2t * pitch / 16 + g) mod 8, and a pitch of 16 * (8 k + 1) makes that 2t + g:
-// all different, without moving what a bulk copy brings.
+// all different, and every row starts at a multiple of 16 bytes.
 #pragma once
 
 #include "runtime/cuda/tile_lanes.hpp"

@@ -99,17 +99,14 @@ __device__ __forceinline__ std::uint32_t shared_half(std::uint32_t at) {
 
 std::uint32_t dynamic_shared();
 void barrier_init(std::uint32_t barrier, unsigned arrivals);
-void barrier_init_fence();
 void barrier_arrive(std::uint32_t barrier);
 void barrier_arrive_copied(std::uint32_t barrier);
-void barrier_arrive_expect(std::uint32_t barrier, std::uint32_t bytes);
 void barrier_wait(std::uint32_t barrier, unsigned parity);
 void copy_16(std::uint32_t to, const void* from);
 template <int kBytes>
 void copy_element(std::uint32_t to, const void* from);
 void store_half(std::uint32_t to, unsigned short x);
 void copy_wait_all();
-void copy_bulk(std::uint32_t to, const void* from, std::uint32_t bytes, std::uint32_t barrier);
 std::uint32_t shared_word(std::uint32_t at);
 uint2 shared_pair(std::uint32_t at);
 uint4 shared_piece(std::uint32_t at);
@@ -123,7 +120,7 @@ __device__ __forceinline__ T shared_element_if(std::uint32_t at, bool wanted) {
   T x{};
   if constexpr (sizeof(T) == 2) {
     const auto bits = static_cast<std::uint16_t>(wanted ? shared_half(at) : 0u);
-    std::memcpy(&x, &bits, sizeof x);
+    std::memcpy(static_cast<void*>(&x), &bits, sizeof x);
   } else if constexpr (sizeof(T) == 4) {
     const std::uint32_t bits = wanted ? shared_word(at) : 0u;
     std::memcpy(&x, &bits, sizeof x);

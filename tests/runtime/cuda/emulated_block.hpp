@@ -12,10 +12,9 @@ namespace sptile::test {
 struct EmulatedBlock {
   struct Barrier {
     unsigned arrivals = 0, pending = 0, phase = 0;
-    std::int64_t bytes = 0;
 
     void settle() {
-      if (pending > 0 || bytes != 0) return;
+      if (pending > 0) return;
       pending = arrivals;
       phase ^= 1u;
     }
@@ -25,15 +24,10 @@ struct EmulatedBlock {
     const void* from;
     std::uint32_t bytes;
   };
-  struct BulkCopy {
-    Copy copy;
-    std::uint32_t barrier;
-  };
 
   std::vector<std::byte> memory;
   std::map<std::uint32_t, Barrier> barriers;
   std::map<unsigned, std::vector<Copy>> copies;  ///< started by each thread
-  std::vector<BulkCopy> bulk_copies;
   unsigned at_block_barrier = 0, block_barriers = 0;
   bool misaligned = false;
 
@@ -41,7 +35,6 @@ struct EmulatedBlock {
     memory.assign(shared_bytes, std::byte{0xFF});
     barriers.clear();
     copies.clear();
-    bulk_copies.clear();
     at_block_barrier = 0;
   }
   void perform(const Copy& copy) {
@@ -86,9 +79,8 @@ namespace sptile::runtime::cuda {
 
 inline std::uint32_t dynamic_shared() { return 0; }
 inline void barrier_init(std::uint32_t barrier, unsigned arrivals) {
-  test::emulated_block.barriers[barrier] = {arrivals, arrivals, 0, 0};
+  test::emulated_block.barriers[barrier] = {arrivals, arrivals, 0};
 }
-inline void barrier_init_fence() {}
 inline void barrier_arrive(std::uint32_t barrier) {
   auto& b = test::emulated_block.barriers.at(barrier);
   --b.pending;
@@ -103,18 +95,8 @@ inline void barrier_arrive_copied(std::uint32_t barrier) {
   copy_wait_all();
   barrier_arrive(barrier);
 }
-inline void barrier_arrive_expect(std::uint32_t barrier, std::uint32_t bytes) {
-  test::emulated_block.barriers.at(barrier).bytes += bytes;
-  barrier_arrive(barrier);
-}
 inline void barrier_wait(std::uint32_t barrier, unsigned parity) {
   auto& block = test::emulated_block;
-  for (const auto& bulk : std::exchange(block.bulk_copies, {})) {
-    block.perform(bulk.copy);
-    auto& b = block.barriers.at(bulk.barrier);
-    b.bytes -= bulk.copy.bytes;
-    b.settle();
-  }
   while (block.barriers.at(barrier).phase == parity) test::EmulatedWarp::current().yield();
 }
 inline void copy_16(std::uint32_t to, const void* from) {
@@ -125,9 +107,6 @@ void copy_element(std::uint32_t to, const void* from) {
   test::emulated_block.copies[test::thread_index.x].push_back({to, from, kBytes});
 }
 inline void store_half(std::uint32_t to, unsigned short x) { test::emulated_block.perform({to, &x, 2}); }
-inline void copy_bulk(std::uint32_t to, const void* from, std::uint32_t bytes, std::uint32_t barrier) {
-  test::emulated_block.bulk_copies.push_back({{to, from, bytes}, barrier});
-}
 inline std::uint32_t shared_word(std::uint32_t at) { return test::emulated_block.read<std::uint32_t>(at); }
 inline uint2 shared_pair(std::uint32_t at) { return test::emulated_block.read<uint2>(at); }
 inline uint4 shared_piece(std::uint32_t at) { return test::emulated_block.read<uint4>(at); }

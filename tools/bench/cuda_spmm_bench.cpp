@@ -1,7 +1,7 @@
 // Times SpMM on a CUDA device beside cuSPARSE, in one process: one CSV row per kernel, N and precision on
 // stdout.
-//   cuda_spmm_bench [--formats csr,tall:64] [--n 32,128] [--precision fp32,tf32] [--reorder METHOD]
-//   [--no-cusparse] FILE...
+//   cuda_spmm_bench [--formats csr,tall:64] [--n 32,128] [--precision fp32,tf32]
+//   [--reorder METHOD[:PRESET]] [--window-rows H] [--no-cusparse] FILE...
 // A is random in (0.1, 1), B in (-1, 1), with the given structure; every result is compared with sums in
 // double first. floor_us is the time to move CSR, B and C once at the speed of a copy on the device. plan_us
 // is what planning took, upload included, for a matrix that is trusted; pinned_us what copying the same bytes
@@ -46,6 +46,7 @@ struct Settings {
   std::vector<std::string> formats = {"csr"}, precisions = {"fp32"}, files;
   std::vector<std::int64_t> columns = {128};
   std::string reorder = "identity";
+  int window_rows = 8;  ///< that the reordering aims at
   bool cusparse = true;
 };
 
@@ -84,6 +85,8 @@ Settings parse(int argc, char** argv) {
       settings.precisions = split(value());
     else if (word == "--reorder")
       settings.reorder = value();
+    else if (word == "--window-rows")
+      settings.window_rows = std::atoi(value().c_str());
     else if (word == "--no-cusparse")
       settings.cusparse = false;
     else if (word == "--n") {
@@ -135,9 +138,17 @@ class Bench {
   }
 
   void convert() {
-    const reorder::Reorderer* method = reorder::find_reorderer(settings_.reorder);
+    const std::size_t colon = std::min(settings_.reorder.find(':'), settings_.reorder.size());
+    const reorder::Reorderer* method = reorder::find_reorderer(settings_.reorder.substr(0, colon));
     if (method == nullptr) stop("no reordering " + settings_.reorder, 2);
-    if (settings_.reorder != "identity") order_ = must(method->run(a_.view(), {}));
+    reorder::ReorderOptions options;
+    options.window_rows = settings_.window_rows;
+    if (colon < settings_.reorder.size()) {
+      const reorder::Preset* preset = reorder::find_preset(*method, settings_.reorder.substr(colon + 1));
+      if (preset == nullptr) stop("no preset " + settings_.reorder, 2);
+      options.settings = preset->settings;
+    }
+    if (settings_.reorder != "identity") order_ = must(method->run(a_.view(), options));
     const formats::Csr permuted =
         order_.empty() ? formats::copy(a_.view()) : formats::permute_rows(a_.view(), order_);
     for (const std::string& format : settings_.formats) {

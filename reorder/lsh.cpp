@@ -21,7 +21,7 @@ Result<ForestWalk> cluster(const CsrView& a, const MinhashOptions& hashing, std:
   if (!partners) return tl::unexpected(partners.error());
   std::vector<std::int32_t> roots(static_cast<std::size_t>(a.rows));
   std::iota(roots.begin(), roots.end(), 0);
-  std::ranges::stable_partition(roots, [&](std::int32_t r) { return a.row_nnz(r) > 0; });
+  std::stable_partition(roots.begin(), roots.end(), [&](std::int32_t r) { return a.row_nnz(r) > 0; });
   return walk_depth_first(maximum_spanning_forest(a.rows, edges_of(*partners), most), roots);
 }
 

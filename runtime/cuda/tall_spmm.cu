@@ -28,7 +28,6 @@ using Split = MathF32<true>;
 
 constexpr SpmmKernel kRows[] = {
     row<F32<float, Tf32>>(DType::f32, DType::f32, Precision::tf32),
-#ifndef SPTILE_TALL_FEW
     row<F32<float, Split>>(DType::f32, DType::f32, Precision::fp32),
     row<F32<Half, Tf32>>(DType::f16, DType::f32, Precision::tf32),
     row<F32<Half, Split>>(DType::f16, DType::f32, Precision::fp32),
@@ -42,7 +41,6 @@ constexpr SpmmKernel kRows[] = {
     row<F16<Ones, BFloat16>>(DType::none, DType::bf16, Precision::bf16),
     row<F32<double, MathF64>>(DType::f64, DType::f64, Precision::fp64),
     row<F32<Ones, MathF64>>(DType::none, DType::f64, Precision::fp64),
-#endif
 };
 
 }  // namespace

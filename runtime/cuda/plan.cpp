@@ -28,9 +28,13 @@ class Parts {
   std::size_t add(const ArrayView& array) { return add(array.data, static_cast<std::size_t>(array.bytes())); }
   [[nodiscard]] std::size_t total() const { return total_; }
 
+  /// Kernels that copy whole pieces read a little around a part: what stands there is defined, too.
   Status upload(std::byte* to, Uploader& uploader) const {
-    for (const Part& part : parts_)
+    for (const Part& part : parts_) {
+      std::byte* const end = to + part.offset + part.bytes;
       if (Status s = uploader.copy(to + part.offset, part.from, part.bytes); !s) return s;
+      if (Status s = uploader.clear(end, (kAlignment - part.bytes % kAlignment) % kAlignment); !s) return s;
+    }
     return {};
   }
 

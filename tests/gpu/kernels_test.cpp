@@ -35,7 +35,7 @@ void check_kernel(const SpmmKernel& row, const formats::Csr& a, const Case& c, R
       runtime::tolerated_error(a.view(), row.dense) + product_error(row.precision, row.dense);
   CHECK(runtime::relative_error(a.view(), c.n, row.dense, operands(dense, result.data(), c.alpha, c.beta),
                                 before.data()) <= bound);
-  if (a.nnz() > 100) {
+  if (a.nnz() > 100 && c.n >= 32) {  // of fewer results, sums that cancel may weigh too much
     if (c.beta == 0) std::memset(dense.c.data(), 0, before.size());
     CHECK(frobenius_error(a, dense, result.data(), c.alpha, c.beta) <=
           frobenius_bound(row.precision, row.dense));

@@ -11,21 +11,21 @@ namespace sptile::tools {
 namespace {
 
 constexpr CsvColumn kColumns[] = {
-    {"matrix", true, true},        {"rows", false, true},        {"cols", false, true},
-    {"nnz", false, true},          {"values", true, true},       {"reorder", true, true},
-    {"window_rows", false, true},  {"device", true, true},       {"op", true, true},
-    {"format", true, true},        {"wanted_kernel", true, true}, {"n", false, true},
-    {"wanted_dtype", true, true},  {"value_dtype", true, true},  {"wanted_precision", true, true},
-    {"flush_l2", false, true},     {"threads", false, true},     {"seed", false, true},
-    {"reorder_us", false, false},  {"tc_blocks", false, false},  {"mean_nnz_tc", false, false},
-    {"kernel", true, false},       {"dtype", true, false},       {"precision", true, false},
-    {"median_us", false, false},   {"min_us", false, false},     {"spread", false, false},
-    {"gflops", false, false},      {"plan_us", false, false},    {"convert_us", false, false},
-    {"repeat", false, false},      {"rel_err", false, false},    {"tolerance", false, false},
-    {"checked", false, false},     {"frobenius", false, false},  {"over_cusparse", false, false},
-    {"predicted_us", false, false}, {"floor_us", false, false},  {"hbm_bytes", false, false},
-    {"hbm_ratio", false, false},   {"l2_bytes", false, false},   {"l2_gbps", false, false},
-    {"l2_ratio", false, false},    {"pinned_us", false, false},
+    {"matrix", true, true},         {"rows", false, true},         {"cols", false, true},
+    {"nnz", false, true},           {"values", true, true},        {"reorder", true, true},
+    {"window_rows", false, true},   {"device", true, true},        {"op", true, true},
+    {"format", true, true},         {"wanted_kernel", true, true}, {"n", false, true},
+    {"wanted_dtype", true, true},   {"value_dtype", true, true},   {"wanted_precision", true, true},
+    {"flush_l2", false, true},      {"threads", false, true},      {"seed", false, true},
+    {"reorder_us", false, false},   {"tc_blocks", false, false},   {"mean_nnz_tc", false, false},
+    {"kernel", true, false},        {"dtype", true, false},        {"precision", true, false},
+    {"median_us", false, false},    {"min_us", false, false},      {"spread", false, false},
+    {"gflops", false, false},       {"plan_us", false, false},     {"convert_us", false, false},
+    {"repeat", false, false},       {"rel_err", false, false},     {"tolerance", false, false},
+    {"checked", false, false},      {"frobenius", false, false},   {"over_cusparse", false, false},
+    {"predicted_us", false, false}, {"floor_us", false, false},    {"hbm_bytes", false, false},
+    {"hbm_ratio", false, false},    {"l2_bytes", false, false},    {"l2_gbps", false, false},
+    {"l2_ratio", false, false},     {"pinned_us", false, false},
 };
 
 // A number, or what stands for none.
@@ -100,6 +100,11 @@ Json compare_orders(const Json& rows) {
     order["speedup"] = (*first)["median_us"].get<double>() / order["median_us"].get<double>();
   }
   return orders;
+}
+
+bool orders_differ(const Json& orders) {
+  return std::any_of(orders.begin(), orders.end(),
+                     [&](const Json& o) { return o["reorder"] != orders.front()["reorder"]; });
 }
 
 std::string orders_text(const Json& orders) {

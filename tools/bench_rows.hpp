@@ -26,6 +26,9 @@ std::string bench_text(const Json& rows, std::int64_t resumed);
 /// format. The speedup is over the first ordering of the same matrix and N.
 Json compare_orders(const Json& rows);
 
+/// True when there is more than one ordering to compare.
+bool orders_differ(const Json& orders);
+
 std::string orders_text(const Json& orders);
 
 }  // namespace sptile::tools

@@ -2,28 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "tools/csv_log.hpp"
-#include "tools/cuda/device_bench.hpp"
 #include "tools/format_choice.hpp"
-#include "tools/measure.hpp"
-#include "tools/order.hpp"
+#include "tools/measurer.hpp"
 
 namespace sptile::tools {
-
-/// One way to multiply, and the types that go with it.
-struct PrecisionChoice {
-  std::string name;           ///< as typed; empty: the kernel's own
-  DType values = DType::f32;  ///< of A
-  std::string dense;          ///< of B and C; empty: by the values
-};
-
-/// Reads a list with commas; empty: the kernels' own. fp16, bf16 and fp64 mean operands of that type. `dtype`
-/// and `dense` win over that when they are not empty. Errc::usage names what is unknown.
-Result<std::vector<PrecisionChoice>> parse_precisions(const std::string& list, const std::string& dtype,
-                                                      const std::string& dense);
 
 /// What to measure; checked.
 struct BenchTask {
@@ -31,52 +19,48 @@ struct BenchTask {
   std::vector<FormatChoice> formats;
   std::vector<Ordering> orderings;
   std::vector<PrecisionChoice> precisions;
-  std::vector<std::int64_t> columns;
-  bool random_values = false;  ///< instead of those of the file
+  std::vector<std::int64_t> columns;  ///< values of N
+  bool random_values = false;         ///< instead of those of the file
   bool real_part = false, check = true, flush_l2 = false, cusparse = true;
   SpmmRequest request;  ///< kernel "all": each kernel of a format by itself
 };
 
 class Benchmark {
  public:
-  Benchmark(Session& session, const BenchTask& task, CsvLog log)
-      : session_(session), task_(task), log_(std::move(log)) {}
+  Benchmark(Session& session, const BenchTask& task, CsvLog log);
 
-  /// Measures what the log lacks. Rows are written as they come. Wrong results do not stop it, see worst().
-  /// A kernel that has no products of a precision is left out, unless there is nothing else to measure.
+  /// Measures what the log lacks; each row is in the log when it is measured. Wrong results do not stop it,
+  /// see worst(). Combinations that no kernel serves are left out with a note; when that leaves nothing, the
+  /// first one's error is returned.
   Status run();
 
   [[nodiscard]] const Json& rows() const { return rows_; }
   [[nodiscard]] std::int64_t resumed() const { return resumed_; }  ///< rows that were there before
-  [[nodiscard]] const Status& worst() const { return worst_; }     ///< of the first wrong result
-  [[nodiscard]] Json device() const;  ///< what was measured of the device; null when it was not needed
+  [[nodiscard]] const Status& worst() const { return worst_; }     ///< the first wrong result
+  [[nodiscard]] Json device() const { return measurer_->facts(); }
 
  private:
-  struct Matrix;
-  struct Types;
-  struct Ordered;
+  /// The formats of one ordering in one value type, converted when they are needed.
+  class Conversions;
 
   Status bench_matrix(const std::string& path);
-  Status bench_order(const Matrix& matrix, const Ordering& ordering);
-  Status bench_types(const Matrix& matrix, Ordered& ordered, const Types& types);
-  Status bench_cusparse(const Matrix& matrix, const Types& types, std::int64_t n);
-  Status prepare_device(const Matrix& matrix, const Types& types, std::int64_t n);
+  Status bench_types(const TypedMatrix& matrix, OrderedMatrix& ordered);
+  Status bench_yardsticks(const TypedMatrix& matrix, std::int64_t n);
+  Status bench_format(const TypedMatrix& matrix, Conversions& conversions, std::size_t format, Json key);
+  Status keep(Json row, const Measured& measured);
+  Status leave_out(const Error& error);
   bool take_over(const Json& key);
-  Status skip_or_fail(const Error& error);
-  Status keep(Json row, const SpmmMeasurement& measured);
-
+  [[nodiscard]] Json key_of(const TypedMatrix& matrix) const;
   [[nodiscard]] std::vector<std::string> kernels_of(const FormatChoice& format) const;
-  [[nodiscard]] Json key_of(const Matrix& matrix, const Types& types) const;
 
   Session& session_;
   const BenchTask& task_;
   CsvLog log_;
-  std::unique_ptr<DeviceBench> device_;
-  std::string on_device_;  // which matrix and types
-  std::map<std::string, double> cusparse_us_;  // the best of each matrix, types and N
+  std::unique_ptr<Measurer> measurer_;
+  std::map<std::string, double> yardstick_us_;  // the best of this matrix, by types and N
   Json rows_ = Json::array();
   std::int64_t resumed_ = 0;
-  Status worst_;
+  Status worst_, left_out_;  // the first of each
 };
 
 }  // namespace sptile::tools

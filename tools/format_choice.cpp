@@ -23,8 +23,8 @@ Result<std::vector<FormatChoice>> parse_formats(std::string_view list) {
   const std::vector<FormatChoice> all = choices();
   std::vector<std::string> known;
   for (const FormatChoice& c : all) known.push_back(c.label);
-  const auto names = list == "all" ? Result<std::vector<std::string>>(format_names())
-                                   : parse_names("format", list, known);
+  const auto names =
+      list == "all" ? Result<std::vector<std::string>>(format_names()) : parse_names("format", list, known);
   if (!names) return tl::unexpected(names.error());
   std::vector<FormatChoice> chosen;
   for (const std::string& name : *names)

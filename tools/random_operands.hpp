@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "formats/csr_view.hpp"
 #include "formats/buffer.hpp"
+#include "formats/csr_view.hpp"
 
 namespace sptile::tools {
 

@@ -16,9 +16,8 @@ constexpr std::int64_t kHeaderBytes = 3 * 4 + 8;
 
 template <class T>
 bool read_into(std::istream& in, T* to, std::int64_t count) {
-  return static_cast<bool>(in.read(reinterpret_cast<char*>(to),
-                                   static_cast<std::streamsize>(count) *
-                                       static_cast<std::streamsize>(sizeof(T))));
+  return static_cast<bool>(in.read(reinterpret_cast<char*>(to), static_cast<std::streamsize>(count) *
+                                                                    static_cast<std::streamsize>(sizeof(T))));
 }
 }  // namespace
 

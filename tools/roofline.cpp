@@ -22,8 +22,10 @@ std::int64_t gathered_rows(const formats::FormatView& view) {
   return rows;
 }
 
-std::int64_t gathered_bytes(const formats::FormatView& view, const ProductShape& shape) {
-  return gathered_rows(view) * shape.n * shape.element;
+Roofline roofline(std::int64_t compulsory, std::int64_t gathered, const Ceilings& ceilings, double seconds) {
+  const double floor = static_cast<double>(compulsory) / ceilings.copy;
+  const double rate = static_cast<double>(gathered) / seconds;
+  return {1e6 * floor, floor / seconds, rate, rate / ceilings.l2};
 }
 
 }  // namespace sptile::tools

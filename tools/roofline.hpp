@@ -24,11 +24,18 @@ struct ProductShape {
 /// Bytes that no kernel can avoid: CSR with 32-bit offsets, B and C, each once.
 std::int64_t compulsory_bytes(const ProductShape& shape);
 
-/// Rows of B that a format has its kernel fetch: one for each column id that it stores. Padding of the last
-/// tile of a window counts.
+/// Rows of B that a format has its kernel fetch from the L2 cache, each once for all of N: one for each
+/// column id that it stores. Padding of the last tile of a window counts.
 std::int64_t gathered_rows(const formats::FormatView& view);
 
-/// Bytes of B that cross from the L2 cache when every column id is fetched once for all of N.
-std::int64_t gathered_bytes(const formats::FormatView& view, const ProductShape& shape);
+/// What a time means beside the bytes.
+struct Roofline {
+  double floor_us = 0;   ///< compulsory bytes at the speed of a copy
+  double hbm_ratio = 0;  ///< floor over time: 1 is as fast as memory allows
+  double l2_rate = 0;    ///< gathered bytes a second
+  double l2_ratio = 0;   ///< of what the L2 cache can do; above 1 where rows of B are reused closer by
+};
+
+Roofline roofline(std::int64_t compulsory, std::int64_t gathered, const Ceilings& ceilings, double seconds);
 
 }  // namespace sptile::tools

@@ -16,8 +16,8 @@ using runtime::cuda::DeviceBuffer;
 
 constexpr std::size_t kCopied = std::size_t{1} << 30;
 constexpr std::size_t kPinned = std::size_t{256} << 20;
-constexpr int kPasses = 32;        // so that starting the kernel does not count
-constexpr int kBlocksPerSm = 8;    // of 256 threads: all that fit
+constexpr int kPasses = 32;      // so that starting the kernel does not count
+constexpr int kBlocksPerSm = 8;  // of 256 threads: all that fit
 
 /// Bytes a second.
 Result<double> rate(double bytes, LaunchTimer& timer, const Launch& launch) {
@@ -50,8 +50,7 @@ Result<Ceilings> measure_ceilings(const runtime::cuda::DeviceInfo& device) {
   auto from = DeviceBuffer::allocate(kCopied, "copies"), to = DeviceBuffer::allocate(kCopied, "copies");
   if (!from) return tl::unexpected(from.error());
   if (!to) return tl::unexpected(to.error());
-  if (Status s = check(cudaMemset(from->data(), 1, kCopied), "filling"); !s)
-    return tl::unexpected(s.error());
+  if (Status s = check(cudaMemset(from->data(), 1, kCopied), "filling"); !s) return tl::unexpected(s.error());
   const auto copy = rate(2.0 * kCopied, *timer, [&] {
     return check(cudaMemcpyAsync(to->data(), from->data(), kCopied, cudaMemcpyDeviceToDevice), "copying");
   });

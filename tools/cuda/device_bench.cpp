@@ -109,8 +109,7 @@ Status CudaBench::set_matrix(const formats::CsrView& source, DType dense) {
   runtime::cuda::Uploader uploader;
   if (s) s = uploader.copy(row_ptr_.data(), offsets.data(), offsets.size() * 4);
   if (s) s = uploader.copy(columns_.data(), source.col_idx.data(), bytes_of(source.col_idx));
-  if (s)
-    s = uploader.copy(dense_values_.data(), values.data, static_cast<std::size_t>(values.bytes()));
+  if (s) s = uploader.copy(dense_values_.data(), values.data, static_cast<std::size_t>(values.bytes()));
   if (s) s = uploader.finish();
   csr_ = {source.rows,
           source.cols,
@@ -130,7 +129,8 @@ Status CudaBench::set_columns(std::int64_t n) {
   std::int64_t elements = 0;
   if (__builtin_mul_overflow(std::max(csr_.rows, csr_.cols), 8 * n, &elements))
     return fail(Errc::usage, fmt::format("-n {} makes B or C larger than any memory", n));
-  const auto b_size = static_cast<std::size_t>(csr_.cols * n), c_size = static_cast<std::size_t>(csr_.rows * n);
+  const auto b_size = static_cast<std::size_t>(csr_.cols * n),
+             c_size = static_cast<std::size_t>(csr_.rows * n);
   const std::size_t element = size_of(csr_.dtype);
   for (DeviceBuffer* buffer : {&b_, &c_, &sums_, &absolute_sums_}) *buffer = DeviceBuffer();
   Status s = allocate(b_, b_size * element, "B");
@@ -163,10 +163,10 @@ Status CudaBench::check_and_time(const cuda::Launch& launch, runtime::Precision 
     if (s) s = launch();
     cuda::Errors errors;
     if (s)
-      s = check_code(cuda::measure_errors(c_.data(), csr_.dtype, reinterpret_cast<const double*>(sums_.data()),
-                                          reinterpret_cast<const float*>(absolute_sums_.data()),
-                                          csr_.rows * n_, errors),
-                     "running a kernel");
+      s = check_code(
+          cuda::measure_errors(c_.data(), csr_.dtype, reinterpret_cast<const double*>(sums_.data()),
+                               reinterpret_cast<const float*>(absolute_sums_.data()), csr_.rows * n_, errors),
+          "running a kernel");
     if (!s) return s;
     m.spmm.checked = true;
     m.spmm.tolerance = rounding_bound(csr_.dtype, precision);
@@ -201,8 +201,7 @@ Result<DeviceMeasurement> CudaBench::measure(const runtime::SpmmMatrix& a, const
   m.spmm.plan_us = 1e6 * watch.seconds();
   m.spmm.format = a.format.layout->name;
   m.spmm.kernel = runtime::kernel_name(**plan);
-  m.pinned_us = 1e6 *
-                static_cast<double>(formats::index_bytes(a.format) + formats::value_bytes(a.format)) /
+  m.pinned_us = 1e6 * static_cast<double>(formats::index_bytes(a.format) + formats::value_bytes(a.format)) /
                 ceilings_.pinned;
   const runtime::SpmmOperands operands = {.b = b_.data(), .ldb = n_, .c = c_.data(), .ldc = n_};
   const Status s = check_and_time([&] { return runtime::run(**plan, operands); }, precision, m);

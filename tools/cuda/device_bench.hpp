@@ -38,8 +38,7 @@ class DeviceBench {
   [[nodiscard]] virtual std::string device() const = 0;  ///< name and compute capability
   [[nodiscard]] virtual const Ceilings& ceilings() const = 0;
 
-  /// Uploads the matrix in its original row order, values converted to `dense`, those of a pattern 1. What
-  /// `source` borrows must stay until the next call.
+  /// Uploads the matrix in its original row order, values converted to `dense`, those of a pattern 1.
   virtual Status set_matrix(const formats::CsrView& source, DType dense) = 0;
 
   /// Makes B, random in (-1, 1), and the reference for n columns.

@@ -52,16 +52,20 @@ bool is_cusparse(const Json& row) { return row["kernel"].get<std::string>().star
 
 std::string bench_text(const Json& rows, std::int64_t resumed) {
   const bool device = std::any_of(rows.begin(), rows.end(), on_device);
+  const bool precisions = device || std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
+                            return row["precision"] != rows.front()["precision"];
+                          });
   std::vector<std::string> head = {"matrix", "reorder", "format", "kernel", "N"};
-  if (device) head.emplace_back("precision");
+  if (precisions) head.emplace_back("precision");
   for (const char* name : {"median", "spread", "GFLOP/s", "error"}) head.emplace_back(name);
   if (device)
     for (const char* name : {"HBM", "L2", "over cuSPARSE"}) head.emplace_back(name);
+  const std::string alignment = fmt::format("llllr{}rrrr{}", precisions ? "l" : "", device ? "rrr" : "");
   std::vector<std::vector<std::string>> table = {head};
   for (const Json& row : rows) {
     std::vector<std::string> line = {row["matrix"], row["reorder"], row["format"], row["kernel"],
                                      row["n"].dump()};
-    if (device) line.push_back(row["precision"]);
+    if (precisions) line.push_back(row["precision"]);
     line.push_back(human_seconds(row["median_us"].get<double>() * 1e-6));
     line.push_back(percent(row, "spread"));
     line.push_back(number(row, "gflops", "{:.2f}"));
@@ -73,7 +77,7 @@ std::string bench_text(const Json& rows, std::int64_t resumed) {
     }
     table.push_back(std::move(line));
   }
-  const std::string text = format_table(table, device ? "llllrlrrrrrrr" : "llllrrrrr");
+  const std::string text = format_table(table, alignment);
   return resumed == 0 ? text : text + fmt::format("{} rows were measured before\n", resumed);
 }
 

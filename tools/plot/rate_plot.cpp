@@ -20,7 +20,7 @@ constexpr std::string_view kStyle =
 // Middling lightness: they stand out from white and from black.
 constexpr std::array<const char*, 8> kColours = {"#2f8be0", "#e0761b", "#23a26d", "#c2519a",
                                                  "#8a6fe0", "#b8930a", "#d94a3c", "#2fa9bd"};
-constexpr int kShapes = 4;
+constexpr std::size_t kShapes = 4;
 constexpr double kWidth = 900, kMargin = 12, kLineHeight = 18, kDot = 4.5, kCharacter = 6.7;
 
 using Names = std::vector<std::string>;
@@ -140,7 +140,7 @@ class Drawing {
 
   void draw_dot(Svg& svg, double x, double y, const std::string& series, const std::string& title) const {
     const std::size_t number = place(series_, series);
-    const std::size_t shape = number % kShapes;
+    const std::size_t shape = (number + number / kColours.size()) % kShapes;  // so that rounds differ
     const bool hollow = !plot_.yardstick_prefix.empty() &&
                         series.compare(0, plot_.yardstick_prefix.size(), plot_.yardstick_prefix) == 0;
     const std::string colour = kColours[number % kColours.size()];

@@ -61,6 +61,10 @@ double step_above(double x) {
   return below >= x ? x : below < 2 * power ? 2 * power : below < 5 * power ? 5 * power : 10 * power;
 }
 
+std::string rate_label(double rate) {
+  return rate < 1000 ? fmt::format("{:.3g}", rate) : fmt::format("{:.0f}", rate);
+}
+
 std::string tick_label(double tick) { return fmt::format("{:g}", tick); }
 
 std::string polygon(double x, double y, std::size_t shape) {
@@ -186,7 +190,7 @@ class Drawing {
       for (const Rate& rate : rates_)
         if (rate.panel == panels_[panel] && rate.item == items[i])
           draw_dot(svg, axis_.at(rate.value), middle, rate.series,
-                   fmt::format("{}, {}: {:.4g}", rate.item, rate.series, rate.value));
+                   fmt::format("{}, {}: {}", rate.item, rate.series, rate_label(rate.value)));
     }
     return bottom + 38;
   }

@@ -44,8 +44,13 @@ bool on_device(const Json& row) { return row["device"] != "cpu"; }
 std::span<const CsvColumn> bench_columns() { return kColumns; }
 
 void complete_row(Json& row) {
-  for (const CsvColumn& column : kColumns)
-    if (const std::string key(column.key); !row.contains(key)) row[key] = nullptr;
+  Json ordered = Json::object();
+  for (const CsvColumn& column : kColumns) {
+    const std::string key(column.key);
+    ordered[key] = row.contains(key) ? row[key] : Json(nullptr);
+  }
+  ordered.update(row);
+  row = std::move(ordered);
 }
 
 bool is_cusparse(const Json& row) { return row["kernel"].get<std::string>().starts_with("cusparse."); }

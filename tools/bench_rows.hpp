@@ -13,7 +13,7 @@ namespace sptile::tools {
 /// came out.
 std::span<const CsvColumn> bench_columns();
 
-/// Gives a row a null for every column that it lacks.
+/// Puts the keys of a row in the order of the columns, null for those that it lacks.
 void complete_row(Json& row);
 
 /// True for a row that measures cuSPARSE, not a kernel of ours.

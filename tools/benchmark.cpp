@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "runtime/kernels.hpp"
@@ -55,13 +56,6 @@ class Benchmark::Conversions {
   formats::CsrView view_;
   std::vector<std::optional<Converted>> converted_;  // by place in the task's formats
 };
-
-Benchmark::Benchmark(Session& session, const BenchTask& task, CsvLog log)
-    : session_(session),
-      task_(task),
-      log_(std::move(log)),
-      measurer_(task.request.device == "cuda" ? make_cuda_measurer(session, task.flush_l2, task.check)
-                                              : make_host_measurer(session)) {}
 
 std::vector<std::string> Benchmark::kernels_of(const FormatChoice& format) const {
   if (task_.request.kernel != "all") return {task_.request.kernel};

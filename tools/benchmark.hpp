@@ -27,7 +27,8 @@ struct BenchTask {
 
 class Benchmark {
  public:
-  Benchmark(Session& session, const BenchTask& task, CsvLog log);
+  Benchmark(Session& session, const BenchTask& task, CsvLog log, std::unique_ptr<Measurer> measurer)
+      : session_(session), task_(task), log_(std::move(log)), measurer_(std::move(measurer)) {}
 
   /// Measures what the log lacks; each row is in the log when it is measured. Wrong results do not stop it,
   /// see worst(). Combinations that no kernel serves are left out with a note; when that leaves nothing, the

@@ -99,7 +99,10 @@ Status run_bench(Session& session, const BenchOptions& options) {
   if (!task) return tl::unexpected(task.error());
   auto log = CsvLog::open(options.csv, bench_columns());
   if (!log) return tl::unexpected(std::move(log.error()));
-  Benchmark benchmark(session, *task, std::move(*log));
+  Benchmark benchmark(session, *task, std::move(*log),
+                      task->request.device == "cuda"
+                          ? make_cuda_measurer(session, task->flush_l2, task->check)
+                          : make_host_measurer(session));
   if (Status s = benchmark.run(); !s) return s;
   print_rows(session, benchmark.rows(), benchmark.resumed(), benchmark.device());
   if (Status s = write_plot(options, benchmark.rows()); !s) return s;

@@ -92,12 +92,12 @@ bool Benchmark::take_over(const Json& key) {
   return true;
 }
 
-// Errors that say that a combination does not exist are noted; others are given back.
+// Errors that say that a combination does not exist are noted, each once; others are given back.
 Status Benchmark::leave_out(const Error& error) {
   const bool absent =
       error.code == Errc::unsupported || (error.code == Errc::usage && !task_.request.kernel.empty());
   if (!absent) return tl::unexpected(error);
-  session_.note("left out: " + error.text());
+  if (noted_.insert(error.text()).second) session_.note("left out: " + error.text());
   if (left_out_) left_out_ = tl::unexpected(error);
   return {};
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,7 @@ class Benchmark {
   CsvLog log_;
   std::unique_ptr<Measurer> measurer_;
   std::map<std::string, double> yardstick_us_;  // the best of this matrix, by types and N
+  std::set<std::string> noted_;
   Json rows_ = Json::array();
   std::int64_t resumed_ = 0;
   Status worst_, left_out_;  // the first of each

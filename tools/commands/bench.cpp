@@ -111,7 +111,8 @@ Status run_bench(Session& session, const BenchOptions& options) {
 
 Action declare_bench(CLI::App& app) {
   auto options = std::make_shared<BenchOptions>();
-  app.add_option("IN", options->inputs, "matrices: Matrix Market files, raw CSR files or bundles");
+  app.add_option("IN", options->inputs, "matrices: Matrix Market files, raw CSR files or bundles")
+      ->default_str("");
   app.add_option("--format", options->formats,
                  "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows");
   declare_order(app, options->orders, "--reorder", "orderings: all, or METHOD[:PRESET] with commas");

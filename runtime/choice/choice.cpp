@@ -26,6 +26,7 @@ struct Question {
   const SpmmOptions& options;
   cuda::DeviceInfo device;
   std::optional<DeviceProfile> profile;
+  bool always_count = false;
 };
 
 /// Says how products would be formed, or why the kernel cannot run.
@@ -68,11 +69,12 @@ void add_candidates(const Question& question, const SpmmMatrix& a, std::size_t p
       candidate.refused = s.error().message;
       continue;
     }
-    if (!question.profile) continue;
+    if (!question.profile && !question.always_count) continue;
     if (!features)
       features = cost_features(a.format, options.n, static_cast<std::int64_t>(size_of(options.dense)),
                                caches_of(options.device, question.device));
     candidate.features = *features;
+    if (!question.profile) continue;
     candidate.predicted_us =
         question.profile->predict(kernel.name, profile_name(candidate.precision), *features);
   }
@@ -111,10 +113,10 @@ Status check_question(std::span<const SpmmMatrix> matrices, const SpmmOptions& o
 
 }  // namespace
 
-Result<std::vector<Candidate>> predict_spmm(std::span<const SpmmMatrix> matrices,
-                                            const SpmmOptions& options) {
+Result<std::vector<Candidate>> predict_spmm(std::span<const SpmmMatrix> matrices, const SpmmOptions& options,
+                                            bool always_count) {
   if (Status s = check_question(matrices, options); !s) return tl::unexpected(s.error());
-  Question question{options, {}, {}};
+  Question question{options, {}, {}, always_count};
   if (options.device == Device::cuda) {
     Result<cuda::DeviceInfo> found = cuda::find_device(options.device_ordinal);
     if (!found) return fail(found.error().code, "predict: " + found.error().message);
@@ -129,20 +131,21 @@ Result<std::vector<Candidate>> predict_spmm(std::span<const SpmmMatrix> matrices
   return list;
 }
 
+const Candidate* chosen_of(std::span<const Candidate> list) {
+  for (const Candidate& candidate : list)
+    if (candidate.chosen) return &candidate;
+  return nullptr;
+}
+
 Result<std::shared_ptr<SpmmPlan>> plan_spmm(std::span<const SpmmMatrix> matrices,
                                             const SpmmOptions& options) {
   const auto list = predict_spmm(matrices, options);
   if (!list) return tl::unexpected(list.error());
-  std::string reasons;
-  for (const Candidate& candidate : *list) {
-    if (candidate.chosen) {
-      SpmmOptions chosen = options;
-      chosen.kernel = candidate.kernel->name;
-      return plan_spmm(matrices[candidate.matrix], chosen);
-    }
-    reasons += (reasons.empty() ? "" : "; ") + std::string(candidate.format) + ": " + candidate.refused;
-  }
-  return fail(Errc::unsupported, "plan: none of the formats can run here: " + reasons);
+  const Candidate* const best = chosen_of(*list);
+  if (best == nullptr) return plan_spmm(matrices.front(), options);
+  SpmmOptions chosen = options;
+  chosen.kernel = best->kernel->name;
+  return plan_spmm(matrices[best->matrix], chosen);
 }
 
 Result<std::optional<double>> predict_plan(const SpmmPlan& plan, const SpmmMatrix& a,
@@ -151,9 +154,8 @@ Result<std::optional<double>> predict_plan(const SpmmPlan& plan, const SpmmMatri
   same.kernel = kernel_name(plan);
   const auto list = predict_spmm({&a, 1}, same);
   if (!list) return tl::unexpected(list.error());
-  for (const Candidate& candidate : *list)
-    if (candidate.chosen) return candidate.predicted_us;
-  return std::optional<double>();
+  const Candidate* const planned = chosen_of(*list);
+  return planned != nullptr ? planned->predicted_us : std::nullopt;
 }
 
 }  // namespace sptile::runtime

@@ -29,12 +29,17 @@ struct Candidate {
 /// Lists the candidates of several formats of one matrix: every kernel of the device for each format, those
 /// that cannot run with the reason. The chosen one is the fastest predicted; without any prediction, csr, and
 /// the first that can run where that is not there. options.kernel leaves only kernels of that name;
-/// options.precision only those that satisfy it. Reads what miss_share reads of the column lists and checks
+/// options.precision only those that satisfy it. Features are counted when there is a model for them, or
+/// `always_count`. Reads what miss_share reads of the column lists and checks
 /// lengths, not contents. Errc::usage for bad options or an empty list, Errc::device as plan_spmm,
 /// Errc::bad_input for lengths that disagree or a profile that is none.
-Result<std::vector<Candidate>> predict_spmm(std::span<const SpmmMatrix> matrices, const SpmmOptions& options);
+Result<std::vector<Candidate>> predict_spmm(std::span<const SpmmMatrix> matrices, const SpmmOptions& options,
+                                            bool always_count = false);
 
-/// Plans with the chosen candidate. Errc::unsupported when none can run, naming each reason.
+/// The chosen one of a list; null when none can run.
+const Candidate* chosen_of(std::span<const Candidate> list);
+
+/// Plans with the chosen candidate; when none can run, gives the error of planning the first matrix.
 Result<std::shared_ptr<SpmmPlan>> plan_spmm(std::span<const SpmmMatrix> matrices, const SpmmOptions& options);
 
 /// Predicts the microseconds of a plan made of `a` with these options; nothing without a model of its kernel.

@@ -86,7 +86,7 @@ Result<double> Sampler::seconds(const runtime::SpmmPlan& plan, const runtime::Sp
     const auto first = runtime::timed_run(plan, operands, 1, 1);
     if (!first) return tl::unexpected(first.error());
     if (first->front() > kSlow) return first->front();
-    repeat = first->front() > kSlow / 10 ? 3 : 10;
+    repeat = std::clamp(static_cast<int>(kSlow / first->front()), 5, 20);
   }
   auto all = runtime::timed_run(plan, operands, 3, repeat);
   if (!all) return tl::unexpected(all.error());
@@ -137,7 +137,7 @@ Status Sampler::run_candidates(const formats::CsrView& a, Operands& operands,
   options.device = plan_.device;
   options.threads = session_.common.threads;
   options.precision = precision;
-  const auto candidates = runtime::predict_spmm(matrices_, options);
+  const auto candidates = runtime::predict_spmm(matrices_, options, true);
   if (!candidates) return tl::unexpected(candidates.error());
   for (const runtime::Candidate& candidate : *candidates) {
     if (!candidate.refused.empty() || is_known(candidate, operands)) continue;

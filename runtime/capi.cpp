@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "formats/layout/csr.hpp"
 #include "runtime/bundle_matrix.hpp"
 #include "runtime/capi_error.hpp"
 #include "runtime/capi_handles.hpp"
+#include "runtime/choice/choice.hpp"
 #include "runtime/spmm_plan.hpp"
 
 namespace sptile::runtime {
@@ -81,11 +83,15 @@ Result<SpmmOptions> convert_options(const sptile_spmm_options* from) {
   return options;
 }
 
-Status make_plan(const SpmmMatrix& matrix, const SpmmOptions& options, sptile_plan** out) {
-  Result<std::shared_ptr<SpmmPlan>> plan = plan_spmm(matrix, options);
+Status give_plan(Result<std::shared_ptr<SpmmPlan>> plan, sptile_plan** out) {
   if (!plan) return tl::unexpected(plan.error());
   *out = new sptile_plan{std::move(*plan)};
   return {};
+}
+
+/// The formats that the caller names; null: all.
+Result<std::vector<SpmmMatrix>> named_matrices(const sptile_bundle* handle, const char* formats) {
+  return matrices_of(handle->bundle, formats == nullptr ? std::string_view() : std::string_view(formats));
 }
 
 Status plan_bundle(const sptile_bundle* handle, const char* format, const sptile_spmm_options* from,
@@ -93,12 +99,50 @@ Status plan_bundle(const sptile_bundle* handle, const char* format, const sptile
   if (out == nullptr) return null_argument("sptile_plan_spmm", "plan");
   *out = nullptr;
   if (handle == nullptr) return null_argument("sptile_plan_spmm", "bundle");
-  if (format == nullptr) return null_argument("sptile_plan_spmm", "format");
   const Result<SpmmOptions> options = convert_options(from);
   if (!options) return tl::unexpected(options.error());
-  const Result<SpmmMatrix> matrix = matrix_of(handle->bundle, format);
-  if (!matrix) return tl::unexpected(matrix.error());
-  return make_plan(*matrix, *options, out);
+  const Result<std::vector<SpmmMatrix>> matrices = named_matrices(handle, format);
+  if (!matrices) return tl::unexpected(matrices.error());
+  if (matrices->size() == 1) return give_plan(plan_spmm(matrices->front(), *options), out);
+  return give_plan(plan_spmm(std::span<const SpmmMatrix>(*matrices), *options), out);
+}
+
+sptile_prediction prediction_of(const Candidate& candidate) {
+  sptile_prediction p = {};
+  p.format = candidate.format.data();  // literals of the tables of formats and kernels
+  p.kernel = candidate.kernel == nullptr ? nullptr : candidate.kernel->name.data();
+  p.microseconds = candidate.predicted_us.value_or(-1);
+  p.precision = code_of(candidate.precision);
+  p.usable = candidate.refused.empty() ? 1 : 0;
+  p.chosen = candidate.chosen ? 1 : 0;
+  return p;
+}
+
+Status predict_bundle(const sptile_bundle* handle, const char* formats, const sptile_spmm_options* from,
+                      void* out, std::size_t element_size, int capacity, int* count) {
+  constexpr const char* kCall = "sptile_predict_spmm";
+  if (count == nullptr) return null_argument(kCall, "count");
+  *count = 0;
+  if (handle == nullptr) return null_argument(kCall, "bundle");
+  if (out == nullptr && capacity > 0) return null_argument(kCall, "predictions");
+  if (element_size < sizeof(sptile_prediction) || capacity < 0)
+    return fail(Errc::usage, std::string(kCall) + ": element_size = " + std::to_string(element_size) +
+                                 ", capacity = " + std::to_string(capacity) +
+                                 "; pass sizeof(sptile_prediction) and the elements of the array");
+  const Result<SpmmOptions> options = convert_options(from);
+  if (!options) return tl::unexpected(options.error());
+  const Result<std::vector<SpmmMatrix>> matrices = named_matrices(handle, formats);
+  if (!matrices) return tl::unexpected(matrices.error());
+  const auto list = predict_spmm(*matrices, *options);
+  if (!list) return tl::unexpected(list.error());
+  *count = static_cast<int>(list->size());
+  for (std::size_t i = 0; i < std::min(list->size(), static_cast<std::size_t>(capacity)); ++i) {
+    const sptile_prediction p = prediction_of((*list)[i]);
+    std::byte* const element = static_cast<std::byte*>(out) + i * element_size;
+    std::memset(element, 0, element_size);  // fields of a newer caller
+    std::memcpy(element, &p, sizeof p);
+  }
+  return {};
 }
 
 /// Borrows the caller's arrays; how long they are follows from rows and row_ptr alone.
@@ -168,6 +212,13 @@ sptile_status sptile_plan_spmm(const sptile_bundle* bundle, const char* format,
   return guarded([&] { return plan_bundle(bundle, format, options, plan); });
 }
 
+sptile_status sptile_predict_spmm(const sptile_bundle* bundle, const char* formats,
+                                  const sptile_spmm_options* options, sptile_prediction* predictions,
+                                  size_t element_size, int capacity, int* count) {
+  return guarded(
+      [&] { return predict_bundle(bundle, formats, options, predictions, element_size, capacity, count); });
+}
+
 sptile_status sptile_plan_spmm_csr(int64_t rows, int64_t cols, const int64_t* row_ptr, const int32_t* col_idx,
                                    const void* values, sptile_dtype value_dtype,
                                    const sptile_spmm_options* options, sptile_plan** plan) {
@@ -178,7 +229,7 @@ sptile_status sptile_plan_spmm_csr(int64_t rows, int64_t cols, const int64_t* ro
     if (!converted) return tl::unexpected(converted.error());
     const sptile::Result<SpmmMatrix> matrix = borrow_csr(rows, cols, row_ptr, col_idx, values, value_dtype);
     if (!matrix) return tl::unexpected(matrix.error());
-    return make_plan(*matrix, *converted, plan);
+    return give_plan(plan_spmm(*matrix, *converted), plan);
   });
 }
 
@@ -208,6 +259,15 @@ sptile_status sptile_plan_kernel(const sptile_plan* plan, const char** name) {
     if (plan == nullptr) return null_argument("sptile_plan_kernel", "plan");
     if (name == nullptr) return null_argument("sptile_plan_kernel", "name");
     *name = kernel_name(*plan->plan).data();  // a literal of the kernel table
+    return {};
+  });
+}
+
+sptile_status sptile_plan_format(const sptile_plan* plan, const char** name) {
+  return guarded([&]() -> Status {
+    if (plan == nullptr) return null_argument("sptile_plan_format", "plan");
+    if (name == nullptr) return null_argument("sptile_plan_format", "name");
+    *name = plan->plan->matrix.format.layout->name.data();  // a literal of the format table
     return {};
   });
 }

@@ -21,7 +21,7 @@ namespace {
 using runtime::Precision;
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 28;  // of B or C
-constexpr double kSlow = 0.05;                                 // seconds of a run that is repeated less
+constexpr double kSlow = 0.05;                                 // seconds that the runs on a CPU may take
 constexpr std::int64_t kCheckedRows = 64;                      // neighbours that are checked together
 constexpr std::int64_t kCheckedProducts = std::int64_t{1} << 26;
 
@@ -79,19 +79,19 @@ class Sampler {
   std::vector<runtime::SpmmMatrix> matrices_;
 };
 
-// Slow runs are repeated less, on the CPU: a device is too fast for that, and every call moves B.
+// On a device the median. On the CPU, which others use too, the least of more runs; slow ones are repeated
+// less.
 Result<double> Sampler::seconds(const runtime::SpmmPlan& plan, const runtime::SpmmOperands& operands) const {
   int repeat = 10;
   if (plan_.device == runtime::Device::cpu) {
     const auto first = runtime::timed_run(plan, operands, 1, 1);
     if (!first) return tl::unexpected(first.error());
-    if (first->front() > kSlow) return first->front();
-    repeat = std::clamp(static_cast<int>(kSlow / first->front()), 5, 20);
+    repeat = std::clamp(static_cast<int>(kSlow / first->front()), 3, 20);
   }
   auto all = runtime::timed_run(plan, operands, 3, repeat);
   if (!all) return tl::unexpected(all.error());
-  std::nth_element(all->begin(), all->begin() + std::ssize(*all) / 2, all->end());
-  return (*all)[all->size() / 2];
+  std::sort(all->begin(), all->end());
+  return (*all)[plan_.device == runtime::Device::cpu ? 0 : all->size() / 2];
 }
 
 bool Sampler::is_known(const runtime::Candidate& candidate, const Operands& operands) const {

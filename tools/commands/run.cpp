@@ -68,7 +68,7 @@ std::vector<std::string_view> absent_formats(const runtime::Bundle& bundle, cons
 
 std::string candidates_text(const std::vector<runtime::Candidate>& candidates,
                             const std::vector<std::string_view>& absent) {
-  std::vector<std::vector<std::string>> table = {{"format", "kernel", "products", "predicted", ""}};
+  std::vector<std::vector<std::string>> table = {{"format", "kernel", "products", "predicted", "why"}};
   for (const runtime::Candidate& c : candidates)
     table.push_back({std::string(c.format), c.kernel == nullptr ? "-" : std::string(c.kernel->name),
                      c.refused.empty() ? std::string(name_of(c.precision)) : "-", predicted_text(c),
@@ -112,10 +112,14 @@ Status run_run(Session& session, const RunOptions& options) {
   const std::shared_ptr<const runtime::Bundle>& bundle = *opened;
   const auto matrices = formats_to_try(bundle, options);
   if (!matrices) return tl::unexpected(matrices.error());
-  const auto candidates = runtime::predict_spmm(
-      *matrices, plan_options(session, options.request, matrices->front().format.value_dtype()));
-  if (!candidates) return tl::unexpected(candidates.error());
-  const runtime::Candidate* const chosen = runtime::chosen_of(*candidates);
+  std::vector<runtime::Candidate> candidates;
+  if (matrices->size() > 1 || options.explain) {  // one format needs no model
+    const DType values = matrices->front().format.value_dtype();
+    auto list = runtime::predict_spmm(*matrices, plan_options(session, options.request, values));
+    if (!list) return tl::unexpected(list.error());
+    candidates = std::move(*list);
+  }
+  const runtime::Candidate* const chosen = runtime::chosen_of(candidates);
   const runtime::SpmmMatrix& a = (*matrices)[chosen == nullptr ? 0 : chosen->matrix];
   SpmmRequest request = options.request;
   if (chosen != nullptr) request.kernel = chosen->kernel->name;  // else planning says what is wrong
@@ -128,9 +132,9 @@ Status run_run(Session& session, const RunOptions& options) {
   json["bundle"] = options.bundle;
   json.update(to_json(*measured));
   json.update({{"threads", session.common.threads}, {"seed", session.common.seed}});
-  json["candidates"] = candidates_json(*candidates);
+  json["candidates"] = candidates_json(candidates);
   const std::string why =
-      options.explain ? candidates_text(*candidates, absent_formats(*bundle, options)) : "";
+      options.explain ? candidates_text(candidates, absent_formats(*bundle, options)) : "";
   print_result(session, json, why + run_text(*measured));
   return check_outcome(*measured);
 }

@@ -86,8 +86,8 @@ constexpr std::uint64_t kHash = 0x9E3779B97F4A7C15;
 /// Rows that a simulated cache has at most: larger caches are simulated for a share of the columns only,
 /// whose fetches see a cache of that share (Waldspurger et al., SHARDS, FAST 2015).
 constexpr std::int64_t kMostRows = 1 << 14;
-/// Slots for each row, so that few columns want the same slot.
-constexpr std::uint64_t kSlotsPerRow = 16;
+/// Enough slots that few columns want the same one.
+constexpr std::uint64_t kSlotsPerRow = 32, kLeastSlots = 4096;
 
 /// Two generations of rows of B, of which the older one is forgotten when the younger one is full.
 class TwoGenerations {
@@ -95,7 +95,7 @@ class TwoGenerations {
   explicit TwoGenerations(std::int64_t room) {
     while (room >> skip_ > kMostRows) ++skip_;
     half_ = std::max<std::int64_t>((room >> skip_) / 2, 1);
-    slots_.resize(std::bit_ceil(kSlotsPerRow * static_cast<std::uint64_t>(half_)));
+    slots_.resize(std::bit_ceil(std::max(kSlotsPerRow * static_cast<std::uint64_t>(half_), kLeastSlots)));
   }
 
   /// True for columns that are looked at.

@@ -1,6 +1,7 @@
 #include "runtime/choice/cost_features.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sptile::runtime {
 namespace {
@@ -25,6 +26,8 @@ CostFeatures cost_features(const formats::FormatView& a, std::int64_t n, std::in
   const auto rounds = static_cast<double>(static_cast<std::int64_t>(std::min(slices, 1e15)));
   const auto fetches = static_cast<double>(counts.fetches);
   const double gathered = fetches * row_bytes, written = static_cast<double>(a.rows) * row_bytes;
+  const double rows_of_unit =
+      std::ceil(static_cast<double>(a.rows) / std::max<double>(1, static_cast<double>(counts.units)));
   // A near cache holds one slice of a row at a time.
   const double near_row = std::min(row_bytes, static_cast<double>(kSliceBytes));
   const double far = gathered * share_past(counts, caches.near_bytes, near_row, kNearSample);
@@ -40,7 +43,8 @@ CostFeatures cost_features(const formats::FormatView& a, std::int64_t n, std::in
           static_cast<double>(counts.entries) * rounds * 1e-6,
           static_cast<double>(counts.tiles) * rounds * 1e-6,
           static_cast<double>(counts.units) * rounds * 1e-6,
-          static_cast<double>(counts.longest) * 1e-3};
+          static_cast<double>(counts.longest) * 1e-3,
+          static_cast<double>(counts.pieces) * rows_of_unit * row_bytes * 1e-6};
 }
 
 }  // namespace sptile::runtime

@@ -19,7 +19,7 @@ struct FeatureInfo {
 /// that a near cache (L1, shared memory) does not have, those that come from memory. The others are work that
 /// does not depend on N, repeated for every slice of columns, and what one unit takes that cannot be shared
 /// out.
-inline constexpr std::array<FeatureInfo, 8> kFeatures = {{
+inline constexpr std::array<FeatureInfo, 9> kFeatures = {{
     {"launch", "starting the kernel"},
     {"gather_mb", "rows of B that are fetched"},
     {"far_mb", "of which the near cache does not have"},
@@ -28,6 +28,7 @@ inline constexpr std::array<FeatureInfo, 8> kFeatures = {{
     {"tiles_m", "tiles that are multiplied"},
     {"units_m", "rows or windows that are written"},
     {"longest_k", "fetches of the longest row or window"},
+    {"partial_mb", "sums of the pieces that long rows or windows are cut into"},
 }};
 
 /// Megabytes, millions and thousands, in the order of kFeatures.

@@ -22,27 +22,32 @@ std::int64_t distance(std::int64_t from, std::int64_t to) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from));
 }
 
-/// Gives the longest distance between neighbouring offsets.
+/// Looks at units that have `fetches` for each step of their offsets, and a list of columns with all of them.
 template <class T>
-std::int64_t longest_run(std::span<const T> offsets) {
+void count_units(std::span<const T> offsets, std::int64_t fetches, std::span<const std::int32_t> columns,
+                 FormatCounts& counts) {
+  counts.units = std::max<std::int64_t>(std::ssize(offsets) - 1, 0);
+  const std::int64_t all = std::ssize(columns) / fetches;
+  const std::int64_t steps = std::clamp(all / kItems, kLeastPiece / fetches, kMostPiece / fetches);
   std::int64_t longest = 0;
-  for (std::size_t i = 1; i < offsets.size(); ++i)
-    longest = std::max(longest, distance(offsets[i - 1], offsets[i]));
-  return longest;
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    const std::int64_t length = std::clamp(distance(offsets[i - 1], offsets[i]), std::int64_t{0}, all);
+    longest = std::max(longest, length);
+    if (length / steps > kLongPieces) counts.pieces += length / steps;
+  }
+  counts.longest = fetches * longest;
 }
 
 void count_csr(const FormatView& a, FormatCounts& counts) {
   const formats::CsrView csr = formats::as_csr(a);
-  counts.units = a.rows;
-  counts.longest = longest_run(csr.row_ptr);
+  count_units(csr.row_ptr, 1, csr.col_idx, counts);
   counts.lists = {csr.col_idx};
 }
 
 /// Windows whose tiles have 8 columns each.
 void count_windows(std::span<const std::int32_t> tile_offset, std::span<const std::int32_t> columns,
                    FormatCounts& counts) {
-  counts.units = std::max<std::int64_t>(std::ssize(tile_offset) - 1, 0);
-  counts.longest = 8 * longest_run(tile_offset);
+  count_units(tile_offset, 8, columns, counts);
   counts.lists[0] = columns;
 }
 

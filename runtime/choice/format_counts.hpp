@@ -12,6 +12,8 @@ namespace sptile::runtime {
 /// The lists of columns of a format, in the order in which a kernel fetches rows of B; rs_tile has two.
 using FetchLists = std::array<std::span<const std::int32_t>, 2>;
 
+inline constexpr std::int64_t kItems = 20'000, kLeastPiece = 128, kMostPiece = 512, kLongPieces = 3;
+
 /// Counts of one format.
 struct FormatCounts {
   std::int64_t fetches = 0;  ///< rows of B that are asked for: csr nnz, tiles 8 a tile, tall 8 a group
@@ -19,13 +21,15 @@ struct FormatCounts {
   std::int64_t entries = 0;  ///< of the matrix
   std::int64_t units = 0;    ///< windows, or rows where there are none
   std::int64_t longest = 0;  ///< fetches of the longest unit
+  std::int64_t pieces = 0;   ///< that long units are cut into, so that all multiprocessors have work
   std::int64_t bytes = 0;    ///< of all arrays
   FetchLists lists = {};
 };
 
-/// Counts in O(1) from the lengths of the arrays, and O(units) for the longest one. The lengths must agree
-/// (check_lengths); contents may be anything: counts of a damaged matrix mean nothing, but reading them is
-/// safe.
+/// Counts in O(1) from the lengths of the arrays, and O(units) for the longest one and the pieces. Kernels
+/// cut units in their own ways; here a piece has 1/kItems of all fetches, but kLeastPiece to kMostPiece of
+/// them, and units of more than kLongPieces are cut. The lengths must agree (check_lengths); contents may be
+/// anything: counts of a damaged matrix mean nothing, but reading them is safe.
 FormatCounts count_format(const formats::FormatView& a);
 
 /// Estimates the share of fetches, 0 to 1, that a cache with room for `room` rows of B must bring from

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "formats/layout/csr.hpp"
 #include "tests/bundle_sample.hpp"
 
@@ -32,6 +34,7 @@ TEST_CASE("cost features: everything fits into the caches") {
   CHECK(feature(f, "tiles_m") == 0);
   CHECK(feature(f, "units_m") == doctest::Approx(3e-6));
   CHECK(feature(f, "longest_k") == doctest::Approx(3e-3));
+  CHECK(feature(f, "partial_mb") == 0);
 }
 
 TEST_CASE("cost features: caches for less than one row of B") {
@@ -51,6 +54,16 @@ TEST_CASE("cost features: tiles, and slices of 512 bytes") {
   CHECK(feature(f, "entries_m") == doctest::Approx(10e-6));
   CHECK(feature(f, "units_m") == doctest::Approx(2e-6));
   CHECK(feature(f, "longest_k") == doctest::Approx(8e-3));
+}
+
+TEST_CASE("cost features: one long row in pieces") {
+  const std::vector<std::int64_t> row_ptr = {0, 1000, 1001};  // pieces of 128: seven of the first row
+  std::vector<std::int32_t> columns(1001, 0);
+  for (std::size_t i = 0; i < 1000; ++i) columns[i] = static_cast<std::int32_t>(i);
+  const formats::CsrView a{2, 1000, row_ptr, columns, {}};
+  const CostFeatures f = runtime::cost_features(formats::as_format(a), 32, 4, {128e3, 50e6});
+  CHECK(feature(f, "partial_mb") == doctest::Approx(7 * 128e-6));
+  CHECK(feature(f, "longest_k") == doctest::Approx(1));
 }
 
 TEST_CASE("cost features: the largest N there can be") {

@@ -53,11 +53,6 @@ std::string quoted(std::string_view word) {
   return text + (word.size() > 40 ? "...'" : "'");
 }
 
-bool is_feature(std::string_view name) {
-  return std::any_of(kFeatures.begin(), kFeatures.end(),
-                     [&](const FeatureInfo& row) { return row.name == name; });
-}
-
 bool is_name(std::string_view word) {
   return !word.empty() && word.size() <= 64 && std::all_of(word.begin(), word.end(), [](unsigned char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -141,6 +136,11 @@ std::string shortest(double value) {
 }
 
 }  // namespace
+
+bool is_feature(std::string_view name) {
+  return std::any_of(kFeatures.begin(), kFeatures.end(),
+                     [&](const FeatureInfo& row) { return row.name == name; });
+}
 
 std::string_view profile_name(Precision precision) { return kPrecisionNames[static_cast<int>(precision)]; }
 

@@ -56,6 +56,9 @@ class DeviceProfile {
   [[nodiscard]] std::string_view known_precision(std::string_view kernel, std::string_view precision) const;
 };
 
+/// True for the names of kFeatures.
+bool is_feature(std::string_view name);
+
 /// Name of a precision in profiles: "tf32".
 std::string_view profile_name(Precision precision);
 

@@ -20,9 +20,9 @@ namespace {
 
 using runtime::Precision;
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 28;  // of B or C
-constexpr double kSlow = 0.05;                                 // seconds that the runs on a CPU may take
-constexpr std::int64_t kCheckedRows = 64;                      // neighbours that are checked together
+constexpr std::int64_t kMostElements = 100'000'000;  // of B or C: far more than any cache
+constexpr double kSlow = 0.05;                       // seconds that the runs on a CPU may take
+constexpr std::int64_t kCheckedRows = 64;            // neighbours that are checked together
 constexpr std::int64_t kCheckedProducts = std::int64_t{1} << 26;
 
 // B and C for one N and type.

@@ -143,6 +143,15 @@ Result<std::string> profile_path(const CalibrateOptions& options, const runtime:
   return folder + "/" + runtime::profile_file_name(device);
 }
 
+// Takes over what the profile used until now has beside costs: constants of the kernels themselves. A profile
+// that cannot be read has none.
+void keep_other_numbers(runtime::DeviceProfile& profile) {
+  const auto known = runtime::find_profile(profile.device);
+  if (!known || !*known || (*known)->device.name != profile.device.name) return;
+  for (const runtime::ProfileNumber& number : (*known)->numbers)
+    if (!runtime::is_feature(number.name)) profile.numbers.push_back(number);
+}
+
 Status run_calibrate(Session& session, const CalibrateOptions& options) {
   SpmmRequest request;
   request.device = options.device;
@@ -160,6 +169,7 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
   runtime::DeviceProfile profile;
   profile.device = *device;
   profile.numbers = fit_costs(*samples);
+  keep_other_numbers(profile);
   const auto fits = fit_quality(profile, *samples);
   const ChoiceQuality choice = choice_quality(profile, *samples);
   const std::string comments[] = {fmt::format("sptile calibrate{}, {}: {} measurements",

@@ -11,7 +11,10 @@ head -1 "$profile"
 sptile convert "$ROOT/data/examples/us_states.mtx" a.h5 -q
 sptile run a.h5 --json | json-has predicted_us 'candidates[].predicted_us' 'candidates[].chosen'
 [ "$(sptile run a.h5 --json | jq '[.candidates[] | select(.predicted_us > 0)] | length')" = 6 ] || echo "no predictions"
-# It is renewed, but a file that is named is not replaced.
+# It is renewed, with what kernels keep there, but a file that is named is not replaced.
+printf 'number cpu.bmat.avx2 any balance 0.5\n' >> "$profile"
 sptile calibrate --quick -q > /dev/null
+grep -c balance "$profile" > count
+[ "$(cat count)" = 1 ] || echo "the kernel's own number is lost"
 sptile calibrate --quick -o "$profile" 2> message && echo "replaced"
 grep -q -- --force message

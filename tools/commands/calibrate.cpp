@@ -3,6 +3,7 @@
 
 #include <ctime>
 #include <filesystem>
+#include <optional>
 
 #include "formats/io/atomic_file.hpp"
 #include "runtime/choice/profiles.hpp"
@@ -66,15 +67,13 @@ Result<std::vector<Sample>> measure_suite(Session& session, const CalibrateOptio
   return samples;
 }
 
-Status write_text(const std::string& path, const std::string& text, bool force) {
-  auto file = formats::AtomicFile::create(path, force);
-  if (!file) return tl::unexpected(file.error());
+Status write_text(formats::AtomicFile& file, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = ::write(file->fd(), text.data() + done, text.size() - done);
-    if (wrote < 0) return fail(Errc::io, "writing failed", path);
+    const ssize_t wrote = ::write(file.fd(), text.data() + done, text.size() - done);
+    if (wrote < 0) return fail(Errc::io, "writing failed", file.temporary_path());
     done += static_cast<std::size_t>(wrote);
   }
-  return file->commit();
+  return file.commit();
 }
 
 std::string today() {
@@ -161,11 +160,19 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
   const auto path = profile_path(options, *device);
   if (!path) return tl::unexpected(path.error());
   const bool force = options.force || options.out.empty();  // the user's own profile is renewed
+  auto file = formats::AtomicFile::create(*path, force);    // before anything that takes long
+  if (!file) return tl::unexpected(file.error());
+  std::optional<formats::AtomicFile> samples_file;
+  if (!options.samples.empty()) {
+    auto created = formats::AtomicFile::create(options.samples, options.force);
+    if (!created) return tl::unexpected(created.error());
+    samples_file = std::move(*created);
+  }
   const Stopwatch watch;
   const auto samples = measure_suite(session, options);
   if (!samples) return tl::unexpected(samples.error());
-  if (!options.samples.empty())
-    if (const Status s = write_text(options.samples, samples_csv(*samples), options.force); !s) return s;
+  if (samples_file)
+    if (const Status s = write_text(*samples_file, samples_csv(*samples)); !s) return s;
   runtime::DeviceProfile profile;
   profile.device = *device;
   profile.numbers = fit_costs(*samples);
@@ -176,7 +183,7 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
                                               options.quick ? " --quick" : "", today(), samples->size()),
                                   fmt::format("choice within 10% of the best in {:.0f}% of {} cases",
                                               100 * choice.within_10, choice.cases)};
-  if (const Status s = write_text(*path, runtime::format_profile(profile, comments), force); !s) return s;
+  if (const Status s = write_text(*file, runtime::format_profile(profile, comments)); !s) return s;
   Json json = new_result(session);
   json.update({{"device", options.device}, {"name", device->name}, {"output", *path}});
   json.update({{"quick", options.quick}, {"measurements", samples->size()}, {"seconds", watch.seconds()}});

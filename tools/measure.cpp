@@ -8,6 +8,7 @@
 #include <set>
 
 #include "formats/csr.hpp"
+#include "runtime/choice/choice.hpp"
 #include "runtime/kernels.hpp"
 #include "runtime/reference/spmm.hpp"
 #include "tools/devices.hpp"
@@ -136,6 +137,9 @@ Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix
   m.plan_us = planning.seconds() * 1e6;
   m.kernel = runtime::kernel_name(**plan);
   m.precision = name_of(runtime::precision_of(**plan));
+  const auto predicted = runtime::predict_plan(**plan, a, options);
+  if (predicted) m.predicted_us = *predicted;
+  if (!predicted) session.note("no prediction: " + predicted.error().text());
 
   const formats::Array b = random_dense(a.format.cols, request.n, dense, session.common.seed);
   formats::Array c =
@@ -173,6 +177,7 @@ Json to_json(const SpmmMeasurement& m) {
   Json json = {{"device", m.device}, {"op", m.op}, {"format", m.format}, {"kernel", m.kernel}, {"n", m.n}};
   json.update({{"dtype", m.dtype}, {"value_dtype", m.value_dtype}, {"precision", m.precision}});
   json.update({{"median_us", m.median_us}, {"min_us", m.min_us}, {"spread", m.spread}, {"gflops", m.gflops}});
+  json["predicted_us"] = m.predicted_us ? Json(*m.predicted_us) : Json(nullptr);
   json.update({{"plan_us", m.plan_us}, {"repeat", m.repeat}});
   json["rel_err"] = m.checked ? Json(m.rel_err) : Json(nullptr);
   json["tolerance"] = m.checked ? Json(m.tolerance) : Json(nullptr);

@@ -30,6 +30,7 @@ struct SpmmMeasurement {
   std::int64_t n = 0;
   double plan_us = 0, median_us = 0, min_us = 0, spread = 0;  ///< spread: (90th - 10th percentile) / median
   double gflops = 0;                                          ///< 2 nnz n / median
+  std::optional<double> predicted_us;  ///< by the cost model; nothing where it does not know the kernel
   int repeat = 0;
   bool checked = false;
   double rel_err = 0, tolerance = 0;  ///< meaningful when checked

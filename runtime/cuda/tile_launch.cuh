@@ -19,6 +19,14 @@ inline bool aligned(const Launch& launch, std::int64_t element_bytes, std::int64
          multiple(launch.ldb) && multiple(launch.ldc) && multiple(launch.n);
 }
 
+/// Percent of a multiprocessor's memory that kWarpsPerSm warps need; a block itself takes 1 KiB.
+template <class K>
+int carveout(const DeviceInfo& device, std::int64_t warps_per_block) {
+  const std::int64_t bytes = K::kWarpsPerSm * (std::int64_t{K::kSharedBytes} + 1024 / warps_per_block);
+  const auto all = static_cast<std::int64_t>(device.shared_per_block + 1024);
+  return static_cast<int>(std::min<std::int64_t>((100 * bytes + all - 1) / all, 100));
+}
+
 /// Starts the kernels of one instance.
 template <class K>
 int start_tiles(TileTask task, ShortTask part, const Launch& launch, cudaStream_t stream) {
@@ -37,13 +45,16 @@ int start_tiles(TileTask task, ShortTask part, const Launch& launch, cudaStream_
   const std::int64_t blocks = per_pass * task.passes + (part.item_count + warps - 1) / warps;
   int error = 0;
   if (blocks > 0)
-    error = start_kernel(tile_product<K>, static_cast<unsigned>(blocks), static_cast<unsigned>(warps * kWarp),
-                         stream, task, part);
+    error = start_kernel<tile_product<K>>({.blocks = dim3(static_cast<unsigned>(blocks)),
+                                           .threads = static_cast<unsigned>(warps * kWarp),
+                                           .shared_bytes = static_cast<std::size_t>(warps * K::kSharedBytes),
+                                           .carveout = carveout<K>(*launch.device, warps)},
+                                          *launch.device, stream, task, part);
   const auto splits = static_cast<unsigned>(numbers[kSplitCount]);
   constexpr int kHeight = 8 * K::kHalves;
   if (splits > 0 && error == 0)
-    error = start_kernel(tile_sum<typename K::Dense, typename K::Acc, kHeight>, splits * kHeight, kSumThreads,
-                         stream, task);
+    error = start_kernel<tile_sum<typename K::Dense, typename K::Acc, kHeight>>(
+        {.blocks = dim3(splits * kHeight), .threads = kSumThreads}, *launch.device, stream, task);
   return error;
 }
 

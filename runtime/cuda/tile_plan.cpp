@@ -16,10 +16,6 @@ using formats::FormatView;
 
 constexpr std::size_t kAlignment = 256;
 
-/// Warps that are neighbours in the matrix and share a multiprocessor, and so find each other's B rows in its
-/// cache.
-constexpr std::int64_t kWarpsInBlock = 4;
-
 /// Appends an array to the schedule; gives its offset.
 template <class T>
 std::int64_t append(Schedule& schedule, std::span<const T> part) {
@@ -75,7 +71,7 @@ Schedule schedule_windows(const Request& request, const TileWindows& windows) {
   numbers[kSplitCount] = std::ssize(divided.splits);
   numbers[kMasksAt] = numbers[kWindowRowAt] = numbers[kWindowTileAt] = -1;
   numbers[kVariant] = chosen;
-  numbers[kWarpsPerBlock] = kWarpsInBlock;
+  numbers[kWarpsPerBlock] = tuning.warps_per_block;
   numbers[kSlicesTogether] =
       slices_together(request.format.cols, slices,
                       static_cast<std::int64_t>(request.element_bytes) * variant.features, request.device);

@@ -8,7 +8,9 @@ namespace {
 struct Divider {
   const TileWindows& windows;
   const TileTuning& tuning;
-  std::int64_t target;
+  std::int64_t warps;      ///< of the device, for each slice
+  std::int64_t remaining;  ///< cost of the windows from the current one on
+  std::int64_t piece;      ///< tiles of a piece of a long window
   TileSchedule result = {};
   std::vector<TileItem> runs = {};
 
@@ -24,7 +26,7 @@ struct Divider {
   }
 
   void add_pieces(std::int64_t window) {
-    const std::int64_t count = (tiles(window) + target - 1) / target;
+    const std::int64_t count = (tiles(window) + piece - 1) / piece;
     result.splits.push_back(
         {static_cast<std::int32_t>(window), result.slots, static_cast<std::int32_t>(count)});
     std::int64_t value = windows.first_value(*windows.format, first_tile(window));
@@ -37,46 +39,49 @@ struct Divider {
     }
   }
 
+  /// Cost of the next run: at the end ever less, so that all warps end at about the same time.
+  std::int64_t target() const {
+    return std::clamp<std::int64_t>(remaining / (2 * warps), tuning.min_item_cost, tuning.max_item_cost);
+  }
+
   void divide() {
     const std::int64_t count = std::ssize(windows.tile_offset) - 1;
     std::int64_t begin = 0, cost = 0;
     for (std::int64_t w = 0; w < count; ++w) {
-      if (tiles(w) > tuning.split_factor * target) {
+      const std::int64_t next = tiles(w) + tuning.window_cost;
+      if (tiles(w) > tuning.split_factor * piece) {
         add_run(begin, w);
         add_pieces(w);
         begin = w + 1;
         cost = 0;
-        continue;
-      }
-      const std::int64_t next = tiles(w) + tuning.window_cost;
-      if (cost > 0 && (cost + next > target || w - begin == kMaxItemWindows)) {
+      } else if (cost > 0 && (cost + next > target() || w - begin == kMaxItemWindows)) {
         add_run(begin, w);
         begin = w;
-        cost = 0;
+        cost = next;
+      } else {
+        cost += next;
       }
-      cost += next;
+      remaining -= next;
     }
     add_run(begin, count);
   }
 };
 
-/// Length that gives every warp of the device some items, within the bounds of the tuning.
-std::int64_t item_target(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device) {
-  const std::int64_t count = std::ssize(windows.tile_offset) - 1;
-  const std::int64_t cost = windows.tile_offset.back() + tuning.window_cost * count;
-  const std::int64_t warps = std::int64_t{std::max(device.sm_count, 1)} * tuning.warps_per_sm;
-  const std::int64_t even = cost * tuning.slices / (warps * tuning.items_per_warp);
-  return std::clamp<std::int64_t>(even, tuning.min_item_cost, tuning.max_item_cost);
-}
-
 }  // namespace
 
 TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device) {
-  Divider divider{windows, tuning, item_target(windows, tuning, device)};
+  const std::int64_t count = std::ssize(windows.tile_offset) - 1;
+  const std::int64_t cost = windows.tile_offset.back() + tuning.window_cost * count;
+  const std::int64_t warps =
+      std::max<std::int64_t>(std::int64_t{device.sm_count} * tuning.warps_per_sm / tuning.slices, 1);
+  Divider divider{
+      windows, tuning, warps, cost,
+      std::clamp<std::int64_t>(cost / (warps * tuning.rounds), tuning.min_item_cost, tuning.max_item_cost)};
   divider.divide();
-  // Runs are no longer than the target, or one window of up to split_factor targets: those start first.
+  // Runs are no longer than they should be, except one window of up to split_factor pieces: those start
+  // first.
   const auto is_short = [&](const TileItem& item) {
-    return item.tile_end - item.tile_begin <= divider.target;
+    return item.tile_end - item.tile_begin <= tuning.max_item_cost;
   };
   std::stable_sort(divider.runs.begin(), divider.runs.end(), [&](const TileItem& a, const TileItem& b) {
     if (is_short(a) || is_short(b)) return !is_short(a) && is_short(b);

@@ -52,19 +52,20 @@ struct TileWindows {
   const formats::FormatView* format;
 };
 
-/// Numbers that depend on kernel and device.
+/// Numbers to be measured; those of the kernel are filled in when planning.
 struct TileTuning {
-  int slices = 1;          ///< parts of the columns of B, each the work of another warp
-  int warps_per_sm = 24;   ///< that fit on a multiprocessor
-  int items_per_warp = 6;  ///< items that each of them should find, for balance
-  int min_item_cost = 16;  ///< tiles below which an item is not worth starting
-  int max_item_cost = 64;  ///< tiles above which more help nobody
-  int window_cost = 2;     ///< cost of writing a window, in tiles
-  int split_factor = 3;    ///< windows of more than so many times the target are cut
+  int slices = 1;           ///< parts of the columns of B, each the work of another warp
+  int warps_per_sm = 16;    ///< that fit on a multiprocessor
+  int warps_per_block = 4;  ///< neighbours in the matrix that share a first cache
+  int min_item_cost = 12;   ///< tiles below which an item is not worth starting
+  int max_item_cost = 48;   ///< tiles above which warps that run together share too few B rows in caches
+  int window_cost = 2;      ///< cost of writing a window, in tiles
+  int rounds = 3;        ///< pieces of a window are so small that each warp of the device could have so many
+  int split_factor = 3;  ///< windows of more than so many times the length of such a piece are cut
 };
 
 struct TileSchedule {
-  std::vector<TileItem> items;  ///< long ones first, the others in the order of their windows
+  std::vector<TileItem> items;  ///< long windows first, the others in order and at last ever shorter
   std::vector<SplitWindow> splits;
   std::int32_t slots = 0;  ///< of partial sums
 };

@@ -11,7 +11,6 @@
 namespace sptile::runtime::cuda {
 
 inline constexpr int kMaxTileThreads = 256;  ///< of a block; how many it has, the schedule says
-inline constexpr int kSumThreads = 128;
 
 /// The warp's part of shared memory.
 template <class K>
@@ -43,43 +42,6 @@ __global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
     if (item_number >= part.item_count) return;
     const ShortRows item = part.items[item_number];
     ShortRowsWarp<typename K::Value, typename K::Math, K::kVector>(task, part, item, lane).run();
-  }
-}
-
-/// Adds the partial sums of split windows. A block has one row; in each warp 8 lanes have 16 bytes of it
-/// each, and four such groups share the pieces. The order of additions depends on nothing but the number of
-/// pieces.
-template <class Dense, class Acc, int kHeight>
-__global__ void __launch_bounds__(kSumThreads) tile_sum(const __grid_constant__ TileTask task) {
-  constexpr int kElements = 16 / sizeof(Acc), kGroups = 4;
-  follow_previous_kernel();
-  const SplitWindow split = task.splits[blockIdx.x / kHeight];
-  const int in_window = static_cast<int>(blockIdx.x) % kHeight, lane = static_cast<int>(threadIdx.x) % kWarp;
-  std::int64_t row =
-      task.window_row == nullptr ? std::int64_t{split.window} * kHeight : task.window_row[split.window];
-  row += in_window;
-  if (row >= task.rows) return;
-  if (task.row_order != nullptr) row = task.row_order[row];
-  const Acc* const partials = static_cast<const Acc*>(task.partials) +
-                              (std::int64_t{split.first_slot} * kHeight + in_window) * task.padded_n;
-  const std::int64_t next = kHeight * task.padded_n;
-  for (std::int64_t first = threadIdx.x / kWarp * (8 * kElements); first < task.n;
-       first += kSumThreads / kWarp * (8 * kElements)) {
-    const std::int64_t feature = first + lane % 8 * kElements;
-    Acc sum[kElements] = {};
-#pragma unroll 4
-    for (int p = lane / 8; p < split.count; p += kGroups) {
-      const auto piece = *reinterpret_cast<const RowPiece<Acc, kElements>*>(partials + p * next + feature);
-#pragma unroll
-      for (int e = 0; e < kElements; ++e) sum[e] += piece.e[e];
-    }
-#pragma unroll
-    for (int apart = 8; apart < kWarp; apart *= 2)
-#pragma unroll
-      for (int e = 0; e < kElements; ++e) sum[e] += __shfl_sync(~0u, sum[e], lane ^ apart);
-    if (lane < 8)
-      store_piece<false>(static_cast<Dense*>(task.c) + row * task.ldc + feature, sum, scale_of<Acc>(task),
-                         static_cast<int>(min(task.n - feature, std::int64_t{kElements})));
   }
 }
 

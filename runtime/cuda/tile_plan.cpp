@@ -15,6 +15,7 @@ namespace {
 using formats::FormatView;
 
 constexpr std::size_t kAlignment = 256;
+constexpr std::int64_t kLeastFeatures = 16;  ///< of a warp: one segment of f64
 
 /// Appends an array to the schedule; gives its offset.
 template <class T>
@@ -60,11 +61,14 @@ Schedule schedule_windows(const Request& request, const TileWindows& windows) {
   tuning.warps_per_sm = variant.warps_per_sm;
   const TileSchedule divided = divide_windows(windows, tuning, request.device);
 
-  const std::size_t accumulator = request.element_bytes == 8 ? 8 : 4;
-  schedule.workspace_bytes = static_cast<std::size_t>(divided.slots) *
-                             static_cast<std::size_t>(request.height) * static_cast<std::size_t>(slices) *
-                             static_cast<std::size_t>(variant.features) * accumulator;
+  // A launch with operands that are not aligned has slices of fewer columns, but not of fewer than these.
+  const std::int64_t most_slices = (request.n + kLeastFeatures - 1) / kLeastFeatures;
+  const std::int64_t counters = (4 * divided.counters * most_slices + 255) / 256 * 256;
+  const std::int64_t accumulator = request.element_bytes == 8 ? 8 : 4;
+  const std::int64_t slot = std::int64_t{request.height} * slices * variant.features * accumulator;
+  schedule.workspace_bytes = static_cast<std::size_t>(counters + divided.slots * slot);
   auto& numbers = schedule.numbers;
+  numbers[kPartialsAt] = counters;
   numbers[kItemsAt] = append(schedule, divided.items);
   numbers[kItemCount] = std::ssize(divided.items);
   numbers[kSplitsAt] = append(schedule, divided.splits);

@@ -15,6 +15,7 @@ enum TileNumber {
   kItemCount,
   kSplitsAt,
   kSplitCount,
+  kPartialsAt,  ///< in the workspace, behind the counters
   kShortAt,
   kShortCount,
   kEmptyRowsAt,

@@ -26,15 +26,17 @@ struct Divider {
   }
 
   void add_pieces(std::int64_t window) {
-    const std::int64_t count = (tiles(window) + piece - 1) / piece;
-    result.splits.push_back(
-        {static_cast<std::int32_t>(window), result.slots, static_cast<std::int32_t>(count)});
+    const auto count = static_cast<std::int32_t>((tiles(window) + piece - 1) / piece);
+    const auto split = static_cast<std::int32_t>(result.splits.size());
+    result.splits.push_back({result.slots, count, result.counters});
+    for (std::int32_t pieces = count; pieces > 1; pieces = sum_groups(pieces))
+      result.counters += sum_groups(pieces);
     std::int64_t value = windows.first_value(*windows.format, first_tile(window));
-    for (std::int64_t p = 0; p < count; ++p) {
+    for (std::int32_t p = 0; p < count; ++p) {
       const auto begin = static_cast<std::int32_t>(first_tile(window) + tiles(window) * p / count);
       const auto end = static_cast<std::int32_t>(first_tile(window) + tiles(window) * (p + 1) / count);
       result.items.push_back({value, begin, end, static_cast<std::int32_t>(window),
-                              static_cast<std::int32_t>(window + 1), result.slots++});
+                              static_cast<std::int32_t>(window + 1), result.slots++, split});
       for (std::int64_t t = begin; t < end; ++t) value += windows.tile_values(*windows.format, t);
     }
   }

@@ -3,14 +3,14 @@
 // An item is what one warp does for one slice of the columns of B: a run of whole windows, or one piece of a
 // long window. Items are about equally long: a window costs its tiles plus kWindowCost for writing its rows
 // (Acc-SpMM, PPoPP 2025, section 3.5, counts the write-back in the same way). Windows far above the target
-// are cut in pieces, whose sums go to the workspace and are added in order by a second kernel, so results do
-// not depend on timing.
+// are cut in pieces, whose sums go to the workspace and are added in an order that does not depend on timing.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "runtime/cuda/qualifiers.hpp"
 #include "runtime/cuda/spmm_kernel.hpp"
 
 namespace sptile::runtime::cuda {
@@ -24,14 +24,19 @@ struct alignas(16) TileItem {
   std::int32_t tile_begin, tile_end;
   std::int32_t window_begin, window_end;
   std::int32_t slot;
-  std::int32_t unused = 0;
+  std::int32_t split = -1;  ///< the split window of the piece
 };
 static_assert(sizeof(TileItem) == 32);
 
-/// A window in pieces: slots [first_slot, first_slot + count) hold its partial sums, in order.
+/// A window in pieces: slots [first_slot, first_slot + count) hold its partial sums, in order. Whoever brings
+/// the last of kSumGroup neighbouring pieces adds them, and the sums of such groups are pieces again; each
+/// group has a counter.
 struct SplitWindow {
-  std::int32_t window, first_slot, count;
+  std::int32_t first_slot, count, first_counter;
 };
+inline constexpr int kSumGroup = 32;
+/// Groups of so many pieces.
+SPTILE_HOST_DEVICE constexpr std::int32_t sum_groups(std::int32_t pieces) { return (pieces + kSumGroup - 1) / kSumGroup; }
 
 /// Rows of one length that are multiplied entry by entry; at most 32 rows, and at most 32 entries unless it
 /// is one row. Class 0: rows that nothing is stored for.
@@ -67,7 +72,8 @@ struct TileTuning {
 struct TileSchedule {
   std::vector<TileItem> items;  ///< long windows first, the others in order and at last ever shorter
   std::vector<SplitWindow> splits;
-  std::int32_t slots = 0;  ///< of partial sums
+  std::int32_t slots = 0;     ///< of partial sums
+  std::int32_t counters = 0;  ///< of pieces that have arrived
 };
 
 /// Divides the windows; O(windows), and O(tiles) of the windows that are split.

@@ -1,5 +1,5 @@
-// What a warp does with the sums of an item: writes the rows of windows that end, or the partial sums of a
-// piece. All tile skeletons share it.
+// What a warp does with the sums of an item: writes the rows of windows that end, or has its part in adding
+// up a window in pieces. All tile skeletons share it.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,11 @@ class TileSums {
 
  protected:
   __device__ __forceinline__ TileSums(const TileTask& task, const TileItem& item, int slice, int lane)
-      : task_(task), item_(item), lane_(lane), windows_(task, item.window_begin, item.window_end, lane) {
+      : task_(task),
+        item_(item),
+        lane_(lane),
+        slice_(slice),
+        windows_(task, item.window_begin, item.window_end, lane) {
     feature_ = std::int64_t{slice} * K::kFeatures + lane_feature(lane, 0, K::kElements);
     left_ = static_cast<int>(min(task.n - feature_, std::int64_t{K::kFeatures}));
     window_end_ = item.slot < 0 ? windows_.end() : -1;  // a piece of a window ends nowhere
@@ -49,7 +53,7 @@ class TileSums {
   /// After the last tile.
   __device__ __forceinline__ void finish() {
     if (item_.slot >= 0)
-      store_partial();
+      finish_piece();
     else
       while (!windows_.done()) close_window();
   }
@@ -97,24 +101,79 @@ class TileSums {
     window_end_ = windows_.end();
   }
 
-  /// Writes the sums of a piece to its slot.
-  __device__ __forceinline__ void store_partial() const {
+  using Piece = RowPiece<Acc, K::kElements>;
+
+  /// Visits what the lane holds of a slot: f(its elements in the slot, sum, h, s, r).
+  template <class F>
+  __device__ __forceinline__ void for_each_partial(std::int32_t slot, const F& f) const {
     constexpr int kHeight = 8 * K::kHalves;
 #pragma unroll
     for (int h = 0; h < K::kHalves; ++h)
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        const std::int64_t row = std::int64_t{item_.slot} * kHeight + 8 * h + lane_result_row(lane_, r);
-        Acc* const to = static_cast<Acc*>(task_.partials) + row * task_.padded_n + feature_;
+        const std::int64_t row = std::int64_t{slot} * kHeight + 8 * h + lane_result_row(lane_, r);
+        Acc* const at = static_cast<Acc*>(task_.partials) + row * task_.padded_n + feature_;
 #pragma unroll
-        for (int s = 0; s < K::kSegments; ++s) {
-          RowPiece<Acc, K::kElements> piece;
-          gather(piece.e, h, s, r);
-          *reinterpret_cast<RowPiece<Acc, K::kElements>*>(to + s * K::kSegmentFeatures) = piece;
-        }
+        for (int s = 0; s < K::kSegments; ++s)
+          f(reinterpret_cast<Piece*>(at + s * K::kSegmentFeatures), h, s, r);
       }
   }
 
+  __device__ __forceinline__ void store_partial(std::int32_t slot) const {
+    for_each_partial(slot, [&](Piece* to, int h, int s, int r) {
+      Piece piece;
+      gather(piece.e, h, s, r);
+      *to = piece;
+    });
+  }
+
+  /// Adds the sums of a slot, which another warp has written.
+  __device__ __forceinline__ void add_partial(std::int32_t slot) {
+    for_each_partial(slot, [&](const Piece* from, int h, int s, int r) {
+      const Piece piece = load_written(from);
+#pragma unroll
+      for (int e = 0; e < K::kElements; ++e) Math::sum_at(sums_[h][s], e, r) += piece.e[e];
+    });
+  }
+
+  /// Stores the sums of a piece; the warp that comes last adds those of its group, and so on. Which warp that
+  /// is varies, the order of the additions does not.
+  __device__ __forceinline__ void finish_piece() {
+    const SplitWindow split = task_.splits[item_.split];
+    std::int32_t place = item_.slot - split.first_slot, count = split.count, step = 1;
+    unsigned* arrived = task_.arrived + std::int64_t{split.first_counter} * task_.slices + slice_;
+    store_partial(item_.slot);
+    while (count > 1) {
+      const std::int32_t group = place / kSumGroup, first = group * kSumGroup;
+      const std::int32_t members = min(kSumGroup, count - first);
+      if (!arrives_last(arrived + std::int64_t{group} * task_.slices, members)) return;
+      clear();
+#pragma unroll 2
+      for (std::int32_t i = 0; i < members; ++i) add_partial(split.first_slot + (first + i) * step);
+      arrived += std::int64_t{sum_groups(count)} * task_.slices;
+      count = sum_groups(count);
+      if (count > 1) store_partial(split.first_slot + first * step);
+      place = group;
+      step *= kSumGroup;
+    }
+    close_window();
+  }
+
+  /// Counts the warp in; true when all others have been there, whose writes are then visible.
+  __device__ __forceinline__ bool arrives_last(unsigned* arrived, std::int32_t members) const {
+    __threadfence();
+    __syncwarp();
+    bool last = false;
+    if (lane_ == 0) {
+      last = atomicAdd(arrived, 1u) + 1 == static_cast<unsigned>(members);
+      if (last) *arrived = 0;
+    }
+    last = __shfl_sync(~0u, last, 0);
+    __threadfence();
+    return last;
+  }
+
+  int slice_;
   WindowCursor<K::kHalves> windows_;
   std::int32_t window_end_;  ///< tile at which the current window is to be written
   std::int64_t feature_;     ///< first of the lane's

@@ -73,7 +73,7 @@ Schedule check_product(const SpmmKernel& kernel, const formats::Csr& a, std::int
   const formats::FormatView view = formatted.data.view();
   const Dense dense(a, n, kernel.dense, random, pad);
   const Schedule schedule = kernel.schedule(view, formatted.order, n, device);
-  std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 1, 1e30);
+  std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 1);
   std::vector<std::byte> bytes = schedule.bytes;
   std::vector<std::byte> c = dense.c_bytes();
   Launch launch;

@@ -14,7 +14,7 @@ namespace sptile::runtime::cuda {
 template <class Layout, class Scalar, class... Vector>
 struct TileInstance {
   static constexpr TileVariant kVariants[sizeof...(Vector)] = {
-      {Vector::kFeatures, Vector::kElements, Vector::kWarpsPerSm}...};
+      {Vector::kFeatures, Vector::kElements, Vector::kWarpsPerSm, Vector::kLeastTiles}...};
 
   static Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
                            const DeviceInfo& device) {

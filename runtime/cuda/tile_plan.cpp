@@ -53,7 +53,8 @@ struct Request {
 /// Divides the windows and writes everything that all layouts share.
 Schedule schedule_windows(const Request& request, const TileWindows& windows) {
   Schedule schedule;
-  const int chosen = choose_variant(request.variants, request.n);
+  const int chosen =
+      choose_variant(request.variants, request.n, windows.tile_offset.back(), request.device);
   const TileVariant variant = request.variants[static_cast<std::size_t>(chosen)];
   const auto slices = static_cast<int>((request.n + variant.features - 1) / variant.features);
   TileTuning tuning;
@@ -173,12 +174,16 @@ std::int64_t rs_tile_values(const FormatView& format, std::int64_t tile) {
 
 }  // namespace
 
-int choose_variant(std::span<const TileVariant> variants, std::int64_t n) {
+int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::int64_t tiles,
+                   const DeviceInfo& device) {
   int chosen = 0;
   for (std::size_t v = 1; v < variants.size(); ++v) {
-    const std::int64_t features = variants[v].features;
-    const std::int64_t padded = (n + features - 1) / features * features;
-    if (n % variants[v].elements == 0 && features <= n && 4 * (padded - n) <= padded)
+    const TileVariant& variant = variants[v];
+    const std::int64_t slices = (n + variant.features - 1) / variant.features;
+    const std::int64_t padded = slices * variant.features;
+    const std::int64_t warps = std::int64_t{device.sm_count} * variant.warps_per_sm;
+    if (n % variant.elements == 0 && variant.features <= n && 4 * (padded - n) <= padded &&
+        tiles * slices >= variant.least_tiles * warps)
       chosen = static_cast<int>(v);
   }
   return chosen;

@@ -53,11 +53,10 @@ struct Request {
 /// Divides the windows and writes everything that all layouts share.
 Schedule schedule_windows(const Request& request, const TileWindows& windows) {
   Schedule schedule;
-  const int chosen =
-      choose_variant(request.variants, request.n, windows.tile_offset.back(), request.device);
+  TileTuning tuning;
+  const int chosen = choose_variant(request.variants, request.n, cost_of(windows, tuning), request.device);
   const TileVariant variant = request.variants[static_cast<std::size_t>(chosen)];
   const auto slices = static_cast<int>((request.n + variant.features - 1) / variant.features);
-  TileTuning tuning;
   tuning.slices = slices;
   tuning.warps_per_sm = variant.warps_per_sm;
   const TileSchedule divided = divide_windows(windows, tuning, request.device);
@@ -174,7 +173,7 @@ std::int64_t rs_tile_values(const FormatView& format, std::int64_t tile) {
 
 }  // namespace
 
-int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::int64_t tiles,
+int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::int64_t cost,
                    const DeviceInfo& device) {
   int chosen = 0;
   for (std::size_t v = 1; v < variants.size(); ++v) {
@@ -183,7 +182,7 @@ int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::i
     const std::int64_t padded = slices * variant.features;
     const std::int64_t warps = std::int64_t{device.sm_count} * variant.warps_per_sm;
     if (n % variant.elements == 0 && variant.features <= n && 4 * (padded - n) <= padded &&
-        tiles * slices >= variant.least_tiles * warps)
+        cost * slices >= variant.least_cost * warps)
       chosen = static_cast<int>(v);
   }
   return chosen;
@@ -226,7 +225,8 @@ Schedule schedule_me_tcf(const FormatView& format, std::int64_t n, std::size_t e
   Schedule schedule = schedule_windows({format, n, element_bytes, variants, device, 16},
                                        {a.row_window_offset, me_tcf_first_value, me_tcf_values, &format});
   std::vector<std::uint32_t> masks(4 * (a.tc_offset.size() - 1));
-  for (std::size_t t = 0; t + 1 < a.tc_offset.size(); ++t)
+#pragma omp parallel for schedule(static)
+  for (std::size_t t = 0; t < a.tc_offset.size() - 1; ++t)
     for (std::uint32_t i = a.tc_offset[t]; i < a.tc_offset[t + 1]; ++i) {
       const unsigned id = a.tc_local_id[i];
       masks[4 * t + id / 32] |= 1u << id % 32;

@@ -36,7 +36,9 @@ struct SplitWindow {
 };
 inline constexpr int kSumGroup = 32;
 /// Groups of so many pieces.
-SPTILE_HOST_DEVICE constexpr std::int32_t sum_groups(std::int32_t pieces) { return (pieces + kSumGroup - 1) / kSumGroup; }
+SPTILE_HOST_DEVICE constexpr std::int32_t sum_groups(std::int32_t pieces) {
+  return (pieces + kSumGroup - 1) / kSumGroup;
+}
 
 /// Rows of one length that are multiplied entry by entry; at most 32 rows, and at most 32 entries unless it
 /// is one row. Class 0: rows that nothing is stored for.
@@ -61,12 +63,11 @@ struct TileWindows {
 struct TileTuning {
   int slices = 1;           ///< parts of the columns of B, each the work of another warp
   int warps_per_sm = 16;    ///< that fit on a multiprocessor
-  int warps_per_block = 4;  ///< neighbours in the matrix that share a first cache
-  int min_item_cost = 12;   ///< tiles below which an item is not worth starting
-  int max_item_cost = 48;   ///< tiles above which warps that run together share too few B rows in caches
+  int warps_per_block = 2;  ///< neighbours in the matrix that share a first cache
+  int min_item_cost = 20;   ///< tiles below which an item is not worth starting
+  int max_item_cost = 32;   ///< tiles above which warps that run together share too few B rows in caches
   int window_cost = 2;      ///< cost of writing a window, in tiles
-  int rounds = 3;        ///< pieces of a window are so small that each warp of the device could have so many
-  int split_factor = 3;  ///< windows of more than so many times the length of such a piece are cut
+  int rounds = 3;  ///< pieces of a window are so small that each warp of the device could have so many
 };
 
 struct TileSchedule {
@@ -75,6 +76,9 @@ struct TileSchedule {
   std::int32_t slots = 0;     ///< of partial sums
   std::int32_t counters = 0;  ///< of pieces that have arrived
 };
+
+/// Cost of all windows for one slice, in tiles.
+std::int64_t cost_of(const TileWindows& windows, const TileTuning& tuning);
 
 /// Divides the windows; O(windows), and O(tiles) of the windows that are split.
 TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device);

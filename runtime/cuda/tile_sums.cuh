@@ -143,12 +143,14 @@ class TileSums {
     std::int32_t place = item_.slot - split.first_slot, count = split.count, step = 1;
     unsigned* arrived = task_.arrived + std::int64_t{split.first_counter} * task_.slices + slice_;
     store_partial(item_.slot);
+    constexpr int kLoads = K::kHalves * 2 * K::kSegments * static_cast<int>(sizeof(Piece) / 16);
+    constexpr int kTogether = kLoads < 16 ? 16 / kLoads : 1;  // pieces on their way at a time
     while (count > 1) {
       const std::int32_t group = place / kSumGroup, first = group * kSumGroup;
       const std::int32_t members = min(kSumGroup, count - first);
       if (!arrives_last(arrived + std::int64_t{group} * task_.slices, members)) return;
       clear();
-#pragma unroll 2
+#pragma unroll kTogether
       for (std::int32_t i = 0; i < members; ++i) add_partial(split.first_slot + (first + i) * step);
       arrived += std::int64_t{sum_groups(count)} * task_.slices;
       count = sum_groups(count);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <future>
 #include <string>
 #include <vector>
 
@@ -117,13 +116,12 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   plan->kernel = request.kernel;
   plan->device = request.device;
   plan->n = request.n;
-  auto schedule = std::async(std::launch::async, [&] {  // while the matrix is on its way
-    return request.kernel->schedule(request.matrix->format, request.matrix->row_order, request.n,
-                                    request.device);
-  });
   Uploader uploader;
   if (Status s = upload_matrix(*plan, request, uploader); !s) return tl::unexpected(s.error());
-  plan->schedule = schedule.get();
+  // The last of the matrix is still on its way. (All of it could be, but OpenMP would start its threads anew
+  // in another thread, which costs more than it gains.)
+  plan->schedule =
+      request.kernel->schedule(request.matrix->format, request.matrix->row_order, request.n, request.device);
   if (Status s = upload_schedule(*plan, uploader); !s) return tl::unexpected(s.error());
   if (Status s = uploader.finish(); !s) return tl::unexpected(s.error());
   return plan;

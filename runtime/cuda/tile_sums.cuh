@@ -144,7 +144,8 @@ class TileSums {
     unsigned* arrived = task_.arrived + std::int64_t{split.first_counter} * task_.slices + slice_;
     store_partial(item_.slot);
     constexpr int kLoads = K::kHalves * 2 * K::kSegments * static_cast<int>(sizeof(Piece) / 16);
-    constexpr int kTogether = kLoads < 16 ? 16 / kLoads : 1;  // pieces on their way at a time
+    [[maybe_unused]] constexpr int kTogether =
+        kLoads < 16 ? 16 / kLoads : 1;  // pieces on their way at a time
     while (count > 1) {
       const std::int32_t group = place / kSumGroup, first = group * kSumGroup;
       const std::int32_t members = min(kSumGroup, count - first);

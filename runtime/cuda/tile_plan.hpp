@@ -15,6 +15,7 @@ enum TileNumber {
   kItemCount,
   kSplitsAt,
   kSplitCount,
+  kPartialsAt,  ///< in the workspace, behind the counters
   kShortAt,
   kShortCount,
   kEmptyRowsAt,
@@ -32,11 +33,13 @@ struct TileVariant {
   int features;
   int elements;  ///< consecutive ones that a lane moves at once
   int warps_per_sm;
+  int least_cost;  ///< in tiles, that each of these warps should find: wide warps are few
 };
 
 /// Chooses the variant with the fewest warps per item that leaves no more than a quarter of its features
-/// idle.
-int choose_variant(std::span<const TileVariant> variants, std::int64_t n);
+/// idle and has work for all of its warps.
+int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::int64_t cost,
+                   const DeviceInfo& device);
 
 Schedule schedule_bittcf(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
                          std::span<const TileVariant> variants, const DeviceInfo& device);

@@ -1,6 +1,7 @@
 #include "runtime/cuda/tall_schedule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
 #include <cstring>
@@ -105,16 +106,15 @@ void sort_items(TallPlan& plan, const std::vector<std::int64_t>& costs) {
   std::int64_t total = 0;
   for (const std::int64_t cost : costs) total += cost;
   const std::int64_t mean = std::max<std::int64_t>(total / std::max<std::int64_t>(std::ssize(costs), 1), 1);
-  std::vector<std::int32_t> order(costs.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int32_t>(i);
-  const auto rank = [&](std::int32_t i) {
-    return std::bit_width(static_cast<std::uint64_t>(costs[at(i)] / mean));
+  constexpr int kRanks = 64;
+  const auto rank = [&](std::size_t i) {  // 0: the longest
+    return kRanks - 1 - std::bit_width(static_cast<std::uint64_t>(costs[i] / mean));
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::int32_t x, std::int32_t y) { return rank(x) > rank(y); });
-  std::vector<TallItem> sorted;
-  sorted.reserve(order.size());
-  for (const std::int32_t i : order) sorted.push_back(plan.items[at(i)]);
+  std::array<std::size_t, kRanks + 1> next{};
+  for (std::size_t i = 0; i < costs.size(); ++i) ++next[at(rank(i)) + 1];
+  for (std::size_t r = 1; r < next.size(); ++r) next[r] += next[r - 1];
+  std::vector<TallItem> sorted(plan.items.size());
+  for (std::size_t i = 0; i < costs.size(); ++i) sorted[next[at(rank(i))]++] = plan.items[i];
   plan.items = std::move(sorted);
 }
 

@@ -17,13 +17,19 @@ using formats::FormatView;
 constexpr std::size_t kAlignment = 256;
 constexpr std::int64_t kLeastFeatures = 16;  ///< of a warp: one segment of f64
 
+/// Appends zeros to the schedule; gives their offset.
+std::int64_t append_zeros(Schedule& schedule, std::size_t bytes) {
+  const std::size_t at = (schedule.bytes.size() + kAlignment - 1) / kAlignment * kAlignment;
+  schedule.bytes.resize(at + bytes);
+  return static_cast<std::int64_t>(at);
+}
+
 /// Appends an array to the schedule; gives its offset.
 template <class T>
 std::int64_t append(Schedule& schedule, std::span<const T> part) {
-  const std::size_t at = (schedule.bytes.size() + kAlignment - 1) / kAlignment * kAlignment;
-  schedule.bytes.resize(at + part.size_bytes());
+  const std::int64_t at = append_zeros(schedule, part.size_bytes());
   if (!part.empty()) std::memcpy(schedule.bytes.data() + at, part.data(), part.size_bytes());
-  return static_cast<std::int64_t>(at);
+  return at;
 }
 template <class T>
 std::int64_t append(Schedule& schedule, const std::vector<T>& part) {
@@ -224,14 +230,15 @@ Schedule schedule_me_tcf(const FormatView& format, std::int64_t n, std::size_t e
   const formats::MeTcfView a = formats::as_me_tcf(format);
   Schedule schedule = schedule_windows({format, n, element_bytes, variants, device, 16},
                                        {a.row_window_offset, me_tcf_first_value, me_tcf_values, &format});
-  std::vector<std::uint32_t> masks(4 * (a.tc_offset.size() - 1));
+  const std::size_t tiles = a.tc_offset.size() - 1;
+  schedule.numbers[kMasksAt] = append_zeros(schedule, 16 * tiles);
+  auto* const masks = reinterpret_cast<std::uint32_t*>(schedule.bytes.data() + schedule.numbers[kMasksAt]);
 #pragma omp parallel for schedule(static)
-  for (std::size_t t = 0; t < a.tc_offset.size() - 1; ++t)
+  for (std::size_t t = 0; t < tiles; ++t)
     for (std::uint32_t i = a.tc_offset[t]; i < a.tc_offset[t + 1]; ++i) {
       const unsigned id = a.tc_local_id[i];
       masks[4 * t + id / 32] |= 1u << id % 32;
     }
-  schedule.numbers[kMasksAt] = append(schedule, masks);
   return schedule;
 }
 

@@ -106,13 +106,11 @@ TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning
   const std::int64_t longest = std::clamp(3 * share / 2, 3 * piece, 6 * piece);
   Divider divider{windows, tuning, warps, cost, piece, longest};
   divider.divide();
-  // Runs are no longer than they should be, except one window of up to six pieces: those start
-  // first.
-  const auto is_short = [&](const TileItem& item) {
-    return item.tile_end - item.tile_begin <= tuning.max_item_cost;
-  };
-  std::stable_sort(divider.runs.begin(), divider.runs.end(), [&](const TileItem& a, const TileItem& b) {
-    if (is_short(a) || is_short(b)) return !is_short(a) && is_short(b);
+  // Runs are no longer than they should be, except one window of up to six pieces: those start first.
+  const auto first_short = std::stable_partition(
+      divider.runs.begin(), divider.runs.end(),
+      [&](const TileItem& run) { return run.tile_end - run.tile_begin > tuning.max_item_cost; });
+  std::stable_sort(divider.runs.begin(), first_short, [](const TileItem& a, const TileItem& b) {
     return a.tile_end - a.tile_begin > b.tile_end - b.tile_begin;
   });
   const auto pieces = std::ssize(divider.result.items);  // the piece of slot i is item i

@@ -24,7 +24,7 @@ struct DirectKernel : TileShape<Source, V, Math, kSegments, kVector> {
   using Warp = TileDirect<DirectKernel>;
   static constexpr int kRegisters = kRegistersT;                    ///< of a thread, at most
   static constexpr int kWarpsPerSm = 65536 / (kWarp * kRegisters);  ///< that leave each other room
-  static constexpr int kLeastTiles = kSegments > 1 ? 25 : 0;        ///< that a warp should find
+  static constexpr int kLeastTiles = kSegments > 1 ? 12 : 0;        ///< that a warp should find
   static constexpr int kSharedBytes = 0;                            ///< of a warp
   static constexpr int kDepth = 2;
 };

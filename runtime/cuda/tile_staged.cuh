@@ -24,7 +24,7 @@ template <class Source, class V, class Math, int kSegments, int kWarpsT, int kSt
 struct StagedKernel : TileShape<Source, V, Math, kSegments, true> {
   using Warp = TileStaged<StagedKernel>;
   static constexpr int kWarpsPerSm = kWarpsT;                  ///< that should fit on a multiprocessor
-  static constexpr int kLeastTiles = kSegments > 2 ? 45 : 25;  ///< that a warp should find
+  static constexpr int kLeastTiles = kSegments > 2 ? 45 : 12;  ///< that a warp should find
   static constexpr int kRegisters = 65536 / (kWarp * kWarpsPerSm) / 8 * 8;
   static constexpr int kValueBytes = std::is_same_v<V, Ones> ? 0 : static_cast<int>(sizeof(V));
   using Stages = TileStages<kStages, kSegments, sizeof(typename Math::Chunk), Source::kHalves, kValueBytes>;

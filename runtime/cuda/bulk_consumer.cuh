@@ -1,0 +1,154 @@
+// A consumer warp of a bulk block: owns one segment of the slice, for all 16 rows of a window.
+#pragma once
+
+#include "runtime/cuda/bulk_entries.cuh"
+#include "runtime/cuda/bulk_task.cuh"
+#include "runtime/cuda/bulk_windows.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// Where a lane finds row `k` of its two of a tile in a stage: bmat's words have columns t and t + 4.
+SPTILE_HOST_DEVICE constexpr int bulk_fragment_at(int lane, int tile, int k, int segment, int pitch) {
+  return (8 * tile + word_column(lane, k)) * pitch + segment * kBulkSegmentBytes + lane_group(lane) * 16;
+}
+
+template <class V, class Math, int kTiles>
+class BulkConsumer {
+  using Dense = typename Math::Dense;
+  using Acc = typename Math::Acc;
+  using Chunk = typename Math::Chunk;
+  using Entries = BulkEntries<Math, V>;
+  static constexpr int kElements = Math::kElements;
+  static constexpr int kBatch = 4;  ///< tiles whose operands are read before the first is multiplied
+  static_assert(sizeof(Chunk) == 16 && kTiles % kBatch == 0);
+
+ public:
+  __device__ __forceinline__ BulkConsumer(const BulkTask& task, const BulkShared& shared, int segment,
+                                          int lane)
+      : task_(task),
+        shared_(shared),
+        pieces_(task),
+        windows_(task.tiles, lane),
+        segment_(segment),
+        lane_(lane) {
+    dense_at_ = static_cast<std::uint32_t>(bulk_fragment_at(lane, 0, 0, segment, task.stage.pitch));
+  }
+
+  __device__ __forceinline__ void run() {
+    StageCursor cursor;
+    clear_sums();
+    while (pieces_.advance()) {
+      const BulkPiece& piece = pieces_.piece();
+      feature_ = (std::int64_t{pieces_.slice()} * task_.slice_segments + segment_) * (8 * kElements) +
+                 lane_feature(lane_, 0, kElements);
+      windows_.start(piece.window_begin, piece.window_end);
+      for (std::int32_t tile = piece.tile_begin; tile < piece.tile_end; tile += kTiles) {
+        barrier_wait(shared_.full(cursor.stage), cursor.phase);
+        multiply_stage(cursor.stage, tile);
+        cursor.advance(task_.stages);
+      }
+      while (windows_.window() < piece.window_end) close_window();
+    }
+  }
+
+ private:
+  using Sums = typename Math::Sums;
+
+  __device__ __forceinline__ void clear_sums() {
+    constexpr int kCount = sizeof(Sums) / sizeof(Acc);
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) (&sums_[h][0][0])[i] = Acc{0};
+  }
+
+  static __device__ __forceinline__ Chunk load(std::uint32_t at) {
+    const uint4 bits = shared_piece(at);
+    Chunk chunk;
+    __builtin_memcpy(&chunk, &bits, sizeof chunk);
+    return chunk;
+  }
+
+  /// Reads the operands of all tiles of a batch, then multiplies; what is past the last tile of the piece is
+  /// read and not used. The stage is free as soon as it has been read.
+  __device__ __forceinline__ void multiply_stage(int stage_number, std::int32_t tile) {
+    const std::uint32_t stage = shared_.stage(task_, stage_number);
+    const std::uint32_t entries_at = stage + static_cast<std::uint32_t>(task_.stage.entries_at);
+    const auto pitch = static_cast<std::uint32_t>(task_.stage.pitch);
+#pragma unroll
+    for (int b = 0; b < kTiles; b += kBatch) {
+      typename Entries::Half entries[kBatch][2];
+      Chunk dense[kBatch][2];
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        Entries::load(entries[i], entries_at + static_cast<std::uint32_t>((b + i) * Entries::kTileBytes),
+                      lane_);
+#pragma unroll
+        for (int k = 0; k < 2; ++k)
+          dense[i][k] = load(stage + dense_at_ + (static_cast<std::uint32_t>(8 * (b + i) + 4 * k)) * pitch);
+      }
+      if (b + kBatch == kTiles) {
+        __syncwarp();
+        if (lane_ == 0) barrier_arrive(shared_.empty(stage_number));
+      }
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        if (tile + b + i >= pieces_.piece().tile_end) break;
+        while (tile + b + i == windows_.end()) close_window();
+        const typename Math::Fragment f = Math::fragment(dense[i][0], dense[i][1]);
+#pragma unroll
+        for (int h = 0; h < 2; ++h) Math::multiply(sums_[h], f, entries[i][h]);
+      }
+    }
+  }
+
+  /// Writes the rows of the current window, or their partial sums, and goes on to the next.
+  __device__ __forceinline__ void close_window() {
+    const BulkPiece& piece = pieces_.piece();
+    std::int32_t slot = -1;
+    if (windows_.window() == piece.window_begin && piece.head_slot >= 0)
+      slot = piece.head_slot;
+    else if (windows_.window() == piece.window_end - 1)
+      slot = piece.tail_slot;
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const int in_window = 8 * h + lane_result_row(lane_, r);
+        RowPiece<Acc, kElements> sum;
+#pragma unroll
+        for (int e = 0; e < kElements; ++e) sum.e[e] = Math::sum_at(sums_[h], e, r);
+        if (slot >= 0)
+          store_partial(slot * std::int64_t{16} + in_window, sum);
+        else
+          store(windows_.row(in_window), sum);
+      }
+    clear_sums();
+    windows_.advance();
+  }
+
+  __device__ __forceinline__ void store(std::int32_t row, const RowPiece<Acc, kElements>& sum) const {
+    if (row < 0) return;
+    Dense* const to = static_cast<Dense*>(task_.tiles.c) + std::int64_t{row} * task_.tiles.ldc + feature_;
+    const auto left = static_cast<int>(min(task_.tiles.n - feature_, std::int64_t{kElements}));
+    if (task_.whole_pieces)
+      store_piece<true>(to, sum.e, scale_of<Acc>(task_.tiles), left);
+    else
+      store_piece<false>(to, sum.e, scale_of<Acc>(task_.tiles), left);
+  }
+  __device__ __forceinline__ void store_partial(std::int64_t row, const RowPiece<Acc, kElements>& sum) const {
+    Acc* const to = static_cast<Acc*>(task_.tiles.partials) + row * task_.tiles.padded_n + feature_;
+    *reinterpret_cast<RowPiece<Acc, kElements>*>(to) = sum;
+  }
+
+  const BulkTask& task_;
+  const BulkShared& shared_;
+  BulkPieces pieces_;
+  BulkWindows windows_;
+  int segment_, lane_;
+  std::uint32_t dense_at_;
+  std::int64_t feature_ = 0;  ///< first of the lane's
+  Sums sums_[2];
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,95 @@
+// The bulk kernel and its launch.
+#pragma once
+
+#include <tuple>
+
+#include "runtime/cuda/bulk_consumer.cuh"
+#include "runtime/cuda/bulk_decoder.cuh"
+#include "runtime/cuda/bulk_producer.cuh"
+#include "runtime/cuda/tile_launch.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// How a kernel is compiled.
+template <class V, class MathT, int kTilesT>
+struct BulkKernel {
+  using Value = V;
+  using Math = MathT;
+  using Dense = typename Math::Dense;
+  using Acc = typename Math::Acc;
+  static constexpr int kTiles = kTilesT;
+  static constexpr int kDecoders = kTiles / kBulkDecoded;
+  static constexpr int kEntryBytes = BulkEntries<Math, V>::kTileBytes / kWarp;
+  static constexpr int kMostThreads = kWarp * (kBulkSegmentsMost + 1 + kDecoders);
+  static constexpr int kRegisters = 128;  ///< of a thread, at most
+};
+
+/// A persistent block: a consumer warp for each segment, then the producer, then the decoders.
+template <class K>
+__global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
+    bulk_product(const __grid_constant__ BulkTask task) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  const BulkShared shared{dynamic_shared()};
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const int consumers = task.slice_segments;
+  if (threadIdx.x == 0) {
+    const unsigned producers = task.copy == BulkCopy::rows ? 1 : kWarp;
+    for (int stage = 0; stage < task.stages; ++stage) {
+      barrier_init(shared.full(stage), producers + K::kDecoders);
+      barrier_init(shared.empty(stage), static_cast<unsigned>(consumers));
+    }
+    fence_bulk();
+  }
+  __syncthreads();
+  if (warp < consumers)
+    BulkConsumer<typename K::Value, typename K::Math, K::kTiles>(task, shared, warp, lane).run();
+  else if (warp == consumers)
+    BulkProducer<K::kTiles, static_cast<int>(sizeof(typename K::Dense))>(task, shared, lane).run();
+  else
+    BulkDecoder<typename K::Value, typename K::Math, K::kTiles>(task, shared, warp - consumers - 1, lane)
+        .run();
+#endif
+}
+
+/// True when rows can be read or written in pieces of 16 bytes.
+inline bool whole_rows(const void* data, std::int64_t stride, std::int64_t n, std::int64_t element_bytes) {
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride * element_bytes % 16 == 0 &&
+         n * element_bytes % 16 == 0;
+}
+
+/// Starts the kernels of one instance. `tiles` has the arrays of the format.
+template <class K>
+int start_bulk(TileTask tiles, const Launch& launch, cudaStream_t stream) {
+  const auto& numbers = launch.host->numbers;
+  constexpr std::int64_t kSize = sizeof(typename K::Dense);
+  const auto number = [&](int i) { return static_cast<int>(numbers[static_cast<std::size_t>(i)]); };
+  BulkTask task{};
+  const std::int64_t features = number(kBulkSliceSegments) * std::int64_t{kBulkSegmentBytes} / kSize;
+  tiles.ldb_bytes = static_cast<std::uint64_t>(tiles.ldb * kSize);
+  tiles.slices = static_cast<std::int32_t>((tiles.n + features - 1) / features);
+  tiles.slices_together = std::min(tiles.slices, number(kSlicesTogether));
+  tiles.padded_n = tiles.slices * features;
+  task.tiles = tiles;
+  task.pieces = reinterpret_cast<const BulkPiece*>(launch.schedule + numbers[kItemsAt]);
+  task.piece_count = number(kItemCount);
+  task.blocks = number(kBulkBlocks);
+  task.slice_segments = number(kBulkSliceSegments);
+  task.stage = bulk_stage(task.slice_segments, K::kTiles, K::kEntryBytes);
+  task.stages = number(kBulkStages);
+  task.copy = whole_rows(launch.b, launch.ldb, launch.n, kSize) ? BulkCopy::rows : BulkCopy::elements;
+  task.whole_pieces = whole_rows(launch.c, launch.ldc, launch.n, kSize);
+  const auto shared = static_cast<std::size_t>(kBulkBarrierBytes + task.stages * task.stage.bytes);
+  const auto blocks = static_cast<unsigned>(task.blocks * tiles.slices_together);
+  const auto threads = static_cast<unsigned>(kWarp * (task.slice_segments + 1 + K::kDecoders));
+  int error = 0;
+  if (blocks > 0)
+    error = start_kernel_sharing<bulk_product<K>>(blocks, threads, shared, *launch.device, stream, task);
+  const auto splits = static_cast<unsigned>(numbers[kSplitCount]);
+  if (splits > 0 && error == 0)
+    error = start_kernel(tile_sum<typename K::Dense, typename K::Acc, 16>, splits * 16, kSumThreads, stream,
+                         tiles);
+  return error;
+}
+
+}  // namespace sptile::runtime::cuda

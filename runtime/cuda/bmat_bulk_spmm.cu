@@ -5,8 +5,8 @@
 #include "runtime/cuda/tile16_spmm.hpp"
 
 // bmat on compute capability 9.0 and up, as Voltrix-SpMM (USENIX ATC 2025) multiplies it: persistent blocks
-// with warps of three kinds. The producer brings each row of B that a tile needs, in the slice of the block,
-// by one bulk copy; a decoder turns words and values into the operands of the tensor core, once for all
+// with warps of three kinds. Producers bring each row of B that a tile needs, in the slice of the block,
+// by one bulk copy; decoders turn words and values into the operands of the tensor core, once for all
 // consumers; these multiply, each for its own 128 bytes of the rows. Stages of a few tiles in shared memory
 // lie between them, so that 64 KiB and more of B are on their way to a multiprocessor at any time, and no
 // register holds what is not there yet.

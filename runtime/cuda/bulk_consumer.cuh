@@ -69,36 +69,69 @@ class BulkConsumer {
     return chunk;
   }
 
-  /// Reads the operands of all tiles of a batch, then multiplies; what is past the last tile of the piece is
-  /// read and not used. The stage is free as soon as it has been read.
+  /// What a lane multiplies for one tile.
+  struct Operands {
+    typename Entries::Half entries[2];
+    Chunk dense[2];
+  };
+  [[nodiscard]] __device__ __forceinline__ Operands read(std::uint32_t stage, int tile) const {
+    Operands operands;
+    Entries::load(operands.entries,
+                  stage + static_cast<std::uint32_t>(task_.stage.entries_at + tile * Entries::kTileBytes),
+                  lane_);
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+      operands.dense[k] =
+          load(stage + dense_at_ + static_cast<std::uint32_t>((8 * tile + 4 * k) * task_.stage.pitch));
+    return operands;
+  }
+  __device__ __forceinline__ void multiply(const Operands& operands) {
+    const typename Math::Fragment f = Math::fragment(operands.dense[0], operands.dense[1]);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) Math::multiply(sums_[h], f, operands.entries[h]);
+  }
+
+  /// Lets the producers have the stage again.
+  __device__ __forceinline__ void release(int stage_number) const {
+    __syncwarp();
+    if (lane_ == 0) barrier_arrive(shared_.empty(stage_number));
+  }
+
+  /// Multiplies the tiles of a stage, of which `tile` is the first.
   __device__ __forceinline__ void multiply_stage(int stage_number, std::int32_t tile) {
     const std::uint32_t stage = shared_.stage(task_, stage_number);
-    const std::uint32_t entries_at = stage + static_cast<std::uint32_t>(task_.stage.entries_at);
-    const auto pitch = static_cast<std::uint32_t>(task_.stage.pitch);
-#pragma unroll
+#pragma unroll 1
     for (int b = 0; b < kTiles; b += kBatch) {
-      typename Entries::Half entries[kBatch][2];
-      Chunk dense[kBatch][2];
-#pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        Entries::load(entries[i], entries_at + static_cast<std::uint32_t>((b + i) * Entries::kTileBytes),
-                      lane_);
-#pragma unroll
-        for (int k = 0; k < 2; ++k)
-          dense[i][k] = load(stage + dense_at_ + (static_cast<std::uint32_t>(8 * (b + i) + 4 * k)) * pitch);
+      const bool last = b + kBatch == kTiles;
+      if (tile + b + kBatch <= min(windows_.end(), pieces_.piece().tile_end)) {
+        multiply_batch(stage, stage_number, b, last);
+      } else {
+        multiply_one_by_one(stage, tile, b);
+        if (last) release(stage_number);
       }
-      if (b + kBatch == kTiles) {
-        __syncwarp();
-        if (lane_ == 0) barrier_arrive(shared_.empty(stage_number));
-      }
+    }
+  }
+
+  /// Within one window. All operands are read before the first are multiplied, and the stage is free as soon
+  /// as it has been read.
+  __device__ __forceinline__ void multiply_batch(std::uint32_t stage, int stage_number, int begin,
+                                                 bool last) {
+    Operands operands[kBatch];
 #pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        if (tile + b + i >= pieces_.piece().tile_end) break;
-        while (tile + b + i == windows_.end()) close_window();
-        const typename Math::Fragment f = Math::fragment(dense[i][0], dense[i][1]);
+    for (int i = 0; i < kBatch; ++i) operands[i] = read(stage, begin + i);
+    if (last) release(stage_number);
 #pragma unroll
-        for (int h = 0; h < 2; ++h) Math::multiply(sums_[h], f, entries[i][h]);
-      }
+    for (int i = 0; i < kBatch; ++i) multiply(operands[i]);
+  }
+
+  /// Where windows end, or the piece does.
+  __device__ __forceinline__ void multiply_one_by_one(std::uint32_t stage, std::int32_t tile, int begin) {
+    const int end = min(begin + kBatch, pieces_.piece().tile_end - tile);
+#pragma unroll 1
+    for (int i = begin; i < end; ++i) {
+      const Operands operands = read(stage, i);
+      while (tile + i == windows_.end()) close_window();
+      multiply(operands);
     }
   }
 

@@ -7,11 +7,9 @@
 
 namespace sptile::runtime::cuda {
 
-/// kTiles tiles in a stage, of which a decoder has kBulkDecoded. A lane has one word of the stage, read
-/// kAhead stages ahead; where the values of each word begin comes from a sum over the lanes. Values are read
-/// one stage ahead.
-inline constexpr int kBulkDecoded = 4;
-
+/// A lane has one word of a stage, read kAhead stages ahead; where the values of each word begin comes from a
+/// sum over the lanes. Values are read one stage ahead. The decoders of a block share the kTiles tiles of
+/// each stage.
 template <class V, class Math, int kTiles>
 class BulkDecoder {
   using Entries = BulkEntries<Math, V>;
@@ -19,7 +17,7 @@ class BulkDecoder {
  public:
   __device__ __forceinline__ BulkDecoder(const BulkTask& task, const BulkShared& shared, int decoder,
                                          int lane)
-      : task_(task), shared_(shared), first_(decoder * kBulkDecoded), lane_(lane), stages_(task) {}
+      : task_(task), shared_(shared), first_(decoder * kDecoded), lane_(lane), stages_(task) {}
 
   __device__ __forceinline__ void run() {
     Ahead ring[kAhead];
@@ -45,6 +43,7 @@ class BulkDecoder {
 
  private:
   static constexpr int kAhead = 4;
+  static constexpr int kDecoded = kTiles / kBulkDecoders;
   static_assert(kAhead % 2 == 0 && 4 * kTiles <= kWarp);
 
   struct Ahead {
@@ -55,8 +54,8 @@ class BulkDecoder {
   };
   /// Elements (h, k) of a tile: rows 8h to 8h + 7, columns 4k to 4k + 3.
   struct Values {
-    V value[kBulkDecoded][2][2];
-    bool present[kBulkDecoded][2][2];  ///< of a pattern
+    V value[kDecoded][2][2];
+    bool present[kDecoded][2][2];  ///< of a pattern
   };
 
   __device__ __forceinline__ void read_ahead(Ahead& ahead) {
@@ -88,7 +87,7 @@ class BulkDecoder {
     const std::uint32_t bit = 1u << lane_;
     const std::uint32_t before = sum - mine;
 #pragma unroll
-    for (int t = 0; t < kBulkDecoded; ++t)
+    for (int t = 0; t < kDecoded; ++t)
 #pragma unroll
       for (int w = 0; w < 4; ++w) {
         const int from = 4 * (first_ + t) + w;
@@ -111,7 +110,7 @@ class BulkDecoder {
         shared_.stage(task_, cursor.stage) +
         static_cast<std::uint32_t>(task_.stage.entries_at + first_ * Entries::kTileBytes);
 #pragma unroll
-    for (int t = 0; t < kBulkDecoded; ++t) {
+    for (int t = 0; t < kDecoded; ++t) {
       typename Entries::Half half[2];
 #pragma unroll
       for (int h = 0; h < 2; ++h)

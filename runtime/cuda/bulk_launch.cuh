@@ -18,13 +18,13 @@ struct BulkKernel {
   using Dense = typename Math::Dense;
   using Acc = typename Math::Acc;
   static constexpr int kTiles = kTilesT;
-  static constexpr int kDecoders = kTiles / kBulkDecoded;
+  static constexpr int kProducers = 8 * kTiles / kBulkProducerRows;
   static constexpr int kEntryBytes = BulkEntries<Math, V>::kTileBytes / kWarp;
-  static constexpr int kMostThreads = kWarp * (kBulkSegmentsMost + 1 + kDecoders);
-  static constexpr int kRegisters = 128;  ///< of a thread, at most
+  static constexpr int kMostThreads = kWarp * (kBulkSegmentsMost + kProducers + kBulkDecoders);
+  static constexpr int kRegisters = 128;  ///< of a thread, at most; two blocks on a multiprocessor
 };
 
-/// A persistent block: a consumer warp for each segment, then the producer, then the decoders.
+/// A persistent block: a consumer warp for each segment, then the producers, then the decoders.
 template <class K>
 __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
     bulk_product(const __grid_constant__ BulkTask task) {
@@ -34,9 +34,9 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int consumers = task.slice_segments;
   if (threadIdx.x == 0) {
-    const unsigned producers = task.copy == BulkCopy::rows ? 1 : kWarp;
+    const unsigned arrivals = task.copy == BulkCopy::rows ? 1 : kWarp;  // of each producer
     for (int stage = 0; stage < task.stages; ++stage) {
-      barrier_init(shared.full(stage), producers + K::kDecoders);
+      barrier_init(shared.full(stage), arrivals * K::kProducers + kBulkDecoders);
       barrier_init(shared.empty(stage), static_cast<unsigned>(consumers));
     }
     fence_bulk();
@@ -44,10 +44,12 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
   __syncthreads();
   if (warp < consumers)
     BulkConsumer<typename K::Value, typename K::Math, K::kTiles>(task, shared, warp, lane).run();
-  else if (warp == consumers)
-    BulkProducer<K::kTiles, static_cast<int>(sizeof(typename K::Dense))>(task, shared, lane).run();
+  else if (warp < consumers + K::kProducers)
+    BulkProducer<K::kTiles, static_cast<int>(sizeof(typename K::Dense))>(task, shared, warp - consumers, lane)
+        .run();
   else
-    BulkDecoder<typename K::Value, typename K::Math, K::kTiles>(task, shared, warp - consumers - 1, lane)
+    BulkDecoder<typename K::Value, typename K::Math, K::kTiles>(task, shared,
+                                                                warp - consumers - K::kProducers, lane)
         .run();
 #endif
 }
@@ -81,7 +83,7 @@ int start_bulk(TileTask tiles, const Launch& launch, cudaStream_t stream) {
   task.whole_pieces = whole_rows(launch.c, launch.ldc, launch.n, kSize);
   const auto shared = static_cast<std::size_t>(kBulkBarrierBytes + task.stages * task.stage.bytes);
   const auto blocks = static_cast<unsigned>(task.blocks * tiles.slices_together);
-  const auto threads = static_cast<unsigned>(kWarp * (task.slice_segments + 1 + K::kDecoders));
+  const auto threads = static_cast<unsigned>(kWarp * (task.slice_segments + K::kProducers + kBulkDecoders));
   int error = 0;
   if (blocks > 0)
     error = start_kernel_sharing<bulk_product<K>>(blocks, threads, shared, *launch.device, stream, task);

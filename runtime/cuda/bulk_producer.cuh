@@ -1,4 +1,4 @@
-// The producer warp of a bulk block: it brings the rows of B of stage after stage, as far ahead as there are
+// A producer warp of a bulk block: it brings its rows of B of stage after stage, as far ahead as there are
 // stages.
 #pragma once
 
@@ -7,13 +7,15 @@
 
 namespace sptile::runtime::cuda {
 
-/// A lane has every 32nd row of a stage: it reads the column id kAhead stages ahead and issues one copy for
-/// the row's part in the slice. kDense is the size of an element.
+/// A lane has one row of a stage: it reads the column id kAhead stages ahead and issues one copy for the
+/// row's part in the slice. Copies of the lanes are issued one after the other, some 30 cycles each, so
+/// several producers share a stage. kDense is the size of an element.
 template <int kTiles, int kDense>
 class BulkProducer {
  public:
-  __device__ __forceinline__ BulkProducer(const BulkTask& task, const BulkShared& shared, int lane)
-      : task_(task), shared_(shared), lane_(lane), stages_(task) {}
+  __device__ __forceinline__ BulkProducer(const BulkTask& task, const BulkShared& shared, int producer,
+                                          int lane)
+      : task_(task), shared_(shared), first_(producer * kBulkProducerRows), lane_(lane), stages_(task) {}
 
   __device__ __forceinline__ void run() {
     if (task_.copy == BulkCopy::rows)
@@ -24,14 +26,12 @@ class BulkProducer {
 
  private:
   static constexpr int kAhead = 4;
-  static constexpr int kRows = 8 * kTiles;
-  static constexpr int kRowsOfLane = kRows / kWarp;
-  static_assert(kRows % kWarp == 0);
+  static_assert(kBulkProducerRows <= kWarp);
 
   /// A stage whose column ids are on their way.
   struct Ahead {
-    std::int32_t column[kRowsOfLane];
-    int rows;  ///< 0: past the last stage
+    std::int32_t column;
+    int count;  ///< tiles; 0: past the last stage
     std::int32_t slice;
   };
 
@@ -45,7 +45,7 @@ class BulkProducer {
     while (true) {
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
-        if (ring[a].rows == 0) return;
+        if (ring[a].count == 0) return;
         barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
         bring<kWhole>(ring[a], shared_.stage(task_, cursor.stage), shared_.full(cursor.stage));
         cursor.advance(task_.stages);
@@ -54,18 +54,22 @@ class BulkProducer {
     }
   }
 
+  /// Rows that the producer brings for so many tiles.
+  [[nodiscard]] __device__ __forceinline__ int rows(int tiles) const {
+    return max(0, min(kBulkProducerRows, 8 * tiles - first_));
+  }
+
   __device__ __forceinline__ void read_ahead(Ahead& ahead) {
-    ahead.rows = 0;
+    ahead.count = 0;
     if (done_ || !stages_.advance()) {
       done_ = true;
       return;
     }
-    ahead.rows = 8 * stages_.count();
+    ahead.count = stages_.count();
     ahead.slice = stages_.slice();
-    const std::int32_t* const ids = task_.tiles.arrays.columns + 8 * std::int64_t{stages_.tile()} + lane_;
-#pragma unroll
-    for (int i = 0; i < kRowsOfLane; ++i)
-      ahead.column[i] = lane_ + i * kWarp < ahead.rows ? __ldg(ids + i * kWarp) : 0;
+    ahead.column = 0;
+    if (lane_ < rows(ahead.count))
+      ahead.column = __ldg(task_.tiles.arrays.columns + 8 * std::int64_t{stages_.tile()} + first_ + lane_);
   }
 
   template <bool kWhole>
@@ -74,25 +78,19 @@ class BulkProducer {
     const std::int64_t offset = ahead.slice * slice_bytes;
     const auto bytes = static_cast<int>(min(task_.tiles.n * kDense - offset, slice_bytes));
     const std::byte* const b = static_cast<const std::byte*>(task_.tiles.b) + offset;
+    const int count = rows(ahead.count);
     if constexpr (kWhole) {
-      if (lane_ == 0) barrier_arrive_expect(full, static_cast<unsigned>(ahead.rows * bytes));
+      if (lane_ == 0) barrier_arrive_expect(full, static_cast<unsigned>(count * bytes));
       __syncwarp();
-#pragma unroll
-      for (int i = 0; i < kRowsOfLane; ++i) {
-        const int row = lane_ + i * kWarp;
-        if (row < ahead.rows)
-          copy_bulk(stage + static_cast<std::uint32_t>(row * task_.stage.pitch),
-                    b + static_cast<std::uint32_t>(ahead.column[i]) * task_.tiles.ldb_bytes,
-                    static_cast<unsigned>(bytes), full);
-      }
+      if (lane_ < count)
+        copy_bulk(row_at(stage, lane_), b + static_cast<std::uint32_t>(ahead.column) * task_.tiles.ldb_bytes,
+                  static_cast<unsigned>(bytes), full);
     } else {
-#pragma unroll
-      for (int i = 0; i < kRowsOfLane; ++i)
-        for (int row = i * kWarp; row < min(ahead.rows, (i + 1) * kWarp); ++row) {
-          const auto column = static_cast<std::uint32_t>(__shfl_sync(~0u, ahead.column[i], row));
-          bring_elements(stage + static_cast<std::uint32_t>(row * task_.stage.pitch),
-                         b + column * task_.tiles.ldb_bytes, bytes / kDense);
-        }
+#pragma unroll 1
+      for (int row = 0; row < count; ++row) {
+        const auto column = static_cast<std::uint32_t>(__shfl_sync(~0u, ahead.column, row));
+        bring_elements(row_at(stage, row), b + column * task_.tiles.ldb_bytes, bytes / kDense);
+      }
       if constexpr (kDense == 2)  // their copies were not asynchronous
         barrier_arrive(full);
       else
@@ -100,8 +98,13 @@ class BulkProducer {
     }
   }
 
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t row_at(std::uint32_t stage, int row) const {
+    return stage + static_cast<std::uint32_t>((first_ + row) * task_.stage.pitch);
+  }
+
   __device__ __forceinline__ void bring_elements(std::uint32_t to, const std::byte* from,
                                                  int elements) const {
+#pragma unroll 1
     for (int e = lane_; e < elements; e += kWarp) {
       if constexpr (kDense == 2)
         store_half(to + static_cast<std::uint32_t>(2 * e),
@@ -113,7 +116,7 @@ class BulkProducer {
 
   const BulkTask& task_;
   const BulkShared& shared_;
-  int lane_;
+  int first_, lane_;  ///< row of a stage that it brings first
   BulkStages<kTiles> stages_;
   bool done_ = false;
 };

@@ -81,8 +81,8 @@ std::int64_t append(std::vector<std::byte>& bytes, const std::vector<T>& part) {
   return static_cast<std::int64_t>(at);
 }
 
-/// Blocks that share a multiprocessor: fewer warps a block for narrow slices, so more blocks.
-int blocks_per_sm(int slice_segments) { return slice_segments > 2 ? 2 : 5 - slice_segments; }
+/// Blocks that share a multiprocessor, as registers allow.
+constexpr int kBlocksPerSm = 2;
 
 /// Stages that a block can have when so many share a multiprocessor, which keeps 1 KiB for each.
 int stages_of(const BulkStage& stage, int blocks, const DeviceInfo& device) {
@@ -141,7 +141,7 @@ Schedule schedule_bulk(const formats::FormatView& format, std::int64_t n, int el
          8 * variants[variant].tiles * slice_segments * kBulkSegmentBytes < (12 << 10))
     ++variant;
   const BulkStage stage = bulk_stage(slice_segments, variants[variant].tiles, variants[variant].entry_bytes);
-  int per_sm = blocks_per_sm(slice_segments);
+  int per_sm = kBlocksPerSm;
   while (per_sm > 1 && stages_of(stage, per_sm, device) < 3) --per_sm;
   const int stages = stages_of(stage, per_sm, device);
   if (stages < 2) return schedule;

@@ -8,6 +8,9 @@
 
 namespace sptile::runtime::cuda {
 
+inline constexpr int kBulkProducerRows = 16;  ///< of a stage that one producer warp brings
+inline constexpr int kBulkDecoders = 2;       ///< warps that share the tiles of a stage
+
 /// How rows of B are brought.
 enum class BulkCopy {
   rows,     ///< a bulk copy each

@@ -79,7 +79,10 @@ int start_bulk(TileTask tiles, const Launch& launch, cudaStream_t stream) {
   task.slice_segments = number(kBulkSliceSegments);
   task.stage = bulk_stage(task.slice_segments, K::kTiles, K::kEntryBytes);
   task.stages = number(kBulkStages);
-  task.copy = whole_rows(launch.b, launch.ldb, launch.n, kSize) ? BulkCopy::rows : BulkCopy::elements;
+  const bool rows = task.slice_segments * kBulkSegmentBytes >= kBulkRowLeast;
+  task.copy = !whole_rows(launch.b, launch.ldb, launch.n, kSize) ? BulkCopy::elements
+              : rows                                             ? BulkCopy::rows
+                                                                 : BulkCopy::pieces;
   task.whole_pieces = whole_rows(launch.c, launch.ldc, launch.n, kSize);
   const auto shared = static_cast<std::size_t>(kBulkBarrierBytes + task.stages * task.stage.bytes);
   const auto blocks = static_cast<unsigned>(task.blocks * tiles.slices_together);

@@ -19,9 +19,11 @@ class BulkProducer {
 
   __device__ __forceinline__ void run() {
     if (task_.copy == BulkCopy::rows)
-      produce<true>();
+      produce<BulkCopy::rows>();
+    else if (task_.copy == BulkCopy::pieces)
+      produce<BulkCopy::pieces>();
     else
-      produce<false>();
+      produce<BulkCopy::elements>();
   }
 
  private:
@@ -36,7 +38,7 @@ class BulkProducer {
   };
 
   /// The ring has fixed places: to move what is on its way would be to wait for it.
-  template <bool kWhole>
+  template <BulkCopy kCopy>
   __device__ __forceinline__ void produce() {
     Ahead ring[kAhead];
     StageCursor cursor;
@@ -47,7 +49,7 @@ class BulkProducer {
       for (int a = 0; a < kAhead; ++a) {
         if (ring[a].count == 0) return;
         barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
-        bring<kWhole>(ring[a], shared_.stage(task_, cursor.stage), shared_.full(cursor.stage));
+        bring<kCopy>(ring[a], shared_.stage(task_, cursor.stage), shared_.full(cursor.stage));
         cursor.advance(task_.stages);
         read_ahead(ring[a]);
       }
@@ -72,45 +74,62 @@ class BulkProducer {
       ahead.column = __ldg(task_.tiles.arrays.columns + 8 * std::int64_t{stages_.tile()} + first_ + lane_);
   }
 
-  template <bool kWhole>
+  template <BulkCopy kCopy>
   __device__ __forceinline__ void bring(const Ahead& ahead, std::uint32_t stage, std::uint32_t full) const {
     const std::int64_t slice_bytes = std::int64_t{kBulkSegmentBytes} * task_.slice_segments;
     const std::int64_t offset = ahead.slice * slice_bytes;
     const auto bytes = static_cast<int>(min(task_.tiles.n * kDense - offset, slice_bytes));
     const std::byte* const b = static_cast<const std::byte*>(task_.tiles.b) + offset;
     const int count = rows(ahead.count);
-    if constexpr (kWhole) {
+    if constexpr (kCopy == BulkCopy::rows) {
       if (lane_ == 0) barrier_arrive_expect(full, static_cast<unsigned>(count * bytes));
       __syncwarp();
       if (lane_ < count)
         copy_bulk(row_at(stage, lane_), b + static_cast<std::uint32_t>(ahead.column) * task_.tiles.ldb_bytes,
                   static_cast<unsigned>(bytes), full);
-    } else {
-#pragma unroll 1
-      for (int row = 0; row < count; ++row) {
-        const auto column = static_cast<std::uint32_t>(__shfl_sync(~0u, ahead.column, row));
-        bring_elements(row_at(stage, row), b + column * task_.tiles.ldb_bytes, bytes / kDense);
-      }
-      if constexpr (kDense == 2)  // their copies were not asynchronous
-        barrier_arrive(full);
-      else
-        barrier_arrive_copied(full);
+      return;
     }
+    if constexpr (kCopy == BulkCopy::pieces)
+      bring_pieces(ahead.column, count, stage, b, bytes);
+    else
+      bring_elements(ahead.column, count, stage, b, bytes);
+    if constexpr (kCopy == BulkCopy::elements && kDense == 2)  // their copies were not asynchronous
+      barrier_arrive(full);
+    else
+      barrier_arrive_copied(full);
   }
 
   [[nodiscard]] __device__ __forceinline__ std::uint32_t row_at(std::uint32_t stage, int row) const {
     return stage + static_cast<std::uint32_t>((first_ + row) * task_.stage.pitch);
   }
 
-  __device__ __forceinline__ void bring_elements(std::uint32_t to, const std::byte* from,
-                                                 int elements) const {
+  /// A lane copies 16 bytes of a row, the warp as many rows at once as that makes.
+  __device__ __forceinline__ void bring_pieces(std::int32_t columns, int count, std::uint32_t stage,
+                                               const std::byte* b, int bytes) const {
+    const int lanes = task_.slice_segments * (kBulkSegmentBytes / 16);
+    const int together = kWarp / lanes, mine = lane_ / lanes, byte = lane_ % lanes * 16;
+    for (int row = mine; row - mine < count; row += together) {
+      const auto column = static_cast<std::uint32_t>(__shfl_sync(~0u, columns, row));
+      if (row < count && mine < together && byte < bytes)
+        copy_16(row_at(stage, row) + static_cast<std::uint32_t>(byte),
+                b + column * task_.tiles.ldb_bytes + byte);
+    }
+  }
+
+  __device__ __forceinline__ void bring_elements(std::int32_t columns, int count, std::uint32_t stage,
+                                                 const std::byte* b, int bytes) const {
 #pragma unroll 1
-    for (int e = lane_; e < elements; e += kWarp) {
-      if constexpr (kDense == 2)
-        store_half(to + static_cast<std::uint32_t>(2 * e),
-                   __ldg(reinterpret_cast<const unsigned short*>(from) + e));
-      else
-        copy_element<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
+    for (int row = 0; row < count; ++row) {
+      const auto column = static_cast<std::uint32_t>(__shfl_sync(~0u, columns, row));
+      const std::byte* const from = b + column * task_.tiles.ldb_bytes;
+#pragma unroll 1
+      for (int e = lane_; e < bytes / kDense; e += kWarp) {
+        const std::uint32_t to = row_at(stage, row) + static_cast<std::uint32_t>(e * kDense);
+        if constexpr (kDense == 2)
+          store_half(to, __ldg(reinterpret_cast<const unsigned short*>(from) + e));
+        else
+          copy_element<kDense>(to, from + e * kDense);
+      }
     }
   }
 

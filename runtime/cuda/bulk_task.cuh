@@ -9,11 +9,13 @@
 namespace sptile::runtime::cuda {
 
 inline constexpr int kBulkProducerRows = 16;  ///< of a stage that one producer warp brings
+inline constexpr int kBulkRowLeast = 256;     ///< bytes below which a row is not worth a bulk copy
 inline constexpr int kBulkDecoders = 2;       ///< warps that share the tiles of a stage
 
 /// How rows of B are brought.
 enum class BulkCopy {
   rows,     ///< a bulk copy each
+  pieces,   ///< 16 bytes a lane
   elements  ///< operands that are not aligned
 };
 

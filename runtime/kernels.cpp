@@ -10,6 +10,8 @@ constexpr std::string_view kCsrSummary = "rows with the sums of up to 8 vectors 
 constexpr std::string_view kCudaCsrSummary = "balanced runs of rows on CUDA cores, long rows in pieces";
 constexpr std::string_view kCudaTileSummary =
     "tiles on tensor cores, balanced runs of windows, long ones in pieces";
+constexpr std::string_view kCudaStagedSummary =
+    "the same, with rows of B, values and masks staged in shared memory by asynchronous copies";
 constexpr std::string_view kCudaTallSummary =
     "windows of up to 128 rows, the rows of B of their columns staged in shared memory";
 constexpr std::string_view kCudaBulkSummary =
@@ -43,7 +45,9 @@ constexpr Kernel kKernels[] = {
     {"cuda.me_tcf.mma", "spmm", "me_tcf", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.bmat.bulk", "spmm", "bmat", Device::cuda, "sm_90", true, kCudaBulkSummary},
     {"cuda.bmat.mma", "spmm", "bmat", Device::cuda, "sm_80", true, kCudaTileSummary},
+    {"cuda.bmat.staged", "spmm", "bmat", Device::cuda, "sm_80", true, kCudaStagedSummary},
     {"cuda.bittcf.mma", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSummary},
+    {"cuda.bittcf.staged", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaStagedSummary},
     {"cuda.rs_tile.mma", "spmm", "rs_tile", Device::cuda, "sm_80", true, kCudaHybridSummary},
     {"cuda.tall.staged", "spmm", "tall", Device::cuda, "sm_80", true, kCudaTallSummary},
 };

@@ -27,24 +27,10 @@ bool serves(Precision has, Precision wanted) {
          (has != Precision::fp16 && has != Precision::bf16 && exactness(has) > exactness(wanted));
 }
 
-bool fits(const SpmmKernel& row, const SpmmPlan& plan, const DeviceInfo& device) {
-  const SpmmOptions& options = plan.options;
-  return row.values == plan.values && row.dense == options.dense && row.capability <= device.capability &&
+bool fits(const SpmmKernel& row, DType values, const SpmmOptions& options, const DeviceInfo& device) {
+  return row.values == values && row.dense == options.dense && row.capability <= device.capability &&
          (row.ieee || options.nonfinite == NonFinite::fast) &&
          (!options.precision || row.dense != DType::f32 || serves(row.precision, *options.precision));
-}
-
-/// Finds the instance of one kernel: the first that fits, or the least exact one when a precision was asked
-/// for.
-const SpmmKernel* find_row(const Kernel& kernel, const SpmmPlan& plan, const DeviceInfo& device) {
-  const SpmmKernel* best = nullptr;
-  for (const SpmmKernel& row : cuda::spmm_kernels()) {
-    if (row.kernel != kernel.name || !fits(row, plan, device)) continue;
-    const bool better = best != nullptr && plan.options.precision.has_value() &&
-                        exactness(row.precision) < exactness(best->precision);
-    if (best == nullptr || better) best = &row;
-  }
-  return best;
 }
 
 bool is_candidate(const Kernel& kernel, const SpmmPlan& plan) {
@@ -83,11 +69,23 @@ tl::unexpected<Error> no_kernel(const SpmmPlan& plan, const DeviceInfo& device) 
 
 }  // namespace
 
+const SpmmKernel* find_instance(const Kernel& kernel, DType values, const SpmmOptions& options,
+                                const DeviceInfo& device) {
+  const SpmmKernel* best = nullptr;
+  for (const SpmmKernel& row : cuda::spmm_kernels()) {
+    if (row.kernel != kernel.name || !fits(row, values, options, device)) continue;
+    const bool better = best != nullptr && options.precision.has_value() &&
+                        exactness(row.precision) < exactness(best->precision);
+    if (best == nullptr || better) best = &row;
+  }
+  return best;
+}
+
 Status plan_on_device(SpmmPlan& plan, const DeviceInfo& device) {
   const SpmmKernel* row = nullptr;
   for (const Kernel& kernel : kernels())  // the last one is the best
     if (is_candidate(kernel, plan))
-      if (const SpmmKernel* found = find_row(kernel, plan, device)) {
+      if (const SpmmKernel* found = find_instance(kernel, plan.values, plan.options, device)) {
         row = found;
         plan.kernel = &kernel;
       }

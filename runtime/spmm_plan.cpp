@@ -75,7 +75,7 @@ std::string kernel_choices(const FormatView& a) {
 }
 
 /// Finds the instance for the types; null when the kernel has none.
-ChunkFn find_instance(const Kernel& kernel, DType values, DType dense) {
+ChunkFn find_function(const Kernel& kernel, DType values, DType dense) {
   const CpuKernels all = find_isa(kernel.isa)->kernels();
   for (int i = 0; i < all.count; ++i)
     if (all.rows[i].format == kernel.format && all.rows[i].values == values && all.rows[i].dense == dense)
@@ -87,7 +87,7 @@ ChunkFn find_instance(const Kernel& kernel, DType values, DType dense) {
 std::string dense_choices(const Kernel& kernel, DType values) {
   std::string names;
   for (const DTypeInfo& type : kDTypes)
-    if (find_instance(kernel, values, type.dtype) != nullptr)
+    if (find_function(kernel, values, type.dtype) != nullptr)
       names += (names.empty() ? "" : " or ") + std::string(type.name);
   return names;
 }
@@ -146,21 +146,28 @@ Status plan_on_cpu(SpmmPlan& plan) {
                 "plan: no kernel " + std::string(options.kernel) + " for spmm with format " +
                     std::string(format.layout->name) +
                     " on this machine; there is: " + kernel_choices(format));
-  plan.run_chunk = find_instance(*plan.kernel, plan.values, options.dense);
+  plan.run_chunk = find_function(*plan.kernel, plan.values, options.dense);
   if (plan.run_chunk == nullptr) {
     const std::string type = plan.values == DType::none ? "pattern" : std::string(name_of(plan.values));
     return fail(Errc::unsupported, "plan: a matrix of " + type + " values does not multiply dense " +
                                        std::string(name_of(options.dense)) + "; use " +
                                        dense_choices(*plan.kernel, plan.values));
   }
-  const bool wide = plan.values == DType::f64 || options.dense == DType::f64;
-  plan.precision = wide ? Precision::fp64 : Precision::fp32;
+  plan.precision = cpu_precision(plan.values, options.dense);
   if (options.refreshable && plan.values != DType::none) own_values(plan);
   set_work(plan);
   return {};
 }
 
 }  // namespace
+
+bool has_instance(const Kernel& kernel, DType values, DType dense) {
+  return find_function(kernel, values, dense) != nullptr;
+}
+
+Precision cpu_precision(DType values, DType dense) {
+  return values == DType::f64 || dense == DType::f64 ? Precision::fp64 : Precision::fp32;
+}
 
 Result<std::shared_ptr<SpmmPlan>> plan_spmm(const SpmmMatrix& a, const SpmmOptions& options) {
   if (Status s = check_options(options); !s) return tl::unexpected(s.error());

@@ -28,6 +28,17 @@ class SpmmPlan {
   std::vector<std::byte> own_values;     ///< all value arrays of the format, one after the other
 };
 
+/// True when a kernel for the CPU has an instance for these types.
+bool has_instance(const Kernel& kernel, DType values, DType dense);
+
+/// How kernels for the CPU form products of these types.
+Precision cpu_precision(DType values, DType dense);
+
+/// Finds the instance of a CUDA kernel that a plan would run on a device: of its precisions the default one,
+/// or the least exact one that satisfies options.precision. Null when there is none.
+const cuda::SpmmKernel* find_instance(const Kernel& kernel, DType values, const SpmmOptions& options,
+                                      const cuda::DeviceInfo& device);
+
 /// Chooses the CUDA kernel for a checked matrix, divides its work and uploads both.
 Status plan_on_device(SpmmPlan& plan, const cuda::DeviceInfo& device);
 

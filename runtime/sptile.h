@@ -115,9 +115,30 @@ typedef struct sptile_spmm_options {
 sptile_status sptile_spmm_options_init(sptile_spmm_options* options, size_t size);
 
 /* Plans C = alpha A B + beta C for a format of a bundle ("csr", "bittcf", ...). C has the original row order.
- */
+ * NULL or "auto" chooses among all formats of the bundle the one predicted to be fastest, several names with
+ * commas among those; see sptile_predict_spmm and sptile_plan_format. */
 sptile_status sptile_plan_spmm(const sptile_bundle* bundle, const char* format,
                                const sptile_spmm_options* options, sptile_plan** plan);
+
+/* One way to do a product. */
+typedef struct sptile_prediction {
+  const char* format;  /* valid as long as the library is loaded, as is the next */
+  const char* kernel;  /* NULL: the device has none for the format */
+  double microseconds; /* predicted; negative: there is no model for the kernel */
+  int32_t precision;   /* sptile_precision of the products */
+  int32_t usable;      /* 0: no kernel for these types or this precision */
+  int32_t chosen;      /* != 0: what sptile_plan_spmm takes */
+  int32_t reserved;
+} sptile_prediction;
+
+/* Predicts what the formats of a bundle would take: the list that sptile_plan_spmm chooses from, with the
+ * same `formats` (NULL, "auto" or names with commas). Fills in at most `capacity` elements, each
+ * `element_size` = sizeof(sptile_prediction) bytes, and gives their full number in *count; predictions may be
+ * NULL when capacity is 0. Without a model of the device csr is chosen. SPTILE_PROFILE=FILE in the
+ * environment replaces the constants of the model ('sptile calibrate' makes such files). */
+sptile_status sptile_predict_spmm(const sptile_bundle* bundle, const char* formats,
+                                  const sptile_spmm_options* options, sptile_prediction* predictions,
+                                  size_t element_size, int capacity, int* count);
 
 /* Plans for a CSR matrix in memory. row_ptr has rows + 1 elements, col_idx row_ptr[rows] of them, strictly
  * increasing within each row; values as many, of type value_dtype (NULL and SPTILE_NONE for a pattern). The
@@ -138,6 +159,10 @@ sptile_status sptile_plan_dense(const sptile_plan* plan, sptile_dtype* dense);
 /* Name of the kernel that the plan runs, for example "cpu.bittcf.avx512"; valid as long as the library is
  * loaded. */
 sptile_status sptile_plan_kernel(const sptile_plan* plan, const char** name);
+
+/* Name of the format that the plan multiplies with, for example "bittcf"; valid as long as the library is
+ * loaded. */
+sptile_status sptile_plan_format(const sptile_plan* plan, const char** name);
 
 /* How the plan forms products. */
 sptile_status sptile_plan_precision(const sptile_plan* plan, sptile_precision* precision);

@@ -174,6 +174,13 @@ class Plan {
     return name;
   }
 
+  /// Name of the format that it multiplies with, for example "bittcf".
+  [[nodiscard]] std::string format() const {
+    const char* name = nullptr;
+    detail::check(sptile_plan_format(handle_.get(), &name));
+    return name;
+  }
+
   /// Runs on contiguous ranges of elements of the planned type (16-bit types: any type of two bytes), B with
   /// cols and C with rows rows, row-major. Throws when a range is too short or of another type.
   template <std::ranges::contiguous_range B, std::ranges::contiguous_range C>
@@ -249,6 +256,25 @@ class Plan {
   Device device_ = Device::cpu;
 };
 
+/// One way to do a product: a format and a kernel for it.
+struct Prediction {
+  std::string format;
+  std::string kernel;        ///< empty: the device has none for the format
+  double microseconds = -1;  ///< predicted; negative: there is no model for the kernel
+  Precision precision = Precision::kernel_default;
+  bool usable = false;  ///< false: no kernel for these types or this precision
+  bool chosen = false;
+
+  Prediction() = default;
+  explicit Prediction(const sptile_prediction& c)
+      : format(c.format),
+        kernel(c.kernel == nullptr ? "" : c.kernel),
+        microseconds(c.microseconds),
+        precision(static_cast<Precision>(c.precision)),
+        usable(c.usable != 0),
+        chosen(c.chosen != 0) {}
+};
+
 /// An open bundle.
 class Bundle {
  public:
@@ -280,7 +306,8 @@ class Bundle {
     return names;
   }
 
-  /// Plans with one of the formats; the plan stays valid when the bundle goes.
+  /// Plans with one of the formats, or with the one predicted to be fastest: of all ("auto"), of several
+  /// names with commas. The plan stays valid when the bundle goes.
   [[nodiscard]] Plan plan(const std::string& format, const PlanOptions& options) const {
     const sptile_spmm_options c = detail::to_c(options);
     Plan plan;
@@ -288,6 +315,26 @@ class Bundle {
     plan.device_ = options.device;
     plan.read_shape();
     return plan;
+  }
+
+  /// Predicts what the formats would take: the list that plan chooses from.
+  [[nodiscard]] std::vector<Prediction> predict(const PlanOptions& options,
+                                                const std::string& formats = "auto") const {
+    const sptile_spmm_options c = detail::to_c(options);
+    int count = 0;
+    const auto fill = [&](std::vector<sptile_prediction>& list) {
+      detail::check(sptile_predict_spmm(handle_.get(), formats.c_str(), &c, list.data(),
+                                        sizeof(sptile_prediction), static_cast<int>(list.size()), &count));
+    };
+    std::vector<sptile_prediction> list(64);
+    fill(list);
+    if (static_cast<std::size_t>(count) > list.size()) {
+      list.resize(static_cast<std::size_t>(count));
+      fill(list);
+    }
+    std::vector<Prediction> predictions;
+    for (int i = 0; i < count; ++i) predictions.emplace_back(list[static_cast<std::size_t>(i)]);
+    return predictions;
   }
 
  private:

@@ -93,7 +93,12 @@ Status CsvLog::read_lines(const std::string& text) {
                     where);
       row[std::string(columns_[i].key)] = std::move(value);
     }
-    if (number > 1) rows_.insert_or_assign(identity(row), std::move(row));
+    if (number == 1) continue;
+    const auto [known, is_new] = places_.try_emplace(identity(row), rows_.size());
+    if (is_new)
+      rows_.push_back(std::move(row));
+    else  // the last one counts
+      rows_[known->second] = std::move(row);
   }
   return {};
 }
@@ -120,8 +125,8 @@ Result<CsvLog> CsvLog::open(const std::string& path, std::span<const CsvColumn> 
 }
 
 const Json* CsvLog::find(const Json& wanted) const {
-  const auto found = rows_.find(identity(wanted));
-  return found == rows_.end() ? nullptr : &found->second;
+  const auto found = places_.find(identity(wanted));
+  return found == places_.end() ? nullptr : &rows_[found->second];
 }
 
 Status CsvLog::append(const Json& row) {

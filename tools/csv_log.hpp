@@ -28,6 +28,9 @@ class CsvLog {
   /// Finds the row that agrees with `wanted` in all identifying columns; nullptr when there is none.
   [[nodiscard]] const Json* find(const Json& wanted) const;
 
+  /// Lists the rows that the file had, in its order.
+  [[nodiscard]] const std::vector<Json>& rows() const { return rows_; }
+
   /// Appends a row to the file and flushes it.
   Status append(const Json& row);
 
@@ -38,7 +41,8 @@ class CsvLog {
 
   std::string path_;
   std::span<const CsvColumn> columns_;
-  std::map<std::string, Json> rows_;  // by identity
+  std::vector<Json> rows_;
+  std::map<std::string, std::size_t> places_;  // in rows_, by identity
 };
 
 }  // namespace sptile::tools

@@ -13,15 +13,17 @@
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/csr.hpp"
 #include "tools/names.hpp"
+#include "tools/raw_csr.hpp"
 
 namespace sptile::tools {
 namespace {
 constexpr std::array<char, 8> kHdf5Magic = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
 
-bool has_magic(std::istream& in, std::int64_t offset, const void* magic) {
+bool has_magic(std::istream& in, std::int64_t offset, const void* magic, std::size_t length = 8) {
   std::array<char, 8> bytes{};
   in.clear();
-  return in.seekg(offset) && in.read(bytes.data(), 8) && std::memcmp(bytes.data(), magic, 8) == 0;
+  return in.seekg(offset) && in.read(bytes.data(), static_cast<std::streamsize>(length)) &&
+         std::memcmp(bytes.data(), magic, length) == 0;
 }
 
 // HDF5 looks for its superblock at 0, 512, 1024 and further doublings.
@@ -81,6 +83,18 @@ Result<LoadedMatrix> load_bundle(const std::string& path, const LoadOptions& opt
   }
   return loaded;
 }
+
+Result<LoadedMatrix> load_raw(const std::string& path, const LoadOptions& options) {
+  auto csr = read_raw_csr(path);
+  if (!csr) return tl::unexpected(std::move(csr.error()));
+  LoadedMatrix loaded{std::move(*csr), base_name(path), {}, {}, 0};
+  if (options.hash_source) {
+    auto hash = hash_file(path);
+    if (!hash) return tl::unexpected(std::move(hash.error()));
+    loaded.sha256 = std::move(*hash);
+  }
+  return loaded;
+}
 }  // namespace
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
@@ -94,6 +108,7 @@ Result<InputKind> sniff_input(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(Errc::io, std::strerror(errno), path);
   if (has_magic(in, 0, formats::kBundleMagic)) return InputKind::bundle;
+  if (has_magic(in, 0, &kRawCsrMagic, sizeof(kRawCsrMagic))) return InputKind::raw_csr;
   if (is_hdf5(in))
     return fail(
         Errc::bad_input,
@@ -126,6 +141,7 @@ std::string_view dtype_label(DType dtype) { return dtype == DType::none ? "patte
 Result<LoadedMatrix> load_matrix(Session& session, const std::string& path, const LoadOptions& options) {
   const auto kind = sniff_input(path);
   if (!kind) return tl::unexpected(kind.error());
+  if (*kind == InputKind::raw_csr) return load_raw(path, options);
   return *kind == InputKind::bundle ? load_bundle(path, options) : load_text(session, path, options);
 }
 

@@ -14,7 +14,7 @@
 
 namespace sptile::tools {
 
-enum class InputKind { bundle, matrix_market };
+enum class InputKind { bundle, matrix_market, raw_csr };
 
 /// Tells the kind from the first bytes; "-" is Matrix Market. HDF5 files that are no bundles are refused with
 /// the reason (Errc::bad_input), so are folders and missing files (Errc::io).
@@ -35,7 +35,8 @@ struct LoadedMatrix {
   std::int64_t duplicates = 0;          ///< entries summed into others
 };
 
-/// Reads a Matrix Market file (also .gz, .xz, .zst, "-") or the source matrix of a bundle. Notes duplicates
+/// Reads a Matrix Market file (also .gz, .xz, .zst, "-"), a raw CSR file (see raw_csr.hpp) or the source
+/// matrix of a bundle. Notes duplicates
 /// and non-finite values on stderr.
 Result<LoadedMatrix> load_matrix(Session& session, const std::string& path, const LoadOptions& options);
 

@@ -2,19 +2,19 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
 #include <set>
 
 #include "formats/csr.hpp"
-#include "formats/random.hpp"
+#include "runtime/choice/choice.hpp"
 #include "runtime/kernels.hpp"
 #include "runtime/reference/spmm.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
 #include "tools/names.hpp"
+#include "tools/random_operands.hpp"
 #include "tools/stopwatch.hpp"
 
 namespace sptile::tools {
@@ -34,7 +34,14 @@ std::vector<std::string> usable_devices() {
   return names;
 }
 
-// f64 matrices are multiplied in f64, all others in f32.
+// How far a product of two f32 numbers is off when both were rounded to fewer bits first.
+double product_error(runtime::Precision precision) {
+  if (precision == runtime::Precision::tf32 || precision == runtime::Precision::fp16) return 0x1.01p-10;
+  return precision == runtime::Precision::bf16 ? 0x1.01p-7 : 0;
+}
+
+}  // namespace
+
 DType dense_type(const SpmmRequest& request, DType values) {
   if (!request.dense.empty()) return *value_dtype_from_name(request.dense);
   return values == DType::f64 ? DType::f64 : DType::f32;
@@ -46,48 +53,14 @@ std::optional<runtime::Precision> wanted_precision(const SpmmRequest& request) {
   return std::nullopt;
 }
 
-// Row k, column j depends on the seed and on k * n + j only.
-formats::Array random_dense(std::int64_t rows, std::int64_t n, DType dtype, std::uint64_t seed) {
-  formats::Buffer<float> numbers(std::max<std::int64_t>(rows, 1) * n);  // an operand is never null
-  tbb::parallel_for(std::int64_t{0}, std::max<std::int64_t>(rows, 1), [&](std::int64_t r) {
-    RandomStream random(seed, static_cast<std::uint64_t>(r));
-    for (std::int64_t j = 0; j < n; ++j) numbers[r * n + j] = random.signed_unit();
-  });
-  formats::Array dense(std::move(numbers));
-  return dtype == DType::f32 ? std::move(dense) : formats::convert_values(dense.view(), dtype);
-}
-
-// How far a product of two f32 numbers is off when both were rounded to fewer bits first.
-double product_error(runtime::Precision precision) {
-  if (precision == runtime::Precision::tf32 || precision == runtime::Precision::fp16) return 0x1.01p-10;
-  return precision == runtime::Precision::bf16 ? 0x1.01p-7 : 0;
-}
-
 // Products of random signs: the error of a sum grows far slower than the sum of absolute products that
-// relative_error divides by, so a bound that does not grow with the row length holds and still sees one lost
-// entry in a long row. One more rounding for the stored type.
+// relative_error divides by, so a bound that does not grow with the row length holds. One more rounding for
+// the stored type.
 double rounding_bound(DType dense, runtime::Precision precision) {
   const double accumulation = precision == runtime::Precision::fp64 ? 0x1p-53 : 0x1p-24;
   const double storage = dense == DType::f16 ? 0x1p-11 : dense == DType::bf16 ? 0x1p-8 : accumulation;
   return 32 * accumulation + storage + (dense == DType::f32 ? product_error(precision) : 0);
 }
-
-void summarise(std::vector<double> seconds, std::int64_t nnz, SpmmMeasurement& m) {
-  std::sort(seconds.begin(), seconds.end());
-  const std::size_t last = seconds.size() - 1;
-  const auto at = [&](double share) {  // between neighbours, so an even count has a middle
-    const double place = share * static_cast<double>(last);
-    const auto low = static_cast<std::size_t>(place);
-    const double part = place - static_cast<double>(low);
-    return seconds[low] * (1 - part) + seconds[std::min(low + 1, last)] * part;
-  };
-  m.median_us = at(0.5) * 1e6;
-  m.min_us = seconds.front() * 1e6;
-  m.spread = (at(0.9) - at(0.1)) / at(0.5);
-  m.gflops = 2 * static_cast<double>(nnz) * static_cast<double>(m.n) / at(0.5) * 1e-9;
-}
-
-}  // namespace
 
 void declare_request(CLI::App& app, SpmmRequest& request) {
   app.add_option("--op", request.op, "operation: C = A B (spmm), or sampled dense-dense (sddmm)")
@@ -129,6 +102,13 @@ Status check_request(const SpmmRequest& request) {
   return {};
 }
 
+void set_times(SpmmMeasurement& m, const TimeSummary& seconds, std::int64_t nnz) {
+  m.median_us = seconds.median * 1e6;
+  m.min_us = seconds.min * 1e6;
+  m.spread = seconds.spread;
+  m.gflops = 2 * static_cast<double>(nnz) * static_cast<double>(m.n) / seconds.median * 1e-9;
+}
+
 Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix& a,
                                      const formats::CsrView& source, const SpmmRequest& request) {
   const DType values = a.format.value_dtype(), dense = dense_type(request, values);
@@ -157,6 +137,9 @@ Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix
   m.plan_us = planning.seconds() * 1e6;
   m.kernel = runtime::kernel_name(**plan);
   m.precision = name_of(runtime::precision_of(**plan));
+  const auto predicted = runtime::predict_plan(**plan, a, options);
+  if (predicted) m.predicted_us = *predicted;
+  if (!predicted) session.note("no prediction: " + predicted.error().text());
 
   const formats::Array b = random_dense(a.format.cols, request.n, dense, session.common.seed);
   formats::Array c =
@@ -165,7 +148,7 @@ Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix
   begin(&session.progress, "run", 0);
   auto seconds = runtime::timed_run(**plan, operands, request.warmup, request.repeat);
   if (!seconds) return tl::unexpected(seconds.error());
-  summarise(std::move(*seconds), a.format.nnz, m);
+  set_times(m, summarise(std::move(*seconds)), a.format.nnz);
   if (!request.check) return m;
 
   begin(&session.progress, "check", 0);
@@ -194,6 +177,7 @@ Json to_json(const SpmmMeasurement& m) {
   Json json = {{"device", m.device}, {"op", m.op}, {"format", m.format}, {"kernel", m.kernel}, {"n", m.n}};
   json.update({{"dtype", m.dtype}, {"value_dtype", m.value_dtype}, {"precision", m.precision}});
   json.update({{"median_us", m.median_us}, {"min_us", m.min_us}, {"spread", m.spread}, {"gflops", m.gflops}});
+  json["predicted_us"] = m.predicted_us ? Json(*m.predicted_us) : Json(nullptr);
   json.update({{"plan_us", m.plan_us}, {"repeat", m.repeat}});
   json["rel_err"] = m.checked ? Json(m.rel_err) : Json(nullptr);
   json["tolerance"] = m.checked ? Json(m.tolerance) : Json(nullptr);

@@ -11,6 +11,7 @@
 #include "formats/csr_view.hpp"
 #include "runtime/spmm.hpp"
 #include "tools/result.hpp"
+#include "tools/time_summary.hpp"
 #include "tools/verb.hpp"
 
 namespace sptile::tools {
@@ -29,6 +30,7 @@ struct SpmmMeasurement {
   std::int64_t n = 0;
   double plan_us = 0, median_us = 0, min_us = 0, spread = 0;  ///< spread: (90th - 10th percentile) / median
   double gflops = 0;                                          ///< 2 nnz n / median
+  std::optional<double> predicted_us;  ///< by the cost model; nothing where it does not know the kernel
   int repeat = 0;
   bool checked = false;
   double rel_err = 0, tolerance = 0;  ///< meaningful when checked
@@ -39,6 +41,19 @@ void declare_request(CLI::App& app, SpmmRequest& request);
 
 /// Checks names, and that this build has the operation (Errc::unsupported) and the device (Errc::device).
 Status check_request(const SpmmRequest& request);
+
+/// Type of B and C: what was asked for, else f64 for f64 values and f32 for all others.
+DType dense_type(const SpmmRequest& request, DType values);
+
+/// The precision that was asked for, if any.
+std::optional<runtime::Precision> wanted_precision(const SpmmRequest& request);
+
+/// Largest error of an element of C that is let pass, relative to the sum of its absolute products (see
+/// runtime::relative_error). Small enough to see one lost entry in a long row.
+double rounding_bound(DType dense, runtime::Precision precision);
+
+/// Fills in the times and the rate.
+void set_times(SpmmMeasurement& measurement, const TimeSummary& seconds, std::int64_t nnz);
 
 /// Measures C = A B with random B in (-1, 1). `source` is the same matrix as CSR in original row order, with
 /// the values that were rounded to make the format; it is read only when checking. Errc::check_failed is not

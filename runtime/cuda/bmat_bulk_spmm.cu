@@ -36,7 +36,7 @@ struct BulkInstance {
   static Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t> row_order,
                            std::int64_t n, const DeviceInfo& device) {
     if (n * kSize % 16 == 0) {
-      Schedule made = schedule_bulk(host, n, kSize, kVariants, device);
+      Schedule made = schedule_bulk(host, n, kSize, kVariants, bulk_tuning(device, kPrecision), device);
       if (made.numbers[kBulkStages] > 0) return made;
     }
     return skeleton(kValues, kDense, kPrecision).schedule(host, row_order, n, device);
@@ -48,7 +48,7 @@ struct BulkInstance {
       return skeleton(kValues, kDense, kPrecision).launch(launch, stream);
     const formats::BmatView a = formats::as_bmat(launch.format);
     TileTask tiles = common_task(launch);
-    tiles.arrays = {a.col_id.data(), a.bits.data(), a.values.data};
+    tiles.arrays = {a.col_id.data(), a.bits.data(), a.values.data, a.values.bytes()};
     tiles.window_tile = a.row_window_offset.data();
     return kStarts[launch.host->numbers[kVariant]](tiles, launch, static_cast<cudaStream_t>(stream));
   }

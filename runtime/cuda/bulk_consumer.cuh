@@ -4,6 +4,7 @@
 #include "runtime/cuda/bulk_entries.cuh"
 #include "runtime/cuda/bulk_task.cuh"
 #include "runtime/cuda/bulk_windows.cuh"
+#include "runtime/cuda/sum_tree.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -17,6 +18,8 @@ class BulkConsumer {
   using Dense = typename Math::Dense;
   using Acc = typename Math::Acc;
   using Chunk = typename Math::Chunk;
+  using Sums = typename Math::Sums;
+  using Piece = RowPiece<typename Math::Acc, Math::kElements>;
   using Entries = BulkEntries<Math, V>;
   static constexpr int kElements = Math::kElements;
   static constexpr int kBatch = 4;  ///< tiles whose operands are read before the first is multiplied
@@ -36,7 +39,7 @@ class BulkConsumer {
 
   __device__ __forceinline__ void run() {
     StageCursor cursor;
-    clear_sums();
+    clear();
     while (pieces_.advance()) {
       const BulkPiece& piece = pieces_.piece();
       feature_ = (std::int64_t{pieces_.slice()} * task_.slice_segments + segment_) * (8 * kElements) +
@@ -51,10 +54,8 @@ class BulkConsumer {
     }
   }
 
- private:
-  using Sums = typename Math::Sums;
-
-  __device__ __forceinline__ void clear_sums() {
+  // For add_pieces.
+  __device__ __forceinline__ void clear() {
     constexpr int kCount = sizeof(Sums) / sizeof(Acc);
 #pragma unroll
     for (int h = 0; h < 2; ++h)
@@ -62,6 +63,24 @@ class BulkConsumer {
       for (int i = 0; i < kCount; ++i) (&sums_[h][0][0])[i] = Acc{0};
   }
 
+  __device__ __forceinline__ void store_partial(std::int32_t slot) const {
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) *partial(slot, h, r) = sum(h, r);
+  }
+  __device__ __forceinline__ void add_partial(std::int32_t slot) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const Piece piece = load_written(partial(slot, h, r));
+#pragma unroll
+        for (int e = 0; e < kElements; ++e) Math::sum_at(sums_[h], e, r) += piece.e[e];
+      }
+  }
+
+ private:
   static __device__ __forceinline__ Chunk load(std::uint32_t at) {
     const uint4 bits = shared_piece(at);
     Chunk chunk;
@@ -135,7 +154,7 @@ class BulkConsumer {
     }
   }
 
-  /// Writes the rows of the current window, or their partial sums, and goes on to the next.
+  /// Ends the current window and goes on to the next.
   __device__ __forceinline__ void close_window() {
     const BulkPiece& piece = pieces_.piece();
     std::int32_t slot = -1;
@@ -143,35 +162,51 @@ class BulkConsumer {
       slot = piece.head_slot;
     else if (windows_.window() == piece.window_end - 1)
       slot = piece.tail_slot;
-#pragma unroll
-    for (int h = 0; h < 2; ++h)
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        const int in_window = 8 * h + lane_result_row(lane_, r);
-        RowPiece<Acc, kElements> sum;
-#pragma unroll
-        for (int e = 0; e < kElements; ++e) sum.e[e] = Math::sum_at(sums_[h], e, r);
-        if (slot >= 0)
-          store_partial(slot * std::int64_t{16} + in_window, sum);
-        else
-          store(windows_.row(in_window), sum);
-      }
-    clear_sums();
+    if (slot < 0 || has_whole_window(slot)) store();
+    clear();
     windows_.advance();
   }
 
-  __device__ __forceinline__ void store(std::int32_t row, const RowPiece<Acc, kElements>& sum) const {
+  /// Adds the part of a window to the others; true when there are no more to come.
+  __device__ __forceinline__ bool has_whole_window(std::int32_t slot) {
+    constexpr int kTogether = 64 / static_cast<int>(sizeof(Piece));  // parts on their way at a time
+    const SplitWindow split = task_.tiles.splits[task_.slot_splits[slot]];
+    const std::int64_t stride = std::int64_t{task_.tiles.slices} * task_.slice_segments;
+    unsigned* const arrived = task_.tiles.arrived + split.first_counter * stride +
+                              pieces_.slice() * std::int64_t{task_.slice_segments} + segment_;
+    return add_pieces<kTogether>(*this, split, slot, arrived, stride, lane_);
+  }
+
+  /// Writes the rows of the current window.
+  __device__ __forceinline__ void store() const {
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) store_row(windows_.row(8 * h + lane_result_row(lane_, r)), sum(h, r));
+  }
+
+  __device__ __forceinline__ void store_row(std::int32_t row, const Piece& piece) const {
     if (row < 0) return;
     Dense* const to = static_cast<Dense*>(task_.tiles.c) + std::int64_t{row} * task_.tiles.ldc + feature_;
     const auto left = static_cast<int>(min(task_.tiles.n - feature_, std::int64_t{kElements}));
     if (task_.whole_pieces)
-      store_piece<true>(to, sum.e, scale_of<Acc>(task_.tiles), left);
+      store_piece<true>(to, piece.e, scale_of<Acc>(task_.tiles), left);
     else
-      store_piece<false>(to, sum.e, scale_of<Acc>(task_.tiles), left);
+      store_piece<false>(to, piece.e, scale_of<Acc>(task_.tiles), left);
   }
-  __device__ __forceinline__ void store_partial(std::int64_t row, const RowPiece<Acc, kElements>& sum) const {
-    Acc* const to = static_cast<Acc*>(task_.tiles.partials) + row * task_.tiles.padded_n + feature_;
-    *reinterpret_cast<RowPiece<Acc, kElements>*>(to) = sum;
+
+  [[nodiscard]] __device__ __forceinline__ Piece sum(int h, int r) const {
+    Piece piece;
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) piece.e[e] = Math::sum_at(sums_[h], e, r);
+    return piece;
+  }
+
+  /// Where the lane's sums of a slot are.
+  [[nodiscard]] __device__ __forceinline__ Piece* partial(std::int32_t slot, int h, int r) const {
+    const std::int64_t row = slot * std::int64_t{16} + 8 * h + lane_result_row(lane_, r);
+    return reinterpret_cast<Piece*>(static_cast<Acc*>(task_.tiles.partials) + row * task_.tiles.padded_n +
+                                    feature_);
   }
 
   const BulkTask& task_;

@@ -115,7 +115,7 @@ class BulkDecoder {
 #pragma unroll
       for (int h = 0; h < 2; ++h)
         if constexpr (std::is_same_v<V, Ones>)
-          half[h] = Math::ones(values.present[t][h][0], values.present[t][h][1]);
+          half[h] = Math::template ones<V>(values.present[t][h][0], values.present[t][h][1]);
         else
           half[h] = Math::entries(values.value[t][h][0], values.value[t][h][1]);
       Entries::store(to + static_cast<std::uint32_t>(t * Entries::kTileBytes), lane_, half);

@@ -8,21 +8,11 @@
 
 namespace sptile::runtime::cuda {
 
-/// Entries of one 8x8 half of a tile as `Math` wants them.
-template <class Math, class V>
-struct HalfEntries {
-  using type = decltype(Math::entries(V{}, V{}));
-};
-template <class Math>
-struct HalfEntries<Math, Ones> {
-  using type = decltype(Math::ones(true, true));
-};
-
 /// A lane's words of both halves.
 template <class Math, class V>
 class BulkEntries {
  public:
-  using Half = typename HalfEntries<Math, V>::type;
+  using Half = typename Math::template Entries<V>;  ///< of one 8x8 half of a tile
 
  private:
   static constexpr bool kPair = requires(Half h) { h.pair; };  ///< two 16-bit numbers

@@ -28,6 +28,7 @@ struct BulkKernel {
 template <class K>
 __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
     bulk_product(const __grid_constant__ BulkTask task) {
+  follow_previous_kernel();
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   const BulkShared shared{dynamic_shared()};
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -60,7 +61,7 @@ inline bool whole_rows(const void* data, std::int64_t stride, std::int64_t n, st
          n * element_bytes % 16 == 0;
 }
 
-/// Starts the kernels of one instance. `tiles` has the arrays of the format.
+/// Starts the kernel of one instance. `tiles` has the arrays of the format.
 template <class K>
 int start_bulk(TileTask tiles, const Launch& launch, cudaStream_t stream) {
   const auto& numbers = launch.host->numbers;
@@ -74,6 +75,7 @@ int start_bulk(TileTask tiles, const Launch& launch, cudaStream_t stream) {
   tiles.padded_n = tiles.slices * features;
   task.tiles = tiles;
   task.pieces = reinterpret_cast<const BulkPiece*>(launch.schedule + numbers[kItemsAt]);
+  task.slot_splits = reinterpret_cast<const std::int32_t*>(launch.schedule + numbers[kBulkSlotSplitsAt]);
   task.piece_count = number(kItemCount);
   task.blocks = number(kBulkBlocks);
   task.slice_segments = number(kBulkSliceSegments);
@@ -87,14 +89,12 @@ int start_bulk(TileTask tiles, const Launch& launch, cudaStream_t stream) {
   const auto shared = static_cast<std::size_t>(kBulkBarrierBytes + task.stages * task.stage.bytes);
   const auto blocks = static_cast<unsigned>(task.blocks * tiles.slices_together);
   const auto threads = static_cast<unsigned>(kWarp * (task.slice_segments + K::kProducers + kBulkDecoders));
-  int error = 0;
-  if (blocks > 0)
-    error = start_kernel_sharing<bulk_product<K>>(blocks, threads, shared, *launch.device, stream, task);
-  const auto splits = static_cast<unsigned>(numbers[kSplitCount]);
-  if (splits > 0 && error == 0)
-    error = start_kernel(tile_sum<typename K::Dense, typename K::Acc, 16>, splits * 16, kSumThreads, stream,
-                         tiles);
-  return error;
+  if (blocks == 0) return cudaSuccess;
+  return start_kernel<bulk_product<K>>({.blocks = dim3(blocks),
+                                        .threads = threads,
+                                        .shared_bytes = shared,
+                                        .carveout = cudaSharedmemCarveoutMaxShared},
+                                       *launch.device, stream, task);
 }
 
 }  // namespace sptile::runtime::cuda

@@ -4,8 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
+#include <string_view>
 
-#include "runtime/cuda/tile_plan.hpp"
+#include "runtime/choice/profiles.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -64,13 +66,14 @@ class Cutter {
   const BulkCosts& costs_;
 };
 
-/// Gives the next slot to a window that is cut.
-std::int32_t next_slot(BulkPartition& partition, std::int64_t window) {
+/// Gives the next slot to a window that is cut; `first`: to its first part.
+std::int32_t next_slot(BulkPartition& partition, bool first) {
   auto& splits = partition.splits;
-  const auto w = static_cast<std::int32_t>(window);
-  if (splits.empty() || splits.back().window != w) splits.push_back({w, partition.slots, 0});
+  const auto slot = static_cast<std::int32_t>(partition.slot_splits.size());
+  if (first) splits.push_back({slot, 0, 0});
   ++splits.back().count;
-  return partition.slots++;
+  partition.slot_splits.push_back(static_cast<std::int32_t>(splits.size()) - 1);
+  return slot;
 }
 
 template <class T>
@@ -80,6 +83,8 @@ std::int64_t append(std::vector<std::byte>& bytes, const std::vector<T>& part) {
   if (!part.empty()) std::memcpy(bytes.data() + at, part.data(), part.size() * sizeof(T));
   return static_cast<std::int64_t>(at);
 }
+
+constexpr double kLeastCost = 0.01, kMostCost = 1000;
 
 /// Blocks that share a multiprocessor, as registers allow.
 constexpr int kBlocksPerSm = 2;
@@ -92,6 +97,21 @@ int stages_of(const BulkStage& stage, int blocks, const DeviceInfo& device) {
 }
 
 }  // namespace
+
+BulkTuning bulk_tuning(const DeviceInfo& device, Precision precision) {
+  BulkTuning tuning;
+  const auto profile = find_profile(profile_device(Device::cuda, device));
+  if (!profile || !*profile) return tuning;
+  const auto read = [&](double& cost, std::string_view name) {
+    const std::optional<double> number = (*profile)->find("cuda.bmat.bulk", profile_name(precision), name);
+    // What cannot be meant would only make pieces that are no division of the work.
+    if (number && *number >= kLeastCost && *number <= kMostCost) cost = *number;
+  };
+  read(tuning.costs.tile, "tile_cost");
+  read(tuning.costs.window, "window_cost");
+  read(tuning.costs.piece, "piece_cost");
+  return tuning;
+}
 
 BulkPartition partition_tiles(const BmatView& a, std::int64_t count, const BulkCosts& costs) {
   const Cutter cutter(a, costs);
@@ -111,11 +131,15 @@ BulkPartition partition_tiles(const BmatView& a, std::int64_t count, const BulkC
                    -1,
                    -1};
     const bool one = made.window_end - made.window_begin == 1;
-    const bool tail = cutter.is_inside(to);
-    if (cutter.is_inside(from) || (one && tail)) made.head_slot = next_slot(result, from.window);
-    if (!one && tail) made.tail_slot = next_slot(result, to.window);
+    const bool head = cutter.is_inside(from), tail = cutter.is_inside(to);
+    if (head || (one && tail)) made.head_slot = next_slot(result, !head);
+    if (!one && tail) made.tail_slot = next_slot(result, true);
     result.pieces.push_back(made);
     from = to;
+  }
+  for (SplitWindow& split : result.splits) {
+    split.first_counter = result.counters;
+    result.counters += sum_counters(split.count);
   }
   return result;
 }
@@ -129,7 +153,8 @@ std::int64_t piece_count(const BmatView& a, std::int64_t blocks, const BulkTunin
 }
 
 Schedule schedule_bulk(const formats::FormatView& format, std::int64_t n, int element_bytes,
-                       std::span<const BulkVariant> variants, const DeviceInfo& device) {
+                       std::span<const BulkVariant> variants, const BulkTuning& tuning,
+                       const DeviceInfo& device) {
   Schedule schedule;
   const BmatView a = formats::as_bmat(format);
   const std::int64_t segments = (n * element_bytes + kBulkSegmentBytes - 1) / kBulkSegmentBytes;
@@ -150,16 +175,18 @@ Schedule schedule_bulk(const formats::FormatView& format, std::int64_t n, int el
   const int together = slices_together(format.cols, static_cast<int>(slices), slice_bytes, device);
   const std::int64_t room = std::int64_t{std::max(device.sm_count, 1)} * per_sm;
   const std::int64_t blocks = std::max<std::int64_t>(room / together, 1);
-  const BulkTuning tuning;
   const BulkPartition partition = partition_tiles(a, piece_count(a, blocks, tuning), tuning.costs);
   const std::int64_t accumulator = element_bytes == 8 ? 8 : 4;
-  schedule.workspace_bytes =
-      static_cast<std::size_t>(partition.slots * 16 * slices * slice_bytes / element_bytes * accumulator);
+  const std::int64_t counters = (4 * partition.counters * slices * slice_segments + 255) / 256 * 256;
+  const std::int64_t slot = 16 * slices * slice_bytes / element_bytes * accumulator;
+  schedule.workspace_bytes = static_cast<std::size_t>(counters + std::ssize(partition.slot_splits) * slot);
   auto& numbers = schedule.numbers;
+  numbers[kPartialsAt] = counters;
   numbers[kItemsAt] = append(schedule.bytes, partition.pieces);
   numbers[kItemCount] = std::ssize(partition.pieces);
   numbers[kSplitsAt] = append(schedule.bytes, partition.splits);
   numbers[kSplitCount] = std::ssize(partition.splits);
+  numbers[kBulkSlotSplitsAt] = append(schedule.bytes, partition.slot_splits);
   numbers[kVariant] = static_cast<std::int64_t>(variant);
   numbers[kSlicesTogether] = together;
   numbers[kBulkStages] = stages;

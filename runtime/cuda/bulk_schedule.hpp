@@ -4,10 +4,9 @@
 // All tiles, window after window, are cut in pieces of equal cost, a whole number for each block. Input and
 // output count: a tile costs what its rows of B take, a window what its rows of C take. A cut goes through a
 // window where it must; near an edge of the window it moves there. The parts of a window that is cut write
-// partial sums, which a second kernel adds in order, so results do not depend on timing and nothing is added
-// atomically. Unlike the paper's, a block has several short pieces, spread evenly over the matrix, not one
-// long one: then all blocks are in the same region at the same time and find each other's rows of B in the
-// second level cache.
+// partial sums, which the block that comes last adds in order (sum_tree.cuh). Unlike the paper's, a block has
+// several short pieces, spread evenly over the matrix, not one long one: then all blocks are in the same
+// region at the same time and find each other's rows of B in the second level cache.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 #include "formats/layout/bmat.hpp"
 #include "runtime/cuda/spmm_kernel.hpp"
-#include "runtime/cuda/tile_schedule.hpp"
+#include "runtime/cuda/tile_plan.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -43,10 +42,15 @@ struct BulkTuning {
   double piece_least = 8;     ///< cost below which a block is not worth starting
 };
 
+/// Reads the costs that the device's profile has for cuda.bmat.bulk (numbers tile_cost, window_cost and
+/// piece_cost); the others are as above. Without a profile that can be read, all are.
+BulkTuning bulk_tuning(const DeviceInfo& device, Precision precision);
+
 struct BulkPartition {
   std::vector<BulkPiece> pieces;
   std::vector<SplitWindow> splits;
-  std::int32_t slots = 0;  ///< of partial sums
+  std::vector<std::int32_t> slot_splits;  ///< for each slot of partial sums: the split window that it is of
+  std::int32_t counters = 0;              ///< of parts that have arrived
 };
 
 /// Cuts the matrix in at most `count` pieces that are not empty. O(count log windows + tiles of the windows
@@ -83,16 +87,19 @@ struct BulkVariant {
 };
 
 /// Places of the numbers in Schedule::numbers besides those of tile_plan.hpp: kItemsAt and kItemCount are the
-/// pieces, kVariant is the kernel.
+/// pieces, kVariant is the kernel. They take places of numbers that bmat has no use for; kBulkStages alone
+/// has one that no other schedule writes.
 enum BulkNumber {
-  kBulkStages = 13,  ///< 0: the schedule is one of cuda.bmat.mma
-  kBulkBlocks,       ///< for each slice of those that are multiplied together
-  kBulkSliceSegments
+  kBulkSlotSplitsAt = kShortAt,
+  kBulkBlocks = kShortCount,  ///< for each slice of those that are multiplied together
+  kBulkSliceSegments = kEmptyRowsAt,
+  kBulkStages = kWarpsPerBlock + 1  ///< 0: the schedule is one of cuda.bmat.mma
 };
 
 /// Schedule of a product whose rows of B are whole pieces of 16 bytes, for the first variant whose stages are
 /// large enough; without stages when the device has no room for two of them.
 Schedule schedule_bulk(const formats::FormatView& format, std::int64_t n, int element_bytes,
-                       std::span<const BulkVariant> variants, const DeviceInfo& device);
+                       std::span<const BulkVariant> variants, const BulkTuning& tuning,
+                       const DeviceInfo& device);
 
 }  // namespace sptile::runtime::cuda

@@ -22,8 +22,9 @@ enum class BulkCopy {
 /// Kernel parameter. A block is `number` blockIdx / slices_together for one of the slices that are multiplied
 /// at the same time; in pass after pass it has the pieces number, number + blocks, ...
 struct BulkTask {
-  TileTask tiles;  ///< the second kernel's, too
+  TileTask tiles;
   const BulkPiece* pieces;
+  const std::int32_t* slot_splits;  ///< split window of each slot
   std::int32_t piece_count, blocks;
   BulkStage stage;
   int stages, slice_segments;

@@ -59,9 +59,8 @@ int launch_kernel(const Launch& launch, const CsrGeometry& geometry, void* strea
   const std::int64_t y = std::min(geometry.slices, kMostSlicesInY);
   const dim3 grid(static_cast<unsigned>((arguments.item_count + kGroups - 1) / kGroups),
                   static_cast<unsigned>(y), static_cast<unsigned>((geometry.slices + y - 1) / y));
-  csr_spmm<Value, Dense, kLanes, kAligned, Tuning<Dense>>
-      <<<grid, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(arguments);
-  return cudaGetLastError();
+  return start_kernel<csr_spmm<Value, Dense, kLanes, kAligned, Tuning<Dense>>>(
+      {.blocks = grid, .threads = kThreads}, *launch.device, static_cast<cudaStream_t>(stream), arguments);
 }
 
 template <class Value, class Dense, int kLanes>

@@ -10,6 +10,7 @@
 
 #include "runtime/cuda/csr_schedule.hpp"
 #include "runtime/cuda/number.cuh"
+#include "runtime/cuda/start_kernel.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -316,6 +317,7 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   constexpr int kGroups = Tuning::kThreads / kLanes;
   __shared__ typename Group::Shared shared[kGroups];
 
+  follow_previous_kernel();
   const int group = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
   const int slice = static_cast<int>(blockIdx.z * gridDim.y + blockIdx.y);
   if (slice >= arguments.slices) return;

@@ -7,19 +7,20 @@ namespace sptile::runtime::cuda {
 namespace {
 
 struct MeTcf {
-  static constexpr std::string_view kKernel = "cuda.me_tcf.mma";
+  static constexpr std::string_view kDirect = "cuda.me_tcf.mma";
   using Source = Mask16;
   static constexpr auto schedule = schedule_me_tcf;
 
   static void bind(const Launch& launch, TileTask& task, ShortTask&) {
     const formats::MeTcfView a = formats::as_me_tcf(launch.format);
-    task.arrays = {a.sparse_a_to_b.data(), launch.schedule + launch.host->numbers[kMasksAt], a.values.data};
+    task.arrays = {a.sparse_a_to_b.data(), launch.schedule + launch.host->numbers[kMasksAt], a.values.data,
+                   a.values.bytes()};
     task.window_tile = a.row_window_offset.data();
   }
 };
 
 }  // namespace
 
-std::span<const SpmmKernel> me_tcf_kernels() { return TileRows<MeTcf, Registers16>::rows(); }
+std::span<const SpmmKernel> me_tcf_kernels() { return tile_rows<DirectFamily<MeTcf, Sizes16>>(); }
 
 }  // namespace sptile::runtime::cuda

@@ -57,8 +57,8 @@ Status check_code(const DeviceInfo& device) {
                                 std::to_string(device.capability % 10) + "); build with it in -Dgpu_arch");
 }
 
-/// Uploads everything that a run reads, in one allocation.
-Status upload(Plan& plan, const PlanRequest& request) {
+/// Uploads the matrix, in one allocation.
+Status upload_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader) {
   const SpmmMatrix& matrix = *request.matrix;
   const std::size_t array_count = matrix.format.layout->arrays.size();
   const bool with_source = request.refreshable && matrix.value_source.present();
@@ -66,26 +66,32 @@ Status upload(Plan& plan, const PlanRequest& request) {
   std::array<std::size_t, formats::kMaxArrays> offsets{};
   for (std::size_t i = 0; i < array_count; ++i) offsets[i] = parts.add(matrix.format.arrays[i]);
   const std::size_t order = parts.add(matrix.row_order.data(), matrix.row_order.size_bytes());
-  const std::size_t schedule = parts.add(plan.schedule.bytes.data(), plan.schedule.bytes.size());
   const std::size_t source = with_source ? parts.add(matrix.value_source) : 0;
 
   auto arrays = DeviceBuffer::allocate(parts.total(), "the matrix");
   if (!arrays) return tl::unexpected(arrays.error());
-  auto workspace = DeviceBuffer::allocate(plan.schedule.workspace_bytes, "the plan's workspace");
-  if (!workspace) return tl::unexpected(workspace.error());
   plan.arrays = std::move(*arrays);
-  plan.workspace = std::move(*workspace);
   std::byte* const base = plan.arrays.data();
   plan.format = matrix.format;
   for (std::size_t i = 0; i < array_count; ++i)  // absent arrays stay null
     plan.format.arrays[i].data = plan.format.arrays[i].size > 0 ? base + offsets[i] : nullptr;
   if (!matrix.row_order.empty()) plan.row_order = reinterpret_cast<const std::int32_t*>(base + order);
-  plan.schedule_bytes = base + schedule;
   if (with_source) plan.value_source = reinterpret_cast<const std::int64_t*>(base + source);
-  Uploader uploader;
-  if (Status s = parts.upload(plan.arrays.data(), uploader); !s) return s;
-  if (Status s = uploader.clear(plan.workspace.data(), plan.workspace.size()); !s) return s;
-  if (Status s = uploader.finish(); !s) return s;
+  return parts.upload(base, uploader);
+}
+
+/// Uploads the schedule; behind it stands the workspace.
+Status upload_schedule(Plan& plan, Uploader& uploader) {
+  Parts parts;
+  parts.add(plan.schedule.bytes.data(), plan.schedule.bytes.size());
+  auto work = DeviceBuffer::allocate(parts.total() + plan.schedule.workspace_bytes,
+                                     "the plan's schedule and workspace");
+  if (!work) return tl::unexpected(work.error());
+  plan.work = std::move(*work);
+  plan.schedule_bytes = plan.work.data();
+  plan.workspace = plan.work.data() + parts.total();
+  if (Status s = parts.upload(plan.work.data(), uploader); !s) return s;
+  if (Status s = uploader.clear(plan.workspace, plan.schedule.workspace_bytes); !s) return s;
   plan.schedule.bytes = {};
   return {};
 }
@@ -110,9 +116,14 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   plan->kernel = request.kernel;
   plan->device = request.device;
   plan->n = request.n;
+  Uploader uploader;
+  if (Status s = upload_matrix(*plan, request, uploader); !s) return tl::unexpected(s.error());
+  // The last of the matrix is still on its way. (All of it could be, but OpenMP would start its threads anew
+  // in another thread, which costs more than it gains.)
   plan->schedule =
       request.kernel->schedule(request.matrix->format, request.matrix->row_order, request.n, request.device);
-  if (Status s = upload(*plan, request); !s) return tl::unexpected(s.error());
+  if (Status s = upload_schedule(*plan, uploader); !s) return tl::unexpected(s.error());
+  if (Status s = uploader.finish(); !s) return tl::unexpected(s.error());
   return plan;
 }
 
@@ -125,7 +136,7 @@ Status run(const Plan& plan, const SpmmOperands& operands, void* stream) noexcep
   launch.row_order = plan.row_order;
   launch.schedule = plan.schedule_bytes;
   launch.workspace =
-      operands.workspace != nullptr ? static_cast<std::byte*>(operands.workspace) : plan.workspace.data();
+      operands.workspace != nullptr ? static_cast<std::byte*>(operands.workspace) : plan.workspace;
   launch.host = &plan.schedule;
   launch.b = operands.b;
   launch.ldb = operands.ldb;

@@ -17,7 +17,9 @@ class Plan {
   const std::int64_t* value_source = nullptr;  ///< when refreshable
   const std::byte* schedule_bytes = nullptr;
   Schedule schedule;  ///< bytes are on the device only
-  DeviceBuffer arrays, workspace;
+  std::byte* workspace = nullptr;
+  DeviceBuffer arrays;
+  DeviceBuffer work;   ///< the bytes of the schedule, then the workspace
   DeviceBuffer fresh;  ///< values of the source CSR, kept from the first refresh out of host memory
 };
 

@@ -1,53 +1,74 @@
-// Starting a kernel. Other compilers than nvcc see a declaration: a test runs kernels in its own way.
+// Starting a kernel. Other compilers than nvcc see declarations: a test runs kernels in its own way.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "runtime/cuda/spmm_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 
-/// Enqueues a kernel of one-dimensional blocks; gives the cudaError_t of the launch.
-#ifdef __CUDACC__
-template <class... Args>
-int start_kernel(void (*kernel)(Args...), unsigned blocks, unsigned threads, cudaStream_t stream,
-                 const Args&... args) {
-  kernel<<<blocks, threads, 0, stream>>>(args...);
-  return static_cast<int>(cudaGetLastError());
-}
-#else
-template <class... Args>
-int start_kernel(void (*kernel)(Args...), unsigned blocks, unsigned threads, cudaStream_t stream,
-                 const Args&... args);
-#endif
+struct LaunchShape {
+  dim3 blocks;
+  unsigned threads;
+  std::size_t shared_bytes = 0;  ///< dynamic, of a block
+  int carveout = 0;  ///< percent of the memory of a multiprocessor that its blocks have, not its first cache
+};
 
-/// The same for a kernel that wants `shared_bytes` of dynamic shared memory, up to what a block can have at
-/// most; asks for that once per kernel and device.
 #ifdef __CUDACC__
-template <auto kKernel, class... Args>
-int start_kernel_sharing(unsigned blocks, unsigned threads, std::size_t shared_bytes,
-                         const DeviceInfo& device, cudaStream_t stream, const Args&... args) {
-  static std::atomic<std::uint64_t> allowed{0};
-  const std::uint64_t bit = std::uint64_t{1} << (device.ordinal % 64);
-  if ((allowed.load(std::memory_order_relaxed) & bit) == 0) {
-    cudaError_t code = cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(device.shared_per_block));
-    if (code == cudaSuccess)
-      code = cudaFuncSetAttribute(kKernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                  cudaSharedmemCarveoutMaxShared);
-    if (code != cudaSuccess) return static_cast<int>(code);
-    allowed.fetch_or(bit, std::memory_order_relaxed);
-  }
-  kKernel<<<blocks, threads, shared_bytes, stream>>>(args...);
-  return static_cast<int>(cudaGetLastError());
+
+/// To be called first by each kernel that start_kernel starts: lets the next kernel of the stream come up,
+/// and waits until the results of the one before are there. Nothing that another kernel may write is read
+/// before.
+__device__ __forceinline__ void follow_previous_kernel() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
-#else
+
+/// Enqueues a kernel; gives the cudaError_t of the launch. From Hopper on, its blocks come up while the last
+/// ones of the kernel before are still at work (programmatic dependent launch), which hides most of the time
+/// that a launch takes. A kernel that wants dynamic shared memory is allowed as much as a block can have,
+/// once per device.
 template <auto kKernel, class... Args>
-int start_kernel_sharing(unsigned blocks, unsigned threads, std::size_t shared_bytes,
-                         const DeviceInfo& device, cudaStream_t stream, const Args&... args);
+int start_kernel(const LaunchShape& shape, const DeviceInfo& device, cudaStream_t stream,
+                 const Args&... args) {
+  if (shape.shared_bytes > 0) {
+    static std::atomic<std::uint64_t> allowed{0};
+    const std::uint64_t bit = std::uint64_t{1} << (device.ordinal % 64);
+    if ((allowed.load(std::memory_order_relaxed) & bit) == 0) {
+      cudaError_t code = cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              static_cast<int>(device.shared_per_block));
+      if (code == cudaSuccess)
+        code = cudaFuncSetAttribute(kKernel, cudaFuncAttributePreferredSharedMemoryCarveout, shape.carveout);
+      if (code != cudaSuccess) return static_cast<int>(code);
+      allowed.fetch_or(bit, std::memory_order_relaxed);
+    }
+  }
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = shape.blocks;
+  config.blockDim = dim3(shape.threads);
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = device.capability >= 90 ? 1 : 0;
+  return static_cast<int>(cudaLaunchKernelEx(&config, kKernel, args...));
+}
+
+#else
+
+void follow_previous_kernel();
+template <auto kKernel, class... Args>
+int start_kernel(const LaunchShape& shape, const DeviceInfo& device, cudaStream_t stream,
+                 const Args&... args);
+
 #endif
 
 }  // namespace sptile::runtime::cuda

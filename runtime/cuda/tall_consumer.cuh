@@ -266,22 +266,11 @@ class TallConsumer {
         const Acc* const from = partial(split.first_slot + p, row);
 #pragma unroll
         for (int s = 0; s < K::kSegments; ++s) {
-          const Piece piece = load_partial(from + s * K::kSegmentFeatures);
+          const Piece piece = load_written(reinterpret_cast<const Piece*>(from + s * K::kSegmentFeatures));
 #pragma unroll
           for (int e = 0; e < K::kElements; ++e) Math::sum_at(sums_[h][s], e, r) += piece.e[e];
         }
       });
-  }
-
-  /// Past the first cache, which may hold what was there before.
-  static __device__ __forceinline__ Piece load_partial(const Acc* from) {
-    Piece piece;
-#pragma unroll
-    for (int i = 0; i < static_cast<int>(sizeof(Piece) / 16); ++i) {
-      const uint4 bits = __ldcg(reinterpret_cast<const uint4*>(from) + i);
-      __builtin_memcpy(reinterpret_cast<std::byte*>(&piece) + 16 * i, &bits, sizeof bits);
-    }
-    return piece;
   }
 
   const TallTask& task_;

@@ -11,6 +11,7 @@ namespace sptile::runtime::cuda {
 template <class K>
 __global__ void __launch_bounds__(kWarp*(K::kWarps + kTallProducers), K::kBlocks)
     tall_product(const __grid_constant__ TallTask task) {
+  follow_previous_kernel();
   const TallShared shared{dynamic_shared()};
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
@@ -78,7 +79,11 @@ int start_tall(const Launch& launch, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(task.item_count * std::int64_t{task.slices});
   const auto threads = static_cast<unsigned>(kWarp * (task.row_warps * task.feature_warps + kTallProducers));
   if (blocks == 0) return cudaSuccess;
-  return start_kernel_sharing<tall_product<K>>(blocks, threads, shared, *launch.device, stream, task);
+  return start_kernel<tall_product<K>>({.blocks = dim3(blocks),
+                                        .threads = threads,
+                                        .shared_bytes = shared,
+                                        .carveout = cudaSharedmemCarveoutMaxShared},
+                                       *launch.device, stream, task);
 }
 
 using TallStart = int (*)(const Launch&, cudaStream_t);

@@ -7,26 +7,26 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Registers that keep the loop out of local memory (ptxas -v; sm_90).
-struct Registers8 {
+struct Sizes8 {
   static constexpr int kSingle = 96, kF32x1 = 80, kF32x2 = 96, kF16x1 = 80, kF16x2 = 120, kF64x1 = 96,
                        kF64x2 = 128;
+  static constexpr int kStagedWarps = 16, kWidestF32 = 2, kWidestWarps = 16;
 };
 
 struct BitTcf {
-  static constexpr std::string_view kKernel = "cuda.bittcf.mma";
+  static constexpr std::string_view kDirect = "cuda.bittcf.mma", kStaged = "cuda.bittcf.staged";
   using Source = Mask8;
   static constexpr auto schedule = schedule_bittcf;
 
   static void bind(const Launch& launch, TileTask& task, ShortTask&) {
     const formats::BitTcfView a = formats::as_bittcf(launch.format);
-    task.arrays = {a.sparse_a_to_b.data(), a.tc_local_bit.data(), a.values.data};
+    task.arrays = {a.sparse_a_to_b.data(), a.tc_local_bit.data(), a.values.data, a.values.bytes()};
     task.window_tile = a.row_window_offset.data();
   }
 };
 
 struct RsTile {
-  static constexpr std::string_view kKernel = "cuda.rs_tile.mma";
+  static constexpr std::string_view kDirect = "cuda.rs_tile.mma";
   using Source = Mask8;
   static constexpr auto schedule = schedule_rs_tile;
 
@@ -36,7 +36,7 @@ struct RsTile {
     const auto ids = [&](TileNumber at) {
       return reinterpret_cast<const std::int32_t*>(launch.schedule + numbers[at]);
     };
-    task.arrays = {a.col_id.data(), a.bitmap.data(), a.values.data};
+    task.arrays = {a.col_id.data(), a.bitmap.data(), a.values.data, a.values.bytes()};
     task.window_row = numbers[kWindowRowAt] < 0 ? a.row_window_id.data() : ids(kWindowRowAt);
     task.window_tile = numbers[kWindowTileAt] < 0 ? a.row_window_offset.data() : ids(kWindowTileAt);
     part.items = reinterpret_cast<const ShortRows*>(launch.schedule + numbers[kShortAt]);
@@ -50,7 +50,8 @@ struct RsTile {
 
 }  // namespace
 
-std::span<const SpmmKernel> bittcf_kernels() { return TileRows<BitTcf, Registers8>::rows(); }
-std::span<const SpmmKernel> rs_tile_kernels() { return TileRows<RsTile, Registers8>::rows(); }
+std::span<const SpmmKernel> bittcf_kernels() { return tile_rows<DirectFamily<BitTcf, Sizes8>>(); }
+std::span<const SpmmKernel> bittcf_staged_kernels() { return tile_rows<StagedFamily<BitTcf, Sizes8>>(); }
+std::span<const SpmmKernel> rs_tile_kernels() { return tile_rows<DirectFamily<RsTile, Sizes8>>(); }
 
 }  // namespace sptile::runtime::cuda

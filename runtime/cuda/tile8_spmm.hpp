@@ -8,6 +8,7 @@
 namespace sptile::runtime::cuda {
 
 std::span<const SpmmKernel> bittcf_kernels();
+std::span<const SpmmKernel> bittcf_staged_kernels();
 std::span<const SpmmKernel> rs_tile_kernels();
 
 }  // namespace sptile::runtime::cuda

@@ -9,12 +9,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// One row: a kernel for operands of any alignment, then kernels that move whole pieces, by features of a
-/// warp. `Layout` has schedule() and bind() of the format.
+/// One row of the table: a kernel for operands of any alignment, then kernels that move whole pieces, by
+/// features of a warp. `Layout` has schedule() and bind() of the format.
 template <class Layout, class Scalar, class... Vector>
 struct TileInstance {
   static constexpr TileVariant kVariants[sizeof...(Vector)] = {
-      {Vector::kFeatures, Vector::kElements, Vector::kWarpsPerSm}...};
+      {Vector::kFeatures, Vector::kElements, Vector::kWarpsPerSm, Vector::kLeastTiles}...};
 
   static Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
                            const DeviceInfo& device) {
@@ -34,55 +34,82 @@ struct TileInstance {
   }
 };
 
-/// Shapes of kernels: segments of a warp, and how many registers a thread may have.
-template <class Source, class V, class Math, int kSegments, int kRegisters>
-using WholePieces = TileKernel<Source, V, Math, kSegments, true, kRegisters>;
-template <class Source, class V, class Math, int kRegisters>
-using SinglePieces = TileKernel<Source, V, Math, 1, false, kRegisters>;
-
-/// All rows of a layout. `T` has the registers of each shape.
+/// Kernels of a layout whose loads wait in registers. `T` has the registers that a thread of each may have:
+/// as many as keep its loop out of local memory (ptxas -v; sm_90).
 template <class Layout, class T>
-struct TileRows {
+struct DirectFamily {
+  static constexpr std::string_view kKernel = Layout::kDirect;
   using Source = typename Layout::Source;
+  template <class V, class Math>
+  using Single = DirectKernel<Source, V, Math, 1, false, T::kSingle>;
+  template <class V, class Math, int kSegments, int kRegisters>
+  using Whole = DirectKernel<Source, V, Math, kSegments, true, kRegisters>;
 
   template <class V, bool kSplit>
-  using F32 = TileInstance<Layout, SinglePieces<Source, V, MathF32<kSplit>, T::kSingle>,
-                           WholePieces<Source, V, MathF32<kSplit>, 1, T::kF32x1>,
-                           WholePieces<Source, V, MathF32<kSplit>, 2, T::kF32x2>>;
+  using F32 = TileInstance<Layout, Single<V, MathF32<kSplit>>, Whole<V, MathF32<kSplit>, 1, T::kF32x1>,
+                           Whole<V, MathF32<kSplit>, 2, T::kF32x2>>;
   template <class V, class D>
-  using F16 = TileInstance<Layout, SinglePieces<Source, V, MathHalf<D, 4>, T::kSingle>,
-                           WholePieces<Source, V, MathHalf<D, 4>, 1, T::kF32x1>,
-                           WholePieces<Source, V, MathHalf<D, 8>, 1, T::kF16x1>,
-                           WholePieces<Source, V, MathHalf<D, 8>, 2, T::kF16x2>>;
+  using F16 = TileInstance<Layout, Single<V, MathHalf<D, 4>>, Whole<V, MathHalf<D, 4>, 1, T::kF32x1>,
+                           Whole<V, MathHalf<D, 8>, 1, T::kF16x1>, Whole<V, MathHalf<D, 8>, 2, T::kF16x2>>;
   template <class V>
-  using F64 = TileInstance<Layout, SinglePieces<Source, V, MathF64, T::kSingle>,
-                           WholePieces<Source, V, MathF64, 1, T::kF64x1>,
-                           WholePieces<Source, V, MathF64, 2, T::kF64x2>>;
-
-  template <class Instance>
-  static constexpr SpmmKernel row(DType values, DType dense, Precision precision) {
-    return {Layout::kKernel, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
-  }
-
-  static std::span<const SpmmKernel> rows() {
-    static constexpr SpmmKernel kRows[] = {
-        row<F32<float, false>>(DType::f32, DType::f32, Precision::tf32),
-        row<F32<float, true>>(DType::f32, DType::f32, Precision::fp32),
-        row<F32<Half, false>>(DType::f16, DType::f32, Precision::tf32),
-        row<F32<Half, true>>(DType::f16, DType::f32, Precision::fp32),
-        row<F32<BFloat16, false>>(DType::bf16, DType::f32, Precision::tf32),
-        row<F32<BFloat16, true>>(DType::bf16, DType::f32, Precision::fp32),
-        row<F32<Ones, false>>(DType::none, DType::f32, Precision::tf32),
-        row<F32<Ones, true>>(DType::none, DType::f32, Precision::fp32),
-        row<F16<Half, Half>>(DType::f16, DType::f16, Precision::fp16),
-        row<F16<BFloat16, BFloat16>>(DType::bf16, DType::bf16, Precision::bf16),
-        row<F16<Ones, Half>>(DType::none, DType::f16, Precision::fp16),
-        row<F16<Ones, BFloat16>>(DType::none, DType::bf16, Precision::bf16),
-        row<F64<double>>(DType::f64, DType::f64, Precision::fp64),
-        row<F64<Ones>>(DType::none, DType::f64, Precision::fp64),
-    };
-    return {kRows, std::size(kRows)};
-  }
+  using F64 = TileInstance<Layout, Single<V, MathF64>, Whole<V, MathF64, 1, T::kF64x1>,
+                           Whole<V, MathF64, 2, T::kF64x2>>;
 };
+
+/// Kernels whose loads wait in shared memory where there are columns enough. `T` has the warps of each that
+/// should fit on a multiprocessor: more than are needed to keep its part of the L2 cache's bandwidth busy,
+/// few enough to leave the first cache room.
+template <class Layout, class T>
+struct StagedFamily {
+  static constexpr std::string_view kKernel = Layout::kStaged;
+  static constexpr int kStages = 3;
+  using Direct = DirectFamily<Layout, T>;
+  template <class V, class Math, int kSegments, int kWarps>
+  using Whole = StagedKernel<typename Layout::Source, V, Math, kSegments, kWarps, kStages>;
+
+  template <class V, bool kSplit>
+  using F32 = TileInstance<Layout, typename Direct::template Single<V, MathF32<kSplit>>,
+                           typename Direct::template Whole<V, MathF32<kSplit>, 1, T::kF32x1>,
+                           Whole<V, MathF32<kSplit>, 2, T::kStagedWarps>,
+                           Whole<V, MathF32<kSplit>, T::kWidestF32, T::kWidestWarps>>;
+  template <class V, class D>
+  using F16 = TileInstance<Layout, typename Direct::template Single<V, MathHalf<D, 4>>,
+                           typename Direct::template Whole<V, MathHalf<D, 4>, 1, T::kF32x1>,
+                           Whole<V, MathHalf<D, 8>, 1, T::kStagedWarps>,
+                           Whole<V, MathHalf<D, 8>, 2, T::kWidestWarps>>;
+  template <class V>
+  using F64 = typename Direct::template F64<V>;
+};
+
+template <class Family, class Instance>
+constexpr SpmmKernel tile_row(DType values, DType dense, Precision precision) {
+  return {Family::kKernel, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
+}
+
+/// All rows of a family.
+template <class Family>
+std::span<const SpmmKernel> tile_rows() {
+  static constexpr SpmmKernel kRows[] = {
+      tile_row<Family, typename Family::template F32<float, false>>(DType::f32, DType::f32, Precision::tf32),
+      tile_row<Family, typename Family::template F32<float, true>>(DType::f32, DType::f32, Precision::fp32),
+      tile_row<Family, typename Family::template F32<Half, false>>(DType::f16, DType::f32, Precision::tf32),
+      tile_row<Family, typename Family::template F32<Half, true>>(DType::f16, DType::f32, Precision::fp32),
+      tile_row<Family, typename Family::template F32<BFloat16, false>>(DType::bf16, DType::f32,
+                                                                       Precision::tf32),
+      tile_row<Family, typename Family::template F32<BFloat16, true>>(DType::bf16, DType::f32,
+                                                                      Precision::fp32),
+      tile_row<Family, typename Family::template F32<Ones, false>>(DType::none, DType::f32, Precision::tf32),
+      tile_row<Family, typename Family::template F32<Ones, true>>(DType::none, DType::f32, Precision::fp32),
+      tile_row<Family, typename Family::template F16<Half, Half>>(DType::f16, DType::f16, Precision::fp16),
+      tile_row<Family, typename Family::template F16<BFloat16, BFloat16>>(DType::bf16, DType::bf16,
+                                                                          Precision::bf16),
+      tile_row<Family, typename Family::template F16<Ones, Half>>(DType::none, DType::f16, Precision::fp16),
+      tile_row<Family, typename Family::template F16<Ones, BFloat16>>(DType::none, DType::bf16,
+                                                                      Precision::bf16),
+      tile_row<Family, typename Family::template F64<double>>(DType::f64, DType::f64, Precision::fp64),
+      tile_row<Family, typename Family::template F64<Ones>>(DType::none, DType::f64, Precision::fp64),
+  };
+  return {kRows, std::size(kRows)};
+}
 
 }  // namespace sptile::runtime::cuda

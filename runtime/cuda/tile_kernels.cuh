@@ -4,17 +4,26 @@
 #include <cstdint>
 
 #include "runtime/cuda/short_rows.cuh"
-#include "runtime/cuda/tile_warp.cuh"
+#include "runtime/cuda/start_kernel.cuh"
+#include "runtime/cuda/tile_direct.cuh"
+#include "runtime/cuda/tile_staged.cuh"
 
 namespace sptile::runtime::cuda {
 
 inline constexpr int kMaxTileThreads = 256;  ///< of a block; how many it has, the schedule says
-inline constexpr int kSumThreads = 128;
+
+/// The warp's part of shared memory.
+template <class K>
+__device__ __forceinline__ std::uint32_t shared_of_warp(int warp) {
+  if constexpr (K::kSharedBytes == 0) return 0;
+  return dynamic_shared() + static_cast<std::uint32_t>(warp * K::kSharedBytes);
+}
 
 /// Blocks first take tile items, pass after pass, then short rows.
 template <class K>
 __global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
     tile_product(const __grid_constant__ TileTask task, const __grid_constant__ ShortTask part) {
+  follow_previous_kernel();
   const int warps = static_cast<int>(blockDim.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
@@ -27,34 +36,12 @@ __global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
     const int slice = block / task.blocks_per_pass * task.slices_together + static_cast<int>(unit % together);
     if (item_number >= static_cast<std::uint32_t>(task.item_count) || slice >= task.slices) return;
     const TileItem item = task.items[item_number];
-    TileWarp<K>(task, item, slice, lane).run();
+    typename K::Warp(task, item, slice, lane, shared_of_warp<K>(warp)).run();
   } else if constexpr (K::kHalves == 1) {
     const std::int64_t item_number = std::int64_t{block - tile_blocks} * warps + warp;
     if (item_number >= part.item_count) return;
     const ShortRows item = part.items[item_number];
     ShortRowsWarp<typename K::Value, typename K::Math, K::kVector>(task, part, item, lane).run();
-  }
-}
-
-/// Adds the partial sums of split windows, in the order of the pieces.
-template <class Dense, class Acc, int kHeight>
-__global__ void __launch_bounds__(kSumThreads) tile_sum(const __grid_constant__ TileTask task) {
-  const SplitWindow split = task.splits[blockIdx.x / kHeight];
-  const int in_window = static_cast<int>(blockIdx.x) % kHeight;
-  std::int64_t row =
-      task.window_row == nullptr ? std::int64_t{split.window} * kHeight : task.window_row[split.window];
-  row += in_window;
-  if (row >= task.rows) return;
-  if (task.row_order != nullptr) row = task.row_order[row];
-  const Acc* from = static_cast<const Acc*>(task.partials) +
-                    (std::int64_t{split.first_slot} * kHeight + in_window) * task.padded_n;
-  Dense* const to = static_cast<Dense*>(task.c) + row * task.ldc;
-  const std::int64_t next = kHeight * task.padded_n;
-  for (std::int64_t f = threadIdx.x; f < task.n; f += blockDim.x) {
-    Acc sum[1] = {Acc{0}};
-#pragma unroll 4
-    for (int p = 0; p < split.count; ++p) sum[0] += from[p * next + f];
-    store_piece<false>(to + f, sum, scale_of<Acc>(task), 1);
   }
 }
 

@@ -19,6 +19,14 @@ inline bool aligned(const Launch& launch, std::int64_t element_bytes, std::int64
          multiple(launch.ldb) && multiple(launch.ldc) && multiple(launch.n);
 }
 
+/// Percent of a multiprocessor's memory that kWarpsPerSm warps need; a block itself takes 1 KiB.
+template <class K>
+int carveout(const DeviceInfo& device, std::int64_t warps_per_block) {
+  const std::int64_t bytes = K::kWarpsPerSm * (std::int64_t{K::kSharedBytes} + 1024 / warps_per_block);
+  const auto all = static_cast<std::int64_t>(device.shared_per_block + 1024);
+  return static_cast<int>(std::min<std::int64_t>((100 * bytes + all - 1) / all, 100));
+}
+
 /// Starts the kernels of one instance.
 template <class K>
 int start_tiles(TileTask task, ShortTask part, const Launch& launch, cudaStream_t stream) {
@@ -35,16 +43,12 @@ int start_tiles(TileTask task, ShortTask part, const Launch& launch, cudaStream_
   part.lanes_per_row = 1;
   while (part.lanes_per_row < std::min<std::int64_t>(row_lanes, kWarp)) part.lanes_per_row *= 2;
   const std::int64_t blocks = per_pass * task.passes + (part.item_count + warps - 1) / warps;
-  int error = 0;
-  if (blocks > 0)
-    error = start_kernel(tile_product<K>, static_cast<unsigned>(blocks), static_cast<unsigned>(warps * kWarp),
-                         stream, task, part);
-  const auto splits = static_cast<unsigned>(numbers[kSplitCount]);
-  constexpr int kHeight = 8 * K::kHalves;
-  if (splits > 0 && error == 0)
-    error = start_kernel(tile_sum<typename K::Dense, typename K::Acc, kHeight>, splits * kHeight, kSumThreads,
-                         stream, task);
-  return error;
+  if (blocks == 0) return cudaSuccess;
+  return start_kernel<tile_product<K>>({.blocks = dim3(static_cast<unsigned>(blocks)),
+                                        .threads = static_cast<unsigned>(warps * kWarp),
+                                        .shared_bytes = static_cast<std::size_t>(warps * K::kSharedBytes),
+                                        .carveout = carveout<K>(*launch.device, warps)},
+                                       *launch.device, stream, task, part);
 }
 
 using TileStart = int (*)(TileTask, ShortTask, const Launch&, cudaStream_t);
@@ -65,7 +69,8 @@ inline TileTask common_task(const Launch& launch) {
   task.n = launch.n;
   task.scale = {static_cast<float>(launch.alpha), static_cast<float>(launch.beta)};
   task.wide_scale = {launch.alpha, launch.beta};
-  task.partials = launch.workspace;
+  task.arrived = reinterpret_cast<unsigned*>(launch.workspace);
+  task.partials = launch.workspace + numbers[kPartialsAt];
   return task;
 }
 

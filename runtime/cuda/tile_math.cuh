@@ -65,7 +65,8 @@ struct MathF32 {
     }
     return s;
   }
-  static __device__ __forceinline__ Entries<Half> ones(bool p0, bool p1) {
+  template <class V = Half>
+  static __device__ __forceinline__ Entries<V> ones(bool p0, bool p1) {
     return {{p0 ? 0x3f800000u : 0u, p1 ? 0x3f800000u : 0u}, {}};
   }
 
@@ -92,9 +93,18 @@ struct MathF32 {
   static __device__ __forceinline__ void multiply(Sums& sum, const Fragment& f, const Entries<V>& s) {
 #pragma unroll
     for (int j = 0; j < kElements / 2; ++j) {
-      if constexpr (kSplit) mma_tf32(sum[j], f.small[j], s.big);  // small products first: they lose least
-      if constexpr (kSplit && !kExact<V>) mma_tf32(sum[j], f.big[j], s.small);
-      mma_tf32(sum[j], f.big[j], s.big);
+      if constexpr (kSplit) {
+        // The tensor cores cut off what they add, so over many tiles errors would pile up: only the products
+        // of one tile are added there, the small ones first, as they lose least.
+        float tile[4] = {};
+        mma_tf32(tile, f.small[j], s.big);
+        if constexpr (!kExact<V>) mma_tf32(tile, f.big[j], s.small);
+        mma_tf32(tile, f.big[j], s.big);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) sum[j][i] += tile[i];
+      } else {
+        mma_tf32(sum[j], f.big[j], s.big);
+      }
     }
   }
   static __device__ __forceinline__ float sum_at(const Sums& sum, int e, int r) {
@@ -126,7 +136,8 @@ struct MathHalf {
   static __device__ __forceinline__ Entries<T> entries(T v0, T v1) {
     return {std::uint32_t{v0.bits} | std::uint32_t{v1.bits} << 16};
   }
-  static __device__ __forceinline__ Entries<T> ones(bool p0, bool p1) {
+  template <class V = T>
+  static __device__ __forceinline__ Entries<V> ones(bool p0, bool p1) {
     constexpr std::uint32_t kOne = std::is_same_v<T, Half> ? 0x3c00u : 0x3f80u;
     return {(p0 ? kOne : 0u) | (p1 ? kOne << 16 : 0u)};
   }
@@ -143,7 +154,8 @@ struct MathHalf {
     }
     return f;
   }
-  static __device__ __forceinline__ void multiply(Sums& sum, const Fragment& f, const Entries<T>& s) {
+  template <class V>
+  static __device__ __forceinline__ void multiply(Sums& sum, const Fragment& f, const Entries<V>& s) {
 #pragma unroll
     for (int j = 0; j < E / 2; ++j) mma_half(sum[j], f.low[j], f.high[j], s.pair, T{});
   }
@@ -170,7 +182,8 @@ struct MathF64 {
     double v[2];
   };
   static __device__ __forceinline__ Entries<double> entries(double v0, double v1) { return {{v0, v1}}; }
-  static __device__ __forceinline__ Entries<double> ones(bool p0, bool p1) {
+  template <class V = double>
+  static __device__ __forceinline__ Entries<V> ones(bool p0, bool p1) {
     return {{p0 ? 1.0 : 0.0, p1 ? 1.0 : 0.0}};
   }
 
@@ -178,7 +191,8 @@ struct MathF64 {
     Chunk row[2];
   };
   static __device__ __forceinline__ Fragment fragment(const Chunk& x, const Chunk& y) { return {{x, y}}; }
-  static __device__ __forceinline__ void multiply(Sums& sum, const Fragment& f, const Entries<double>& s) {
+  template <class V>
+  static __device__ __forceinline__ void multiply(Sums& sum, const Fragment& f, const Entries<V>& s) {
 #pragma unroll
     for (int e = 0; e < kElements; ++e)
 #pragma unroll

@@ -92,6 +92,18 @@ struct alignas(sizeof(Dense) * kElements) RowPiece {
   Dense e[kElements];
 };
 
+/// Reads what another warp has written: past the first cache, which may hold what was there before.
+template <class Piece>
+__device__ __forceinline__ Piece load_written(const Piece* from) {
+  Piece piece;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(Piece) / 16); ++i) {
+    const uint4 bits = __ldcg(reinterpret_cast<const uint4*>(from) + i);
+    __builtin_memcpy(reinterpret_cast<std::byte*>(&piece) + 16 * i, &bits, sizeof bits);
+  }
+  return piece;
+}
+
 /// Writes alpha * sum + beta * C for the features that exist. C is written once and not read again soon, so
 /// it should be the first to leave the cache.
 template <bool kVector, class Dense, class Acc, int kElements>

@@ -15,10 +15,7 @@ namespace {
 using formats::FormatView;
 
 constexpr std::size_t kAlignment = 256;
-
-/// Warps that are neighbours in the matrix and share a multiprocessor, and so find each other's B rows in its
-/// cache.
-constexpr std::int64_t kWarpsInBlock = 4;
+constexpr std::int64_t kLeastFeatures = 16;  ///< of a warp: one segment of f64
 
 /// Appends an array to the schedule; gives its offset.
 template <class T>
@@ -45,26 +42,29 @@ struct Request {
 /// Divides the windows and writes everything that all layouts share.
 Schedule schedule_windows(const Request& request, const TileWindows& windows) {
   Schedule schedule;
-  const int chosen = choose_variant(request.variants, request.n);
+  TileTuning tuning;
+  const int chosen = choose_variant(request.variants, request.n, cost_of(windows, tuning), request.device);
   const TileVariant variant = request.variants[static_cast<std::size_t>(chosen)];
   const auto slices = static_cast<int>((request.n + variant.features - 1) / variant.features);
-  TileTuning tuning;
   tuning.slices = slices;
   tuning.warps_per_sm = variant.warps_per_sm;
   const TileSchedule divided = divide_windows(windows, tuning, request.device);
 
-  const std::size_t accumulator = request.element_bytes == 8 ? 8 : 4;
-  schedule.workspace_bytes = static_cast<std::size_t>(divided.slots) *
-                             static_cast<std::size_t>(request.height) * static_cast<std::size_t>(slices) *
-                             static_cast<std::size_t>(variant.features) * accumulator;
+  // A launch with operands that are not aligned has slices of fewer columns, but not of fewer than these.
+  const std::int64_t most_slices = (request.n + kLeastFeatures - 1) / kLeastFeatures;
+  const std::int64_t counters = (4 * divided.counters * most_slices + 255) / 256 * 256;
+  const std::int64_t accumulator = request.element_bytes == 8 ? 8 : 4;
+  const std::int64_t slot = std::int64_t{request.height} * slices * variant.features * accumulator;
+  schedule.workspace_bytes = static_cast<std::size_t>(counters + divided.slots * slot);
   auto& numbers = schedule.numbers;
+  numbers[kPartialsAt] = counters;
   numbers[kItemsAt] = append(schedule, divided.items);
   numbers[kItemCount] = std::ssize(divided.items);
   numbers[kSplitsAt] = append(schedule, divided.splits);
   numbers[kSplitCount] = std::ssize(divided.splits);
   numbers[kMasksAt] = numbers[kWindowRowAt] = numbers[kWindowTileAt] = -1;
   numbers[kVariant] = chosen;
-  numbers[kWarpsPerBlock] = kWarpsInBlock;
+  numbers[kWarpsPerBlock] = tuning.warps_per_block;
   numbers[kSlicesTogether] =
       slices_together(request.format.cols, slices,
                       static_cast<std::int64_t>(request.element_bytes) * variant.features, request.device);
@@ -169,12 +169,16 @@ int slices_together(std::int64_t cols, int slices, std::int64_t slice_bytes, con
   return static_cast<int>(fit);
 }
 
-int choose_variant(std::span<const TileVariant> variants, std::int64_t n) {
+int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::int64_t cost,
+                   const DeviceInfo& device) {
   int chosen = 0;
   for (std::size_t v = 1; v < variants.size(); ++v) {
-    const std::int64_t features = variants[v].features;
-    const std::int64_t padded = (n + features - 1) / features * features;
-    if (n % variants[v].elements == 0 && features <= n && 4 * (padded - n) <= padded)
+    const TileVariant& variant = variants[v];
+    const std::int64_t slices = (n + variant.features - 1) / variant.features;
+    const std::int64_t padded = slices * variant.features;
+    const std::int64_t warps = std::int64_t{device.sm_count} * variant.warps_per_sm;
+    if (n % variant.elements == 0 && variant.features <= n && 4 * (padded - n) <= padded &&
+        cost * slices >= variant.least_cost * warps)
       chosen = static_cast<int>(v);
   }
   return chosen;
@@ -217,7 +221,8 @@ Schedule schedule_me_tcf(const FormatView& format, std::int64_t n, std::size_t e
   Schedule schedule = schedule_windows({format, n, element_bytes, variants, device, 16},
                                        {a.row_window_offset, me_tcf_first_value, me_tcf_values, &format});
   std::vector<std::uint32_t> masks(4 * (a.tc_offset.size() - 1));
-  for (std::size_t t = 0; t + 1 < a.tc_offset.size(); ++t)
+#pragma omp parallel for schedule(static)
+  for (std::size_t t = 0; t < a.tc_offset.size() - 1; ++t)
     for (std::uint32_t i = a.tc_offset[t]; i < a.tc_offset[t + 1]; ++i) {
       const unsigned id = a.tc_local_id[i];
       masks[4 * t + id / 32] |= 1u << id % 32;

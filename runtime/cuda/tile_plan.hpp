@@ -15,6 +15,7 @@ enum TileNumber {
   kItemCount,
   kSplitsAt,
   kSplitCount,
+  kPartialsAt,  ///< in the workspace, behind the counters
   kShortAt,
   kShortCount,
   kEmptyRowsAt,
@@ -32,11 +33,13 @@ struct TileVariant {
   int features;
   int elements;  ///< consecutive ones that a lane moves at once
   int warps_per_sm;
+  int least_cost;  ///< in tiles, that each of these warps should find: wide warps are few
 };
 
 /// Chooses the variant with the fewest warps per item that leaves no more than a quarter of its features
-/// idle.
-int choose_variant(std::span<const TileVariant> variants, std::int64_t n);
+/// idle and has work for all of its warps.
+int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::int64_t cost,
+                   const DeviceInfo& device);
 
 /// Slices of B that are multiplied at the same time. When all of B does not fit in the L2 cache but some
 /// slices do, the items run through all of A for these before they go on to the next: A is read more often,

@@ -8,7 +8,10 @@ namespace {
 struct Divider {
   const TileWindows& windows;
   const TileTuning& tuning;
-  std::int64_t target;
+  std::int64_t warps;      ///< of the device, for each slice
+  std::int64_t remaining;  ///< cost of the windows from the current one on
+  std::int64_t piece;      ///< tiles of a piece of a long window
+  std::int64_t longest;    ///< tiles of a window that is not cut
   TileSchedule result = {};
   std::vector<TileItem> runs = {};
 
@@ -19,70 +22,101 @@ struct Divider {
 
   void add_run(std::int64_t begin, std::int64_t end) {
     if (begin == end) return;
-    runs.push_back({windows.first_value(*windows.format, first_tile(begin)), first_tile(begin),
-                    first_tile(end), static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end), -1});
+    runs.push_back({0, first_tile(begin), first_tile(end), static_cast<std::int32_t>(begin),
+                    static_cast<std::int32_t>(end), -1});
   }
 
   void add_pieces(std::int64_t window) {
-    const std::int64_t count = (tiles(window) + target - 1) / target;
-    result.splits.push_back(
-        {static_cast<std::int32_t>(window), result.slots, static_cast<std::int32_t>(count)});
-    std::int64_t value = windows.first_value(*windows.format, first_tile(window));
-    for (std::int64_t p = 0; p < count; ++p) {
+    const auto count = static_cast<std::int32_t>((tiles(window) + piece - 1) / piece);
+    const auto split = static_cast<std::int32_t>(result.splits.size());
+    result.splits.push_back({result.slots, count, result.counters});
+    result.counters += sum_counters(count);
+    for (std::int32_t p = 0; p < count; ++p) {
       const auto begin = static_cast<std::int32_t>(first_tile(window) + tiles(window) * p / count);
       const auto end = static_cast<std::int32_t>(first_tile(window) + tiles(window) * (p + 1) / count);
-      result.items.push_back({value, begin, end, static_cast<std::int32_t>(window),
-                              static_cast<std::int32_t>(window + 1), result.slots++});
-      for (std::int64_t t = begin; t < end; ++t) value += windows.tile_values(*windows.format, t);
+      result.items.push_back({0, begin, end, static_cast<std::int32_t>(window),
+                              static_cast<std::int32_t>(window + 1), result.slots++, split});
     }
+  }
+
+  /// Cost of the next run: at the end ever less, so that all warps end at about the same time.
+  std::int64_t target() const {
+    return std::clamp<std::int64_t>(remaining / (2 * warps), tuning.min_item_cost, tuning.max_item_cost);
   }
 
   void divide() {
     const std::int64_t count = std::ssize(windows.tile_offset) - 1;
     std::int64_t begin = 0, cost = 0;
     for (std::int64_t w = 0; w < count; ++w) {
-      if (tiles(w) > tuning.split_factor * target) {
+      const std::int64_t next = tiles(w) + tuning.window_cost;
+      if (tiles(w) > longest) {
         add_run(begin, w);
         add_pieces(w);
         begin = w + 1;
         cost = 0;
-        continue;
-      }
-      const std::int64_t next = tiles(w) + tuning.window_cost;
-      if (cost > 0 && (cost + next > target || w - begin == kMaxItemWindows)) {
+      } else if (cost > 0 && (cost + next > target() || w - begin == kMaxItemWindows)) {
         add_run(begin, w);
         begin = w;
-        cost = 0;
+        cost = next;
+      } else {
+        cost += next;
       }
-      cost += next;
+      remaining -= next;
     }
     add_run(begin, count);
   }
 };
 
-/// Length that gives every warp of the device some items, within the bounds of the tuning.
-std::int64_t item_target(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device) {
-  const std::int64_t count = std::ssize(windows.tile_offset) - 1;
-  const std::int64_t cost = windows.tile_offset.back() + tuning.window_cost * count;
-  const std::int64_t warps = std::int64_t{std::max(device.sm_count, 1)} * tuning.warps_per_sm;
-  const std::int64_t even = cost * tuning.slices / (warps * tuning.items_per_warp);
-  return std::clamp<std::int64_t>(even, tuning.min_item_cost, tuning.max_item_cost);
+/// Finds where the values of the items start: of runs, and of the pieces of each window, which follow each
+/// other.
+void find_values(const TileWindows& windows, TileSchedule& schedule, std::int64_t pieces) {
+  const formats::FormatView& format = *windows.format;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = pieces; i < std::ssize(schedule.items); ++i) {
+    TileItem& run = schedule.items[static_cast<std::size_t>(i)];
+    run.value_begin = windows.first_value(format, run.tile_begin);
+  }
+#pragma omp parallel for schedule(dynamic, 16)
+  for (const SplitWindow& split : schedule.splits) {
+    TileItem* const piece = schedule.items.data() + split.first_slot;
+    std::int64_t value = windows.first_value(format, piece->tile_begin);
+    for (std::int32_t p = 0; p < split.count; ++p) {
+      piece[p].value_begin = value;
+      for (std::int64_t t = piece[p].tile_begin; t < piece[p].tile_end; ++t)
+        value += windows.tile_values(format, t);
+    }
+  }
 }
 
 }  // namespace
 
+std::int64_t cost_of(const TileWindows& windows, const TileTuning& tuning) {
+  return windows.tile_offset.back() + tuning.window_cost * (std::ssize(windows.tile_offset) - 1);
+}
+
 TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device) {
-  Divider divider{windows, tuning, item_target(windows, tuning, device)};
+  const std::int64_t cost = cost_of(windows, tuning);
+  const std::int64_t warps =
+      std::max<std::int64_t>(std::int64_t{device.sm_count} * tuning.warps_per_sm / tuning.slices, 1);
+  const std::int64_t share = cost / warps;
+  const std::int64_t piece =
+      std::clamp<std::int64_t>(share / tuning.rounds, tuning.min_item_cost, tuning.max_item_cost);
+  // A window of more than a warp's share would keep the device waiting; but adding up pieces costs too.
+  const std::int64_t longest = std::clamp(3 * share / 2, 3 * piece, 6 * piece);
+  Divider divider{windows, tuning, warps, cost, piece, longest};
   divider.divide();
-  // Runs are no longer than the target, or one window of up to split_factor targets: those start first.
+  // Runs are no longer than they should be, except one window of up to six pieces: those start
+  // first.
   const auto is_short = [&](const TileItem& item) {
-    return item.tile_end - item.tile_begin <= divider.target;
+    return item.tile_end - item.tile_begin <= tuning.max_item_cost;
   };
   std::stable_sort(divider.runs.begin(), divider.runs.end(), [&](const TileItem& a, const TileItem& b) {
     if (is_short(a) || is_short(b)) return !is_short(a) && is_short(b);
     return a.tile_end - a.tile_begin > b.tile_end - b.tile_begin;
   });
+  const auto pieces = std::ssize(divider.result.items);  // the piece of slot i is item i
   divider.result.items.insert(divider.result.items.end(), divider.runs.begin(), divider.runs.end());
+  find_values(windows, divider.result, pieces);
   return std::move(divider.result);
 }
 

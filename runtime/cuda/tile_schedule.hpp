@@ -3,14 +3,14 @@
 // An item is what one warp does for one slice of the columns of B: a run of whole windows, or one piece of a
 // long window. Items are about equally long: a window costs its tiles plus kWindowCost for writing its rows
 // (Acc-SpMM, PPoPP 2025, section 3.5, counts the write-back in the same way). Windows far above the target
-// are cut in pieces, whose sums go to the workspace and are added in order by a second kernel, so results do
-// not depend on timing.
+// are cut in pieces, whose sums go to the workspace and are added in an order that does not depend on timing.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "runtime/cuda/qualifiers.hpp"
 #include "runtime/cuda/spmm_kernel.hpp"
 
 namespace sptile::runtime::cuda {
@@ -24,14 +24,27 @@ struct alignas(16) TileItem {
   std::int32_t tile_begin, tile_end;
   std::int32_t window_begin, window_end;
   std::int32_t slot;
-  std::int32_t unused = 0;
+  std::int32_t split = -1;  ///< the split window of the piece
 };
 static_assert(sizeof(TileItem) == 32);
 
-/// A window in pieces: slots [first_slot, first_slot + count) hold its partial sums, in order.
+/// A window in pieces: slots [first_slot, first_slot + count) hold its partial sums, in order. Whoever brings
+/// the last of kSumGroup neighbouring pieces adds them, and the sums of such groups are pieces again; each
+/// group has a counter.
 struct SplitWindow {
-  std::int32_t window, first_slot, count;
+  std::int32_t first_slot, count, first_counter;
 };
+inline constexpr int kSumGroup = 32;
+/// Groups of so many pieces.
+SPTILE_HOST_DEVICE constexpr std::int32_t sum_groups(std::int32_t pieces) {
+  return (pieces + kSumGroup - 1) / kSumGroup;
+}
+/// Counters of a window in so many pieces: one for each group, of all levels.
+constexpr std::int32_t sum_counters(std::int32_t pieces) {
+  std::int32_t counters = 0;
+  for (; pieces > 1; pieces = sum_groups(pieces)) counters += sum_groups(pieces);
+  return counters;
+}
 
 /// Rows of one length that are multiplied entry by entry; at most 32 rows, and at most 32 entries unless it
 /// is one row. Class 0: rows that nothing is stored for.
@@ -52,22 +65,26 @@ struct TileWindows {
   const formats::FormatView* format;
 };
 
-/// Numbers that depend on kernel and device.
+/// Numbers to be measured; those of the kernel are filled in when planning.
 struct TileTuning {
-  int slices = 1;          ///< parts of the columns of B, each the work of another warp
-  int warps_per_sm = 24;   ///< that fit on a multiprocessor
-  int items_per_warp = 6;  ///< items that each of them should find, for balance
-  int min_item_cost = 16;  ///< tiles below which an item is not worth starting
-  int max_item_cost = 64;  ///< tiles above which more help nobody
-  int window_cost = 2;     ///< cost of writing a window, in tiles
-  int split_factor = 3;    ///< windows of more than so many times the target are cut
+  int slices = 1;           ///< parts of the columns of B, each the work of another warp
+  int warps_per_sm = 16;    ///< that fit on a multiprocessor
+  int warps_per_block = 2;  ///< neighbours in the matrix that share a first cache
+  int min_item_cost = 20;   ///< tiles below which an item is not worth starting
+  int max_item_cost = 32;   ///< tiles above which warps that run together share too few B rows in caches
+  int window_cost = 2;      ///< cost of writing a window, in tiles
+  int rounds = 3;  ///< pieces of a window are so small that each warp of the device could have so many
 };
 
 struct TileSchedule {
-  std::vector<TileItem> items;  ///< long ones first, the others in the order of their windows
+  std::vector<TileItem> items;  ///< long windows first, the others in order and at last ever shorter
   std::vector<SplitWindow> splits;
-  std::int32_t slots = 0;  ///< of partial sums
+  std::int32_t slots = 0;     ///< of partial sums
+  std::int32_t counters = 0;  ///< of pieces that have arrived
 };
+
+/// Cost of all windows for one slice, in tiles.
+std::int64_t cost_of(const TileWindows& windows, const TileTuning& tuning);
 
 /// Divides the windows; O(windows), and O(tiles) of the windows that are split.
 TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device);

@@ -30,9 +30,10 @@ struct TileTask {
   std::int64_t n;
   Scale<float> scale;
   Scale<double> wide_scale;
-  void* partials;             ///< slots x window height x padded_n
-  std::int64_t padded_n;      ///< slices * features of a warp
-  const SplitWindow* splits;  ///< of the second kernel
+  void* partials;         ///< slots x window height x padded_n
+  std::int64_t padded_n;  ///< slices * features of a warp
+  const SplitWindow* splits;
+  unsigned* arrived;  ///< counters x slices
 };
 
 template <class Acc>

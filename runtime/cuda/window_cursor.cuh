@@ -32,12 +32,12 @@ class WindowCursor {
   __device__ __forceinline__ bool done() const { return at_ >= count_; }
   /// Row of C of row `r` of the current window; -1: there is none. A warp-wide exchange.
   __device__ __forceinline__ std::int32_t row(int r) const {
-    return __shfl_sync(~0u, rows_, at_ % kGroup * kHeight + r);
+    return __shfl_sync(~0u, rows_, (at_ & (kGroup - 1)) * kHeight + r);
   }
   __device__ __forceinline__ void advance() {
     ++at_;
-    end_ = __shfl_sync(~0u, ends_, at_ % kWarp);
-    if (at_ % kGroup != 0) return;
+    end_ = __shfl_sync(~0u, ends_, at_ & (kWarp - 1));
+    if ((at_ & (kGroup - 1)) != 0) return;
     rows_ = next_rows_;
     next_rows_ = read_rows(at_ + kGroup);
   }

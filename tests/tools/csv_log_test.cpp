@@ -83,6 +83,16 @@ TEST_CASE("files with other contents are refused with the line, and left alone")
   }
 }
 
+TEST_CASE("rows are listed in the order of the file, and of the same row the last counts") {
+  const TemporaryFile file;
+  file.write("matrix,n,time\nb,1,0.5\na,2,0.25\nb,1,0.75\n");
+  const auto log = CsvLog::open(file.path, kColumns);
+  REQUIRE(log.has_value());
+  REQUIRE(log->rows().size() == 2);
+  CHECK(log->rows()[0] == row("b", 1, 0.75));
+  CHECK(log->rows()[1] == row("a", 2, 0.25));
+}
+
 TEST_CASE("without a path nothing is kept and nothing fails") {
   auto log = CsvLog::open("", kColumns);
   REQUIRE(log.has_value());

@@ -14,6 +14,7 @@ extern const Verb kVerify;
 extern const Verb kExport;
 extern const Verb kRun;
 extern const Verb kBench;
+extern const Verb kCalibrate;
 extern const Verb kList;
 extern const Verb kGen;
 

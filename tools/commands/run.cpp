@@ -1,10 +1,15 @@
 #include <fmt/format.h>
 
 #include "formats/layout/csr.hpp"
+#include "formats/layout/registry.hpp"
 #include "runtime/bundle.hpp"
+#include "runtime/bundle_matrix.hpp"
+#include "runtime/choice/choice.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/devices.hpp"
 #include "tools/input.hpp"
 #include "tools/measure.hpp"
+#include "tools/table.hpp"
 #include "tools/units.hpp"
 
 namespace sptile::tools {
@@ -12,12 +17,80 @@ namespace {
 
 struct RunOptions {
   std::string bundle, format = "auto";
+  bool explain = false;
   SpmmRequest request;
 };
 
-// csr has a kernel everywhere and is the fastest on CPUs for most matrices; a planner may choose better
-// later.
-constexpr std::string_view kAutoFormat = "csr";
+// What plan_spmm would be asked; names are checked.
+runtime::SpmmOptions plan_options(const Session& session, const SpmmRequest& request, DType values) {
+  runtime::SpmmOptions options;
+  options.n = request.n;
+  options.dense = dense_type(request, values);
+  options.device = device_named(request.device);
+  options.kernel = request.kernel;
+  options.threads = session.common.threads;
+  options.precision = wanted_precision(request);
+  return options;
+}
+
+// The formats to choose from. Those that the bundle does not hold are refused with what it holds.
+Result<std::vector<runtime::SpmmMatrix>> formats_to_try(const std::shared_ptr<const runtime::Bundle>& bundle,
+                                                        const RunOptions& options) {
+  if (options.format == "auto") return runtime::matrices_of(bundle, {});
+  std::vector<runtime::SpmmMatrix> matrices;
+  for (const std::string& name : CLI::detail::split(options.format, ',')) {
+    const auto view = held_format(*bundle, options.bundle, name);
+    if (!view) return tl::unexpected(view.error());
+    const auto matrix = runtime::matrix_of(bundle, name);
+    if (!matrix) return tl::unexpected(matrix.error());
+    matrices.push_back(*matrix);
+  }
+  return matrices;
+}
+
+std::string predicted_text(const runtime::Candidate& candidate) {
+  return candidate.predicted_us ? human_seconds(*candidate.predicted_us * 1e-6) : "-";
+}
+
+std::string remark(const runtime::Candidate& candidate) {
+  if (!candidate.refused.empty()) return candidate.refused;
+  if (candidate.chosen) return "chosen";
+  return candidate.predicted_us ? "" : "no model";
+}
+
+// Formats that the bundle could hold, with "auto".
+std::vector<std::string_view> absent_formats(const runtime::Bundle& bundle, const RunOptions& options) {
+  std::vector<std::string_view> names;
+  for (const formats::FormatLayout* layout : formats::layouts())
+    if (options.format == "auto" && bundle.format(layout->name) == nullptr) names.push_back(layout->name);
+  return names;
+}
+
+std::string candidates_text(const std::vector<runtime::Candidate>& candidates,
+                            const std::vector<std::string_view>& absent) {
+  std::vector<std::vector<std::string>> table = {{"format", "kernel", "products", "predicted", "why"}};
+  for (const runtime::Candidate& c : candidates)
+    table.push_back({std::string(c.format), c.kernel == nullptr ? "-" : std::string(c.kernel->name),
+                     c.refused.empty() ? std::string(name_of(c.precision)) : "-", predicted_text(c),
+                     remark(c)});
+  for (const std::string_view name : absent)
+    table.push_back({std::string(name), "-", "-", "-", "not stored in the bundle"});
+  return format_table(table, "lllrl");
+}
+
+Json candidates_json(const std::vector<runtime::Candidate>& candidates) {
+  Json list = Json::array();
+  for (const runtime::Candidate& c : candidates) {
+    Json& json = list.emplace_back();
+    json["format"] = c.format;
+    json["kernel"] = c.kernel == nullptr ? Json(nullptr) : Json(c.kernel->name);
+    json["precision"] = c.refused.empty() ? Json(name_of(c.precision)) : Json(nullptr);
+    json["predicted_us"] = c.predicted_us ? Json(*c.predicted_us) : Json(nullptr);
+    json["chosen"] = c.chosen;
+    json["refused"] = c.refused.empty() ? Json(nullptr) : Json(c.refused);
+  }
+  return list;
+}
 
 std::string run_text(const SpmmMeasurement& m) {
   std::string text = fmt::format(
@@ -28,6 +101,7 @@ std::string run_text(const SpmmMeasurement& m) {
   if (m.checked)
     text += fmt::format("checked against the reference: relative error {:.2g}, allowed {:.2g}: {}\n",
                         m.rel_err, m.tolerance, check_outcome(m) ? "ok" : "WRONG");
+  if (m.predicted_us) text += fmt::format("predicted {}\n", human_seconds(*m.predicted_us * 1e-6));
   return text;
 }
 
@@ -36,29 +110,42 @@ Status run_run(Session& session, const RunOptions& options) {
   const auto opened = open_bundle(options.bundle);
   if (!opened) return tl::unexpected(opened.error());
   const std::shared_ptr<const runtime::Bundle>& bundle = *opened;
-  const std::string name(options.format == "auto" ? kAutoFormat : std::string_view(options.format));
-  const auto view = held_format(*bundle, options.bundle, name);
-  if (!view) return tl::unexpected(view.error());
-  const bool reordered = name != "csr";
-  const runtime::SpmmMatrix a = {**view, reordered ? bundle->row_order() : std::span<const std::int32_t>(),
-                                 bundle->value_source(name), bundle};
-  if (options.request.check)  // the reference trusts its input
+  const auto matrices = formats_to_try(bundle, options);
+  if (!matrices) return tl::unexpected(matrices.error());
+  std::vector<runtime::Candidate> candidates;
+  if (matrices->size() > 1 || options.explain) {  // one format needs no model
+    const DType values = matrices->front().format.value_dtype();
+    auto list = runtime::predict_spmm(*matrices, plan_options(session, options.request, values));
+    if (!list) return tl::unexpected(list.error());
+    candidates = std::move(*list);
+  }
+  const runtime::Candidate* const chosen = runtime::chosen_of(candidates);
+  const runtime::SpmmMatrix& a = (*matrices)[chosen == nullptr ? 0 : chosen->matrix];
+  SpmmRequest request = options.request;
+  if (chosen != nullptr) request.kernel = chosen->kernel->name;  // else planning says what is wrong
+  if (options.request.check)                                     // the reference trusts its input
     if (const Status s = formats::check_csr(bundle->csr()); !s)
       return fail(s.error().code, s.error().message, options.bundle);
-  const auto measured = measure_spmm(session, a, bundle->csr(), options.request);
+  const auto measured = measure_spmm(session, a, bundle->csr(), request);
   if (!measured) return tl::unexpected(measured.error());
   Json json = new_result(session);
   json["bundle"] = options.bundle;
   json.update(to_json(*measured));
   json.update({{"threads", session.common.threads}, {"seed", session.common.seed}});
-  print_result(session, json, run_text(*measured));
+  json["candidates"] = candidates_json(candidates);
+  const std::string why =
+      options.explain ? candidates_text(candidates, absent_formats(*bundle, options)) : "";
+  print_result(session, json, why + run_text(*measured));
   return check_outcome(*measured);
 }
 
 Action declare_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   app.add_option("BUNDLE", options->bundle, "bundle to multiply with")->required();
-  app.add_option("--format", options->format, "stored format to run; auto: the one known to be fastest");
+  app.add_option(
+      "--format", options->format,
+      "stored format to run; several with commas, auto: the one predicted to be fastest of them, of all");
+  app.add_flag("--explain", options->explain, "show the formats to choose from and what each would take");
   app.add_option("-n", options->request.n, "columns of B")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
   declare_request(app, options->request);

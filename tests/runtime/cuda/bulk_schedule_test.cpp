@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "tests/runtime/random_problem.hpp"
 
@@ -68,16 +71,23 @@ void check_partition(const formats::BmatView& a, const BulkPartition& partition)
     }
   }
   CHECK(tile == a.row_window_offset.back());
-  CHECK(slot == partition.slots);
-  std::int32_t next = 0;
-  for (const SplitWindow& split : partition.splits) {
-    CHECK(split.first_slot == next);
-    CHECK(split.count == pieces[static_cast<std::size_t>(split.window)]);
-    CHECK(split.count > 1);
-    next += split.count;
-    pieces[static_cast<std::size_t>(split.window)] = 1;
+  CHECK(slot == std::ssize(partition.slot_splits));
+  std::int32_t next = 0, counter = 0;
+  std::size_t split = 0;
+  for (const std::int32_t count : pieces) {  // split windows are in order
+    if (count == 1) continue;
+    REQUIRE(split < partition.splits.size());
+    const SplitWindow& window = partition.splits[split];
+    CHECK(window.first_slot == next);
+    CHECK(window.count == count);
+    CHECK(window.first_counter == counter);
+    for (std::int32_t p = 0; p < count; ++p)
+      CHECK(partition.slot_splits[static_cast<std::size_t>(next++)] == static_cast<std::int32_t>(split));
+    counter += sum_counters(count);
+    ++split;
   }
-  for (const std::int32_t count : pieces) CHECK(count == 1);
+  CHECK(split == partition.splits.size());
+  CHECK(counter == partition.counters);
 }
 
 double cost_of(const formats::BmatView& a, const BulkPiece& piece, const BulkCosts& costs) {
@@ -140,6 +150,34 @@ TEST_CASE("bulk partition: blocks have whole numbers of pieces when there is eno
   CHECK(piece_count(a, 4, {}) > 4);
   CHECK(piece_count(a, 264, {}) == 264);
   CHECK(piece_count(a, 100000, {}) < 1000);
+}
+
+TEST_CASE("bulk costs come from the device's profile; what is no cost does not count") {
+  const std::string path = "bulk_costs.tsv";
+  const auto costs = [&](const char* numbers) {
+    std::ofstream(path) << "sptile-profile 1\ndevice cuda 90 some device\n" << numbers;
+    setenv("SPTILE_PROFILE", path.c_str(), 1);
+    const BulkCosts read = bulk_tuning({.capability = 90}, runtime::Precision::tf32).costs;
+    unsetenv("SPTILE_PROFILE");
+    std::filesystem::remove(path);
+    return read;
+  };
+  const BulkCosts given = costs(
+      "number cuda.bmat.bulk any tile_cost 0.5\n"
+      "number cuda.bmat.bulk any window_cost 3\n"
+      "number cuda.bmat.bulk tf32 window_cost 5\n"
+      "number cuda.bmat.bulk fp32 piece_cost 7\n");
+  CHECK(given.tile == 0.5);
+  CHECK(given.window == 5);
+  CHECK(given.piece == BulkCosts{}.piece);
+  const BulkCosts none = costs(
+      "number cuda.bmat.bulk any tile_cost -1\n"
+      "number cuda.bmat.bulk any window_cost 0\n"
+      "number cuda.bmat.bulk any piece_cost 1e300\n");
+  CHECK(none.tile == BulkCosts{}.tile);
+  CHECK(none.window == BulkCosts{}.window);
+  CHECK(none.piece == BulkCosts{}.piece);
+  CHECK(costs("number no sense\n").tile == BulkCosts{}.tile);
 }
 
 TEST_CASE("bulk stages: eight lanes that read together use eight banks") {

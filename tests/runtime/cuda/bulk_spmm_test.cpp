@@ -2,7 +2,7 @@
 // stores.
 #include <doctest/doctest.h>
 
-#include "tests/runtime/cuda/emulated_block.hpp"
+#include "tests/runtime/cuda/emulated_copies.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
@@ -65,7 +65,11 @@ Schedule check_product(const SpmmKernel& kernel, const formats::Csr& a, const Ca
   const DeviceInfo device = emulated_device(c.sm_count);
   const Dense dense(a, c.n, kernel.dense, random, c.pad);
   const Schedule schedule = kernel.schedule(view, formatted.order, c.n, device);
+  // Counters start at zero, sums may start as anything.
+  const auto counters =
+      static_cast<std::size_t>(schedule.numbers[runtime::cuda::kPartialsAt]) / sizeof(double);
   std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 2, 1e30);
+  std::fill_n(workspace.begin(), counters, 0);
   std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
   if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
   std::vector<std::byte> result = dense.c_bytes();
@@ -84,6 +88,8 @@ Schedule check_product(const SpmmKernel& kernel, const formats::Csr& a, const Ca
   launch.beta = c.beta;
   launch.device = &device;
   CHECK(kernel.launch(launch, nullptr) == 0);
+  CHECK(std::all_of(workspace.begin(), workspace.begin() + static_cast<std::ptrdiff_t>(counters),
+                    [](double x) { return std::bit_cast<std::uint64_t>(x) == 0; }));
   CHECK_FALSE(EmulatedWarp::diverged);
   CHECK_FALSE(emulated_block.misaligned);
   const double error = runtime::relative_error(

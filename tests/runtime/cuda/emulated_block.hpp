@@ -1,5 +1,5 @@
-// Shared memory, barriers and asynchronous copies of an emulated block (see emulated_device.hpp). Copies happen
-// as late as the PTX ISA allows: when somebody waits for them, not when they are started.
+// Shared memory, barriers and asynchronous copies of an emulated block (see emulated_device.hpp). Copies
+// happen as late as the PTX ISA allows: when somebody waits for them, not when they are started.
 #pragma once
 
 #include <map>
@@ -31,6 +31,7 @@ struct EmulatedBlock {
   std::map<unsigned, std::vector<Copy>> copies;            ///< started by each thread
   std::map<std::uint32_t, std::vector<Copy>> bulk_copies;  ///< counted at each barrier
   unsigned at_block_barrier = 0, block_barriers = 0;
+  unsigned blocks = 0;  ///< that have begun
   bool misaligned = false;
 
   void clear(std::size_t shared_bytes) {
@@ -39,6 +40,7 @@ struct EmulatedBlock {
     copies.clear();
     bulk_copies.clear();
     at_block_barrier = 0;
+    ++blocks;
   }
   void perform(const Copy& copy) {
     misaligned = misaligned || copy.to % std::min(copy.bytes, 16u) != 0 ||
@@ -142,11 +144,12 @@ inline uint2 shared_pair(std::uint32_t at) { return test::emulated_block.read<ui
 inline uint4 shared_piece(std::uint32_t at) { return test::emulated_block.read<uint4>(at); }
 inline std::uint32_t shared_half(std::uint32_t at) { return test::emulated_block.read<std::uint16_t>(at); }
 
+inline void follow_previous_kernel() {}
 template <auto kKernel, class... Args>
-int start_kernel_sharing(unsigned blocks, unsigned threads, std::size_t shared_bytes, const DeviceInfo&,
-                         cudaStream_t, const Args&... args) {
+int start_kernel(const LaunchShape& shape, const DeviceInfo&, cudaStream_t, const Args&... args) {
   test::launch(
-      blocks, threads, [&] { kKernel(args...); }, [&] { test::emulated_block.clear(shared_bytes); });
+      shape.blocks.x, shape.threads, [&] { kKernel(args...); },
+      [&] { test::emulated_block.clear(shape.shared_bytes); });
   return 0;
 }
 

@@ -261,11 +261,4 @@ inline void mma_f64(double (&acc)[2], double a, double b) {
                 test::from_operand<Both>(all[static_cast<std::size_t>(4 * (2 * t + i) + k)]).b;
 }
 
-template <class... Args>
-int start_kernel(void (*kernel)(Args...), unsigned blocks, unsigned threads, cudaStream_t,
-                 const Args&... args) {
-  test::launch(blocks, threads, [&] { kernel(args...); });
-  return 0;
-}
-
 }  // namespace sptile::runtime::cuda

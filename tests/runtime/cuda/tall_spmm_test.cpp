@@ -60,7 +60,8 @@ void check_product(const SpmmKernel& kernel, const formats::Csr& source, const C
   CAPTURE(c.pad);
   CAPTURE(c.capability);
   const auto order = c.permuted ? random_order(source.rows, random) : std::vector<std::int32_t>{};
-  const formats::Csr a = c.permuted ? formats::permute_rows(source.view(), order) : formats::copy(source.view());
+  const formats::Csr a =
+      c.permuted ? formats::permute_rows(source.view(), order) : formats::copy(source.view());
   const auto data = formats::tall_from_csr_at(a.view(), c.level, {}, nullptr);
   REQUIRE(data);
   formats::FormatView view = data->view();
@@ -102,12 +103,14 @@ void check_product(const SpmmKernel& kernel, const formats::Csr& source, const C
                               operands(dense, result.data(), c.alpha, c.beta), dense.c_bytes().data());
   CHECK(error <= runtime::tolerated_error(source.view(), kernel.dense) + product_error(kernel.precision));
   const auto* const counters = reinterpret_cast<const unsigned*>(workspace.data());
-  for (std::int64_t i = 0; i < schedule.numbers[runtime::cuda::kTallPartialsAt] / 4; ++i) CHECK(counters[i] == 0);
+  for (std::int64_t i = 0; i < schedule.numbers[runtime::cuda::kTallPartialsAt] / 4; ++i)
+    CHECK(counters[i] == 0);
   const std::vector<std::byte> before = dense.c_bytes();
   const std::size_t size = size_of(kernel.dense);
   for (std::int64_t r = 0; r + 1 < a.rows; ++r) {
     const std::size_t gap = static_cast<std::size_t>(r * dense.ldc + c.n) * size;
-    CHECK(std::memcmp(result.data() + gap, before.data() + gap, static_cast<std::size_t>(dense.ldc - c.n) * size) == 0);
+    CHECK(std::memcmp(result.data() + gap, before.data() + gap,
+                      static_cast<std::size_t>(dense.ldc - c.n) * size) == 0);
   }
 }
 
@@ -137,7 +140,12 @@ TEST_CASE("tall kernels: any number of columns, any leading dimension") {
       for (const std::int64_t pad : {0, 1, 8}) {
         if (kernel.values == DType::none && n != 17) continue;
         check_product(kernel, uneven_matrix(29, 40, kernel.values, random),
-                      {.level = static_cast<int>(n) % 4, .n = n, .pad = pad, .permuted = true, .alpha = -0.5, .beta = 2},
+                      {.level = static_cast<int>(n) % 4,
+                       .n = n,
+                       .pad = pad,
+                       .permuted = true,
+                       .alpha = -0.5,
+                       .beta = 2},
                       random);
       }
 }
@@ -150,7 +158,15 @@ TEST_CASE("tall kernels: long windows in pieces") {
                                          [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.05; });
     for (int level = 0; level < 4; level += 3)
       for (const int capability : {80, 90}) {
-        check_product(kernel, a, {.level = level, .n = 40, .permuted = true, .alpha = 2, .beta = -1, .sm_count = 16, .capability = capability}, random);
+        check_product(kernel, a,
+                      {.level = level,
+                       .n = 40,
+                       .permuted = true,
+                       .alpha = 2,
+                       .beta = -1,
+                       .sm_count = 16,
+                       .capability = capability},
+                      random);
       }
   }
 }

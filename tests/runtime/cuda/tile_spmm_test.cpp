@@ -1,7 +1,7 @@
 // The code of the tile kernels, run on the host lane by lane: schedule, decoding, fragments, stores.
 #include <doctest/doctest.h>
 
-#include "tests/runtime/cuda/emulated_device.hpp"
+#include "tests/runtime/cuda/emulated_copies.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
@@ -22,28 +22,11 @@ using runtime::cuda::SpmmKernel;
 
 namespace {
 
-/// The way of loading B rows that the table of kernels has not.
-template <class V, class Math, int kSegments>
-using OtherLoads =
-    runtime::cuda::TileKernel<runtime::cuda::Mask8, V, Math, kSegments, true, 128, !runtime::cuda::kLoadRows>;
-template <class V, class Math>
-using OtherInstance =
-    runtime::cuda::TileInstance<runtime::cuda::BitTcf,
-                                runtime::cuda::SinglePieces<runtime::cuda::Mask8, V, Math, 128>,
-                                OtherLoads<V, Math, 1>, OtherLoads<V, Math, 2>>;
-template <class V, class Math>
-SpmmKernel other_row(DType values, DType dense, runtime::Precision precision) {
-  using Instance = OtherInstance<V, Math>;
-  return {"cuda.bittcf.other", values, dense, precision, 80, false, Instance::schedule, Instance::launch};
-}
-
 std::vector<SpmmKernel> tile_kernels() {
-  std::vector<SpmmKernel> all = {
-      other_row<float, runtime::cuda::MathF32<false>>(DType::f32, DType::f32, runtime::Precision::tf32),
-      other_row<Half, runtime::cuda::MathHalf<Half, 8>>(DType::f16, DType::f16, runtime::Precision::fp16),
-      other_row<double, runtime::cuda::MathF64>(DType::f64, DType::f64, runtime::Precision::fp64)};
-  for (const auto family : {runtime::cuda::bittcf_kernels, runtime::cuda::rs_tile_kernels,
-                            runtime::cuda::me_tcf_kernels, runtime::cuda::bmat_kernels})
+  std::vector<SpmmKernel> all;
+  for (const auto family :
+       {runtime::cuda::bittcf_kernels, runtime::cuda::bittcf_staged_kernels, runtime::cuda::rs_tile_kernels,
+        runtime::cuda::me_tcf_kernels, runtime::cuda::bmat_kernels, runtime::cuda::bmat_staged_kernels})
     for (const SpmmKernel& row : family()) all.push_back(row);
   return all;
 }
@@ -55,7 +38,12 @@ std::string format_of(const SpmmKernel& kernel) {
 
 /// Small enough for a few items to be many.
 DeviceInfo tiny_device(int sm_count = 1) {
-  return {.ordinal = 0, .capability = 90, .sm_count = sm_count, .l2_bytes = 1 << 20, .name = "emulated"};
+  return {.ordinal = 0,
+          .capability = 90,
+          .sm_count = sm_count,
+          .l2_bytes = 1 << 20,
+          .shared_per_block = 227 << 10,
+          .name = "emulated"};
 }
 
 /// Largest relative error that the products of a precision may have, besides those of f32 sums.
@@ -85,7 +73,7 @@ Schedule check_product(const SpmmKernel& kernel, const formats::Csr& a, std::int
   const formats::FormatView view = formatted.data.view();
   const Dense dense(a, n, kernel.dense, random, pad);
   const Schedule schedule = kernel.schedule(view, formatted.order, n, device);
-  std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 1, 1e30);
+  std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 1);
   std::vector<std::byte> bytes = schedule.bytes;
   std::vector<std::byte> c = dense.c_bytes();
   Launch launch;
@@ -102,11 +90,13 @@ Schedule check_product(const SpmmKernel& kernel, const formats::Csr& a, std::int
   launch.alpha = alpha;
   launch.beta = beta;
   launch.device = &device;
+  emulated_copies.late = !emulated_copies.late;
   CHECK(kernel.launch(launch, nullptr) == 0);
   const double error = runtime::relative_error(
       a.view(), n, kernel.dense, operands(dense, c.data(), alpha, beta), dense.c_bytes().data());
   CHECK(error <= runtime::tolerated_error(a.view(), kernel.dense) + product_error(kernel.precision));
   CHECK_FALSE(EmulatedWarp::diverged);
+  CHECK_FALSE(emulated_block.misaligned);
   const std::vector<std::byte> before = dense.c_bytes();
   const std::size_t size = size_of(kernel.dense);
   for (std::int64_t r = 0; r + 1 < a.rows; ++r) {
@@ -178,7 +168,7 @@ TEST_CASE("tile kernels: matrices without rows, columns or entries") {
 TEST_CASE("tile kernels: slices of B one after the other when they do not fit in the cache") {
   Random random(5);
   DeviceInfo device = tiny_device();
-  device.l2_bytes = 90 * 64 * 8;
+  device.l2_bytes = 90 * 64 * 4;
   for (const SpmmKernel& kernel : tile_kernels()) {
     const Schedule schedule = check_product(kernel, uneven_matrix(75, 90, kernel.values, random), 520, 8,
                                             random, true, 1, 0, device);

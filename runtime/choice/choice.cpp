@@ -1,0 +1,161 @@
+#include "runtime/choice/choice.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/choice/profiles.hpp"
+#include "runtime/cuda/backend.hpp"
+#include "runtime/spmm_plan.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+/// Of one core: the second level, as common processors have it.
+constexpr double kCpuNearBytes = 1e6;
+constexpr double kCpuFarBytes = 32e6;  ///< where the system does not tell
+
+Caches caches_of(Device kind, const cuda::DeviceInfo& device) {
+  if (kind == Device::cuda) return {Caches{}.near_bytes, static_cast<double>(device.l2_bytes)};
+  const long last_level = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return {kCpuNearBytes, last_level > 0 ? static_cast<double>(last_level) : kCpuFarBytes};
+}
+
+/// What all candidates of one call share.
+struct Question {
+  const SpmmOptions& options;
+  cuda::DeviceInfo device;
+  std::optional<DeviceProfile> profile;
+  bool always_count = false;
+};
+
+/// Says how products would be formed, or why the kernel cannot run.
+Status resolve(const Question& question, const SpmmMatrix& a, Candidate& candidate) {
+  const SpmmOptions& options = question.options;
+  const DType values = a.format.value_dtype();
+  if (options.device == Device::cpu) {
+    if (!has_instance(*candidate.kernel, values, options.dense))
+      return fail(Errc::unsupported, "no kernel for these types");
+    candidate.precision = cpu_precision(values, options.dense);
+    return {};
+  }
+  const cuda::SpmmKernel* const row = find_instance(*candidate.kernel, values, options, question.device);
+  if (row == nullptr) return fail(Errc::unsupported, "no kernel for these types and this precision");
+  candidate.precision = row->precision;
+  return {};
+}
+
+/// On the CPU there is one kernel a format that counts: the one for the widest instructions, or that asked
+/// for.
+bool is_offered(const Kernel& kernel, const SpmmMatrix& a, const SpmmOptions& options) {
+  if (kernel.op != "spmm" || kernel.format != a.format.layout->name || kernel.device != options.device)
+    return false;
+  if (options.device == Device::cuda) return options.kernel.empty() || kernel.name == options.kernel;
+  return &kernel == find_kernel("spmm", a.format.layout->name, Device::cpu, options.kernel);
+}
+
+void add_candidates(const Question& question, const SpmmMatrix& a, std::size_t position,
+                    std::vector<Candidate>& list) {
+  const SpmmOptions& options = question.options;
+  const std::size_t before = list.size();
+  std::optional<CostFeatures> features;  // the same for all kernels of the format
+  for (const Kernel& kernel : kernels()) {
+    if (!is_offered(kernel, a, options)) continue;
+    Candidate& candidate = list.emplace_back();
+    candidate.matrix = position;
+    candidate.format = a.format.layout->name;
+    candidate.kernel = &kernel;
+    if (const Status s = resolve(question, a, candidate); !s) {
+      candidate.refused = s.error().message;
+      continue;
+    }
+    if (!question.profile && !question.always_count) continue;
+    if (!features)
+      features = cost_features(a.format, options.n, static_cast<std::int64_t>(size_of(options.dense)),
+                               caches_of(options.device, question.device));
+    candidate.features = *features;
+    if (!question.profile) continue;
+    candidate.predicted_us =
+        question.profile->predict(kernel.name, profile_name(candidate.precision), *features);
+  }
+  if (list.size() > before) return;
+  Candidate& none = list.emplace_back();
+  none.matrix = position;
+  none.format = a.format.layout->name;
+  none.refused = options.kernel.empty() ? "no kernel for this format"
+                                        : "kernel " + std::string(options.kernel) + " is not for this format";
+}
+
+/// True when the first should be chosen over the second.
+bool better(const Candidate& a, const Candidate& b) {
+  if (a.predicted_us.has_value() != b.predicted_us.has_value()) return a.predicted_us.has_value();
+  if (a.predicted_us) return *a.predicted_us < *b.predicted_us;
+  return a.format == "csr" && b.format != "csr";
+}
+
+void choose(std::vector<Candidate>& list) {
+  Candidate* best = nullptr;
+  for (Candidate& candidate : list)
+    if (candidate.refused.empty() && (best == nullptr || better(candidate, *best))) best = &candidate;
+  if (best != nullptr) best->chosen = true;
+}
+
+Status check_question(std::span<const SpmmMatrix> matrices, const SpmmOptions& options) {
+  if (matrices.empty()) return fail(Errc::usage, "predict: no format to choose from");
+  if (options.n < 1)
+    return fail(Errc::usage, "predict: n = " + std::to_string(options.n) + "; B needs at least one column");
+  for (const SpmmMatrix& a : matrices) {
+    if (a.format.layout == nullptr) return fail(Errc::usage, "predict: a matrix has no format");
+    if (Status s = a.format.layout->check_lengths(a.format); !s) return s;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Candidate>> predict_spmm(std::span<const SpmmMatrix> matrices, const SpmmOptions& options,
+                                            bool always_count) {
+  if (Status s = check_question(matrices, options); !s) return tl::unexpected(s.error());
+  Question question{options, {}, {}, always_count};
+  if (options.device == Device::cuda) {
+    Result<cuda::DeviceInfo> found = cuda::find_device(options.device_ordinal);
+    if (!found) return fail(found.error().code, "predict: " + found.error().message);
+    question.device = std::move(*found);
+  }
+  auto profile = find_profile(profile_device(options.device, question.device));
+  if (!profile) return tl::unexpected(profile.error());
+  question.profile = std::move(*profile);
+  std::vector<Candidate> list;
+  for (std::size_t i = 0; i < matrices.size(); ++i) add_candidates(question, matrices[i], i, list);
+  choose(list);
+  return list;
+}
+
+const Candidate* chosen_of(std::span<const Candidate> list) {
+  for (const Candidate& candidate : list)
+    if (candidate.chosen) return &candidate;
+  return nullptr;
+}
+
+Result<std::shared_ptr<SpmmPlan>> plan_spmm(std::span<const SpmmMatrix> matrices,
+                                            const SpmmOptions& options) {
+  const auto list = predict_spmm(matrices, options);
+  if (!list) return tl::unexpected(list.error());
+  const Candidate* const best = chosen_of(*list);
+  if (best == nullptr) return plan_spmm(matrices.front(), options);
+  SpmmOptions chosen = options;
+  chosen.kernel = best->kernel->name;
+  return plan_spmm(matrices[best->matrix], chosen);
+}
+
+Result<std::optional<double>> predict_plan(const SpmmPlan& plan, const SpmmMatrix& a,
+                                           const SpmmOptions& options) {
+  SpmmOptions same = options;
+  same.kernel = kernel_name(plan);
+  const auto list = predict_spmm({&a, 1}, same);
+  if (!list) return tl::unexpected(list.error());
+  const Candidate* const planned = chosen_of(*list);
+  return planned != nullptr ? planned->predicted_us : std::nullopt;
+}
+
+}  // namespace sptile::runtime

@@ -1,0 +1,50 @@
+#include "runtime/choice/cost_features.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sptile::runtime {
+namespace {
+
+// Rows of B return to a multiprocessor within few fetches or not at all, to the memory after a whole plane of
+// a grid.
+constexpr std::int64_t kNearSample = std::int64_t{1} << 17;
+constexpr std::int64_t kFarSample = std::int64_t{1} << 21;
+
+/// Share of fetches that a cache of this many bytes does not have.
+double share_past(const FormatCounts& counts, double cache_bytes, double row_bytes, std::int64_t sample) {
+  return miss_share(counts.lists, static_cast<std::int64_t>(std::max(cache_bytes / row_bytes, 1.0)), sample);
+}
+
+}  // namespace
+
+CostFeatures cost_features(const formats::FormatView& a, std::int64_t n, std::int64_t element_bytes,
+                           const Caches& caches) {
+  const FormatCounts counts = count_format(a);
+  const double row_bytes = static_cast<double>(n) * static_cast<double>(element_bytes);
+  const double slices = std::max((row_bytes + kSliceBytes - 1) / kSliceBytes, 1.0);
+  const auto rounds = static_cast<double>(static_cast<std::int64_t>(std::min(slices, 1e15)));
+  const auto fetches = static_cast<double>(counts.fetches);
+  const double gathered = fetches * row_bytes, written = static_cast<double>(a.rows) * row_bytes;
+  const double rows_of_unit =
+      std::ceil(static_cast<double>(a.rows) / std::max<double>(1, static_cast<double>(counts.units)));
+  // A near cache holds one slice of a row at a time.
+  const double near_row = std::min(row_bytes, static_cast<double>(kSliceBytes));
+  const double far = gathered * share_past(counts, caches.near_bytes, near_row, kNearSample);
+  // What fits into the far cache together with everything else is still there from the run before.
+  const double rows_of_b = static_cast<double>(std::min(a.cols, counts.fetches));
+  const double footprint = static_cast<double>(counts.bytes) + written + rows_of_b * row_bytes;
+  const double cold = footprint > caches.far_bytes ? 1 - caches.far_bytes / footprint : 0;
+  const double missed = cold > 0 ? gathered * share_past(counts, caches.far_bytes, row_bytes, kFarSample) : 0;
+  return {1,
+          gathered * 1e-6,
+          far * 1e-6,
+          cold * (missed + written + static_cast<double>(counts.bytes)) * 1e-6,
+          static_cast<double>(counts.entries) * rounds * 1e-6,
+          static_cast<double>(counts.tiles) * rounds * 1e-6,
+          static_cast<double>(counts.units) * rounds * 1e-6,
+          static_cast<double>(counts.longest) * 1e-3,
+          static_cast<double>(counts.pieces) * rows_of_unit * row_bytes * 1e-6};
+}
+
+}  // namespace sptile::runtime

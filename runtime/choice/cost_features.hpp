@@ -1,0 +1,50 @@
+// What a predicted time is made of: a few counts, each multiplied by a constant of the kernel and device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/choice/format_counts.hpp"
+
+namespace sptile::runtime {
+
+/// One term of the model.
+struct FeatureInfo {
+  std::string_view name;  ///< in profiles
+  std::string_view what;  ///< for people
+};
+
+/// SpMM is bound by how rows of B come to the multiprocessors, so most terms are bytes: all fetches, those
+/// that a near cache (L1, shared memory) does not have, those that come from memory. The others are work that
+/// does not depend on N, repeated for every slice of columns, and what one unit takes that cannot be shared
+/// out.
+inline constexpr std::array<FeatureInfo, 9> kFeatures = {{
+    {"launch", "starting the kernel"},
+    {"gather_mb", "rows of B that are fetched"},
+    {"far_mb", "of which the near cache does not have"},
+    {"memory_mb", "format, C, and rows of B out of memory"},
+    {"entries_m", "entries that are decoded"},
+    {"tiles_m", "tiles that are multiplied"},
+    {"units_m", "rows or windows that are written"},
+    {"longest_k", "fetches of the longest row or window"},
+    {"partial_mb", "sums of the pieces that long rows or windows are cut into"},
+}};
+
+/// Megabytes, millions and thousands, in the order of kFeatures.
+using CostFeatures = std::array<double, kFeatures.size()>;
+
+/// The caches that rows of B pass.
+struct Caches {
+  double near_bytes = 128e3;  ///< of one multiprocessor or core
+  double far_bytes = 50e6;    ///< shared by all: L2 of a device, last level of a CPU
+};
+
+/// Looks at the lists of fetches for `n` columns of `element_bytes` each; see miss_share for the cost.
+/// Kernels work on slices of kSliceBytes of the rows of B, and decode the format once for each.
+CostFeatures cost_features(const formats::FormatView& a, std::int64_t n, std::int64_t element_bytes,
+                           const Caches& caches);
+
+inline constexpr std::int64_t kSliceBytes = 512;
+
+}  // namespace sptile::runtime

@@ -1,0 +1,189 @@
+#include "runtime/choice/format_counts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+#include <vector>
+
+#include "formats/layout/bittcf.hpp"
+#include "formats/layout/bmat.hpp"
+#include "formats/layout/csr.hpp"
+#include "formats/layout/me_tcf.hpp"
+#include "formats/layout/rs_tile.hpp"
+#include "formats/layout/tall.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+using formats::FormatView;
+
+/// Offsets of a damaged matrix may be anything.
+std::int64_t distance(std::int64_t from, std::int64_t to) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from));
+}
+
+/// Looks at units that have `fetches` for each step of their offsets, and a list of columns with all of them.
+template <class T>
+void count_units(std::span<const T> offsets, std::int64_t fetches, std::span<const std::int32_t> columns,
+                 FormatCounts& counts) {
+  counts.units = std::max<std::int64_t>(std::ssize(offsets) - 1, 0);
+  const std::int64_t all = std::ssize(columns) / fetches;
+  const std::int64_t steps = std::clamp(all / kItems, kLeastPiece / fetches, kMostPiece / fetches);
+  std::int64_t longest = 0;
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    const std::int64_t length = std::clamp(distance(offsets[i - 1], offsets[i]), std::int64_t{0}, all);
+    longest = std::max(longest, length);
+    if (length / steps > kLongPieces) counts.pieces += length / steps;
+  }
+  counts.longest = fetches * longest;
+}
+
+void count_csr(const FormatView& a, FormatCounts& counts) {
+  const formats::CsrView csr = formats::as_csr(a);
+  count_units(csr.row_ptr, 1, csr.col_idx, counts);
+  counts.lists = {csr.col_idx};
+}
+
+/// Windows whose tiles have 8 columns each.
+void count_windows(std::span<const std::int32_t> tile_offset, std::span<const std::int32_t> columns,
+                   FormatCounts& counts) {
+  count_units(tile_offset, 8, columns, counts);
+  counts.lists[0] = columns;
+}
+
+void count_me_tcf(const FormatView& a, FormatCounts& counts) {
+  const formats::MeTcfView view = formats::as_me_tcf(a);
+  count_windows(view.row_window_offset, view.sparse_a_to_b, counts);
+}
+
+void count_bittcf(const FormatView& a, FormatCounts& counts) {
+  const formats::BitTcfView view = formats::as_bittcf(a);
+  count_windows(view.row_window_offset, view.sparse_a_to_b, counts);
+}
+
+void count_bmat(const FormatView& a, FormatCounts& counts) {
+  const formats::BmatView view = formats::as_bmat(a);
+  count_windows(view.row_window_offset, view.col_id, counts);
+}
+
+void count_rs_tile(const FormatView& a, FormatCounts& counts) {
+  const formats::RsTileView view = formats::as_rs_tile(a);
+  count_windows(view.row_window_offset, view.col_id, counts);
+  counts.units += std::ssize(view.residual_row_id);
+  counts.lists[1] = view.residual_col_id;
+}
+
+void count_tall(const FormatView& a, FormatCounts& counts) {
+  const formats::TallView view = formats::as_tall(a);
+  count_windows(view.window_group_offset, view.col_id, counts);
+}
+
+/// What differs between formats; a new one adds a row.
+struct Counter {
+  std::string_view format;
+  void (*count)(const FormatView&, FormatCounts&);
+};
+constexpr Counter kCounters[] = {{"csr", count_csr},   {"me_tcf", count_me_tcf},   {"bittcf", count_bittcf},
+                                 {"bmat", count_bmat}, {"rs_tile", count_rs_tile}, {"tall", count_tall}};
+
+/// Multiplier of Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+constexpr std::uint64_t kHash = 0x9E3779B97F4A7C15;
+/// Rows that a simulated cache has at most: larger caches are simulated for a share of the columns only,
+/// whose fetches see a cache of that share (Waldspurger et al., SHARDS, FAST 2015).
+constexpr std::int64_t kMostRows = 1 << 14;
+/// Enough slots that few columns want the same one.
+constexpr std::uint64_t kSlotsPerRow = 32, kLeastSlots = 4096;
+
+/// Two generations of rows of B, of which the older one is forgotten when the younger one is full.
+class TwoGenerations {
+ public:
+  explicit TwoGenerations(std::int64_t room) {
+    while (room >> skip_ > kMostRows) ++skip_;
+    half_ = std::max<std::int64_t>((room >> skip_) / 2, 1);
+    slots_.resize(std::bit_ceil(std::max(kSlotsPerRow * static_cast<std::uint64_t>(half_), kLeastSlots)));
+  }
+
+  /// True for columns that are looked at.
+  [[nodiscard]] bool samples(std::int32_t column) const { return (hash(column) & ((1u << skip_) - 1)) == 0; }
+
+  /// Fetches a row; true when it was there.
+  bool fetch(std::int32_t column) {
+    Slot& slot = slots_[hash(column) >> 24 & (slots_.size() - 1)];
+    const bool same = slot.column == column;
+    if (same && slot.generation == now_) return true;
+    const bool hit = same && slot.generation == now_ - 1;
+    slot = {column, now_};
+    if (++held_ >= half_) {
+      ++now_;
+      held_ = 0;
+    }
+    return hit;
+  }
+
+  void forget() {
+    now_ += 2;
+    held_ = 0;
+  }
+
+ private:
+  struct Slot {
+    std::int32_t column = 0, generation = 0;
+  };
+  static std::uint64_t hash(std::int32_t column) { return static_cast<std::uint32_t>(column) * kHash >> 16; }
+
+  std::vector<Slot> slots_;
+  std::int64_t half_, held_ = 0;
+  std::int32_t now_ = 2;
+  int skip_ = 0;  ///< one column of 2^skip is looked at
+};
+
+struct Misses {
+  std::int64_t fetches = 0, misses = 0;
+};
+
+void walk(std::span<const std::int32_t> run, std::size_t warm, TwoGenerations& cache, Misses& total) {
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    if (!cache.samples(run[i])) continue;
+    const bool hit = cache.fetch(run[i]);
+    if (i < warm) continue;
+    ++total.fetches;
+    total.misses += hit ? 0 : 1;
+  }
+}
+
+}  // namespace
+
+FormatCounts count_format(const FormatView& a) {
+  FormatCounts counts;
+  counts.entries = a.nnz;
+  counts.tiles = a.layout->tc_blocks(a);
+  counts.bytes = formats::index_bytes(a) + formats::value_bytes(a);
+  for (const Counter& row : kCounters)
+    if (row.format == a.layout->name) row.count(a, counts);
+  for (const auto& list : counts.lists) counts.fetches += std::ssize(list);
+  return counts;
+}
+
+double miss_share(const FetchLists& lists, std::int64_t room, std::int64_t sample) {
+  TwoGenerations cache(room);
+  double misses = 0, fetches = 0;
+  for (const auto& list : lists) {
+    Misses found;
+    const auto run = static_cast<std::size_t>(sample);
+    if (list.size() <= 2 * run) {
+      walk(list, 0, cache, found);
+    } else {
+      const std::size_t third = list.size() / 3;
+      walk(list.subspan(std::min(third, list.size() / 2 - run), run), run / 2, cache, found);
+      cache.forget();
+      walk(list.subspan(std::min(2 * third, list.size() - run), run), run / 2, cache, found);
+    }
+    if (found.fetches == 0) continue;
+    const auto size = static_cast<double>(list.size());
+    misses += size * static_cast<double>(found.misses) / static_cast<double>(found.fetches);
+    fetches += size;
+  }
+  return fetches > 0 ? misses / fetches : 0;
+}
+
+}  // namespace sptile::runtime

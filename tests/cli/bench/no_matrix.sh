@@ -1,0 +1,1 @@
+sptile bench --plot out.svg

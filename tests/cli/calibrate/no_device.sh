@@ -1,0 +1,1 @@
+sptile calibrate --device tpu -o p.tsv

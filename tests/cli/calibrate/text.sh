@@ -1,0 +1,1 @@
+sptile calibrate --quick -o p.tsv

@@ -1,0 +1,17 @@
+# The model decides by the profile that is named; what is not stored and what has no kernel is said.
+export XDG_CONFIG_HOME=$PWD
+sptile convert "$ROOT/data/examples/us_states.mtx" a.h5 -q --format bittcf,bmat
+{
+  printf 'sptile-profile 1\ndevice cpu 0 test\n'
+  for isa in generic avx2 avx512; do
+    printf 'number cpu.csr.%s fp32 launch 20\nnumber cpu.bmat.%s fp32 launch 10\n' $isa $isa
+  done
+} > profile.tsv
+SPTILE_PROFILE=profile.tsv sptile run a.h5 --explain -n 4 > explained
+sed -E 's/cpu\.([a-z]+)\.(generic|avx2|avx512) */cpu.\1 /; s/ +/ /g; 7q' explained
+SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --json |
+  json-has 'format="bmat"' predicted_us=10 'candidates[].format' 'candidates[].kernel' 'candidates[].chosen'
+# Without a model of the CPU it is csr, or what there is.
+sptile run a.h5 -n 4 --json | json-has 'format="csr"' predicted_us=null
+SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --format csr,bittcf --json | json-has 'format="csr"' predicted_us=20
+SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --format bittcf --json | json-has 'format="bittcf"' predicted_us=null

@@ -1,0 +1,165 @@
+// Which candidates there are, which one is chosen, and where the constants come from.
+#include "runtime/choice/choice.hpp"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "runtime/choice/profiles.hpp"
+#include "runtime/cuda/backend.hpp"
+#include "tests/runtime/random_problem.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using runtime::Candidate;
+using runtime::SpmmOptions;
+
+namespace {
+
+/// The two places where profiles are looked for, empty at first.
+class ProfilePlaces {
+ public:
+  ProfilePlaces() {
+    ::unsetenv("SPTILE_PROFILE");
+    ::setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1);
+    std::filesystem::create_directories(runtime::profile_folder());
+  }
+  /// Names a file with these lines in SPTILE_PROFILE.
+  void name(const std::string& lines) const {
+    std::ofstream(folder_ / "named.tsv") << "sptile-profile 1\n" << lines;
+    ::setenv("SPTILE_PROFILE", (folder_ / "named.tsv").c_str(), 1);
+  }
+  /// Puts a file into the user's folder.
+  static void keep(const std::string& file, const std::string& lines) {
+    std::ofstream(runtime::profile_folder() + "/" + file) << "sptile-profile 1\n" << lines;
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+/// A matrix in three formats.
+struct Problem {
+  Random random{1};
+  formats::Csr a = random_matrix(100, 80, 0.1, DType::f32, random);
+  Formatted csr = format_matrix(a, "csr"), bittcf = format_matrix(a, "bittcf"),
+            bmat = format_matrix(a, "bmat");
+  std::vector<runtime::SpmmMatrix> matrices = {csr.matrix(), bittcf.matrix(), bmat.matrix()};
+};
+
+std::string chosen_format(const Result<std::vector<Candidate>>& list) {
+  REQUIRE_MESSAGE(list.has_value(), list.error().text());
+  const Candidate* const best = runtime::chosen_of(*list);
+  return best == nullptr ? "none" : std::string(best->format);
+}
+
+std::string kernel_of(std::string_view format) {
+  return std::string(runtime::find_kernel("spmm", format, runtime::Device::cpu)->name);
+}
+
+std::string costs(std::string_view format, double launch) {
+  return "number " + kernel_of(format) + " fp32 launch " + std::to_string(launch) + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("choice: csr without a model, the fastest predicted with one") {
+  const ProfilePlaces places;
+  const Problem p;
+  const SpmmOptions options{.n = 32};
+  CHECK(chosen_format(runtime::predict_spmm(p.matrices, options)) == "csr");
+  places.name("device cpu 0 x\n" + costs("csr", 3) + costs("bittcf", 2) + costs("bmat", 4));
+  const auto list = runtime::predict_spmm(p.matrices, options);
+  CHECK(chosen_format(list) == "bittcf");
+  REQUIRE(list->size() == 3);
+  CHECK((*list)[0].predicted_us == 3.0);
+  CHECK((*list)[1].predicted_us == 2.0);
+  CHECK((*list)[2].kernel->name == kernel_of("bmat"));
+  const auto plan = runtime::plan_spmm(p.matrices, options);
+  REQUIRE(plan.has_value());
+  CHECK(runtime::kernel_name(**plan) == kernel_of("bittcf"));
+  CHECK(*runtime::predict_plan(**plan, p.matrices[1], options) == 2.0);
+}
+
+TEST_CASE("choice: candidates without a model come last") {
+  const ProfilePlaces places;
+  const Problem p;
+  places.name("device cpu 0 x\n" + costs("bmat", 1e6));
+  CHECK(chosen_format(runtime::predict_spmm(p.matrices, {.n = 32})) == "bmat");
+}
+
+TEST_CASE("choice: a forced kernel, types without a kernel, bad questions") {
+  const ProfilePlaces places;
+  const Problem p;
+  const std::string bmat = kernel_of("bmat");
+  const auto forced = runtime::predict_spmm(p.matrices, {.n = 8, .kernel = bmat});
+  CHECK(chosen_format(forced) == "bmat");
+  CHECK((*forced)[0].kernel == nullptr);
+  CHECK_FALSE((*forced)[0].refused.empty());
+  const auto none = runtime::predict_spmm(p.matrices, {.n = 8, .dense = DType::f16});
+  CHECK(chosen_format(none) == "none");
+  CHECK(runtime::plan_spmm(p.matrices, {.n = 8, .dense = DType::f16}).error().code == Errc::unsupported);
+  CHECK(runtime::predict_spmm(p.matrices, {.n = 0}).error().code == Errc::usage);
+  CHECK(runtime::predict_spmm({}, {.n = 1}).error().code == Errc::usage);
+  if (runtime::cuda::device_count() == 0)
+    CHECK_FALSE(runtime::predict_spmm(p.matrices, {.n = 1, .device = runtime::Device::cuda}).has_value());
+}
+
+TEST_CASE("choice: features are counted on demand") {
+  const ProfilePlaces places;
+  const Problem p;
+  CHECK((*runtime::predict_spmm(p.matrices, {.n = 8}))[0].features[1] == 0);
+  CHECK((*runtime::predict_spmm(p.matrices, {.n = 8}, true))[0].features[1] > 0);
+}
+
+TEST_CASE("profiles: a broken one says where") {
+  const ProfilePlaces places;
+  const Problem p;
+  places.name("device cpu 0 x\nnumber what\n");
+  const auto list = runtime::predict_spmm(p.matrices, {.n = 8});
+  REQUIRE_FALSE(list.has_value());
+  CHECK(list.error().text().find("named.tsv:3: ") != std::string::npos);
+}
+
+TEST_CASE("profiles: the named file, the same name, the nearest capability") {
+  const ProfilePlaces places;
+  const auto source = [](int capability, const std::string& name) {
+    const auto found = runtime::find_profile({runtime::Device::cuda, capability, name});
+    REQUIRE_MESSAGE(found.has_value(), found.error().text());
+    return *found ? (*found)->source.substr((*found)->source.rfind('/') + 1) : "none";
+  };
+  CHECK(source(90, "NVIDIA H100 80GB HBM3") == "built in");
+  CHECK(source(120, "another") == "built in");  // better than nothing
+  ProfilePlaces::keep("a.tsv", "device cuda 80 A100\n");
+  ProfilePlaces::keep("h.tsv", "device cuda 90 H\n");
+  ProfilePlaces::keep("not-a-profile.txt", "");
+  CHECK(source(80, "A100") == "a.tsv");
+  CHECK(source(86, "A40") == "h.tsv");  // as near as the built-in one
+  CHECK(source(81, "?") == "a.tsv");
+  CHECK(source(90, "NVIDIA H100 80GB HBM3") == "built in");
+  places.name("device cuda 70 V100\n");
+  CHECK(source(90, "NVIDIA H100 80GB HBM3") == "named.tsv");
+  places.name("device cpu 0 x\n");  // for something else
+  CHECK(source(81, "?") == "a.tsv");
+  CHECK_FALSE(runtime::find_profile({runtime::Device::cpu, 0, "y"})->value().device.name.empty());
+}
+
+TEST_CASE("profiles: the built-in table knows the kernels for CUDA") {
+  const ProfilePlaces places;
+  const auto found = runtime::find_profile({runtime::Device::cuda, 90, "NVIDIA H100 80GB HBM3"});
+  REQUIRE(found.has_value());
+  const runtime::CostFeatures features = {1, 1, 1, 1, 1, 1, 1, 1};
+  for (const char* kernel : {"cuda.csr.rows", "cuda.bittcf.mma", "cuda.bmat.mma", "cuda.tall.staged"})
+    CHECK((*found)->predict(kernel, "fp16", features).value_or(0) > 0);
+}
+
+TEST_CASE("profiles: file names") {
+  CHECK(runtime::profile_file_name({runtime::Device::cuda, 90, "NVIDIA H100 80GB HBM3"}) ==
+        "NVIDIA-H100-80GB-HBM3.tsv");
+  CHECK(runtime::profile_file_name({runtime::Device::cpu, 0, "../../(R)"}) == "R.tsv");
+  CHECK(runtime::profile_file_name({runtime::Device::cpu, 0, "//"}) == "device.tsv");
+}

@@ -1,0 +1,73 @@
+// The terms of the cost model on a matrix small enough to count them by hand.
+#include "runtime/choice/cost_features.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "formats/layout/csr.hpp"
+#include "tests/bundle_sample.hpp"
+
+using namespace sptile;
+using runtime::CostFeatures;
+
+namespace {
+
+/// Names instead of positions.
+double feature(const CostFeatures& features, std::string_view name) {
+  for (std::size_t i = 0; i < features.size(); ++i)
+    if (runtime::kFeatures[i].name == name) return features[i];
+  FAIL("no feature ", name);
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("cost features: everything fits into the caches") {
+  const BundleSample sample;  // [. 1 . . 2 / . . . . . / 3 4 . 5 .]
+  const CostFeatures f = runtime::cost_features(formats::as_format(sample.csr()), 32, 4, {128e3, 50e6});
+  CHECK(feature(f, "launch") == 1);
+  CHECK(feature(f, "gather_mb") == doctest::Approx(5 * 128e-6));
+  CHECK(feature(f, "far_mb") == doctest::Approx(4 * 128e-6));  // four different columns
+  CHECK(feature(f, "memory_mb") == 0);
+  CHECK(feature(f, "entries_m") == doctest::Approx(5e-6));
+  CHECK(feature(f, "tiles_m") == 0);
+  CHECK(feature(f, "units_m") == doctest::Approx(3e-6));
+  CHECK(feature(f, "longest_k") == doctest::Approx(3e-3));
+  CHECK(feature(f, "partial_mb") == 0);
+}
+
+TEST_CASE("cost features: caches for less than one row of B") {
+  const BundleSample sample;
+  const CostFeatures f = runtime::cost_features(formats::as_format(sample.csr()), 32, 4, {1, 100});
+  CHECK(feature(f, "far_mb") == doctest::Approx(5 * 128e-6));
+  const double format = 72, c = 3 * 128, b = 5 * 128;
+  const double cold = 1 - 100 / (format + c + b);
+  CHECK(feature(f, "memory_mb") == doctest::Approx(cold * (format + c + b) * 1e-6));
+}
+
+TEST_CASE("cost features: tiles, and slices of 512 bytes") {
+  const BundleSample sample;
+  const CostFeatures f = runtime::cost_features(sample.bittcf(), 129, 4, {128e3, 50e6});
+  CHECK(feature(f, "gather_mb") == doctest::Approx(8 * 129 * 4e-6));
+  CHECK(feature(f, "tiles_m") == doctest::Approx(2e-6));
+  CHECK(feature(f, "entries_m") == doctest::Approx(10e-6));
+  CHECK(feature(f, "units_m") == doctest::Approx(2e-6));
+  CHECK(feature(f, "longest_k") == doctest::Approx(8e-3));
+}
+
+TEST_CASE("cost features: one long row in pieces") {
+  const std::vector<std::int64_t> row_ptr = {0, 1000, 1001};  // pieces of 128: seven of the first row
+  std::vector<std::int32_t> columns(1001, 0);
+  for (std::size_t i = 0; i < 1000; ++i) columns[i] = static_cast<std::int32_t>(i);
+  const formats::CsrView a{2, 1000, row_ptr, columns, {}};
+  const CostFeatures f = runtime::cost_features(formats::as_format(a), 32, 4, {128e3, 50e6});
+  CHECK(feature(f, "partial_mb") == doctest::Approx(7 * 128e-6));
+  CHECK(feature(f, "longest_k") == doctest::Approx(1));
+}
+
+TEST_CASE("cost features: the largest N there can be") {
+  const BundleSample sample;
+  const CostFeatures f = runtime::cost_features(sample.bittcf(), std::int64_t{1} << 40, 8, {128e3, 50e6});
+  for (const double x : f) CHECK(x >= 0);
+}

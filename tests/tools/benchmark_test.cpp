@@ -1,0 +1,159 @@
+#include "tools/benchmark.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "tests/temporary_folder.hpp"
+#include "tools/bench_rows.hpp"
+
+using namespace sptile;
+using namespace sptile::tools;
+
+namespace {
+
+// A device that is none: knows how long everything takes, and what it was asked.
+class FakeDevice final : public Measurer {
+ public:
+  explicit FakeDevice(std::vector<std::string>& asked) : asked_(asked) {}
+
+  Result<Measured> measure(const TypedMatrix& matrix, const runtime::SpmmMatrix& a,
+                           const SpmmRequest& request) override {
+    const std::string format(a.format.layout->name);
+    if (format == "csr" && request.precision == "tf32")
+      return fail(Errc::unsupported, "csr forms fp32 products");
+    asked_.push_back(format + " " + request.precision + " " + matrix.label() + " " +
+                     std::to_string(request.n) + (a.row_order.empty() ? "" : " ordered"));
+    return result(matrix, format, "fake." + format, request.n, 20);
+  }
+  [[nodiscard]] std::span<const std::string_view> yardsticks() const override { return kYardsticks; }
+  Result<Measured> measure_yardstick(const TypedMatrix& matrix, std::string_view kernel,
+                                     std::int64_t n) override {
+    asked_.push_back(std::string(kernel) + " " + matrix.label() + " " + std::to_string(n));
+    if (kernel == "cusparse.alg3") return fail(Errc::unsupported, "not for these types");
+    return result(matrix, "csr", std::string(kernel), n, kernel == "cusparse.alg2" ? 30 : 50);
+  }
+
+ private:
+  static constexpr std::string_view kYardsticks[] = {"cusparse.default", "cusparse.alg2", "cusparse.alg3"};
+
+  static Measured result(const TypedMatrix& matrix, const std::string& format, const std::string& kernel,
+                         std::int64_t n, double us) {
+    Measured m;
+    m.spmm.device = "cuda";
+    m.spmm.op = "spmm";
+    m.spmm.format = format;
+    m.spmm.kernel = kernel;
+    m.spmm.value_dtype = name_of(matrix.values);
+    m.spmm.dtype = name_of(matrix.dense_dtype());
+    m.spmm.precision = "fp32";
+    m.spmm.n = n;
+    m.spmm.median_us = us;
+    m.columns["hbm_ratio"] = 0.5;
+    return m;
+  }
+
+  std::vector<std::string>& asked_;
+};
+
+std::vector<Ordering> two_orders() {
+  OrderRequest request;
+  request.method = "identity,degree";
+  return *resolve_orders(request);
+}
+
+struct Bench {
+  TemporaryFolder folder;
+  BenchTask task;
+  Session session;
+  std::vector<std::string> asked;
+  Json rows;
+  std::int64_t resumed = 0;
+
+  Bench() {
+    std::ofstream(folder / "a.mtx")
+        << "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1.5\n2 3 2\n3 1 3\n3 2 1\n";
+    task.inputs = {folder / "a.mtx"};
+    task.formats = *parse_formats("csr,tall:16");
+    task.orderings = *resolve_orders(OrderRequest());
+    task.precisions = *parse_precisions("fp32,tf32,fp16", "", "");
+    task.columns = {8, 16};
+    task.request.device = "cuda";
+    session.common.quiet = true;
+  }
+
+  Status run() {
+    asked.clear();
+    Benchmark benchmark(session, task, *CsvLog::open(folder / "log.csv", bench_columns()),
+                        std::make_unique<FakeDevice>(asked));
+    Status status = benchmark.run();
+    rows = benchmark.rows();
+    resumed = benchmark.resumed();
+    return status;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("cuSPARSE comes first, once for each types and N, and what no kernel has is left out") {
+  Bench bench;
+  REQUIRE(bench.run().has_value());
+  const std::vector<std::string> first(bench.asked.begin(), bench.asked.begin() + 6);
+  CHECK(first == std::vector<std::string>{"cusparse.default f32 x f32 8", "cusparse.alg2 f32 x f32 8",
+                                          "cusparse.alg3 f32 x f32 8", "csr fp32 f32 x f32 8",
+                                          "tall fp32 f32 x f32 8", "tall tf32 f32 x f32 8"});
+  CHECK(bench.asked.size() == 2 * (6 + 3 + 2));
+  CHECK(bench.rows.size() == 2 * (2 + 3 + 2 + 2));
+  for (const Json& row : bench.rows) {
+    CHECK(row["hbm_ratio"] == 0.5);
+    CHECK(row["predicted_us"].is_null());
+    if (is_cusparse(row))
+      CHECK(row["over_cusparse"].is_null());
+    else
+      CHECK(row["over_cusparse"] == 1.5);  // of its fastest algorithm
+    if (!is_cusparse(row)) CHECK((row["format"] == "csr" || row["format"] == "tall:16"));
+  }
+}
+
+TEST_CASE("what was measured is not measured again, and still compares") {
+  Bench bench;
+  bench.task.columns = {8};
+  REQUIRE(bench.run().has_value());
+  const Json before = bench.rows;
+  REQUIRE(bench.run().has_value());
+  CHECK((bench.rows == before));
+  CHECK(bench.resumed == static_cast<std::int64_t>(before.size()));
+  // cuSPARSE refused one algorithm: that is tried again, nothing else.
+  CHECK(bench.asked == std::vector<std::string>{"cusparse.alg3 f32 x f32 8", "cusparse.alg3 f16 x f16 8"});
+  bench.task.formats = *parse_formats("bmat");
+  REQUIRE(bench.run().has_value());
+  CHECK(bench.rows.back()["format"] == "bmat");
+  CHECK(bench.rows.back()["over_cusparse"] == 1.5);
+}
+
+TEST_CASE("with several orderings cuSPARSE is measured once, and without it nothing compares") {
+  Bench bench;
+  bench.task.columns = {8};
+  bench.task.precisions = *parse_precisions("", "", "");
+  bench.task.orderings = two_orders();
+  REQUIRE(bench.run().has_value());
+  CHECK(bench.asked.size() == 3 + 2 + 2);
+  CHECK(bench.asked.back() == "tall  f32 x f32 8 ordered");
+  CHECK(bench.rows.back()["reorder"] == "degree");
+  CHECK(bench.rows.back()["over_cusparse"] == 1.5);
+  Bench alone;
+  alone.task.cusparse = false;
+  REQUIRE(alone.run().has_value());
+  for (const Json& row : alone.rows) CHECK(row["over_cusparse"].is_null());
+}
+
+TEST_CASE("when nothing is left the reason is given") {
+  Bench bench;
+  bench.task.formats = *parse_formats("csr");
+  bench.task.precisions = *parse_precisions("tf32", "", "");
+  bench.task.cusparse = false;
+  const Status status = bench.run();
+  REQUIRE_FALSE(status.has_value());
+  CHECK(status.error().code == Errc::unsupported);
+  CHECK(status.error().message == "csr forms fp32 products");
+}

@@ -1,0 +1,46 @@
+#include "tools/format_choice.hpp"
+
+#include <doctest/doctest.h>
+
+#include "formats/layout/registry.hpp"
+
+using namespace sptile;
+using namespace sptile::tools;
+
+TEST_CASE("all means every format once, with the parameters that its conversion chooses") {
+  const auto all = parse_formats("all");
+  REQUIRE(all.has_value());
+  REQUIRE(all->size() == formats::layouts().size());
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    CHECK((*all)[i].label == formats::layouts()[i]->name);
+    CHECK((*all)[i].tall_level == -1);
+  }
+}
+
+TEST_CASE("tall takes a height, and converts to it") {
+  const auto list = parse_formats("tall:64,csr,tall:16");
+  REQUIRE(list.has_value());
+  REQUIRE(list->size() == 3);
+  formats::Csr a;  // a diagonal of 200
+  a.rows = a.cols = 200;
+  a.row_ptr = formats::Buffer<std::int64_t>(201);
+  a.col_idx = formats::Buffer<std::int32_t>(200);
+  for (std::int32_t r = 0; r <= 200; ++r) a.row_ptr[r] = r;
+  for (std::int32_t r = 0; r < 200; ++r) a.col_idx[r] = r;
+  const auto windows = [&](std::size_t choice) {
+    const auto data = convert_to((*list)[choice], a.view(), nullptr);
+    REQUIRE(data.has_value());
+    return data->arrays.front().view().size - 1;  // window_row
+  };
+  CHECK(windows(0) == 4);
+  CHECK(windows(2) == 13);
+}
+
+TEST_CASE("heights that are none are refused") {
+  for (const char* name : {"tall:48", "tall:", "csr:64", ""}) {
+    CAPTURE(name);
+    const auto list = parse_formats(name);
+    REQUIRE_FALSE(list.has_value());
+    CHECK(list.error().code == Errc::usage);
+  }
+}

@@ -1,0 +1,54 @@
+#include "tools/bench_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tools/bench_rows.hpp"
+#include "tools/plot/rate_plot.hpp"
+
+namespace sptile::tools {
+namespace {
+
+bool varies(const Json& rows, const char* key) {
+  std::set<std::string> values;
+  for (const Json& row : rows)
+    if (!is_cusparse(row)) values.insert(row[key].dump());
+  return values.size() > 1;
+}
+
+// Without the ending of a file.
+std::string short_name(const std::string& matrix) {
+  for (const char* ending : {".gz", ".xz", ".zst"})
+    if (matrix.ends_with(ending)) return short_name(matrix.substr(0, matrix.rfind('.')));
+  for (const char* ending : {".mtx", ".csr", ".h5"})
+    if (matrix.ends_with(ending)) return matrix.substr(0, matrix.rfind('.'));
+  return matrix;
+}
+
+}  // namespace
+
+std::string bench_plot(const Json& rows) {
+  const bool orders = varies(rows, "reorder"), heights = varies(rows, "window_rows"),
+             flushes = varies(rows, "flush_l2"), devices = varies(rows, "device");
+  std::set<std::int64_t> columns;
+  for (const Json& row : rows) columns.insert(row["n"].get<std::int64_t>());
+  plot::RatePlot drawn{"SpMM", "GFLOP/s", {}, "cuSPARSE"};
+  for (const std::int64_t n : columns)
+    for (const Json& row : rows) {
+      if (row["n"] != n) continue;
+      const bool yardstick = is_cusparse(row);
+      std::string series = fmt::format("{} {}", yardstick ? "cuSPARSE" : std::string(row["format"]),
+                                       std::string(row["precision"]));
+      if (devices) series += " " + std::string(row["device"]);
+      if (orders && !yardstick) series += ", " + std::string(row["reorder"]);
+      if (orders && heights && !yardstick) series += fmt::format(" {}", row["window_rows"].dump());
+      if (flushes && row["flush_l2"] == true) series += ", cold L2";
+      drawn.rates.push_back(
+          {fmt::format("N = {}", n), short_name(row["matrix"]), series, row["gflops"].get<double>()});
+    }
+  return draw(drawn);
+}
+
+}  // namespace sptile::tools

@@ -1,0 +1,130 @@
+#include "tools/bench_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/table.hpp"
+#include "tools/units.hpp"
+
+namespace sptile::tools {
+namespace {
+
+constexpr CsvColumn kColumns[] = {
+    {"matrix", true, true},         {"rows", false, true},         {"cols", false, true},
+    {"nnz", false, true},           {"values", true, true},        {"reorder", true, true},
+    {"window_rows", false, true},   {"device", true, true},        {"op", true, true},
+    {"format", true, true},         {"wanted_kernel", true, true}, {"n", false, true},
+    {"wanted_dtype", true, true},   {"value_dtype", true, true},   {"wanted_precision", true, true},
+    {"flush_l2", false, true},      {"threads", false, true},      {"seed", false, true},
+    {"reorder_us", false, false},   {"tc_blocks", false, false},   {"mean_nnz_tc", false, false},
+    {"kernel", true, false},        {"dtype", true, false},        {"precision", true, false},
+    {"median_us", false, false},    {"min_us", false, false},      {"spread", false, false},
+    {"gflops", false, false},       {"plan_us", false, false},     {"convert_us", false, false},
+    {"repeat", false, false},       {"rel_err", false, false},     {"tolerance", false, false},
+    {"checked", false, false},      {"frobenius", false, false},   {"over_cusparse", false, false},
+    {"predicted_us", false, false}, {"floor_us", false, false},    {"hbm_bytes", false, false},
+    {"hbm_ratio", false, false},    {"l2_bytes", false, false},    {"l2_gbps", false, false},
+    {"l2_ratio", false, false},     {"pinned_us", false, false},
+};
+
+// A number, or what stands for none.
+std::string number(const Json& row, const char* key, fmt::format_string<double> format) {
+  return row[key].is_null() ? "-" : fmt::format(format, row[key].get<double>());
+}
+
+std::string percent(const Json& row, const char* key) {
+  return row[key].is_null() ? "-" : fmt::format("{:.0f}%", 100 * row[key].get<double>());
+}
+
+bool on_device(const Json& row) { return row["device"] != "cpu"; }
+
+}  // namespace
+
+std::span<const CsvColumn> bench_columns() { return kColumns; }
+
+void complete_row(Json& row) {
+  Json ordered = Json::object();
+  for (const CsvColumn& column : kColumns) {
+    const std::string key(column.key);
+    ordered[key] = row.contains(key) ? row[key] : Json(nullptr);
+  }
+  ordered.update(row);
+  row = std::move(ordered);
+}
+
+bool is_cusparse(const Json& row) { return row["kernel"].get<std::string>().starts_with("cusparse."); }
+
+std::string bench_text(const Json& rows, std::int64_t resumed) {
+  const bool device = std::any_of(rows.begin(), rows.end(), on_device);
+  const bool precisions = device || std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
+                            return row["precision"] != rows.front()["precision"];
+                          });
+  std::vector<std::string> head = {"matrix", "reorder", "format", "kernel", "N"};
+  if (precisions) head.emplace_back("precision");
+  for (const char* name : {"median", "spread", "GFLOP/s", "error"}) head.emplace_back(name);
+  if (device)
+    for (const char* name : {"HBM", "L2", "over cuSPARSE"}) head.emplace_back(name);
+  const std::string alignment = fmt::format("llllr{}rrrr{}", precisions ? "l" : "", device ? "rrr" : "");
+  std::vector<std::vector<std::string>> table = {head};
+  for (const Json& row : rows) {
+    std::vector<std::string> line = {row["matrix"], row["reorder"], row["format"], row["kernel"],
+                                     row["n"].dump()};
+    if (precisions) line.push_back(row["precision"]);
+    line.push_back(human_seconds(row["median_us"].get<double>() * 1e-6));
+    line.push_back(percent(row, "spread"));
+    line.push_back(number(row, "gflops", "{:.2f}"));
+    line.push_back(number(row, "rel_err", "{:.1g}"));
+    if (device) {
+      line.push_back(percent(row, "hbm_ratio"));
+      line.push_back(percent(row, "l2_ratio"));
+      line.push_back(number(row, "over_cusparse", "{:.2f}"));
+    }
+    table.push_back(std::move(line));
+  }
+  const std::string text = format_table(table, alignment);
+  return resumed == 0 ? text : text + fmt::format("{} rows were measured before\n", resumed);
+}
+
+Json compare_orders(const Json& rows) {
+  Json orders = Json::array();
+  for (const Json& row : rows) {
+    if (is_cusparse(row)) continue;
+    const auto same = [&](const Json& other, std::initializer_list<const char*> keys) {
+      return std::all_of(keys.begin(), keys.end(), [&](const char* key) { return other[key] == row[key]; });
+    };
+    const auto known = std::find_if(orders.begin(), orders.end(), [&](const Json& o) {
+      return same(o, {"matrix", "rows", "cols", "nnz", "n", "reorder"});
+    });
+    Json& order = known != orders.end() ? *known : orders.emplace_back(Json::object());
+    if (!order.empty() && order["median_us"] <= row["median_us"]) continue;
+    for (const char* key : {"matrix", "rows", "cols", "nnz", "n", "reorder", "window_rows", "reorder_us",
+                            "tc_blocks", "mean_nnz_tc", "format", "median_us"})
+      order[key] = row[key];
+  }
+  for (Json& order : orders) {
+    const auto first = std::find_if(orders.begin(), orders.end(), [&](const Json& o) {
+      return o["matrix"] == order["matrix"] && o["nnz"] == order["nnz"] && o["n"] == order["n"];
+    });
+    order["speedup"] = (*first)["median_us"].get<double>() / order["median_us"].get<double>();
+  }
+  return orders;
+}
+
+bool orders_differ(const Json& orders) {
+  return std::any_of(orders.begin(), orders.end(),
+                     [&](const Json& o) { return o["reorder"] != orders.front()["reorder"]; });
+}
+
+std::string orders_text(const Json& orders) {
+  std::vector<std::vector<std::string>> table = {
+      {"matrix", "reorder", "time", "tc blocks", "entries/block", "N", "fastest", "median", "speedup"}};
+  for (const Json& o : orders)
+    table.push_back({o["matrix"], o["reorder"], human_seconds(o["reorder_us"].get<double>() * 1e-6),
+                     o["tc_blocks"].dump(), fmt::format("{:.2f}", o["mean_nnz_tc"].get<double>()),
+                     o["n"].dump(), o["format"], human_seconds(o["median_us"].get<double>() * 1e-6),
+                     fmt::format("{:.2f}", o["speedup"].get<double>())});
+  return format_table(table, "llrrrrlrr");
+}
+
+}  // namespace sptile::tools

@@ -1,0 +1,217 @@
+#include "tools/benchmark.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "runtime/kernels.hpp"
+#include "tools/bench_rows.hpp"
+#include "tools/devices.hpp"
+#include "tools/input.hpp"
+#include "tools/random_operands.hpp"
+#include "tools/stopwatch.hpp"
+#include "tools/units.hpp"
+
+namespace sptile::tools {
+namespace {
+std::string yardstick_key(const TypedMatrix& matrix, std::int64_t n) {
+  return fmt::format("{} {}", matrix.label(), n);
+}
+}  // namespace
+
+class Benchmark::Conversions {
+ public:
+  struct Converted {
+    formats::FormatData data;
+    double us;
+  };
+
+  Conversions(Session& session, const BenchTask& task, OrderedMatrix& ordered, DType values)
+      : session_(session), task_(task), ordered_(ordered), values_(values), converted_(task.formats.size()) {}
+
+  [[nodiscard]] const OrderedMatrix& ordered() const { return ordered_; }
+
+  Result<const Converted*> get(std::size_t format) {
+    if (!converted_[format]) {
+      if (Status s = ordered_.compute(session_); !s) return tl::unexpected(std::move(s.error()));
+      if (!ready_) view_ = ordered_.view(values_, storage_);
+      ready_ = true;
+      const Stopwatch watch;
+      auto data = convert_to(task_.formats[format], view_, &session_.progress);
+      if (!data) return tl::unexpected(std::move(data.error()));
+      converted_[format] = Converted{std::move(*data), watch.seconds() * 1e6};
+    }
+    return &*converted_[format];
+  }
+
+ private:
+  Session& session_;
+  const BenchTask& task_;
+  OrderedMatrix& ordered_;
+  DType values_;
+  bool ready_ = false;
+  formats::Array storage_;
+  formats::CsrView view_;
+  std::vector<std::optional<Converted>> converted_;  // by place in the task's formats
+};
+
+std::vector<std::string> Benchmark::kernels_of(const FormatChoice& format) const {
+  if (task_.request.kernel != "all") return {task_.request.kernel};
+  std::vector<std::string> names;
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if (kernel.op == task_.request.op && kernel.format == format.converter->format &&
+        name_of(kernel.device) == task_.request.device && runtime::available(kernel))
+      names.emplace_back(kernel.name);
+  return names;
+}
+
+Json Benchmark::key_of(const TypedMatrix& matrix) const {
+  const formats::CsrView& a = matrix.source;
+  return {{"matrix", matrix.name},
+          {"rows", a.rows},
+          {"cols", a.cols},
+          {"nnz", a.nnz()},
+          {"values", task_.random_values ? "random" : "file"},
+          {"device", task_.request.device},
+          {"op", task_.request.op},
+          {"wanted_dtype", matrix.dense},
+          {"value_dtype", dtype_label(a.values.dtype)},
+          {"flush_l2", task_.flush_l2},
+          {"threads", session_.common.threads},
+          {"seed", session_.common.seed}};
+}
+
+// True when a row was measured before; it is then among the rows.
+bool Benchmark::take_over(const Json& key) {
+  const Json* const done = log_.find(key);
+  if (done == nullptr) return false;
+  rows_.push_back(*done);
+  ++resumed_;
+  return true;
+}
+
+// Errors that say that a combination does not exist are noted, each once; others are given back.
+Status Benchmark::leave_out(const Error& error) {
+  const bool absent =
+      error.code == Errc::unsupported || (error.code == Errc::usage && !task_.request.kernel.empty());
+  if (!absent) return tl::unexpected(error);
+  if (noted_.insert(error.text()).second) session_.note("left out: " + error.text());
+  if (left_out_) left_out_ = tl::unexpected(error);
+  return {};
+}
+
+Status Benchmark::keep(Json row, const Measured& measured) {
+  if (Status s = check_outcome(measured.spmm); !s) {
+    session_.note(s.error().text());
+    if (worst_) worst_ = std::move(s);
+  }
+  const Json label = row["format"];
+  row.update(to_json(measured.spmm));
+  row["format"] = label;  // with its parameter
+  row.update(measured.columns);
+  complete_row(row);
+  if (Status s = log_.append(row); !s) return s;
+  session_.detail(fmt::format("{} {} {} N={} {}: {}", std::string(row["matrix"]), std::string(row["reorder"]),
+                              measured.spmm.kernel, measured.spmm.n, measured.spmm.precision,
+                              human_seconds(measured.spmm.median_us * 1e-6)));
+  rows_.push_back(std::move(row));
+  return {};
+}
+
+// They take the rows as they stand, whatever the ordering: once for each matrix, types and N.
+Status Benchmark::bench_yardsticks(const TypedMatrix& matrix, std::int64_t n) {
+  if (!task_.cusparse || measurer_->yardsticks().empty()) return {};
+  const auto [best, is_new] = yardstick_us_.try_emplace(yardstick_key(matrix, n), HUGE_VAL);
+  if (!is_new) return {};
+  for (const std::string_view name : measurer_->yardsticks()) {
+    Json key = key_of(matrix);
+    key.update({{"reorder", "identity"},
+                {"window_rows", nullptr},
+                {"format", "csr"},
+                {"wanted_kernel", name},
+                {"n", n},
+                {"wanted_precision", ""}});
+    if (!take_over(key)) {
+      const auto measured = measurer_->measure_yardstick(matrix, name, n);
+      if (!measured) {
+        if (Status s = leave_out(measured.error()); !s) return s;
+        continue;
+      }
+      if (Status s = keep(key, *measured); !s) return s;
+    }
+    best->second = std::min(best->second, rows_.back()["median_us"].get<double>());
+  }
+  return {};
+}
+
+Status Benchmark::bench_format(const TypedMatrix& matrix, Conversions& conversions, std::size_t format,
+                               Json key) {
+  key["format"] = task_.formats[format].label;
+  for (const std::string& kernel : kernels_of(task_.formats[format]))
+    for (const PrecisionChoice& precision : matrix.precisions) {
+      key.update({{"wanted_kernel", kernel}, {"wanted_precision", precision.name}});
+      if (take_over(key)) continue;
+      const auto converted = conversions.get(format);
+      if (!converted) return leave_out(converted.error());
+      SpmmRequest request = task_.request;
+      request.n = key["n"];
+      request.kernel = kernel;
+      request.precision = precision.name;
+      request.dense = matrix.dense;
+      request.check = task_.check;
+      const auto measured = measurer_->measure(
+          matrix, {(*converted)->data.view(), conversions.ordered().order(), {}, nullptr}, request);
+      if (!measured) {
+        if (Status s = leave_out(measured.error()); !s) return s;
+        continue;
+      }
+      Json row = key;
+      row.update(conversions.ordered().facts());
+      row["convert_us"] = (*converted)->us;
+      if (const auto best = yardstick_us_.find(yardstick_key(matrix, request.n));
+          best != yardstick_us_.end() && best->second < HUGE_VAL)
+        row["over_cusparse"] = best->second / measured->spmm.median_us;
+      if (Status s = keep(std::move(row), *measured); !s) return s;
+    }
+  return {};
+}
+
+Status Benchmark::bench_types(const TypedMatrix& matrix, OrderedMatrix& ordered) {
+  Conversions conversions(session_, task_, ordered, matrix.values);
+  Json key = key_of(matrix);
+  key.update({{"reorder", ordered.ordering().label()}, {"window_rows", ordered.ordering().window_rows}});
+  for (const std::int64_t n : task_.columns) {
+    key["n"] = n;
+    if (Status s = bench_yardsticks(matrix, n); !s) return s;
+    for (std::size_t i = 0; i < task_.formats.size(); ++i)
+      if (Status s = bench_format(matrix, conversions, i, key); !s) return s;
+  }
+  return {};
+}
+
+Status Benchmark::bench_matrix(const std::string& path) {
+  const DType type = common_type(task_.precisions);
+  auto loaded = load_matrix(session_, path, {type, task_.real_part, false});
+  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  formats::Csr& a = loaded->csr;
+  if (task_.random_values) a.values = random_values(a.view(), type, session_.common.seed);
+  measurer_->forget();
+  yardstick_us_.clear();
+  const std::vector<TypedMatrix> typed = with_types(loaded->name, a.view(), task_.precisions);
+  for (const Ordering& ordering : task_.orderings) {
+    OrderedMatrix ordered(ordering, a.view());
+    for (const TypedMatrix& matrix : typed)
+      if (Status s = bench_types(matrix, ordered); !s) return s;
+  }
+  return {};
+}
+
+Status Benchmark::run() {
+  for (const std::string& path : task_.inputs)
+    if (Status s = bench_matrix(path); !s) return s;
+  return rows_.empty() ? left_out_ : Status();
+}
+
+}  // namespace sptile::tools

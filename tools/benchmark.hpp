@@ -1,0 +1,69 @@
+// Measures all combinations of matrices, orderings, formats, precisions and N, and keeps the rows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/csv_log.hpp"
+#include "tools/format_choice.hpp"
+#include "tools/measurer.hpp"
+
+namespace sptile::tools {
+
+/// What to measure; checked.
+struct BenchTask {
+  std::vector<std::string> inputs;
+  std::vector<FormatChoice> formats;
+  std::vector<Ordering> orderings;
+  std::vector<PrecisionChoice> precisions;
+  std::vector<std::int64_t> columns;  ///< values of N
+  bool random_values = false;         ///< instead of those of the file
+  bool real_part = false, check = true, flush_l2 = false, cusparse = true;
+  SpmmRequest request;  ///< kernel "all": each kernel of a format by itself
+};
+
+class Benchmark {
+ public:
+  Benchmark(Session& session, const BenchTask& task, CsvLog log, std::unique_ptr<Measurer> measurer)
+      : session_(session), task_(task), log_(std::move(log)), measurer_(std::move(measurer)) {}
+
+  /// Measures what the log lacks; each row is in the log when it is measured. Wrong results do not stop it,
+  /// see worst(). Combinations that no kernel serves are left out with a note; when that leaves nothing, the
+  /// first one's error is returned.
+  Status run();
+
+  [[nodiscard]] const Json& rows() const { return rows_; }
+  [[nodiscard]] std::int64_t resumed() const { return resumed_; }  ///< rows that were there before
+  [[nodiscard]] const Status& worst() const { return worst_; }     ///< the first wrong result
+  [[nodiscard]] Json device() const { return measurer_->facts(); }
+
+ private:
+  /// The formats of one ordering in one value type, converted when they are needed.
+  class Conversions;
+
+  Status bench_matrix(const std::string& path);
+  Status bench_types(const TypedMatrix& matrix, OrderedMatrix& ordered);
+  Status bench_yardsticks(const TypedMatrix& matrix, std::int64_t n);
+  Status bench_format(const TypedMatrix& matrix, Conversions& conversions, std::size_t format, Json key);
+  Status keep(Json row, const Measured& measured);
+  Status leave_out(const Error& error);
+  bool take_over(const Json& key);
+  [[nodiscard]] Json key_of(const TypedMatrix& matrix) const;
+  [[nodiscard]] std::vector<std::string> kernels_of(const FormatChoice& format) const;
+
+  Session& session_;
+  const BenchTask& task_;
+  CsvLog log_;
+  std::unique_ptr<Measurer> measurer_;
+  std::map<std::string, double> yardstick_us_;  // the best of this matrix, by types and N
+  std::set<std::string> noted_;
+  Json rows_ = Json::array();
+  std::int64_t resumed_ = 0;
+  Status worst_, left_out_;  // the first of each
+};
+
+}  // namespace sptile::tools

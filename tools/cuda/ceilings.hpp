@@ -1,0 +1,13 @@
+// What the memory of a device can do, measured.
+#pragma once
+
+#include "runtime/cuda/spmm_kernel.hpp"
+#include "tools/roofline.hpp"
+
+namespace sptile::tools::cuda {
+
+/// Measures the current device: a copy of 1 GiB on the device, reads of half of the L2 cache over and over,
+/// and a copy of 256 MiB from pinned memory. Takes a fraction of a second and 2 GiB of device memory.
+Result<Ceilings> measure_ceilings(const runtime::cuda::DeviceInfo& device);
+
+}  // namespace sptile::tools::cuda

@@ -1,0 +1,246 @@
+#include "tools/cuda/device_bench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "formats/csr.hpp"
+#include "runtime/choice/choice.hpp"
+#include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/device_buffer.hpp"
+#include "runtime/cuda/upload.hpp"
+#include "runtime/kernels.hpp"
+#include "tools/cuda/ceilings.hpp"
+#include "tools/cuda/cusparse.hpp"
+#include "tools/cuda/device_math.hpp"
+#include "tools/cuda/launch_timer.hpp"
+#include "tools/devices.hpp"
+#include "tools/input.hpp"
+#include "tools/stopwatch.hpp"
+
+namespace sptile::tools {
+namespace {
+
+using runtime::cuda::check;
+using runtime::cuda::DeviceBuffer;
+
+// Overwritten to flush the L2 cache: at least this, and 4 times the cache.
+constexpr std::size_t kFlushBytes = std::size_t{192} << 20;
+
+Status check_code(int code, const char* what) { return check(static_cast<cudaError_t>(code), what); }
+
+Status allocate(DeviceBuffer& to, std::size_t bytes, const char* what) {
+  to = DeviceBuffer();  // the old one goes first
+  auto made = DeviceBuffer::allocate(std::max<std::size_t>(bytes, 1), what);
+  if (!made) return tl::unexpected(made.error());
+  to = std::move(*made);
+  return {};
+}
+
+template <class T>
+std::size_t bytes_of(std::span<const T> items) {
+  return items.size() * sizeof(T);
+}
+
+// How cuSPARSE multiplies: in f32, or in f64.
+runtime::Precision cusparse_precision(DType dense) {
+  switch (dense) {
+    case DType::f64:
+      return runtime::Precision::fp64;
+    case DType::f16:
+      return runtime::Precision::fp16;
+    case DType::bf16:
+      return runtime::Precision::bf16;
+    default:
+      return runtime::Precision::fp32;
+  }
+}
+
+class CudaBench final : public DeviceBench {
+ public:
+  CudaBench(const DeviceBenchOptions& options, runtime::cuda::DeviceInfo device, const Ceilings& ceilings,
+            cuda::LaunchTimer timer)
+      : options_(options), device_(std::move(device)), ceilings_(ceilings), timer_(std::move(timer)) {}
+
+  [[nodiscard]] std::string device() const override {
+    return fmt::format("{}, compute capability {}.{}", device_.name, device_.capability / 10,
+                       device_.capability % 10);
+  }
+  [[nodiscard]] const Ceilings& ceilings() const override { return ceilings_; }
+
+  Status set_matrix(const formats::CsrView& source, DType dense) override;
+  Status set_columns(std::int64_t n) override;
+  Result<DeviceMeasurement> measure(const runtime::SpmmMatrix& a, const SpmmRequest& request) override;
+  Result<DeviceMeasurement> measure_cusparse(std::string_view kernel) override;
+
+ private:
+  Status check_and_time(const cuda::Launch& launch, runtime::Precision precision, DeviceMeasurement& m);
+
+  DeviceBenchOptions options_;
+  runtime::cuda::DeviceInfo device_;
+  Ceilings ceilings_;
+  cuda::LaunchTimer timer_;
+  cuda::DeviceCsr csr_;
+  DType values_ = DType::none;  // of the source
+  std::int64_t n_ = 0;
+  DeviceBuffer row_ptr_, columns_, dense_values_, b_, c_, sums_, absolute_sums_;
+};
+
+Status CudaBench::set_matrix(const formats::CsrView& source, DType dense) {
+  if (source.nnz() > INT32_MAX)
+    return fail(Errc::unsupported, "the reference on the device takes less than 2^31 entries");
+  const std::vector<std::int32_t> offsets(source.row_ptr.begin(), source.row_ptr.end());
+  formats::Array converted;
+  ArrayView values = source.values;
+  if (source.is_pattern()) {
+    formats::Buffer<float> ones(source.nnz());
+    std::fill(ones.begin(), ones.end(), 1.0F);
+    converted = formats::Array(std::move(ones));
+    values = converted.view();
+  }
+  if (values.dtype != dense) {
+    converted = formats::convert_values(values, dense);
+    values = converted.view();
+  }
+  Status s = allocate(row_ptr_, offsets.size() * 4, "row pointers");
+  if (s) s = allocate(columns_, bytes_of(source.col_idx), "columns");
+  if (s) s = allocate(dense_values_, static_cast<std::size_t>(values.bytes()), "values");
+  runtime::cuda::Uploader uploader;
+  if (s) s = uploader.copy(row_ptr_.data(), offsets.data(), offsets.size() * 4);
+  if (s) s = uploader.copy(columns_.data(), source.col_idx.data(), bytes_of(source.col_idx));
+  if (s) s = uploader.copy(dense_values_.data(), values.data, static_cast<std::size_t>(values.bytes()));
+  if (s) s = uploader.finish();
+  csr_ = {source.rows,
+          source.cols,
+          source.nnz(),
+          reinterpret_cast<const std::int32_t*>(row_ptr_.data()),
+          reinterpret_cast<const std::int32_t*>(columns_.data()),
+          dense_values_.data(),
+          dense};
+  values_ = source.values.dtype;
+  n_ = 0;
+  return s;
+}
+
+Status CudaBench::set_columns(std::int64_t n) {
+  if (n == n_) return {};
+  n_ = 0;
+  std::int64_t elements = 0;
+  if (__builtin_mul_overflow(std::max(csr_.rows, csr_.cols), 8 * n, &elements))
+    return fail(Errc::usage, fmt::format("-n {} makes B or C larger than any memory", n));
+  const auto b_size = static_cast<std::size_t>(csr_.cols * n),
+             c_size = static_cast<std::size_t>(csr_.rows * n);
+  const std::size_t element = size_of(csr_.dtype);
+  for (DeviceBuffer* buffer : {&b_, &c_, &sums_, &absolute_sums_}) *buffer = DeviceBuffer();
+  Status s = allocate(b_, b_size * element, "B");
+  if (s) s = allocate(c_, c_size * element, "C");
+  if (s)
+    s = check_code(cuda::fill_uniform(b_.data(), csr_.dtype, csr_.cols * n, -1, 1, options_.seed),
+                   "filling B");
+  if (s && options_.check) {
+    s = allocate(sums_, c_size * sizeof(double), "the reference");
+    if (s) s = allocate(absolute_sums_, c_size * sizeof(float), "the reference");
+    if (s)
+      s = check_code(cuda::reference_spmm(csr_, b_.data(), reinterpret_cast<double*>(sums_.data()),
+                                          reinterpret_cast<float*>(absolute_sums_.data()), n),
+                     "computing the reference");
+  }
+  if (s) n_ = n;
+  return s;
+}
+
+Status CudaBench::check_and_time(const cuda::Launch& launch, runtime::Precision precision,
+                                 DeviceMeasurement& m) {
+  m.spmm.device = "cuda";
+  m.spmm.op = "spmm";
+  m.spmm.value_dtype = dtype_label(values_);
+  m.spmm.dtype = name_of(csr_.dtype);
+  m.spmm.precision = name_of(precision);
+  m.spmm.n = n_;
+  if (options_.check) {
+    Status s = check(cudaMemset(c_.data(), 0xFF, c_.size()), "filling C with NaN");
+    if (s) s = launch();
+    cuda::Errors errors;
+    if (s)
+      s = check_code(
+          cuda::measure_errors(c_.data(), csr_.dtype, reinterpret_cast<const double*>(sums_.data()),
+                               reinterpret_cast<const float*>(absolute_sums_.data()), csr_.rows * n_, errors),
+          "running a kernel");
+    if (!s) return s;
+    m.spmm.checked = true;
+    m.spmm.tolerance = rounding_bound(csr_.dtype, precision);
+    m.spmm.rel_err = errors.relative;
+    m.frobenius = errors.frobenius;
+  }
+  auto seconds = timer_.time(launch, m.spmm.repeat);
+  if (!seconds) return tl::unexpected(seconds.error());
+  set_times(m.spmm, summarise(std::move(*seconds)), csr_.nnz);
+  return {};
+}
+
+Result<DeviceMeasurement> CudaBench::measure(const runtime::SpmmMatrix& a, const SpmmRequest& request) {
+  runtime::SpmmOptions options;
+  options.n = n_;
+  options.dense = csr_.dtype;
+  options.device = runtime::Device::cuda;
+  options.kernel = request.kernel;
+  options.trusted = true;
+  if (csr_.dtype == DType::f32) options.precision = wanted_precision(request);
+  auto plan = runtime::plan_spmm(a, options);
+  if (!plan) return tl::unexpected(plan.error());
+  const runtime::Precision precision = runtime::precision_of(**plan);
+  if (!request.precision.empty() && request.precision != name_of(precision))
+    return fail(Errc::unsupported, fmt::format("{} forms {} products, not {}", runtime::kernel_name(**plan),
+                                               name_of(precision), request.precision));
+  plan->reset();
+  const Stopwatch watch;
+  plan = runtime::plan_spmm(a, options);
+  if (!plan) return tl::unexpected(plan.error());
+  DeviceMeasurement m;
+  m.spmm.plan_us = 1e6 * watch.seconds();
+  m.spmm.format = a.format.layout->name;
+  m.spmm.kernel = runtime::kernel_name(**plan);
+  m.pinned_us = 1e6 * static_cast<double>(formats::index_bytes(a.format) + formats::value_bytes(a.format)) /
+                ceilings_.pinned;
+  const auto predicted = runtime::predict_plan(**plan, a, options);
+  if (!predicted) return tl::unexpected(predicted.error());
+  m.spmm.predicted_us = *predicted;
+  const runtime::SpmmOperands operands = {.b = b_.data(), .ldb = n_, .c = c_.data(), .ldc = n_};
+  const Status s = check_and_time([&] { return runtime::run(**plan, operands); }, precision, m);
+  if (!s) return tl::unexpected(s.error());
+  return m;
+}
+
+Result<DeviceMeasurement> CudaBench::measure_cusparse(std::string_view kernel) {
+  const Stopwatch watch;
+  auto launch = cuda::prepare_cusparse(kernel, csr_, b_.data(), c_.data(), n_);
+  if (!launch) return tl::unexpected(launch.error());
+  DeviceMeasurement m;
+  m.spmm.plan_us = 1e6 * watch.seconds();
+  m.spmm.format = "csr";
+  m.spmm.kernel = kernel;
+  if (Status s = check_and_time(*launch, cusparse_precision(csr_.dtype), m); !s)
+    return tl::unexpected(s.error());
+  return m;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceBench>> open_device_bench(const DeviceBenchOptions& options) {
+  auto device = runtime::cuda::find_device(0);
+  if (!device) return tl::unexpected(device.error());
+  if (Status s = check(cudaSetDevice(0), "choosing the device"); !s) return tl::unexpected(s.error());
+  const auto ceilings = cuda::measure_ceilings(*device);
+  if (!ceilings) return tl::unexpected(ceilings.error());
+  auto timer = cuda::LaunchTimer::make(options.flush_l2 ? std::max(kFlushBytes, 4 * device->l2_bytes) : 0);
+  if (!timer) return tl::unexpected(timer.error());
+  return std::make_unique<CudaBench>(options, std::move(*device), *ceilings, std::move(*timer));
+}
+
+std::span<const std::string_view> cusparse_yardsticks() {
+  return cuda::cusparse_found() ? cuda::cusparse_kernels() : std::span<const std::string_view>();
+}
+
+}  // namespace sptile::tools

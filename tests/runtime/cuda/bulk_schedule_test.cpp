@@ -77,10 +77,10 @@ void check_partition(const formats::BmatView& a, const BulkPartition& partition)
   for (const std::int32_t count : pieces) {  // split windows are in order
     if (count == 1) continue;
     REQUIRE(split < partition.splits.size());
-    const SplitWindow& window = partition.splits[split];
-    CHECK(window.first_slot == next);
-    CHECK(window.count == count);
-    CHECK(window.first_counter == counter);
+    const SplitWindow& made = partition.splits[split];
+    CHECK(made.first_slot == next);
+    CHECK(made.count == count);
+    CHECK(made.first_counter == counter);
     for (std::int32_t p = 0; p < count; ++p)
       CHECK(partition.slot_splits[static_cast<std::size_t>(next++)] == static_cast<std::int32_t>(split));
     counter += sum_counters(count);

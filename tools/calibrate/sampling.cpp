@@ -25,7 +25,7 @@ constexpr double kSlow = 0.05;                       // seconds that the runs on
 constexpr std::int64_t kCheckedRows = 64;            // neighbours that are checked together
 constexpr std::int64_t kCheckedProducts = std::int64_t{1} << 26;
 
-// B and C for one N and type.
+// B and C for one N and type; on the CPU only.
 struct Operands {
   std::int64_t n;
   DType dense;
@@ -69,7 +69,12 @@ class Sampler {
   Status run_one(const formats::CsrView& a, Operands& operands, const runtime::Candidate& candidate,
                  const runtime::SpmmOptions& options);
   [[nodiscard]] bool is_known(const runtime::Candidate& candidate, const Operands& operands) const;
-  Result<double> seconds(const runtime::SpmmPlan& plan, const runtime::SpmmOperands& operands) const;
+  [[nodiscard]] runtime::Device device() const {
+    return plan_.bench != nullptr ? runtime::Device::cuda : runtime::Device::cpu;
+  }
+  Result<double> seconds_on_device(const runtime::Candidate& candidate);
+  Result<double> seconds_on_cpu(const formats::CsrView& a, Operands& operands,
+                                const runtime::Candidate& candidate, const runtime::SpmmOptions& options);
 
   Session& session_;
   const std::string& name_;
@@ -79,21 +84,6 @@ class Sampler {
   std::vector<runtime::SpmmMatrix> matrices_;
 };
 
-// On a device the median. On the CPU, which others use too, the least of more runs; slow ones are repeated
-// less.
-Result<double> Sampler::seconds(const runtime::SpmmPlan& plan, const runtime::SpmmOperands& operands) const {
-  int repeat = 10;
-  if (plan_.device == runtime::Device::cpu) {
-    const auto first = runtime::timed_run(plan, operands, 1, 1);
-    if (!first) return tl::unexpected(first.error());
-    repeat = std::clamp(static_cast<int>(kSlow / first->front()), 3, 20);
-  }
-  auto all = runtime::timed_run(plan, operands, 3, repeat);
-  if (!all) return tl::unexpected(all.error());
-  std::sort(all->begin(), all->end());
-  return (*all)[plan_.device == runtime::Device::cpu ? 0 : all->size() / 2];
-}
-
 bool Sampler::is_known(const runtime::Candidate& candidate, const Operands& operands) const {
   return std::any_of(samples_.begin(), samples_.end(), [&](const Sample& s) {
     return s.matrix == name_ && s.n == operands.n && s.kernel == candidate.kernel->name &&
@@ -101,8 +91,21 @@ bool Sampler::is_known(const runtime::Candidate& candidate, const Operands& oper
   });
 }
 
-Status Sampler::run_one(const formats::CsrView& a, Operands& operands, const runtime::Candidate& candidate,
-                        const runtime::SpmmOptions& options) {
+Result<double> Sampler::seconds_on_device(const runtime::Candidate& candidate) {
+  SpmmRequest request;
+  request.device = "cuda";
+  request.kernel = candidate.kernel->name;
+  request.precision = name_of(candidate.precision);
+  const auto measured = plan_.bench->measure(matrices_[candidate.matrix], request);
+  if (!measured) return tl::unexpected(measured.error());
+  if (Status s = check_outcome(measured->spmm); !s) return tl::unexpected(s.error());
+  return measured->spmm.median_us * 1e-6;
+}
+
+// Others use the CPU, too: the least of some runs; slow ones are repeated less.
+Result<double> Sampler::seconds_on_cpu(const formats::CsrView& a, Operands& operands,
+                                       const runtime::Candidate& candidate,
+                                       const runtime::SpmmOptions& options) {
   runtime::SpmmOptions one = options;
   one.kernel = candidate.kernel->name;
   one.trusted = true;
@@ -110,14 +113,26 @@ Status Sampler::run_one(const formats::CsrView& a, Operands& operands, const run
   if (!plan) return tl::unexpected(plan.error());
   std::fill_n(static_cast<std::byte*>(operands.c.data()), static_cast<std::size_t>(operands.c.view().bytes()),
               std::byte{0xFF});  // NaN
-  const auto took =
-      seconds(**plan, {.b = operands.b.data(), .ldb = operands.n, .c = operands.c.data(), .ldc = operands.n});
-  if (!took) return tl::unexpected(took.error());
+  const runtime::SpmmOperands pointers = {
+      .b = operands.b.data(), .ldb = operands.n, .c = operands.c.data(), .ldc = operands.n};
+  const auto first = runtime::timed_run(**plan, pointers, 1, 1);
+  if (!first) return tl::unexpected(first.error());
+  const int repeat = std::clamp(static_cast<int>(kSlow / first->front()), 3, 20);
+  const auto all = runtime::timed_run(**plan, pointers, 3, repeat);
+  if (!all) return tl::unexpected(all.error());
   const double error = sampled_error(a, operands);
   const double allowed = rounding_bound(operands.dense, candidate.precision);
   if (!(error <= allowed))
     return fail(Errc::check_failed, fmt::format("{} on {} with N = {}: relative error {:.3g} exceeds {:.3g}",
                                                 candidate.kernel->name, name_, operands.n, error, allowed));
+  return *std::min_element(all->begin(), all->end());
+}
+
+Status Sampler::run_one(const formats::CsrView& a, Operands& operands, const runtime::Candidate& candidate,
+                        const runtime::SpmmOptions& options) {
+  const auto took =
+      plan_.bench != nullptr ? seconds_on_device(candidate) : seconds_on_cpu(a, operands, candidate, options);
+  if (!took) return tl::unexpected(took.error());
   // Products of f32 that satisfy different wishes are different questions.
   const bool exact = options.precision.has_value();
   samples_.push_back({name_, std::string(sptile::name_of(operands.dense)) + (exact ? " exact" : ""),
@@ -134,7 +149,7 @@ Status Sampler::run_candidates(const formats::CsrView& a, Operands& operands,
   runtime::SpmmOptions options;
   options.n = operands.n;
   options.dense = operands.dense;
-  options.device = plan_.device;
+  options.device = device();
   options.threads = session_.common.threads;
   options.precision = precision;
   const auto candidates = runtime::predict_spmm(matrices_, options, true);
@@ -148,7 +163,7 @@ Status Sampler::run_candidates(const formats::CsrView& a, Operands& operands,
 
 Status Sampler::run_columns(const formats::CsrView& a, Operands& operands) {
   if (Status s = run_candidates(a, operands, std::nullopt); !s) return s;
-  if (plan_.device == runtime::Device::cpu || operands.dense != DType::f32) return {};
+  if (plan_.bench == nullptr || operands.dense != DType::f32) return {};
   return run_candidates(a, operands, Precision::fp32);
 }
 
@@ -161,10 +176,17 @@ Status Sampler::run(const formats::CsrView& a, DType dense) {
     converted_.push_back(std::move(*data));
   }
   for (const formats::FormatData& data : converted_) matrices_.push_back({data.view(), {}, {}, nullptr});
+  if (plan_.bench != nullptr)
+    if (Status s = plan_.bench->set_matrix(a, dense); !s) return s;
   for (const std::int64_t n : plan_.columns) {
     if (std::max(a.rows, a.cols) * n > kMostElements) continue;
-    Operands operands{n, dense, random_dense(a.cols, n, dense, session_.common.seed),
-                      formats::Array(dense, a.rows * n)};
+    Operands operands{n, dense, {}, {}};
+    if (plan_.bench != nullptr) {
+      if (Status s = plan_.bench->set_columns(n); !s) return s;
+    } else {
+      operands.b = random_dense(a.cols, n, dense, session_.common.seed);
+      operands.c = formats::Array(dense, a.rows * n);
+    }
     if (Status s = run_columns(a, operands); !s) return s;
   }
   return {};

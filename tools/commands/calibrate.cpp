@@ -12,8 +12,11 @@
 #include "tools/calibrate/sampling.hpp"
 #include "tools/calibrate/suite.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/cuda/device_bench.hpp"
 #include "tools/devices.hpp"
+#include "tools/input.hpp"
 #include "tools/measure.hpp"
+#include "tools/random_operands.hpp"
 #include "tools/result.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/table.hpp"
@@ -23,6 +26,7 @@ namespace sptile::tools {
 namespace {
 
 struct CalibrateOptions {
+  std::vector<std::string> inputs;  // besides the suite
   std::string device = "cpu", out, samples;
   bool quick = false, force = false;
 };
@@ -43,25 +47,51 @@ std::string samples_csv(std::span<const Sample> samples) {
   return text;
 }
 
-Result<std::vector<Sample>> measure_suite(Session& session, const CalibrateOptions& options) {
-  SamplingPlan plan;
-  plan.device = device_named(options.device);
-  plan.columns = options.quick ? std::vector<std::int64_t>{32, 128} : std::vector<std::int64_t>{32, 128, 512};
-  plan.half = plan.device == runtime::Device::cuda;  // 16-bit types gain nothing on the CPU
-  std::vector<const SuiteMatrix*> suite;
+// A matrix to measure: one of the suite, or a file of the user's.
+struct Subject {
+  std::string name;
+  const SuiteMatrix* generated = nullptr;  // null: the file of that name
+};
+
+std::vector<Subject> subjects_of(const CalibrateOptions& options) {
+  std::vector<Subject> subjects;
   for (const SuiteMatrix& matrix : calibration_suite())
-    if (matrix.quick || !options.quick) suite.push_back(&matrix);
+    if (matrix.quick || !options.quick) subjects.push_back({name_of(matrix), &matrix});
+  for (const std::string& path : options.inputs) subjects.push_back({path});
+  return subjects;
+}
+
+// Values do not matter to the time, but a pattern has none to fetch: all have random ones.
+Result<formats::Csr> make(Session& session, const Subject& subject) {
+  if (subject.generated != nullptr) return make(*subject.generated, session.common.seed);
+  auto loaded = load_matrix(session, subject.name, {DType::f32, false, false});
+  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  loaded->csr.values = random_values(loaded->csr.view(), DType::f32, session.common.seed);
+  return std::move(loaded->csr);
+}
+
+Result<std::vector<Sample>> measure_all(Session& session, const CalibrateOptions& options) {
+  SamplingPlan plan;
+  std::unique_ptr<DeviceBench> bench;
+  if (device_named(options.device) == runtime::Device::cuda) {
+    auto opened = open_device_bench({.seed = session.common.seed});
+    if (!opened) return tl::unexpected(opened.error());
+    bench = std::move(*opened);
+  }
+  plan.bench = bench.get();
+  plan.columns = options.quick ? std::vector<std::int64_t>{32, 128} : std::vector<std::int64_t>{32, 128, 512};
+  plan.half = bench != nullptr;  // 16-bit types gain nothing on the CPU
+  const std::vector<Subject> subjects = subjects_of(options);
   std::vector<Sample> samples;
-  begin(&session.progress, "measure", std::ssize(suite));
-  for (const SuiteMatrix* matrix : suite) {
+  begin(&session.progress, "measure", std::ssize(subjects));
+  for (const Subject& subject : subjects) {
     const Stopwatch watch;
-    const Result<formats::Csr> a = make(*matrix, session.common.seed);
+    const Result<formats::Csr> a = make(session, subject);
     if (!a) return tl::unexpected(a.error());
-    if (Status s = sample_matrix(session, name_of(*matrix), a->view(), plan, samples); !s)
+    if (Status s = sample_matrix(session, base_name(subject.name), a->view(), plan, samples); !s)
       return tl::unexpected(s.error());
     advance(&session.progress, 1);
-    session.detail(
-        fmt::format("{}: {} entries, {}", name_of(*matrix), a->nnz(), human_seconds(watch.seconds())));
+    session.detail(fmt::format("{}: {} entries, {}", subject.name, a->nnz(), human_seconds(watch.seconds())));
     if (cancelled(&session.progress)) return fail(Errc::io, "cancelled");
   }
   return samples;
@@ -169,7 +199,7 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
     samples_file = std::move(*created);
   }
   const Stopwatch watch;
-  const auto samples = measure_suite(session, options);
+  const auto samples = measure_all(session, options);
   if (!samples) return tl::unexpected(samples.error());
   if (samples_file)
     if (const Status s = write_text(*samples_file, samples_csv(*samples)); !s) return s;
@@ -196,6 +226,7 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
 
 Action declare_calibrate(CLI::App& app) {
   auto options = std::make_shared<CalibrateOptions>();
+  app.add_option("IN", options->inputs, "matrices of your own, measured besides generated ones");
   app.add_option("--device", options->device, "what to measure ('sptile list devices')");
   app.add_flag("--quick", options->quick, "fewer and smaller matrices: under a minute, rougher predictions");
   app.add_option("-o,--output", options->out, "profile to write")

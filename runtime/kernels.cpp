@@ -14,6 +14,8 @@ constexpr std::string_view kCudaStagedSummary =
     "the same, with rows of B, values and masks staged in shared memory by asynchronous copies";
 constexpr std::string_view kCudaTallSummary =
     "windows of up to 128 rows, the rows of B of their columns staged in shared memory";
+constexpr std::string_view kCudaBulkSummary =
+    "16x8 tiles on tensor cores, rows of B by bulk copies, persistent balanced blocks";
 constexpr std::string_view kCudaHybridSummary = "tiles on tensor cores, residual rows on CUDA cores";
 constexpr std::string_view kTileSummary = "tile rows decoded into short rows, then multiplied as csr";
 
@@ -41,6 +43,7 @@ constexpr Kernel kKernels[] = {
 #endif
     {"cuda.csr.rows", "spmm", "csr", Device::cuda, "sm_80", true, kCudaCsrSummary},
     {"cuda.me_tcf.mma", "spmm", "me_tcf", Device::cuda, "sm_80", true, kCudaTileSummary},
+    {"cuda.bmat.bulk", "spmm", "bmat", Device::cuda, "sm_90", true, kCudaBulkSummary},
     {"cuda.bmat.mma", "spmm", "bmat", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.bmat.staged", "spmm", "bmat", Device::cuda, "sm_80", true, kCudaStagedSummary},
     {"cuda.bittcf.mma", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSummary},

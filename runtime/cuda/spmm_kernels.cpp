@@ -14,9 +14,9 @@ namespace {
 using Rows = std::span<const SpmmKernel> (*)();
 
 /// A family of kernels adds its function here, and its kernels to runtime/kernels.cpp.
-constexpr std::initializer_list<Rows> kFamilies = {csr_kernels,         bittcf_kernels, bittcf_staged_kernels,
-                                                   rs_tile_kernels,     me_tcf_kernels, bmat_kernels,
-                                                   bmat_staged_kernels, tall_kernels};
+constexpr std::initializer_list<Rows> kFamilies = {
+    csr_kernels,  bittcf_kernels,      bittcf_staged_kernels, rs_tile_kernels, me_tcf_kernels,
+    bmat_kernels, bmat_staged_kernels, bmat_bulk_kernels,     tall_kernels};
 
 std::vector<SpmmKernel> gather_rows() {
   std::vector<SpmmKernel> rows;

@@ -12,6 +12,9 @@ std::span<const SpmmKernel> me_tcf_kernels();
 std::span<const SpmmKernel> bmat_kernels();
 std::span<const SpmmKernel> bmat_staged_kernels();
 
+/// bmat by bulk copies, on devices that have them.
+std::span<const SpmmKernel> bmat_bulk_kernels();
+
 struct Sizes16 {
   static constexpr int kSingle = 112, kF32x1 = 104, kF32x2 = 128, kF16x1 = 120, kF16x2 = 168, kF64x1 = 120,
                        kF64x2 = 168;

@@ -36,17 +36,6 @@ std::int64_t append(Schedule& schedule, const std::vector<T>& part) {
   return append(schedule, std::span<const T>(part));
 }
 
-/// Slices of B that are multiplied at the same time. When all of B does not fit in the L2 cache but some
-/// slices do, the items run through all of A for these before they go on to the next: A is read more often,
-/// but B, which is most of the traffic, from the cache. The cache still serves well when the slices are a
-/// little larger than it is.
-int slices_together(std::int64_t cols, int slices, std::int64_t slice_bytes, const DeviceInfo& device) {
-  const auto room = static_cast<std::int64_t>(static_cast<double>(device.l2_bytes) * 1.25);
-  const std::int64_t fit = room / std::max<std::int64_t>(cols * slice_bytes, 1);
-  if (fit < 1 || fit >= slices) return slices;
-  return static_cast<int>(fit);
-}
-
 struct Request {
   const FormatView& format;
   std::int64_t n;
@@ -178,6 +167,13 @@ std::int64_t rs_tile_values(const FormatView& format, std::int64_t tile) {
 }
 
 }  // namespace
+
+int slices_together(std::int64_t cols, int slices, std::int64_t slice_bytes, const DeviceInfo& device) {
+  const auto room = static_cast<std::int64_t>(static_cast<double>(device.l2_bytes) * 1.25);
+  const std::int64_t fit = room / std::max<std::int64_t>(cols * slice_bytes, 1);
+  if (fit < 1 || fit >= slices) return slices;
+  return static_cast<int>(fit);
+}
 
 int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::int64_t cost,
                    const DeviceInfo& device) {

@@ -41,6 +41,12 @@ struct TileVariant {
 int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::int64_t cost,
                    const DeviceInfo& device);
 
+/// Slices of B that are multiplied at the same time. When all of B does not fit in the L2 cache but some
+/// slices do, the items run through all of A for these before they go on to the next: A is read more often,
+/// but B, which is most of the traffic, from the cache. The cache still serves well when the slices are a
+/// little larger than it is.
+int slices_together(std::int64_t cols, int slices, std::int64_t slice_bytes, const DeviceInfo& device);
+
 Schedule schedule_bittcf(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
                          std::span<const TileVariant> variants, const DeviceInfo& device);
 Schedule schedule_rs_tile(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,

@@ -30,8 +30,7 @@ struct Divider {
     const auto count = static_cast<std::int32_t>((tiles(window) + piece - 1) / piece);
     const auto split = static_cast<std::int32_t>(result.splits.size());
     result.splits.push_back({result.slots, count, result.counters});
-    for (std::int32_t pieces = count; pieces > 1; pieces = sum_groups(pieces))
-      result.counters += sum_groups(pieces);
+    result.counters += sum_counters(count);
     for (std::int32_t p = 0; p < count; ++p) {
       const auto begin = static_cast<std::int32_t>(first_tile(window) + tiles(window) * p / count);
       const auto end = static_cast<std::int32_t>(first_tile(window) + tiles(window) * (p + 1) / count);

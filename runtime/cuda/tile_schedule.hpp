@@ -39,6 +39,12 @@ inline constexpr int kSumGroup = 32;
 SPTILE_HOST_DEVICE constexpr std::int32_t sum_groups(std::int32_t pieces) {
   return (pieces + kSumGroup - 1) / kSumGroup;
 }
+/// Counters of a window in so many pieces: one for each group, of all levels.
+constexpr std::int32_t sum_counters(std::int32_t pieces) {
+  std::int32_t counters = 0;
+  for (; pieces > 1; pieces = sum_groups(pieces)) counters += sum_groups(pieces);
+  return counters;
+}
 
 /// Rows of one length that are multiplied entry by entry; at most 32 rows, and at most 32 entries unless it
 /// is one row. Class 0: rows that nothing is stored for.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/sum_tree.cuh"
 #include "runtime/cuda/window_cursor.cuh"
 
 namespace sptile::runtime::cuda {
@@ -31,6 +32,35 @@ class TileSums {
   using Math = typename K::Math;
   using Dense = typename K::Dense;
   using Acc = typename K::Acc;
+  using Piece = RowPiece<Acc, K::kElements>;
+
+ public:  // for add_pieces
+  __device__ __forceinline__ void clear() {
+    constexpr int kCount = sizeof(typename Math::Sums) / sizeof(Acc);
+#pragma unroll
+    for (int h = 0; h < K::kHalves; ++h)
+#pragma unroll
+      for (int s = 0; s < K::kSegments; ++s)
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) (&sums_[h][s][0][0])[i] = Acc{0};
+  }
+
+  __device__ __forceinline__ void store_partial(std::int32_t slot) const {
+    for_each_partial(slot, [&](Piece* to, int h, int s, int r) {
+      Piece piece;
+      gather(piece.e, h, s, r);
+      *to = piece;
+    });
+  }
+
+  /// Adds the sums of a slot, which another warp has written.
+  __device__ __forceinline__ void add_partial(std::int32_t slot) {
+    for_each_partial(slot, [&](const Piece* from, int h, int s, int r) {
+      const Piece piece = load_written(from);
+#pragma unroll
+      for (int e = 0; e < K::kElements; ++e) Math::sum_at(sums_[h][s], e, r) += piece.e[e];
+    });
+  }
 
  protected:
   __device__ __forceinline__ TileSums(const TileTask& task, const TileItem& item, int slice, int lane)
@@ -64,16 +94,6 @@ class TileSums {
   typename Math::Sums sums_[K::kHalves][K::kSegments];
 
  private:
-  __device__ __forceinline__ void clear() {
-    constexpr int kCount = sizeof(typename Math::Sums) / sizeof(Acc);
-#pragma unroll
-    for (int h = 0; h < K::kHalves; ++h)
-#pragma unroll
-      for (int s = 0; s < K::kSegments; ++s)
-#pragma unroll
-        for (int i = 0; i < kCount; ++i) (&sums_[h][s][0][0])[i] = Acc{0};
-  }
-
   __device__ __forceinline__ void gather(Acc (&sum)[K::kElements], int h, int s, int r) const {
 #pragma unroll
     for (int e = 0; e < K::kElements; ++e) sum[e] = Math::sum_at(sums_[h][s], e, r);
@@ -101,8 +121,6 @@ class TileSums {
     window_end_ = windows_.end();
   }
 
-  using Piece = RowPiece<Acc, K::kElements>;
-
   /// Visits what the lane holds of a slot: f(its elements in the slot, sum, h, s, r).
   template <class F>
   __device__ __forceinline__ void for_each_partial(std::int32_t slot, const F& f) const {
@@ -119,61 +137,13 @@ class TileSums {
       }
   }
 
-  __device__ __forceinline__ void store_partial(std::int32_t slot) const {
-    for_each_partial(slot, [&](Piece* to, int h, int s, int r) {
-      Piece piece;
-      gather(piece.e, h, s, r);
-      *to = piece;
-    });
-  }
-
-  /// Adds the sums of a slot, which another warp has written.
-  __device__ __forceinline__ void add_partial(std::int32_t slot) {
-    for_each_partial(slot, [&](const Piece* from, int h, int s, int r) {
-      const Piece piece = load_written(from);
-#pragma unroll
-      for (int e = 0; e < K::kElements; ++e) Math::sum_at(sums_[h][s], e, r) += piece.e[e];
-    });
-  }
-
-  /// Stores the sums of a piece; the warp that comes last adds those of its group, and so on. Which warp that
-  /// is varies, the order of the additions does not.
+  /// Has the warp's part in the window of a piece, and writes the window if that was the last.
   __device__ __forceinline__ void finish_piece() {
-    const SplitWindow split = task_.splits[item_.split];
-    std::int32_t place = item_.slot - split.first_slot, count = split.count, step = 1;
-    unsigned* arrived = task_.arrived + std::int64_t{split.first_counter} * task_.slices + slice_;
-    store_partial(item_.slot);
     constexpr int kLoads = K::kHalves * 2 * K::kSegments * static_cast<int>(sizeof(Piece) / 16);
-    [[maybe_unused]] constexpr int kTogether =
-        kLoads < 16 ? 16 / kLoads : 1;  // pieces on their way at a time
-    while (count > 1) {
-      const std::int32_t group = place / kSumGroup, first = group * kSumGroup;
-      const std::int32_t members = min(kSumGroup, count - first);
-      if (!arrives_last(arrived + std::int64_t{group} * task_.slices, members)) return;
-      clear();
-#pragma unroll kTogether
-      for (std::int32_t i = 0; i < members; ++i) add_partial(split.first_slot + (first + i) * step);
-      arrived += std::int64_t{sum_groups(count)} * task_.slices;
-      count = sum_groups(count);
-      if (count > 1) store_partial(split.first_slot + first * step);
-      place = group;
-      step *= kSumGroup;
-    }
-    close_window();
-  }
-
-  /// Counts the warp in; true when all others have been there, whose writes are then visible.
-  __device__ __forceinline__ bool arrives_last(unsigned* arrived, std::int32_t members) const {
-    __threadfence();
-    __syncwarp();
-    bool last = false;
-    if (lane_ == 0) {
-      last = atomicAdd(arrived, 1u) + 1 == static_cast<unsigned>(members);
-      if (last) *arrived = 0;
-    }
-    last = __shfl_sync(~0u, last, 0);
-    __threadfence();
-    return last;
+    constexpr int kTogether = kLoads < 16 ? 16 / kLoads : 1;  // pieces on their way at a time
+    const SplitWindow split = task_.splits[item_.split];
+    unsigned* const arrived = task_.arrived + std::int64_t{split.first_counter} * task_.slices + slice_;
+    if (add_pieces<kTogether>(*this, split, item_.slot, arrived, task_.slices, lane_)) close_window();
   }
 
   int slice_;

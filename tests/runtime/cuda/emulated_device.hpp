@@ -159,6 +159,7 @@ T from_operand(const EmulatedWarp::Operand& words) {
 #define threadIdx ::sptile::test::thread_index
 #define blockIdx ::sptile::test::block_index
 #define blockDim ::sptile::test::block_size
+using std::max;
 using std::min;
 
 template <class T>

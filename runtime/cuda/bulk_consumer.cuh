@@ -110,8 +110,10 @@ class BulkConsumer {
     for (int h = 0; h < 2; ++h) Math::multiply(sums_[h], f, operands.entries[h]);
   }
 
-  /// Lets the producers have the stage again.
+  /// Lets the producers have the stage again. What has been read must be there before a bulk copy writes, and
+  /// only the fence has the two wait for each other: without it, tiles were multiplied by rows of a later stage.
   __device__ __forceinline__ void release(int stage_number) const {
+    fence_bulk();
     __syncwarp();
     if (lane_ == 0) barrier_arrive(shared_.empty(stage_number));
   }

@@ -65,7 +65,10 @@ class TallConsumer {
       multiply_chunk(stage, head);
       const bool last = (head.z & kTallLast) != 0;
       uint4 tail{};
-      if (last) tail = shared_piece(record + 16);
+      if (last) {
+        tail = shared_piece(record + 16);
+        __threadfence_block();  // it must be there before the stage is given back
+      }
       __syncwarp();
       if (lane_ == 0) barrier_arrive(shared_.empty(cursor.stage));
       if (last) {

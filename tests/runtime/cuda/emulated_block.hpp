@@ -86,6 +86,7 @@ inline void __syncthreads() {
   while (block.block_barriers == generation) sptile::test::EmulatedWarp::current().yield();
 }
 inline void __threadfence() {}
+inline void __threadfence_block() {}
 inline unsigned atomicAdd(unsigned* to, unsigned x) { return std::exchange(*to, *to + x); }
 template <class T>
 T __ldcg(const T* from) {

@@ -171,7 +171,7 @@ class BulkConsumer {
 
   /// Adds the part of a window to the others; true when there are no more to come.
   __device__ __forceinline__ bool has_whole_window(std::int32_t slot) {
-    constexpr int kTogether = 64 / static_cast<int>(sizeof(Piece));  // parts on their way at a time
+    constexpr int kTogether = 32 / static_cast<int>(sizeof(Piece));  // parts on their way at a time
     const SplitWindow split = task_.tiles.splits[task_.slot_splits[slot]];
     const std::int64_t stride = std::int64_t{task_.tiles.slices} * task_.slice_segments;
     unsigned* const arrived = task_.tiles.arrived + split.first_counter * stride +

@@ -2,6 +2,7 @@
 // slice.
 #pragma once
 
+#include "runtime/cuda/sum_tree.cuh"
 #include "runtime/cuda/tall_lanes.hpp"
 #include "runtime/cuda/tall_pipe.cuh"
 #include "runtime/cuda/tall_task.cuh"
@@ -247,18 +248,8 @@ class TallConsumer {
   /// varies, the order of the additions does not.
   __device__ __forceinline__ bool is_last_of_split() const {
     const std::int64_t warps = task_.row_warps * task_.feature_warps;
-    unsigned* const arrived =
-        task_.arrived + (std::int64_t{item_.split} * task_.slices + slice_) * warps + warp_;
-    __threadfence();
-    __syncwarp();
-    bool last = false;
-    if (lane_ == 0) {
-      last = atomicAdd(arrived, 1u) + 1 == static_cast<unsigned>(task_.splits[item_.split].pieces);
-      if (last) *arrived = 0;
-    }
-    last = __shfl_sync(~0u, last, 0);
-    __threadfence();
-    return last;
+    return arrives_last(task_.arrived + (std::int64_t{item_.split} * task_.slices + slice_) * warps + warp_,
+                        task_.splits[item_.split].pieces, lane_);
   }
 
   __device__ __forceinline__ void sum_pieces(const Place& place) {

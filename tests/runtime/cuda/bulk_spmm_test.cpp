@@ -151,6 +151,19 @@ TEST_CASE("bulk kernels: windows in pieces, blocks with several pieces") {
   }
 }
 
+TEST_CASE("bulk kernels: a window in more pieces than one warp adds up") {
+  Random random(5);
+  for (const SpmmKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
+    if (kernel.values != DType::f32 && kernel.values != DType::f64) continue;
+    const formats::Csr a = random_matrix(20, 4000, kernel.values, random,
+                                         [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.01; });
+    const Schedule schedule = check_product(kernel, a, {.n = 16, .permuted = true, .sm_count = 132}, random);
+    runtime::cuda::SplitWindow split;
+    std::memcpy(&split, schedule.bytes.data() + schedule.numbers[runtime::cuda::kSplitsAt], sizeof split);
+    CHECK(split.count > runtime::cuda::kSumGroup);
+  }
+}
+
 TEST_CASE("bulk kernels: matrices without rows, columns or entries") {
   Random random(4);
   for (const SpmmKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {

@@ -102,7 +102,8 @@ TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning
   const std::int64_t piece =
       std::clamp<std::int64_t>(share / tuning.rounds, tuning.min_item_cost, tuning.max_item_cost);
   // A window of more than a warp's share would keep the device waiting; but adding up pieces costs too.
-  const std::int64_t longest = std::clamp(3 * share / 2, 3 * piece, 6 * piece);
+  // Where each warp has many windows, one of a sixteenth of its share is none too long.
+  const std::int64_t longest = std::max(std::clamp(3 * share / 2, 3 * piece, 6 * piece), share / 16);
   Divider divider{windows, tuning, warps, cost, piece, longest};
   divider.divide();
   // Runs are no longer than they should be, except one window of up to six pieces: those start first.

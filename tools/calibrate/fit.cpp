@@ -81,6 +81,24 @@ std::vector<runtime::ProfileNumber> fit_costs(std::span<const Sample> samples) {
   return numbers;
 }
 
+std::vector<runtime::ProfileNumber> partition_costs(std::span<const runtime::ProfileNumber> fitted) {
+  constexpr std::string_view kKernel = "cuda.bmat.bulk";
+  constexpr double kTileRows = 8, kWindowRows = 16, kRowMegabytes = runtime::kSliceBytes * 1e-6;
+  std::map<std::string, std::map<std::string, double>> of_precision;
+  for (const runtime::ProfileNumber& number : fitted)
+    if (number.kernel == kKernel) of_precision[number.precision][number.name] = number.value;
+  std::vector<runtime::ProfileNumber> costs;
+  for (auto& [precision, us] : of_precision) {  // what is not there is 0
+    const double tile = us["gather_mb"] * kTileRows * kRowMegabytes + us["tiles_m"] * 1e-6;
+    const double window = us["memory_mb"] * kWindowRows * kRowMegabytes + us["units_m"] * 1e-6;
+    const double piece = us["partial_mb"] * kWindowRows * kRowMegabytes;
+    if (tile > 0 && window > 0)
+      costs.push_back({std::string(kKernel), precision, "window_cost", window / tile});
+    if (tile > 0 && piece > 0) costs.push_back({std::string(kKernel), precision, "piece_cost", piece / tile});
+  }
+  return costs;
+}
+
 std::vector<FitQuality> fit_quality(const runtime::DeviceProfile& profile, std::span<const Sample> samples) {
   std::vector<FitQuality> list;
   for (const auto& [key, own] : group(samples)) {

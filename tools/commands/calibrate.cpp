@@ -177,8 +177,13 @@ Result<std::string> profile_path(const CalibrateOptions& options, const runtime:
 void keep_other_numbers(runtime::DeviceProfile& profile) {
   const auto known = runtime::find_profile(profile.device);
   if (!known || !*known || (*known)->device.name != profile.device.name) return;
+  const auto is_new = [&](const runtime::ProfileNumber& number) {
+    return std::none_of(profile.numbers.begin(), profile.numbers.end(), [&](const auto& n) {
+      return n.kernel == number.kernel && n.precision == number.precision && n.name == number.name;
+    });
+  };
   for (const runtime::ProfileNumber& number : (*known)->numbers)
-    if (!runtime::is_feature(number.name)) profile.numbers.push_back(number);
+    if (!runtime::is_feature(number.name) && is_new(number)) profile.numbers.push_back(number);
 }
 
 Status run_calibrate(Session& session, const CalibrateOptions& options) {
@@ -206,6 +211,8 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
   runtime::DeviceProfile profile;
   profile.device = *device;
   profile.numbers = fit_costs(*samples);
+  for (runtime::ProfileNumber& number : partition_costs(profile.numbers))
+    profile.numbers.push_back(std::move(number));
   keep_other_numbers(profile);
   const auto fits = fit_quality(profile, *samples);
   const ChoiceQuality choice = choice_quality(profile, *samples);

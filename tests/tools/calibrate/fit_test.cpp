@@ -81,3 +81,17 @@ TEST_CASE("fit: the regret of wrong choices") {
   CHECK(choice.worst_regret > 1.5);
   CHECK(choice.worst_case.find("csr instead of bmat") != std::string::npos);
 }
+
+TEST_CASE("fit: costs of a division of the work are those of its parts over a tile's") {
+  const std::vector<runtime::ProfileNumber> fitted = {
+      {"cuda.bmat.bulk", "tf32", "gather_mb", 0.1},  {"cuda.bmat.bulk", "tf32", "tiles_m", 590.4},
+      {"cuda.bmat.bulk", "tf32", "memory_mb", 0.25}, {"cuda.bmat.bulk", "fp16", "memory_mb", 0.25},
+      {"cuda.bmat.mma", "tf32", "units_m", 7},
+  };
+  const auto costs = partition_costs(fitted);  // a tile: 409.6e-6 + 590.4e-6 us; a window: 2048e-6 us
+  REQUIRE(costs.size() == 1);
+  CHECK(costs[0].name == "window_cost");
+  CHECK(costs[0].precision == "tf32");
+  CHECK(costs[0].value == doctest::Approx(2.048));
+  CHECK(partition_costs({}).empty());
+}

@@ -11,38 +11,14 @@
 #include "runtime/cuda/bmat_spmm.cu"
 #pragma GCC diagnostic pop
 
-#include "tests/runtime/random_problem.hpp"
+#include "tests/runtime/cuda/emulated_product.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
-using runtime::cuda::DeviceInfo;
-using runtime::cuda::Launch;
 using runtime::cuda::Schedule;
 using runtime::cuda::SpmmKernel;
 
 namespace {
-
-/// Small enough for a few pieces to be many.
-DeviceInfo emulated_device(int sm_count) {
-  return {.ordinal = 0,
-          .capability = 90,
-          .sm_count = sm_count,
-          .l2_bytes = 90 * 64 * 8,
-          .shared_per_block = 227 << 10,
-          .memory = 1 << 30,
-          .name = "emulated"};
-}
-
-double product_error(runtime::Precision precision) {
-  switch (precision) {
-    case runtime::Precision::tf32:
-      return 2.5e-3;  // two factors of 2^-11, and some
-    case runtime::Precision::fp32:
-      return 2e-6;
-    default:
-      return 0;  // fp16, bf16 and fp64 factors are exact
-  }
-}
 
 struct Case {
   std::int64_t n = 32, pad = 0;
@@ -52,65 +28,19 @@ struct Case {
 };
 
 Schedule check_product(const SpmmKernel& kernel, const formats::Csr& a, const Case& c, Random& random) {
-  CAPTURE(name_of(kernel.values));
-  CAPTURE(name_of(kernel.dense));
-  CAPTURE(static_cast<int>(kernel.precision));
-  CAPTURE(a.rows);
-  CAPTURE(c.n);
-  CAPTURE(c.pad);
-  CAPTURE(c.sm_count);
   const Formatted formatted =
       format_matrix(a, "bmat", c.permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
-  const formats::FormatView view = formatted.data.view();
-  const DeviceInfo device = emulated_device(c.sm_count);
-  const Dense dense(a, c.n, kernel.dense, random, c.pad);
-  const Schedule schedule = kernel.schedule(view, formatted.order, c.n, device);
-  // Counters start at zero, sums may start as anything.
-  const auto counters =
-      static_cast<std::size_t>(schedule.numbers[runtime::cuda::kPartialsAt]) / sizeof(double);
-  std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 2, 1e30);
-  std::fill_n(workspace.begin(), counters, 0);
-  std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
-  if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
-  std::vector<std::byte> result = dense.c_bytes();
-  Launch launch;
-  launch.format = view;
-  launch.row_order = formatted.order.empty() ? nullptr : formatted.order.data();
-  launch.schedule = reinterpret_cast<const std::byte*>(bytes.data());
-  launch.workspace = reinterpret_cast<std::byte*>(workspace.data());
-  launch.host = &schedule;
-  launch.b = dense.b.data();
-  launch.ldb = dense.ldb;
-  launch.c = result.data();
-  launch.ldc = dense.ldc;
-  launch.n = c.n;
-  launch.alpha = c.alpha;
-  launch.beta = c.beta;
-  launch.device = &device;
-  CHECK(kernel.launch(launch, nullptr) == 0);
-  CHECK(std::all_of(workspace.begin(), workspace.begin() + static_cast<std::ptrdiff_t>(counters),
-                    [](double x) { return std::bit_cast<std::uint64_t>(x) == 0; }));
-  CHECK_FALSE(EmulatedWarp::diverged);
-  CHECK_FALSE(emulated_block.misaligned);
-  const double error = runtime::relative_error(
-      a.view(), c.n, kernel.dense, operands(dense, result.data(), c.alpha, c.beta), dense.c_bytes().data());
-  CHECK(error <= runtime::tolerated_error(a.view(), kernel.dense) + product_error(kernel.precision));
-  const std::vector<std::byte> before = dense.c_bytes();
-  const std::size_t size = size_of(kernel.dense);
-  for (std::int64_t r = 0; r + 1 < a.rows; ++r) {
-    const std::size_t gap = static_cast<std::size_t>(r * dense.ldc + c.n) * size;
-    CHECK(std::memcmp(result.data() + gap, before.data() + gap,
-                      static_cast<std::size_t>(dense.ldc - c.n) * size) == 0);
-  }
-  return schedule;
-}
-
-formats::Csr uneven_matrix(std::int64_t rows, std::int64_t cols, DType values, Random& random) {
-  return random_matrix(rows, cols, values, random, [=](std::int64_t r, std::int64_t c) {
-    if (r % 5 == 0) return r % 2 == 0 ? 0.0 : 1.5 / static_cast<double>(cols);
-    if (r == 17) return 0.9;
-    return (r / 8 + c / 16) % 3 == 0 ? 0.3 : 0.01;
-  });
+  return check_emulated_product(kernel,
+                                {.exact = a,
+                                 .format = formatted.data.view(),
+                                 .order = formatted.order,
+                                 .n = c.n,
+                                 .pad = c.pad,
+                                 .alpha = c.alpha,
+                                 .beta = c.beta,
+                                 .device = emulated_device(c.sm_count, 90, 90 * 64 * 8),
+                                 .counters_end = runtime::cuda::kPartialsAt},
+                                random);
 }
 
 }  // namespace

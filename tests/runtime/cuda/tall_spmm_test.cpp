@@ -10,37 +10,13 @@
 #pragma GCC diagnostic pop
 
 #include "formats/convert/tall.hpp"
-#include "tests/runtime/random_problem.hpp"
+#include "tests/runtime/cuda/emulated_product.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
-using runtime::cuda::DeviceInfo;
-using runtime::cuda::Launch;
-using runtime::cuda::Schedule;
 using runtime::cuda::SpmmKernel;
 
 namespace {
-
-DeviceInfo emulated_device(int sm_count, int capability) {
-  return {.ordinal = 0,
-          .capability = capability,
-          .sm_count = sm_count,
-          .l2_bytes = 1 << 20,
-          .shared_per_block = 227 << 10,
-          .memory = 1 << 30,
-          .name = "emulated"};
-}
-
-double product_error(runtime::Precision precision) {
-  switch (precision) {
-    case runtime::Precision::tf32:
-      return 2.5e-3;  // two factors of 2^-11, and some
-    case runtime::Precision::fp32:
-      return 2e-6;
-    default:
-      return 0;  // fp16, bf16 and fp64 factors are exact
-  }
-}
 
 struct Case {
   int level = 0;
@@ -51,14 +27,7 @@ struct Case {
 };
 
 void check_product(const SpmmKernel& kernel, const formats::Csr& source, const Case& c, Random& random) {
-  CAPTURE(name_of(kernel.values));
-  CAPTURE(name_of(kernel.dense));
-  CAPTURE(static_cast<int>(kernel.precision));
-  CAPTURE(source.rows);
   CAPTURE(c.level);
-  CAPTURE(c.n);
-  CAPTURE(c.pad);
-  CAPTURE(c.capability);
   const auto order = c.permuted ? random_order(source.rows, random) : std::vector<std::int32_t>{};
   const formats::Csr a =
       c.permuted ? formats::permute_rows(source.view(), order) : formats::copy(source.view());
@@ -74,56 +43,17 @@ void check_product(const SpmmKernel& kernel, const formats::Csr& source, const C
     if (view.arrays[i].present()) view.arrays[i].data = arrays.back().data();
   }
 
-  const DeviceInfo device = emulated_device(c.sm_count, c.capability);
-  const Dense dense(a, c.n, kernel.dense, random, c.pad);
-  const Schedule schedule = kernel.schedule(view, order, c.n, device);
-  std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 2, 0);
-  std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
-  std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
-  std::vector<std::byte> result = dense.c_bytes();
-  Launch launch;
-  launch.format = view;
-  launch.row_order = order.empty() ? nullptr : order.data();
-  launch.schedule = reinterpret_cast<const std::byte*>(bytes.data());
-  launch.workspace = reinterpret_cast<std::byte*>(workspace.data());
-  launch.host = &schedule;
-  launch.b = dense.b.data();
-  launch.ldb = dense.ldb;
-  launch.c = result.data();
-  launch.ldc = dense.ldc;
-  launch.n = c.n;
-  launch.alpha = c.alpha;
-  launch.beta = c.beta;
-  launch.device = &device;
-  CHECK(kernel.launch(launch, nullptr) == 0);
-  CHECK_FALSE(EmulatedWarp::diverged);
-  CHECK_FALSE(emulated_block.misaligned);
-  const double error =
-      runtime::relative_error(source.view(), c.n, kernel.dense,
-                              operands(dense, result.data(), c.alpha, c.beta), dense.c_bytes().data());
-  CHECK(error <= runtime::tolerated_error(source.view(), kernel.dense) + product_error(kernel.precision));
-  const auto* const counters = reinterpret_cast<const unsigned*>(workspace.data());
-  for (std::int64_t i = 0; i < schedule.numbers[runtime::cuda::kTallPartialsAt] / 4; ++i)
-    CHECK(counters[i] == 0);
-  const std::vector<std::byte> before = dense.c_bytes();
-  const std::size_t size = size_of(kernel.dense);
-  for (std::int64_t r = 0; r + 1 < a.rows; ++r) {
-    const std::size_t gap = static_cast<std::size_t>(r * dense.ldc + c.n) * size;
-    CHECK(std::memcmp(result.data() + gap, before.data() + gap,
-                      static_cast<std::size_t>(dense.ldc - c.n) * size) == 0);
-  }
-}
-
-/// Columns of B that are not a multiple of anything, and what leading dimensions have beyond them.
-constexpr std::pair<std::int64_t, std::int64_t> kRagged[] = {{1, 0},  {3, 1},  {17, 8},
-                                                             {36, 1}, {67, 0}, {200, 1}};
-
-formats::Csr uneven_matrix(std::int64_t rows, std::int64_t cols, DType values, Random& random) {
-  return random_matrix(rows, cols, values, random, [=](std::int64_t r, std::int64_t c) {
-    if (r % 5 == 0) return r % 2 == 0 ? 0.0 : 1.5 / static_cast<double>(cols);
-    if (r == 17) return 0.9;
-    return (r / 8 + c / 16) % 3 == 0 ? 0.3 : 0.01;
-  });
+  check_emulated_product(kernel,
+                         {.exact = source,
+                          .format = view,
+                          .order = order,
+                          .n = c.n,
+                          .pad = c.pad,
+                          .alpha = c.alpha,
+                          .beta = c.beta,
+                          .device = emulated_device(c.sm_count, c.capability),
+                          .counters_end = runtime::cuda::kTallPartialsAt},
+                         random);
 }
 
 }  // namespace
@@ -140,16 +70,12 @@ TEST_CASE("tall kernels: every instance multiplies an uneven matrix, at every he
 TEST_CASE("tall kernels: any number of columns, any leading dimension") {
   Random random(2);
   for (const SpmmKernel& kernel : runtime::cuda::tall_kernels())
-    for (const auto& [n, pad] : kRagged)
+    for (const auto& [n, pad] : kRagged) {
+      const Case c = {
+          .level = static_cast<int>(n) % 4, .n = n, .pad = pad, .permuted = true, .alpha = -0.5, .beta = 2};
       if (kernel.values != DType::none || n == 17)
-        check_product(kernel, uneven_matrix(29, 40, kernel.values, random),
-                      {.level = static_cast<int>(n) % 4,
-                       .n = n,
-                       .pad = pad,
-                       .permuted = true,
-                       .alpha = -0.5,
-                       .beta = 2},
-                      random);
+        check_product(kernel, uneven_matrix(29, 40, kernel.values, random), c, random);
+    }
 }
 
 TEST_CASE("tall kernels: long windows in pieces") {

@@ -1,0 +1,123 @@
+// A product by an emulated kernel, compared with the reference. Include it behind emulated_block.hpp and the
+// kernels.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "runtime/cuda/spmm_kernel.hpp"
+#include "tests/runtime/cuda/emulated_block.hpp"
+#include "tests/runtime/random_problem.hpp"
+
+namespace sptile::test {
+
+/// Columns of B that are not a multiple of anything, and what leading dimensions have beyond them.
+inline constexpr std::pair<std::int64_t, std::int64_t> kRagged[] = {{1, 0},  {3, 1},  {17, 8},
+                                                                    {36, 1}, {67, 0}, {200, 1}};
+
+/// Small enough for a few parts of the work to be many.
+inline runtime::cuda::DeviceInfo emulated_device(int sm_count = 1, int capability = 90,
+                                                 std::size_t l2_bytes = 1 << 20) {
+  return {.ordinal = 0,
+          .capability = capability,
+          .sm_count = sm_count,
+          .l2_bytes = l2_bytes,
+          .shared_per_block = 227 << 10,
+          .memory = 1 << 30,
+          .name = "emulated"};
+}
+
+/// Rows of very different lengths: some empty, some short, some long.
+inline formats::Csr uneven_matrix(std::int64_t rows, std::int64_t cols, DType values, Random& random) {
+  return random_matrix(rows, cols, values, random, [=](std::int64_t r, std::int64_t c) {
+    if (r % 5 == 0) return r % 2 == 0 ? 0.0 : 1.5 / static_cast<double>(cols);
+    if (r == 17) return 0.9;
+    return (r / 8 + c / 16) % 3 == 0 ? 0.3 : 0.01;
+  });
+}
+
+/// Largest relative error that the products of a precision may have, besides those of f32 sums.
+inline double product_error(runtime::Precision precision) {
+  switch (precision) {
+    case runtime::Precision::tf32:
+      return 1e-3;  // two factors, each off by up to 2^-11
+    case runtime::Precision::fp32:
+      return 2e-6;
+    default:
+      return 0;  // fp16, bf16 and fp64 factors are exact
+  }
+}
+
+/// What is multiplied, and how.
+struct EmulatedProduct {
+  const formats::Csr& exact;  ///< in the caller's order of rows
+  formats::FormatView format;
+  std::span<const std::int32_t> order;  ///< of the format's rows; empty: as they stand
+  std::int64_t n = 32, pad = 0;
+  double alpha = 1, beta = 0;
+  runtime::cuda::DeviceInfo device;
+  int counters_end;  ///< which of Schedule::numbers says where the counters of the workspace end
+};
+
+/// Multiplies, compares with the reference, looks between the rows of C and at the counters; gives the
+/// schedule.
+inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::SpmmKernel& kernel,
+                                                      const EmulatedProduct& p, Random& random) {
+  CAPTURE(kernel.kernel);
+  CAPTURE(name_of(kernel.values));
+  CAPTURE(name_of(kernel.dense));
+  CAPTURE(static_cast<int>(kernel.precision));
+  CAPTURE(p.exact.rows);
+  CAPTURE(p.n);
+  CAPTURE(p.pad);
+  CAPTURE(p.device.sm_count);
+  CAPTURE(p.device.capability);
+  const Dense dense(p.exact, p.n, kernel.dense, random, p.pad);
+  const runtime::cuda::Schedule schedule = kernel.schedule(p.format, p.order, p.n, p.device);
+  // Counters start at zero, sums may start as anything.
+  std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 2, 1e30);
+  const auto counters = std::span(workspace).first(
+      static_cast<std::size_t>(schedule.numbers[static_cast<std::size_t>(p.counters_end)]) / sizeof(double));
+  std::fill(counters.begin(), counters.end(), 0);
+  std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
+  if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
+  std::vector<std::byte> c = dense.c_bytes();
+  runtime::cuda::Launch launch;
+  launch.format = p.format;
+  launch.row_order = p.order.empty() ? nullptr : p.order.data();
+  launch.schedule = reinterpret_cast<const std::byte*>(bytes.data());
+  launch.workspace = reinterpret_cast<std::byte*>(workspace.data());
+  launch.host = &schedule;
+  launch.b = dense.b.data();
+  launch.ldb = dense.ldb;
+  launch.c = c.data();
+  launch.ldc = dense.ldc;
+  launch.n = p.n;
+  launch.alpha = p.alpha;
+  launch.beta = p.beta;
+  launch.device = &p.device;
+  CHECK(kernel.launch(launch, nullptr) == 0);
+  CHECK(std::all_of(counters.begin(), counters.end(),
+                    [](double x) { return std::bit_cast<std::uint64_t>(x) == 0; }));
+  CHECK_FALSE(EmulatedWarp::diverged);
+  CHECK_FALSE(emulated_block.misaligned);
+  const double error = runtime::relative_error(
+      p.exact.view(), p.n, kernel.dense, operands(dense, c.data(), p.alpha, p.beta), dense.c_bytes().data());
+  CHECK(error <= runtime::tolerated_error(p.exact.view(), kernel.dense) + product_error(kernel.precision));
+  const std::vector<std::byte> before = dense.c_bytes();
+  const std::size_t size = size_of(kernel.dense);
+  for (std::int64_t r = 0; r + 1 < p.exact.rows; ++r) {
+    const std::size_t gap = static_cast<std::size_t>(r * dense.ldc + p.n) * size;
+    CHECK(std::memcmp(c.data() + gap, before.data() + gap,
+                      static_cast<std::size_t>(dense.ldc - p.n) * size) == 0);
+  }
+  return schedule;
+}
+
+}  // namespace sptile::test

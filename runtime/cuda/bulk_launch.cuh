@@ -55,12 +55,6 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
 #endif
 }
 
-/// True when rows can be read or written in pieces of 16 bytes.
-inline bool whole_rows(const void* data, std::int64_t stride, std::int64_t n, std::int64_t element_bytes) {
-  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride * element_bytes % 16 == 0 &&
-         n * element_bytes % 16 == 0;
-}
-
 /// Starts the kernel of one instance. `tiles` has the arrays of the format.
 template <class K>
 int start_bulk(TileTask tiles, const Launch& launch, cudaStream_t stream) {
@@ -82,10 +76,10 @@ int start_bulk(TileTask tiles, const Launch& launch, cudaStream_t stream) {
   task.stage = bulk_stage(task.slice_segments, K::kTiles, K::kEntryBytes);
   task.stages = number(kBulkStages);
   const bool rows = task.slice_segments * kBulkSegmentBytes >= kBulkRowLeast;
-  task.copy = !whole_rows(launch.b, launch.ldb, launch.n, kSize) ? BulkCopy::elements
-              : rows                                             ? BulkCopy::rows
-                                                                 : BulkCopy::pieces;
-  task.whole_pieces = whole_rows(launch.c, launch.ldc, launch.n, kSize);
+  task.copy = !whole_pieces(launch.b, launch.ldb, launch.n, kSize) ? BulkCopy::elements
+              : rows                                               ? BulkCopy::rows
+                                                                   : BulkCopy::pieces;
+  task.whole_pieces = whole_pieces(launch.c, launch.ldc, launch.n, kSize);
   const auto shared = static_cast<std::size_t>(kBulkBarrierBytes + task.stages * task.stage.bytes);
   const auto blocks = static_cast<unsigned>(task.blocks * tiles.slices_together);
   const auto threads = static_cast<unsigned>(kWarp * (task.slice_segments + K::kProducers + kBulkDecoders));

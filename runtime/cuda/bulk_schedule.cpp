@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
 #include "runtime/choice/profiles.hpp"
+#include "runtime/cuda/schedule_parts.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -76,14 +76,6 @@ std::int32_t next_slot(BulkPartition& partition, bool first) {
   return slot;
 }
 
-template <class T>
-std::int64_t append(std::vector<std::byte>& bytes, const std::vector<T>& part) {
-  const std::size_t at = (bytes.size() + 255) / 256 * 256;
-  bytes.resize(at + part.size() * sizeof(T));
-  if (!part.empty()) std::memcpy(bytes.data() + at, part.data(), part.size() * sizeof(T));
-  return static_cast<std::int64_t>(at);
-}
-
 constexpr double kLeastCost = 0.01, kMostCost = 1000;
 
 /// Blocks that share a multiprocessor, as registers allow.
@@ -103,7 +95,7 @@ BulkTuning bulk_tuning(const DeviceInfo& device, Precision precision) {
   const auto profile = find_profile(profile_device(Device::cuda, device));
   if (!profile || !*profile) return tuning;
   const auto read = [&](double& cost, std::string_view name) {
-    const std::optional<double> number = (*profile)->find("cuda.bmat.bulk", profile_name(precision), name);
+    const std::optional<double> number = (*profile)->find("cuda.bmat.bulk", name_of(precision), name);
     // What cannot be meant would only make pieces that are no division of the work.
     if (number && *number >= kLeastCost && *number <= kMostCost) cost = *number;
   };
@@ -182,11 +174,11 @@ Schedule schedule_bulk(const formats::FormatView& format, std::int64_t n, int el
   schedule.workspace_bytes = static_cast<std::size_t>(counters + std::ssize(partition.slot_splits) * slot);
   auto& numbers = schedule.numbers;
   numbers[kPartialsAt] = counters;
-  numbers[kItemsAt] = append(schedule.bytes, partition.pieces);
+  numbers[kItemsAt] = append(schedule, partition.pieces);
   numbers[kItemCount] = std::ssize(partition.pieces);
-  numbers[kSplitsAt] = append(schedule.bytes, partition.splits);
+  numbers[kSplitsAt] = append(schedule, partition.splits);
   numbers[kSplitCount] = std::ssize(partition.splits);
-  numbers[kBulkSlotSplitsAt] = append(schedule.bytes, partition.slot_splits);
+  numbers[kBulkSlotSplitsAt] = append(schedule, partition.slot_splits);
   numbers[kVariant] = static_cast<std::int64_t>(variant);
   numbers[kSlicesTogether] = together;
   numbers[kBulkStages] = stages;

@@ -1,10 +1,10 @@
 #include "runtime/cuda/csr_schedule.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "formats/layout/csr.hpp"
+#include "runtime/cuda/schedule_parts.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -125,11 +125,8 @@ constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 255) / 256 
 
 template <class T>
 void store(Schedule& schedule, const std::vector<T>& items, CsrNumber offset, CsrNumber count) {
-  const std::size_t at = schedule.bytes.size(), bytes = items.size() * sizeof(T);
-  schedule.numbers[offset] = static_cast<std::int64_t>(at);
-  schedule.numbers[count] = static_cast<std::int64_t>(items.size());
-  schedule.bytes.resize(at + static_cast<std::size_t>(aligned(static_cast<std::int64_t>(bytes))));
-  if (bytes > 0) std::memcpy(schedule.bytes.data() + at, items.data(), bytes);
+  schedule.numbers[offset] = append(schedule, items);
+  schedule.numbers[count] = std::ssize(items);
 }
 
 }  // namespace

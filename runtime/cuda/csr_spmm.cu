@@ -5,6 +5,7 @@
 
 #include "formats/layout/csr.hpp"
 #include "runtime/cuda/csr_spmm.cuh"
+#include "runtime/cuda/whole_pieces.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -46,9 +47,8 @@ CsrArguments<Value, Dense> arguments_of(const Launch& launch, const CsrGeometry&
 /// True when every row of both operands can be read 16 bytes at a time.
 template <class Dense>
 bool is_aligned(const Launch& launch) {
-  constexpr std::int64_t kVector = 16 / sizeof(Dense);
-  const auto bits = reinterpret_cast<std::uintptr_t>(launch.b) | reinterpret_cast<std::uintptr_t>(launch.c);
-  return bits % 16 == 0 && launch.n % kVector == 0 && launch.ldb % kVector == 0 && launch.ldc % kVector == 0;
+  return whole_pieces(launch.b, launch.ldb, launch.n, sizeof(Dense)) &&
+         whole_pieces(launch.c, launch.ldc, launch.n, sizeof(Dense));
 }
 
 template <class Value, class Dense, int kLanes, bool kAligned>

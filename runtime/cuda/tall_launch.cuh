@@ -4,6 +4,7 @@
 #include "runtime/cuda/start_kernel.cuh"
 #include "runtime/cuda/tall_consumer.cuh"
 #include "runtime/cuda/tall_producer.cuh"
+#include "runtime/cuda/whole_pieces.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -32,12 +33,6 @@ __global__ void __launch_bounds__(kWarp*(K::kWarps + kTallProducers), K::kBlocks
     TallProducer<static_cast<int>(sizeof(typename K::Dense)), K::kValueBytes>(task, shared, item, slice,
                                                                               warp - consumers, lane)
         .run();
-}
-
-/// True when rows can be read or written in pieces of 16 bytes.
-inline bool whole_pieces(const void* data, std::int64_t stride, std::int64_t n, std::int64_t element_bytes) {
-  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride * element_bytes % 16 == 0 &&
-         n * element_bytes % 16 == 0;
 }
 
 template <class K>

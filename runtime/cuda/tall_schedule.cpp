@@ -4,7 +4,8 @@
 #include <array>
 #include <bit>
 #include <cassert>
-#include <cstring>
+
+#include "runtime/cuda/schedule_parts.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -118,14 +119,6 @@ void sort_items(TallPlan& plan, const std::vector<std::int64_t>& costs) {
   plan.items = std::move(sorted);
 }
 
-template <class T>
-std::int64_t append(std::vector<std::byte>& bytes, const std::vector<T>& part) {
-  const std::size_t start = (bytes.size() + 255) / 256 * 256;
-  bytes.resize(start + part.size() * sizeof(T));
-  if (!part.empty()) std::memcpy(bytes.data() + start, part.data(), part.size() * sizeof(T));
-  return static_cast<std::int64_t>(start);
-}
-
 }  // namespace
 
 TallStage tall_stage(int slice_segments, int chunk_tiles, int values_bytes) {
@@ -228,9 +221,9 @@ Schedule schedule_tall(const formats::FormatView& format, std::int64_t n, int el
 
   Schedule schedule;
   auto& numbers = schedule.numbers;
-  numbers[kTallChunksAt] = append(schedule.bytes, plan.chunks);
-  numbers[kTallItemsAt] = append(schedule.bytes, plan.items);
-  numbers[kTallSplitsAt] = append(schedule.bytes, plan.splits);
+  numbers[kTallChunksAt] = append(schedule, plan.chunks);
+  numbers[kTallItemsAt] = append(schedule, plan.items);
+  numbers[kTallSplitsAt] = append(schedule, plan.splits);
   numbers[kTallItemCount] = std::ssize(plan.items);
   numbers[kTallVariant] = shape.variant;
   numbers[kTallSliceSegments] = shape.slice_segments;

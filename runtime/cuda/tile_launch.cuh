@@ -8,15 +8,14 @@
 #include "runtime/cuda/start_kernel.cuh"
 #include "runtime/cuda/tile_kernels.cuh"
 #include "runtime/cuda/tile_plan.hpp"
+#include "runtime/cuda/whole_pieces.hpp"
 
 namespace sptile::runtime::cuda {
 
 /// True when rows of B and C can be read and written in pieces of so many bytes.
 inline bool aligned(const Launch& launch, std::int64_t element_bytes, std::int64_t bytes) {
-  const auto multiple = [&](std::int64_t elements) { return elements * element_bytes % bytes == 0; };
-  return reinterpret_cast<std::uintptr_t>(launch.b) % static_cast<std::uintptr_t>(bytes) == 0 &&
-         reinterpret_cast<std::uintptr_t>(launch.c) % static_cast<std::uintptr_t>(bytes) == 0 &&
-         multiple(launch.ldb) && multiple(launch.ldc) && multiple(launch.n);
+  return whole_pieces(launch.b, launch.ldb, launch.n, element_bytes, bytes) &&
+         whole_pieces(launch.c, launch.ldc, launch.n, element_bytes, bytes);
 }
 
 /// Percent of a multiprocessor's memory that kWarpsPerSm warps need; a block itself takes 1 KiB.

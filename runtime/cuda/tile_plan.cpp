@@ -2,39 +2,19 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "formats/layout/bittcf.hpp"
 #include "formats/layout/bmat.hpp"
 #include "formats/layout/me_tcf.hpp"
 #include "formats/layout/rs_tile.hpp"
+#include "runtime/cuda/schedule_parts.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
 
 using formats::FormatView;
 
-constexpr std::size_t kAlignment = 256;
 constexpr std::int64_t kLeastFeatures = 16;  ///< of a warp: one segment of f64
-
-/// Appends zeros to the schedule; gives their offset.
-std::int64_t append_zeros(Schedule& schedule, std::size_t bytes) {
-  const std::size_t at = (schedule.bytes.size() + kAlignment - 1) / kAlignment * kAlignment;
-  schedule.bytes.resize(at + bytes);
-  return static_cast<std::int64_t>(at);
-}
-
-/// Appends an array to the schedule; gives its offset.
-template <class T>
-std::int64_t append(Schedule& schedule, std::span<const T> part) {
-  const std::int64_t at = append_zeros(schedule, part.size_bytes());
-  if (!part.empty()) std::memcpy(schedule.bytes.data() + at, part.data(), part.size_bytes());
-  return at;
-}
-template <class T>
-std::int64_t append(Schedule& schedule, const std::vector<T>& part) {
-  return append(schedule, std::span<const T>(part));
-}
 
 struct Request {
   const FormatView& format;

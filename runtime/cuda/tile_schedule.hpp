@@ -1,7 +1,7 @@
 // Division of a windowed format among warps, made on the host when planning. Plain C++.
 //
 // An item is what one warp does for one slice of the columns of B: a run of whole windows, or one piece of a
-// long window. Items are about equally long: a window costs its tiles plus kWindowCost for writing its rows
+// long window. Items are about equally long: a window costs its tiles plus window_cost for writing its rows
 // (Acc-SpMM, PPoPP 2025, section 3.5, counts the write-back in the same way). Windows far above the target
 // are cut in pieces, whose sums go to the workspace and are added in an order that does not depend on timing.
 #pragma once

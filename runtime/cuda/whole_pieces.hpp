@@ -1,0 +1,15 @@
+// Whether a dense operand can be moved piece by piece.
+#pragma once
+
+#include <cstdint>
+
+namespace sptile::runtime::cuda {
+
+/// True when rows of n elements, `stride` apart, can be read or written in pieces of `piece` bytes.
+inline bool whole_pieces(const void* data, std::int64_t stride, std::int64_t n, std::int64_t element_bytes,
+                         std::int64_t piece = 16) {
+  return reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(piece) == 0 &&
+         stride * element_bytes % piece == 0 && n * element_bytes % piece == 0;
+}
+
+}  // namespace sptile::runtime::cuda

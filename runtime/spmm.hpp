@@ -18,6 +18,11 @@ enum class Device { cpu, cuda };
 /// How products are formed; sums are always f32 or wider. fp64 is what f64 operands get, whatever is asked
 /// for.
 enum class Precision { fp32, tf32, fp16, bf16, fp64 };
+inline constexpr std::string_view kPrecisionNames[] = {"fp32", "tf32", "fp16", "bf16",
+                                                       "fp64"};  ///< in that order
+constexpr std::string_view name_of(Precision precision) {
+  return kPrecisionNames[static_cast<int>(precision)];
+}
 enum class NonFinite { fast, strict };
 
 struct SpmmOptions {

@@ -39,12 +39,10 @@ bool is_candidate(const Kernel& kernel, const SpmmPlan& plan) {
          (plan.options.kernel.empty() || plan.options.kernel == kernel.name);
 }
 
-constexpr std::string_view kPrecisionNames[] = {"fp32", "tf32", "fp16", "bf16", "fp64"};
-
 std::string describe(const SpmmKernel& row) {
   const std::string values = row.values == DType::none ? "pattern" : std::string(name_of(row.values));
   return std::string(row.kernel) + " (" + values + " x " + std::string(name_of(row.dense)) + ", " +
-         std::string(kPrecisionNames[static_cast<int>(row.precision)]) + ")";
+         std::string(name_of(row.precision)) + ")";
 }
 
 /// Says what was asked for and what would have been there.
@@ -57,14 +55,12 @@ tl::unexpected<Error> no_kernel(const SpmmPlan& plan, const DeviceInfo& device) 
       if (kernel.device == Device::cuda && kernel.format == format && row.kernel == kernel.name)
         choices += (choices.empty() ? "" : ", ") + describe(row);
   const std::string values = plan.values == DType::none ? "pattern" : std::string(name_of(plan.values));
-  return fail(
-      options.kernel.empty() ? Errc::unsupported : Errc::usage,
-      "plan: no kernel " + std::string(options.kernel) + " for spmm of " + std::string(format) + ", " +
-          values + " x " + std::string(name_of(options.dense)) +
-          (options.precision ? ", " + std::string(kPrecisionNames[static_cast<int>(*options.precision)])
-                             : "") +
-          (options.nonfinite == NonFinite::strict ? ", nonfinite strict" : "") + " on " + device.name +
-          "; there is: " + (choices.empty() ? "none" : choices));
+  return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
+              "plan: no kernel " + std::string(options.kernel) + " for spmm of " + std::string(format) +
+                  ", " + values + " x " + std::string(name_of(options.dense)) +
+                  (options.precision ? ", " + std::string(name_of(*options.precision)) : "") +
+                  (options.nonfinite == NonFinite::strict ? ", nonfinite strict" : "") + " on " +
+                  device.name + "; there is: " + (choices.empty() ? "none" : choices));
 }
 
 }  // namespace

@@ -12,25 +12,19 @@
 namespace sptile::tools {
 namespace {
 constexpr DeviceRow kDevices[] = {{"cpu", runtime::Device::cpu}, {"cuda", runtime::Device::cuda}};
-constexpr PrecisionRow kPrecisions[] = {{"fp32", runtime::Precision::fp32},
-                                        {"tf32", runtime::Precision::tf32},
-                                        {"fp16", runtime::Precision::fp16},
-                                        {"bf16", runtime::Precision::bf16},
-                                        {"fp64", runtime::Precision::fp64}};  // not one to ask for
+// fp64 is not one to ask for.
+constexpr PrecisionRow precision_row(runtime::Precision p) { return {runtime::name_of(p), p}; }
+constexpr PrecisionRow kPrecisions[] = {
+    precision_row(runtime::Precision::fp32), precision_row(runtime::Precision::tf32),
+    precision_row(runtime::Precision::fp16), precision_row(runtime::Precision::bf16)};
 }  // namespace
 
 std::span<const DeviceRow> devices() { return kDevices; }
-std::span<const PrecisionRow> precisions() { return std::span(kPrecisions).first(4); }
+std::span<const PrecisionRow> precisions() { return kPrecisions; }
 
 std::string_view name_of(runtime::Device device) {
   return std::find_if(std::begin(kDevices), std::end(kDevices),
                       [=](const DeviceRow& d) { return d.device == device; })
-      ->name;
-}
-
-std::string_view name_of(runtime::Precision precision) {
-  return std::find_if(std::begin(kPrecisions), std::end(kPrecisions),
-                      [=](const PrecisionRow& p) { return p.precision == precision; })
       ->name;
 }
 

@@ -32,6 +32,5 @@ struct PrecisionRow {
 
 /// Those that one can ask for.
 std::span<const PrecisionRow> precisions();
-std::string_view name_of(runtime::Precision precision);
 
 }  // namespace sptile::tools

@@ -115,7 +115,8 @@ std::unique_ptr<Measurer> make_host_measurer(Session& session) {
 }
 
 std::unique_ptr<Measurer> make_cuda_measurer(Session& session, bool flush_l2, bool check) {
-  return std::make_unique<CudaMeasurer>(session, DeviceBenchOptions{flush_l2, check, session.common.seed});
+  return std::make_unique<CudaMeasurer>(
+      session, DeviceBenchOptions{.flush_l2 = flush_l2, .check = check, .seed = session.common.seed});
 }
 
 }  // namespace sptile::tools

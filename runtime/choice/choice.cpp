@@ -75,8 +75,7 @@ void add_candidates(const Question& question, const SpmmMatrix& a, std::size_t p
                                caches_of(options.device, question.device));
     candidate.features = *features;
     if (!question.profile) continue;
-    candidate.predicted_us =
-        question.profile->predict(kernel.name, profile_name(candidate.precision), *features);
+    candidate.predicted_us = question.profile->predict(kernel.name, name_of(candidate.precision), *features);
   }
   if (list.size() > before) return;
   Candidate& none = list.emplace_back();

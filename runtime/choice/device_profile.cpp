@@ -16,7 +16,6 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostNumbers = 4096;
 constexpr std::string_view kBlank = " \t\r";
 
-constexpr std::string_view kPrecisionNames[] = {"fp32", "tf32", "fp16", "bf16", "fp64"};
 constexpr std::string_view kAny = "any";
 
 struct KindName {
@@ -141,8 +140,6 @@ bool is_feature(std::string_view name) {
   return std::any_of(kFeatures.begin(), kFeatures.end(),
                      [&](const FeatureInfo& row) { return row.name == name; });
 }
-
-std::string_view profile_name(Precision precision) { return kPrecisionNames[static_cast<int>(precision)]; }
 
 std::optional<double> DeviceProfile::find(std::string_view kernel, std::string_view precision,
                                           std::string_view name) const {

@@ -59,9 +59,6 @@ class DeviceProfile {
 /// True for the names of kFeatures.
 bool is_feature(std::string_view name);
 
-/// Name of a precision in profiles: "tf32".
-std::string_view profile_name(Precision precision);
-
 /// Reads a profile. Errc::bad_input with "where:line" for anything but such a file, Errc::unsupported for a
 /// newer version. Costs must be finite and not negative, other numbers finite.
 Result<DeviceProfile> parse_profile(std::string_view text, const std::string& where);

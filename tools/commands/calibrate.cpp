@@ -74,7 +74,7 @@ Result<std::vector<Sample>> measure_all(Session& session, const CalibrateOptions
   SamplingPlan plan;
   std::unique_ptr<DeviceBench> bench;
   if (device_named(options.device) == runtime::Device::cuda) {
-    auto opened = open_device_bench({.seed = session.common.seed});
+    auto opened = open_device_bench({.predict = false, .seed = session.common.seed});
     if (!opened) return tl::unexpected(opened.error());
     bench = std::move(*opened);
   }

@@ -204,9 +204,11 @@ Result<DeviceMeasurement> CudaBench::measure(const runtime::SpmmMatrix& a, const
   m.spmm.kernel = runtime::kernel_name(**plan);
   m.pinned_us = 1e6 * static_cast<double>(formats::index_bytes(a.format) + formats::value_bytes(a.format)) /
                 ceilings_.pinned;
-  const auto predicted = runtime::predict_plan(**plan, a, options);
-  if (!predicted) return tl::unexpected(predicted.error());
-  m.spmm.predicted_us = *predicted;
+  if (options_.predict) {
+    const auto predicted = runtime::predict_plan(**plan, a, options);
+    if (!predicted) return tl::unexpected(predicted.error());
+    m.spmm.predicted_us = *predicted;
+  }
   const runtime::SpmmOperands operands = {.b = b_.data(), .ldb = n_, .c = c_.data(), .ldc = n_};
   const Status s = check_and_time([&] { return runtime::run(**plan, operands); }, precision, m);
   if (!s) return tl::unexpected(s.error());

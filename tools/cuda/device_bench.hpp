@@ -18,6 +18,7 @@ namespace sptile::tools {
 struct DeviceBenchOptions {
   bool flush_l2 = false;  ///< before every launch
   bool check = true;      ///< compare with sums in double before timing
+  bool predict = true;    ///< say what the cost model expects
   std::uint64_t seed = 1;
 };
 

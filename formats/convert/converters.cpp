@@ -11,7 +11,8 @@ constexpr Converter kConverters[] = {{"csr", csr_from_csr, csr_to_csr},
                                      {"bittcf", bittcf_from_csr, bittcf_to_csr},
                                      {"bmat", bmat_from_csr, bmat_to_csr},
                                      {"rs_tile", rs_tile_from_csr, rs_tile_to_csr},
-                                     {"tall", tall_from_csr, tall_to_csr}};
+                                     {"tall", tall_from_csr, tall_to_csr},
+                                     {"libra_spmm", libra_spmm_from_csr, libra_spmm_to_csr}};
 }
 
 FormatView FormatData::view() const {

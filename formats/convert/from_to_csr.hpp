@@ -23,4 +23,7 @@ Result<Csr> rs_tile_to_csr(const FormatView& view);
 Result<FormatData> tall_from_csr(const CsrView& a, Progress* progress);
 Result<Csr> tall_to_csr(const FormatView& view);
 
+Result<FormatData> libra_spmm_from_csr(const CsrView& a, Progress* progress);
+Result<Csr> libra_spmm_to_csr(const FormatView& view);
+
 }  // namespace sptile::formats

@@ -1,0 +1,161 @@
+#include "formats/layout/libra_spmm.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "formats/layout/invariants.hpp"
+
+namespace sptile::formats {
+namespace {
+
+constexpr int kRowWindowOffset = 0, kTcOffset = 1, kBitmap = 2, kColId = 3, kValues = 4, kResidualRowId = 5,
+              kResidualRowOffset = 6, kResidualColId = 7, kResidualValues = 8;
+constexpr int kWindowRows = 8;
+constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
+                                 {"tc_offset", DType::u32},
+                                 {"bitmap", DType::u64},
+                                 {"col_id", DType::i32},
+                                 {"values", DType::none, true},
+                                 {"residual_row_id", DType::i32},
+                                 {"residual_row_offset", DType::i64},
+                                 {"residual_col_id", DType::i32},
+                                 {"residual_values", DType::none, true}};
+
+std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kBitmap].size; }
+
+Status check_tc_lengths(const FormatView& view) {
+  const std::int64_t windows = (view.rows + kWindowRows - 1) / kWindowRows;
+  if (Status s = check_length(view, kRowWindowOffset, windows + 1, "windows of 8 rows, + 1"); !s) return s;
+  if (Status s = check_whole_tiles(view, kColId); !s) return s;
+  const std::int64_t tiles = view.arrays[kColId].size / 8;
+  if (Status s = check_length(view, kTcOffset, tiles + 1, "tiles + 1"); !s) return s;
+  return check_length(view, kBitmap, tiles, "one per 8 columns of col_id");
+}
+
+Status check_lengths(const FormatView& view) {
+  if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
+  if (Status s = check_tc_lengths(view); !s) return s;
+  const std::int64_t rows = view.arrays[kResidualRowId].size, residual = view.arrays[kResidualColId].size;
+  if (residual > view.nnz)
+    return fail(Errc::bad_input, "libra_spmm: residual_col_id has " + std::to_string(residual) +
+                                     " elements, expected at most the " + std::to_string(view.nnz) +
+                                     " entries of the matrix");
+  if (rows > view.rows)
+    return fail(Errc::bad_input, "libra_spmm: residual_row_id has " + std::to_string(rows) +
+                                     " elements, expected at most " + std::to_string(view.rows) + " (rows)");
+  if (Status s = check_length(view, kResidualRowOffset, rows + 1, "one per residual row, + 1"); !s) return s;
+  if (Status s = check_length(view, kValues, view.nnz - residual, "entries outside the residual part"); !s)
+    return s;
+  return check_length(view, kResidualValues, residual, "one per entry of the residual part");
+}
+
+Status check_tile(const FormatView& view, const LibraSpmmView& a, std::int64_t tile, int rows) {
+  const auto t = static_cast<std::size_t>(tile);
+  const std::int64_t entries = std::int64_t{a.tc_offset[t + 1]} - std::int64_t{a.tc_offset[t]};
+  if (std::popcount(a.bitmap[t]) != entries)
+    return broken_mask(view, kBitmap, tile, a.bitmap[t],
+                       std::to_string(entries) + " bits, as tc_offset says");
+  return check_rows_exist(view, kBitmap, tile, a.bitmap[t], rows);
+}
+
+Status check_tiles(const FormatView& view, const LibraSpmmView& a) {
+  WindowColumnsCheck columns(view, kColId, a.col_id);
+  for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
+    const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
+    const std::int64_t end = a.row_window_offset[w + 1];
+    columns.begin_window();
+    for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
+      if (Status s = check_tile(view, a, t, rows); !s) return s;
+      const unsigned used = used_columns(a.bitmap[static_cast<std::size_t>(t)]);
+      if (Status s = columns.next(t, used, t + 1 == end); !s) return s;
+    }
+  }
+  return {};
+}
+
+/// The columns of the tiles of the window that holds a row; ascending, the padding repeated.
+std::span<const std::int32_t> tile_columns(const LibraSpmmView& a, std::int64_t row) {
+  const std::int32_t* offset = a.row_window_offset.data() + row / kWindowRows;
+  return a.col_id.subspan(8 * static_cast<std::size_t>(offset[0]),
+                          8 * static_cast<std::size_t>(offset[1] - offset[0]));
+}
+
+/// Checks the columns of residual row number i; the tiles must be good.
+Status check_residual_columns(const FormatView& view, const LibraSpmmView& a, std::size_t i) {
+  const std::int64_t row = a.residual_row_id[i];
+  const std::span<const std::int32_t> tiles = tile_columns(a, row);
+  std::int64_t previous = -1;
+  for (std::int64_t k = a.residual_row_offset[i]; k < a.residual_row_offset[i + 1]; ++k) {
+    const std::int32_t column = a.residual_col_id[static_cast<std::size_t>(k)];
+    if (column <= previous || column >= view.cols)
+      return broken_element(view, kResidualColId, k, column,
+                            std::to_string(previous + 1) + " to " + std::to_string(view.cols - 1) + " (row " +
+                                std::to_string(row) + "; columns of a row ascend)");
+    if (std::binary_search(tiles.begin(), tiles.end(), column))
+      return broken_element(
+          view, kResidualColId, k, column,
+          "a column that is not in the tiles of window " + std::to_string(row / kWindowRows));
+    previous = column;
+  }
+  return {};
+}
+
+Status check_residual_rows(const FormatView& view, const LibraSpmmView& a) {
+  std::int64_t previous = -1;
+  for (std::size_t i = 0; i < a.residual_row_id.size(); ++i) {
+    const std::int64_t row = a.residual_row_id[i];
+    if (row <= previous || row >= view.rows)
+      return broken_element(
+          view, kResidualRowId, static_cast<std::int64_t>(i), row,
+          std::to_string(previous + 1) + " to " + std::to_string(view.rows - 1) + " (residual rows ascend)");
+    if (a.residual_row_offset[i] == a.residual_row_offset[i + 1])
+      return broken_element(
+          view, kResidualRowOffset, static_cast<std::int64_t>(i + 1), a.residual_row_offset[i + 1],
+          "at least " + std::to_string(a.residual_row_offset[i] + 1) + " (residual rows are not empty)");
+    if (Status s = check_residual_columns(view, a, i); !s) return s;
+    previous = row;
+  }
+  return {};
+}
+
+Status check_contents(const FormatView& view) {
+  const LibraSpmmView a = as_libra_spmm(view);
+  const std::int64_t residual = std::ssize(a.residual_col_id);
+  if (Status s = check_offsets(view, kRowWindowOffset, a.row_window_offset, tc_blocks(view)); !s) return s;
+  if (Status s = check_offsets(view, kTcOffset, a.tc_offset, view.nnz - residual); !s) return s;
+  if (Status s = check_offsets(view, kResidualRowOffset, a.residual_row_offset, residual); !s) return s;
+  if (Status s = check_tiles(view, a); !s) return s;
+  return check_residual_rows(view, a);
+}
+
+}  // namespace
+
+constexpr FormatLayout kLibraSpmmLayout = {
+    .name = "libra_spmm",
+    .summary = "8x8 tiles of dense columns plus rows of the rest (Libra)",
+    .group = "/formats/libra_spmm",
+    .window_rows = kWindowRows,
+    .tile_rows = kWindowRows,
+    .tile_cols = 8,
+    .ascending_columns = false,
+    .arrays = kArrays,
+    .check_lengths = check_lengths,
+    .check_contents = check_contents,
+    .tc_blocks = tc_blocks};
+
+LibraSpmmView as_libra_spmm(const FormatView& view) {
+  return {view.rows,
+          view.cols,
+          view.nnz,
+          view.arrays[kRowWindowOffset].as<std::int32_t>(),
+          view.arrays[kTcOffset].as<std::uint32_t>(),
+          view.arrays[kBitmap].as<std::uint64_t>(),
+          view.arrays[kColId].as<std::int32_t>(),
+          view.arrays[kValues],
+          view.arrays[kResidualRowId].as<std::int32_t>(),
+          view.arrays[kResidualRowOffset].as<std::int64_t>(),
+          view.arrays[kResidualColId].as<std::int32_t>(),
+          view.arrays[kResidualValues]};
+}
+
+}  // namespace sptile::formats

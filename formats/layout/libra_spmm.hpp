@@ -1,0 +1,33 @@
+// libra_spmm (Libra, section 4.2): windows of 8 rows whose dense columns stand in 8x8 bitmap tiles for tensor
+// cores (TC part), and whose other entries stand in rows for CUDA cores (residual part).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "formats/layout/format_layout.hpp"
+
+namespace sptile::formats {
+
+extern const FormatLayout kLibraSpmmLayout;
+
+/// Typed access to the arrays. W windows, T tiles, R rows with residual entries.
+struct LibraSpmmView {
+  std::int64_t rows = 0, cols = 0, nnz = 0;
+  // TC part, the same as bittcf
+  std::span<const std::int32_t> row_window_offset;  ///< W + 1: first tile of each window
+  std::span<const std::uint32_t> tc_offset;         ///< T + 1: first entry of each tile, in `values`
+  std::span<const std::uint64_t> bitmap;            ///< T: bit 8 * row + column of the tile
+  std::span<const std::int32_t> col_id;             ///< 8 T: original column of each tile column
+  ArrayView values;                                 ///< entries of the TC part, in bit order
+  // residual part
+  std::span<const std::int32_t> residual_row_id;      ///< R: ascending
+  std::span<const std::int64_t> residual_row_offset;  ///< R + 1: first entry of each of these rows
+  std::span<const std::int32_t> residual_col_id;      ///< entries of the residual part, row after row
+  ArrayView residual_values;
+};
+
+/// Gives typed access; valid after check_lengths.
+LibraSpmmView as_libra_spmm(const FormatView& view);
+
+}  // namespace sptile::formats

@@ -8,6 +8,7 @@
 
 #include "formats/convert/tile_bits.hpp"
 #include "formats/csr.hpp"
+#include "formats/layout/format_layout.hpp"
 
 namespace sptile::formats {
 

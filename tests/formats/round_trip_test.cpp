@@ -104,6 +104,7 @@ TEST_CASE("formats: sizes add up and the header fields are those of the matrix")
             tiles_of(sample.rows, first, static_cast<std::size_t>(view.layout->window_rows)).size());
     if (converter.format == "rs_tile")
       blocks = slow_best_partition(sample.rows, slow_tau_nnz(sample.rows)).tc_blocks;
+    if (converter.format == "libra_spmm") blocks = std::ssize(slow_libra_spmm(sample.rows).at("bitmap"));
     if (converter.format == "tall") blocks = std::ssize(slow_tall(sample.rows).at("bitmap"));
     CHECK(view.layout->tc_blocks(view) == blocks);
   });
@@ -166,8 +167,10 @@ TEST_CASE("formats: more entries than 32-bit tile offsets count are refused befo
   const std::int32_t column = 0;
   const std::vector<std::int64_t> row_ptr{0, std::int64_t{1} << 32};
   const CsrView a{1, 1, row_ptr, {&column, std::size_t{1} << 32}, {}};  // claims entries that are not there
-  constexpr std::pair<const char*, const char*> kOffsets[] = {
-      {"me_tcf", "tc_offset"}, {"bittcf", "tc_offset"}, {"tall", "value_offset"}};
+  constexpr std::pair<const char*, const char*> kOffsets[] = {{"me_tcf", "tc_offset"},
+                                                              {"bittcf", "tc_offset"},
+                                                              {"tall", "value_offset"},
+                                                              {"libra_spmm", "tc_offset"}};
   for (const auto& [format, offsets] : kOffsets) {
     const Result<FormatData> data = find_converter(format)->from_csr(a, nullptr);
     REQUIRE_FALSE(data.has_value());

@@ -340,9 +340,68 @@ inline std::size_t slow_tall_height(const Rows& rows) {
 
 inline SlowArrays slow_tall(const Rows& rows) { return slow_tall_at(rows, slow_tall_height(rows)); }
 
+/// The columns of a window that libra_spmm puts in tiles, ascending: those with at least `threshold` entries,
+/// then the densest others until the last tile is full.
+inline std::vector<std::int32_t> slow_libra_columns(const Rows& rows, std::size_t first, int threshold) {
+  std::map<std::int32_t, int> counts;
+  for (std::size_t r = first; r < std::min(first + 8, rows.size()); ++r)
+    for (const std::int32_t c : rows[r]) ++counts[c];
+  std::vector<std::pair<int, std::int32_t>> by_density;  // (-entries, column)
+  for (const auto& [column, count] : counts) by_density.emplace_back(-count, column);
+  std::sort(by_density.begin(), by_density.end());
+  std::vector<std::int32_t> columns;
+  for (const auto& [negative, column] : by_density)
+    if (-negative >= threshold || columns.size() % 8 != 0) columns.push_back(column);
+  std::sort(columns.begin(), columns.end());
+  return columns;
+}
+
+inline SlowArrays slow_libra_spmm_at(const Rows& rows, int threshold) {
+  const Cells cells = cells_of(rows);
+  SlowArrays arrays{{"row_window_offset", {0}},
+                    {"tc_offset", {0}},
+                    {"bitmap", {}},
+                    {"col_id", {}},
+                    {"values", {}},
+                    {"residual_row_id", {}},
+                    {"residual_row_offset", {0}},
+                    {"residual_col_id", {}},
+                    {"residual_values", {}}};
+  for (std::size_t first = 0; first < rows.size(); first += 8) {
+    const std::vector<std::int32_t> columns = slow_libra_columns(rows, first, threshold);
+    Rows dense(rows.size()), rest(rows.size());  // the window alone
+    for (std::size_t r = first; r < std::min(first + 8, rows.size()); ++r)
+      for (const std::int32_t c : rows[r])
+        (std::binary_search(columns.begin(), columns.end(), c) ? dense : rest)[r].push_back(c);
+    for (const SlowTile& tile : tiles_of(dense, first, 8)) {
+      std::uint64_t bits = 0;
+      visit_cells(cells, tile, first, 0, 8, 0, 8, [&](std::size_t r, std::size_t c, std::uint64_t position) {
+        bits |= std::uint64_t{1} << (8 * r + c);
+        arrays["values"].push_back(position);
+      });
+      arrays["bitmap"].push_back(bits);
+      arrays["col_id"].insert(arrays["col_id"].end(), tile.columns.begin(), tile.columns.end());
+      arrays["tc_offset"].push_back(arrays["values"].size());
+    }
+    arrays["row_window_offset"].push_back(arrays["bitmap"].size());
+    for (std::size_t r = first; r < std::min(first + 8, rows.size()); ++r) {
+      if (rest[r].empty()) continue;
+      for (const std::int32_t c : rest[r]) {
+        arrays["residual_col_id"].push_back(static_cast<std::uint64_t>(c));
+        arrays["residual_values"].push_back(cells.at({static_cast<std::int64_t>(r), c}));
+      }
+      arrays["residual_row_id"].push_back(r);
+      arrays["residual_row_offset"].push_back(arrays["residual_col_id"].size());
+    }
+  }
+  return arrays;
+}
+
+inline SlowArrays slow_libra_spmm(const Rows& rows) { return slow_libra_spmm_at(rows, 3); }
+
 /// One row per format.
 inline const std::map<std::string, SlowArrays (*)(const Rows&)> kSlowFormats{
-    {"csr", slow_csr},   {"me_tcf", slow_me_tcf},   {"bittcf", slow_bittcf},
-    {"bmat", slow_bmat}, {"rs_tile", slow_rs_tile}, {"tall", slow_tall}};
+    {"csr", slow_csr},         {"me_tcf", slow_me_tcf}, {"bittcf", slow_bittcf},        {"bmat", slow_bmat},
+    {"rs_tile", slow_rs_tile}, {"tall", slow_tall},     {"libra_spmm", slow_libra_spmm}};
 
 }  // namespace sptile::tests

@@ -17,6 +17,7 @@ constexpr std::string_view kCudaTallSummary =
 constexpr std::string_view kCudaBulkSummary =
     "16x8 tiles on tensor cores, rows of B by bulk copies, persistent balanced blocks";
 constexpr std::string_view kCudaHybridSummary = "tiles on tensor cores, residual rows on CUDA cores";
+constexpr std::string_view kLibraSummary = "tile rows decoded into short rows, then the residual rows";
 constexpr std::string_view kTileSummary = "tile rows decoded into short rows, then multiplied as csr";
 
 /// Worst first: find_kernel takes the last available row of a combination.
@@ -27,6 +28,7 @@ constexpr Kernel kKernels[] = {
     {"cpu.bmat.generic", "spmm", "bmat", Device::cpu, "generic", true, kTileSummary},
     {"cpu.rs_tile.generic", "spmm", "rs_tile", Device::cpu, "generic", true, kTileSummary},
     {"cpu.tall.generic", "spmm", "tall", Device::cpu, "generic", true, kTileSummary},
+    {"cpu.libra_spmm.generic", "spmm", "libra_spmm", Device::cpu, "generic", true, kLibraSummary},
 #if defined(__x86_64__)
     {"cpu.csr.avx2", "spmm", "csr", Device::cpu, "avx2", true, kCsrSummary},
     {"cpu.me_tcf.avx2", "spmm", "me_tcf", Device::cpu, "avx2", true, kTileSummary},
@@ -34,12 +36,14 @@ constexpr Kernel kKernels[] = {
     {"cpu.bmat.avx2", "spmm", "bmat", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.rs_tile.avx2", "spmm", "rs_tile", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.tall.avx2", "spmm", "tall", Device::cpu, "avx2", true, kTileSummary},
+    {"cpu.libra_spmm.avx2", "spmm", "libra_spmm", Device::cpu, "avx2", true, kLibraSummary},
     {"cpu.csr.avx512", "spmm", "csr", Device::cpu, "avx512", true, kCsrSummary},
     {"cpu.me_tcf.avx512", "spmm", "me_tcf", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.bittcf.avx512", "spmm", "bittcf", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.bmat.avx512", "spmm", "bmat", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.rs_tile.avx512", "spmm", "rs_tile", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.tall.avx512", "spmm", "tall", Device::cpu, "avx512", true, kTileSummary},
+    {"cpu.libra_spmm.avx512", "spmm", "libra_spmm", Device::cpu, "avx512", true, kLibraSummary},
 #endif
     {"cuda.csr.rows", "spmm", "csr", Device::cuda, "sm_80", true, kCudaCsrSummary},
     {"cuda.me_tcf.mma", "spmm", "me_tcf", Device::cuda, "sm_80", true, kCudaTileSummary},

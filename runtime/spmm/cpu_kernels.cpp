@@ -5,6 +5,7 @@
 #include "runtime/spmm/bittcf_decoder.hpp"
 #include "runtime/spmm/bmat_decoder.hpp"
 #include "runtime/spmm/csr_decoder.hpp"
+#include "runtime/spmm/libra_spmm_decoder.hpp"
 #include "runtime/spmm/me_tcf_decoder.hpp"
 #include "runtime/spmm/rs_tile_decoder.hpp"
 #include "runtime/spmm/tall_decoder.hpp"
@@ -41,7 +42,8 @@ struct Table {
   }
 };
 
-constexpr Table<CsrKernel, MeTcfKernel, BitTcfKernel, BmatKernel, RsTileKernel, TallKernel> kTable;
+constexpr Table<CsrKernel, MeTcfKernel, BitTcfKernel, BmatKernel, RsTileKernel, TallKernel, LibraSpmmKernel>
+    kTable;
 
 }  // namespace
 

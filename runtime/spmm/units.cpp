@@ -6,6 +6,7 @@
 #include "formats/layout/bittcf.hpp"
 #include "formats/layout/bmat.hpp"
 #include "formats/layout/csr.hpp"
+#include "formats/layout/libra_spmm.hpp"
 #include "formats/layout/me_tcf.hpp"
 #include "formats/layout/rs_tile.hpp"
 #include "formats/layout/tall.hpp"
@@ -151,14 +152,31 @@ WorkPlan divide_tall(const FormatView& format, std::int64_t n, int threads) {
   });
 }
 
+/// Both parts of a window count.
+WorkPlan divide_libra_spmm(const FormatView& format, std::int64_t n, int threads) {
+  const formats::LibraSpmmView view = formats::as_libra_spmm(format);
+  const auto ids = view.residual_row_id;
+  return divide_windows(
+      std::ssize(view.row_window_offset) - 1, format.layout->window_rows, n, threads,
+      [&](std::int64_t window) {
+        const std::int64_t row = std::int64_t{8} * window;
+        const auto residual = at(std::lower_bound(ids.begin(), ids.end(), row) - ids.begin());
+        return view.tc_offset[at(view.row_window_offset[at(window)])] + view.residual_row_offset[residual];
+      });
+}
+
 struct Divider {
   std::string_view format;
   WorkPlan (*divide)(const FormatView& format, std::int64_t n, int threads);
 };
 
-constexpr Divider kDividers[] = {{"csr", divide_csr},         {"me_tcf", divide_me_tcf},
-                                 {"bittcf", divide_bittcf},   {"bmat", divide_bmat},
-                                 {"rs_tile", divide_rs_tile}, {"tall", divide_tall}};
+constexpr Divider kDividers[] = {{"csr", divide_csr},
+                                 {"me_tcf", divide_me_tcf},
+                                 {"bittcf", divide_bittcf},
+                                 {"bmat", divide_bmat},
+                                 {"rs_tile", divide_rs_tile},
+                                 {"tall", divide_tall},
+                                 {"libra_spmm", divide_libra_spmm}};
 
 }  // namespace
 

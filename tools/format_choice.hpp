@@ -1,4 +1,4 @@
-// Formats to measure, by name, some with a parameter: "csr", "tall:64".
+// Formats to measure, by name, some with a parameter: "csr", "tall:64", "libra_spmm:2".
 #pragma once
 
 #include <string>
@@ -12,7 +12,10 @@ namespace sptile::tools {
 struct FormatChoice {
   std::string label;  ///< as typed
   const formats::Converter* converter = nullptr;
-  int tall_level = -1;  ///< of "tall:H", H = 16 << level rows; -1: what the conversion chooses
+  /// Converts with a parameter; null: with what the conversion chooses.
+  Result<formats::FormatData> (*convert_at)(const formats::CsrView& a, int parameter,
+                                            Progress* progress) = nullptr;
+  int parameter = 0;
 };
 
 /// Reads a list with commas, or "all". Errc::usage names what is unknown, and what would do.

@@ -13,7 +13,7 @@ TEST_CASE("all means every format once, with the parameters that its conversion 
   REQUIRE(all->size() == formats::layouts().size());
   for (std::size_t i = 0; i < all->size(); ++i) {
     CHECK((*all)[i].label == formats::layouts()[i]->name);
-    CHECK((*all)[i].tall_level == -1);
+    CHECK((*all)[i].convert_at == nullptr);
   }
 }
 
@@ -36,8 +36,24 @@ TEST_CASE("tall takes a height, and converts to it") {
   CHECK(windows(2) == 13);
 }
 
+TEST_CASE("libra_spmm takes a threshold, and converts with it") {
+  const auto list = parse_formats("libra_spmm:1,libra_spmm:9");
+  REQUIRE(list.has_value());
+  REQUIRE(list->size() == 2);
+  const std::vector<std::int64_t> row_ptr{0, 2, 3};
+  const std::vector<std::int32_t> columns{0, 1, 0};
+  const formats::CsrView a{2, 2, row_ptr, columns, {}};
+  const auto tiles = [&](std::size_t choice) {
+    const auto data = convert_to((*list)[choice], a, nullptr);
+    REQUIRE(data.has_value());
+    return data->layout->tc_blocks(data->view());
+  };
+  CHECK(tiles(0) == 1);
+  CHECK(tiles(1) == 0);
+}
+
 TEST_CASE("heights that are none are refused") {
-  for (const char* name : {"tall:48", "tall:", "csr:64", ""}) {
+  for (const char* name : {"tall:48", "tall:", "csr:64", "libra_spmm:0", "libra_spmm:10", ""}) {
     CAPTURE(name);
     const auto list = parse_formats(name);
     REQUIRE_FALSE(list.has_value());

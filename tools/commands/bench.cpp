@@ -114,7 +114,8 @@ Action declare_bench(CLI::App& app) {
   app.add_option("IN", options->inputs, "matrices: Matrix Market files, raw CSR files or bundles")
       ->default_str("");
   app.add_option("--format", options->formats,
-                 "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows");
+                 "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows, "
+                 "libra_spmm:1 to libra_spmm:9 the threshold");
   declare_order(app, options->orders, "--reorder", "orderings: all, or METHOD[:PRESET] with commas");
   app.add_option("-n", options->columns, "columns of B, several with commas")
       ->delimiter(',')

@@ -8,7 +8,7 @@ sptile convert "$ROOT/data/examples/us_states.mtx" a.h5 -q --format bittcf,bmat
   done
 } > profile.tsv
 SPTILE_PROFILE=profile.tsv sptile run a.h5 --explain -n 4 > explained
-sed -E 's/cpu\.([a-z]+)\.(generic|avx2|avx512) */cpu.\1 /; s/ +/ /g; 7q' explained
+sed -E 's/cpu\.([a-z]+)\.(generic|avx2|avx512) */cpu.\1 /; s/ +/ /g; 8q' explained
 SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --json |
   json-has 'format="bmat"' predicted_us=10 'candidates[].format' 'candidates[].kernel' 'candidates[].chosen'
 # Without a model of the CPU it is csr, or what there is.

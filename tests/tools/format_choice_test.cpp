@@ -13,7 +13,7 @@ TEST_CASE("all means every format once, with the parameters that its conversion 
   REQUIRE(all->size() == formats::layouts().size());
   for (std::size_t i = 0; i < all->size(); ++i) {
     CHECK((*all)[i].label == formats::layouts()[i]->name);
-    CHECK((*all)[i].convert_at == nullptr);
+    CHECK(((*all)[i].convert_at == nullptr));
   }
 }
 

@@ -69,7 +69,8 @@ struct FormatRow {
   std::string name;
   bool stored;  // sptile has it; the others are for comparison
   std::int64_t tc_blocks = 0, index_bytes = 0, value_bytes = 0;
-  std::string refused;  // why the matrix does not fit
+  std::string refused;          // why the matrix does not fit
+  std::int64_t tc_entries = 0;  // in the blocks
 };
 
 FormatRow comparison_row(const formats::FormatSize& size) {
@@ -77,8 +78,16 @@ FormatRow comparison_row(const formats::FormatSize& size) {
 }
 
 FormatRow stored_row(const formats::FormatView& view) {
-  return {std::string(view.layout->name), true, view.layout->tc_blocks(view), formats::index_bytes(view),
-          formats::value_bytes(view),     {}};
+  FormatRow row{std::string(view.layout->name),
+                true,
+                view.layout->tc_blocks(view),
+                formats::index_bytes(view),
+                formats::value_bytes(view),
+                {},
+                view.nnz};
+  for (std::size_t i = 0; i < view.layout->arrays.size(); ++i)  // two formats have entries outside the blocks
+    if (view.layout->arrays[i].name == "residual_col_id") row.tc_entries -= view.arrays[i].size;
+  return row;
 }
 
 // Converts to every format, one at a time, and keeps the sizes.
@@ -109,8 +118,8 @@ struct Stats {
   DType dtype;
 };
 
-double mean_per_block(const Stats& stats, const FormatRow& row) {
-  return row.tc_blocks > 0 ? static_cast<double>(stats.nnz) / static_cast<double>(row.tc_blocks) : 0;
+double mean_per_block(const FormatRow& row) {
+  return row.tc_blocks > 0 ? static_cast<double>(row.tc_entries) / static_cast<double>(row.tc_blocks) : 0;
 }
 
 Json lengths_json(const LineLengths& lengths) {
@@ -130,8 +139,7 @@ Json formats_json(const Stats& stats) {
     } else {
       json.update({{"index_bytes", row.index_bytes}, {"value_bytes", row.value_bytes}});
       json["total_bytes"] = row.index_bytes + row.value_bytes;
-      if (row.stored)
-        json.update({{"tc_blocks", row.tc_blocks}, {"mean_nnz_tc", mean_per_block(stats, row)}});
+      if (row.stored) json.update({{"tc_blocks", row.tc_blocks}, {"mean_nnz_tc", mean_per_block(row)}});
     }
     list.push_back(std::move(json));
   }
@@ -172,7 +180,7 @@ std::string formats_text(const Stats& stats) {
     rows.push_back({row.name + (row.stored ? "" : " *"), human_bytes(row.index_bytes),
                     human_bytes(row.value_bytes), human_bytes(row.index_bytes + row.value_bytes),
                     tiles ? fmt::format("{}", row.tc_blocks) : "-",
-                    tiles ? fmt::format("{:.2f}", mean_per_block(stats, row)) : "-"});
+                    tiles ? fmt::format("{:.2f}", mean_per_block(row)) : "-"});
   }
   return format_table(rows, "lrrrrr") + "* for comparison only\n";
 }

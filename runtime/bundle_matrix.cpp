@@ -5,7 +5,7 @@
 
 namespace sptile::runtime {
 
-Result<SpmmMatrix> matrix_of(const std::shared_ptr<const Bundle>& bundle, std::string_view format) {
+Result<PlanMatrix> matrix_of(const std::shared_ptr<const Bundle>& bundle, std::string_view format) {
   const formats::FormatView* view = bundle->format(format);
   if (view == nullptr) {
     std::string names;
@@ -14,11 +14,11 @@ Result<SpmmMatrix> matrix_of(const std::shared_ptr<const Bundle>& bundle, std::s
     return fail(Errc::usage, "the bundle holds no format " + std::string(format) + "; it holds " + names);
   }
   const bool original_order = format == "csr";
-  return SpmmMatrix{*view, original_order ? std::span<const std::int32_t>{} : bundle->row_order(),
+  return PlanMatrix{*view, original_order ? std::span<const std::int32_t>{} : bundle->row_order(),
                     original_order ? ArrayView{} : bundle->value_source(format), bundle};
 }
 
-Result<std::vector<SpmmMatrix>> matrices_of(const std::shared_ptr<const Bundle>& bundle,
+Result<std::vector<PlanMatrix>> matrices_of(const std::shared_ptr<const Bundle>& bundle,
                                             std::string_view formats) {
   std::vector<std::string_view> names;
   if (formats.empty() || formats == "auto") {
@@ -29,9 +29,9 @@ Result<std::vector<SpmmMatrix>> matrices_of(const std::shared_ptr<const Bundle>&
       names.push_back(formats.substr(at, comma - at));
     }
   }
-  std::vector<SpmmMatrix> matrices;
+  std::vector<PlanMatrix> matrices;
   for (const std::string_view name : names) {
-    Result<SpmmMatrix> matrix = matrix_of(bundle, name);
+    Result<PlanMatrix> matrix = matrix_of(bundle, name);
     if (!matrix) return tl::unexpected(matrix.error());
     matrices.push_back(std::move(*matrix));
   }

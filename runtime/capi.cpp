@@ -10,19 +10,19 @@
 #include "runtime/capi_handles.hpp"
 #include "runtime/capi_options.hpp"
 #include "runtime/choice/choice.hpp"
-#include "runtime/spmm_plan.hpp"
+#include "runtime/product_plan.hpp"
 
 namespace sptile::runtime {
 namespace {
 
-Status give_plan(Result<std::shared_ptr<SpmmPlan>> plan, sptile_plan** out) {
+Status give_plan(Result<std::shared_ptr<ProductPlan>> plan, sptile_plan** out) {
   if (!plan) return tl::unexpected(plan.error());
   *out = new sptile_plan{std::move(*plan)};
   return {};
 }
 
 /// The formats that the caller names; null: all.
-Result<std::vector<SpmmMatrix>> named_matrices(const sptile_bundle* handle, const char* formats) {
+Result<std::vector<PlanMatrix>> named_matrices(const sptile_bundle* handle, const char* formats) {
   return matrices_of(handle->bundle, formats == nullptr ? std::string_view() : std::string_view(formats));
 }
 
@@ -31,12 +31,12 @@ Status plan_bundle(const sptile_bundle* handle, const char* format, const sptile
   if (out == nullptr) return null_argument("sptile_plan_spmm", "plan");
   *out = nullptr;
   if (handle == nullptr) return null_argument("sptile_plan_spmm", "bundle");
-  const Result<SpmmOptions> options = convert_options(from);
+  const Result<PlanOptions> options = convert_options(from);
   if (!options) return tl::unexpected(options.error());
-  const Result<std::vector<SpmmMatrix>> matrices = named_matrices(handle, format);
+  const Result<std::vector<PlanMatrix>> matrices = named_matrices(handle, format);
   if (!matrices) return tl::unexpected(matrices.error());
   if (matrices->size() == 1) return give_plan(plan_spmm(matrices->front(), *options), out);
-  return give_plan(plan_spmm(std::span<const SpmmMatrix>(*matrices), *options), out);
+  return give_plan(plan_spmm(std::span<const PlanMatrix>(*matrices), *options), out);
 }
 
 sptile_prediction prediction_of(const Candidate& candidate) {
@@ -61,9 +61,9 @@ Status predict_bundle(const sptile_bundle* handle, const char* formats, const sp
     return fail(Errc::usage, std::string(kCall) + ": element_size = " + std::to_string(element_size) +
                                  ", capacity = " + std::to_string(capacity) +
                                  "; pass sizeof(sptile_prediction) and the elements of the array");
-  const Result<SpmmOptions> options = convert_options(from);
+  const Result<PlanOptions> options = convert_options(from);
   if (!options) return tl::unexpected(options.error());
-  const Result<std::vector<SpmmMatrix>> matrices = named_matrices(handle, formats);
+  const Result<std::vector<PlanMatrix>> matrices = named_matrices(handle, formats);
   if (!matrices) return tl::unexpected(matrices.error());
   const auto list = predict_spmm(*matrices, *options);
   if (!list) return tl::unexpected(list.error());
@@ -78,7 +78,7 @@ Status predict_bundle(const sptile_bundle* handle, const char* formats, const sp
 }
 
 /// Borrows the caller's arrays; how long they are follows from rows and row_ptr alone.
-Result<SpmmMatrix> borrow_csr(std::int64_t rows, std::int64_t cols, const std::int64_t* row_ptr,
+Result<PlanMatrix> borrow_csr(std::int64_t rows, std::int64_t cols, const std::int64_t* row_ptr,
                               const std::int32_t* col_idx, const void* values, sptile_dtype dtype) {
   constexpr std::int64_t kMaxId = 0x7fffffff;
   if (rows < 0 || cols < 0)
@@ -105,7 +105,7 @@ Result<SpmmMatrix> borrow_csr(std::int64_t rows, std::int64_t cols, const std::i
   } else if (values != nullptr) {
     return fail(Errc::usage, "values are given but value_dtype is SPTILE_NONE");
   }
-  return SpmmMatrix{formats::as_format(csr), {}, {}, nullptr};
+  return PlanMatrix{formats::as_format(csr), {}, {}, nullptr};
 }
 
 /// Passes a field out where the caller wants it.
@@ -144,9 +144,9 @@ sptile_status sptile_plan_spmm_csr(int64_t rows, int64_t cols, const int64_t* ro
   return guarded([&]() -> Status {
     if (plan == nullptr) return null_argument("sptile_plan_spmm_csr", "plan");
     *plan = nullptr;
-    const sptile::Result<SpmmOptions> converted = convert_options(options);
+    const sptile::Result<PlanOptions> converted = convert_options(options);
     if (!converted) return tl::unexpected(converted.error());
-    const sptile::Result<SpmmMatrix> matrix = borrow_csr(rows, cols, row_ptr, col_idx, values, value_dtype);
+    const sptile::Result<PlanMatrix> matrix = borrow_csr(rows, cols, row_ptr, col_idx, values, value_dtype);
     if (!matrix) return tl::unexpected(matrix.error());
     return give_plan(plan_spmm(*matrix, *converted), plan);
   });

@@ -11,5 +11,5 @@ struct sptile_bundle {
 };
 
 struct sptile_plan {
-  std::shared_ptr<sptile::runtime::SpmmPlan> plan;
+  std::shared_ptr<sptile::runtime::ProductPlan> plan;
 };

@@ -42,7 +42,7 @@ Result<DType> value_type(std::int64_t code, const char* what) {
                                " is no element type; use SPTILE_F16, SPTILE_BF16, SPTILE_F32 or SPTILE_F64");
 }
 
-Result<SpmmOptions> convert_options(const sptile_spmm_options* from) {
+Result<PlanOptions> convert_options(const sptile_spmm_options* from) {
   sptile_spmm_options given;
   if (Status s = read_options(from, given); !s) return tl::unexpected(s.error());
   const Result<DType> dense = value_type(given.dense, "options.dense");
@@ -57,7 +57,7 @@ Result<SpmmOptions> convert_options(const sptile_spmm_options* from) {
     return fail(Errc::usage, "options.precision = " + std::to_string(given.precision) +
                                  "; use SPTILE_PRECISION_DEFAULT, SPTILE_FP32, SPTILE_TF32, SPTILE_FP16, "
                                  "SPTILE_PRECISION_BF16 or SPTILE_FP64");
-  SpmmOptions options;
+  PlanOptions options;
   options.n = given.n;
   options.dense = *dense;
   options.device = given.device == SPTILE_CPU ? Device::cpu : Device::cuda;

@@ -23,6 +23,6 @@ static_assert(precision_of(SPTILE_PRECISION_BF16) == Precision::bf16 &&
               code_of(Precision::fp64) == SPTILE_FP64);
 
 /// Checks options of any version and turns them into ours. Strings are borrowed.
-Result<SpmmOptions> convert_options(const sptile_spmm_options* from);
+Result<PlanOptions> convert_options(const sptile_spmm_options* from);
 
 }  // namespace sptile::runtime

@@ -60,7 +60,7 @@ constexpr Kernel kKernels[] = {
 bool runs_on_a_device(const Kernel& kernel) {
   for (int ordinal = 0; ordinal < cuda::device_count(); ++ordinal) {
     const Result<cuda::DeviceInfo> device = cuda::find_device(ordinal);
-    for (const cuda::SpmmKernel& row : cuda::spmm_kernels())
+    for (const cuda::DeviceKernel& row : cuda::device_kernels())
       if (device && row.kernel == kernel.name && row.capability <= device->capability) return true;
   }
   return false;

@@ -1,31 +1,20 @@
 #include "runtime/spmm.hpp"
 
 #include <chrono>
-#include <limits>
-#include <string>
 
-#include "runtime/spmm_plan.hpp"
+#include "runtime/product_plan.hpp"
 
 namespace sptile::runtime {
 namespace {
 
-/// Verifies that a row-major operand of this many rows can be addressed.
-Status check_operand(const char* name, const void* data, const char* stride_name, std::int64_t stride,
-                     std::int64_t rows, const SpmmPlan& plan) {
-  const std::string prefix = std::string("spmm: ") + name;
-  if (data == nullptr && rows > 0) return fail(Errc::usage, prefix + " is null; pass a row-major matrix");
-  if (stride < plan.options.n)
-    return fail(Errc::usage, std::string("spmm: ") + stride_name + " = " + std::to_string(stride) +
-                                 " is less than the " + std::to_string(plan.options.n) + " columns planned");
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(rows, stride, &bytes) ||
-      __builtin_mul_overflow(bytes, static_cast<std::int64_t>(size_of(plan.options.dense)), &bytes))
-    return fail(Errc::usage, std::string("spmm: ") + stride_name + " = " + std::to_string(stride) +
-                                 " takes the matrix past 2^63 bytes");
-  return {};
+Status check_operands(const ProductPlan& plan, const SpmmOperands& operands) {
+  const formats::FormatView& a = plan.matrix.format;
+  if (Status s = check_operation(plan, "spmm"); !s) return s;
+  if (Status s = check_operand(plan, "B", operands.b, operands.ldb, a.cols); !s) return s;
+  return check_operand(plan, "C", operands.c, operands.ldc, a.rows);
 }
 
-SpmmTask task_of(const SpmmPlan& plan, const SpmmOperands& operands) {
+SpmmTask task_of(const ProductPlan& plan, const SpmmOperands& operands) {
   SpmmTask task;
   task.format = plan.matrix.format;
   task.row_order = plan.matrix.row_order.empty() ? nullptr : plan.matrix.row_order.data();
@@ -41,10 +30,12 @@ SpmmTask task_of(const SpmmPlan& plan, const SpmmOperands& operands) {
 
 }  // namespace
 
-Status run(const SpmmPlan& plan, const SpmmOperands& operands, void* stream) noexcept {
-  const formats::FormatView& a = plan.matrix.format;
-  if (Status s = check_operand("B", operands.b, "ldb", operands.ldb, a.cols, plan); !s) return s;
-  if (Status s = check_operand("C", operands.c, "ldc", operands.ldc, a.rows, plan); !s) return s;
+Result<std::shared_ptr<ProductPlan>> plan_spmm(const PlanMatrix& a, const PlanOptions& options) {
+  return plan_product("spmm", a, options);
+}
+
+Status run(const ProductPlan& plan, const SpmmOperands& operands, void* stream) noexcept {
+  if (Status s = check_operands(plan, operands); !s) return s;
   if (plan.on_device) return cuda::run(*plan.on_device, operands, stream);
   if (stream != nullptr) return fail(Errc::usage, "spmm: a plan for the CPU takes no stream");
 
@@ -59,13 +50,9 @@ Status run(const SpmmPlan& plan, const SpmmOperands& operands, void* stream) noe
   return {};
 }
 
-Result<std::vector<double>> timed_run(const SpmmPlan& plan, const SpmmOperands& host, int warmup,
+Result<std::vector<double>> timed_run(const ProductPlan& plan, const SpmmOperands& host, int warmup,
                                       int repeat) {
-  const formats::FormatView& a = plan.matrix.format;
-  if (Status s = check_operand("B", host.b, "ldb", host.ldb, a.cols, plan); !s)
-    return tl::unexpected(s.error());
-  if (Status s = check_operand("C", host.c, "ldc", host.ldc, a.rows, plan); !s)
-    return tl::unexpected(s.error());
+  if (Status s = check_operands(plan, host); !s) return tl::unexpected(s.error());
   if (plan.on_device) return cuda::run_from_host(*plan.on_device, host, warmup, repeat);
   std::vector<double> seconds;
   for (int i = -warmup; i < repeat; ++i) {
@@ -75,14 +62,6 @@ Result<std::vector<double>> timed_run(const SpmmPlan& plan, const SpmmOperands& 
     if (i >= 0) seconds.push_back(took.count());
   }
   return seconds;
-}
-
-std::string_view kernel_name(const SpmmPlan& plan) { return plan.kernel->name; }
-
-Precision precision_of(const SpmmPlan& plan) { return plan.precision; }
-
-std::size_t workspace_bytes(const SpmmPlan& plan) {
-  return plan.on_device ? cuda::workspace_bytes(*plan.on_device) : 0;
 }
 
 }  // namespace sptile::runtime

@@ -109,7 +109,7 @@ void set_times(SpmmMeasurement& m, const TimeSummary& seconds, std::int64_t nnz)
   m.gflops = 2 * static_cast<double>(nnz) * static_cast<double>(m.n) / seconds.median * 1e-9;
 }
 
-Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix& a,
+Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::PlanMatrix& a,
                                      const formats::CsrView& source, const SpmmRequest& request) {
   const DType values = a.format.value_dtype(), dense = dense_type(request, values);
   SpmmMeasurement m;
@@ -125,7 +125,7 @@ Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix
   if (__builtin_mul_overflow(std::max(a.format.rows, a.format.cols), request.n, &elements))
     return fail(Errc::usage, fmt::format("-n {} makes B or C larger than any memory", request.n));
   const Stopwatch planning;
-  runtime::SpmmOptions options;
+  runtime::PlanOptions options;
   options.n = request.n;
   options.dense = dense;
   options.device = device_named(request.device);

@@ -58,7 +58,7 @@ void set_times(SpmmMeasurement& measurement, const TimeSummary& seconds, std::in
 /// Measures C = A B with random B in (-1, 1). `source` is the same matrix as CSR in original row order, with
 /// the values that were rounded to make the format; it is read only when checking. Errc::check_failed is not
 /// raised here: see check_outcome.
-Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::SpmmMatrix& a,
+Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::PlanMatrix& a,
                                      const formats::CsrView& source, const SpmmRequest& request);
 
 /// Errc::check_failed when the result is wrong beyond rounding.

@@ -11,7 +11,7 @@ class HostMeasurer final : public Measurer {
  public:
   explicit HostMeasurer(Session& session) : session_(session) {}
 
-  Result<Measured> measure(const TypedMatrix& matrix, const runtime::SpmmMatrix& a,
+  Result<Measured> measure(const TypedMatrix& matrix, const runtime::PlanMatrix& a,
                            const SpmmRequest& request) override {
     auto measured = measure_spmm(session_, a, matrix.source, request);
     if (!measured) return tl::unexpected(std::move(measured.error()));
@@ -26,7 +26,7 @@ class CudaMeasurer final : public Measurer {
  public:
   CudaMeasurer(Session& session, const DeviceBenchOptions& options) : session_(session), options_(options) {}
 
-  Result<Measured> measure(const TypedMatrix& matrix, const runtime::SpmmMatrix& a,
+  Result<Measured> measure(const TypedMatrix& matrix, const runtime::PlanMatrix& a,
                            const SpmmRequest& request) override {
     if (Status s = prepare(matrix, request.n); !s) return tl::unexpected(std::move(s.error()));
     begin(&session_.progress, "run", 0);

@@ -20,7 +20,7 @@ class Measurer {
   virtual ~Measurer() = default;
 
   /// Multiplies one format of a matrix; request.n says with how many columns.
-  virtual Result<Measured> measure(const TypedMatrix& matrix, const runtime::SpmmMatrix& a,
+  virtual Result<Measured> measure(const TypedMatrix& matrix, const runtime::PlanMatrix& a,
                                    const SpmmRequest& request) = 0;
 
   /// Other people's kernels that run beside ours, "cusparse.alg2".

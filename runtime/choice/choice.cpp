@@ -6,7 +6,7 @@
 
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
-#include "runtime/spmm_plan.hpp"
+#include "runtime/product_plan.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -23,15 +23,15 @@ Caches caches_of(Device kind, const cuda::DeviceInfo& device) {
 
 /// What all candidates of one call share.
 struct Question {
-  const SpmmOptions& options;
+  const PlanOptions& options;
   cuda::DeviceInfo device;
   std::optional<DeviceProfile> profile;
   bool always_count = false;
 };
 
 /// Says how products would be formed, or why the kernel cannot run.
-Status resolve(const Question& question, const SpmmMatrix& a, Candidate& candidate) {
-  const SpmmOptions& options = question.options;
+Status resolve(const Question& question, const PlanMatrix& a, Candidate& candidate) {
+  const PlanOptions& options = question.options;
   const DType values = a.format.value_dtype();
   if (options.device == Device::cpu) {
     if (!has_instance(*candidate.kernel, values, options.dense))
@@ -39,7 +39,7 @@ Status resolve(const Question& question, const SpmmMatrix& a, Candidate& candida
     candidate.precision = cpu_precision(values, options.dense);
     return {};
   }
-  const cuda::SpmmKernel* const row = find_instance(*candidate.kernel, values, options, question.device);
+  const cuda::DeviceKernel* const row = find_instance(*candidate.kernel, values, options, question.device);
   if (row == nullptr) return fail(Errc::unsupported, "no kernel for these types and this precision");
   candidate.precision = row->precision;
   return {};
@@ -47,16 +47,16 @@ Status resolve(const Question& question, const SpmmMatrix& a, Candidate& candida
 
 /// On the CPU there is one kernel a format that counts: the one for the widest instructions, or that asked
 /// for.
-bool is_offered(const Kernel& kernel, const SpmmMatrix& a, const SpmmOptions& options) {
+bool is_offered(const Kernel& kernel, const PlanMatrix& a, const PlanOptions& options) {
   if (kernel.op != "spmm" || kernel.format != a.format.layout->name || kernel.device != options.device)
     return false;
   if (options.device == Device::cuda) return options.kernel.empty() || kernel.name == options.kernel;
   return &kernel == find_kernel("spmm", a.format.layout->name, Device::cpu, options.kernel);
 }
 
-void add_candidates(const Question& question, const SpmmMatrix& a, std::size_t position,
+void add_candidates(const Question& question, const PlanMatrix& a, std::size_t position,
                     std::vector<Candidate>& list) {
-  const SpmmOptions& options = question.options;
+  const PlanOptions& options = question.options;
   const std::size_t before = list.size();
   std::optional<CostFeatures> features;  // the same for all kernels of the format
   for (const Kernel& kernel : kernels()) {
@@ -99,11 +99,11 @@ void choose(std::vector<Candidate>& list) {
   if (best != nullptr) best->chosen = true;
 }
 
-Status check_question(std::span<const SpmmMatrix> matrices, const SpmmOptions& options) {
+Status check_question(std::span<const PlanMatrix> matrices, const PlanOptions& options) {
   if (matrices.empty()) return fail(Errc::usage, "predict: no format to choose from");
   if (options.n < 1)
     return fail(Errc::usage, "predict: n = " + std::to_string(options.n) + "; B needs at least one column");
-  for (const SpmmMatrix& a : matrices) {
+  for (const PlanMatrix& a : matrices) {
     if (a.format.layout == nullptr) return fail(Errc::usage, "predict: a matrix has no format");
     if (Status s = a.format.layout->check_lengths(a.format); !s) return s;
   }
@@ -112,7 +112,7 @@ Status check_question(std::span<const SpmmMatrix> matrices, const SpmmOptions& o
 
 }  // namespace
 
-Result<std::vector<Candidate>> predict_spmm(std::span<const SpmmMatrix> matrices, const SpmmOptions& options,
+Result<std::vector<Candidate>> predict_spmm(std::span<const PlanMatrix> matrices, const PlanOptions& options,
                                             bool always_count) {
   if (Status s = check_question(matrices, options); !s) return tl::unexpected(s.error());
   Question question{options, {}, {}, always_count};
@@ -136,20 +136,20 @@ const Candidate* chosen_of(std::span<const Candidate> list) {
   return nullptr;
 }
 
-Result<std::shared_ptr<SpmmPlan>> plan_spmm(std::span<const SpmmMatrix> matrices,
-                                            const SpmmOptions& options) {
+Result<std::shared_ptr<ProductPlan>> plan_spmm(std::span<const PlanMatrix> matrices,
+                                            const PlanOptions& options) {
   const auto list = predict_spmm(matrices, options);
   if (!list) return tl::unexpected(list.error());
   const Candidate* const best = chosen_of(*list);
   if (best == nullptr) return plan_spmm(matrices.front(), options);
-  SpmmOptions chosen = options;
+  PlanOptions chosen = options;
   chosen.kernel = best->kernel->name;
   return plan_spmm(matrices[best->matrix], chosen);
 }
 
-Result<std::optional<double>> predict_plan(const SpmmPlan& plan, const SpmmMatrix& a,
-                                           const SpmmOptions& options) {
-  SpmmOptions same = options;
+Result<std::optional<double>> predict_plan(const ProductPlan& plan, const PlanMatrix& a,
+                                           const PlanOptions& options) {
+  PlanOptions same = options;
   same.kernel = kernel_name(plan);
   const auto list = predict_spmm({&a, 1}, same);
   if (!list) return tl::unexpected(list.error());

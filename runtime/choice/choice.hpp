@@ -33,18 +33,18 @@ struct Candidate {
 /// `always_count`. Reads what miss_share reads of the column lists and checks
 /// lengths, not contents. Errc::usage for bad options or an empty list, Errc::device as plan_spmm,
 /// Errc::bad_input for lengths that disagree or a profile that is none.
-Result<std::vector<Candidate>> predict_spmm(std::span<const SpmmMatrix> matrices, const SpmmOptions& options,
+Result<std::vector<Candidate>> predict_spmm(std::span<const PlanMatrix> matrices, const PlanOptions& options,
                                             bool always_count = false);
 
 /// The chosen one of a list; null when none can run.
 const Candidate* chosen_of(std::span<const Candidate> list);
 
 /// Plans with the chosen candidate; when none can run, gives the error of planning the first matrix.
-Result<std::shared_ptr<SpmmPlan>> plan_spmm(std::span<const SpmmMatrix> matrices, const SpmmOptions& options);
+Result<std::shared_ptr<ProductPlan>> plan_spmm(std::span<const PlanMatrix> matrices, const PlanOptions& options);
 
 /// Predicts the microseconds of a plan made of `a` with these options; nothing without a model of its kernel.
 /// `a` is the matrix that was planned. Errors as predict_spmm.
-Result<std::optional<double>> predict_plan(const SpmmPlan& plan, const SpmmMatrix& a,
-                                           const SpmmOptions& options);
+Result<std::optional<double>> predict_plan(const ProductPlan& plan, const PlanMatrix& a,
+                                           const PlanOptions& options);
 
 }  // namespace sptile::runtime

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "runtime/choice/device_profile.hpp"
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime {
 

@@ -9,7 +9,8 @@
 
 #include "formats/array_view.hpp"
 #include "formats/error.hpp"
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
+#include "runtime/sddmm.hpp"
 #include "runtime/spmm.hpp"
 
 namespace sptile::runtime::cuda {
@@ -18,7 +19,7 @@ namespace sptile::runtime::cuda {
 bool built();
 
 /// Lists every instance of every kernel; empty when none was compiled in.
-std::span<const SpmmKernel> spmm_kernels();
+std::span<const DeviceKernel> device_kernels();
 
 /// Describes one device. Errc::device when it is not there or this build has no code for it, naming the
 /// compute capability; Errc::unsupported when no kernel was compiled in.
@@ -32,8 +33,8 @@ class Plan;
 
 /// What is planned: a checked matrix in host memory, and the instance to run.
 struct PlanRequest {
-  const SpmmMatrix* matrix = nullptr;
-  const SpmmKernel* kernel = nullptr;
+  const PlanMatrix* matrix = nullptr;
+  const DeviceKernel* kernel = nullptr;
   std::int64_t n = 0;
   bool refreshable = false;
   DeviceInfo device;
@@ -46,14 +47,20 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request);
 /// Enqueues the product on a stream (null: the default one) of the plan's device. `operands` are device
 /// pointers.
 Status run(const Plan& plan, const SpmmOperands& operands, void* stream) noexcept;
+Status run(const Plan& plan, const SddmmOperands& operands, void* stream) noexcept;
 
-/// Runs with operands in host memory, for programs that have no device memory of their own: copies B and C to
-/// the device, runs `warmup` times, then `repeat` times, each between two events, and copies C back. Gives
-/// the seconds of each timed run.
+/// Runs with operands in host memory, for programs that have no device memory of their own: copies them to
+/// the device, runs `warmup` times, then `repeat` times, each between two events, and copies the result back.
+/// Gives the seconds of each timed run.
 Result<std::vector<double>> run_from_host(const Plan& plan, const SpmmOperands& host, int warmup, int repeat);
+Result<std::vector<double>> run_from_host(const Plan& plan, const SddmmOperands& host, int warmup,
+                                          int repeat);
 
 /// Replaces the values by those of the source CSR, in host or device memory; waits until they are in place.
 Status refresh(Plan& plan, ArrayView values);
+
+/// Enqueues copying the values of all entries, packed as the format stores them, from device memory.
+Status refresh_packed(Plan& plan, const void* values, void* stream);
 
 /// Device scratch that a run needs, in bytes.
 std::size_t workspace_bytes(const Plan& plan);

@@ -16,8 +16,8 @@ namespace {
 
 /// The row of cuda.bmat.mma that does the same: it serves operands whose rows are no whole pieces of 16
 /// bytes, and devices with little shared memory.
-const SpmmKernel& skeleton(DType values, DType dense, Precision precision) {
-  const std::span<const SpmmKernel> rows = bmat_kernels();
+const DeviceKernel& skeleton(DType values, DType dense, Precision precision) {
+  const std::span<const DeviceKernel> rows = bmat_kernels();
   std::size_t i = 0;
   while (rows[i].values != values || rows[i].dense != dense || rows[i].precision != precision) ++i;
   return rows[i];
@@ -53,7 +53,7 @@ struct BulkInstance {
     return kStarts[launch.host->numbers[kVariant]](tiles, launch, static_cast<cudaStream_t>(stream));
   }
 
-  static constexpr SpmmKernel row() {
+  static constexpr DeviceKernel row() {
     return {"cuda.bmat.bulk", kValues, kDense, kPrecision, 90, false, schedule, launch};
   }
 };
@@ -69,7 +69,7 @@ using Bf16 = BulkInstance<V, MathHalf<BFloat16, 8>, kValues, DType::bf16, Precis
 template <class V, DType kValues>
 using Fp64 = BulkInstance<V, MathF64, kValues, DType::f64, Precision::fp64>;
 
-constexpr SpmmKernel kRows[] = {
+constexpr DeviceKernel kRows[] = {
     Tf32<float, DType::f32>::row(),     Split<float, DType::f32>::row(),
     Tf32<Half, DType::f16>::row(),      Split<Half, DType::f16>::row(),
     Tf32<BFloat16, DType::bf16>::row(), Split<BFloat16, DType::bf16>::row(),
@@ -81,6 +81,6 @@ constexpr SpmmKernel kRows[] = {
 
 }  // namespace
 
-std::span<const SpmmKernel> bmat_bulk_kernels() { return {kRows, std::size(kRows)}; }
+std::span<const DeviceKernel> bmat_bulk_kernels() { return {kRows, std::size(kRows)}; }
 
 }  // namespace sptile::runtime::cuda

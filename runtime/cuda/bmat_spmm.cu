@@ -20,7 +20,7 @@ struct Bmat {
 
 }  // namespace
 
-std::span<const SpmmKernel> bmat_kernels() { return tile_rows<DirectFamily<Bmat, Sizes16>>(); }
-std::span<const SpmmKernel> bmat_staged_kernels() { return tile_rows<StagedFamily<Bmat, Sizes16>>(); }
+std::span<const DeviceKernel> bmat_kernels() { return tile_rows<DirectFamily<Bmat, Sizes16>>(); }
+std::span<const DeviceKernel> bmat_staged_kernels() { return tile_rows<StagedFamily<Bmat, Sizes16>>(); }
 
 }  // namespace sptile::runtime::cuda

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "formats/layout/bmat.hpp"
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/tile_plan.hpp"
 
 namespace sptile::runtime::cuda {

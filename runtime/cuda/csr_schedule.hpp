@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -86,7 +86,7 @@ Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>
 
 /// A pattern runs as a matrix of its dense type without values.
 template <class Value, class Dense>
-constexpr SpmmKernel row(DType values, Precision precision) {
+constexpr DeviceKernel row(DType values, Precision precision) {
   constexpr DType kDense = std::is_same_v<Dense, float>    ? DType::f32
                            : std::is_same_v<Dense, double> ? DType::f64
                            : std::is_same_v<Dense, __half> ? DType::f16
@@ -94,7 +94,7 @@ constexpr SpmmKernel row(DType values, Precision precision) {
   return {"cuda.csr.rows", values, kDense, precision, 80, true, schedule<kDense>, launch_csr<Value, Dense>};
 }
 
-constexpr SpmmKernel kRows[] = {
+constexpr DeviceKernel kRows[] = {
     row<float, float>(DType::f32, Precision::fp32),
     row<float, float>(DType::none, Precision::fp32),
     row<double, double>(DType::f64, Precision::fp64),
@@ -109,6 +109,6 @@ constexpr SpmmKernel kRows[] = {
 
 }  // namespace
 
-std::span<const SpmmKernel> csr_kernels() { return kRows; }
+std::span<const DeviceKernel> csr_kernels() { return kRows; }
 
 }  // namespace sptile::runtime::cuda

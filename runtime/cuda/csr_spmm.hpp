@@ -3,11 +3,11 @@
 
 #include <span>
 
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 
 /// Rows of the kernel "cuda.csr.rows".
-std::span<const SpmmKernel> csr_kernels();
+std::span<const DeviceKernel> csr_kernels();
 
 }  // namespace sptile::runtime::cuda

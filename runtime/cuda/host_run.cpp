@@ -18,7 +18,8 @@ class Timer {
     if (end_ != nullptr) cudaEventDestroy(end_);
   }
 
-  Result<double> seconds(const Plan& plan, const SpmmOperands& operands) {
+  template <class Operands>
+  Result<double> seconds(const Plan& plan, const Operands& operands) {
     if (status_) status_ = check(cudaEventRecord(begin_), "timing");
     if (status_) status_ = run(plan, operands, nullptr);
     if (status_) status_ = check(cudaEventRecord(end_), "timing");
@@ -40,28 +41,21 @@ std::size_t operand_bytes(std::int64_t rows, std::int64_t stride, const Plan& pl
   return static_cast<std::size_t>((rows - 1) * stride + plan.n) * size_of(plan.kernel->dense);
 }
 
-}  // namespace
+/// A copy of an operand on the device.
+Result<DeviceBuffer> copy_to_device(const void* from, std::size_t bytes, const char* name) {
+  auto buffer = DeviceBuffer::allocate(bytes, name);
+  if (!buffer) return buffer;
+  Uploader uploader;
+  Status s = uploader.copy(buffer->data(), from, bytes);
+  if (s) s = uploader.finish();
+  if (!s) return tl::unexpected(s.error());
+  return buffer;
+}
 
-Result<std::vector<double>> run_from_host(const Plan& plan, const SpmmOperands& host, int warmup,
-                                          int repeat) {
-  const CurrentDevice current(plan.device.ordinal);
-  if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
-  const std::size_t b_bytes = operand_bytes(plan.format.cols, host.ldb, plan),
-                    c_bytes = operand_bytes(plan.format.rows, host.ldc, plan);
-  auto b = DeviceBuffer::allocate(b_bytes, "B");
-  if (!b) return tl::unexpected(b.error());
-  auto c = DeviceBuffer::allocate(c_bytes, "C");
-  if (!c) return tl::unexpected(c.error());
-  {
-    Uploader uploader;
-    Status s = uploader.copy(b->data(), host.b, b_bytes);
-    if (s) s = uploader.copy(c->data(), host.c, c_bytes);
-    if (s) s = uploader.finish();
-    if (!s) return tl::unexpected(s.error());
-  }
-  SpmmOperands operands = host;
-  operands.b = b->data();
-  operands.c = c->data();
+/// Runs and times, and fetches the result.
+template <class Operands>
+Result<std::vector<double>> time_runs(const Plan& plan, const Operands& operands, int warmup, int repeat,
+                                      void* result, const DeviceBuffer& on_device, std::size_t bytes) {
   Timer timer;
   std::vector<double> seconds;
   for (int i = -warmup; i < repeat; ++i) {
@@ -69,9 +63,46 @@ Result<std::vector<double>> run_from_host(const Plan& plan, const SpmmOperands& 
     if (!one) return tl::unexpected(one.error());
     if (i >= 0) seconds.push_back(*one);
   }
-  if (Status s = check(cudaMemcpy(host.c, c->data(), c_bytes, cudaMemcpyDeviceToHost), "fetching C"); !s)
+  if (Status s =
+          check(cudaMemcpy(result, on_device.data(), bytes, cudaMemcpyDeviceToHost), "fetching the result");
+      !s)
     return tl::unexpected(s.error());
   return seconds;
+}
+
+}  // namespace
+
+Result<std::vector<double>> run_from_host(const Plan& plan, const SpmmOperands& host, int warmup,
+                                          int repeat) {
+  const CurrentDevice current(plan.device.ordinal);
+  if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
+  const std::size_t c_bytes = operand_bytes(plan.format.rows, host.ldc, plan);
+  auto b = copy_to_device(host.b, operand_bytes(plan.format.cols, host.ldb, plan), "B");
+  if (!b) return tl::unexpected(b.error());
+  auto c = copy_to_device(host.c, c_bytes, "C");
+  if (!c) return tl::unexpected(c.error());
+  SpmmOperands operands = host;
+  operands.b = b->data();
+  operands.c = c->data();
+  return time_runs(plan, operands, warmup, repeat, host.c, *c, c_bytes);
+}
+
+Result<std::vector<double>> run_from_host(const Plan& plan, const SddmmOperands& host, int warmup,
+                                          int repeat) {
+  const CurrentDevice current(plan.device.ordinal);
+  if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
+  const std::size_t out_bytes = static_cast<std::size_t>(plan.format.nnz) * size_of(plan.kernel->dense);
+  auto x = copy_to_device(host.x, operand_bytes(plan.format.rows, host.ldx, plan), "X");
+  if (!x) return tl::unexpected(x.error());
+  auto y = copy_to_device(host.y, operand_bytes(plan.format.cols, host.ldy, plan), "Y");
+  if (!y) return tl::unexpected(y.error());
+  auto out = copy_to_device(host.out, out_bytes, "the result");
+  if (!out) return tl::unexpected(out.error());
+  SddmmOperands operands = host;
+  operands.x = x->data();
+  operands.y = y->data();
+  operands.out = out->data();
+  return time_runs(plan, operands, warmup, repeat, host.out, *out, out_bytes);
 }
 
 }  // namespace sptile::runtime::cuda

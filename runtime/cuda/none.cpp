@@ -8,7 +8,7 @@ namespace sptile::runtime::cuda {
 class Plan {};
 
 bool built() { return false; }
-std::span<const SpmmKernel> spmm_kernels() { return {}; }
+std::span<const DeviceKernel> device_kernels() { return {}; }
 int device_count() { return 0; }
 
 Result<DeviceInfo> find_device(int) {
@@ -25,11 +25,25 @@ Status run(const Plan&, const SpmmOperands&, void*) noexcept {
   return {};
 }
 
+Status run(const Plan&, const SddmmOperands&, void*) noexcept {
+  assert(!"no plan was ever made");
+  return {};
+}
+
 Result<std::vector<double>> run_from_host(const Plan&, const SpmmOperands&, int, int) {
   return tl::unexpected(find_device(0).error());
 }
 
+Result<std::vector<double>> run_from_host(const Plan&, const SddmmOperands&, int, int) {
+  return tl::unexpected(find_device(0).error());
+}
+
 Status refresh(Plan&, ArrayView) {
+  assert(!"no plan was ever made");
+  return {};
+}
+
+Status refresh_packed(Plan&, const void*, void*) {
   assert(!"no plan was ever made");
   return {};
 }

@@ -59,7 +59,7 @@ Status check_code(const DeviceInfo& device) {
 
 /// Uploads the matrix, in one allocation.
 Status upload_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader) {
-  const SpmmMatrix& matrix = *request.matrix;
+  const PlanMatrix& matrix = *request.matrix;
   const std::size_t array_count = matrix.format.layout->arrays.size();
   const bool with_source = request.refreshable && matrix.value_source.present();
   Parts parts;
@@ -127,26 +127,54 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   return plan;
 }
 
-Status run(const Plan& plan, const SpmmOperands& operands, void* stream) noexcept {
-  if (plan.format.rows == 0) return {};
-  const CurrentDevice current(plan.device.ordinal);
-  if (Status s = check(current.status(), "choosing the device"); !s) return s;
+namespace {
+
+/// What does not depend on the operands.
+Launch launch_of(const Plan& plan) {
   Launch launch;
   launch.format = plan.format;
   launch.row_order = plan.row_order;
   launch.schedule = plan.schedule_bytes;
-  launch.workspace =
-      operands.workspace != nullptr ? static_cast<std::byte*>(operands.workspace) : plan.workspace;
+  launch.workspace = plan.workspace;
   launch.host = &plan.schedule;
+  launch.n = plan.n;
+  launch.device = &plan.device;
+  return launch;
+}
+
+Status start(const Plan& plan, const Launch& launch, void* stream) {
+  const CurrentDevice current(plan.device.ordinal);
+  if (Status s = check(current.status(), "choosing the device"); !s) return s;
+  return check(static_cast<cudaError_t>(plan.kernel->launch(launch, stream)), "launching a kernel");
+}
+
+}  // namespace
+
+Status run(const Plan& plan, const SpmmOperands& operands, void* stream) noexcept {
+  if (plan.format.rows == 0) return {};
+  Launch launch = launch_of(plan);
+  if (operands.workspace != nullptr) launch.workspace = static_cast<std::byte*>(operands.workspace);
   launch.b = operands.b;
   launch.ldb = operands.ldb;
   launch.c = operands.c;
   launch.ldc = operands.ldc;
-  launch.n = plan.n;
   launch.alpha = operands.alpha;
   launch.beta = operands.beta;
-  launch.device = &plan.device;
-  return check(static_cast<cudaError_t>(plan.kernel->launch(launch, stream)), "launching a kernel");
+  return start(plan, launch, stream);
+}
+
+Status run(const Plan& plan, const SddmmOperands& operands, void* stream) noexcept {
+  if (plan.format.nnz == 0) return {};
+  Launch launch = launch_of(plan);
+  launch.x = operands.x;
+  launch.ldx = operands.ldx;
+  launch.y = operands.y;
+  launch.ldy = operands.ldy;
+  launch.out = operands.out;
+  launch.scaled = operands.scaled;
+  launch.alpha = operands.alpha;
+  launch.beta = operands.beta;
+  return start(plan, launch, stream);
 }
 
 Status refresh(Plan& plan, ArrayView values) {
@@ -180,6 +208,22 @@ Status refresh(Plan& plan, ArrayView values) {
     position += array.size;
   }
   return check(cudaStreamSynchronize(nullptr), "moving new values");
+}
+
+Status refresh_packed(Plan& plan, const void* values, void* stream) {
+  const CurrentDevice current(plan.device.ordinal);
+  if (Status s = check(current.status(), "choosing the device"); !s) return s;
+  const auto* from = static_cast<const std::byte*>(values);
+  for (std::size_t i = 0; i < plan.format.layout->arrays.size(); ++i) {
+    const ArrayView& array = plan.format.arrays[i];
+    if (!plan.format.layout->arrays[i].holds_values || array.size == 0) continue;
+    const auto bytes = static_cast<std::size_t>(array.bytes());
+    const cudaError_t code = cudaMemcpyAsync(const_cast<void*>(array.data), from, bytes,
+                                             cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream));
+    if (Status s = check(code, "moving new values"); !s) return s;
+    from += bytes;
+  }
+  return {};
 }
 
 std::size_t workspace_bytes(const Plan& plan) { return plan.schedule.workspace_bytes; }

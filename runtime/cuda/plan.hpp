@@ -9,7 +9,7 @@ namespace sptile::runtime::cuda {
 /// Immutable after planning except through refresh.
 class Plan {
  public:
-  const SpmmKernel* kernel = nullptr;
+  const DeviceKernel* kernel = nullptr;
   DeviceInfo device;
   std::int64_t n = 0;
   formats::FormatView format;  ///< arrays on the device

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats/layout/tall.hpp"
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -19,14 +19,14 @@ using F16 =
                  TallKernel<V, MathHalf<D, 8>, 1, 2, 8, 2>, TallKernel<V, MathHalf<D, 8>, 2, 2, 8, 1>>;
 
 template <class Instance>
-constexpr SpmmKernel row(DType values, DType dense, Precision precision) {
+constexpr DeviceKernel row(DType values, DType dense, Precision precision) {
   return {"cuda.tall.staged", values, dense, precision, 80, false, Instance::schedule, Instance::launch};
 }
 
 using Tf32 = MathF32<false>;
 using Split = MathF32<true>;
 
-constexpr SpmmKernel kRows[] = {
+constexpr DeviceKernel kRows[] = {
     row<F32<float, Tf32>>(DType::f32, DType::f32, Precision::tf32),
     row<F32<float, Split>>(DType::f32, DType::f32, Precision::fp32),
     row<F32<Half, Tf32>>(DType::f16, DType::f32, Precision::tf32),
@@ -45,6 +45,6 @@ constexpr SpmmKernel kRows[] = {
 
 }  // namespace
 
-std::span<const SpmmKernel> tall_kernels() { return {kRows, std::size(kRows)}; }
+std::span<const DeviceKernel> tall_kernels() { return {kRows, std::size(kRows)}; }
 
 }  // namespace sptile::runtime::cuda

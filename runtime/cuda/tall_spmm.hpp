@@ -4,11 +4,11 @@
 
 #include <span>
 
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 
 /// Rows of the kernel "cuda.tall.staged".
-std::span<const SpmmKernel> tall_kernels();
+std::span<const DeviceKernel> tall_kernels();
 
 }  // namespace sptile::runtime::cuda

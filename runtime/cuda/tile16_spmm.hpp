@@ -4,16 +4,16 @@
 
 #include <span>
 
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 
-std::span<const SpmmKernel> me_tcf_kernels();
-std::span<const SpmmKernel> bmat_kernels();
-std::span<const SpmmKernel> bmat_staged_kernels();
+std::span<const DeviceKernel> me_tcf_kernels();
+std::span<const DeviceKernel> bmat_kernels();
+std::span<const DeviceKernel> bmat_staged_kernels();
 
 /// bmat by bulk copies, on devices that have them.
-std::span<const SpmmKernel> bmat_bulk_kernels();
+std::span<const DeviceKernel> bmat_bulk_kernels();
 
 struct Sizes16 {
   static constexpr int kSingle = 112, kF32x1 = 104, kF32x2 = 128, kF16x1 = 120, kF16x2 = 168, kF64x1 = 120,

@@ -50,8 +50,8 @@ struct RsTile {
 
 }  // namespace
 
-std::span<const SpmmKernel> bittcf_kernels() { return tile_rows<DirectFamily<BitTcf, Sizes8>>(); }
-std::span<const SpmmKernel> bittcf_staged_kernels() { return tile_rows<StagedFamily<BitTcf, Sizes8>>(); }
-std::span<const SpmmKernel> rs_tile_kernels() { return tile_rows<DirectFamily<RsTile, Sizes8>>(); }
+std::span<const DeviceKernel> bittcf_kernels() { return tile_rows<DirectFamily<BitTcf, Sizes8>>(); }
+std::span<const DeviceKernel> bittcf_staged_kernels() { return tile_rows<StagedFamily<BitTcf, Sizes8>>(); }
+std::span<const DeviceKernel> rs_tile_kernels() { return tile_rows<DirectFamily<RsTile, Sizes8>>(); }
 
 }  // namespace sptile::runtime::cuda

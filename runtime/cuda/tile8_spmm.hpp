@@ -3,12 +3,12 @@
 
 #include <span>
 
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 
-std::span<const SpmmKernel> bittcf_kernels();
-std::span<const SpmmKernel> bittcf_staged_kernels();
-std::span<const SpmmKernel> rs_tile_kernels();
+std::span<const DeviceKernel> bittcf_kernels();
+std::span<const DeviceKernel> bittcf_staged_kernels();
+std::span<const DeviceKernel> rs_tile_kernels();
 
 }  // namespace sptile::runtime::cuda

@@ -82,14 +82,14 @@ struct StagedFamily {
 };
 
 template <class Family, class Instance>
-constexpr SpmmKernel tile_row(DType values, DType dense, Precision precision) {
+constexpr DeviceKernel tile_row(DType values, DType dense, Precision precision) {
   return {Family::kKernel, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
 }
 
 /// All rows of a family.
 template <class Family>
-std::span<const SpmmKernel> tile_rows() {
-  static constexpr SpmmKernel kRows[] = {
+std::span<const DeviceKernel> tile_rows() {
+  static constexpr DeviceKernel kRows[] = {
       tile_row<Family, typename Family::template F32<float, false>>(DType::f32, DType::f32, Precision::tf32),
       tile_row<Family, typename Family::template F32<float, true>>(DType::f32, DType::f32, Precision::fp32),
       tile_row<Family, typename Family::template F32<Half, false>>(DType::f16, DType::f32, Precision::tf32),

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/tile_schedule.hpp"
 
 namespace sptile::runtime::cuda {

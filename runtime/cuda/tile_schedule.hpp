@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/cuda/qualifiers.hpp"
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -19,10 +19,10 @@ TEST_CASE(
   for (const formats::FormatLayout* layout : formats::layouts())
     if (runtime::find_kernel("spmm", layout->name, runtime::Device::cuda) != nullptr)
       formatted.push_back(format_matrix(a, layout->name));
-  std::vector<runtime::SpmmMatrix> matrices;
+  std::vector<runtime::PlanMatrix> matrices;
   for (const Formatted& one : formatted) matrices.push_back(one.matrix());
 
-  runtime::SpmmOptions options{.n = 96, .device = runtime::Device::cuda};
+  runtime::PlanOptions options{.n = 96, .device = runtime::Device::cuda};
   const auto list = runtime::predict_spmm(matrices, options);
   REQUIRE_MESSAGE(list.has_value(), list.error().text());
   CHECK(list->size() >= matrices.size());

@@ -58,11 +58,11 @@ class Stream {
 
 /// Instances that this device can run; of those, the ones that the environment variable
 /// SPTILE_GPU_TEST_KERNEL names, in part: "tall".
-inline std::vector<runtime::cuda::SpmmKernel> runnable_kernels() {
+inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels() {
   const auto device = runtime::cuda::find_device(0);
   const char* const wanted = std::getenv("SPTILE_GPU_TEST_KERNEL");
-  std::vector<runtime::cuda::SpmmKernel> rows;
-  for (const auto& row : runtime::cuda::spmm_kernels())
+  std::vector<runtime::cuda::DeviceKernel> rows;
+  for (const auto& row : runtime::cuda::device_kernels())
     if (row.capability <= device->capability &&
         (wanted == nullptr || row.kernel.find(wanted) != std::string_view::npos))
       rows.push_back(row);
@@ -75,13 +75,13 @@ inline std::string format_of(std::string_view kernel) {
   return std::string(kernel.substr(begin, kernel.find('.', begin) - begin));
 }
 
-inline std::string label(const runtime::cuda::SpmmKernel& row) {
+inline std::string label(const runtime::cuda::DeviceKernel& row) {
   return std::string(row.kernel) + " " + std::string(name_of(row.values)) + " x " +
          std::string(name_of(row.dense)) + " precision " + std::to_string(static_cast<int>(row.precision));
 }
 
-inline runtime::SpmmOptions options_for(const runtime::cuda::SpmmKernel& row, std::int64_t n) {
-  runtime::SpmmOptions options;
+inline runtime::PlanOptions options_for(const runtime::cuda::DeviceKernel& row, std::int64_t n) {
+  runtime::PlanOptions options;
   options.n = n;
   options.dense = row.dense;
   options.device = runtime::Device::cuda;
@@ -139,8 +139,8 @@ struct Shift {
 };
 
 /// Plans, runs and brings C back.
-inline std::vector<std::byte> run_on_device(const runtime::SpmmMatrix& matrix,
-                                            const runtime::SpmmOptions& options, const Dense& dense,
+inline std::vector<std::byte> run_on_device(const runtime::PlanMatrix& matrix,
+                                            const runtime::PlanOptions& options, const Dense& dense,
                                             double alpha = 1, double beta = 0, Shift shift = {}) {
   const auto plan = runtime::plan_spmm(matrix, options);
   REQUIRE_MESSAGE(plan.has_value(), plan.error().message);

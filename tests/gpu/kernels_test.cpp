@@ -4,7 +4,7 @@
 
 using namespace sptile;
 using namespace sptile::test;
-using runtime::cuda::SpmmKernel;
+using runtime::cuda::DeviceKernel;
 
 namespace {
 
@@ -16,7 +16,7 @@ struct Case {
 };
 
 /// Runs one instance and measures every element; also sees that nothing between the rows of C is touched.
-void check_kernel(const SpmmKernel& row, const formats::Csr& a, const Case& c, Random& random) {
+void check_kernel(const DeviceKernel& row, const formats::Csr& a, const Case& c, Random& random) {
   CAPTURE(label(row));
   CAPTURE(a.rows);
   CAPTURE(a.cols);
@@ -56,7 +56,7 @@ constexpr std::int64_t kColumns[] = {1, 2, 7, 8, 16, 31, 32, 33, 64, 100, 128, 2
 
 TEST_CASE("cuda spmm: any number of columns, padded and permuted") {
   Random random(1);
-  for (const SpmmKernel& row : runnable_kernels()) {
+  for (const DeviceKernel& row : runnable_kernels()) {
     const formats::Csr a = random_matrix(45, 70, 0.15, row.values, random);
     for (const std::int64_t n : kColumns) {
       check_kernel(row, a, {.n = n}, random);
@@ -83,7 +83,7 @@ TEST_CASE("cuda spmm: matrices of many shapes and densities") {
                         {300, 7, 0.4},
                         {1000, 900, 0.003},
                         {17, 16, 1}})
-    for (const SpmmKernel& row : runnable_kernels()) {
+    for (const DeviceKernel& row : runnable_kernels()) {
       const formats::Csr a = random_matrix(s.rows, s.cols, s.density, row.values, random);
       for (const std::int64_t n : {5, 32, 128}) check_kernel(row, a, {.n = n}, random);
       check_kernel(row, a, {.n = 72, .pad = 4, .permuted = true, .alpha = 2, .beta = 0.5}, random);
@@ -96,7 +96,7 @@ TEST_CASE("cuda spmm: a dense row, very long rows, empty rows, no entries, no ro
   const auto long_rows = [](std::int64_t r, std::int64_t) { return r % 8 < 3 ? 0.5 : 0.01; };
   const auto empty_rows = [](std::int64_t r, std::int64_t c) { return r % 3 == 1 && c % 2 == 0 ? 0.2 : 0.0; };
   const auto last_rows_empty = [](std::int64_t r, std::int64_t) { return r < 5 ? 0.5 : 0.0; };
-  for (const SpmmKernel& row : runnable_kernels()) {
+  for (const DeviceKernel& row : runnable_kernels()) {
     const auto check = [&](const formats::Csr& a) {
       for (const std::int64_t n : {8, 32, 60, 128, 130}) check_kernel(row, a, {.n = n}, random);
       check_kernel(row, a, {.n = 128, .permuted = true, .alpha = 1, .beta = 3}, random);
@@ -112,7 +112,7 @@ TEST_CASE("cuda spmm: a dense row, very long rows, empty rows, no entries, no ro
 
 TEST_CASE("cuda spmm: operands that start between 16-byte boundaries") {
   Random random(4);
-  for (const SpmmKernel& row : runnable_kernels()) {
+  for (const DeviceKernel& row : runnable_kernels()) {
     const formats::Csr a = random_matrix(50, 60, 0.2, row.values, random);
     const std::size_t element = size_of(row.dense);
     for (const std::int64_t n : {32, 64, 128})
@@ -124,7 +124,7 @@ TEST_CASE("cuda spmm: operands that start between 16-byte boundaries") {
 TEST_CASE("cuda spmm: the same bits every time, also in long rows") {
   Random random(5);
   const auto skewed = [](std::int64_t r, std::int64_t) { return r % 50 == 5 ? 0.9 : 0.02; };
-  for (const SpmmKernel& row : runnable_kernels()) {
+  for (const DeviceKernel& row : runnable_kernels()) {
     CAPTURE(label(row));
     const formats::Csr a = random_matrix(300, 4000, row.values, random, skewed);
     const Dense dense(a, 128, row.dense, random);
@@ -138,7 +138,7 @@ TEST_CASE("cuda spmm: the same bits every time, also in long rows") {
 TEST_CASE(
     "cuda spmm: NaN in rows of B that nothing references goes nowhere; strict kernels keep it to its rows") {
   Random random(6);
-  for (const SpmmKernel& row : runnable_kernels()) {
+  for (const DeviceKernel& row : runnable_kernels()) {
     CAPTURE(label(row));
     const formats::Csr a = random_matrix(60, 40, row.values, random,
                                          [](std::int64_t, std::int64_t c) { return c % 5 == 2 ? 0.0 : 0.1; });
@@ -151,7 +151,7 @@ TEST_CASE(
     for (std::int64_t k = 2; k < a.cols; k += 5) poison_row(k);
     if (row.ieee) poison_row(9);
     const Formatted formatted = format_matrix(a, format_of(row.kernel));
-    runtime::SpmmOptions options = options_for(row, 32);
+    runtime::PlanOptions options = options_for(row, 32);
     options.nonfinite = row.ieee ? runtime::NonFinite::strict : runtime::NonFinite::fast;
     const auto bytes = run_on_device(formatted.matrix(), options, dense);
     const formats::Array c =
@@ -170,7 +170,7 @@ TEST_CASE("cuda spmm: rows of B and C beyond 4 GiB") {
   const std::int64_t stride = std::int64_t{1} << 21, n = 16;
   std::size_t free = 0, total = 0;
   require(cudaMemGetInfo(&free, &total));
-  for (const SpmmKernel& row : runnable_kernels()) {
+  for (const DeviceKernel& row : runnable_kernels()) {
     const formats::Csr a = random_matrix(600, 600, 0.02, row.values, random);
     const std::size_t element = size_of(row.dense), pitch = static_cast<std::size_t>(stride) * element,
                       width = static_cast<std::size_t>(n) * element, bytes = 600 * pitch;

@@ -7,7 +7,7 @@
 
 using namespace sptile;
 using namespace sptile::test;
-using runtime::cuda::SpmmKernel;
+using runtime::cuda::DeviceKernel;
 
 namespace {
 
@@ -26,7 +26,7 @@ struct Graph {
 
 TEST_CASE("cuda plan: a run can be captured in a graph and gives the same bits") {
   Random random(11);
-  for (const SpmmKernel& row : runnable_kernels()) {
+  for (const DeviceKernel& row : runnable_kernels()) {
     CAPTURE(label(row));
     const formats::Csr a = random_matrix(300, 1500, row.values, random, skewed);
     const Dense dense(a, 64, row.dense, random);
@@ -54,7 +54,7 @@ TEST_CASE("cuda plan: a run can be captured in a graph and gives the same bits")
 
 TEST_CASE("cuda plan: runs on two streams at once, each with a workspace") {
   Random random(12);
-  for (const SpmmKernel& row : runnable_kernels()) {
+  for (const DeviceKernel& row : runnable_kernels()) {
     CAPTURE(label(row));
     const formats::Csr a = random_matrix(400, 3000, row.values, random, skewed);
     const Dense dense(a, 128, row.dense, random);
@@ -81,14 +81,14 @@ TEST_CASE("cuda plan: runs on two streams at once, each with a workspace") {
 
 TEST_CASE("cuda plan: refreshed values, from host or device memory, give what a new plan gives") {
   Random random(13);
-  for (const SpmmKernel& row : runnable_kernels()) {
+  for (const DeviceKernel& row : runnable_kernels()) {
     if (row.values == DType::none) continue;
     CAPTURE(label(row));
     const formats::Csr a = random_matrix(150, 600, row.values, random, skewed);
     const Dense dense(a, 40, row.dense, random);
     const auto order = random_order(a.rows, random);
     const Formatted formatted = format_matrix(a, format_of(row.kernel), order);
-    runtime::SpmmOptions options = options_for(row, 40);
+    runtime::PlanOptions options = options_for(row, 40);
     options.refreshable = true;
     const auto plan = runtime::plan_spmm(formatted.matrix(), options);
     REQUIRE_MESSAGE(plan.has_value(), plan.error().message);
@@ -113,7 +113,7 @@ TEST_CASE("cuda plan: the matrix is not needed any more once it is planned") {
   Random random(14);
   const formats::Csr a = random_matrix(80, 90, 0.1, DType::f32, random);
   const Dense dense(a, 32, DType::f32, random);
-  std::shared_ptr<runtime::SpmmPlan> plan;
+  std::shared_ptr<runtime::ProductPlan> plan;
   {
     Formatted formatted = format_matrix(a, "csr");
     plan = *runtime::plan_spmm(formatted.matrix(), {.n = 32, .device = runtime::Device::cuda});
@@ -144,7 +144,7 @@ TEST_CASE("cuda plan: errors say what is wrong and what is there") {
   Random random(16);
   const formats::Csr a = random_matrix(20, 20, 0.2, DType::f32, random);
   const Formatted csr = format_matrix(a, "csr"), tiles = format_matrix(a, "bittcf");
-  const auto error = [&](const runtime::SpmmMatrix& matrix, runtime::SpmmOptions options) {
+  const auto error = [&](const runtime::PlanMatrix& matrix, runtime::PlanOptions options) {
     options.device = runtime::Device::cuda;
     const auto plan = runtime::plan_spmm(matrix, options);
     REQUIRE(!plan);
@@ -176,11 +176,11 @@ TEST_CASE("cuda plan: every kernel of the table has instances, and every instanc
     if (kernel.device != runtime::Device::cuda) continue;
     CAPTURE(kernel.name);
     int instances = 0;
-    for (const SpmmKernel& row : runtime::cuda::spmm_kernels()) instances += row.kernel == kernel.name;
+    for (const DeviceKernel& row : runtime::cuda::device_kernels()) instances += row.kernel == kernel.name;
     CHECK(instances > 0);
     CHECK(format_of(kernel.name) == kernel.format);
   }
-  for (const SpmmKernel& row : runtime::cuda::spmm_kernels()) {
+  for (const DeviceKernel& row : runtime::cuda::device_kernels()) {
     CAPTURE(row.kernel);
     bool listed = false;
     for (const runtime::Kernel& kernel : runtime::kernels()) listed = listed || kernel.name == row.kernel;

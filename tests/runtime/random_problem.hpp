@@ -68,7 +68,7 @@ struct Formatted {
   std::vector<std::int32_t> order;
   formats::Array value_source;
 
-  [[nodiscard]] runtime::SpmmMatrix matrix() const {
+  [[nodiscard]] runtime::PlanMatrix matrix() const {
     return {data.view(), order, value_source.view(), nullptr};
   }
 };

@@ -17,7 +17,7 @@
 using namespace sptile;
 using namespace sptile::test;
 using runtime::Kernel;
-using runtime::SpmmOptions;
+using runtime::PlanOptions;
 
 namespace {
 
@@ -30,7 +30,7 @@ std::vector<Kernel> cpu_kernels() {
 }
 
 /// Plans, runs and returns the bytes of C.
-std::vector<std::byte> run_once(const runtime::SpmmMatrix& matrix, const SpmmOptions& options,
+std::vector<std::byte> run_once(const runtime::PlanMatrix& matrix, const PlanOptions& options,
                                 const Dense& dense, double alpha = 1, double beta = 0) {
   auto plan = runtime::plan_spmm(matrix, options);
   REQUIRE_MESSAGE(plan.has_value(), plan.error().message);
@@ -46,7 +46,7 @@ void check_kernel(const Kernel& kernel, const formats::Csr& a, const Dense& dens
   CAPTURE(kernel.name);
   const Formatted formatted = format_matrix(a, kernel.format, order);
   const std::vector<std::byte> before = dense.c_bytes();
-  SpmmOptions options{.n = dense.n, .dense = dense.dtype, .kernel = kernel.name, .threads = 2};
+  PlanOptions options{.n = dense.n, .dense = dense.dtype, .kernel = kernel.name, .threads = 2};
   std::vector<std::byte> c = run_once(formatted.matrix(), options, dense, alpha, beta);
   const double error = runtime::relative_error(a.view(), dense.n, dense.dtype,
                                                operands(dense, c.data(), alpha, beta), before.data());
@@ -318,7 +318,7 @@ TEST_CASE("spmm: plans that make no sense or find no kernel say what would work"
   Random random(12);
   const formats::Csr a = random_matrix(20, 20, 0.2, DType::f32, random);
   const Formatted csr = format_matrix(a, "csr");
-  const auto error = [&](const runtime::SpmmMatrix& matrix, const SpmmOptions& options) {
+  const auto error = [&](const runtime::PlanMatrix& matrix, const PlanOptions& options) {
     const auto plan = runtime::plan_spmm(matrix, options);
     REQUIRE(!plan);
     return plan.error();
@@ -339,7 +339,7 @@ TEST_CASE("spmm: plans that make no sense or find no kernel say what would work"
   CHECK(kernel.code == Errc::usage);
   CHECK(kernel.message.find("cpu.csr.generic") != std::string::npos);
 
-  runtime::SpmmMatrix wrong_order = csr.matrix();
+  runtime::PlanMatrix wrong_order = csr.matrix();
   std::vector<std::int32_t> order = random_order(20, random);
   order[3] = order[4];
   wrong_order.row_order = order;

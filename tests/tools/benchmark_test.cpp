@@ -17,7 +17,7 @@ class FakeDevice final : public Measurer {
  public:
   explicit FakeDevice(std::vector<std::string>& asked) : asked_(asked) {}
 
-  Result<Measured> measure(const TypedMatrix& matrix, const runtime::SpmmMatrix& a,
+  Result<Measured> measure(const TypedMatrix& matrix, const runtime::PlanMatrix& a,
                            const SpmmRequest& request) override {
     const std::string format(a.format.layout->name);
     if (format == "csr" && request.precision == "tf32")

@@ -67,21 +67,21 @@ class Sampler {
   Status run_columns(const formats::CsrView& a, Operands& operands);
   Status run_candidates(const formats::CsrView& a, Operands& operands, std::optional<Precision> precision);
   Status run_one(const formats::CsrView& a, Operands& operands, const runtime::Candidate& candidate,
-                 const runtime::SpmmOptions& options);
+                 const runtime::PlanOptions& options);
   [[nodiscard]] bool is_known(const runtime::Candidate& candidate, const Operands& operands) const;
   [[nodiscard]] runtime::Device device() const {
     return plan_.bench != nullptr ? runtime::Device::cuda : runtime::Device::cpu;
   }
   Result<double> seconds_on_device(const runtime::Candidate& candidate);
   Result<double> seconds_on_cpu(const formats::CsrView& a, Operands& operands,
-                                const runtime::Candidate& candidate, const runtime::SpmmOptions& options);
+                                const runtime::Candidate& candidate, const runtime::PlanOptions& options);
 
   Session& session_;
   const std::string& name_;
   const SamplingPlan& plan_;
   std::vector<Sample>& samples_;
   std::vector<formats::FormatData> converted_;
-  std::vector<runtime::SpmmMatrix> matrices_;
+  std::vector<runtime::PlanMatrix> matrices_;
 };
 
 bool Sampler::is_known(const runtime::Candidate& candidate, const Operands& operands) const {
@@ -105,8 +105,8 @@ Result<double> Sampler::seconds_on_device(const runtime::Candidate& candidate) {
 // Others use the CPU, too: the least of some runs; slow ones are repeated less.
 Result<double> Sampler::seconds_on_cpu(const formats::CsrView& a, Operands& operands,
                                        const runtime::Candidate& candidate,
-                                       const runtime::SpmmOptions& options) {
-  runtime::SpmmOptions one = options;
+                                       const runtime::PlanOptions& options) {
+  runtime::PlanOptions one = options;
   one.kernel = candidate.kernel->name;
   one.trusted = true;
   const auto plan = runtime::plan_spmm(matrices_[candidate.matrix], one);
@@ -129,7 +129,7 @@ Result<double> Sampler::seconds_on_cpu(const formats::CsrView& a, Operands& oper
 }
 
 Status Sampler::run_one(const formats::CsrView& a, Operands& operands, const runtime::Candidate& candidate,
-                        const runtime::SpmmOptions& options) {
+                        const runtime::PlanOptions& options) {
   const auto took =
       plan_.bench != nullptr ? seconds_on_device(candidate) : seconds_on_cpu(a, operands, candidate, options);
   if (!took) return tl::unexpected(took.error());
@@ -146,7 +146,7 @@ Status Sampler::run_one(const formats::CsrView& a, Operands& operands, const run
 
 Status Sampler::run_candidates(const formats::CsrView& a, Operands& operands,
                                std::optional<Precision> precision) {
-  runtime::SpmmOptions options;
+  runtime::PlanOptions options;
   options.n = operands.n;
   options.dense = operands.dense;
   options.device = device();

@@ -22,8 +22,8 @@ struct RunOptions {
 };
 
 // What plan_spmm would be asked; names are checked.
-runtime::SpmmOptions plan_options(const Session& session, const SpmmRequest& request, DType values) {
-  runtime::SpmmOptions options;
+runtime::PlanOptions plan_options(const Session& session, const SpmmRequest& request, DType values) {
+  runtime::PlanOptions options;
   options.n = request.n;
   options.dense = dense_type(request, values);
   options.device = device_named(request.device);
@@ -34,10 +34,10 @@ runtime::SpmmOptions plan_options(const Session& session, const SpmmRequest& req
 }
 
 // The formats to choose from. Those that the bundle does not hold are refused with what it holds.
-Result<std::vector<runtime::SpmmMatrix>> formats_to_try(const std::shared_ptr<const runtime::Bundle>& bundle,
+Result<std::vector<runtime::PlanMatrix>> formats_to_try(const std::shared_ptr<const runtime::Bundle>& bundle,
                                                         const RunOptions& options) {
   if (options.format == "auto") return runtime::matrices_of(bundle, {});
-  std::vector<runtime::SpmmMatrix> matrices;
+  std::vector<runtime::PlanMatrix> matrices;
   for (const std::string& name : CLI::detail::split(options.format, ',')) {
     const auto view = held_format(*bundle, options.bundle, name);
     if (!view) return tl::unexpected(view.error());
@@ -120,7 +120,7 @@ Status run_run(Session& session, const RunOptions& options) {
     candidates = std::move(*list);
   }
   const runtime::Candidate* const chosen = runtime::chosen_of(candidates);
-  const runtime::SpmmMatrix& a = (*matrices)[chosen == nullptr ? 0 : chosen->matrix];
+  const runtime::PlanMatrix& a = (*matrices)[chosen == nullptr ? 0 : chosen->matrix];
   SpmmRequest request = options.request;
   if (chosen != nullptr) request.kernel = chosen->kernel->name;  // else planning says what is wrong
   if (options.request.check)                                     // the reference trusts its input

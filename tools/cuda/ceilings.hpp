@@ -1,7 +1,7 @@
 // What the memory of a device can do, measured.
 #pragma once
 
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 #include "tools/roofline.hpp"
 
 namespace sptile::tools::cuda {

@@ -72,7 +72,7 @@ class CudaBench final : public DeviceBench {
 
   Status set_matrix(const formats::CsrView& source, DType dense) override;
   Status set_columns(std::int64_t n) override;
-  Result<DeviceMeasurement> measure(const runtime::SpmmMatrix& a, const SpmmRequest& request) override;
+  Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const SpmmRequest& request) override;
   Result<DeviceMeasurement> measure_cusparse(std::string_view kernel) override;
 
  private:
@@ -180,8 +180,8 @@ Status CudaBench::check_and_time(const cuda::Launch& launch, runtime::Precision 
   return {};
 }
 
-Result<DeviceMeasurement> CudaBench::measure(const runtime::SpmmMatrix& a, const SpmmRequest& request) {
-  runtime::SpmmOptions options;
+Result<DeviceMeasurement> CudaBench::measure(const runtime::PlanMatrix& a, const SpmmRequest& request) {
+  runtime::PlanOptions options;
   options.n = n_;
   options.dense = csr_.dtype;
   options.device = runtime::Device::cuda;

@@ -47,7 +47,7 @@ class DeviceBench {
 
   /// Plans, checks, times. Planning is timed the second time, when device and pinned memory are warm.
   /// Errc::unsupported when no kernel forms products of exactly the precision that is asked for.
-  virtual Result<DeviceMeasurement> measure(const runtime::SpmmMatrix& a, const SpmmRequest& request) = 0;
+  virtual Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const SpmmRequest& request) = 0;
 
   /// The same for cuSPARSE, see cusparse_yardsticks.
   virtual Result<DeviceMeasurement> measure_cusparse(std::string_view kernel) = 0;

@@ -16,7 +16,7 @@
 using namespace sptile;
 using namespace sptile::test;
 using runtime::Candidate;
-using runtime::SpmmOptions;
+using runtime::PlanOptions;
 
 namespace {
 
@@ -48,7 +48,7 @@ struct Problem {
   formats::Csr a = random_matrix(100, 80, 0.1, DType::f32, random);
   Formatted csr = format_matrix(a, "csr"), bittcf = format_matrix(a, "bittcf"),
             bmat = format_matrix(a, "bmat");
-  std::vector<runtime::SpmmMatrix> matrices = {csr.matrix(), bittcf.matrix(), bmat.matrix()};
+  std::vector<runtime::PlanMatrix> matrices = {csr.matrix(), bittcf.matrix(), bmat.matrix()};
 };
 
 std::string chosen_format(const Result<std::vector<Candidate>>& list) {
@@ -70,7 +70,7 @@ std::string costs(std::string_view format, double launch) {
 TEST_CASE("choice: csr without a model, the fastest predicted with one") {
   const ProfilePlaces places;
   const Problem p;
-  const SpmmOptions options{.n = 32};
+  const PlanOptions options{.n = 32};
   CHECK(chosen_format(runtime::predict_spmm(p.matrices, options)) == "csr");
   places.name("device cpu 0 x\n" + costs("csr", 3) + costs("bittcf", 2) + costs("bmat", 4));
   const auto list = runtime::predict_spmm(p.matrices, options);

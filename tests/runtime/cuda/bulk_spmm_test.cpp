@@ -16,7 +16,7 @@
 using namespace sptile;
 using namespace sptile::test;
 using runtime::cuda::Schedule;
-using runtime::cuda::SpmmKernel;
+using runtime::cuda::DeviceKernel;
 
 namespace {
 
@@ -27,7 +27,7 @@ struct Case {
   int sm_count = 1;
 };
 
-Schedule check_product(const SpmmKernel& kernel, const formats::Csr& a, const Case& c, Random& random) {
+Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const Case& c, Random& random) {
   const Formatted formatted =
       format_matrix(a, "bmat", c.permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
   return check_emulated_product(kernel,
@@ -47,7 +47,7 @@ Schedule check_product(const SpmmKernel& kernel, const formats::Csr& a, const Ca
 
 TEST_CASE("bulk kernels: every instance multiplies an uneven matrix, slices in one pass and in several") {
   Random random(1);
-  for (const SpmmKernel& kernel : runtime::cuda::bmat_bulk_kernels())
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels())
     for (const std::int64_t n : {72, 264})
       check_product(kernel, uneven_matrix(75, 90, kernel.values, random), {.n = n, .permuted = n == 72},
                     random);
@@ -55,7 +55,7 @@ TEST_CASE("bulk kernels: every instance multiplies an uneven matrix, slices in o
 
 TEST_CASE("bulk kernels: any number of columns, any leading dimension") {
   Random random(2);
-  for (const SpmmKernel& kernel : runtime::cuda::bmat_bulk_kernels())
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels())
     for (const std::int64_t n : {1, 17, 40, 136})
       for (const std::int64_t pad : {0, 1, 8}) {
         if (kernel.values == DType::none && n != 40) continue;
@@ -68,7 +68,7 @@ TEST_CASE("bulk kernels: any number of columns, any leading dimension") {
 
 TEST_CASE("bulk kernels: windows in pieces, blocks with several pieces") {
   Random random(3);
-  for (const SpmmKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
     if (kernel.dense != DType::f32 && kernel.values == DType::none) continue;
     const formats::Csr a = random_matrix(60, 800, kernel.values, random, [](std::int64_t r, std::int64_t) {
       return r == 9 ? 0.95 : r < 16 ? 0.05 : r < 48 ? 0.0 : 0.02;
@@ -83,7 +83,7 @@ TEST_CASE("bulk kernels: windows in pieces, blocks with several pieces") {
 
 TEST_CASE("bulk kernels: a window in more pieces than one warp adds up") {
   Random random(5);
-  for (const SpmmKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
     if (kernel.values != DType::f32 && kernel.values != DType::f64) continue;
     const formats::Csr a = random_matrix(20, 4000, kernel.values, random,
                                          [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.01; });
@@ -96,7 +96,7 @@ TEST_CASE("bulk kernels: a window in more pieces than one warp adds up") {
 
 TEST_CASE("bulk kernels: matrices without rows, columns or entries") {
   Random random(4);
-  for (const SpmmKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
     const auto check = [&](std::int64_t rows, std::int64_t cols, double density, const Case& c) {
       check_product(kernel, random_matrix(rows, cols, density, kernel.values, random), c, random);
     };

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cuda/spmm_kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 #include "tests/runtime/cuda/emulated_block.hpp"
 #include "tests/runtime/random_problem.hpp"
 
@@ -67,7 +67,7 @@ struct EmulatedProduct {
 
 /// Multiplies, compares with the reference, looks between the rows of C and at the counters; gives the
 /// schedule.
-inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::SpmmKernel& kernel,
+inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::DeviceKernel& kernel,
                                                       const EmulatedProduct& p, Random& random) {
   CAPTURE(kernel.kernel);
   CAPTURE(name_of(kernel.values));

@@ -14,7 +14,7 @@
 
 using namespace sptile;
 using namespace sptile::test;
-using runtime::cuda::SpmmKernel;
+using runtime::cuda::DeviceKernel;
 
 namespace {
 
@@ -26,7 +26,7 @@ struct Case {
   int sm_count = 1, capability = 90;
 };
 
-void check_product(const SpmmKernel& kernel, const formats::Csr& source, const Case& c, Random& random) {
+void check_product(const DeviceKernel& kernel, const formats::Csr& source, const Case& c, Random& random) {
   CAPTURE(c.level);
   const auto order = c.permuted ? random_order(source.rows, random) : std::vector<std::int32_t>{};
   const formats::Csr a =
@@ -60,7 +60,7 @@ void check_product(const SpmmKernel& kernel, const formats::Csr& source, const C
 
 TEST_CASE("tall kernels: every instance multiplies an uneven matrix, at every height") {
   Random random(1);
-  for (const SpmmKernel& kernel : runtime::cuda::tall_kernels())
+  for (const DeviceKernel& kernel : runtime::cuda::tall_kernels())
     for (int level = 0; level < 4; ++level)
       for (const std::int64_t n : {32, 72})
         check_product(kernel, uneven_matrix(75, 90, kernel.values, random),
@@ -69,7 +69,7 @@ TEST_CASE("tall kernels: every instance multiplies an uneven matrix, at every he
 
 TEST_CASE("tall kernels: any number of columns, any leading dimension") {
   Random random(2);
-  for (const SpmmKernel& kernel : runtime::cuda::tall_kernels())
+  for (const DeviceKernel& kernel : runtime::cuda::tall_kernels())
     for (const auto& [n, pad] : kRagged) {
       const Case c = {
           .level = static_cast<int>(n) % 4, .n = n, .pad = pad, .permuted = true, .alpha = -0.5, .beta = 2};
@@ -80,7 +80,7 @@ TEST_CASE("tall kernels: any number of columns, any leading dimension") {
 
 TEST_CASE("tall kernels: long windows in pieces") {
   Random random(3);
-  for (const SpmmKernel& kernel : runtime::cuda::tall_kernels()) {
+  for (const DeviceKernel& kernel : runtime::cuda::tall_kernels()) {
     if (kernel.dense != DType::f32 && kernel.values == DType::none) continue;
     const formats::Csr a = random_matrix(150, 1500, kernel.values, random,
                                          [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.05; });
@@ -101,7 +101,7 @@ TEST_CASE("tall kernels: long windows in pieces") {
 
 TEST_CASE("tall kernels: matrices without rows, columns or entries") {
   Random random(4);
-  for (const SpmmKernel& kernel : runtime::cuda::tall_kernels()) {
+  for (const DeviceKernel& kernel : runtime::cuda::tall_kernels()) {
     const auto check = [&](std::int64_t rows, std::int64_t cols, double density, const Case& c) {
       check_product(kernel, random_matrix(rows, cols, density, kernel.values, random), c, random);
     };

@@ -17,26 +17,26 @@ using namespace sptile;
 using namespace sptile::test;
 using runtime::cuda::DeviceInfo;
 using runtime::cuda::Schedule;
-using runtime::cuda::SpmmKernel;
+using runtime::cuda::DeviceKernel;
 
 namespace {
 
-std::vector<SpmmKernel> tile_kernels() {
-  std::vector<SpmmKernel> all;
+std::vector<DeviceKernel> tile_kernels() {
+  std::vector<DeviceKernel> all;
   for (const auto family :
        {runtime::cuda::bittcf_kernels, runtime::cuda::bittcf_staged_kernels, runtime::cuda::rs_tile_kernels,
         runtime::cuda::me_tcf_kernels, runtime::cuda::bmat_kernels, runtime::cuda::bmat_staged_kernels})
-    for (const SpmmKernel& row : family()) all.push_back(row);
+    for (const DeviceKernel& row : family()) all.push_back(row);
   return all;
 }
 
-std::string format_of(const SpmmKernel& kernel) {
+std::string format_of(const DeviceKernel& kernel) {
   const std::string name(kernel.kernel.substr(5));
   return name.substr(0, name.find('.'));
 }
 
 /// Copies happen at once in every other product, as late as they may in the others.
-Schedule check_product(const SpmmKernel& kernel, const formats::Csr& a, std::int64_t n, std::int64_t pad,
+Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, std::int64_t n, std::int64_t pad,
                        Random& random, bool permuted, double alpha, double beta, const DeviceInfo& device) {
   const Formatted formatted = format_matrix(
       a, format_of(kernel), permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
@@ -58,7 +58,7 @@ Schedule check_product(const SpmmKernel& kernel, const formats::Csr& a, std::int
 
 TEST_CASE("tile kernels: every instance multiplies an uneven matrix") {
   Random random(1);
-  for (const SpmmKernel& kernel : tile_kernels())
+  for (const DeviceKernel& kernel : tile_kernels())
     for (const std::int64_t n : {32, 128})
       check_product(kernel, uneven_matrix(75, 90, kernel.values, random), n, 0, random, n == 32, 1, 0,
                     emulated_device());
@@ -66,7 +66,7 @@ TEST_CASE("tile kernels: every instance multiplies an uneven matrix") {
 
 TEST_CASE("tile kernels: any number of columns, any leading dimension") {
   Random random(2);
-  for (const SpmmKernel& kernel : tile_kernels())
+  for (const DeviceKernel& kernel : tile_kernels())
     for (const auto& [n, pad] : kRagged)
       if (kernel.values != DType::none || n == 17)
         check_product(kernel, uneven_matrix(29, 40, kernel.values, random), n, pad, random, true, -0.5, 2,
@@ -75,7 +75,7 @@ TEST_CASE("tile kernels: any number of columns, any leading dimension") {
 
 TEST_CASE("tile kernels: long windows in pieces") {
   Random random(3);
-  for (const SpmmKernel& kernel : tile_kernels()) {
+  for (const DeviceKernel& kernel : tile_kernels()) {
     if (kernel.dense != DType::f32 && kernel.values == DType::none) continue;
     const formats::Csr a = random_matrix(20, 1500, kernel.values, random,
                                          [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.05; });
@@ -87,7 +87,7 @@ TEST_CASE("tile kernels: long windows in pieces") {
 
 TEST_CASE("tile kernels: matrices without rows, columns or entries") {
   Random random(4);
-  for (const SpmmKernel& kernel : tile_kernels()) {
+  for (const DeviceKernel& kernel : tile_kernels()) {
     check_product(kernel, random_matrix(19, 7, 0, kernel.values, random), 8, 0, random, false, 1, 0,
                   emulated_device());
     check_product(kernel, random_matrix(19, 7, 0, kernel.values, random), 5, 1, random, false, 1, 3,
@@ -105,7 +105,7 @@ TEST_CASE("tile kernels: slices of B one after the other when they do not fit in
   Random random(5);
   DeviceInfo device = emulated_device();
   device.l2_bytes = 90 * 64 * 4;
-  for (const SpmmKernel& kernel : tile_kernels()) {
+  for (const DeviceKernel& kernel : tile_kernels()) {
     if (kernel.values == DType::none) continue;
     const Schedule schedule = check_product(kernel, uneven_matrix(75, 90, kernel.values, random), 264, 8,
                                             random, true, 1, 0, device);

@@ -1,4 +1,4 @@
-// What plan_spmm makes and run reads.
+// What plan_spmm and plan_sddmm make and run reads.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,17 @@
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels.hpp"
-#include "runtime/spmm.hpp"
+#include "runtime/plan.hpp"
 #include "runtime/spmm/cpu_kernels.hpp"
 
 namespace sptile::runtime {
 
 /// Immutable after planning except through refresh_values; run needs no other memory.
-class SpmmPlan {
+class ProductPlan {
  public:
-  SpmmMatrix matrix;  ///< value arrays point into own_values when refreshable
-  SpmmOptions options;
+  std::string_view op;  ///< of kernels(): "spmm"
+  PlanMatrix matrix;    ///< value arrays point into own_values when refreshable
+  PlanOptions options;
   DType values = DType::none;  ///< element type of A; none for a pattern
   const Kernel* kernel = nullptr;
   Precision precision = Precision::fp32;
@@ -28,6 +29,17 @@ class SpmmPlan {
   std::vector<std::byte> own_values;     ///< all value arrays of the format, one after the other
 };
 
+/// What plan_spmm and plan_sddmm do.
+Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const PlanMatrix& a,
+                                                  const PlanOptions& options);
+
+/// Verifies before a run that a row-major operand of so many rows is there and can be addressed.
+Status check_operand(const ProductPlan& plan, const char* name, const void* data, std::int64_t stride,
+                     std::int64_t rows);
+
+/// Errc::usage when the plan is of another operation.
+Status check_operation(const ProductPlan& plan, std::string_view op);
+
 /// True when a kernel for the CPU has an instance for these types.
 bool has_instance(const Kernel& kernel, DType values, DType dense);
 
@@ -36,10 +48,10 @@ Precision cpu_precision(DType values, DType dense);
 
 /// Finds the instance of a CUDA kernel that a plan would run on a device: of its precisions the default one,
 /// or the least exact one that satisfies options.precision. Null when there is none.
-const cuda::SpmmKernel* find_instance(const Kernel& kernel, DType values, const SpmmOptions& options,
-                                      const cuda::DeviceInfo& device);
+const cuda::DeviceKernel* find_instance(const Kernel& kernel, DType values, const PlanOptions& options,
+                                        const cuda::DeviceInfo& device);
 
 /// Chooses the CUDA kernel for a checked matrix, divides its work and uploads both.
-Status plan_on_device(SpmmPlan& plan, const cuda::DeviceInfo& device);
+Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device);
 
 }  // namespace sptile::runtime

@@ -12,7 +12,7 @@
 
 #include "formats/dtype.hpp"
 #include "formats/layout/format_layout.hpp"
-#include "runtime/spmm.hpp"
+#include "runtime/plan.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -36,6 +36,8 @@ struct Schedule {
   std::size_t workspace_bytes = 0;
 };
 
+class SideStream;
+
 /// Everything one launch needs. Arrays of `format` and all pointers but `host` are in device memory.
 struct Launch {
   formats::FormatView format;
@@ -43,21 +45,28 @@ struct Launch {
   const std::byte* schedule = nullptr;
   std::byte* workspace = nullptr;
   const Schedule* host = nullptr;  ///< its `numbers`; `bytes` are gone
-  const void* b = nullptr;
+  const void* b = nullptr;         ///< SpMM
   std::int64_t ldb = 0;
   void* c = nullptr;
   std::int64_t ldc = 0;
+  const void* x = nullptr;  ///< SDDMM
+  std::int64_t ldx = 0;
+  const void* y = nullptr;
+  std::int64_t ldy = 0;
+  void* out = nullptr;
+  bool scaled = false;
   std::int64_t n = 0;
   double alpha = 1, beta = 0;
   const DeviceInfo* device = nullptr;
+  SideStream* side = nullptr;  ///< for kernels in two streams; null: the plan has none
 };
 
 /// One instance of a kernel. The same kernel may have several for one pair of types: the first is its default
 /// precision.
-struct SpmmKernel {
+struct DeviceKernel {
   std::string_view kernel;  ///< its name in kernels(): "cuda.bittcf.mma"
   DType values;             ///< of A; none for a pattern
-  DType dense;              ///< of B and C
+  DType dense;              ///< of the dense operands
   Precision precision;
   int capability;  ///< the least that it runs on: 80
   bool ieee;       ///< never multiplies a zero that is not an entry, so NaN and infinity in B stay where they
@@ -66,9 +75,10 @@ struct SpmmKernel {
   /// Divides the work of a checked matrix whose arrays are in host memory.
   Schedule (*schedule)(const formats::FormatView& host, std::span<const std::int32_t> row_order,
                        std::int64_t n, const DeviceInfo& device);
-  /// Enqueues C = alpha A B + beta C: allocates nothing, never waits, writes every row of C. Returns a
-  /// cudaError_t.
+  /// Enqueues the product: allocates nothing, never waits, writes every row of C or every entry of the
+  /// result. Returns a cudaError_t.
   int (*launch)(const Launch& launch, void* stream) noexcept;
+  bool any_values = false;  ///< serves every type of values: `values` says nothing
 };
 
 }  // namespace sptile::runtime::cuda

@@ -1,4 +1,4 @@
-#include "runtime/spmm_plan.hpp"
+#include "runtime/product_plan.hpp"
 
 #include <omp.h>
 
@@ -16,9 +16,10 @@ using formats::FormatView;
 
 constexpr int kMaxThreads = 4096;
 
-Status check_options(const SpmmOptions& options) {
+Status check_options(const PlanOptions& options) {
   if (options.n < 1)
-    return fail(Errc::usage, "plan: n = " + std::to_string(options.n) + "; B needs at least one column");
+    return fail(Errc::usage,
+                "plan: n = " + std::to_string(options.n) + "; the dense operands need at least one column");
   if (options.threads < 0 || options.threads > kMaxThreads)
     return fail(Errc::usage, "plan: threads = " + std::to_string(options.threads) + "; use 0 (all) to " +
                                  std::to_string(kMaxThreads));
@@ -26,7 +27,7 @@ Status check_options(const SpmmOptions& options) {
 }
 
 /// Offsets into B and C are counted in 64-bit bytes; leading dimensions are checked again by run.
-Status check_extent(const FormatView& a, const SpmmOptions& options) {
+Status check_extent(const FormatView& a, const PlanOptions& options) {
   std::int64_t bytes = 0;
   const std::int64_t rows = std::max(a.rows, a.cols);
   if (__builtin_mul_overflow(rows, options.n, &bytes) || __builtin_mul_overflow(bytes, 8, &bytes))
@@ -35,7 +36,7 @@ Status check_extent(const FormatView& a, const SpmmOptions& options) {
   return {};
 }
 
-Status check_row_order(const SpmmMatrix& a, bool trusted) {
+Status check_row_order(const PlanMatrix& a, bool trusted) {
   const std::int64_t rows = a.format.rows;
   if (a.row_order.empty()) return {};
   if (std::ssize(a.row_order) != rows)
@@ -53,22 +54,18 @@ Status check_row_order(const SpmmMatrix& a, bool trusted) {
   return {};
 }
 
-Status check_matrix(const SpmmMatrix& a, bool trusted) {
+Status check_matrix(const PlanMatrix& a, bool trusted) {
   if (a.format.layout == nullptr) return fail(Errc::usage, "plan: the matrix has no format");
   if (Status s = a.format.layout->check_lengths(a.format); !s) return s;
   if (Status s = check_row_order(a, trusted); !s) return s;
   return trusted ? Status{} : a.format.layout->check_contents(a.format);
 }
 
-const Kernel* pick_kernel(const FormatView& a, const SpmmOptions& options) {
-  return find_kernel("spmm", a.layout->name, options.device, options.kernel);
-}
-
 /// Says which kernels would have been there.
-std::string kernel_choices(const FormatView& a) {
+std::string kernel_choices(std::string_view op, const FormatView& a) {
   std::string names;
   for (const Kernel& kernel : kernels())
-    if (kernel.op == "spmm" && kernel.device == Device::cpu && kernel.format == a.layout->name &&
+    if (kernel.op == op && kernel.device == Device::cpu && kernel.format == a.layout->name &&
         available(kernel))
       names += (names.empty() ? "" : ", ") + std::string(kernel.name);
   return names.empty() ? "none on this machine" : names;
@@ -101,7 +98,7 @@ void for_each_values(FormatView& view, F f) {
 
 bool is_csr(const FormatView& view) { return view.layout->name == "csr"; }
 
-Status check_value_source(const SpmmMatrix& a, bool trusted) {
+Status check_value_source(const PlanMatrix& a, bool trusted) {
   if (is_csr(a.format) && !a.value_source.present()) return {};
   if (a.value_source.dtype != DType::i64 || a.value_source.size != a.format.nnz)
     return fail(Errc::usage,
@@ -116,7 +113,7 @@ Status check_value_source(const SpmmMatrix& a, bool trusted) {
 }
 
 /// Copies the values and lets the plan's format point to the copy.
-void own_values(SpmmPlan& plan) {
+void own_values(ProductPlan& plan) {
   std::size_t bytes = 0;
   for_each_values(plan.matrix.format,
                   [&](const ArrayView& v) { bytes += static_cast<std::size_t>(v.bytes()); });
@@ -129,7 +126,7 @@ void own_values(SpmmPlan& plan) {
   });
 }
 
-void set_work(SpmmPlan& plan) {
+void set_work(ProductPlan& plan) {
   int threads = plan.options.threads > 0 ? plan.options.threads : omp_get_max_threads();
   WorkPlan work = divide_work(plan.matrix.format, plan.options.n, threads);
   plan.chunks = std::move(work.chunks);
@@ -137,15 +134,15 @@ void set_work(SpmmPlan& plan) {
   plan.threads = static_cast<int>(std::min<std::int64_t>(threads, std::ssize(plan.chunks)));
 }
 
-Status plan_on_cpu(SpmmPlan& plan) {
-  const SpmmOptions& options = plan.options;
+Status plan_on_cpu(ProductPlan& plan) {
+  const PlanOptions& options = plan.options;
   const FormatView& format = plan.matrix.format;
-  plan.kernel = pick_kernel(format, options);
+  plan.kernel = find_kernel(plan.op, format.layout->name, options.device, options.kernel);
   if (plan.kernel == nullptr)
     return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
-                "plan: no kernel " + std::string(options.kernel) + " for spmm with format " +
-                    std::string(format.layout->name) +
-                    " on this machine; there is: " + kernel_choices(format));
+                "plan: no kernel " + std::string(options.kernel) + " for " + std::string(plan.op) +
+                    " with format " + std::string(format.layout->name) +
+                    " on this machine; there is: " + kernel_choices(plan.op, format));
   plan.run_chunk = find_function(*plan.kernel, plan.values, options.dense);
   if (plan.run_chunk == nullptr) {
     const std::string type = plan.values == DType::none ? "pattern" : std::string(name_of(plan.values));
@@ -169,7 +166,8 @@ Precision cpu_precision(DType values, DType dense) {
   return values == DType::f64 || dense == DType::f64 ? Precision::fp64 : Precision::fp32;
 }
 
-Result<std::shared_ptr<SpmmPlan>> plan_spmm(const SpmmMatrix& a, const SpmmOptions& options) {
+Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const PlanMatrix& a,
+                                                  const PlanOptions& options) {
   if (Status s = check_options(options); !s) return tl::unexpected(s.error());
   cuda::DeviceInfo device;
   if (options.device == Device::cuda) {  // before anything that takes long
@@ -180,7 +178,8 @@ Result<std::shared_ptr<SpmmPlan>> plan_spmm(const SpmmMatrix& a, const SpmmOptio
   if (Status s = check_matrix(a, options.trusted); !s) return tl::unexpected(s.error());
   if (Status s = check_extent(a.format, options); !s) return tl::unexpected(s.error());
 
-  auto plan = std::make_shared<SpmmPlan>();
+  auto plan = std::make_shared<ProductPlan>();
+  plan->op = op;
   plan->matrix = a;
   plan->options = options;
   plan->values = a.format.value_dtype();
@@ -192,7 +191,40 @@ Result<std::shared_ptr<SpmmPlan>> plan_spmm(const SpmmMatrix& a, const SpmmOptio
   return plan;
 }
 
-Status refresh_values(SpmmPlan& plan, ArrayView values) {
+std::string_view kernel_name(const ProductPlan& plan) { return plan.kernel->name; }
+
+Precision precision_of(const ProductPlan& plan) { return plan.precision; }
+
+std::size_t workspace_bytes(const ProductPlan& plan) {
+  return plan.on_device ? cuda::workspace_bytes(*plan.on_device) : 0;
+}
+
+Status check_operation(const ProductPlan& plan, std::string_view op) {
+  if (plan.op == op) return {};
+  return fail(Errc::usage, std::string(op) + ": the plan was made for " + std::string(plan.op) + "; plan " +
+                               std::string(op));
+}
+
+Status check_operand(const ProductPlan& plan, const char* name, const void* data, std::int64_t stride,
+                     std::int64_t rows) {
+  const std::string prefix = std::string(plan.op) + ": ";
+  if (data == nullptr && rows > 0)
+    return fail(Errc::usage, prefix + name + " is null; pass a row-major matrix");
+  if (stride < plan.options.n)
+    return fail(Errc::usage, prefix + "the leading dimension of " + name + ", " + std::to_string(stride) +
+                                 ", is less than the " + std::to_string(plan.options.n) + " columns planned");
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(rows, stride, &bytes) ||
+      __builtin_mul_overflow(bytes, static_cast<std::int64_t>(size_of(plan.options.dense)), &bytes))
+    return fail(Errc::usage, prefix + "the leading dimension of " + name + ", " + std::to_string(stride) +
+                                 ", takes the matrix past 2^63 bytes");
+  return {};
+}
+
+namespace {
+
+/// Verifies that new values fit the plan.
+Status check_refresh(const ProductPlan& plan, const ArrayView& values) {
   if (!plan.options.refreshable) return fail(Errc::usage, "refresh: the plan was not made with refreshable");
   if (plan.values == DType::none) return fail(Errc::usage, "refresh: a pattern matrix has no values");
   const std::int64_t nnz = plan.matrix.format.nnz;
@@ -200,11 +232,26 @@ Status refresh_values(SpmmPlan& plan, ArrayView values) {
     return fail(Errc::usage, "refresh: got " + std::to_string(values.size) + " values of " +
                                  std::string(name_of(values.dtype)) + ", the plan needs " +
                                  std::to_string(nnz) + " of " + std::string(name_of(plan.values)));
-  if (plan.on_device) return nnz == 0 ? Status{} : cuda::refresh(*plan.on_device, values);
+  return {};
+}
+
+}  // namespace
+
+Status refresh_packed(ProductPlan& plan, ArrayView values, void* stream) {
+  if (Status s = check_refresh(plan, values); !s || values.size == 0) return s;
+  if (plan.on_device) return cuda::refresh_packed(*plan.on_device, values.data, stream);
+  if (stream != nullptr) return fail(Errc::usage, "refresh: a plan for the CPU takes no stream");
+  std::memcpy(plan.own_values.data(), values.data, plan.own_values.size());
+  return {};
+}
+
+Status refresh_values(ProductPlan& plan, ArrayView values) {
+  if (Status s = check_refresh(plan, values); !s || values.size == 0) return s;
+  if (plan.on_device) return cuda::refresh(*plan.on_device, values);
   const auto* from = static_cast<const std::byte*>(values.data);
   const std::size_t width = size_of(plan.values);
   if (!plan.matrix.value_source.present()) {
-    if (nnz > 0) std::memcpy(plan.own_values.data(), from, plan.own_values.size());
+    std::memcpy(plan.own_values.data(), from, plan.own_values.size());
     return {};
   }
   std::byte* to = plan.own_values.data();

@@ -2,13 +2,13 @@
 #include <string>
 
 #include "runtime/cuda/backend.hpp"
-#include "runtime/spmm_plan.hpp"
+#include "runtime/product_plan.hpp"
 
 namespace sptile::runtime {
 namespace {
 
 using cuda::DeviceInfo;
-using cuda::SpmmKernel;
+using cuda::DeviceKernel;
 
 /// Orders the ways to form products of f32 operands, least exact first.
 constexpr Precision kByExactness[] = {Precision::bf16, Precision::fp16, Precision::tf32, Precision::fp32,
@@ -27,37 +27,39 @@ bool serves(Precision has, Precision wanted) {
          (has != Precision::fp16 && has != Precision::bf16 && exactness(has) > exactness(wanted));
 }
 
-bool fits(const SpmmKernel& row, DType values, const SpmmOptions& options, const DeviceInfo& device) {
-  return row.values == values && row.dense == options.dense && row.capability <= device.capability &&
-         (row.ieee || options.nonfinite == NonFinite::fast) &&
+bool fits(const DeviceKernel& row, DType values, const PlanOptions& options, const DeviceInfo& device) {
+  return (row.any_values || row.values == values) && row.dense == options.dense &&
+         row.capability <= device.capability && (row.ieee || options.nonfinite == NonFinite::fast) &&
          (!options.precision || row.dense != DType::f32 || serves(row.precision, *options.precision));
 }
 
-bool is_candidate(const Kernel& kernel, const SpmmPlan& plan) {
-  return kernel.op == "spmm" && kernel.device == Device::cuda &&
+bool is_candidate(const Kernel& kernel, const ProductPlan& plan) {
+  return kernel.op == plan.op && kernel.device == Device::cuda &&
          kernel.format == plan.matrix.format.layout->name &&
          (plan.options.kernel.empty() || plan.options.kernel == kernel.name);
 }
 
-std::string describe(const SpmmKernel& row) {
-  const std::string values = row.values == DType::none ? "pattern" : std::string(name_of(row.values));
+std::string describe(const DeviceKernel& row) {
+  const std::string values = row.any_values              ? "any"
+                             : row.values == DType::none ? "pattern"
+                                                         : std::string(name_of(row.values));
   return std::string(row.kernel) + " (" + values + " x " + std::string(name_of(row.dense)) + ", " +
          std::string(name_of(row.precision)) + ")";
 }
 
 /// Says what was asked for and what would have been there.
-tl::unexpected<Error> no_kernel(const SpmmPlan& plan, const DeviceInfo& device) {
-  const SpmmOptions& options = plan.options;
+tl::unexpected<Error> no_kernel(const ProductPlan& plan, const DeviceInfo& device) {
+  const PlanOptions& options = plan.options;
   const std::string_view format = plan.matrix.format.layout->name;
   std::string choices;
   for (const Kernel& kernel : kernels())
-    for (const SpmmKernel& row : cuda::spmm_kernels())
-      if (kernel.device == Device::cuda && kernel.format == format && row.kernel == kernel.name)
+    for (const DeviceKernel& row : cuda::device_kernels())
+      if (kernel.op == plan.op && kernel.format == format && row.kernel == kernel.name)
         choices += (choices.empty() ? "" : ", ") + describe(row);
   const std::string values = plan.values == DType::none ? "pattern" : std::string(name_of(plan.values));
   return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
-              "plan: no kernel " + std::string(options.kernel) + " for spmm of " + std::string(format) +
-                  ", " + values + " x " + std::string(name_of(options.dense)) +
+              "plan: no kernel " + std::string(options.kernel) + " for " + std::string(plan.op) + " of " +
+                  std::string(format) + ", " + values + " x " + std::string(name_of(options.dense)) +
                   (options.precision ? ", " + std::string(name_of(*options.precision)) : "") +
                   (options.nonfinite == NonFinite::strict ? ", nonfinite strict" : "") + " on " +
                   device.name + "; there is: " + (choices.empty() ? "none" : choices));
@@ -65,10 +67,10 @@ tl::unexpected<Error> no_kernel(const SpmmPlan& plan, const DeviceInfo& device) 
 
 }  // namespace
 
-const SpmmKernel* find_instance(const Kernel& kernel, DType values, const SpmmOptions& options,
-                                const DeviceInfo& device) {
-  const SpmmKernel* best = nullptr;
-  for (const SpmmKernel& row : cuda::spmm_kernels()) {
+const DeviceKernel* find_instance(const Kernel& kernel, DType values, const PlanOptions& options,
+                                  const DeviceInfo& device) {
+  const DeviceKernel* best = nullptr;
+  for (const DeviceKernel& row : cuda::device_kernels()) {
     if (row.kernel != kernel.name || !fits(row, values, options, device)) continue;
     const bool better = best != nullptr && options.precision.has_value() &&
                         exactness(row.precision) < exactness(best->precision);
@@ -77,11 +79,11 @@ const SpmmKernel* find_instance(const Kernel& kernel, DType values, const SpmmOp
   return best;
 }
 
-Status plan_on_device(SpmmPlan& plan, const DeviceInfo& device) {
-  const SpmmKernel* row = nullptr;
+Status plan_on_device(ProductPlan& plan, const DeviceInfo& device) {
+  const DeviceKernel* row = nullptr;
   for (const Kernel& kernel : kernels())  // the last one is the best
     if (is_candidate(kernel, plan))
-      if (const SpmmKernel* found = find_instance(kernel, plan.values, plan.options, device)) {
+      if (const DeviceKernel* found = find_instance(kernel, plan.values, plan.options, device)) {
         row = found;
         plan.kernel = &kernel;
       }

@@ -11,24 +11,24 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-using Rows = std::span<const SpmmKernel> (*)();
+using Rows = std::span<const DeviceKernel> (*)();
 
 /// A family of kernels adds its function here, and its kernels to runtime/kernels.cpp.
 constexpr std::initializer_list<Rows> kFamilies = {
     csr_kernels,  bittcf_kernels,      bittcf_staged_kernels, rs_tile_kernels, me_tcf_kernels,
     bmat_kernels, bmat_staged_kernels, bmat_bulk_kernels,     tall_kernels};
 
-std::vector<SpmmKernel> gather_rows() {
-  std::vector<SpmmKernel> rows;
+std::vector<DeviceKernel> gather_rows() {
+  std::vector<DeviceKernel> rows;
   for (const Rows family : kFamilies)
-    for (const SpmmKernel& row : family()) rows.push_back(row);
+    for (const DeviceKernel& row : family()) rows.push_back(row);
   return rows;
 }
 
 }  // namespace
 
-std::span<const SpmmKernel> spmm_kernels() {
-  static const std::vector<SpmmKernel> rows = gather_rows();
+std::span<const DeviceKernel> device_kernels() {
+  static const std::vector<DeviceKernel> rows = gather_rows();
   return rows;
 }
 

@@ -234,6 +234,6 @@ sptile_status sptile_spmm_workspace(const sptile_plan* plan, double alpha, const
                                     double beta, void* c, int64_t ldc, void* workspace, void* stream) {
   return guarded([&]() -> Status {
     if (plan == nullptr) return null_argument("sptile_spmm", "plan");
-    return run(*plan->plan, {b, ldb, c, ldc, alpha, beta, workspace}, stream);
+    return run(*plan->plan, SpmmOperands{b, ldb, c, ldc, alpha, beta, workspace}, stream);
   });
 }

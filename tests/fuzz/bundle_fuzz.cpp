@@ -46,7 +46,7 @@ void multiply(const Bundle& bundle, const FormatView& view) {
   if (!plan) return;  // for example f64 values with an f32 B
   const std::vector<float> b(static_cast<std::size_t>(bundle.cols() * kN), 1.0f);
   std::vector<float> c(static_cast<std::size_t>(bundle.rows() * kN));
-  require(runtime::run(**plan, {b.data(), kN, c.data(), kN, 1, 0}).has_value(),
+  require(runtime::run(**plan, runtime::SpmmOperands{b.data(), kN, c.data(), kN, 1, 0}).has_value(),
           "a planned product does not run");
 }
 

@@ -147,7 +147,8 @@ inline std::vector<std::byte> run_on_device(const runtime::PlanMatrix& matrix,
   if (options.precision) CHECK(runtime::precision_of(**plan) == *options.precision);
   const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()), shift.b);
   const DeviceBytes c(dense.c.data(), static_cast<std::size_t>(dense.c.view().bytes()), shift.c);
-  const Status status = runtime::run(**plan, {b.get(), dense.ldb, c.get(), dense.ldc, alpha, beta});
+  const Status status =
+      runtime::run(**plan, runtime::SpmmOperands{b.get(), dense.ldb, c.get(), dense.ldc, alpha, beta});
   REQUIRE_MESSAGE(status.has_value(), status.error().message);
   require(cudaDeviceSynchronize());
   return c.to_host();

@@ -182,7 +182,7 @@ TEST_CASE("cuda spmm: rows of B and C beyond 4 GiB") {
     REQUIRE(plan);
     const DeviceBytes b(bytes), c(bytes);
     require(cudaMemcpy2D(b.get(), pitch, dense.b.data(), width, width, 600, cudaMemcpyHostToDevice));
-    REQUIRE(runtime::run(**plan, {b.get(), stride, c.get(), stride}));
+    REQUIRE(runtime::run(**plan, runtime::SpmmOperands{b.get(), stride, c.get(), stride}));
     require(cudaMemcpy2D(dense.c.data(), width, c.get(), pitch, width, 600, cudaMemcpyDeviceToHost));
     CHECK(runtime::relative_error(a.view(), n, row.dense, operands(dense, dense.c.data())) <=
           runtime::tolerated_error(a.view(), row.dense) + product_error(row.precision, row.dense));

@@ -39,7 +39,8 @@ TEST_CASE("cuda plan: a run can be captured in a graph and gives the same bits")
     const Stream stream;
     Graph graph;
     require(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal));
-    const Status status = runtime::run(**plan, {b.get(), dense.ldb, c.get(), dense.ldc}, stream.get());
+    const Status status =
+        runtime::run(**plan, runtime::SpmmOperands{b.get(), dense.ldb, c.get(), dense.ldc}, stream.get());
     require(cudaStreamEndCapture(stream.get(), &graph.graph));
     REQUIRE(status);
     require(cudaGraphInstantiate(&graph.executable, graph.graph, 0));
@@ -71,8 +72,9 @@ TEST_CASE("cuda plan: runs on two streams at once, each with a workspace") {
     require(cudaDeviceSynchronize());
     for (int repeat = 0; repeat < 5; ++repeat)
       for (int i = 0; i < 2; ++i)
-        REQUIRE(runtime::run(**plan, {b.get(), dense.ldb, c[i].get(), dense.ldc, 1, 0, work[i].get()},
-                             streams[i].get()));
+        REQUIRE(runtime::run(
+            **plan, runtime::SpmmOperands{b.get(), dense.ldb, c[i].get(), dense.ldc, 1, 0, work[i].get()},
+            streams[i].get()));
     require(cudaDeviceSynchronize());
     CHECK(c[0].to_host() == c[1].to_host());
     CHECK(c[0].to_host() == run_on_device(formatted.matrix(), options_for(row, 128), dense));
@@ -101,7 +103,7 @@ TEST_CASE("cuda plan: refreshed values, from host or device memory, give what a 
       const Status status = runtime::refresh_values(
           **plan, on_device ? ArrayView(row.values, values.get(), a.nnz()) : fresh.values.view());
       REQUIRE_MESSAGE(status.has_value(), status.error().message);
-      REQUIRE(runtime::run(**plan, {b.get(), dense.ldb, c.get(), dense.ldc}));
+      REQUIRE(runtime::run(**plan, runtime::SpmmOperands{b.get(), dense.ldb, c.get(), dense.ldc}));
       require(cudaDeviceSynchronize());
       CHECK(c.to_host() == run_on_device(format_matrix(fresh, format_of(row.kernel), order).matrix(),
                                          options_for(row, 40), dense));
@@ -122,7 +124,7 @@ TEST_CASE("cuda plan: the matrix is not needed any more once it is planned") {
   }
   const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()));
   const DeviceBytes c(static_cast<std::size_t>(dense.c.view().bytes()));
-  REQUIRE(runtime::run(*plan, {b.get(), 32, c.get(), 32}));
+  REQUIRE(runtime::run(*plan, runtime::SpmmOperands{b.get(), 32, c.get(), 32}));
   require(cudaDeviceSynchronize());
   CHECK(c.to_host() ==
         run_on_device(format_matrix(a, "csr").matrix(), {.n = 32, .device = runtime::Device::cuda}, dense));
@@ -166,8 +168,9 @@ TEST_CASE("cuda plan: errors say what is wrong and what is there") {
   const auto plan = runtime::plan_spmm(csr.matrix(), {.n = 4, .device = runtime::Device::cuda});
   REQUIRE(plan);
   const DeviceBytes memory(20 * 4 * sizeof(float));
-  CHECK(runtime::run(**plan, {nullptr, 4, memory.get(), 4}).error().code == Errc::usage);
-  CHECK(runtime::run(**plan, {memory.get(), 3, memory.get(), 4}).error().code == Errc::usage);
+  CHECK(runtime::run(**plan, runtime::SpmmOperands{nullptr, 4, memory.get(), 4}).error().code == Errc::usage);
+  CHECK(runtime::run(**plan, runtime::SpmmOperands{memory.get(), 3, memory.get(), 4}).error().code ==
+        Errc::usage);
   CHECK(runtime::refresh_values(**plan, a.values.view()).error().code == Errc::usage);
 }
 

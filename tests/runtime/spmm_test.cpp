@@ -399,7 +399,7 @@ TEST_CASE("spmm: rows of B and C lie where 64-bit offsets put them") {
     const Formatted formatted = format_matrix(a, kernel.format);
     auto plan = runtime::plan_spmm(formatted.matrix(), {.n = 4, .kernel = kernel.name});
     REQUIRE(plan);
-    REQUIRE(runtime::run(**plan, {b.get(), far, c.get(), far}));
+    REQUIRE(runtime::run(**plan, runtime::SpmmOperands{b.get(), far, c.get(), far}));
     const auto expected = run_once(formatted.matrix(), {.n = 4, .kernel = kernel.name}, near);
     CHECK(std::memcmp(c.get(), expected.data(), 16) == 0);
     CHECK(std::memcmp(c.get() + far, expected.data() + 16, 16) == 0);

@@ -69,7 +69,7 @@ Result<Contender> sptile_contender(const formats::Converter& converter, const fo
   contender.name = converter.format;
   contender.facts = {{"kernel", runtime::kernel_name(**plan)}, {"plan_us", watch.seconds() * 1e6}};
   contender.run = [plan = *plan, n = settings.n](const float* b, float* c) {
-    return runtime::run(*plan, {b, n, c, n});
+    return runtime::run(*plan, runtime::SpmmOperands{b, n, c, n});
   };
   return contender;
 }

@@ -15,8 +15,8 @@
 
 using namespace sptile;
 using namespace sptile::test;
-using runtime::cuda::Schedule;
 using runtime::cuda::DeviceKernel;
+using runtime::cuda::Schedule;
 
 namespace {
 

@@ -18,6 +18,11 @@ constexpr std::string_view kCudaBulkSummary =
     "16x8 tiles on tensor cores, rows of B by bulk copies, persistent balanced blocks";
 constexpr std::string_view kCudaHybridSummary = "tiles on tensor cores, residual rows on CUDA cores";
 constexpr std::string_view kLibraSummary = "tile rows decoded into short rows, then the residual rows";
+constexpr std::string_view kCudaRowSampleSummary = "dot products on CUDA cores, balanced runs of entries";
+constexpr std::string_view kCudaTileSampleSummary =
+    "dot products of tiles on tensor cores, results placed by their masks";
+constexpr std::string_view kCudaHybridSampleSummary =
+    "dot products of tiles on tensor cores, of the other entries on CUDA cores";
 constexpr std::string_view kTileSummary = "tile rows decoded into short rows, then multiplied as csr";
 
 /// Worst first: find_kernel takes the last available row of a combination.
@@ -54,6 +59,12 @@ constexpr Kernel kKernels[] = {
     {"cuda.bittcf.staged", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaStagedSummary},
     {"cuda.rs_tile.mma", "spmm", "rs_tile", Device::cuda, "sm_80", true, kCudaHybridSummary},
     {"cuda.tall.staged", "spmm", "tall", Device::cuda, "sm_80", true, kCudaTallSummary},
+    {"cuda.csr.sddmm", "sddmm", "csr", Device::cuda, "sm_80", true, kCudaRowSampleSummary},
+    {"cuda.bittcf.sddmm", "sddmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSampleSummary},
+    {"cuda.rs_tile.sddmm", "sddmm", "rs_tile", Device::cuda, "sm_80", true, kCudaHybridSampleSummary},
+    {"cuda.libra_spmm.sddmm", "sddmm", "libra_spmm", Device::cuda, "sm_80", true, kCudaHybridSampleSummary},
+    {"cuda.me_tcf.sddmm", "sddmm", "me_tcf", Device::cuda, "sm_80", true, kCudaTileSampleSummary},
+    {"cuda.bmat.sddmm", "sddmm", "bmat", Device::cuda, "sm_80", true, kCudaTileSampleSummary},
 };
 
 /// True when some device is new enough for some instance of a CUDA kernel.

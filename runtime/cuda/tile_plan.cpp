@@ -170,6 +170,19 @@ int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::i
   return chosen;
 }
 
+std::int64_t append_masks(Schedule& schedule, const formats::MeTcfView& a) {
+  const std::size_t tiles = a.tc_offset.size() - 1;
+  const std::int64_t at = append_zeros(schedule, 16 * tiles);
+  auto* const masks = reinterpret_cast<std::uint32_t*>(schedule.bytes.data() + at);
+#pragma omp parallel for schedule(static)
+  for (std::size_t t = 0; t < tiles; ++t)
+    for (std::uint32_t i = a.tc_offset[t]; i < a.tc_offset[t + 1]; ++i) {
+      const unsigned id = a.tc_local_id[i];
+      masks[4 * t + id / 32] |= 1u << id % 32;
+    }
+  return at;
+}
+
 Schedule schedule_bittcf(const FormatView& format, std::int64_t n, std::size_t element_bytes,
                          std::span<const TileVariant> variants, const DeviceInfo& device) {
   const formats::BitTcfView a = formats::as_bittcf(format);
@@ -206,15 +219,7 @@ Schedule schedule_me_tcf(const FormatView& format, std::int64_t n, std::size_t e
   const formats::MeTcfView a = formats::as_me_tcf(format);
   Schedule schedule = schedule_windows({format, n, element_bytes, variants, device, 16},
                                        {a.row_window_offset, me_tcf_first_value, me_tcf_values, &format});
-  const std::size_t tiles = a.tc_offset.size() - 1;
-  schedule.numbers[kMasksAt] = append_zeros(schedule, 16 * tiles);
-  auto* const masks = reinterpret_cast<std::uint32_t*>(schedule.bytes.data() + schedule.numbers[kMasksAt]);
-#pragma omp parallel for schedule(static)
-  for (std::size_t t = 0; t < tiles; ++t)
-    for (std::uint32_t i = a.tc_offset[t]; i < a.tc_offset[t + 1]; ++i) {
-      const unsigned id = a.tc_local_id[i];
-      masks[4 * t + id / 32] |= 1u << id % 32;
-    }
+  schedule.numbers[kMasksAt] = append_masks(schedule, a);
   return schedule;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "formats/layout/me_tcf.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/tile_schedule.hpp"
 
@@ -46,6 +47,9 @@ int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::i
 /// but B, which is most of the traffic, from the cache. The cache still serves well when the slices are a
 /// little larger than it is.
 int slices_together(std::int64_t cols, int slices, std::int64_t slice_bytes, const DeviceInfo& device);
+
+/// Appends a mask of 16 bytes for each tile of me_tcf, bit 8 * row + column; gives their offset. O(nnz).
+std::int64_t append_masks(Schedule& schedule, const formats::MeTcfView& a);
 
 Schedule schedule_bittcf(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
                          std::span<const TileVariant> variants, const DeviceInfo& device);

@@ -184,6 +184,14 @@ T __shfl_sync(unsigned, T x, int from) {
   const auto& all = sptile::test::EmulatedWarp::current().exchange(sptile::test::as_operand(x));
   return sptile::test::from_operand<T>(all[static_cast<std::size_t>(from & 31)]);
 }
+template <class T>
+T __shfl_xor_sync(unsigned mask, T x, int lanes) {
+  return __shfl_sync(mask, x, sptile::test::EmulatedWarp::current().lane() ^ lanes);
+}
+inline bool __all_sync(unsigned, bool x) {
+  const auto& all = sptile::test::EmulatedWarp::current().exchange(sptile::test::as_operand(x));
+  return std::all_of(all.begin(), all.end(), [](const auto& words) { return words[0] != 0; });
+}
 
 namespace sptile::runtime::cuda {
 

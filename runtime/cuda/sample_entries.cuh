@@ -39,33 +39,40 @@ class SampleEntries {
         first_(lane % S::kLanes * Math::kElements) {}
 
   __device__ __forceinline__ void run(std::int64_t number) {
-    const std::int64_t begin = number * (kWarp * part_.rounds);
-    if (begin >= part_.entries) return;
-    const std::int64_t end = min(begin + kWarp * part_.rounds, part_.entries);
+    base_ = number * (kWarp * part_.rounds);
+    if (base_ >= part_.entries) return;
+    end_ = min(base_ + kWarp * part_.rounds, part_.entries);
     position_ = __ldg(part_.first_row + number);
-    for (std::int64_t base = begin; base < end; base += kWarp) {
-      find_entry(base, end);
+    read_ahead();
+    for (; base_ < end_;) {
+      find_entries();
+      const std::int64_t entry = base_ + lane_ % S::kLanes * S::kGroups + group_;
+      base_ += kWarp;
+      if (base_ < end_) read_ahead();
       Acc sum[S::kLanes] = {};
       if (__all_sync(~0u, row_ == __shfl_sync(~0u, row_, 0)))
         multiply<true>(sum);
       else
         multiply<false>(sum);
       const Acc dot = gather(sum);
-      const std::int64_t entry = base + lane_ % S::kLanes * S::kGroups + group_;
-      if (entry < end) write_sample<Dense>(part_.results, entry, dot);
+      if (entry < end_) write_sample<Dense>(part_.results, entry, dot);
     }
   }
 
  private:
-  /// Finds column and row of the lane's entry; past the end of the run those of its last entry.
-  __device__ __forceinline__ void find_entry(std::int64_t base, std::int64_t end) {
-    const std::int64_t entry = min(base + lane_, end - 1);
-    column_ = __ldg(part_.columns + entry);
-    // Ends of the next 32 rows, counted from `base`: how many of them are not behind the entry?
-    const std::int32_t mine = min(position_ + lane_, part_.rows - 1);
-    const int row_end =
-        static_cast<int>(min(__ldg(part_.row_offset + mine + 1) - base, std::int64_t{kWarp + 1}));
-    const int place = static_cast<int>(entry - base);
+  /// Starts reading what the next 32 entries are: past the end of the run the last one again.
+  __device__ __forceinline__ void read_ahead() {
+    next_column_ = __ldg(part_.columns + min(base_ + lane_, end_ - 1));
+    next_row_end_ = __ldg(part_.row_offset + min(position_ + lane_, part_.rows - 1) + 1);
+  }
+
+  /// Finds column and row of the lane's entry.
+  __device__ __forceinline__ void find_entries() {
+    column_ = next_column_;
+    const std::int64_t entry = min(base_ + lane_, end_ - 1);
+    // Ends of the next 32 rows, counted from the first entry: how many of them are not behind the lane's?
+    const int row_end = static_cast<int>(min(next_row_end_ - base_, std::int64_t{kWarp + 1}));
+    const int place = static_cast<int>(entry - base_);
     int ended = 0;
 #pragma unroll
     for (int step = kWarp / 2; step > 0; step /= 2)
@@ -91,25 +98,59 @@ class SampleEntries {
     return low;
   }
 
+  /// Pieces of rows that are on their way together.
+  template <bool kOneRow>
+  struct Batch {
+    static constexpr int kPieces = S::kSteps == 1 ? 4 : 8;  ///< many short rows run in more warps
+    static constexpr int kEntries = (kOneRow ? kPieces : kPieces / 2) / S::kSteps;
+    Chunk y[kEntries][S::kSteps];
+    Chunk x[kOneRow ? 1 : kEntries][S::kSteps];
+  };
+
   /// Adds the lane's share of the dot products of its group's entries; kOneRow: all 32 are in the same row.
+  /// While one batch is multiplied, the next one is on its way.
   template <bool kOneRow>
   __device__ __forceinline__ void multiply(Acc (&sum)[S::kLanes]) const {
+    using B = Batch<kOneRow>;
+    constexpr int kBatches = S::kLanes / B::kEntries;
     for (std::int64_t feature = first_; feature - first_ < dense_.n; feature += S::kFeatures) {
       Chunk x[S::kSteps];
       if constexpr (kOneRow) load(x, dense_.x, dense_.x_stride, row_, feature);
+      B batch[2];
+      load_batch<kOneRow>(batch[0], 0, feature);
 #pragma unroll
-      for (int j = 0; j < S::kLanes; ++j) {
-        const int from = j * S::kGroups + group_;
-        Chunk y[S::kSteps];
-        load(y, dense_.y, dense_.y_stride, __shfl_sync(~0u, column_, from), feature);
-        if constexpr (!kOneRow) load(x, dense_.x, dense_.x_stride, __shfl_sync(~0u, row_, from), feature);
+      for (int b = 0; b < kBatches; ++b) {
+        if (b + 1 < kBatches) load_batch<kOneRow>(batch[(b + 1) % 2], b + 1, feature);
 #pragma unroll
-        for (int s = 0; s < S::kSteps; ++s)
-#pragma unroll
-          for (int e = 0; e < Math::kElements; ++e)
-            sum[j] += chunk_at<Math>(x[s], e) * chunk_at<Math>(y[s], e);
+        for (int i = 0; i < B::kEntries; ++i) {
+          const B& now = batch[b % 2];
+          Acc& to = sum[b * B::kEntries + i];
+          if constexpr (kOneRow)
+            add(to, x, now.y[i]);
+          else
+            add(to, now.x[i], now.y[i]);
+        }
       }
     }
+  }
+
+  template <bool kOneRow>
+  __device__ __forceinline__ void load_batch(Batch<kOneRow>& batch, int number, std::int64_t feature) const {
+#pragma unroll
+    for (int i = 0; i < Batch<kOneRow>::kEntries; ++i) {
+      const int from = (number * Batch<kOneRow>::kEntries + i) * S::kGroups + group_;
+      load(batch.y[i], dense_.y, dense_.y_stride, __shfl_sync(~0u, column_, from), feature);
+      if constexpr (!kOneRow)
+        load(batch.x[i], dense_.x, dense_.x_stride, __shfl_sync(~0u, row_, from), feature);
+    }
+  }
+
+  __device__ __forceinline__ void add(Acc& sum, const Chunk (&x)[S::kSteps],
+                                      const Chunk (&y)[S::kSteps]) const {
+#pragma unroll
+    for (int s = 0; s < S::kSteps; ++s)
+#pragma unroll
+      for (int e = 0; e < Math::kElements; ++e) sum += chunk_at<Math>(x[s], e) * chunk_at<Math>(y[s], e);
   }
 
   __device__ __forceinline__ void load(Chunk (&chunk)[S::kSteps], const std::byte* rows, std::uint64_t stride,
@@ -143,8 +184,11 @@ class SampleEntries {
   const EntryPart& part_;
   const SampleRows& dense_;
   const int lane_, group_, first_;
-  std::int32_t position_ = 0;  ///< of the row of the last entry that was found
-  std::int32_t row_ = 0;       ///< of X, of the lane's entry
+  std::int64_t base_ = 0, end_ = 0;  ///< entries that are left of the run
+  std::int32_t position_ = 0;        ///< of the row of the last entry that was found
+  std::int32_t next_column_ = 0;
+  std::int64_t next_row_end_ = 0;
+  std::int32_t row_ = 0;  ///< of X, of the lane's entry
   std::int32_t column_ = 0;
 };
 

@@ -103,20 +103,22 @@ template <class Layout, class T>
 struct SampleFamily {
   using Source = typename Layout::Source;
 
-  template <class Dot, class Math, int kNarrowSteps, int kWideSteps, int kNarrowLanes, int kWideEntrySteps,
+  /// `Narrow` and `Wide` multiply tiles of few and of many features; the entries in rows have kLanes lanes
+  /// for few features, and kPieces pieces of a row in each of 8 lanes for many.
+  template <class Narrow, class Wide, class Math, int kNarrowSteps, int kWideSteps, int kLanes, int kPieces,
             int kNarrow, int kWide>
   static constexpr auto launch_of = launch_samples<
-      Layout, typename Dot::Dense,
-      sample_hybrid<SampleShape<Source, Dot, kNarrowSteps, false>, EntryShape<Math, 8, 1, false>, kNarrow>,
-      sample_hybrid<SampleShape<Source, Dot, kNarrowSteps, true>, EntryShape<Math, kNarrowLanes, 1, true>,
+      Layout, typename Math::Dense,
+      sample_hybrid<SampleShape<Source, Narrow, kNarrowSteps, false>, EntryShape<Math, 8, 1, false>, kNarrow>,
+      sample_hybrid<SampleShape<Source, Narrow, kNarrowSteps, true>, EntryShape<Math, kLanes, 1, true>,
                     kNarrow>,
-      sample_hybrid<SampleShape<Source, Dot, kWideSteps, true>, EntryShape<Math, 8, kWideEntrySteps, true>,
-                    kWide>>;
+      sample_hybrid<SampleShape<Source, Wide, kWideSteps, true>, EntryShape<Math, 8, kPieces, true>, kWide>>;
   template <bool kSplit>
   static constexpr auto kF32 =
-      launch_of<DotF32<kSplit>, MathF32<false>, 2, 8, 8, 4, T::kF32Narrow, T::kF32Wide>;
+      launch_of<DotF32<kSplit>, DotF32<kSplit>, MathF32<false>, 2, 8, 8, 4, T::kF32Narrow, T::kF32Wide>;
   template <class D>
-  static constexpr auto kF16 = launch_of<DotHalf<D>, MathHalf<D, 8>, 1, 4, 4, 2, T::kF16Narrow, T::kF16Wide>;
+  static constexpr auto kF16 =
+      launch_of<DotHalf<D, 4>, DotHalf<D, 8>, MathHalf<D, 8>, 2, 4, 4, 2, T::kF16Narrow, T::kF16Wide>;
 
   static constexpr DeviceKernel row(DType dense, Precision precision,
                                     int (*launch)(const Launch&, void*) noexcept) {

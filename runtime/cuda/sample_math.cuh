@@ -1,4 +1,4 @@
-// Dot products on tensor cores: 16 rows of Y times 8 rows of X, a piece of 16 bytes of each row at a time.
+// Dot products on tensor cores: 16 rows of Y times 8 rows of X, a piece of each row at a time.
 //
 // Rows of Y are the first operand of mma.m16n8k8, rows of X the second, features are k. A lane loads 16
 // consecutive bytes of the rows that it holds; which features that makes meet in one MMA does not matter, as
@@ -55,15 +55,15 @@ struct DotF32 : MathF32<kSplit> {
   }
 };
 
-/// 16-bit operands, f32 sums.
-template <class T>
-struct DotHalf : MathHalf<T, 8> {
-  using Chunk = typename MathHalf<T, 8>::Chunk;
+/// 16-bit operands, E of them in a piece, f32 sums.
+template <class T, int E>
+struct DotHalf : MathHalf<T, E> {
+  using Chunk = typename MathHalf<T, E>::Chunk;
 
   static __device__ __forceinline__ void multiply(float (&sum)[4], const Chunk& y0, const Chunk& y1,
                                                   const Chunk& x) {
 #pragma unroll
-    for (int w = 0; w < 4; ++w) mma_half(sum, y0.w[w], y1.w[w], x.w[w], T{});
+    for (int w = 0; w < E / 2; ++w) mma_half(sum, y0.w[w], y1.w[w], x.w[w], T{});
   }
 };
 

@@ -82,10 +82,12 @@ struct SampleShape {
   using Math = MathT;
   using Dense = typename Math::Dense;
   static constexpr int kHalves = Source::kHalves;
-  static constexpr int kSteps = kStepsT;  ///< pieces of a row that a lane holds
+  static constexpr int kSteps = kStepsT;  ///< pieces of a row that a lane holds: half of them on their way
   static constexpr bool kVector = kVectorT;
   static constexpr int kStep = 4 * Math::kElements;
   static constexpr int kFeatures = kSteps * kStep;  ///< of a pass
+  static constexpr int kHalfSteps = kSteps / 2;
+  static_assert(kSteps % 2 == 0);
 };
 
 template <class S>
@@ -99,6 +101,7 @@ class SampleTiles {
   struct Head {
     std::int32_t column[2];
     typename Source::Mask mask[2];
+    std::int32_t tiles;  ///< how many of the two there are
   };
 
  public:
@@ -112,26 +115,10 @@ class SampleTiles {
   __device__ __forceinline__ void run(const SampleItem& item) {
     item_ = item;
     find_rows();
-    Chunk x[S::kHalves][S::kSteps];
-    const bool one_pass = dense_.n <= S::kFeatures;
-    if (one_pass) load_x(x, first_);
-    std::int64_t at = item.value_begin;
-    Head next = read_head(item.tile_begin);
-    for (std::int32_t tile = item.tile_begin; tile < item.tile_end; tile += 2) {
-      const Head head = next;
-      next = read_head(tile + 2);
-      float sum[S::kHalves][4] = {};
-      const bool pair = tile + 1 < item.tile_end;
-      if (one_pass)
-        multiply(sum, x, head, pair, first_);
-      else
-        for (std::int64_t feature = first_; feature - first_ < dense_.n; feature += S::kFeatures) {
-          load_x(x, feature);
-          multiply(sum, x, head, pair, feature);
-        }
-      at = write<0>(sum, head.mask[0], at);
-      if (pair) at = write<1>(sum, head.mask[1], at);
-    }
+    if (dense_.n <= S::kFeatures)
+      run_pipelined();
+    else
+      run_in_passes();
   }
 
  private:
@@ -147,6 +134,7 @@ class SampleTiles {
   /// Reads ahead; past the end the last tile again.
   __device__ __forceinline__ Head read_head(std::int32_t tile) const {
     Head head;
+    head.tiles = item_.tile_end - tile;
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
       const std::int64_t t = min(tile + k, item_.tile_end - 1);
@@ -156,35 +144,89 @@ class SampleTiles {
     return head;
   }
 
-  __device__ __forceinline__ void load_x(Chunk (&x)[S::kHalves][S::kSteps], std::int64_t feature) const {
+  /// Half of the pieces of rows: of X, of the window; of Y, of two tiles.
+  using HalfX = Chunk[S::kHalves][S::kHalfSteps];
+  using HalfY = Chunk[2][S::kHalfSteps];
+  static constexpr int kHalfFeatures = S::kFeatures / 2;
+
+  /// All features at once. The rows of X stay in registers; while half of the features of two tiles are
+  /// multiplied, the other half or that of the next two tiles is on its way.
+  __device__ __forceinline__ void run_pipelined() {
+    HalfX x[2];
+    HalfY y[2];
+    Head head = read_head(item_.tile_begin);
+    load_y(y[0], head, first_);
+    load_x(x[0], first_);
+    load_x(x[1], first_ + kHalfFeatures);
+    Head next = read_head(item_.tile_begin + 2);
+    std::int64_t at = item_.value_begin;
+    for (std::int32_t tile = item_.tile_begin; tile < item_.tile_end; tile += 2) {
+      float sum[S::kHalves][4] = {};
+      load_y(y[1], head, first_ + kHalfFeatures);
+      multiply(sum, x[0], y[0]);
+      load_y(y[0], next, first_);
+      multiply(sum, x[1], y[1]);
+      at = write_pair(sum, head, at);
+      head = next;
+      next = read_head(tile + 4);
+    }
+  }
+
+  /// More features than registers hold: both operands come anew for each pass.
+  __device__ __forceinline__ void run_in_passes() {
+    std::int64_t at = item_.value_begin;
+    for (std::int32_t tile = item_.tile_begin; tile < item_.tile_end; tile += 2) {
+      const Head head = read_head(tile);
+      float sum[S::kHalves][4] = {};
+      for (std::int64_t feature = first_; feature - first_ < dense_.n; feature += kHalfFeatures) {
+        HalfX x;
+        HalfY y;
+        load_y(y, head, feature);
+        load_x(x, feature);
+        multiply(sum, x, y);
+      }
+      at = write_pair(sum, head, at);
+    }
+  }
+
+  __device__ __forceinline__ void load_x(HalfX& x, std::int64_t feature) const {
 #pragma unroll
     for (int h = 0; h < S::kHalves; ++h)
       load(x[h], dense_.x, dense_.x_stride, max(row_[h], 0), feature, row_[h] >= 0);
   }
 
-  __device__ __forceinline__ void multiply(float (&sum)[S::kHalves][4],
-                                           const Chunk (&x)[S::kHalves][S::kSteps], const Head& head,
-                                           bool pair, std::int64_t feature) const {
-    Chunk y[2][S::kSteps];
-    load(y[0], dense_.y, dense_.y_stride, head.column[0], feature, true);
-    load(y[1], dense_.y, dense_.y_stride, head.column[1], feature, pair);
+  __device__ __forceinline__ void load_y(HalfY& y, const Head& head, std::int64_t feature) const {
 #pragma unroll
-    for (int s = 0; s < S::kSteps; ++s)
+    for (int k = 0; k < 2; ++k)
+      load(y[k], dense_.y, dense_.y_stride, head.column[k], feature, head.tiles > k);
+  }
+
+  __device__ __forceinline__ void multiply(float (&sum)[S::kHalves][4], const HalfX& x,
+                                           const HalfY& y) const {
+#pragma unroll
+    for (int s = 0; s < S::kHalfSteps; ++s)
 #pragma unroll
       for (int h = 0; h < S::kHalves; ++h) Math::multiply(sum[h], y[0][s], y[1][s], x[h][s]);
   }
 
-  __device__ __forceinline__ void load(Chunk (&chunk)[S::kSteps], const std::byte* rows, std::uint64_t stride,
-                                       std::int32_t row, std::int64_t feature, bool there) const {
+  __device__ __forceinline__ void load(Chunk (&chunk)[S::kHalfSteps], const std::byte* rows,
+                                       std::uint64_t stride, std::int32_t row, std::int64_t feature,
+                                       bool there) const {
     const Dense* const from =
         reinterpret_cast<const Dense*>(rows + std::uint64_t{static_cast<std::uint32_t>(row)} * stride) +
         feature;
-    const int left = there ? static_cast<int>(min(dense_.n - feature, std::int64_t{S::kFeatures})) : 0;
+    const int left = there ? static_cast<int>(min(dense_.n - feature, std::int64_t{kHalfFeatures})) : 0;
 #pragma unroll
-    for (int s = 0; s < S::kSteps; ++s) {
+    for (int s = 0; s < S::kHalfSteps; ++s) {
       chunk[s] = {};
       load_chunk<S::kVector>(chunk[s], from + s * S::kStep, left - s * S::kStep);
     }
+  }
+
+  __device__ __forceinline__ std::int64_t write_pair(const float (&sum)[S::kHalves][4], const Head& head,
+                                                     std::int64_t at) const {
+    at = write<0>(sum, head.mask[0], at);
+    return head.tiles > 1 ? write<1>(sum, head.mask[1], at) : at;
   }
 
   /// Writes the results of the first or second tile; gives where those of the next one begin.

@@ -8,7 +8,7 @@ namespace sptile::runtime::cuda {
 namespace {
 
 struct Registers8 {
-  static constexpr int kF32Narrow = 64, kF32Wide = 128, kF16Narrow = 64, kF16Wide = 96;
+  static constexpr int kF32Narrow = 72, kF32Wide = 128, kF16Narrow = 64, kF16Wide = 112;
 };
 
 struct BitTcf {

@@ -29,10 +29,10 @@ constexpr DeviceKernel row(DType dense, Precision precision, int (*launch)(const
 }
 
 constexpr DeviceKernel kRows[] = {
-    row(DType::f32, Precision::fp32, launch_rows<MathF32<false>, 8, 4, 72, 112>),
-    row(DType::f16, Precision::fp16, launch_rows<MathHalf<Half, 8>, 4, 2, 72, 112>),
-    row(DType::bf16, Precision::bf16, launch_rows<MathHalf<BFloat16, 8>, 4, 2, 72, 112>),
-    row(DType::f64, Precision::fp64, launch_rows<MathF64, 8, 4, 96, 128>)};
+    row(DType::f32, Precision::fp32, launch_rows<MathF32<false>, 8, 2, 72, 96>),
+    row(DType::f16, Precision::fp16, launch_rows<MathHalf<Half, 8>, 4, 2, 72, 96>),
+    row(DType::bf16, Precision::bf16, launch_rows<MathHalf<BFloat16, 8>, 4, 2, 72, 96>),
+    row(DType::f64, Precision::fp64, launch_rows<MathF64, 8, 2, 96, 112>)};
 
 }  // namespace
 

@@ -98,11 +98,10 @@ class SampleEntries {
     return low;
   }
 
-  /// Pieces of rows that are on their way together.
+  /// Pieces of rows that are on their way together: more of them need registers that more warps use better.
   template <bool kOneRow>
   struct Batch {
-    static constexpr int kPieces = S::kSteps == 1 ? 4 : 8;  ///< many short rows run in more warps
-    static constexpr int kEntries = (kOneRow ? kPieces : kPieces / 2) / S::kSteps;
+    static constexpr int kEntries = (kOneRow || S::kSteps > 1 ? 4 : 2) / S::kSteps;
     Chunk y[kEntries][S::kSteps];
     Chunk x[kOneRow ? 1 : kEntries][S::kSteps];
   };

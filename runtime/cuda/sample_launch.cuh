@@ -115,7 +115,7 @@ struct SampleFamily {
       sample_hybrid<SampleShape<Source, Wide, kWideSteps, true>, EntryShape<Math, 8, kPieces, true>, kWide>>;
   template <bool kSplit>
   static constexpr auto kF32 =
-      launch_of<DotF32<kSplit>, DotF32<kSplit>, MathF32<false>, 2, 8, 8, 4, T::kF32Narrow, T::kF32Wide>;
+      launch_of<DotF32<kSplit>, DotF32<kSplit>, MathF32<false>, 2, 8, 8, 2, T::kF32Narrow, T::kF32Wide>;
   template <class D>
   static constexpr auto kF16 =
       launch_of<DotHalf<D, 4>, DotHalf<D, 8>, MathHalf<D, 8>, 2, 4, 4, 2, T::kF16Narrow, T::kF16Wide>;

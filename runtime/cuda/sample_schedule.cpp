@@ -18,9 +18,12 @@ namespace {
 
 using formats::FormatView;
 
-constexpr std::int64_t kWarpsPerSm = 32;    ///< that the work should be enough for
-constexpr std::int64_t kMostTiles = 16;     ///< of an item
-constexpr std::int64_t kMostRounds = 4;     ///< of a run
+constexpr std::int64_t kWarpsPerSm = 32;  ///< that the work should be enough for
+constexpr std::int64_t kMostTiles = 16;   ///< of an item
+constexpr std::int64_t kMostRounds = 4;   ///< of a run
+/// Mean length of rows for each round of a run: where rows are short, so are runs, so that neighbours run
+/// together and share rows of Y in caches.
+constexpr std::int64_t kRoundRowLength = 4;
 constexpr std::int64_t kRoundEntries = 32;  ///< of one round: a lane of the warp for each
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -66,7 +69,9 @@ void append_items(Schedule& schedule, std::span<const std::int32_t> offset, RowO
 void append_runs(Schedule& schedule, std::span<const std::int64_t> offset, const DeviceInfo& device) {
   const std::int64_t entries = offset.back();
   const std::int64_t share = entries / (kRoundEntries * device.sm_count * kWarpsPerSm);
-  const std::int64_t rounds = std::clamp<std::int64_t>(share, 1, kMostRounds);
+  const std::int64_t row_length = entries / std::max<std::int64_t>(std::ssize(offset) - 1, 1);
+  const std::int64_t rounds =
+      std::clamp<std::int64_t>(std::min(share, row_length / kRoundRowLength), 1, kMostRounds);
   const std::int64_t length = kRoundEntries * rounds, runs = (entries + length - 1) / length;
   schedule.numbers[kSampleFirstRowAt] = append_zeros(schedule, at(runs) * sizeof(std::int32_t));
   schedule.numbers[kSampleRuns] = runs;

@@ -29,7 +29,7 @@ int used_rows(std::uint64_t mask) {
 /// Splits windows by a rule. Reused from window to window.
 class Splitter {
  public:
-  Splitter(const LibraRule& rule, int threshold) : rule_(rule), threshold_(threshold) {}
+  Splitter(const LibraRule& rule, LibraSetting setting) : rule_(rule), setting_(setting) {}
 
   /// Splits the window with these condensed tiles; slots() then holds for its columns.
   LibraSplit split(const std::uint64_t* masks, std::int64_t tiles) {
@@ -38,7 +38,13 @@ class Splitter {
       const std::uint64_t columns = transpose_bits(masks[t]);
       for (int c = 0; c < 8; ++c) counts_[at(8 * t + c)] = kBitsOfByte[columns >> (8 * c) & 0xFF];
     }
-    return rule_.split(std::span(counts_).first(at(8 * tiles)), threshold_, slots_.data());
+    return rule_.split(std::span(counts_).first(at(8 * tiles)), setting_, slots_.data());
+  }
+
+  /// Tiles of a window with this split.
+  [[nodiscard]] std::int64_t tiles_for(const LibraSplit& split) const {
+    const std::int64_t step = rule_.whole_blocks ? setting_.block_columns : 8;
+    return (split.columns() + step - 1) / step * step / 8;
   }
 
   /// Place of each column among those of the tiles, or -1.
@@ -53,14 +59,13 @@ class Splitter {
 
  private:
   const LibraRule& rule_;
-  int threshold_;
+  LibraSetting setting_;
   std::vector<std::uint8_t> counts_;
   std::vector<std::int32_t> slots_;
 };
 
 /// Counts what the windows of a chunk become. Writes the number of tiles of window w to tiles_of[w].
-LibraChunk count_chunk(const Condensed& all, const Chunk& chunk, const LibraRule& rule, Splitter& splitter,
-                       std::int32_t* tiles_of) {
+LibraChunk count_chunk(const Condensed& all, const Chunk& chunk, Splitter& splitter, std::int32_t* tiles_of) {
   LibraChunk result;
   const std::uint64_t* masks = all.masks_of(chunk);
   for (std::int64_t w = chunk.first_window; w < chunk.end_window; ++w) {
@@ -68,7 +73,7 @@ LibraChunk count_chunk(const Condensed& all, const Chunk& chunk, const LibraRule
     const LibraSplit split = splitter.split(masks, tiles);
     std::uint64_t rest = 0;
     for (std::int64_t t = 0; t < tiles; ++t) rest |= splitter.rest(*masks++, t);
-    tiles_of[w] = static_cast<std::int32_t>((split.columns() + rule.tile_cols - 1) / rule.tile_cols);
+    tiles_of[w] = static_cast<std::int32_t>(splitter.tiles_for(split));
     result.tiles += tiles_of[w];
     result.entries += split.entries;
     result.rows += used_rows(rest);
@@ -87,9 +92,8 @@ struct LibraArrays {
   Array values, residual_values;
 };
 
-/// Gives each chunk its place and the arrays their room. The sums at the end are those of the matrix.
-LibraChunk number(const Condensed& all, int tile_cols, std::vector<LibraChunk>& chunks, DType values,
-                  LibraArrays& arrays) {
+/// Gives each chunk its place; the sums are those of the matrix.
+LibraChunk number(const Condensed& all, std::vector<LibraChunk>& chunks) {
   LibraChunk sum;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     LibraChunk& chunk = chunks[i];
@@ -103,10 +107,14 @@ LibraChunk number(const Condensed& all, int tile_cols, std::vector<LibraChunk>& 
     sum.dense += chunk.dense;
     sum.filled += chunk.filled;
   }
-  const std::int64_t residual = all.entries - sum.entries;
+  return sum;
+}
+
+/// Gives the arrays their room.
+void make_room(const LibraChunk& sum, std::int64_t residual, DType values, LibraArrays& arrays) {
   arrays.tc_offset = Buffer<std::uint32_t>(sum.tiles + 1);
-  arrays.bitmap = Buffer<std::uint64_t>(tile_cols / 8 * sum.tiles);
-  arrays.col_id = Buffer<std::int32_t>(tile_cols * sum.tiles);
+  arrays.bitmap = Buffer<std::uint64_t>(sum.tiles);
+  arrays.col_id = Buffer<std::int32_t>(8 * sum.tiles);
   arrays.residual_row_id = Buffer<std::int32_t>(sum.rows);
   arrays.residual_row_offset = Buffer<std::int64_t>(sum.rows + 1);
   arrays.residual_col_id = Buffer<std::int32_t>(residual);
@@ -119,18 +127,16 @@ LibraChunk number(const Condensed& all, int tile_cols, std::vector<LibraChunk>& 
   arrays.row_window_offset[0] = 0;
   for (std::int64_t w = 1; w < arrays.row_window_offset.size(); ++w)
     arrays.row_window_offset[w] += arrays.row_window_offset[w - 1];
-  return sum;
 }
 
 /// Writes the two parts of windows. Reused from chunk to chunk, one per thread.
 template <class Word>
 class Filler {
  public:
-  Filler(const CsrView& a, const Condensed& all, const LibraRule& rule, int threshold, LibraArrays& to)
+  Filler(const CsrView& a, const Condensed& all, const LibraRule& rule, LibraSetting setting, LibraArrays& to)
       : a_(a),
         all_(all),
-        cols_(rule.tile_cols),
-        splitter_(rule, threshold),
+        splitter_(rule, setting),
         to_(to),
         from_(static_cast<const Word*>(a.values.data)),
         values_(static_cast<Word*>(to.values.data())),
@@ -144,13 +150,14 @@ class Filler {
     std::int64_t tile = chunk.first_tile;
     for (std::int64_t w = chunk.first_window; w < chunk.end_window; ++w) {
       const std::int64_t tiles = all_.tiles_of(w);
-      const std::int64_t columns = splitter_.split(all_.masks.data() + tile, tiles).columns();
+      const LibraSplit split = splitter_.split(all_.masks.data() + tile, tiles);
       open_rows(all_.starts[at(w)], tile, tiles);
-      masks_.assign(at((columns + cols_ - 1) / cols_ * cols_ / 8), 0);
+      masks_.assign(at(splitter_.tiles_for(split)), 0);
       if (positions_.size() < 64 * masks_.size()) positions_.resize(128 * masks_.size());
       for (std::int64_t t = 0; t < tiles; ++t) deal(tile + t, splitter_.slots() + 8 * t);
-      for (std::int64_t c = columns; c % cols_ != 0; ++c)
-        to_.col_id[cols_ * tile_ + c] = to_.col_id[cols_ * tile_ + columns - 1];
+      std::int32_t* const columns = to_.col_id.data() + 8 * tile_;
+      for (std::int64_t c = split.columns(); c < 8 * std::ssize(masks_); ++c)
+        columns[c] = columns[split.columns() - 1];
       write_tiles();
       tile += tiles;
     }
@@ -184,7 +191,7 @@ class Filler {
         const int bit = 8 * row + slot % 8;
         masks_[at(slot / 8)] |= std::uint64_t{1} << bit;
         positions_[at(std::int64_t{64} * (slot / 8) + bit)] = position;
-        to_.col_id[cols_ * tile_ + slot] = columns[column];
+        to_.col_id[8 * tile_ + slot] = columns[column];
       } else {
         const std::int64_t to = next_residual_[row]++;
         to_.residual_col_id[to] = columns[column];
@@ -195,20 +202,17 @@ class Filler {
 
   /// Writes the masks and the values of the tiles of the window.
   void write_tiles() {
-    const std::int64_t masks_per_tile = cols_ / 8;
     for (std::size_t m = 0; m < masks_.size(); ++m) {
-      to_.bitmap[masks_per_tile * tile_ + static_cast<std::int64_t>(m) % masks_per_tile] = masks_[m];
+      to_.bitmap[tile_] = masks_[m];
       for (std::uint64_t bits = masks_[m]; bits != 0; bits &= bits - 1, ++entry_)
         if (from_ != nullptr)
           values_[entry_] = from_[positions_[64 * m + static_cast<std::size_t>(std::countr_zero(bits))]];
-      if (static_cast<std::int64_t>(m + 1) % masks_per_tile == 0)
-        to_.tc_offset[++tile_] = static_cast<std::uint32_t>(entry_);
+      to_.tc_offset[++tile_] = static_cast<std::uint32_t>(entry_);
     }
   }
 
   const CsrView& a_;
   const Condensed& all_;
-  std::int64_t cols_;
   Splitter splitter_;
   LibraArrays& to_;
   const Word* from_;  ///< null for a pattern matrix
@@ -219,13 +223,22 @@ class Filler {
   std::vector<std::int64_t> positions_;                         ///< in CSR, of the bits of the masks
 };
 
+Status check_setting(const LibraRule& rule, LibraSetting setting) {
+  const std::string name(rule.layout->name);
+  if (setting.threshold < 1 || setting.threshold > rule.max_threshold)
+    return fail(Errc::usage, name + ": threshold " + std::to_string(setting.threshold) + ", expected 1 to " +
+                                 std::to_string(rule.max_threshold) + " " + rule.unit);
+  if (setting.block_columns != 8 && setting.block_columns != 16)
+    return fail(Errc::usage,
+                name + ": blocks of " + std::to_string(setting.block_columns) + " columns, expected 8 or 16");
+  return {};
+}
+
 }  // namespace
 
-Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, int threshold,
+Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, LibraSetting setting,
                                   Progress* progress) {
-  if (threshold < 1 || threshold > rule.max_threshold)
-    return fail(Errc::usage, std::string(rule.layout->name) + ": threshold " + std::to_string(threshold) +
-                                 ", expected 1 to " + std::to_string(rule.max_threshold) + " " + rule.unit);
+  if (Status s = check_setting(rule, setting); !s) return tl::unexpected(s.error());
   if (Status s = check_offsets_fit(a, *rule.layout); !s) return tl::unexpected(s.error());
   const Buffer<std::int32_t> starts = fixed_windows(a.rows, 8);
   Result<Condensed> condensed = condense(a, starts.span(), 8, *rule.layout, progress);
@@ -235,20 +248,24 @@ Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, int t
   LibraArrays arrays;
   arrays.row_window_offset = Buffer<std::int32_t>(starts.size() + 1);
   std::vector<LibraChunk> chunks(all.chunks.size());
-  tbb::enumerable_thread_specific<Splitter> splitters([&] { return Splitter(rule, threshold); });
+  tbb::enumerable_thread_specific<Splitter> splitters([&] { return Splitter(rule, setting); });
   tbb::parallel_for(std::size_t{0}, chunks.size(), [&](std::size_t i) {
-    chunks[i] = count_chunk(all, all.chunks[i], rule, splitters.local(), arrays.row_window_offset.data() + 1);
+    chunks[i] = count_chunk(all, all.chunks[i], splitters.local(), arrays.row_window_offset.data() + 1);
   });
-  const LibraChunk sum = number(all, rule.tile_cols, chunks, a.values.dtype, arrays);
+  const LibraChunk sum = number(all, chunks);
+  if (Status s = check_tiles_fit(sum.tiles, *rule.layout); !s)  // whole blocks need more than all.tiles
+    return tl::unexpected(s.error());
+  make_room(sum, all.entries - sum.entries, a.values.dtype, arrays);
   visit_word(a.values.dtype, [&](auto word) {
     using Worker = Filler<decltype(word)>;
-    tbb::enumerable_thread_specific<Worker> fillers([&] { return Worker(a, all, rule, threshold, arrays); });
+    tbb::enumerable_thread_specific<Worker> fillers([&] { return Worker(a, all, rule, setting, arrays); });
     tbb::parallel_for(std::size_t{0}, chunks.size(),
                       [&](std::size_t i) { fillers.local().run(all.chunks[i], chunks[i]); });
   });
 
   Parameters parameters{{"window_rows", std::int64_t{8}},
-                        {"threshold", std::int64_t{threshold}},
+                        {"threshold", std::int64_t{setting.threshold}},
+                        {"block_columns", std::int64_t{setting.block_columns}},
                         {"dense_columns", sum.dense},
                         {"filled_columns", sum.filled}};
   FormatData data{rule.layout, a.rows, a.cols, a.nnz(), {}, std::move(parameters)};

@@ -11,15 +11,16 @@ namespace sptile::formats {
 /// What distinguishes the formats.
 struct LibraRule {
   const FormatLayout* layout;
-  int tile_cols;  ///< 8, or 16: two masks of 8 columns each
-  LibraSplit (*split)(std::span<const std::uint8_t> counts, int threshold, std::int32_t* slots);
+  LibraSplit (*split)(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots);
+  bool whole_blocks;  ///< windows have whole blocks of tiles; otherwise only the tiles that hold columns
   int max_threshold;
   const char* unit;  ///< of the threshold, for messages: "entries of 8"
 };
 
-/// Converts: windows of 8 rows, tiles as the rule says, the rest in rows. The arrays are, in this order:
-/// offsets of the windows and of the tiles, masks, columns, values; residual rows, their offsets, columns,
-/// values. Errc::usage when the threshold is not 1 to max_threshold. Parallel; O(nnz).
-Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, int threshold, Progress* progress);
+/// Converts: windows of 8 rows, the columns that the rule chooses in 8x8 tiles, the rest in rows. Errc::usage
+/// when the threshold is not 1 to max_threshold or block_columns not 8 or 16; otherwise as
+/// Converter::from_csr. Parallel; O(nnz).
+Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, LibraSetting setting,
+                                  Progress* progress);
 
 }  // namespace sptile::formats

@@ -7,8 +7,6 @@
 namespace sptile::formats {
 namespace {
 
-constexpr std::int64_t kBlockColumns = 16;
-
 /// Columns of a window by their number of entries.
 using Histogram = std::array<std::int64_t, 9>;
 
@@ -31,15 +29,17 @@ std::int64_t densest_entries(const Histogram& columns, std::int64_t size) {
 
 }  // namespace
 
-LibraSplit split_columns(std::span<const std::uint8_t> counts, int threshold, std::int32_t* slots) {
-  assert(threshold >= 1);
+LibraSplit split_columns(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots) {
+  assert(setting.threshold >= 1);
   const Histogram columns = count_columns(counts);
   LibraSplit split;
-  for (int count = threshold; count <= 8; ++count) split.dense += columns[static_cast<std::size_t>(count)];
+  for (int count = setting.threshold; count <= 8; ++count)
+    split.dense += columns[static_cast<std::size_t>(count)];
 
   // All columns with more than `level` entries are chosen, and the first `at_level` with as many.
-  int level = std::min(threshold, 9) - 1;
-  std::int64_t room = (8 - split.dense % 8) % 8, at_level = 0;
+  int level = std::min(setting.threshold, 9) - 1;
+  std::int64_t at_level = 0,
+               room = (setting.block_columns - split.dense % setting.block_columns) % setting.block_columns;
   for (; room > 0 && level > 0; --level) {
     at_level = std::min(room, columns[static_cast<std::size_t>(level)]);
     split.filled += at_level;
@@ -58,8 +58,8 @@ LibraSplit split_columns(std::span<const std::uint8_t> counts, int threshold, st
   return split;
 }
 
-LibraSplit split_blocks(std::span<const std::uint8_t> counts, int threshold, std::int32_t* slots) {
-  assert(threshold >= 1);
+LibraSplit split_blocks(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots) {
+  assert(setting.threshold >= 1);
   const Histogram columns = count_columns(counts);
   std::array<std::int64_t, 9> next{};  // first slot of the columns with so many entries
   for (std::size_t count = 8; count > 0; --count) next[count - 1] = next[count] + columns[count];
@@ -67,9 +67,9 @@ LibraSplit split_blocks(std::span<const std::uint8_t> counts, int threshold, std
 
   LibraSplit split;
   while (split.dense < all) {
-    const std::int64_t end = std::min(split.dense + kBlockColumns, all),
+    const std::int64_t end = std::min(split.dense + setting.block_columns, all),
                        entries = densest_entries(columns, end);
-    if (entries - split.entries < threshold) break;  // later blocks have no more
+    if (entries - split.entries < setting.threshold) break;  // later blocks have no more
     split.dense = end;
     split.entries = entries;
   }

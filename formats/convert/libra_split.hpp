@@ -15,15 +15,21 @@ struct LibraSplit {
   [[nodiscard]] std::int64_t columns() const { return dense + filled; }
 };
 
+/// What a split heeds.
+struct LibraSetting {
+  int threshold;      ///< entries that a column or a block needs
+  int block_columns;  ///< 8 or 16
+};
+
 // counts[c] says how many entries column c of a window of 8 rows has, 0 for what is no column. slots[c]
 // becomes its place among the columns of the window's tiles, -1 when it is not there. O(columns), no memory.
 
-/// The rule for SpMM. Chosen are columns with at least `threshold` entries and, where their number is no
-/// multiple of 8, the densest others that fill the last tile, the first of equals. They keep their order.
-LibraSplit split_columns(std::span<const std::uint8_t> counts, int threshold, std::int32_t* slots);
+/// The rule for SpMM. Chosen are columns with at least `threshold` entries and, where they do not fill the
+/// last block, the densest others that do, the first of equals. They keep their order.
+LibraSplit split_columns(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots);
 
 /// The rule for SDDMM. Columns are sorted by descending number of entries, equals in their order, and cut in
-/// blocks of 16. Chosen are the blocks with at least `threshold` entries: the first ones.
-LibraSplit split_blocks(std::span<const std::uint8_t> counts, int threshold, std::int32_t* slots);
+/// blocks. Chosen are the blocks with at least `threshold` entries: the first ones.
+LibraSplit split_blocks(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots);
 
 }  // namespace sptile::formats

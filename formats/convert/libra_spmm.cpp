@@ -3,13 +3,17 @@
 
 #include "formats/convert/from_to_csr.hpp"
 #include "formats/convert/libra_parts.hpp"
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 
 namespace sptile::formats {
 
+Result<FormatData> libra_spmm_from_csr_with(const CsrView& a, LibraSetting setting, Progress* progress) {
+  return libra_from_csr(a, {&kLibraSpmmLayout, split_columns, false, kLibraMaxThreshold, "entries of 8"},
+                        setting, progress);
+}
+
 Result<FormatData> libra_spmm_from_csr_at(const CsrView& a, int threshold, Progress* progress) {
-  return libra_from_csr(a, {&kLibraSpmmLayout, 8, split_columns, kLibraMaxThreshold, "entries of 8"},
-                        threshold, progress);
+  return libra_spmm_from_csr_with(a, {threshold, libra_block_columns(a.values.dtype)}, progress);
 }
 
 Result<FormatData> libra_spmm_from_csr(const CsrView& a, Progress* progress) {

@@ -4,7 +4,7 @@
 
 #include "../slow_formats.hpp"
 #include "formats/convert/from_to_csr.hpp"
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 
 using namespace sptile;
 using namespace sptile::formats;
@@ -55,10 +55,10 @@ TEST_CASE("libra_spmm: threshold 1 gives the tiles of bittcf, 9 the rows of csr"
   const FormatData all = *libra_spmm_from_csr_at(a.view(), 1, nullptr);
   const FormatData bittcf = *bittcf_from_csr(a.view(), nullptr);
   for (std::size_t i = 0; i < 5; ++i) CHECK(same(all.view().arrays[i], bittcf.view().arrays[i]));
-  CHECK(as_libra_spmm(all.view()).residual_row_id.empty());
+  CHECK(as_libra(all.view()).residual_row_id.empty());
 
   const FormatData none = *libra_spmm_from_csr_at(a.view(), 9, nullptr);
-  const LibraSpmmView view = as_libra_spmm(none.view());
+  const LibraView view = as_libra(none.view());
   CHECK(view.bitmap.empty());
   CHECK(same(ArrayView(view.residual_col_id), ArrayView(a.view().col_idx)));
   CHECK(same(view.residual_values, a.view().values));

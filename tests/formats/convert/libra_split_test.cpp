@@ -9,25 +9,25 @@ using namespace sptile::formats;
 
 namespace {
 
-using Rule = LibraSplit (*)(std::span<const std::uint8_t>, int, std::int32_t*);
+using Rule = LibraSplit (*)(std::span<const std::uint8_t>, LibraSetting, std::int32_t*);
 
 struct Split {
   LibraSplit counts;
   std::vector<std::int32_t> slots;
 };
 
-Split split_by(Rule rule, const std::vector<std::uint8_t>& counts, int threshold) {
+Split split_by(Rule rule, const std::vector<std::uint8_t>& counts, LibraSetting setting) {
   Split result{{}, std::vector<std::int32_t>(counts.size(), 99)};
-  result.counts = rule(counts, threshold, result.slots.data());
+  result.counts = rule(counts, setting, result.slots.data());
   return result;
 }
 
-Split split(const std::vector<std::uint8_t>& counts, int threshold) {
-  return split_by(split_columns, counts, threshold);
+Split split(const std::vector<std::uint8_t>& counts, int threshold, int block_columns = 8) {
+  return split_by(split_columns, counts, {threshold, block_columns});
 }
 
 Split blocks(const std::vector<std::uint8_t>& counts, int threshold) {
-  return split_by(split_blocks, counts, threshold);
+  return split_by(split_blocks, counts, {threshold, 16});
 }
 
 }  // namespace
@@ -61,6 +61,19 @@ TEST_CASE("libra split: full tiles are not filled, and padding is never chosen")
   const Split s = split({3, 1, 0, 0, 0, 0, 0, 0}, 3);
   CHECK(s.slots == std::vector<std::int32_t>{0, 1, -1, -1, -1, -1, -1, -1});
   CHECK(s.counts.filled == 1);
+}
+
+TEST_CASE("libra split: blocks of 16 columns are filled to the next 16") {
+  std::vector<std::uint8_t> counts(20, 1);
+  counts[4] = 3;
+  counts[19] = 2;
+  const Split s = split(counts, 3, 16);
+  CHECK(s.counts.dense == 1);
+  CHECK(s.counts.filled == 15);
+  CHECK(s.counts.entries == 3 + 2 + 14);
+  CHECK(s.slots[14] == 14);  // columns 0 to 3, 4, and 5 to 14
+  CHECK(s.slots[15] == -1);
+  CHECK(s.slots[19] == 15);
 }
 
 TEST_CASE("libra split: threshold 1 chooses all columns, 9 none") {

@@ -34,6 +34,7 @@ constexpr Kernel kKernels[] = {
     {"cpu.rs_tile.generic", "spmm", "rs_tile", Device::cpu, "generic", true, kTileSummary},
     {"cpu.tall.generic", "spmm", "tall", Device::cpu, "generic", true, kTileSummary},
     {"cpu.libra_spmm.generic", "spmm", "libra_spmm", Device::cpu, "generic", true, kLibraSummary},
+    {"cpu.libra_sddmm.generic", "spmm", "libra_sddmm", Device::cpu, "generic", true, kLibraSummary},
 #if defined(__x86_64__)
     {"cpu.csr.avx2", "spmm", "csr", Device::cpu, "avx2", true, kCsrSummary},
     {"cpu.me_tcf.avx2", "spmm", "me_tcf", Device::cpu, "avx2", true, kTileSummary},
@@ -42,6 +43,7 @@ constexpr Kernel kKernels[] = {
     {"cpu.rs_tile.avx2", "spmm", "rs_tile", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.tall.avx2", "spmm", "tall", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.libra_spmm.avx2", "spmm", "libra_spmm", Device::cpu, "avx2", true, kLibraSummary},
+    {"cpu.libra_sddmm.avx2", "spmm", "libra_sddmm", Device::cpu, "avx2", true, kLibraSummary},
     {"cpu.csr.avx512", "spmm", "csr", Device::cpu, "avx512", true, kCsrSummary},
     {"cpu.me_tcf.avx512", "spmm", "me_tcf", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.bittcf.avx512", "spmm", "bittcf", Device::cpu, "avx512", true, kTileSummary},
@@ -49,6 +51,7 @@ constexpr Kernel kKernels[] = {
     {"cpu.rs_tile.avx512", "spmm", "rs_tile", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.tall.avx512", "spmm", "tall", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.libra_spmm.avx512", "spmm", "libra_spmm", Device::cpu, "avx512", true, kLibraSummary},
+    {"cpu.libra_sddmm.avx512", "spmm", "libra_sddmm", Device::cpu, "avx512", true, kLibraSummary},
 #endif
     {"cuda.csr.rows", "spmm", "csr", Device::cuda, "sm_80", true, kCudaCsrSummary},
     {"cuda.me_tcf.mma", "spmm", "me_tcf", Device::cuda, "sm_80", true, kCudaTileSummary},

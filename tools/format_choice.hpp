@@ -1,4 +1,4 @@
-// Formats to measure, by name, some with a parameter: "csr", "tall:64", "libra_spmm:2".
+// Formats to measure, by name, some with a parameter: "csr", "tall:64", "libra_sddmm:16".
 #pragma once
 
 #include <string>
@@ -18,7 +18,8 @@ struct FormatChoice {
   int parameter = 0;
 };
 
-/// Reads a list with commas, or "all". Errc::usage names what is unknown, and what would do.
+/// Reads a list with commas, repeated ones once, or "all". Errc::usage names what is unknown, and what would
+/// do.
 Result<std::vector<FormatChoice>> parse_formats(std::string_view list);
 
 /// Converts; see formats::Converter::from_csr.

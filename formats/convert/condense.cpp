@@ -115,17 +115,17 @@ void condense_chunks(const CsrView& a, Condensed& result, Progress* progress) {
   });
 }
 
-/// Turns tiles per window and chunk into offsets; false when they do not fit 32 bits.
-bool number_tiles(Condensed& result) {
+/// Turns tiles per window and chunk into offsets, if they fit.
+Status number_tiles(Condensed& result, const FormatLayout& layout) {
   for (Chunk& chunk : result.chunks) {
     chunk.first_tile = result.tiles;
     result.tiles += chunk.tiles;
   }
-  if (result.tiles > std::numeric_limits<std::int32_t>::max()) return false;
+  if (Status s = check_tiles_fit(result.tiles, layout); !s) return s;
   result.row_window_offset[0] = 0;
   for (std::int64_t w = 1; w < result.row_window_offset.size(); ++w)
     result.row_window_offset[w] += result.row_window_offset[w - 1];
-  return true;
+  return {};
 }
 
 /// Closes the gaps between the chunks, in place: room for the worst case was known beforehand, the number of
@@ -166,10 +166,7 @@ Result<Condensed> condense(const CsrView& a, std::span<const std::int32_t> start
   else
     condense_chunks<std::uint64_t>(a, result, progress);
   if (cancelled(progress)) return fail(Errc::io, "cancelled");
-  if (!number_tiles(result))
-    return fail(Errc::unsupported, std::string(layout.name) + ": row_window_offset would need " +
-                                       std::to_string(result.tiles) +
-                                       " tiles, but counts at most 2147483647; use csr");
+  if (Status s = number_tiles(result, layout); !s) return tl::unexpected(s.error());
   tbb::parallel_invoke(
       [&] { close_gaps(result.chunks, 8, result.tiles, result.columns); },
       [&] { close_gaps(result.chunks, result.masks_per_tile(), result.tiles, result.masks); });
@@ -181,6 +178,13 @@ Status check_offsets_fit(const CsrView& a, const FormatLayout& layout, const cha
   return fail(Errc::unsupported, std::string(layout.name) + ": " + offsets +
                                      " counts at most 4294967295 entries, " + "but the matrix has " +
                                      std::to_string(a.nnz()) + "; bmat, rs_tile and csr can hold it");
+}
+
+Status check_tiles_fit(std::int64_t tiles, const FormatLayout& layout) {
+  if (tiles <= std::numeric_limits<std::int32_t>::max()) return {};
+  return fail(Errc::unsupported, std::string(layout.name) + ": row_window_offset would need " +
+                                     std::to_string(tiles) +
+                                     " tiles, but counts at most 2147483647; use csr");
 }
 
 Buffer<std::uint32_t> tile_offsets(const Condensed& tiles) {

@@ -67,6 +67,9 @@ Result<Condensed> condense(const CsrView& a, std::span<const std::int32_t> start
 /// Refuses matrices whose entries 32-bit tile offsets (the array of this name) cannot count.
 Status check_offsets_fit(const CsrView& a, const FormatLayout& layout, const char* offsets = "tc_offset");
 
+/// Refuses more tiles than row_window_offset can count.
+Status check_tiles_fit(std::int64_t tiles, const FormatLayout& layout);
+
 /// Counts the entries in front of each tile: tiles + 1 offsets. Parallel.
 Buffer<std::uint32_t> tile_offsets(const Condensed& tiles);
 

@@ -1,8 +1,9 @@
 #include "formats/convert/converters.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 #include "formats/convert/from_to_csr.hpp"
+#include "formats/convert/tile_bits.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -12,8 +13,36 @@ constexpr Converter kConverters[] = {{"csr", csr_from_csr, csr_to_csr},
                                      {"bmat", bmat_from_csr, bmat_to_csr},
                                      {"rs_tile", rs_tile_from_csr, rs_tile_to_csr},
                                      {"tall", tall_from_csr, tall_to_csr},
-                                     {"libra_spmm", libra_spmm_from_csr, libra_spmm_to_csr}};
+                                     {"libra_spmm", libra_spmm_from_csr, libra_to_csr},
+                                     {"libra_sddmm", libra_sddmm_from_csr, libra_to_csr}};
+
+/// Moves positions as value_source says, one word of them after the other.
+template <class Word>
+Status move_positions(const Converter& converter, const CsrView& a, DType dtype,
+                      std::span<const std::int64_t> positions, std::span<std::int64_t> moved) {
+  std::int64_t used_bits = 0;
+  for (const std::int64_t position : positions) used_bits |= position;
+  Array words(dtype, a.nnz());
+  CsrView numbered = a;
+  numbered.values = words.view();
+  std::fill(moved.begin(), moved.end(), 0);
+  for (int shift = 0; shift == 0 || (shift < 64 && used_bits >> shift != 0);
+       shift += 8 * static_cast<int>(sizeof(Word))) {
+    std::transform(positions.begin(), positions.end(), static_cast<Word*>(words.data()),
+                   [&](std::int64_t position) { return static_cast<Word>(position >> shift); });
+    const Result<FormatData> data = converter.from_csr(numbered, nullptr);
+    if (!data) return tl::unexpected(data.error());
+    std::int64_t* out = moved.data();
+    for (std::size_t i = 0; i < data->arrays.size(); ++i) {
+      if (!data->layout->arrays[i].holds_values) continue;
+      const auto* const part = static_cast<const Word*>(data->arrays[i].data());
+      for (std::int64_t k = 0; k < data->arrays[i].size(); ++k)
+        *out++ |= static_cast<std::int64_t>(std::uint64_t{part[k]} << shift);
+    }
+  }
+  return {};
 }
+}  // namespace
 
 FormatView FormatData::view() const {
   FormatView view{layout, rows, cols, nnz, {}};
@@ -32,18 +61,12 @@ const Converter* find_converter(std::string_view format) {
 Result<Array> value_source(const Converter& converter, const CsrView& a,
                            std::span<const std::int64_t> source_position) {
   assert(static_cast<std::int64_t>(source_position.size()) == a.nnz());
-  CsrView positions = a;
-  positions.values = ArrayView(source_position);
-  Result<FormatData> moved = converter.from_csr(positions, nullptr);
-  if (!moved) return tl::unexpected(moved.error());
-
   Array source(DType::i64, a.nnz());
-  std::int64_t* out = source.as<std::int64_t>().data();
-  for (std::size_t i = 0; i < moved->arrays.size(); ++i) {
-    if (!moved->layout->arrays[i].holds_values) continue;
-    const auto part = moved->arrays[i].as<std::int64_t>();
-    out = std::copy(part.begin(), part.end(), out);
-  }
+  const DType dtype = a.is_pattern() ? DType::i64 : a.values.dtype;
+  const Status moved = visit_word(dtype, [&](auto word) {
+    return move_positions<decltype(word)>(converter, a, dtype, source_position, source.as<std::int64_t>());
+  });
+  if (!moved) return tl::unexpected(moved.error());
   return source;
 }
 

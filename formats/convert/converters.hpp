@@ -29,9 +29,9 @@ struct FormatData {
 struct Converter {
   std::string_view format;
 
-  /// Builds the format. `a` must satisfy check_csr; values of any type (also i64 positions, see value_source)
-  /// are moved, never computed with. Parallel; O(nnz log window_rows). Errc::unsupported when a 32-bit array
-  /// would overflow, naming the array and the format; Errc::io when cancelled.
+  /// Builds the format. `a` must satisfy check_csr; values of any type are moved, never computed with.
+  /// Parallel; O(nnz log window_rows). Errc::unsupported when a 32-bit array would overflow, naming the array
+  /// and the format; Errc::io when cancelled.
   Result<FormatData> (*from_csr)(const CsrView& a, Progress* progress);
 
   /// Rebuilds exactly the matrix that was converted. The view must satisfy check. Parallel; O(nnz).
@@ -47,7 +47,8 @@ const Converter* find_converter(std::string_view format);
 /// For each stored value of `converter`'s format, its position in the values of the source matrix; several
 /// value arrays (rs_tile) follow each other. `a` is the (reordered) matrix that the format is built from and
 /// `source_position[k]` is where its k-th entry stands in the original. The same conversion moves the
-/// positions as if they were values, so the result is right by construction.
+/// positions as if they were values, so the result is right by construction: conversions may heed the type of
+/// the values, so the positions move in words of its size, as many times as they have words.
 Result<Array> value_source(const Converter& converter, const CsrView& a,
                            std::span<const std::int64_t> source_position);
 

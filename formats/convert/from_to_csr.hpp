@@ -24,6 +24,7 @@ Result<FormatData> tall_from_csr(const CsrView& a, Progress* progress);
 Result<Csr> tall_to_csr(const FormatView& view);
 
 Result<FormatData> libra_spmm_from_csr(const CsrView& a, Progress* progress);
-Result<Csr> libra_spmm_to_csr(const FormatView& view);
+Result<FormatData> libra_sddmm_from_csr(const CsrView& a, Progress* progress);
+Result<Csr> libra_to_csr(const FormatView& view);  ///< of both
 
 }  // namespace sptile::formats

@@ -5,18 +5,41 @@
 #include <cassert>
 
 namespace sptile::formats {
+namespace {
 
-LibraSplit split_window(std::span<const std::uint8_t> counts, int threshold, std::uint8_t* chosen) {
-  assert(threshold >= 1);
-  std::array<std::int64_t, 9> columns{};  // by number of entries
+/// Columns of a window by their number of entries.
+using Histogram = std::array<std::int64_t, 9>;
+
+Histogram count_columns(std::span<const std::uint8_t> counts) {
+  Histogram columns{};
   for (const std::uint8_t count : counts) ++columns[count];
+  return columns;
+}
 
+/// Entries of the `size` densest columns.
+std::int64_t densest_entries(const Histogram& columns, std::int64_t size) {
+  std::int64_t entries = 0;
+  for (std::size_t count = 8; count > 0 && size > 0; --count) {
+    const std::int64_t taken = std::min(size, columns[count]);
+    entries += taken * static_cast<std::int64_t>(count);
+    size -= taken;
+  }
+  return entries;
+}
+
+}  // namespace
+
+LibraSplit split_columns(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots) {
+  assert(setting.threshold >= 1);
+  const Histogram columns = count_columns(counts);
   LibraSplit split;
-  for (int count = threshold; count <= 8; ++count) split.dense += columns[static_cast<std::size_t>(count)];
+  for (int count = setting.threshold; count <= 8; ++count)
+    split.dense += columns[static_cast<std::size_t>(count)];
 
   // All columns with more than `level` entries are chosen, and the first `at_level` with as many.
-  int level = std::min(threshold, 9) - 1;
-  std::int64_t room = (8 - split.dense % 8) % 8, at_level = 0;
+  int level = std::min(setting.threshold, 9) - 1;
+  std::int64_t at_level = 0,
+               room = (setting.block_columns - split.dense % setting.block_columns) % setting.block_columns;
   for (; room > 0 && level > 0; --level) {
     at_level = std::min(room, columns[static_cast<std::size_t>(level)]);
     split.filled += at_level;
@@ -24,11 +47,35 @@ LibraSplit split_window(std::span<const std::uint8_t> counts, int threshold, std
     if (room == 0) break;
   }
 
+  std::int32_t slot = 0;
   for (std::size_t c = 0; c < counts.size(); ++c) {
     const bool first_of_equals = counts[c] == level && level > 0 && at_level > 0;
     at_level -= first_of_equals;
-    chosen[c] = counts[c] > level || first_of_equals;
-    if (chosen[c] != 0) split.entries += counts[c];
+    const bool chosen = counts[c] > level || first_of_equals;
+    slots[c] = chosen ? slot++ : -1;
+    if (chosen) split.entries += counts[c];
+  }
+  return split;
+}
+
+LibraSplit split_blocks(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots) {
+  assert(setting.threshold >= 1);
+  const Histogram columns = count_columns(counts);
+  std::array<std::int64_t, 9> next{};  // first slot of the columns with so many entries
+  for (std::size_t count = 8; count > 0; --count) next[count - 1] = next[count] + columns[count];
+  const std::int64_t all = next[0];
+
+  LibraSplit split;
+  while (split.dense < all) {
+    const std::int64_t end = std::min(split.dense + setting.block_columns, all),
+                       entries = densest_entries(columns, end);
+    if (entries - split.entries < setting.threshold) break;  // later blocks have no more
+    split.dense = end;
+    split.entries = entries;
+  }
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    const std::int64_t slot = next[counts[c]]++;
+    slots[c] = counts[c] > 0 && slot < split.dense ? static_cast<std::int32_t>(slot) : -1;
   }
   return split;
 }

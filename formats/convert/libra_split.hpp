@@ -1,4 +1,4 @@
-// Which columns of a window go to tensor cores (Libra, section 4.2).
+// Which columns of a window go to tensor cores (Libra, section 4.2), and where they stand there.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,28 @@ namespace sptile::formats {
 
 /// The split of one window.
 struct LibraSplit {
-  std::int64_t dense = 0;    ///< columns with at least `threshold` entries
-  std::int64_t filled = 0;   ///< columns with fewer, that fill the last tile
+  std::int64_t dense = 0;    ///< columns that go to tiles because they are dense
+  std::int64_t filled = 0;   ///< columns that go to tiles because there is room
   std::int64_t entries = 0;  ///< of both
+
+  [[nodiscard]] std::int64_t columns() const { return dense + filled; }
 };
 
-/// Chooses columns of a window that go to its tiles. counts[c] says how many entries column c has, 0 for what
-/// is no column; columns ascend. Chosen are those with at least `threshold` entries and, where their number
-/// is no multiple of 8, the densest others that fill the last tile, the first of equals. Sets chosen[c] to 1
-/// for these, else to 0. O(columns).
-LibraSplit split_window(std::span<const std::uint8_t> counts, int threshold, std::uint8_t* chosen);
+/// What a split heeds.
+struct LibraSetting {
+  int threshold;      ///< entries that a column or a block needs
+  int block_columns;  ///< 8 or 16
+};
+
+// counts[c] says how many entries column c of a window of 8 rows has, 0 for what is no column. slots[c]
+// becomes its place among the columns of the window's tiles, -1 when it is not there. O(columns), no memory.
+
+/// The rule for SpMM. Chosen are columns with at least `threshold` entries and, where they do not fill the
+/// last block, the densest others that do, the first of equals. They keep their order.
+LibraSplit split_columns(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots);
+
+/// The rule for SDDMM. Columns are sorted by descending number of entries, equals in their order, and cut in
+/// blocks. Chosen are the blocks with at least `threshold` entries: the first ones.
+LibraSplit split_blocks(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots);
 
 }  // namespace sptile::formats

@@ -1,7 +1,8 @@
-// CSR to libra_spmm with a given threshold.
+// CSR to libra_spmm with given parameters.
 #pragma once
 
 #include "formats/convert/converters.hpp"
+#include "formats/convert/libra_split.hpp"
 
 namespace sptile::formats {
 
@@ -9,7 +10,15 @@ namespace sptile::formats {
 /// Libra takes 3 (section 5.3.3).
 inline constexpr int kLibraMinThreshold = 1, kLibraMaxThreshold = 9, kLibraThreshold = 3;
 
-/// As Converter::from_csr. Errc::usage when the threshold is out of range.
+/// Columns of the blocks that Libra cuts for values of this type (section 4.2): 16 for f16 and bf16, else 8.
+constexpr int libra_block_columns(DType values) {
+  return values == DType::f16 || values == DType::bf16 ? 16 : 8;
+}
+
+/// As Converter::from_csr. Errc::usage when a parameter is out of range.
+Result<FormatData> libra_spmm_from_csr_with(const CsrView& a, LibraSetting setting, Progress* progress);
+
+/// The same with the block columns of the type of the values.
 Result<FormatData> libra_spmm_from_csr_at(const CsrView& a, int threshold, Progress* progress);
 
 }  // namespace sptile::formats

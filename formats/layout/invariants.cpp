@@ -1,5 +1,6 @@
 #include "formats/layout/invariants.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace sptile::formats {
@@ -65,25 +66,29 @@ Status check_rows_exist(const FormatView& view, int array, std::int64_t tile, st
   return broken_mask(view, array, tile, mask, "no bits in rows past the end of the matrix");
 }
 
-Status WindowColumnsCheck::next(std::int64_t tile, unsigned used, bool last_of_window) {
+Status WindowColumnsCheck::next(std::int64_t tile, unsigned used, bool last_block_of_window) {
   const std::int32_t* ids = columns_.data() + 8 * tile;
   const unsigned real = static_cast<unsigned>(std::countr_one(used));
-  bool good = real > 0 && used == (1u << real) - 1 && (real == 8 || last_of_window);
-  std::int32_t previous = previous_;
+  bool good = used == (1u << real) - 1 && (real == 8 || last_block_of_window) &&
+              (real == 0 ? !starts_block(tile) : !padding_);
+  std::int32_t previous = previous_, largest = -1;
   for (unsigned c = 0; c < real; ++c) {
-    good &= ids[c] > previous;
+    good &= ids[c] > (order_.ascending ? previous : -1);
     previous = ids[c];
+    largest = std::max(largest, previous);
   }
   for (unsigned c = real; c < 8; ++c) good &= ids[c] == previous;
-  if (!good || previous >= view_.cols) return locate(tile, used, last_of_window);
+  if (!good || largest >= view_.cols) return locate(tile, used, last_block_of_window);
   previous_ = previous;
+  padding_ |= real < 8;
   return {};
 }
 
 // Only reached when something is wrong: finds the first column that is.
-Status WindowColumnsCheck::locate(std::int64_t tile, unsigned used, bool last_of_window) const {
+Status WindowColumnsCheck::locate(std::int64_t tile, unsigned used, bool last_block_of_window) const {
+  const std::string unit = order_.block_tiles == 1 ? "tile" : "block";
   std::int32_t previous = previous_;
-  bool padding = false;
+  bool padding = padding_;
   for (unsigned c = 0; c < 8; ++c) {
     const std::int64_t i = 8 * tile + c;
     const std::int32_t id = columns_[static_cast<std::size_t>(i)];
@@ -94,17 +99,18 @@ Status WindowColumnsCheck::locate(std::int64_t tile, unsigned used, bool last_of
       if (padding)
         return broken_element(view_, array_, i, id,
                               place + " to have no entries, like the padding in front of it");
-      if (id <= previous)
+      if (order_.ascending && id <= previous)
         return broken_element(view_, array_, i, id,
                               "more than " + std::to_string(previous) + " (the columns of a window ascend)");
       previous = id;
       continue;
     }
     padding = true;
-    if (!last_of_window)
+    if (!last_block_of_window)
       return broken_element(view_, array_, i, id,
-                            place + " to have an entry (only the last tile of a window is padded)");
-    if (c == 0) return broken_element(view_, array_, i, id, place + " to have an entry (no tile is empty)");
+                            place + " to have an entry (only the last " + unit + " of a window is padded)");
+    if (c == 0 && starts_block(tile))
+      return broken_element(view_, array_, i, id, place + " to have an entry (no " + unit + " is empty)");
     if (id != previous)
       return broken_element(view_, array_, i, id,
                             std::to_string(previous) + " (padding repeats the last real column)");

@@ -64,25 +64,38 @@ inline unsigned used_columns(std::uint64_t mask) {
 /// Verifies that a tile mask (bit 8 * row + column) has no bits in rows past the `rows` that exist.
 Status check_rows_exist(const FormatView& view, int array, std::int64_t tile, std::uint64_t mask, int rows);
 
+/// How the columns of a window stand.
+struct ColumnOrder {
+  bool ascending = true;  ///< otherwise in any order; that none comes twice is then for the caller to check
+  int block_tiles = 1;    ///< windows consist of whole blocks of so many tiles
+};
+
 /// Verifies the columns of one window, tile after tile: in range, strictly ascending where they hold entries,
-/// and holding none only at the end of the last tile, where the last real column is repeated.
+/// and holding none only at the end of the last block, where the last real column is repeated.
 class WindowColumnsCheck {
  public:
-  WindowColumnsCheck(const FormatView& view, int array, std::span<const std::int32_t> columns)
-      : view_(view), array_(array), columns_(columns) {}
+  WindowColumnsCheck(const FormatView& view, int array, std::span<const std::int32_t> columns,
+                     ColumnOrder order = {})
+      : view_(view), array_(array), columns_(columns), order_(order) {}
 
-  void begin_window() { previous_ = -1; }
+  void begin_window() {
+    previous_ = -1;
+    padding_ = false;
+  }
 
   /// Checks the 8 columns of `tile`; bit c of `used` tells that column c holds an entry.
-  Status next(std::int64_t tile, unsigned used, bool last_of_window);
+  Status next(std::int64_t tile, unsigned used, bool last_block_of_window);
 
  private:
-  [[nodiscard]] Status locate(std::int64_t tile, unsigned used, bool last_of_window) const;
+  [[nodiscard]] Status locate(std::int64_t tile, unsigned used, bool last_block_of_window) const;
+  [[nodiscard]] bool starts_block(std::int64_t tile) const { return tile % order_.block_tiles == 0; }
 
   const FormatView& view_;
   int array_;
   std::span<const std::int32_t> columns_;
+  ColumnOrder order_;
   std::int32_t previous_ = -1;
+  bool padding_ = false;  ///< columns without entries came before
 };
 
 }  // namespace sptile::formats

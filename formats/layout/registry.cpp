@@ -3,15 +3,16 @@
 #include "formats/layout/bittcf.hpp"
 #include "formats/layout/bmat.hpp"
 #include "formats/layout/csr.hpp"
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 #include "formats/layout/me_tcf.hpp"
 #include "formats/layout/rs_tile.hpp"
 #include "formats/layout/tall.hpp"
 
 namespace sptile::formats {
 namespace {
-constexpr const FormatLayout* kLayouts[] = {&kCsrLayout,    &kMeTcfLayout, &kBitTcfLayout,   &kBmatLayout,
-                                            &kRsTileLayout, &kTallLayout,  &kLibraSpmmLayout};
+constexpr const FormatLayout* kLayouts[] = {&kCsrLayout,       &kMeTcfLayout,     &kBitTcfLayout,
+                                            &kBmatLayout,      &kRsTileLayout,    &kTallLayout,
+                                            &kLibraSpmmLayout, &kLibraSddmmLayout};
 }
 
 std::span<const FormatLayout* const> layouts() { return kLayouts; }

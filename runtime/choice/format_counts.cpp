@@ -8,7 +8,7 @@
 #include "formats/layout/bittcf.hpp"
 #include "formats/layout/bmat.hpp"
 #include "formats/layout/csr.hpp"
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 #include "formats/layout/me_tcf.hpp"
 #include "formats/layout/rs_tile.hpp"
 #include "formats/layout/tall.hpp"
@@ -79,8 +79,8 @@ void count_tall(const FormatView& a, FormatCounts& counts) {
   count_windows(view.window_group_offset, view.col_id, counts);
 }
 
-void count_libra_spmm(const FormatView& a, FormatCounts& counts) {
-  const formats::LibraSpmmView view = formats::as_libra_spmm(a);
+void count_libra(const FormatView& a, FormatCounts& counts) {
+  const formats::LibraView view = formats::as_libra(a);
   count_windows(view.row_window_offset, view.col_id, counts);
   FormatCounts residual;
   count_units(view.residual_row_offset, 1, view.residual_col_id, residual);
@@ -94,13 +94,10 @@ struct Counter {
   std::string_view format;
   void (*count)(const FormatView&, FormatCounts&);
 };
-constexpr Counter kCounters[] = {{"csr", count_csr},
-                                 {"me_tcf", count_me_tcf},
-                                 {"bittcf", count_bittcf},
-                                 {"bmat", count_bmat},
-                                 {"rs_tile", count_rs_tile},
-                                 {"tall", count_tall},
-                                 {"libra_spmm", count_libra_spmm}};
+constexpr Counter kCounters[] = {{"csr", count_csr},          {"me_tcf", count_me_tcf},
+                                 {"bittcf", count_bittcf},    {"bmat", count_bmat},
+                                 {"rs_tile", count_rs_tile},  {"tall", count_tall},
+                                 {"libra_spmm", count_libra}, {"libra_sddmm", count_libra}};
 
 /// Multiplier of Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 constexpr std::uint64_t kHash = 0x9E3779B97F4A7C15;

@@ -45,8 +45,6 @@ class BitTcfDecoder {
 
 /// Kernel of `bittcf`; a unit is a window.
 struct BitTcfKernel {
-  static constexpr const char* kFormat = "bittcf";
-
   template <class V, class A>
   static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
                          const Panel<A>& panel) {

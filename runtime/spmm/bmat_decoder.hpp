@@ -76,8 +76,6 @@ class BmatDecoder {
 
 /// Kernel of `bmat`; a unit is a window.
 struct BmatKernel {
-  static constexpr const char* kFormat = "bmat";
-
   template <class V, class A>
   static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
                          const Panel<A>& panel) {

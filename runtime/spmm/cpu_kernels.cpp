@@ -5,7 +5,7 @@
 #include "runtime/spmm/bittcf_decoder.hpp"
 #include "runtime/spmm/bmat_decoder.hpp"
 #include "runtime/spmm/csr_decoder.hpp"
-#include "runtime/spmm/libra_spmm_decoder.hpp"
+#include "runtime/spmm/libra_decoder.hpp"
 #include "runtime/spmm/me_tcf_decoder.hpp"
 #include "runtime/spmm/rs_tile_decoder.hpp"
 #include "runtime/spmm/tall_decoder.hpp"
@@ -14,36 +14,53 @@ namespace sptile::runtime::SPTILE_ISA {
 namespace {
 
 template <class F, class V, class D>
-constexpr CpuKernel row(DType values, DType dense) {
-  return {F::kFormat, values, dense, run_chunk<F, V, D>};
+constexpr CpuKernel row(const char* format, DType values, DType dense) {
+  return {format, values, dense, run_chunk<F, V, D>};
 }
 
 /// Pairs of types that run, for every format: dense operands of the matrix's own type, f32 with the half
 /// types, anything with a pattern.
 inline constexpr int kTypePairs = 10;
 template <class F>
-constexpr void append(CpuKernel* rows) {
+constexpr void append(const char* format, CpuKernel* rows) {
   const CpuKernel all[kTypePairs] = {
-      row<F, float, float>(DType::f32, DType::f32),     row<F, double, double>(DType::f64, DType::f64),
-      row<F, Half, float>(DType::f16, DType::f32),      row<F, Half, Half>(DType::f16, DType::f16),
-      row<F, BFloat16, float>(DType::bf16, DType::f32), row<F, BFloat16, BFloat16>(DType::bf16, DType::bf16),
-      row<F, Ones, float>(DType::none, DType::f32),     row<F, Ones, double>(DType::none, DType::f64),
-      row<F, Ones, Half>(DType::none, DType::f16),      row<F, Ones, BFloat16>(DType::none, DType::bf16),
+      row<F, float, float>(format, DType::f32, DType::f32),
+      row<F, double, double>(format, DType::f64, DType::f64),
+      row<F, Half, float>(format, DType::f16, DType::f32),
+      row<F, Half, Half>(format, DType::f16, DType::f16),
+      row<F, BFloat16, float>(format, DType::bf16, DType::f32),
+      row<F, BFloat16, BFloat16>(format, DType::bf16, DType::bf16),
+      row<F, Ones, float>(format, DType::none, DType::f32),
+      row<F, Ones, double>(format, DType::none, DType::f64),
+      row<F, Ones, Half>(format, DType::none, DType::f16),
+      row<F, Ones, BFloat16>(format, DType::none, DType::bf16),
   };
   for (int i = 0; i < kTypePairs; ++i) rows[i] = all[i];
 }
 
-template <class... F>
-struct Table {
-  CpuKernel rows[sizeof...(F) * kTypePairs] = {};
-  constexpr Table() {
-    CpuKernel* next = rows;
-    ((append<F>(next), next += kTypePairs), ...);
-  }
+/// A format and the kernel that serves it; one kernel may serve several.
+template <class F>
+struct Serves {
+  const char* format;
 };
 
-constexpr Table<CsrKernel, MeTcfKernel, BitTcfKernel, BmatKernel, RsTileKernel, TallKernel, LibraSpmmKernel>
-    kTable;
+template <int kFormats>
+struct Table {
+  CpuKernel rows[kFormats * kTypePairs] = {};
+
+  template <class... F>
+  constexpr explicit Table(Serves<F>... formats) {
+    CpuKernel* next = rows;
+    ((append<F>(formats.format, next), next += kTypePairs), ...);
+  }
+};
+template <class... F>
+Table(Serves<F>...) -> Table<static_cast<int>(sizeof...(F))>;
+
+constexpr Table kTable{Serves<CsrKernel>{"csr"},          Serves<MeTcfKernel>{"me_tcf"},
+                       Serves<BitTcfKernel>{"bittcf"},    Serves<BmatKernel>{"bmat"},
+                       Serves<RsTileKernel>{"rs_tile"},   Serves<TallKernel>{"tall"},
+                       Serves<LibraKernel>{"libra_spmm"}, Serves<LibraKernel>{"libra_sddmm"}};
 
 }  // namespace
 

@@ -92,8 +92,6 @@ class CsrDecoder {
 
 /// Kernel of `csr`; a unit is a row.
 struct CsrKernel {
-  static constexpr const char* kFormat = "csr";
-
   template <class V, class A>
   static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
                          const Panel<A>& panel) {

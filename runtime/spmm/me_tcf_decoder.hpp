@@ -59,8 +59,6 @@ class MeTcfDecoder {
 
 /// Kernel of `me_tcf`; a unit is a window.
 struct MeTcfKernel {
-  static constexpr const char* kFormat = "me_tcf";
-
   template <class V, class A>
   static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
                          const Panel<A>& panel) {

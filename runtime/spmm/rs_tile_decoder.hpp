@@ -123,8 +123,6 @@ class EmptyRowDecoder {
 /// Kernel of `rs_tile`; units are first the windows, then the residual rows, then the empty rows. A chunk
 /// stays inside one of the three, and pieces of a split window stay together (runtime/spmm/units.cpp).
 struct RsTileKernel {
-  static constexpr const char* kFormat = "rs_tile";
-
   template <class V, class A>
   static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
                          const Panel<A>& panel) {

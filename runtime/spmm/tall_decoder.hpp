@@ -85,8 +85,6 @@ class TallDecoder {
 
 /// Kernel of `tall`; a unit is a sub-window.
 struct TallKernel {
-  static constexpr const char* kFormat = "tall";
-
   template <class V, class A>
   static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
                          const Panel<A>& panel) {

@@ -6,7 +6,7 @@
 #include "formats/layout/bittcf.hpp"
 #include "formats/layout/bmat.hpp"
 #include "formats/layout/csr.hpp"
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 #include "formats/layout/me_tcf.hpp"
 #include "formats/layout/rs_tile.hpp"
 #include "formats/layout/tall.hpp"
@@ -153,8 +153,8 @@ WorkPlan divide_tall(const FormatView& format, std::int64_t n, int threads) {
 }
 
 /// Both parts of a window count.
-WorkPlan divide_libra_spmm(const FormatView& format, std::int64_t n, int threads) {
-  const formats::LibraSpmmView view = formats::as_libra_spmm(format);
+WorkPlan divide_libra(const FormatView& format, std::int64_t n, int threads) {
+  const formats::LibraView view = formats::as_libra(format);
   const auto ids = view.residual_row_id;
   return divide_windows(
       std::ssize(view.row_window_offset) - 1, format.layout->window_rows, n, threads,
@@ -170,13 +170,10 @@ struct Divider {
   WorkPlan (*divide)(const FormatView& format, std::int64_t n, int threads);
 };
 
-constexpr Divider kDividers[] = {{"csr", divide_csr},
-                                 {"me_tcf", divide_me_tcf},
-                                 {"bittcf", divide_bittcf},
-                                 {"bmat", divide_bmat},
-                                 {"rs_tile", divide_rs_tile},
-                                 {"tall", divide_tall},
-                                 {"libra_spmm", divide_libra_spmm}};
+constexpr Divider kDividers[] = {{"csr", divide_csr},          {"me_tcf", divide_me_tcf},
+                                 {"bittcf", divide_bittcf},    {"bmat", divide_bmat},
+                                 {"rs_tile", divide_rs_tile},  {"tall", divide_tall},
+                                 {"libra_spmm", divide_libra}, {"libra_sddmm", divide_libra}};
 
 }  // namespace
 

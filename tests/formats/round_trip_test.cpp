@@ -12,14 +12,6 @@ using namespace sptile::tests;
 
 namespace {
 
-std::vector<std::uint64_t> elements(const ArrayView& array) {
-  std::vector<std::uint64_t> result(static_cast<std::size_t>(array.size));
-  const std::size_t size = size_of(array.dtype);
-  for (std::size_t i = 0; i < result.size(); ++i)
-    std::memcpy(&result[i], static_cast<const std::byte*>(array.data) + i * size, size);
-  return result;
-}
-
 FormatData convert(const Converter& converter, const CsrView& a) {
   Result<FormatData> data = converter.from_csr(a, nullptr);
   REQUIRE_MESSAGE(data.has_value(), data.error().text());
@@ -85,14 +77,14 @@ TEST_CASE("formats: a conversion gives what the slow, obvious builder gives") {
 
 TEST_CASE("formats: sizes add up and the header fields are those of the matrix") {
   for_all([](const Converter& converter, const Sample& sample) {
-    const Csr a = make_csr(sample.cols, sample.rows, DType::f16);
+    const Csr a = make_csr(sample.cols, sample.rows, DType::f32);
     const FormatData data = convert(converter, a.view());
     const FormatView view = data.view();
     CHECK(view.layout == find_layout(converter.format));
     CHECK(view.rows == a.rows);
     CHECK(view.cols == a.cols);
     CHECK(view.nnz == a.nnz());
-    CHECK(value_bytes(view) == 2 * a.nnz());
+    CHECK(value_bytes(view) == 4 * a.nnz());
     std::int64_t bytes = 0;
     for (const Array& array : data.arrays) bytes += array.view().bytes();
     CHECK(index_bytes(view) + value_bytes(view) == bytes);
@@ -104,29 +96,40 @@ TEST_CASE("formats: sizes add up and the header fields are those of the matrix")
             tiles_of(sample.rows, first, static_cast<std::size_t>(view.layout->window_rows)).size());
     if (converter.format == "rs_tile")
       blocks = slow_best_partition(sample.rows, slow_tau_nnz(sample.rows)).tc_blocks;
-    if (converter.format == "libra_spmm") blocks = std::ssize(slow_libra_spmm(sample.rows).at("bitmap"));
-    if (converter.format == "tall") blocks = std::ssize(slow_tall(sample.rows).at("bitmap"));
+    for (const char* format : {"libra_spmm", "libra_sddmm", "tall"})
+      if (converter.format == format) blocks = std::ssize(kSlowFormats.at(format)(sample.rows).at("bitmap"));
     CHECK(view.layout->tc_blocks(view) == blocks);
   });
 }
 
-TEST_CASE("formats: value_source says where each value came from") {
+TEST_CASE("formats: value_source says where each value came from, whatever the type of the values") {
   for_all([](const Converter& converter, const Sample& sample) {
-    const Csr a = make_csr(sample.cols, sample.rows, DType::f64);
-    std::vector<std::int64_t> source(static_cast<std::size_t>(a.nnz()));
-    for (std::size_t k = 0; k < source.size(); ++k)
-      source[k] = static_cast<std::int64_t>(source.size() - 1 - k);
-    const Result<Array> moved = value_source(converter, a.view(), source);
-    REQUIRE(moved.has_value());
-    CHECK(moved->dtype() == DType::i64);
+    for (const DType dtype : {DType::f16, DType::f32, DType::f64}) {
+      CAPTURE(name_of(dtype));
+      const Csr a = make_csr(sample.cols, sample.rows, dtype);
+      // Positions of more than 32 bits, and the low bits of which are those of the value.
+      std::vector<std::int64_t> source(static_cast<std::size_t>(a.nnz()));
+      for (std::size_t k = 0; k < source.size(); ++k)
+        source[k] =
+            (std::int64_t{1} << 40) * static_cast<std::int64_t>(k % 3) + static_cast<std::int64_t>(k) + 1;
+      const Result<Array> moved = value_source(converter, a.view(), source);
+      REQUIRE(moved.has_value());
+      CHECK(moved->dtype() == DType::i64);
 
-    const FormatData data = convert(converter, a.view());
-    std::vector<std::uint64_t> stored;  // value k has the bits k + 1
-    for (std::size_t i = 0; i < data.arrays.size(); ++i)
-      if (data.layout->arrays[i].holds_values)
-        for (const std::uint64_t bits : elements(data.arrays[i].view()))
-          stored.push_back(static_cast<std::uint64_t>(a.nnz()) - bits);
-    CHECK(elements(moved->view()) == stored);
+      const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * size_of(dtype));
+      const FormatData data = convert(converter, a.view());
+      std::vector<std::uint64_t> stored, low;  // value k has the bits k + 1
+      for (std::size_t i = 0; i < data.arrays.size(); ++i)
+        if (data.layout->arrays[i].holds_values)
+          for (const std::uint64_t bits : elements(data.arrays[i].view())) stored.push_back(bits);
+      bool from_source = true;
+      for (const std::uint64_t position : elements(moved->view())) {
+        from_source &= source[(position & 0xFFFFFFFF) - 1] == static_cast<std::int64_t>(position);
+        low.push_back((position & 0xFFFFFFFF) & mask);
+      }
+      CHECK(from_source);
+      CHECK(low == stored);
+    }
   });
 }
 
@@ -170,7 +173,8 @@ TEST_CASE("formats: more entries than 32-bit tile offsets count are refused befo
   constexpr std::pair<const char*, const char*> kOffsets[] = {{"me_tcf", "tc_offset"},
                                                               {"bittcf", "tc_offset"},
                                                               {"tall", "value_offset"},
-                                                              {"libra_spmm", "tc_offset"}};
+                                                              {"libra_spmm", "tc_offset"},
+                                                              {"libra_sddmm", "tc_offset"}};
   for (const auto& [format, offsets] : kOffsets) {
     const Result<FormatData> data = find_converter(format)->from_csr(a, nullptr);
     REQUIRE_FALSE(data.has_value());

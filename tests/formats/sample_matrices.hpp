@@ -40,6 +40,15 @@ inline formats::Csr make_csr(std::int64_t cols, const Rows& rows, DType dtype = 
   return a;
 }
 
+/// The bits of each element.
+inline std::vector<std::uint64_t> elements(const ArrayView& array) {
+  std::vector<std::uint64_t> result(static_cast<std::size_t>(array.size));
+  const std::size_t size = size_of(array.dtype);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    std::memcpy(&result[i], static_cast<const std::byte*>(array.data) + i * size, size);
+  return result;
+}
+
 /// Fills a rows x cols matrix at random.
 inline Rows random_rows(std::int64_t rows, std::int64_t cols, double density, unsigned seed) {
   std::mt19937 generator(seed);

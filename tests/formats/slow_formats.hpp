@@ -340,23 +340,22 @@ inline std::size_t slow_tall_height(const Rows& rows) {
 
 inline SlowArrays slow_tall(const Rows& rows) { return slow_tall_at(rows, slow_tall_height(rows)); }
 
-/// The columns of a window that libra_spmm puts in tiles, ascending: those with at least `threshold` entries,
-/// then the densest others until the last tile is full.
-inline std::vector<std::int32_t> slow_libra_columns(const Rows& rows, std::size_t first, int threshold) {
+/// The columns of a window by descending number of entries, equals ascending: (-entries, column).
+inline std::vector<std::pair<int, std::int32_t>> slow_columns_by_density(const Rows& rows,
+                                                                         std::size_t first) {
   std::map<std::int32_t, int> counts;
   for (std::size_t r = first; r < std::min(first + 8, rows.size()); ++r)
     for (const std::int32_t c : rows[r]) ++counts[c];
-  std::vector<std::pair<int, std::int32_t>> by_density;  // (-entries, column)
+  std::vector<std::pair<int, std::int32_t>> by_density;
   for (const auto& [column, count] : counts) by_density.emplace_back(-count, column);
   std::sort(by_density.begin(), by_density.end());
-  std::vector<std::int32_t> columns;
-  for (const auto& [negative, column] : by_density)
-    if (-negative >= threshold || columns.size() % 8 != 0) columns.push_back(column);
-  std::sort(columns.begin(), columns.end());
-  return columns;
+  return by_density;
 }
 
-inline SlowArrays slow_libra_spmm_at(const Rows& rows, int threshold) {
+/// The formats of Libra: columns_of(first row) lists the columns of a window that go to tiles, in the order
+/// in which they stand there; windows are padded to a multiple of `step` columns.
+template <class ColumnsOf>
+SlowArrays slow_libra(const Rows& rows, std::size_t step, const ColumnsOf& columns_of) {
   const Cells cells = cells_of(rows);
   SlowArrays arrays{{"row_window_offset", {0}},
                     {"tc_offset", {0}},
@@ -368,28 +367,32 @@ inline SlowArrays slow_libra_spmm_at(const Rows& rows, int threshold) {
                     {"residual_col_id", {}},
                     {"residual_values", {}}};
   for (std::size_t first = 0; first < rows.size(); first += 8) {
-    const std::vector<std::int32_t> columns = slow_libra_columns(rows, first, threshold);
-    Rows dense(rows.size()), rest(rows.size());  // the window alone
-    for (std::size_t r = first; r < std::min(first + 8, rows.size()); ++r)
-      for (const std::int32_t c : rows[r])
-        (std::binary_search(columns.begin(), columns.end(), c) ? dense : rest)[r].push_back(c);
-    for (const SlowTile& tile : tiles_of(dense, first, 8)) {
+    std::vector<std::int32_t> columns = columns_of(first);
+    const std::size_t real = columns.size();
+    const std::set<std::int32_t> chosen(columns.begin(), columns.end());
+    while (columns.size() % step != 0) columns.push_back(columns.back());
+    for (std::size_t i = 0; i < columns.size(); i += 8) {
       std::uint64_t bits = 0;
-      visit_cells(cells, tile, first, 0, 8, 0, 8, [&](std::size_t r, std::size_t c, std::uint64_t position) {
-        bits |= std::uint64_t{1} << (8 * r + c);
-        arrays["values"].push_back(position);
-      });
+      for (std::size_t r = 0; r < 8; ++r)
+        for (std::size_t c = i; c < std::min(i + 8, real); ++c)
+          if (const auto cell = cells.find({static_cast<std::int64_t>(first + r), columns[c]});
+              cell != cells.end()) {
+            bits |= std::uint64_t{1} << (8 * r + c - i);
+            arrays["values"].push_back(cell->second);
+          }
       arrays["bitmap"].push_back(bits);
-      arrays["col_id"].insert(arrays["col_id"].end(), tile.columns.begin(), tile.columns.end());
       arrays["tc_offset"].push_back(arrays["values"].size());
     }
+    for (const std::int32_t c : columns) arrays["col_id"].push_back(static_cast<std::uint64_t>(c));
     arrays["row_window_offset"].push_back(arrays["bitmap"].size());
     for (std::size_t r = first; r < std::min(first + 8, rows.size()); ++r) {
-      if (rest[r].empty()) continue;
-      for (const std::int32_t c : rest[r]) {
+      const std::size_t before = arrays["residual_col_id"].size();
+      for (const std::int32_t c : rows[r]) {
+        if (chosen.contains(c)) continue;
         arrays["residual_col_id"].push_back(static_cast<std::uint64_t>(c));
         arrays["residual_values"].push_back(cells.at({static_cast<std::int64_t>(r), c}));
       }
+      if (arrays["residual_col_id"].size() == before) continue;
       arrays["residual_row_id"].push_back(r);
       arrays["residual_row_offset"].push_back(arrays["residual_col_id"].size());
     }
@@ -397,11 +400,46 @@ inline SlowArrays slow_libra_spmm_at(const Rows& rows, int threshold) {
   return arrays;
 }
 
+/// Columns with at least `threshold` entries, then the densest others until the last block is full;
+/// ascending.
+inline SlowArrays slow_libra_spmm_at(const Rows& rows, int threshold, std::size_t block = 8) {
+  return slow_libra(rows, 8, [&](std::size_t first) {
+    std::vector<std::int32_t> columns;
+    for (const auto& [negative, column] : slow_columns_by_density(rows, first))
+      if (-negative >= threshold || columns.size() % block != 0) columns.push_back(column);
+    std::sort(columns.begin(), columns.end());
+    return columns;
+  });
+}
+
 inline SlowArrays slow_libra_spmm(const Rows& rows) { return slow_libra_spmm_at(rows, 3); }
+
+/// Blocks of 16 columns, the densest first, that have at least `threshold` entries.
+inline SlowArrays slow_libra_sddmm_at(const Rows& rows, int threshold) {
+  return slow_libra(rows, 16, [&](std::size_t first) {
+    const auto by_density = slow_columns_by_density(rows, first);
+    std::vector<std::int32_t> columns;
+    for (std::size_t i = 0; i < by_density.size(); i += 16) {
+      int entries = 0;
+      for (std::size_t c = i; c < std::min(i + 16, by_density.size()); ++c) entries -= by_density[c].first;
+      for (std::size_t c = i; c < std::min(i + 16, by_density.size()); ++c)
+        if (entries >= threshold) columns.push_back(by_density[c].second);
+    }
+    return columns;
+  });
+}
+
+inline SlowArrays slow_libra_sddmm(const Rows& rows) { return slow_libra_sddmm_at(rows, 24); }
 
 /// One row per format.
 inline const std::map<std::string, SlowArrays (*)(const Rows&)> kSlowFormats{
-    {"csr", slow_csr},         {"me_tcf", slow_me_tcf}, {"bittcf", slow_bittcf},        {"bmat", slow_bmat},
-    {"rs_tile", slow_rs_tile}, {"tall", slow_tall},     {"libra_spmm", slow_libra_spmm}};
+    {"csr", slow_csr},
+    {"me_tcf", slow_me_tcf},
+    {"bittcf", slow_bittcf},
+    {"bmat", slow_bmat},
+    {"rs_tile", slow_rs_tile},
+    {"tall", slow_tall},
+    {"libra_spmm", slow_libra_spmm},
+    {"libra_sddmm", slow_libra_sddmm}};
 
 }  // namespace sptile::tests

@@ -52,11 +52,38 @@ TEST_CASE("libra_spmm takes a threshold, and converts with it") {
   CHECK(tiles(1) == 0);
 }
 
-TEST_CASE("heights that are none are refused") {
-  for (const char* name : {"tall:48", "tall:", "csr:64", "libra_spmm:0", "libra_spmm:10", ""}) {
+TEST_CASE("libra_sddmm takes a threshold up to the entries of a block, repeated ones once") {
+  const auto list = parse_formats("libra_sddmm:2,libra_sddmm:129,libra_sddmm:2");
+  REQUIRE(list.has_value());
+  REQUIRE(list->size() == 2);
+  const std::vector<std::int64_t> row_ptr{0, 2, 3};
+  const std::vector<std::int32_t> columns{0, 1, 0};
+  const formats::CsrView a{2, 2, row_ptr, columns, {}};
+  for (const std::size_t i : {0, 1}) {
+    const auto data = convert_to((*list)[i], a, nullptr);
+    REQUIRE(data.has_value());
+    CHECK(data->layout->tc_blocks(data->view()) == (i == 0 ? 2 : 0));
+  }
+}
+
+TEST_CASE("unknown formats and parameters are refused") {
+  constexpr std::pair<const char*, const char*> kRefused[] = {
+      {"tall:48", "tall takes a height of 16, 32, 64 or 128, not '48'"},
+      {"tall:", "tall takes a height of 16, 32, 64 or 128, not ''"},
+      {"tall:064", "tall takes a height of 16, 32, 64 or 128, not '064'"},
+      {"csr,libra_spmm:0", "libra_spmm takes a threshold of 1 to 9, not '0'"},
+      {"libra_spmm:10", "libra_spmm takes a threshold of 1 to 9, not '10'"},
+      {"libra_sddmm:130", "libra_sddmm takes a threshold of 1 to 129, not '130'"},
+      {"libra_sddmm:2x", "libra_sddmm takes a threshold of 1 to 129, not '2x'"},
+      {"libra_sddmm:99999999999", "libra_sddmm takes a threshold of 1 to 129, not '99999999999'"},
+      {"csr:64", "there is no format 'csr:64'"},
+      {"csr,", "there is no format ''"},
+      {"", "there is no format ''"}};
+  for (const auto& [name, message] : kRefused) {
     CAPTURE(name);
     const auto list = parse_formats(name);
     REQUIRE_FALSE(list.has_value());
     CHECK(list.error().code == Errc::usage);
+    CHECK(list.error().message.starts_with(message));
   }
 }

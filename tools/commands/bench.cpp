@@ -115,7 +115,7 @@ Action declare_bench(CLI::App& app) {
       ->default_str("");
   app.add_option("--format", options->formats,
                  "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows, "
-                 "libra_spmm:1 to libra_spmm:9 the threshold");
+                 "libra_spmm:1 to :9 and libra_sddmm:1 to :129 the threshold");
   declare_order(app, options->orders, "--reorder", "orderings: all, or METHOD[:PRESET] with commas");
   app.add_option("-n", options->columns, "columns of B, several with commas")
       ->delimiter(',')

@@ -10,7 +10,7 @@ head -1 "$profile"
 [ "$(jq '.choice.cases' report.json)" = 14 ] || echo "cases: $(jq .choice report.json)"
 sptile convert "$ROOT/data/examples/us_states.mtx" a.h5 -q
 sptile run a.h5 --json | json-has predicted_us 'candidates[].predicted_us' 'candidates[].chosen'
-[ "$(sptile run a.h5 --json | jq '[.candidates[] | select(.predicted_us > 0)] | length')" = 7 ] || echo "no predictions"
+[ "$(sptile run a.h5 --json | jq '[.candidates[] | select(.predicted_us > 0)] | length')" = 8 ] || echo "no predictions"
 # It is renewed, with what kernels keep there, but a file that is named is not replaced.
 printf 'number cpu.bmat.avx2 any balance 0.5\n' >> "$profile"
 sptile calibrate --quick -q > /dev/null

@@ -6,7 +6,7 @@ for kind in "rmat --scale 9 --edges 4000" "grid2d --side 17" "stencil27 --side 4
     sptile gen $kind --field $field --shuffle -o a.mtx --force -q
     for reorder in identity random; do
       sptile convert a.mtx a.h5 --reorder $reorder --force -q
-      for format in csr me_tcf bittcf bmat rs_tile tall libra_spmm; do
+      for format in csr me_tcf bittcf bmat rs_tile tall libra_spmm libra_sddmm; do
         sptile export a.h5 back.mtx --from $format --force -q
         cmp a.mtx back.mtx
       done

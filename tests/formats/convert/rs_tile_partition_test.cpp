@@ -66,8 +66,7 @@ TEST_CASE("rs_tile partition: counts and choice are those of Algorithm 1 taken w
   CHECK(large > 0);
 }
 
-TEST_CASE(
-    "rs_tile partition: a short row that shares nothing is left out when that saves a block") {
+TEST_CASE("rs_tile partition: a short row that shares nothing is left out when that saves a block") {
   // Seven equal rows after one that shares nothing: leaving it out saves a block.
   Rows rows(9, {0, 1, 2, 3, 4, 5, 6, 7});
   rows[0] = {50, 60};

@@ -12,18 +12,6 @@ using namespace sptile;
 using namespace sptile::formats;
 using namespace sptile::tests;
 
-namespace {
-
-std::vector<std::uint64_t> elements(const ArrayView& array) {
-  std::vector<std::uint64_t> result(static_cast<std::size_t>(array.size));
-  const std::size_t size = size_of(array.dtype);
-  for (std::size_t i = 0; i < result.size(); ++i)
-    std::memcpy(&result[i], static_cast<const std::byte*>(array.data) + i * size, size);
-  return result;
-}
-
-}  // namespace
-
 TEST_CASE(
     "tall: at every height, a conversion is what the obvious builder gives, and its inverse gives the "
     "matrix back") {

@@ -1,4 +1,4 @@
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 
 #include "instance.hpp"
 

@@ -1,5 +1,7 @@
-// libra_spmm (Libra, section 4.2): windows of 8 rows whose dense columns stand in 8x8 bitmap tiles for tensor
-// cores (TC part), and whose other entries stand in rows for CUDA cores (residual part).
+// libra_spmm and libra_sddmm (Libra, section 4.2): windows of 8 rows whose dense columns stand in 8x8 bitmap
+// tiles for tensor cores (TC part), and whose other entries stand in rows for CUDA cores (residual part).
+// Both have the same arrays. In libra_spmm the columns of a window's tiles ascend; in libra_sddmm they may
+// come in any order, and two consecutive tiles make a block of 8x16.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +11,10 @@
 
 namespace sptile::formats {
 
-extern const FormatLayout kLibraSpmmLayout;
+extern const FormatLayout kLibraSpmmLayout, kLibraSddmmLayout;
 
 /// Typed access to the arrays. W windows, T tiles, R rows with residual entries.
-struct LibraSpmmView {
+struct LibraView {
   std::int64_t rows = 0, cols = 0, nnz = 0;
   // TC part, the same as bittcf
   std::span<const std::int32_t> row_window_offset;  ///< W + 1: first tile of each window
@@ -27,7 +29,7 @@ struct LibraSpmmView {
   ArrayView residual_values;
 };
 
-/// Gives typed access; valid after check_lengths.
-LibraSpmmView as_libra_spmm(const FormatView& view);
+/// Gives typed access to either format; valid after check_lengths.
+LibraView as_libra(const FormatView& view);
 
 }  // namespace sptile::formats

@@ -1,9 +1,10 @@
-// Products with libra_spmm at other thresholds than the converter's own: windows that need several groups of
-// tiles and several pieces of residual rows.
+// Products with the formats of Libra at other thresholds than the converter's own: windows that need several
+// groups of tiles and several pieces of residual rows.
 #include "formats/convert/libra_spmm.hpp"
 
 #include <doctest/doctest.h>
 
+#include "formats/convert/libra_sddmm.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 using namespace sptile;
@@ -33,18 +34,26 @@ std::vector<std::byte> multiply(const formats::FormatView& a, const Dense& dense
 
 }  // namespace
 
-TEST_CASE("libra_spmm: products are right at every threshold and the same for any number of threads") {
+TEST_CASE("libra: products are right at every threshold and the same for any number of threads") {
+  using Convert = Result<formats::FormatData> (*)(const formats::CsrView&, int, Progress*);
+  constexpr std::pair<Convert, int> kCases[] = {
+      {formats::libra_spmm_from_csr_at, 1},    {formats::libra_spmm_from_csr_at, 2},
+      {formats::libra_spmm_from_csr_at, 3},    {formats::libra_spmm_from_csr_at, 5},
+      {formats::libra_spmm_from_csr_at, 8},    {formats::libra_spmm_from_csr_at, 9},
+      {formats::libra_sddmm_from_csr_at, 1},   {formats::libra_sddmm_from_csr_at, 24},
+      {formats::libra_sddmm_from_csr_at, 100}, {formats::libra_sddmm_from_csr_at, 129}};
   Random random(31);
   for (const DType values : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::none}) {
     const formats::Csr a = sample(values, random);
     const DType type = values == DType::f64 ? DType::f64 : DType::f32;
     const Dense dense(a, 150, type, random);
     const std::vector<std::byte> before = dense.c_bytes();
-    for (int threshold = formats::kLibraMinThreshold; threshold <= formats::kLibraMaxThreshold; ++threshold) {
-      CAPTURE(name_of(values));
-      CAPTURE(threshold);
-      const auto data = formats::libra_spmm_from_csr_at(a.view(), threshold, nullptr);
+    for (const auto& [convert, threshold] : kCases) {
+      const auto data = convert(a.view(), threshold, nullptr);
       REQUIRE(data.has_value());
+      CAPTURE(name_of(values));
+      CAPTURE(data->layout->name);
+      CAPTURE(threshold);
       std::vector<std::byte> c = multiply(data->view(), dense, 1);
       CHECK(runtime::relative_error(a.view(), dense.n, type, operands(dense, c.data(), 0.5, 2),
                                     before.data()) <= runtime::tolerated_error(a.view(), type));

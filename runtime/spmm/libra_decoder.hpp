@@ -1,7 +1,8 @@
-// libra_spmm: the tiles of a window, then its residual rows. Compiled once per instruction set.
+// libra_spmm and libra_sddmm: the tiles of a window, then its residual rows. Compiled once per instruction
+// set.
 #pragma once
 
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 #include "runtime/spmm/csr_decoder.hpp"
 #include "runtime/spmm/tile_group.hpp"
 #include "runtime/spmm/walk.hpp"
@@ -11,12 +12,12 @@ namespace sptile::runtime::SPTILE_ISA {
 /// A unit is a window. Its groups are first those of its tiles, then the pieces of its residual rows, so each
 /// row adds its tile entries first; a window with only one of the two parts has one group as a rule.
 template <class V, class A>
-class LibraSpmmDecoder {
+class LibraDecoder {
  public:
   using Acc = A;
   static constexpr int kRows = 8;
 
-  explicit LibraSpmmDecoder(const SpmmTask& task) : view_(formats::as_libra_spmm(task.format)) {
+  explicit LibraDecoder(const SpmmTask& task) : view_(formats::as_libra(task.format)) {
     group_.bind(view_.values);
   }
 
@@ -95,7 +96,7 @@ class LibraSpmmDecoder {
     return run_.pieces();
   }
 
-  formats::LibraSpmmView view_;
+  formats::LibraView view_;
   TileRange tiles_;
   std::int64_t first_row_ = 0;
   std::int64_t next_ = -1;  ///< position of the residual row behind those of the open window
@@ -106,14 +107,12 @@ class LibraSpmmDecoder {
   EntryRun<V, A> run_;
 };
 
-/// Kernel of `libra_spmm`; a unit is a window.
-struct LibraSpmmKernel {
-  static constexpr const char* kFormat = "libra_spmm";
-
+/// Kernel of both formats; a unit is a window.
+struct LibraKernel {
   template <class V, class A>
   static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
                          const Panel<A>& panel) {
-    walk<LibraSpmmDecoder<V, A>>(task, c_row_bytes, chunk.first, chunk.last, panel);
+    walk<LibraDecoder<V, A>>(task, c_row_bytes, chunk.first, chunk.last, panel);
   }
 };
 

@@ -1,10 +1,14 @@
-// libra_spmm back to CSR: the two parts of each row are merged.
+// libra_spmm and libra_sddmm back to CSR: the two parts of each row are merged.
+#include <tbb/enumerable_thread_specific.h>
+
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <vector>
 
 #include "formats/convert/expand.hpp"
 #include "formats/convert/from_to_csr.hpp"
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -13,7 +17,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Calls f(row of the window, first entry, end) for each residual row of a window.
 template <class F>
-void for_each_residual_row(const LibraSpmmView& a, std::int64_t window, const F& f) {
+void for_each_residual_row(const LibraView& a, std::int64_t window, const F& f) {
   const auto ids = a.residual_row_id;
   auto i = at(std::lower_bound(ids.begin(), ids.end(), 8 * window) - ids.begin());
   for (; i < ids.size() && ids[i] < 8 * window + 8; ++i)
@@ -21,7 +25,7 @@ void for_each_residual_row(const LibraSpmmView& a, std::int64_t window, const F&
 }
 
 /// Adds the entries of each row of a window to row_counts[row].
-void count_window(const LibraSpmmView& a, std::int64_t window, std::int64_t* row_counts) {
+void count_window(const LibraView& a, std::int64_t window, std::int64_t* row_counts) {
   std::int64_t* const counts = row_counts + 8 * window;
   for (std::int64_t t = a.row_window_offset[at(window)]; t < a.row_window_offset[at(window + 1)]; ++t)
     for (int r = 0; r < 8; ++r)
@@ -30,9 +34,19 @@ void count_window(const LibraSpmmView& a, std::int64_t window, std::int64_t* row
       a, window, [&](std::int64_t r, std::int64_t first, std::int64_t end) { counts[r] += end - first; });
 }
 
+/// Lists the places of a window's columns in its tiles, by ascending column.
+void order_columns(std::span<const std::int32_t> columns, std::vector<std::int64_t>& slots) {
+  slots.resize(columns.size());
+  std::iota(slots.begin(), slots.end(), 0);
+  if (std::is_sorted(columns.begin(), columns.end())) return;
+  std::sort(slots.begin(), slots.end(),
+            [&](std::int64_t x, std::int64_t y) { return columns[at(x)] < columns[at(y)]; });
+}
+
 /// Writes the rows of a window: in front of an entry of a tile go the residual entries with smaller columns.
+/// `slots` is scratch.
 template <class Word>
-void fill_window(const LibraSpmmView& a, std::int64_t window, Csr& to) {
+void fill_window(const LibraView& a, std::int64_t window, std::vector<std::int64_t>& slots, Csr& to) {
   const auto* values = static_cast<const Word*>(a.values.data);  // null for a pattern matrix
   const auto* residual_values = static_cast<const Word*>(a.residual_values.data);
   auto* const out = static_cast<Word*>(to.values.data());
@@ -52,13 +66,17 @@ void fill_window(const LibraSpmmView& a, std::int64_t window, Csr& to) {
       put(r, a.residual_col_id[at(residual[r])], residual_values, residual[r]);
   };
 
-  for (std::int64_t t = a.row_window_offset[at(window)]; t < a.row_window_offset[at(window + 1)]; ++t) {
-    std::int64_t position = a.tc_offset[at(t)];
-    for (std::uint64_t mask = a.bitmap[at(t)]; mask != 0; mask &= mask - 1, ++position) {
-      const int bit = std::countr_zero(mask);
-      const std::int32_t column = a.col_id[at(8 * t + bit % 8)];
-      put_residual(bit / 8, column);
-      put(bit / 8, column, values, position);
+  const std::int64_t first = a.row_window_offset[at(window)], end = a.row_window_offset[at(window + 1)];
+  order_columns(a.col_id.subspan(at(8 * first), at(8 * (end - first))), slots);
+  for (const std::int64_t slot : slots) {
+    const std::size_t tile = at(first + slot / 8);
+    const std::uint64_t mask = a.bitmap[tile];
+    for (std::int64_t r = 0; r < 8; ++r) {
+      const std::uint64_t bit = std::uint64_t{1} << (8 * r + slot % 8);
+      if ((mask & bit) == 0) continue;
+      const std::int32_t column = a.col_id[at(8 * first + slot)];
+      put_residual(r, column);
+      put(r, column, values, std::int64_t{a.tc_offset[tile]} + std::popcount(mask & (bit - 1)));
     }
   }
   for (std::int64_t r = 0; r < 8; ++r) put_residual(r, to.cols);
@@ -66,16 +84,17 @@ void fill_window(const LibraSpmmView& a, std::int64_t window, Csr& to) {
 
 }  // namespace
 
-Result<Csr> libra_spmm_to_csr(const FormatView& view) {
-  const LibraSpmmView a = as_libra_spmm(view);
+Result<Csr> libra_to_csr(const FormatView& view) {
+  const LibraView a = as_libra(view);
   const std::int64_t windows = std::ssize(a.row_window_offset) - 1;
   Csr to = empty_csr(view);
   tbb::parallel_for(std::int64_t{0}, windows,
                     [&](std::int64_t w) { count_window(a, w, to.row_ptr.data() + 1); });
   number_entries(to);
+  tbb::enumerable_thread_specific<std::vector<std::int64_t>> slots;
   visit_word(view.value_dtype(), [&](auto word) {
     tbb::parallel_for(std::int64_t{0}, windows,
-                      [&](std::int64_t w) { fill_window<decltype(word)>(a, w, to); });
+                      [&](std::int64_t w) { fill_window<decltype(word)>(a, w, slots.local(), to); });
   });
   return to;
 }

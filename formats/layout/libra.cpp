@@ -1,7 +1,8 @@
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "formats/layout/invariants.hpp"
 
@@ -11,6 +12,8 @@ namespace {
 constexpr int kRowWindowOffset = 0, kTcOffset = 1, kBitmap = 2, kColId = 3, kValues = 4, kResidualRowId = 5,
               kResidualRowOffset = 6, kResidualColId = 7, kResidualValues = 8;
 constexpr int kWindowRows = 8;
+constexpr ColumnOrder kSpmmOrder{.ascending = true, .block_tiles = 1},
+    kSddmmOrder{.ascending = false, .block_tiles = 2};
 constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
                                  {"tc_offset", DType::u32},
                                  {"bitmap", DType::u64},
@@ -37,19 +40,20 @@ Status check_lengths(const FormatView& view) {
   if (Status s = check_tc_lengths(view); !s) return s;
   const std::int64_t rows = view.arrays[kResidualRowId].size, residual = view.arrays[kResidualColId].size;
   if (residual > view.nnz)
-    return fail(Errc::bad_input, "libra_spmm: residual_col_id has " + std::to_string(residual) +
-                                     " elements, expected at most the " + std::to_string(view.nnz) +
-                                     " entries of the matrix");
+    return fail(Errc::bad_input, std::string(view.layout->name) + ": residual_col_id has " +
+                                     std::to_string(residual) + " elements, expected at most the " +
+                                     std::to_string(view.nnz) + " entries of the matrix");
   if (rows > view.rows)
-    return fail(Errc::bad_input, "libra_spmm: residual_row_id has " + std::to_string(rows) +
-                                     " elements, expected at most " + std::to_string(view.rows) + " (rows)");
+    return fail(Errc::bad_input, std::string(view.layout->name) + ": residual_row_id has " +
+                                     std::to_string(rows) + " elements, expected at most " +
+                                     std::to_string(view.rows) + " (rows)");
   if (Status s = check_length(view, kResidualRowOffset, rows + 1, "one per residual row, + 1"); !s) return s;
   if (Status s = check_length(view, kValues, view.nnz - residual, "entries outside the residual part"); !s)
     return s;
   return check_length(view, kResidualValues, residual, "one per entry of the residual part");
 }
 
-Status check_tile(const FormatView& view, const LibraSpmmView& a, std::int64_t tile, int rows) {
+Status check_tile(const FormatView& view, const LibraView& a, std::int64_t tile, int rows) {
   const auto t = static_cast<std::size_t>(tile);
   const std::int64_t entries = std::int64_t{a.tc_offset[t + 1]} - std::int64_t{a.tc_offset[t]};
   if (std::popcount(a.bitmap[t]) != entries)
@@ -58,32 +62,75 @@ Status check_tile(const FormatView& view, const LibraSpmmView& a, std::int64_t t
   return check_rows_exist(view, kBitmap, tile, a.bitmap[t], rows);
 }
 
-Status check_tiles(const FormatView& view, const LibraSpmmView& a) {
-  WindowColumnsCheck columns(view, kColId, a.col_id);
+Status check_tiles(const FormatView& view, const LibraView& a, ColumnOrder order) {
+  WindowColumnsCheck columns(view, kColId, a.col_id, order);
   for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
     const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
     const std::int64_t end = a.row_window_offset[w + 1];
+    if (end % order.block_tiles != 0)
+      return broken_element(view, kRowWindowOffset, static_cast<std::int64_t>(w + 1), end,
+                            "an even number (a block is two tiles)");
     columns.begin_window();
     for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
       if (Status s = check_tile(view, a, t, rows); !s) return s;
       const unsigned used = used_columns(a.bitmap[static_cast<std::size_t>(t)]);
-      if (Status s = columns.next(t, used, t + 1 == end); !s) return s;
+      if (Status s = columns.next(t, used, t + order.block_tiles >= end); !s) return s;
     }
   }
   return {};
 }
 
-/// The columns of the tiles of the window that holds a row; ascending, the padding repeated.
-std::span<const std::int32_t> tile_columns(const LibraSpmmView& a, std::int64_t row) {
-  const std::int32_t* offset = a.row_window_offset.data() + row / kWindowRows;
-  return a.col_id.subspan(8 * static_cast<std::size_t>(offset[0]),
-                          8 * static_cast<std::size_t>(offset[1] - offset[0]));
+/// The columns of the tiles of a window, ascending.
+class AscendingColumns {
+ public:
+  AscendingColumns(const LibraView& a, ColumnOrder order) : a_(a), order_(order) {}
+
+  /// Valid until the next call. Where columns ascend by themselves, the padding is repeated at the end;
+  /// elsewhere it is left out, and they are sorted, for calls with ascending windows once per window.
+  std::span<const std::int32_t> of_window(std::int64_t window) {
+    const std::int64_t first = a_.row_window_offset[static_cast<std::size_t>(window)],
+                       end = a_.row_window_offset[static_cast<std::size_t>(window + 1)];
+    const auto stored =
+        a_.col_id.subspan(8 * static_cast<std::size_t>(first), 8 * static_cast<std::size_t>(end - first));
+    if (order_.ascending) return stored;
+    if (window != window_) {
+      std::size_t real = stored.size();
+      for (std::int64_t t = end - 1; t >= first && t >= end - order_.block_tiles; --t)
+        real -=
+            8 - static_cast<std::size_t>(std::popcount(used_columns(a_.bitmap[static_cast<std::size_t>(t)])));
+      sorted_.assign(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(real));
+      std::sort(sorted_.begin(), sorted_.end());
+      window_ = window;
+    }
+    return sorted_;
+  }
+
+ private:
+  const LibraView& a_;
+  ColumnOrder order_;
+  std::int64_t window_ = -1;
+  std::vector<std::int32_t> sorted_;
+};
+
+/// Checks that no window has a column twice; the tiles must be good otherwise.
+Status check_distinct_columns(const FormatView& view, const LibraView& a, AscendingColumns& columns) {
+  for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
+    const auto sorted = columns.of_window(static_cast<std::int64_t>(w));
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice == sorted.end()) continue;
+    const auto window = a.col_id.begin() + 8 * a.row_window_offset[w];
+    const auto again = std::find(std::find(window, a.col_id.end(), *twice) + 1, a.col_id.end(), *twice);
+    return broken_element(view, kColId, again - a.col_id.begin(), *twice,
+                          "a column that window " + std::to_string(w) + " does not have yet");
+  }
+  return {};
 }
 
 /// Checks the columns of residual row number i; the tiles must be good.
-Status check_residual_columns(const FormatView& view, const LibraSpmmView& a, std::size_t i) {
+Status check_residual_columns(const FormatView& view, const LibraView& a, AscendingColumns& columns,
+                              std::size_t i) {
   const std::int64_t row = a.residual_row_id[i];
-  const std::span<const std::int32_t> tiles = tile_columns(a, row);
+  const std::span<const std::int32_t> tiles = columns.of_window(row / kWindowRows);
   std::int64_t previous = -1;
   for (std::int64_t k = a.residual_row_offset[i]; k < a.residual_row_offset[i + 1]; ++k) {
     const std::int32_t column = a.residual_col_id[static_cast<std::size_t>(k)];
@@ -100,7 +147,7 @@ Status check_residual_columns(const FormatView& view, const LibraSpmmView& a, st
   return {};
 }
 
-Status check_residual_rows(const FormatView& view, const LibraSpmmView& a) {
+Status check_residual_rows(const FormatView& view, const LibraView& a, AscendingColumns& columns) {
   std::int64_t previous = -1;
   for (std::size_t i = 0; i < a.residual_row_id.size(); ++i) {
     const std::int64_t row = a.residual_row_id[i];
@@ -112,38 +159,50 @@ Status check_residual_rows(const FormatView& view, const LibraSpmmView& a) {
       return broken_element(
           view, kResidualRowOffset, static_cast<std::int64_t>(i + 1), a.residual_row_offset[i + 1],
           "at least " + std::to_string(a.residual_row_offset[i] + 1) + " (residual rows are not empty)");
-    if (Status s = check_residual_columns(view, a, i); !s) return s;
+    if (Status s = check_residual_columns(view, a, columns, i); !s) return s;
     previous = row;
   }
   return {};
 }
 
+template <const ColumnOrder& kOrder>
 Status check_contents(const FormatView& view) {
-  const LibraSpmmView a = as_libra_spmm(view);
+  const LibraView a = as_libra(view);
   const std::int64_t residual = std::ssize(a.residual_col_id);
   if (Status s = check_offsets(view, kRowWindowOffset, a.row_window_offset, tc_blocks(view)); !s) return s;
   if (Status s = check_offsets(view, kTcOffset, a.tc_offset, view.nnz - residual); !s) return s;
   if (Status s = check_offsets(view, kResidualRowOffset, a.residual_row_offset, residual); !s) return s;
-  if (Status s = check_tiles(view, a); !s) return s;
-  return check_residual_rows(view, a);
+  if (Status s = check_tiles(view, a, kOrder); !s) return s;
+  AscendingColumns columns(a, kOrder);
+  if (!kOrder.ascending)
+    if (Status s = check_distinct_columns(view, a, columns); !s) return s;
+  return check_residual_rows(view, a, columns);
+}
+
+template <const ColumnOrder& kOrder>
+constexpr FormatLayout layout(const char* name, const char* summary, const char* group) {
+  return {.name = name,
+          .summary = summary,
+          .group = group,
+          .window_rows = kWindowRows,
+          .tile_rows = kWindowRows,
+          .tile_cols = 8,
+          .ascending_columns = false,
+          .arrays = kArrays,
+          .check_lengths = check_lengths,
+          .check_contents = check_contents<kOrder>,
+          .tc_blocks = tc_blocks};
 }
 
 }  // namespace
 
-constexpr FormatLayout kLibraSpmmLayout = {
-    .name = "libra_spmm",
-    .summary = "8x8 tiles of dense columns plus rows of the rest (Libra)",
-    .group = "/formats/libra_spmm",
-    .window_rows = kWindowRows,
-    .tile_rows = kWindowRows,
-    .tile_cols = 8,
-    .ascending_columns = false,
-    .arrays = kArrays,
-    .check_lengths = check_lengths,
-    .check_contents = check_contents,
-    .tc_blocks = tc_blocks};
+constexpr FormatLayout kLibraSpmmLayout = layout<kSpmmOrder>(
+    "libra_spmm", "8x8 tiles of dense columns plus rows of the rest (Libra)", "/formats/libra_spmm");
+constexpr FormatLayout kLibraSddmmLayout =
+    layout<kSddmmOrder>("libra_sddmm", "8x16 blocks of the densest columns plus rows of the rest (Libra)",
+                        "/formats/libra_sddmm");
 
-LibraSpmmView as_libra_spmm(const FormatView& view) {
+LibraView as_libra(const FormatView& view) {
   return {view.rows,
           view.cols,
           view.nnz,

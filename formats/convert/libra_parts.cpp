@@ -1,0 +1,284 @@
+#include "formats/convert/libra_parts.hpp"
+
+#include <tbb/enumerable_thread_specific.h>
+
+#include <bit>
+#include <string>
+
+#include "formats/convert/condense.hpp"
+
+namespace sptile::formats {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// What the windows of a Chunk become, and where it stands in the arrays.
+struct LibraChunk {
+  std::int64_t tiles = 0, entries = 0, rows = 0;  ///< of the TC part; rows of the residual part
+  std::int64_t dense = 0, filled = 0;             ///< columns, see LibraSplit
+  std::int64_t first_tile = 0, first_entry = 0, first_row = 0, first_residual = 0;
+};
+
+/// Counts the rows of a mask that have a bit.
+int used_rows(std::uint64_t mask) {
+  int rows = 0;
+  for (int r = 0; r < 8; ++r) rows += (mask >> (8 * r) & 0xFF) != 0;
+  return rows;
+}
+
+/// Splits windows by a rule. Reused from window to window.
+class Splitter {
+ public:
+  Splitter(const LibraRule& rule, LibraSetting setting) : rule_(rule), setting_(setting) {}
+
+  /// Splits the window with these condensed tiles; slots() then holds for its columns.
+  LibraSplit split(const std::uint64_t* masks, std::int64_t tiles) {
+    if (counts_.size() < at(8 * tiles)) counts_.resize(at(16 * tiles)), slots_.resize(at(16 * tiles));
+    for (std::int64_t t = 0; t < tiles; ++t) {
+      const std::uint64_t columns = transpose_bits(masks[t]);
+      for (int c = 0; c < 8; ++c) counts_[at(8 * t + c)] = kBitsOfByte[columns >> (8 * c) & 0xFF];
+    }
+    return rule_.split(std::span(counts_).first(at(8 * tiles)), setting_, slots_.data());
+  }
+
+  /// Tiles of a window with this split.
+  [[nodiscard]] std::int64_t tiles_for(const LibraSplit& split) const {
+    const std::int64_t step = rule_.whole_blocks ? setting_.block_columns : 8;
+    return (split.columns() + step - 1) / step * step / 8;
+  }
+
+  /// Place of each column among those of the tiles, or -1.
+  [[nodiscard]] const std::int32_t* slots() const { return slots_.data(); }
+
+  /// The part of the mask of condensed tile t of the window whose columns are in no tile.
+  [[nodiscard]] std::uint64_t rest(std::uint64_t mask, std::int64_t t) const {
+    unsigned columns = 0;
+    for (int c = 0; c < 8; ++c) columns |= unsigned{slots_[at(8 * t + c)] < 0} << c;
+    return mask & columns * std::uint64_t{0x0101010101010101};  // the same columns in each row
+  }
+
+ private:
+  const LibraRule& rule_;
+  LibraSetting setting_;
+  std::vector<std::uint8_t> counts_;
+  std::vector<std::int32_t> slots_;
+};
+
+/// Counts what the windows of a chunk become. Writes the number of tiles of window w to tiles_of[w].
+LibraChunk count_chunk(const Condensed& all, const Chunk& chunk, Splitter& splitter, std::int32_t* tiles_of) {
+  LibraChunk result;
+  const std::uint64_t* masks = all.masks_of(chunk);
+  for (std::int64_t w = chunk.first_window; w < chunk.end_window; ++w) {
+    const std::int64_t tiles = all.tiles_of(w);
+    const LibraSplit split = splitter.split(masks, tiles);
+    std::uint64_t rest = 0;
+    for (std::int64_t t = 0; t < tiles; ++t) rest |= splitter.rest(*masks++, t);
+    tiles_of[w] = static_cast<std::int32_t>(splitter.tiles_for(split));
+    result.tiles += tiles_of[w];
+    result.entries += split.entries;
+    result.rows += used_rows(rest);
+    result.dense += split.dense;
+    result.filled += split.filled;
+  }
+  return result;
+}
+
+/// The arrays of the whole matrix.
+struct LibraArrays {
+  Buffer<std::int32_t> row_window_offset, col_id, residual_row_id, residual_col_id;
+  Buffer<std::uint32_t> tc_offset;
+  Buffer<std::uint64_t> bitmap;
+  Buffer<std::int64_t> residual_row_offset;
+  Array values, residual_values;
+};
+
+/// Gives each chunk its place; the sums are those of the matrix.
+LibraChunk number(const Condensed& all, std::vector<LibraChunk>& chunks) {
+  LibraChunk sum;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    LibraChunk& chunk = chunks[i];
+    chunk.first_tile = sum.tiles;
+    chunk.first_entry = sum.entries;
+    chunk.first_row = sum.rows;
+    chunk.first_residual = all.chunks[i].first_entry - sum.entries;
+    sum.tiles += chunk.tiles;
+    sum.entries += chunk.entries;
+    sum.rows += chunk.rows;
+    sum.dense += chunk.dense;
+    sum.filled += chunk.filled;
+  }
+  return sum;
+}
+
+/// Gives the arrays their room.
+void make_room(const LibraChunk& sum, std::int64_t residual, DType values, LibraArrays& arrays) {
+  arrays.tc_offset = Buffer<std::uint32_t>(sum.tiles + 1);
+  arrays.bitmap = Buffer<std::uint64_t>(sum.tiles);
+  arrays.col_id = Buffer<std::int32_t>(8 * sum.tiles);
+  arrays.residual_row_id = Buffer<std::int32_t>(sum.rows);
+  arrays.residual_row_offset = Buffer<std::int64_t>(sum.rows + 1);
+  arrays.residual_col_id = Buffer<std::int32_t>(residual);
+  if (values != DType::none) {
+    arrays.values = Array(values, sum.entries);
+    arrays.residual_values = Array(values, residual);
+  }
+  arrays.tc_offset[0] = 0;
+  arrays.residual_row_offset[0] = 0;
+  arrays.row_window_offset[0] = 0;
+  for (std::int64_t w = 1; w < arrays.row_window_offset.size(); ++w)
+    arrays.row_window_offset[w] += arrays.row_window_offset[w - 1];
+}
+
+/// Writes the two parts of windows. Reused from chunk to chunk, one per thread.
+template <class Word>
+class Filler {
+ public:
+  Filler(const CsrView& a, const Condensed& all, const LibraRule& rule, LibraSetting setting, LibraArrays& to)
+      : a_(a),
+        all_(all),
+        splitter_(rule, setting),
+        to_(to),
+        from_(static_cast<const Word*>(a.values.data)),
+        values_(static_cast<Word*>(to.values.data())),
+        residual_values_(static_cast<Word*>(to.residual_values.data())) {}
+
+  void run(const Chunk& chunk, const LibraChunk& place) {
+    tile_ = place.first_tile;
+    entry_ = place.first_entry;
+    row_ = place.first_row;
+    residual_ = place.first_residual;
+    std::int64_t tile = chunk.first_tile;
+    for (std::int64_t w = chunk.first_window; w < chunk.end_window; ++w) {
+      const std::int64_t tiles = all_.tiles_of(w);
+      const LibraSplit split = splitter_.split(all_.masks.data() + tile, tiles);
+      open_rows(all_.starts[at(w)], tile, tiles);
+      masks_.assign(at(splitter_.tiles_for(split)), 0);
+      if (positions_.size() < 64 * masks_.size()) positions_.resize(128 * masks_.size());
+      for (std::int64_t t = 0; t < tiles; ++t) deal(tile + t, splitter_.slots() + 8 * t);
+      std::int32_t* const columns = to_.col_id.data() + 8 * tile_;
+      for (std::int64_t c = split.columns(); c < 8 * std::ssize(masks_); ++c)
+        columns[c] = columns[split.columns() - 1];
+      write_tiles();
+      tile += tiles;
+    }
+  }
+
+ private:
+  /// Finds where the rows of a window with these condensed tiles come from, and lists its residual rows.
+  void open_rows(std::int64_t first, std::int64_t tile, std::int64_t tiles) {
+    std::int64_t counts[8] = {};
+    for (std::int64_t t = 0; t < tiles; ++t) {
+      const std::uint64_t rest = splitter_.rest(all_.masks[tile + t], t);
+      for (int r = 0; r < 8; ++r) counts[r] += kBitsOfByte[rest >> (8 * r) & 0xFF];
+    }
+    for (int r = 0; r < 8; ++r) {
+      next_[r] = a_.row_ptr[at(std::min(first + r, a_.rows))];
+      next_residual_[r] = residual_;
+      if (counts[r] == 0) continue;
+      residual_ += counts[r];
+      to_.residual_row_id[row_] = static_cast<std::int32_t>(first + r);
+      to_.residual_row_offset[++row_] = residual_;
+    }
+  }
+
+  /// Deals the entries of a condensed tile out: to the places of their columns, or to the residual rows.
+  void deal(std::int64_t tile, const std::int32_t* slots) {
+    const std::int32_t* columns = all_.columns.data() + 8 * tile;
+    for (std::uint64_t mask = all_.masks[tile]; mask != 0; mask &= mask - 1) {
+      const int row = std::countr_zero(mask) / 8, column = std::countr_zero(mask) % 8;
+      const std::int64_t position = next_[row]++;
+      if (const std::int32_t slot = slots[column]; slot >= 0) {
+        const int bit = 8 * row + slot % 8;
+        masks_[at(slot / 8)] |= std::uint64_t{1} << bit;
+        positions_[at(std::int64_t{64} * (slot / 8) + bit)] = position;
+        to_.col_id[8 * tile_ + slot] = columns[column];
+      } else {
+        const std::int64_t to = next_residual_[row]++;
+        to_.residual_col_id[to] = columns[column];
+        if (from_ != nullptr) residual_values_[to] = from_[position];
+      }
+    }
+  }
+
+  /// Writes the masks and the values of the tiles of the window.
+  void write_tiles() {
+    for (std::size_t m = 0; m < masks_.size(); ++m) {
+      to_.bitmap[tile_] = masks_[m];
+      for (std::uint64_t bits = masks_[m]; bits != 0; bits &= bits - 1, ++entry_)
+        if (from_ != nullptr)
+          values_[entry_] = from_[positions_[64 * m + static_cast<std::size_t>(std::countr_zero(bits))]];
+      to_.tc_offset[++tile_] = static_cast<std::uint32_t>(entry_);
+    }
+  }
+
+  const CsrView& a_;
+  const Condensed& all_;
+  Splitter splitter_;
+  LibraArrays& to_;
+  const Word* from_;  ///< null for a pattern matrix
+  Word *values_, *residual_values_;
+  std::int64_t tile_ = 0, entry_ = 0, row_ = 0, residual_ = 0;  ///< written so far, in the whole matrix
+  std::int64_t next_[8] = {}, next_residual_[8] = {};           ///< next entry of each row of the window
+  std::vector<std::uint64_t> masks_;                            ///< of the window's tiles
+  std::vector<std::int64_t> positions_;                         ///< in CSR, of the bits of the masks
+};
+
+Status check_setting(const LibraRule& rule, LibraSetting setting) {
+  const std::string name(rule.layout->name);
+  if (setting.threshold < 1 || setting.threshold > rule.max_threshold)
+    return fail(Errc::usage, name + ": threshold " + std::to_string(setting.threshold) + ", expected 1 to " +
+                                 std::to_string(rule.max_threshold) + " " + rule.unit);
+  if (setting.block_columns != 8 && setting.block_columns != 16)
+    return fail(Errc::usage,
+                name + ": blocks of " + std::to_string(setting.block_columns) + " columns, expected 8 or 16");
+  return {};
+}
+
+}  // namespace
+
+Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, LibraSetting setting,
+                                  Progress* progress) {
+  if (Status s = check_setting(rule, setting); !s) return tl::unexpected(s.error());
+  if (Status s = check_offsets_fit(a, *rule.layout); !s) return tl::unexpected(s.error());
+  const Buffer<std::int32_t> starts = fixed_windows(a.rows, 8);
+  Result<Condensed> condensed = condense(a, starts.span(), 8, *rule.layout, progress);
+  if (!condensed) return tl::unexpected(condensed.error());
+  const Condensed& all = *condensed;
+
+  LibraArrays arrays;
+  arrays.row_window_offset = Buffer<std::int32_t>(starts.size() + 1);
+  std::vector<LibraChunk> chunks(all.chunks.size());
+  tbb::enumerable_thread_specific<Splitter> splitters([&] { return Splitter(rule, setting); });
+  tbb::parallel_for(std::size_t{0}, chunks.size(), [&](std::size_t i) {
+    chunks[i] = count_chunk(all, all.chunks[i], splitters.local(), arrays.row_window_offset.data() + 1);
+  });
+  const LibraChunk sum = number(all, chunks);
+  if (Status s = check_tiles_fit(sum.tiles, *rule.layout); !s)  // whole blocks need more than all.tiles
+    return tl::unexpected(s.error());
+  make_room(sum, all.entries - sum.entries, a.values.dtype, arrays);
+  visit_word(a.values.dtype, [&](auto word) {
+    using Worker = Filler<decltype(word)>;
+    tbb::enumerable_thread_specific<Worker> fillers([&] { return Worker(a, all, rule, setting, arrays); });
+    tbb::parallel_for(std::size_t{0}, chunks.size(),
+                      [&](std::size_t i) { fillers.local().run(all.chunks[i], chunks[i]); });
+  });
+
+  Parameters parameters{{"window_rows", std::int64_t{8}},
+                        {"threshold", std::int64_t{setting.threshold}},
+                        {"block_columns", std::int64_t{setting.block_columns}},
+                        {"dense_columns", sum.dense},
+                        {"filled_columns", sum.filled}};
+  FormatData data{rule.layout, a.rows, a.cols, a.nnz(), {}, std::move(parameters)};
+  data.arrays.emplace_back(std::move(arrays.row_window_offset));
+  data.arrays.emplace_back(std::move(arrays.tc_offset));
+  data.arrays.emplace_back(std::move(arrays.bitmap));
+  data.arrays.emplace_back(std::move(arrays.col_id));
+  data.arrays.push_back(std::move(arrays.values));
+  data.arrays.emplace_back(std::move(arrays.residual_row_id));
+  data.arrays.emplace_back(std::move(arrays.residual_row_offset));
+  data.arrays.emplace_back(std::move(arrays.residual_col_id));
+  data.arrays.push_back(std::move(arrays.residual_values));
+  return data;
+}
+
+}  // namespace sptile::formats

@@ -1,0 +1,26 @@
+// CSR cut in the two parts of the formats of Libra: tiles of a window's dense columns, and rows of the rest.
+#pragma once
+
+#include "formats/buffer.hpp"
+#include "formats/convert/converters.hpp"
+#include "formats/convert/libra_split.hpp"
+#include "formats/csr_view.hpp"
+
+namespace sptile::formats {
+
+/// What distinguishes the formats.
+struct LibraRule {
+  const FormatLayout* layout;
+  LibraSplit (*split)(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots);
+  bool whole_blocks;  ///< windows have whole blocks of tiles; otherwise only the tiles that hold columns
+  int max_threshold;
+  const char* unit;  ///< of the threshold, for messages: "entries of 8"
+};
+
+/// Converts: windows of 8 rows, the columns that the rule chooses in 8x8 tiles, the rest in rows. Errc::usage
+/// when the threshold is not 1 to max_threshold or block_columns not 8 or 16; otherwise as
+/// Converter::from_csr. Parallel; O(nnz).
+Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, LibraSetting setting,
+                                  Progress* progress);
+
+}  // namespace sptile::formats

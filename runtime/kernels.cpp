@@ -25,6 +25,9 @@ constexpr std::string_view kCudaHybridSampleSummary =
     "dot products of tiles on tensor cores, of the other entries on CUDA cores";
 constexpr std::string_view kTileSummary = "tile rows decoded into short rows, then multiplied as csr";
 
+constexpr std::string_view kDotSummary = "4 dot products at a time, entries of csr rows";
+constexpr std::string_view kTileDotSummary = "tile rows decoded into columns and positions, then as csr";
+
 /// Worst first: find_kernel takes the last available row of a combination.
 constexpr Kernel kKernels[] = {
     {"cpu.csr.generic", "spmm", "csr", Device::cpu, "generic", true, kCsrSummary},
@@ -34,6 +37,13 @@ constexpr Kernel kKernels[] = {
     {"cpu.rs_tile.generic", "spmm", "rs_tile", Device::cpu, "generic", true, kTileSummary},
     {"cpu.tall.generic", "spmm", "tall", Device::cpu, "generic", true, kTileSummary},
     {"cpu.libra_spmm.generic", "spmm", "libra_spmm", Device::cpu, "generic", true, kLibraSummary},
+    {"cpu.csr.sddmm.generic", "sddmm", "csr", Device::cpu, "generic", true, kDotSummary},
+    {"cpu.me_tcf.sddmm.generic", "sddmm", "me_tcf", Device::cpu, "generic", true, kTileDotSummary},
+    {"cpu.bittcf.sddmm.generic", "sddmm", "bittcf", Device::cpu, "generic", true, kTileDotSummary},
+    {"cpu.bmat.sddmm.generic", "sddmm", "bmat", Device::cpu, "generic", true, kTileDotSummary},
+    {"cpu.rs_tile.sddmm.generic", "sddmm", "rs_tile", Device::cpu, "generic", true, kTileDotSummary},
+    {"cpu.tall.sddmm.generic", "sddmm", "tall", Device::cpu, "generic", true, kTileDotSummary},
+    {"cpu.libra_spmm.sddmm.generic", "sddmm", "libra_spmm", Device::cpu, "generic", true, kTileDotSummary},
 #if defined(__x86_64__)
     {"cpu.csr.avx2", "spmm", "csr", Device::cpu, "avx2", true, kCsrSummary},
     {"cpu.me_tcf.avx2", "spmm", "me_tcf", Device::cpu, "avx2", true, kTileSummary},
@@ -42,6 +52,13 @@ constexpr Kernel kKernels[] = {
     {"cpu.rs_tile.avx2", "spmm", "rs_tile", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.tall.avx2", "spmm", "tall", Device::cpu, "avx2", true, kTileSummary},
     {"cpu.libra_spmm.avx2", "spmm", "libra_spmm", Device::cpu, "avx2", true, kLibraSummary},
+    {"cpu.csr.sddmm.avx2", "sddmm", "csr", Device::cpu, "avx2", true, kDotSummary},
+    {"cpu.me_tcf.sddmm.avx2", "sddmm", "me_tcf", Device::cpu, "avx2", true, kTileDotSummary},
+    {"cpu.bittcf.sddmm.avx2", "sddmm", "bittcf", Device::cpu, "avx2", true, kTileDotSummary},
+    {"cpu.bmat.sddmm.avx2", "sddmm", "bmat", Device::cpu, "avx2", true, kTileDotSummary},
+    {"cpu.rs_tile.sddmm.avx2", "sddmm", "rs_tile", Device::cpu, "avx2", true, kTileDotSummary},
+    {"cpu.tall.sddmm.avx2", "sddmm", "tall", Device::cpu, "avx2", true, kTileDotSummary},
+    {"cpu.libra_spmm.sddmm.avx2", "sddmm", "libra_spmm", Device::cpu, "avx2", true, kTileDotSummary},
     {"cpu.csr.avx512", "spmm", "csr", Device::cpu, "avx512", true, kCsrSummary},
     {"cpu.me_tcf.avx512", "spmm", "me_tcf", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.bittcf.avx512", "spmm", "bittcf", Device::cpu, "avx512", true, kTileSummary},
@@ -49,6 +66,13 @@ constexpr Kernel kKernels[] = {
     {"cpu.rs_tile.avx512", "spmm", "rs_tile", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.tall.avx512", "spmm", "tall", Device::cpu, "avx512", true, kTileSummary},
     {"cpu.libra_spmm.avx512", "spmm", "libra_spmm", Device::cpu, "avx512", true, kLibraSummary},
+    {"cpu.csr.sddmm.avx512", "sddmm", "csr", Device::cpu, "avx512", true, kDotSummary},
+    {"cpu.me_tcf.sddmm.avx512", "sddmm", "me_tcf", Device::cpu, "avx512", true, kTileDotSummary},
+    {"cpu.bittcf.sddmm.avx512", "sddmm", "bittcf", Device::cpu, "avx512", true, kTileDotSummary},
+    {"cpu.bmat.sddmm.avx512", "sddmm", "bmat", Device::cpu, "avx512", true, kTileDotSummary},
+    {"cpu.rs_tile.sddmm.avx512", "sddmm", "rs_tile", Device::cpu, "avx512", true, kTileDotSummary},
+    {"cpu.tall.sddmm.avx512", "sddmm", "tall", Device::cpu, "avx512", true, kTileDotSummary},
+    {"cpu.libra_spmm.sddmm.avx512", "sddmm", "libra_spmm", Device::cpu, "avx512", true, kTileDotSummary},
 #endif
     {"cuda.csr.rows", "spmm", "csr", Device::cuda, "sm_80", true, kCudaCsrSummary},
     {"cuda.me_tcf.mma", "spmm", "me_tcf", Device::cuda, "sm_80", true, kCudaTileSummary},

@@ -36,7 +36,7 @@ Status resolve(const Question& question, const PlanMatrix& a, Candidate& candida
   if (options.device == Device::cpu) {
     if (!has_instance(*candidate.kernel, values, options.dense))
       return fail(Errc::unsupported, "no kernel for these types");
-    candidate.precision = cpu_precision(values, options.dense);
+    candidate.precision = cpu_precision(options.dense);
     return {};
   }
   const cuda::DeviceKernel* const row = find_instance(*candidate.kernel, values, options, question.device);

@@ -8,6 +8,7 @@
 #include "runtime/spmm/libra_spmm_decoder.hpp"
 #include "runtime/spmm/me_tcf_decoder.hpp"
 #include "runtime/spmm/rs_tile_decoder.hpp"
+#include "runtime/spmm/sample.hpp"
 #include "runtime/spmm/tall_decoder.hpp"
 
 namespace sptile::runtime::SPTILE_ISA {
@@ -15,30 +16,44 @@ namespace {
 
 template <class F, class V, class D>
 constexpr CpuKernel row(DType values, DType dense) {
-  return {F::kFormat, values, dense, run_chunk<F, V, D>};
+  return {"spmm", F::kFormat, false, values, dense, run_chunk<F, V, D>};
 }
 
-/// Pairs of types that run, for every format: dense operands of the matrix's own type, f32 with the half
-/// types, anything with a pattern.
-inline constexpr int kTypePairs = 10;
+template <class F, class D>
+constexpr CpuKernel sddmm_row(DType dense) {
+  return {"sddmm", F::kFormat, true, DType::none, dense, sample_chunk<F, D>};
+}
+
+/// Pairs of types that SpMM takes, for every format: dense operands of the matrix's own type, f32 with the
+/// half types, anything with a pattern. SDDMM takes every type of dense operands.
+inline constexpr int kRowsPerFormat = 14;
 template <class F>
 constexpr void append(CpuKernel* rows) {
-  const CpuKernel all[kTypePairs] = {
-      row<F, float, float>(DType::f32, DType::f32),     row<F, double, double>(DType::f64, DType::f64),
-      row<F, Half, float>(DType::f16, DType::f32),      row<F, Half, Half>(DType::f16, DType::f16),
-      row<F, BFloat16, float>(DType::bf16, DType::f32), row<F, BFloat16, BFloat16>(DType::bf16, DType::bf16),
-      row<F, Ones, float>(DType::none, DType::f32),     row<F, Ones, double>(DType::none, DType::f64),
-      row<F, Ones, Half>(DType::none, DType::f16),      row<F, Ones, BFloat16>(DType::none, DType::bf16),
+  const CpuKernel all[kRowsPerFormat] = {
+      row<F, float, float>(DType::f32, DType::f32),
+      row<F, double, double>(DType::f64, DType::f64),
+      row<F, Half, float>(DType::f16, DType::f32),
+      row<F, Half, Half>(DType::f16, DType::f16),
+      row<F, BFloat16, float>(DType::bf16, DType::f32),
+      row<F, BFloat16, BFloat16>(DType::bf16, DType::bf16),
+      row<F, Ones, float>(DType::none, DType::f32),
+      row<F, Ones, double>(DType::none, DType::f64),
+      row<F, Ones, Half>(DType::none, DType::f16),
+      row<F, Ones, BFloat16>(DType::none, DType::bf16),
+      sddmm_row<F, float>(DType::f32),
+      sddmm_row<F, double>(DType::f64),
+      sddmm_row<F, Half>(DType::f16),
+      sddmm_row<F, BFloat16>(DType::bf16),
   };
-  for (int i = 0; i < kTypePairs; ++i) rows[i] = all[i];
+  for (int i = 0; i < kRowsPerFormat; ++i) rows[i] = all[i];
 }
 
 template <class... F>
 struct Table {
-  CpuKernel rows[sizeof...(F) * kTypePairs] = {};
+  CpuKernel rows[sizeof...(F) * kRowsPerFormat] = {};
   constexpr Table() {
     CpuKernel* next = rows;
-    ((append<F>(next), next += kTypePairs), ...);
+    ((append<F>(next), next += kRowsPerFormat), ...);
   }
 };
 

@@ -152,7 +152,7 @@ Status Benchmark::bench_format(const TypedMatrix& matrix, Conversions& conversio
       if (take_over(key)) continue;
       const auto converted = conversions.get(format);
       if (!converted) return leave_out(converted.error());
-      SpmmRequest request = task_.request;
+      ProductRequest request = task_.request;
       request.n = key["n"];
       request.kernel = kernel;
       request.precision = precision.name;

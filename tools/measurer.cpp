@@ -12,8 +12,8 @@ class HostMeasurer final : public Measurer {
   explicit HostMeasurer(Session& session) : session_(session) {}
 
   Result<Measured> measure(const TypedMatrix& matrix, const runtime::PlanMatrix& a,
-                           const SpmmRequest& request) override {
-    auto measured = measure_spmm(session_, a, matrix.source, request);
+                           const ProductRequest& request) override {
+    auto measured = measure_product(session_, a, matrix.source, request);
     if (!measured) return tl::unexpected(std::move(measured.error()));
     return Measured{std::move(*measured)};
   }
@@ -27,7 +27,7 @@ class CudaMeasurer final : public Measurer {
   CudaMeasurer(Session& session, const DeviceBenchOptions& options) : session_(session), options_(options) {}
 
   Result<Measured> measure(const TypedMatrix& matrix, const runtime::PlanMatrix& a,
-                           const SpmmRequest& request) override {
+                           const ProductRequest& request) override {
     if (Status s = prepare(matrix, request.n); !s) return tl::unexpected(std::move(s.error()));
     begin(&session_.progress, "run", 0);
     auto measured = device_->measure(a, request);

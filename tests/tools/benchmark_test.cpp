@@ -18,7 +18,7 @@ class FakeDevice final : public Measurer {
   explicit FakeDevice(std::vector<std::string>& asked) : asked_(asked) {}
 
   Result<Measured> measure(const TypedMatrix& matrix, const runtime::PlanMatrix& a,
-                           const SpmmRequest& request) override {
+                           const ProductRequest& request) override {
     const std::string format(a.format.layout->name);
     if (format == "csr" && request.precision == "tf32")
       return fail(Errc::unsupported, "csr forms fp32 products");

@@ -92,7 +92,7 @@ bool Sampler::is_known(const runtime::Candidate& candidate, const Operands& oper
 }
 
 Result<double> Sampler::seconds_on_device(const runtime::Candidate& candidate) {
-  SpmmRequest request;
+  ProductRequest request;
   request.device = "cuda";
   request.kernel = candidate.kernel->name;
   request.precision = name_of(candidate.precision);

@@ -18,7 +18,7 @@ struct BenchOptions {
   std::vector<std::int64_t> columns = {128};
   bool real_part = false, no_check = false, flush_l2 = false, cusparse = true, force = false;
   bool repeats_given = false;
-  SpmmRequest request;
+  ProductRequest request;
 };
 
 Status check_options(const BenchOptions& options) {
@@ -42,7 +42,7 @@ Result<BenchTask> make_task(const BenchOptions& options) {
   auto precisions = parse_precisions(options.request.precision, options.dtype, options.request.dense);
   if (!precisions) return tl::unexpected(std::move(precisions.error()));
   for (const PrecisionChoice& precision : *precisions) {
-    SpmmRequest request = options.request;
+    ProductRequest request = options.request;
     request.precision = precision.name == "fp64" ? "" : precision.name;  // it follows from the type
     if (Status s = check_request(request); !s) return tl::unexpected(std::move(s.error()));
   }

@@ -72,7 +72,7 @@ class CudaBench final : public DeviceBench {
 
   Status set_matrix(const formats::CsrView& source, DType dense) override;
   Status set_columns(std::int64_t n) override;
-  Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const SpmmRequest& request) override;
+  Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const ProductRequest& request) override;
   Result<DeviceMeasurement> measure_cusparse(std::string_view kernel) override;
 
  private:
@@ -180,7 +180,7 @@ Status CudaBench::check_and_time(const cuda::Launch& launch, runtime::Precision 
   return {};
 }
 
-Result<DeviceMeasurement> CudaBench::measure(const runtime::PlanMatrix& a, const SpmmRequest& request) {
+Result<DeviceMeasurement> CudaBench::measure(const runtime::PlanMatrix& a, const ProductRequest& request) {
   runtime::PlanOptions options;
   options.n = n_;
   options.dense = csr_.dtype;

@@ -24,9 +24,9 @@ struct DeviceBenchOptions {
 
 /// A measurement, and what is known only where operands stay on the device.
 struct DeviceMeasurement {
-  SpmmMeasurement spmm;  ///< `repeat` is the number of launches; each time is the mean of a group of them
-  double frobenius = 0;  ///< ||C - reference|| / ||reference||; meaningful when checked
-  double pinned_us = 0;  ///< time to copy the format's bytes from pinned memory; 0 for cuSPARSE
+  ProductMeasurement spmm;  ///< `repeat` is the number of launches; each time is the mean of a group of them
+  double frobenius = 0;     ///< ||C - reference|| / ||reference||; meaningful when checked
+  double pinned_us = 0;     ///< time to copy the format's bytes from pinned memory; 0 for cuSPARSE
 };
 
 /// Measures on the first device. One matrix and one N at a time are on it, with B, C and the reference; all
@@ -47,7 +47,7 @@ class DeviceBench {
 
   /// Plans, checks, times. Planning is timed the second time, when device and pinned memory are warm.
   /// Errc::unsupported when no kernel forms products of exactly the precision that is asked for.
-  virtual Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const SpmmRequest& request) = 0;
+  virtual Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const ProductRequest& request) = 0;
 
   /// The same for cuSPARSE, see cusparse_yardsticks.
   virtual Result<DeviceMeasurement> measure_cusparse(std::string_view kernel) = 0;

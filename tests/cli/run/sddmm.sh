@@ -6,8 +6,9 @@ for format in $(sptile info a.h5 --json | jq -r '.formats[].name'); do
       predicted_us=null checked=true
 done
 sptile run a.h5 --op sddmm -n 1 --json | json-has 'format="csr"' rel_err=null checked=false
-# The matrix may hold values of any type, or none.
-sptile convert "$ROOT/data/examples/us_states.mtx" d.h5 -q --dtype f64
+# The values of the matrix may be of any type.
+sptile gen random --rows 300 --cols 400 --nnz 5000 -o a.mtx -q
+sptile convert a.mtx d.h5 -q --dtype f64
 sptile run d.h5 --op sddmm --check --json | json-has 'dtype="f64"' 'precision="fp64"'
 sptile run d.h5 --op sddmm --dense bf16 --format rs_tile --check --json | json-has 'dtype="bf16"' 'precision="fp32"'
 sptile run a.h5 --op sddmm --format bittcf -n 16 --check --repeat 5

@@ -64,61 +64,63 @@ class PackedValues {
   Reader read_ = nullptr;
 };
 
-/// Samples X Y^T at the entries of units, as a decoder of Positions yields them.
+/// Writes the numbers of some entries of one row.
 template <class D>
-class Sample {
- public:
-  Sample(const SddmmTask& task, const Chunk& chunk) : task_(task), chunk_(chunk), values_(task) {}
+void sample_row(const SddmmTask& task, std::int64_t row, const Entries<Position>& entries) {
+  using Acc = Accumulator<D>;
+  const PackedValues<Acc> values(task);
+  const auto alpha = static_cast<Acc>(task.alpha), beta = static_cast<Acc>(task.beta);
+  const D* const x = static_cast<const D*>(task.x) + row * task.ldx;
+  for (std::int64_t k = 0; k < entries.count; k += kDots) {
+    const D* y[kDots];
+    Acc dots[kDots];
+    const int count = entries.count - k < kDots ? static_cast<int>(entries.count - k) : kDots;
+    for (int j = 0; j < count; ++j) y[j] = static_cast<const D*>(task.y) + entries.col[k + j] * task.ldy;
+    dot_rows(x, y, count, task.n, dots);
+    for (int j = 0; j < count; ++j) {
+      const Position position = entries.value[k + j];
+      D* const out = static_cast<D*>(task.out) + position;
+      Acc number = alpha * dots[j] * values[position];
+      if (beta != 0) number += beta * load<1>(out);
+      store<1>(out, number);
+    }
+  }
+}
 
+/// Samples X Y^T at the entries of units, as a decoder of Positions yields them. It knows no type of X and Y,
+/// so that there is one walk over each format.
+struct Sample {
+  const SddmmTask& task;
+  const Chunk& chunk;
+  void (*sample_row)(const SddmmTask&, std::int64_t row, const Entries<Position>&);
+
+  /// Takes the chunk's share of the entries of each row. Every entry is worth n products, so a chunk of a
+  /// part of the columns is here the same part of the entries: no sum is ever split.
   template <class Decoder>
   void walk(std::int64_t first, std::int64_t last) const {
-    Decoder decoder(task_);
+    Decoder decoder(task);
     for (std::int64_t unit = first; unit < last; ++unit) {
       decoder.open(unit);
       for (int g = 0; g < decoder.groups(); ++g) {
         decoder.prepare(g);
-        for (int r = 0; r < decoder.rows(); ++r) sample_row(decoder.row_id(r), decoder.row(r));
+        for (int r = 0; r < decoder.rows(); ++r) {
+          const Entries<Position> all = decoder.row(r);
+          const std::int64_t begin = all.count * chunk.first_col / task.n,
+                             end = all.count * chunk.last_col / task.n;
+          if (begin < end)
+            sample_row(task, original_row(task, decoder.row_id(r)),
+                       {all.col + begin, all.value + begin, end - begin});
+        }
       }
     }
   }
-
- private:
-  using Acc = Accumulator<D>;
-
-  /// Takes the chunk's share of the entries of a row. Every entry is worth n products, so a chunk of a part
-  /// of the columns is here the same part of the entries: no sum is ever split.
-  void sample_row(std::int64_t row, const Entries<Position>& entries) const {
-    const std::int64_t begin = entries.count * chunk_.first_col / task_.n,
-                       end = entries.count * chunk_.last_col / task_.n;
-    if (begin == end) return;
-    const D* const x = static_cast<const D*>(task_.x) + original_row(task_, row) * task_.ldx;
-    for (std::int64_t k = begin; k < end; k += kDots) {
-      const D* y[kDots];
-      Acc dots[kDots];
-      const int count = end - k < kDots ? static_cast<int>(end - k) : kDots;
-      for (int j = 0; j < count; ++j) y[j] = static_cast<const D*>(task_.y) + entries.col[k + j] * task_.ldy;
-      dot_rows(x, y, count, task_.n, dots);
-      for (int j = 0; j < count; ++j) write(entries.value[k + j], dots[j]);
-    }
-  }
-
-  void write(Position position, Acc dot) const {
-    D* const out = static_cast<D*>(task_.out) + position;
-    Acc number = static_cast<Acc>(task_.alpha) * dot * values_[position];
-    if (task_.beta != 0) number += static_cast<Acc>(task_.beta) * load<1>(out);
-    store<1>(out, number);
-  }
-
-  const SddmmTask& task_;
-  const Chunk& chunk_;
-  const PackedValues<Acc> values_;
 };
 
 /// The kernel of one format for dense type D.
 template <class F, class D>
 void sample_chunk(const MatrixTask& matrix, const Chunk& chunk) noexcept {
   const auto& task = static_cast<const SddmmTask&>(matrix);
-  F::template walk_units<Positions, Position>(task, chunk, Sample<D>(task, chunk));
+  F::template walk_units<Positions, Position>(task, chunk, Sample{task, chunk, sample_row<D>});
 }
 
 }  // namespace sptile::runtime::SPTILE_ISA

@@ -38,4 +38,12 @@ Result<Array> packed_positions(const FormatView& view, std::span<const std::int3
   return std::move(permute_rows(rebuilt->view(), old_to_new).values);
 }
 
+Array inverse_positions(std::span<const std::int64_t> positions) {
+  Array inverse(DType::i64, std::ssize(positions));
+  const std::span<std::int64_t> to = inverse.as<std::int64_t>();
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    to[static_cast<std::size_t>(positions[i])] = static_cast<std::int64_t>(i);
+  return inverse;
+}
+
 }  // namespace sptile::formats

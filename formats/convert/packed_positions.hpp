@@ -18,4 +18,7 @@ Result<Csr> rebuild_with(const FormatView& view, std::span<const std::int64_t> v
 /// rows. O(nnz).
 Result<Array> packed_positions(const FormatView& view, std::span<const std::int32_t> row_order);
 
+/// Turns each of these into the other: the entry of each stored value, and the position of each entry.
+Array inverse_positions(std::span<const std::int64_t> positions);
+
 }  // namespace sptile::formats

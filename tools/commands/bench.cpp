@@ -117,7 +117,7 @@ Action declare_bench(CLI::App& app) {
                  "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows, "
                  "libra_spmm:1 to libra_spmm:9 the threshold");
   declare_order(app, options->orders, "--reorder", "orderings: all, or METHOD[:PRESET] with commas");
-  app.add_option("-n", options->columns, "columns of B, several with commas")
+  app.add_option("-n", options->columns, "columns of B, or of X and Y, several with commas")
       ->delimiter(',')
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
   app.add_option("--dtype", options->dtype, "type of the values of the matrix")

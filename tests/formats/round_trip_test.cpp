@@ -4,8 +4,8 @@
 #include <tbb/global_control.h>
 
 #include <numeric>
-#include "formats/convert/packed_positions.hpp"
 
+#include "formats/convert/packed_positions.hpp"
 #include "formats/layout/registry.hpp"
 #include "slow_formats.hpp"
 

@@ -26,17 +26,23 @@ Result<std::vector<PlanMatrix>> named_matrices(const sptile_bundle* handle, cons
   return matrices_of(handle->bundle, formats == nullptr ? std::string_view() : std::string_view(formats));
 }
 
-Status plan_bundle(const sptile_bundle* handle, const char* format, const sptile_spmm_options* from,
-                   sptile_plan** out) {
-  if (out == nullptr) return null_argument("sptile_plan_spmm", "plan");
+/// An operation as the planning functions know it.
+struct PlanCall {
+  const char* name;
+  std::string_view op;
+};
+
+Status plan_bundle(const PlanCall& call, const sptile_bundle* handle, const char* format,
+                   const sptile_plan_options* from, sptile_plan** out) {
+  if (out == nullptr) return null_argument(call.name, "plan");
   *out = nullptr;
-  if (handle == nullptr) return null_argument("sptile_plan_spmm", "bundle");
+  if (handle == nullptr) return null_argument(call.name, "bundle");
   const Result<PlanOptions> options = convert_options(from);
   if (!options) return tl::unexpected(options.error());
   const Result<std::vector<PlanMatrix>> matrices = named_matrices(handle, format);
   if (!matrices) return tl::unexpected(matrices.error());
-  if (matrices->size() == 1) return give_plan(plan_spmm(matrices->front(), *options), out);
-  return give_plan(plan_spmm(std::span<const PlanMatrix>(*matrices), *options), out);
+  if (matrices->size() == 1) return give_plan(plan_product(call.op, matrices->front(), *options), out);
+  return give_plan(plan_product(call.op, std::span<const PlanMatrix>(*matrices), *options), out);
 }
 
 sptile_prediction prediction_of(const Candidate& candidate) {
@@ -78,8 +84,9 @@ Status predict_bundle(const sptile_bundle* handle, const char* formats, const sp
 }
 
 /// Borrows the caller's arrays; how long they are follows from rows and row_ptr alone.
-Result<PlanMatrix> borrow_csr(std::int64_t rows, std::int64_t cols, const std::int64_t* row_ptr,
-                              const std::int32_t* col_idx, const void* values, sptile_dtype dtype) {
+Result<PlanMatrix> borrow_csr(const char* call, std::int64_t rows, std::int64_t cols,
+                              const std::int64_t* row_ptr, const std::int32_t* col_idx, const void* values,
+                              sptile_dtype dtype) {
   constexpr std::int64_t kMaxId = 0x7fffffff;
   if (rows < 0 || cols < 0)
     return fail(Errc::usage, "a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) +
@@ -87,11 +94,11 @@ Result<PlanMatrix> borrow_csr(std::int64_t rows, std::int64_t cols, const std::i
   if (rows > kMaxId || cols > kMaxId)
     return fail(Errc::unsupported, "a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) +
                                        "; row and column ids are 32-bit");
-  if (row_ptr == nullptr) return null_argument("sptile_plan_spmm_csr", "row_ptr");
+  if (row_ptr == nullptr) return null_argument(call, "row_ptr");
   const std::int64_t nnz = row_ptr[rows];
   if (nnz < 0 || nnz > std::int64_t{1} << 60)
     return fail(Errc::bad_input, "row_ptr[rows] = " + std::to_string(nnz) + " is no number of entries");
-  if (col_idx == nullptr && nnz > 0) return null_argument("sptile_plan_spmm_csr", "col_idx");
+  if (col_idx == nullptr && nnz > 0) return null_argument(call, "col_idx");
   formats::CsrView csr{rows,
                        cols,
                        {row_ptr, static_cast<std::size_t>(rows) + 1},
@@ -100,12 +107,24 @@ Result<PlanMatrix> borrow_csr(std::int64_t rows, std::int64_t cols, const std::i
   if (dtype != SPTILE_NONE) {
     const Result<DType> type = value_type(dtype, "value_dtype");
     if (!type) return tl::unexpected(type.error());
-    if (values == nullptr && nnz > 0) return null_argument("sptile_plan_spmm_csr", "values");
+    if (values == nullptr && nnz > 0) return null_argument(call, "values");
     csr.values = ArrayView(*type, values, nnz);
   } else if (values != nullptr) {
     return fail(Errc::usage, "values are given but value_dtype is SPTILE_NONE");
   }
   return PlanMatrix{formats::as_format(csr), {}, {}, nullptr};
+}
+
+Status plan_csr(const PlanCall& call, std::int64_t rows, std::int64_t cols, const std::int64_t* row_ptr,
+                const std::int32_t* col_idx, const void* values, sptile_dtype value_dtype,
+                const sptile_plan_options* from, sptile_plan** out) {
+  if (out == nullptr) return null_argument(call.name, "plan");
+  *out = nullptr;
+  const Result<PlanOptions> options = convert_options(from);
+  if (!options) return tl::unexpected(options.error());
+  const Result<PlanMatrix> matrix = borrow_csr(call.name, rows, cols, row_ptr, col_idx, values, value_dtype);
+  if (!matrix) return tl::unexpected(matrix.error());
+  return give_plan(plan_product(call.op, *matrix, *options), out);
 }
 
 /// Passes a field out where the caller wants it.
@@ -128,7 +147,7 @@ const char* sptile_version(void) { return SPTILE_VERSION; }
 
 sptile_status sptile_plan_spmm(const sptile_bundle* bundle, const char* format,
                                const sptile_spmm_options* options, sptile_plan** plan) {
-  return guarded([&] { return plan_bundle(bundle, format, options, plan); });
+  return guarded([&] { return plan_bundle({"sptile_plan_spmm", "spmm"}, bundle, format, options, plan); });
 }
 
 sptile_status sptile_predict_spmm(const sptile_bundle* bundle, const char* formats,
@@ -141,14 +160,9 @@ sptile_status sptile_predict_spmm(const sptile_bundle* bundle, const char* forma
 sptile_status sptile_plan_spmm_csr(int64_t rows, int64_t cols, const int64_t* row_ptr, const int32_t* col_idx,
                                    const void* values, sptile_dtype value_dtype,
                                    const sptile_spmm_options* options, sptile_plan** plan) {
-  return guarded([&]() -> Status {
-    if (plan == nullptr) return null_argument("sptile_plan_spmm_csr", "plan");
-    *plan = nullptr;
-    const sptile::Result<PlanOptions> converted = convert_options(options);
-    if (!converted) return tl::unexpected(converted.error());
-    const sptile::Result<PlanMatrix> matrix = borrow_csr(rows, cols, row_ptr, col_idx, values, value_dtype);
-    if (!matrix) return tl::unexpected(matrix.error());
-    return give_plan(plan_spmm(*matrix, *converted), plan);
+  return guarded([&] {
+    return plan_csr({"sptile_plan_spmm_csr", "spmm"}, rows, cols, row_ptr, col_idx, values, value_dtype,
+                    options, plan);
   });
 }
 
@@ -235,5 +249,53 @@ sptile_status sptile_spmm_workspace(const sptile_plan* plan, double alpha, const
   return guarded([&]() -> Status {
     if (plan == nullptr) return null_argument("sptile_spmm", "plan");
     return run(*plan->plan, SpmmOperands{b, ldb, c, ldc, alpha, beta, workspace}, stream);
+  });
+}
+
+sptile_status sptile_plan_sddmm(const sptile_bundle* bundle, const char* format,
+                                const sptile_plan_options* options, sptile_plan** plan) {
+  return guarded([&] { return plan_bundle({"sptile_plan_sddmm", "sddmm"}, bundle, format, options, plan); });
+}
+
+sptile_status sptile_plan_sddmm_csr(int64_t rows, int64_t cols, const int64_t* row_ptr,
+                                    const int32_t* col_idx, const void* values, sptile_dtype value_dtype,
+                                    const sptile_plan_options* options, sptile_plan** plan) {
+  return guarded([&] {
+    return plan_csr({"sptile_plan_sddmm_csr", "sddmm"}, rows, cols, row_ptr, col_idx, values, value_dtype,
+                    options, plan);
+  });
+}
+
+sptile_status sptile_plan_entries(const sptile_plan* plan, int64_t* entries) {
+  return guarded([&]() -> Status {
+    if (plan == nullptr) return null_argument("sptile_plan_entries", "plan");
+    if (entries == nullptr) return null_argument("sptile_plan_entries", "entries");
+    *entries = plan->plan->matrix.format.nnz;
+    return {};
+  });
+}
+
+sptile_status sptile_plan_refresh_packed(sptile_plan* plan, const void* values, sptile_dtype value_dtype,
+                                         int64_t count, void* stream) {
+  return guarded([&]() -> Status {
+    if (plan == nullptr) return null_argument("sptile_plan_refresh_packed", "plan");
+    if (values == nullptr && count > 0) return null_argument("sptile_plan_refresh_packed", "values");
+    const sptile::Result<sptile::DType> type = value_type(value_dtype, "value_dtype");
+    if (!type) return tl::unexpected(type.error());
+    return refresh_packed(*plan->plan, {*type, values, count}, stream);
+  });
+}
+
+sptile_status sptile_sddmm(const sptile_plan* plan, double alpha, const void* x, int64_t ldx, const void* y,
+                           int64_t ldy, double beta, void* out, int scaled) {
+  return sptile_sddmm_stream(plan, alpha, x, ldx, y, ldy, beta, out, scaled, nullptr);
+}
+
+sptile_status sptile_sddmm_stream(const sptile_plan* plan, double alpha, const void* x, int64_t ldx,
+                                  const void* y, int64_t ldy, double beta, void* out, int scaled,
+                                  void* stream) {
+  return guarded([&]() -> Status {
+    if (plan == nullptr) return null_argument("sptile_sddmm", "plan");
+    return run(*plan->plan, SddmmOperands{x, ldx, y, ldy, out, alpha, beta, scaled != 0}, stream);
   });
 }

@@ -1,12 +1,28 @@
 #include "runtime/kernels.hpp"
 
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <string>
+#include <vector>
+
 #include "runtime/cuda/backend.hpp"
 #include "runtime/spmm/isa.hpp"
 
 namespace sptile::runtime {
 namespace {
 
-constexpr std::string_view kCsrSummary = "rows with the sums of up to 8 vectors of columns in registers";
+/// What the CPU does for an operation.
+struct CpuSummary {
+  std::string_view op, rows, tiles;
+};
+constexpr CpuSummary kCpuSummaries[] = {
+    {"spmm", "rows with the sums of up to 8 vectors of columns in registers",
+     "tile rows decoded into short rows, then multiplied as csr"},
+    {"sddmm", "4 dot products at a time, entries of csr rows",
+     "tile rows decoded into columns and positions, then as csr"},
+};
+
 constexpr std::string_view kCudaCsrSummary = "balanced runs of rows on CUDA cores, long rows in pieces";
 constexpr std::string_view kCudaTileSummary =
     "tiles on tensor cores, balanced runs of windows, long ones in pieces";
@@ -17,42 +33,13 @@ constexpr std::string_view kCudaTallSummary =
 constexpr std::string_view kCudaBulkSummary =
     "16x8 tiles on tensor cores, rows of B by bulk copies, persistent balanced blocks";
 constexpr std::string_view kCudaHybridSummary = "tiles on tensor cores, residual rows on CUDA cores";
-constexpr std::string_view kLibraSummary = "tile rows decoded into short rows, then the residual rows";
 constexpr std::string_view kCudaRowSampleSummary = "dot products on CUDA cores, balanced runs of entries";
 constexpr std::string_view kCudaTileSampleSummary =
     "dot products of tiles on tensor cores, results placed by their masks";
 constexpr std::string_view kCudaHybridSampleSummary =
     "dot products of tiles on tensor cores, of the other entries on CUDA cores";
-constexpr std::string_view kTileSummary = "tile rows decoded into short rows, then multiplied as csr";
 
-/// Worst first: find_kernel takes the last available row of a combination.
-constexpr Kernel kKernels[] = {
-    {"cpu.csr.generic", "spmm", "csr", Device::cpu, "generic", true, kCsrSummary},
-    {"cpu.me_tcf.generic", "spmm", "me_tcf", Device::cpu, "generic", true, kTileSummary},
-    {"cpu.bittcf.generic", "spmm", "bittcf", Device::cpu, "generic", true, kTileSummary},
-    {"cpu.bmat.generic", "spmm", "bmat", Device::cpu, "generic", true, kTileSummary},
-    {"cpu.rs_tile.generic", "spmm", "rs_tile", Device::cpu, "generic", true, kTileSummary},
-    {"cpu.tall.generic", "spmm", "tall", Device::cpu, "generic", true, kTileSummary},
-    {"cpu.libra_spmm.generic", "spmm", "libra_spmm", Device::cpu, "generic", true, kLibraSummary},
-    {"cpu.libra_sddmm.generic", "spmm", "libra_sddmm", Device::cpu, "generic", true, kLibraSummary},
-#if defined(__x86_64__)
-    {"cpu.csr.avx2", "spmm", "csr", Device::cpu, "avx2", true, kCsrSummary},
-    {"cpu.me_tcf.avx2", "spmm", "me_tcf", Device::cpu, "avx2", true, kTileSummary},
-    {"cpu.bittcf.avx2", "spmm", "bittcf", Device::cpu, "avx2", true, kTileSummary},
-    {"cpu.bmat.avx2", "spmm", "bmat", Device::cpu, "avx2", true, kTileSummary},
-    {"cpu.rs_tile.avx2", "spmm", "rs_tile", Device::cpu, "avx2", true, kTileSummary},
-    {"cpu.tall.avx2", "spmm", "tall", Device::cpu, "avx2", true, kTileSummary},
-    {"cpu.libra_spmm.avx2", "spmm", "libra_spmm", Device::cpu, "avx2", true, kLibraSummary},
-    {"cpu.libra_sddmm.avx2", "spmm", "libra_sddmm", Device::cpu, "avx2", true, kLibraSummary},
-    {"cpu.csr.avx512", "spmm", "csr", Device::cpu, "avx512", true, kCsrSummary},
-    {"cpu.me_tcf.avx512", "spmm", "me_tcf", Device::cpu, "avx512", true, kTileSummary},
-    {"cpu.bittcf.avx512", "spmm", "bittcf", Device::cpu, "avx512", true, kTileSummary},
-    {"cpu.bmat.avx512", "spmm", "bmat", Device::cpu, "avx512", true, kTileSummary},
-    {"cpu.rs_tile.avx512", "spmm", "rs_tile", Device::cpu, "avx512", true, kTileSummary},
-    {"cpu.tall.avx512", "spmm", "tall", Device::cpu, "avx512", true, kTileSummary},
-    {"cpu.libra_spmm.avx512", "spmm", "libra_spmm", Device::cpu, "avx512", true, kLibraSummary},
-    {"cpu.libra_sddmm.avx512", "spmm", "libra_sddmm", Device::cpu, "avx512", true, kLibraSummary},
-#endif
+constexpr Kernel kCudaKernels[] = {
     {"cuda.csr.rows", "spmm", "csr", Device::cuda, "sm_80", true, kCudaCsrSummary},
     {"cuda.me_tcf.mma", "spmm", "me_tcf", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.bmat.bulk", "spmm", "bmat", Device::cuda, "sm_90", true, kCudaBulkSummary},
@@ -66,9 +53,41 @@ constexpr Kernel kKernels[] = {
     {"cuda.bittcf.sddmm", "sddmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSampleSummary},
     {"cuda.rs_tile.sddmm", "sddmm", "rs_tile", Device::cuda, "sm_80", true, kCudaHybridSampleSummary},
     {"cuda.libra_spmm.sddmm", "sddmm", "libra_spmm", Device::cuda, "sm_80", true, kCudaHybridSampleSummary},
+    {"cuda.libra_sddmm.sddmm", "sddmm", "libra_sddmm", Device::cuda, "sm_80", true, kCudaHybridSampleSummary},
     {"cuda.me_tcf.sddmm", "sddmm", "me_tcf", Device::cuda, "sm_80", true, kCudaTileSampleSummary},
     {"cuda.bmat.sddmm", "sddmm", "bmat", Device::cuda, "sm_80", true, kCudaTileSampleSummary},
 };
+
+/// A kernel for each operation, format and instruction set that the CPU kernels are compiled for:
+/// "cpu.bittcf.avx2", "cpu.bittcf.sddmm.avx2".
+std::vector<Kernel> cpu_kernels() {
+  static std::deque<std::string> names;  // stays where it is
+  std::vector<Kernel> found;
+  for (const Isa& isa : isas()) {
+    const CpuKernels rows = isa.kernels();
+    for (int i = 0; i < rows.count; ++i) {
+      const CpuKernel& row = rows.rows[i];
+      if (i > 0 && row.op == rows.rows[i - 1].op && row.format == rows.rows[i - 1].format) continue;
+      names.push_back("cpu." + std::string(row.format) + (row.op == "spmm" ? "" : "." + std::string(row.op)) +
+                      "." + std::string(isa.name));
+      const auto* summary = std::find_if(std::begin(kCpuSummaries), std::end(kCpuSummaries),
+                                         [&](const CpuSummary& s) { return s.op == row.op; });
+      found.push_back({names.back(), row.op, row.format, Device::cpu, isa.name, true,
+                       row.format == "csr" ? summary->rows : summary->tiles});
+    }
+  }
+  return found;
+}
+
+/// Worst first: find_kernel takes the last available row of a combination.
+const std::vector<Kernel>& all_kernels() {
+  static const std::vector<Kernel> all = [] {
+    std::vector<Kernel> rows = cpu_kernels();
+    rows.insert(rows.end(), std::begin(kCudaKernels), std::end(kCudaKernels));
+    return rows;
+  }();
+  return all;
+}
 
 /// True when some device is new enough for some instance of a CUDA kernel.
 bool runs_on_a_device(const Kernel& kernel) {
@@ -82,7 +101,7 @@ bool runs_on_a_device(const Kernel& kernel) {
 
 }  // namespace
 
-std::span<const Kernel> kernels() { return kKernels; }
+std::span<const Kernel> kernels() { return all_kernels(); }
 
 bool available(const Kernel& kernel) {
   if (kernel.device == Device::cuda) return runs_on_a_device(kernel);
@@ -93,7 +112,7 @@ bool available(const Kernel& kernel) {
 const Kernel* find_kernel(std::string_view op, std::string_view format, Device device,
                           std::string_view name) {
   const Kernel* best = nullptr;
-  for (const Kernel& kernel : kKernels)
+  for (const Kernel& kernel : all_kernels())
     if (kernel.op == op && kernel.format == format && kernel.device == device &&
         (name.empty() || kernel.name == name) && available(kernel))
       best = &kernel;

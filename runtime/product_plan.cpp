@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <string>
 
@@ -75,8 +76,9 @@ std::string kernel_choices(std::string_view op, const FormatView& a) {
 ChunkFn find_function(const Kernel& kernel, DType values, DType dense) {
   const CpuKernels all = find_isa(kernel.isa)->kernels();
   for (int i = 0; i < all.count; ++i)
-    if (all.rows[i].format == kernel.format && all.rows[i].values == values && all.rows[i].dense == dense)
-      return all.rows[i].run;
+    if (const CpuKernel& row = all.rows[i]; row.op == kernel.op && row.format == kernel.format &&
+                                            (row.any_values || row.values == values) && row.dense == dense)
+      return row.run;
   return nullptr;
 }
 
@@ -150,7 +152,7 @@ Status plan_on_cpu(ProductPlan& plan) {
                                        std::string(name_of(options.dense)) + "; use " +
                                        dense_choices(*plan.kernel, plan.values));
   }
-  plan.precision = cpu_precision(plan.values, options.dense);
+  plan.precision = cpu_precision(options.dense);
   if (options.refreshable && plan.values != DType::none) own_values(plan);
   set_work(plan);
   return {};
@@ -162,8 +164,32 @@ bool has_instance(const Kernel& kernel, DType values, DType dense) {
   return find_function(kernel, values, dense) != nullptr;
 }
 
-Precision cpu_precision(DType values, DType dense) {
-  return values == DType::f64 || dense == DType::f64 ? Precision::fp64 : Precision::fp32;
+Precision cpu_precision(DType dense) { return dense == DType::f64 ? Precision::fp64 : Precision::fp32; }
+
+MatrixTask matrix_task(const ProductPlan& plan) {
+  return {plan.matrix.format, plan.matrix.row_order.empty() ? nullptr : plan.matrix.row_order.data(),
+          plan.empty_rows.data()};
+}
+
+void run_chunks(const ProductPlan& plan, const MatrixTask& task) noexcept {
+  const auto chunks = static_cast<std::int64_t>(plan.chunks.size());
+  if (plan.threads <= 1) {
+    for (const Chunk& chunk : plan.chunks) plan.run_chunk(task, chunk);
+    return;
+  }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(plan.threads)
+  for (std::int64_t i = 0; i < chunks; ++i) plan.run_chunk(task, plan.chunks[static_cast<std::size_t>(i)]);
+}
+
+std::vector<double> time_chunks(const ProductPlan& plan, const MatrixTask& task, int warmup, int repeat) {
+  std::vector<double> seconds;
+  for (int i = -warmup; i < repeat; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    run_chunks(plan, task);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    if (i >= 0) seconds.push_back(took.count());
+  }
+  return seconds;
 }
 
 Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const PlanMatrix& a,

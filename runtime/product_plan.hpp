@@ -40,11 +40,20 @@ Status check_operand(const ProductPlan& plan, const char* name, const void* data
 /// Errc::usage when the plan is of another operation.
 Status check_operation(const ProductPlan& plan, std::string_view op);
 
+/// Runs a plan for the CPU on the task of its operation.
+void run_chunks(const ProductPlan& plan, const MatrixTask& task) noexcept;
+
+/// The same warmup + repeat times; the seconds of each of the last `repeat` runs.
+std::vector<double> time_chunks(const ProductPlan& plan, const MatrixTask& task, int warmup, int repeat);
+
+/// What a task needs of the plan's matrix.
+MatrixTask matrix_task(const ProductPlan& plan);
+
 /// True when a kernel for the CPU has an instance for these types.
 bool has_instance(const Kernel& kernel, DType values, DType dense);
 
-/// How kernels for the CPU form products of these types.
-Precision cpu_precision(DType values, DType dense);
+/// How kernels for the CPU form products of dense operands of this type.
+Precision cpu_precision(DType dense);
 
 /// Finds the instance of a CUDA kernel that a plan would run on a device: of its precisions the default one,
 /// or the least exact one that satisfies options.precision. Null when there is none.

@@ -1,7 +1,5 @@
 #include "runtime/spmm.hpp"
 
-#include <chrono>
-
 #include "runtime/product_plan.hpp"
 
 namespace sptile::runtime {
@@ -15,10 +13,7 @@ Status check_operands(const ProductPlan& plan, const SpmmOperands& operands) {
 }
 
 SpmmTask task_of(const ProductPlan& plan, const SpmmOperands& operands) {
-  SpmmTask task;
-  task.format = plan.matrix.format;
-  task.row_order = plan.matrix.row_order.empty() ? nullptr : plan.matrix.row_order.data();
-  task.empty_rows = plan.empty_rows.data();
+  SpmmTask task{matrix_task(plan)};
   task.b = operands.b;
   task.ldb = operands.ldb;
   task.c = operands.c;
@@ -39,14 +34,7 @@ Status run(const ProductPlan& plan, const SpmmOperands& operands, void* stream) 
   if (plan.on_device) return cuda::run(*plan.on_device, operands, stream);
   if (stream != nullptr) return fail(Errc::usage, "spmm: a plan for the CPU takes no stream");
 
-  const SpmmTask task = task_of(plan, operands);
-  const auto chunks = static_cast<std::int64_t>(plan.chunks.size());
-  if (plan.threads <= 1) {
-    for (const Chunk& chunk : plan.chunks) plan.run_chunk(task, chunk);
-    return {};
-  }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(plan.threads)
-  for (std::int64_t i = 0; i < chunks; ++i) plan.run_chunk(task, plan.chunks[static_cast<std::size_t>(i)]);
+  run_chunks(plan, task_of(plan, operands));
   return {};
 }
 
@@ -54,14 +42,7 @@ Result<std::vector<double>> timed_run(const ProductPlan& plan, const SpmmOperand
                                       int repeat) {
   if (Status s = check_operands(plan, host); !s) return tl::unexpected(s.error());
   if (plan.on_device) return cuda::run_from_host(*plan.on_device, host, warmup, repeat);
-  std::vector<double> seconds;
-  for (int i = -warmup; i < repeat; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    if (Status s = run(plan, host); !s) return tl::unexpected(s.error());
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    if (i >= 0) seconds.push_back(took.count());
-  }
-  return seconds;
+  return time_chunks(plan, task_of(plan, host), warmup, repeat);
 }
 
 }  // namespace sptile::runtime

@@ -6,7 +6,7 @@
  * answered with SPTILE_USAGE, and closing or destroying NULL does nothing.
  *
  * Thread safety: bundles and plans are immutable. Any number of threads may use one at the same time, each
- * with its own C; only sptile_plan_refresh needs a plan for itself.
+ * with its own C; only sptile_plan_refresh and sptile_plan_refresh_packed need a plan for themselves.
  */
 #pragma once
 
@@ -111,6 +111,10 @@ typedef struct sptile_spmm_options {
   int32_t ordinal;     /* which CUDA device; 0 */
 } sptile_spmm_options;
 
+/* The same options serve both operations; for SDDMM n is the columns of X and Y, and dense the type of X, Y
+ * and the result. */
+typedef sptile_spmm_options sptile_plan_options;
+
 /* Fills in the defaults. `size` is sizeof(sptile_spmm_options) as the caller was compiled. */
 sptile_status sptile_spmm_options_init(sptile_spmm_options* options, size_t size);
 
@@ -150,10 +154,10 @@ sptile_status sptile_plan_spmm_csr(int64_t rows, int64_t cols, const int64_t* ro
 
 void sptile_plan_destroy(sptile_plan* plan);
 
-/* Rows and columns of the matrix and columns of B. Any of the three pointers may be NULL. */
+/* Rows and columns of the matrix and columns of the dense operands. Any of the three pointers may be NULL. */
 sptile_status sptile_plan_shape(const sptile_plan* plan, int64_t* rows, int64_t* cols, int64_t* n);
 
-/* Element type of B and C. */
+/* Element type of the dense operands. */
 sptile_status sptile_plan_dense(const sptile_plan* plan, sptile_dtype* dense);
 
 /* Name of the kernel that the plan runs, for example "cpu.bittcf.avx512"; valid as long as the library is
@@ -195,6 +199,46 @@ sptile_status sptile_spmm_stream(const sptile_plan* plan, double alpha, const vo
  * sptile_plan_workspace bytes, zeroed before its first use and then left to these calls. */
 sptile_status sptile_spmm_workspace(const sptile_plan* plan, double alpha, const void* b, int64_t ldb,
                                     double beta, void* c, int64_t ldc, void* workspace, void* stream);
+
+/* ---- SDDMM: dot products of rows of X and Y, sampled where A has entries
+ * -------------------------------------------------------------------------------------------------- */
+
+/* Plans out = alpha (X Y^T at the entries of A) + beta out for a format of a bundle. X has the original row
+ * order. NULL or "auto" chooses as sptile_plan_spmm does; no model knows the kernels of this operation yet,
+ * so it takes csr. */
+sptile_status sptile_plan_sddmm(const sptile_bundle* bundle, const char* format,
+                                const sptile_plan_options* options, sptile_plan** plan);
+
+/* Plans for a CSR matrix in memory, as sptile_plan_spmm_csr. */
+sptile_status sptile_plan_sddmm_csr(int64_t rows, int64_t cols, const int64_t* row_ptr,
+                                    const int32_t* col_idx, const void* values, sptile_dtype value_dtype,
+                                    const sptile_plan_options* options, sptile_plan** plan);
+
+/* Entries of the matrix: the elements of out. */
+sptile_status sptile_plan_entries(const sptile_plan* plan, int64_t* entries);
+
+/* For each entry (i, j) of A: out = alpha (row i of X . row j of Y) a_ij + beta out, without a_ij when scaled
+ * is 0. X is rows x n and Y cols x n, row-major, of the planned dense type; ldx and ldy are the elements
+ * between rows, >= n. out has one element per entry, in the order in which the planned format stores its
+ * values: that of the CSR matrix for "csr", and for all formats what sptile_plan_refresh_packed takes. With
+ * beta = 0 the old contents of out do not matter. out must not overlap X or Y. Allocates nothing; the same
+ * bits for any number of threads. SPTILE_USAGE for a plan of sptile_plan_spmm. */
+sptile_status sptile_sddmm(const sptile_plan* plan, double alpha, const void* x, int64_t ldx, const void* y,
+                           int64_t ldy, double beta, void* out, int scaled);
+
+/* The same on a CUDA device: all three are device memory and `stream` is a cudaStream_t of the plan's device
+ * (NULL: the default stream). Returns when the work is enqueued; may be captured in a CUDA graph. Calls of
+ * one plan may be on several streams at a time. */
+sptile_status sptile_sddmm_stream(const sptile_plan* plan, double alpha, const void* x, int64_t ldx,
+                                  const void* y, int64_t ldy, double beta, void* out, int scaled,
+                                  void* stream);
+
+/* Replaces the values of a plan of sptile_plan_spmm made refreshable by what sptile_sddmm wrote for the same
+ * format of the same matrix. value_dtype must be the type that the planned format stores. For a plan for a
+ * CUDA device `values` are device memory and the copy is enqueued on `stream`; a plan for the CPU takes NULL.
+ * Not concurrent with sptile_spmm. */
+sptile_status sptile_plan_refresh_packed(sptile_plan* plan, const void* values, sptile_dtype value_dtype,
+                                         int64_t count, void* stream);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

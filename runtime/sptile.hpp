@@ -53,8 +53,8 @@ enum class Precision : std::int32_t {
 
 /// Options of a plan.
 struct PlanOptions {
-  std::int64_t n = 0;        ///< columns of B and C, >= 1
-  Type dense = Type::f32;    ///< element type of B and C
+  std::int64_t n = 0;        ///< columns of B and C, or of X and Y, >= 1
+  Type dense = Type::f32;    ///< element type of the dense operands
   int threads = 0;           ///< 0: all that OpenMP gives
   bool trusted = false;      ///< skip the one-pass check of the arrays
   bool refreshable = false;  ///< keep a copy of the values so that Plan::refresh works
@@ -71,6 +71,15 @@ struct RunOptions {
   double beta = 0;       ///< 0: the old contents of C do not matter
   std::int64_t ldb = 0;  ///< elements between rows of B; 0: n
   std::int64_t ldc = 0;  ///< elements between rows of C; 0: n
+};
+
+/// Options of a sampled product.
+struct SampleOptions {
+  double alpha = 1;
+  double beta = 0;       ///< 0: the old contents of the result do not matter
+  bool scaled = false;   ///< each dot product is multiplied by the value of its entry, too
+  std::int64_t ldx = 0;  ///< elements between rows of X; 0: n
+  std::int64_t ldy = 0;  ///< elements between rows of Y; 0: n
 };
 
 /// Borrows the values of a CSR matrix; from nothing: a pattern, where every entry is 1.
@@ -148,25 +157,24 @@ class Owner {
 
 }  // namespace detail
 
-/// A planned product C = alpha A B + beta C. Any number of threads may run one plan at once on different C.
+/// A planned product: C = alpha A B + beta C, which run computes, or (Plan::sddmm, Bundle::plan_sddmm) X Y^T
+/// at the entries of A, which sample computes. Any number of threads may run one plan at once on different
+/// results.
 class Plan {
  public:
   /// Plans for a matrix in memory. Its arrays are borrowed: keep them, unchanged, as long as the plan.
-  explicit Plan(const CsrMatrix& a, const PlanOptions& options) {
-    if (std::ssize(a.row_ptr) != a.rows + 1 || a.row_ptr.empty() || a.row_ptr.back() != std::ssize(a.col_idx))
-      throw Exception(SPTILE_USAGE, "row_ptr needs rows + 1 offsets, the last one the size of col_idx");
-    if (a.values.type != Type::none && a.values.size != a.col_idx.size())
-      throw Exception(SPTILE_USAGE, "values and col_idx differ in size");
-    const sptile_spmm_options c = detail::to_c(options);
-    detail::check(sptile_plan_spmm_csr(a.rows, a.cols, a.row_ptr.data(), a.col_idx.data(), a.values.data,
-                                       static_cast<sptile_dtype>(a.values.type), &c, handle_.out()));
-    device_ = options.device;
-    read_shape();
+  explicit Plan(const CsrMatrix& a, const PlanOptions& options) : Plan(sptile_plan_spmm_csr, a, options) {}
+
+  /// Plans dot products sampled at the entries of a matrix in memory, whose arrays are borrowed, too.
+  [[nodiscard]] static Plan sddmm(const CsrMatrix& a, const PlanOptions& options) {
+    return Plan(sptile_plan_sddmm_csr, a, options);
   }
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] std::int64_t cols() const { return cols_; }
   [[nodiscard]] std::int64_t n() const { return n_; }
+  /// Entries of the matrix: the elements that sample writes.
+  [[nodiscard]] std::int64_t entries() const { return entries_; }
   /// Name of the kernel that runs, for example "cpu.bittcf.avx512".
   [[nodiscard]] std::string kernel() const {
     const char* name = nullptr;
@@ -220,6 +228,43 @@ class Plan {
     return static_cast<Precision>(precision);
   }
 
+  /// Samples X Y^T, with X of rows and Y of cols rows, at the entries of the matrix; contiguous ranges as for
+  /// run. `out` has at least entries() elements, in the order of the format's values: refresh_packed gives
+  /// them to a plan of the same format that multiplies.
+  template <std::ranges::contiguous_range X, std::ranges::contiguous_range Y,
+            std::ranges::contiguous_range Out>
+  void sample(const X& x, const Y& y, Out&& out, const SampleOptions& options = {}) const {
+    if (device_ != Device::cpu)
+      throw Exception(SPTILE_USAGE, "a plan for a CUDA device samples device memory: call sample_stream");
+    const std::int64_t ldx = options.ldx != 0 ? options.ldx : n_, ldy = options.ldy != 0 ? options.ldy : n_;
+    check_range<std::ranges::range_value_t<X>>("X", std::ranges::ssize(x), rows_, ldx);
+    check_range<std::ranges::range_value_t<Y>>("Y", std::ranges::ssize(y), cols_, ldy);
+    check_type<std::ranges::range_value_t<Out>>("the result");
+    if (std::ranges::ssize(out) < entries_)
+      throw Exception(SPTILE_USAGE, "the result has " + std::to_string(std::ranges::ssize(out)) +
+                                        " elements, too few for " + std::to_string(entries_) + " entries");
+    sample_stream(std::ranges::data(x), std::ranges::data(y), std::ranges::data(out), nullptr, options);
+  }
+
+  /// Enqueues on a stream of the plan's CUDA device (nullptr: the default one); all pointers are device
+  /// memory. A plan for the CPU takes pointers to host memory and no stream. Only leading dimensions are
+  /// checked.
+  void sample_stream(const void* x, const void* y, void* out, void* stream,
+                     const SampleOptions& options = {}) const {
+    detail::check(sptile_sddmm_stream(handle_.get(), options.alpha, x, options.ldx != 0 ? options.ldx : n_, y,
+                                      options.ldy != 0 ? options.ldy : n_, options.beta, out,
+                                      options.scaled ? 1 : 0, stream));
+  }
+
+  /// Replaces the values by what sample of a plan of the same format wrote; needs PlanOptions::refreshable.
+  /// With a CUDA plan `values` are device memory, and the copy is enqueued on the stream. Not while the plan
+  /// runs.
+  void refresh_packed(const Values& values, void* stream = nullptr) {
+    detail::check(sptile_plan_refresh_packed(handle_.get(), values.data,
+                                             static_cast<sptile_dtype>(values.type),
+                                             static_cast<std::int64_t>(values.size), stream));
+  }
+
   /// Replaces the values; needs PlanOptions::refreshable. Not while the plan runs.
   void refresh(const Values& values) {
     detail::check(sptile_plan_refresh(handle_.get(), values.data, static_cast<sptile_dtype>(values.type),
@@ -229,20 +274,37 @@ class Plan {
  private:
   friend class Bundle;
   Plan() = default;
+  Plan(decltype(sptile_plan_spmm_csr)* plan, const CsrMatrix& a, const PlanOptions& options) {
+    if (std::ssize(a.row_ptr) != a.rows + 1 || a.row_ptr.empty() || a.row_ptr.back() != std::ssize(a.col_idx))
+      throw Exception(SPTILE_USAGE, "row_ptr needs rows + 1 offsets, the last one the size of col_idx");
+    if (a.values.type != Type::none && a.values.size != a.col_idx.size())
+      throw Exception(SPTILE_USAGE, "values and col_idx differ in size");
+    const sptile_spmm_options c = detail::to_c(options);
+    detail::check(plan(a.rows, a.cols, a.row_ptr.data(), a.col_idx.data(), a.values.data,
+                       static_cast<sptile_dtype>(a.values.type), &c, handle_.out()));
+    device_ = options.device;
+    read_shape();
+  }
 
   void read_shape() {
     detail::check(sptile_plan_shape(handle_.get(), &rows_, &cols_, &n_));
+    detail::check(sptile_plan_entries(handle_.get(), &entries_));
     sptile_dtype dense = SPTILE_NONE;
     detail::check(sptile_plan_dense(handle_.get(), &dense));
     dense_ = static_cast<Type>(dense);
   }
 
   template <class T>
-  void check_range(const char* name, std::int64_t size, std::int64_t rows, std::int64_t stride) const {
+  void check_type(const char* name) const {
     const bool fits = dense_ == Type::f32   ? std::is_same_v<T, float>
                       : dense_ == Type::f64 ? std::is_same_v<T, double>
                                             : sizeof(T) == 2 && std::is_trivially_copyable_v<T>;
     if (!fits) throw Exception(SPTILE_USAGE, std::string(name) + " is not of the planned element type");
+  }
+
+  template <class T>
+  void check_range(const char* name, std::int64_t size, std::int64_t rows, std::int64_t stride) const {
+    check_type<T>(name);
     // size >= (rows - 1) * stride + n, without overflow
     if (rows > 0 && (stride < n_ || size < n_ || (size - n_) / stride < rows - 1))
       throw Exception(SPTILE_USAGE, std::string(name) + " has " + std::to_string(size) +
@@ -251,7 +313,7 @@ class Plan {
   }
 
   detail::Owner<sptile_plan, sptile_plan_destroy> handle_;
-  std::int64_t rows_ = 0, cols_ = 0, n_ = 0;
+  std::int64_t rows_ = 0, cols_ = 0, n_ = 0, entries_ = 0;
   Type dense_ = Type::f32;
   Device device_ = Device::cpu;
 };
@@ -309,12 +371,12 @@ class Bundle {
   /// Plans with one of the formats, or with the one predicted to be fastest: of all ("auto"), of several
   /// names with commas. The plan stays valid when the bundle goes.
   [[nodiscard]] Plan plan(const std::string& format, const PlanOptions& options) const {
-    const sptile_spmm_options c = detail::to_c(options);
-    Plan plan;
-    detail::check(sptile_plan_spmm(handle_.get(), format.c_str(), &c, plan.handle_.out()));
-    plan.device_ = options.device;
-    plan.read_shape();
-    return plan;
+    return planned(sptile_plan_spmm, format, options);
+  }
+
+  /// Plans dot products sampled at the entries of the matrix, in the order of one of the formats.
+  [[nodiscard]] Plan plan_sddmm(const std::string& format, const PlanOptions& options) const {
+    return planned(sptile_plan_sddmm, format, options);
   }
 
   /// Predicts what the formats would take: the list that plan chooses from.
@@ -338,6 +400,16 @@ class Bundle {
   }
 
  private:
+  Plan planned(decltype(sptile_plan_spmm)* make, const std::string& format,
+               const PlanOptions& options) const {
+    const sptile_spmm_options c = detail::to_c(options);
+    Plan plan;
+    detail::check(make(handle_.get(), format.c_str(), &c, plan.handle_.out()));
+    plan.device_ = options.device;
+    plan.read_shape();
+    return plan;
+  }
+
   detail::Owner<sptile_bundle, sptile_bundle_close> handle_;
   std::int64_t rows_ = 0, cols_ = 0, nnz_ = 0;
 };

@@ -20,7 +20,7 @@ formats::CsrView rounded_view(formats::CsrView a, DType values, formats::Array& 
 }  // namespace
 
 DType TypedMatrix::dense_dtype() const {
-  SpmmRequest request;
+  ProductRequest request;
   request.dense = dense;
   return dense_type(request, source.values.dtype);
 }

@@ -31,16 +31,18 @@ std::string short_name(const std::string& matrix) {
 
 std::string bench_plot(const Json& rows) {
   const bool orders = varies(rows, "reorder"), heights = varies(rows, "window_rows"),
-             flushes = varies(rows, "flush_l2"), devices = varies(rows, "device");
+             flushes = varies(rows, "flush_l2"), devices = varies(rows, "device"), ops = varies(rows, "op");
   std::set<std::int64_t> columns;
   for (const Json& row : rows) columns.insert(row["n"].get<std::int64_t>());
-  plot::RatePlot drawn{"SpMM", "GFLOP/s", {}, "cuSPARSE"};
+  const std::string_view title = ops ? "SpMM and SDDMM" : rows.front()["op"] == "sddmm" ? "SDDMM" : "SpMM";
+  plot::RatePlot drawn{std::string(title), "GFLOP/s", {}, "cuSPARSE"};
   for (const std::int64_t n : columns)
     for (const Json& row : rows) {
       if (row["n"] != n) continue;
       const bool yardstick = is_cusparse(row);
       std::string series = fmt::format("{} {}", yardstick ? "cuSPARSE" : std::string(row["format"]),
                                        std::string(row["precision"]));
+      if (ops) series += " " + std::string(row["op"]);
       if (devices) series += " " + std::string(row["device"]);
       if (orders && !yardstick) series += ", " + std::string(row["reorder"]);
       if (orders && heights && !yardstick) series += fmt::format(" {}", row["window_rows"].dump());

@@ -94,17 +94,18 @@ Json compare_orders(const Json& rows) {
       return std::all_of(keys.begin(), keys.end(), [&](const char* key) { return other[key] == row[key]; });
     };
     const auto known = std::find_if(orders.begin(), orders.end(), [&](const Json& o) {
-      return same(o, {"matrix", "rows", "cols", "nnz", "n", "reorder"});
+      return same(o, {"matrix", "rows", "cols", "nnz", "op", "n", "reorder"});
     });
     Json& order = known != orders.end() ? *known : orders.emplace_back(Json::object());
     if (!order.empty() && order["median_us"] <= row["median_us"]) continue;
-    for (const char* key : {"matrix", "rows", "cols", "nnz", "n", "reorder", "window_rows", "reorder_us",
-                            "tc_blocks", "mean_nnz_tc", "format", "median_us"})
+    for (const char* key : {"matrix", "rows", "cols", "nnz", "op", "n", "reorder", "window_rows",
+                            "reorder_us", "tc_blocks", "mean_nnz_tc", "format", "median_us"})
       order[key] = row[key];
   }
   for (Json& order : orders) {
     const auto first = std::find_if(orders.begin(), orders.end(), [&](const Json& o) {
-      return o["matrix"] == order["matrix"] && o["nnz"] == order["nnz"] && o["n"] == order["n"];
+      return o["matrix"] == order["matrix"] && o["nnz"] == order["nnz"] && o["op"] == order["op"] &&
+             o["n"] == order["n"];
     });
     order["speedup"] = (*first)["median_us"].get<double>() / order["median_us"].get<double>();
   }

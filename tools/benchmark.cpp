@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "formats/convert/packed_positions.hpp"
 #include "runtime/kernels.hpp"
 #include "tools/bench_rows.hpp"
 #include "tools/devices.hpp"
@@ -26,6 +27,7 @@ class Benchmark::Conversions {
   struct Converted {
     formats::FormatData data;
     double us;
+    formats::Array value_source;  // see PlanMatrix; where the device compares what is in the format's order
   };
 
   Conversions(Session& session, const BenchTask& task, OrderedMatrix& ordered, DType values)
@@ -41,12 +43,22 @@ class Benchmark::Conversions {
       const Stopwatch watch;
       auto data = convert_to(task_.formats[format], view_, &session_.progress);
       if (!data) return tl::unexpected(std::move(data.error()));
-      converted_[format] = Converted{std::move(*data), watch.seconds() * 1e6};
+      converted_[format] = Converted{std::move(*data), watch.seconds() * 1e6, {}};
+      if (task_.check && task_.request.op == "sddmm" && task_.request.device == "cuda")
+        if (Status s = find_value_source(*converted_[format]); !s)
+          return tl::unexpected(std::move(s.error()));
     }
     return &*converted_[format];
   }
 
  private:
+  Status find_value_source(Converted& converted) const {
+    const auto packed = formats::packed_positions(converted.data.view(), ordered_.order());
+    if (!packed) return tl::unexpected(packed.error());
+    converted.value_source = formats::inverse_positions(packed->view().as<std::int64_t>());
+    return {};
+  }
+
   Session& session_;
   const BenchTask& task_;
   OrderedMatrix& ordered_;
@@ -103,26 +115,27 @@ Status Benchmark::leave_out(const Error& error) {
 }
 
 Status Benchmark::keep(Json row, const Measured& measured) {
-  if (const Status s = check_outcome(measured.spmm); !s) session_.note(s.error().text());
+  if (const Status s = check_outcome(measured.product); !s) session_.note(s.error().text());
   const Json label = row["format"];
-  row.update(to_json(measured.spmm));
+  row.update(to_json(measured.product));
   row["format"] = label;  // with its parameter
   row.update(measured.columns);
   complete_row(row);
   if (Status s = log_.append(row); !s) return s;
   session_.detail(fmt::format("{} {} {} N={} {}: {}", std::string(row["matrix"]), std::string(row["reorder"]),
-                              measured.spmm.kernel, measured.spmm.n, measured.spmm.precision,
-                              human_seconds(measured.spmm.median_us * 1e-6)));
+                              measured.product.kernel, measured.product.n, measured.product.precision,
+                              human_seconds(measured.product.median_us * 1e-6)));
   rows_.push_back(std::move(row));
   return {};
 }
 
 // They take the rows as they stand, whatever the ordering: once for each matrix, types and N.
 Status Benchmark::bench_yardsticks(const TypedMatrix& matrix, std::int64_t n) {
-  if (!task_.cusparse || measurer_->yardsticks().empty()) return {};
+  const std::string& op = task_.request.op;
+  if (!task_.cusparse || measurer_->yardsticks(op).empty()) return {};
   const auto [best, is_new] = yardstick_us_.try_emplace(yardstick_key(matrix, n), HUGE_VAL);
   if (!is_new) return {};
-  for (const std::string_view name : measurer_->yardsticks()) {
+  for (const std::string_view name : measurer_->yardsticks(op)) {
     Json key = key_of(matrix);
     key.update({{"reorder", "identity"},
                 {"window_rows", nullptr},
@@ -131,7 +144,7 @@ Status Benchmark::bench_yardsticks(const TypedMatrix& matrix, std::int64_t n) {
                 {"n", n},
                 {"wanted_precision", ""}});
     if (!take_over(key)) {
-      const auto measured = measurer_->measure_yardstick(matrix, name, n);
+      const auto measured = measurer_->measure_yardstick(matrix, op, name, n);
       if (!measured) {
         if (Status s = leave_out(measured.error()); !s) return s;
         continue;
@@ -152,14 +165,16 @@ Status Benchmark::bench_format(const TypedMatrix& matrix, Conversions& conversio
       if (take_over(key)) continue;
       const auto converted = conversions.get(format);
       if (!converted) return leave_out(converted.error());
-      SpmmRequest request = task_.request;
+      ProductRequest request = task_.request;
       request.n = key["n"];
       request.kernel = kernel;
       request.precision = precision.name;
       request.dense = matrix.dense;
       request.check = task_.check;
-      const auto measured = measurer_->measure(
-          matrix, {(*converted)->data.view(), conversions.ordered().order(), {}, nullptr}, request);
+      const auto measured = measurer_->measure(matrix,
+                                               {(*converted)->data.view(), conversions.ordered().order(),
+                                                (*converted)->value_source.view(), nullptr},
+                                               request);
       if (!measured) {
         if (Status s = leave_out(measured.error()); !s) return s;
         continue;
@@ -169,9 +184,9 @@ Status Benchmark::bench_format(const TypedMatrix& matrix, Conversions& conversio
       row["convert_us"] = (*converted)->us;
       if (const auto best = yardstick_us_.find(yardstick_key(matrix, request.n));
           best != yardstick_us_.end() && best->second < HUGE_VAL)
-        row["over_cusparse"] = best->second / measured->spmm.median_us;
+        row["over_cusparse"] = best->second / measured->product.median_us;
       // A yardstick may be as wrong as it likes (some sum f16 products in f16); our kernels may not.
-      if (Status s = check_outcome(measured->spmm); !s && worst_) worst_ = std::move(s);
+      if (Status s = check_outcome(measured->product); !s && worst_) worst_ = std::move(s);
       if (Status s = keep(std::move(row), *measured); !s) return s;
     }
   return {};

@@ -23,7 +23,7 @@ struct BenchTask {
   std::vector<std::int64_t> columns;  ///< values of N
   bool random_values = false;         ///< instead of those of the file
   bool real_part = false, check = true, flush_l2 = false, cusparse = true;
-  SpmmRequest request;  ///< kernel "all": each kernel of a format by itself
+  ProductRequest request;  ///< kernel "all": each kernel of a format by itself
 };
 
 class Benchmark {

@@ -4,12 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <set>
 
+#include "formats/convert/packed_positions.hpp"
 #include "formats/csr.hpp"
 #include "runtime/choice/choice.hpp"
-#include "runtime/kernels.hpp"
+#include "runtime/reference/sddmm.hpp"
 #include "runtime/reference/spmm.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
@@ -20,11 +19,81 @@
 namespace sptile::tools {
 namespace {
 
-// The operations that have kernels; "auto" kernels are searched among them.
-std::vector<std::string> known_operations() {
-  std::set<std::string> names;
-  for (const runtime::Kernel& k : runtime::kernels()) names.emplace(k.op);
-  return {names.begin(), names.end()};
+// A planned product, and what it is checked with.
+struct Job {
+  const runtime::ProductPlan& plan;
+  const runtime::PlanMatrix& a;
+  const formats::CsrView& source;
+  const ProductRequest& request;
+  DType dense;
+};
+
+struct Outcome {
+  std::vector<double> seconds;
+  double rel_err = 0;  // where the request asks for a check
+};
+
+// Times a product, and checks it where that is asked for.
+template <class Operands, class Error>
+Result<Outcome> run_job(Session& session, const Job& job, const Operands& operands, Error error) {
+  begin(&session.progress, "run", 0);
+  auto seconds = runtime::timed_run(job.plan, operands, job.request.warmup, job.request.repeat);
+  if (!seconds) return tl::unexpected(seconds.error());
+  Outcome outcome{std::move(*seconds)};
+  if (!job.request.check) return outcome;
+  begin(&session.progress, "check", 0);
+  Result<double> rel_err = error();
+  if (!rel_err) return tl::unexpected(rel_err.error());
+  outcome.rel_err = *rel_err;
+  return outcome;
+}
+
+Result<Outcome> run_spmm(Session& session, const Job& job) {
+  const std::int64_t n = job.request.n;
+  const std::uint64_t seed = session.common.seed;
+  const formats::Array b = random_dense(job.a.format.cols, n, job.dense, seed);
+  formats::Array c = random_dense(job.a.format.rows, n, job.dense, seed + 1);  // to be overwritten
+  const runtime::SpmmOperands operands = {.b = b.data(), .ldb = n, .c = c.data(), .ldc = n};
+  return run_job(session, job, operands, [&]() -> Result<double> {
+    const DType values = job.a.format.value_dtype();
+    formats::CsrView exact = job.source;
+    formats::Array rounded;
+    if (!exact.is_pattern() && exact.values.dtype != values) {
+      rounded = formats::convert_values(exact.values, values);
+      exact.values = rounded.view();
+    }
+    return runtime::relative_error(exact, n, job.dense, operands);
+  });
+}
+
+Result<Outcome> run_sddmm(Session& session, const Job& job) {
+  const std::int64_t n = job.request.n;
+  const std::uint64_t seed = session.common.seed;
+  const formats::Array x = random_dense(job.a.format.rows, n, job.dense, seed);
+  const formats::Array y = random_dense(job.a.format.cols, n, job.dense, seed + 1);
+  formats::Array out = random_dense(job.a.format.nnz, 1, job.dense, seed + 2);  // to be overwritten
+  const runtime::SddmmOperands operands = {
+      .x = x.data(), .ldx = n, .y = y.data(), .ldy = n, .out = out.data()};
+  return run_job(session, job, operands, [&]() -> Result<double> {
+    const auto packed = formats::packed_positions(job.a.format, job.a.row_order);
+    if (!packed) return tl::unexpected(packed.error());
+    return runtime::relative_error(job.source, packed->view().as<std::int64_t>(), n, job.dense, operands);
+  });
+}
+
+struct Operation {
+  std::string_view name, dense_names;
+  Result<std::shared_ptr<runtime::ProductPlan>> (*plan)(const runtime::PlanMatrix&,
+                                                        const runtime::PlanOptions&);
+  Result<Outcome> (*run)(Session&, const Job&);
+};
+
+constexpr Operation kOperations[] = {{"spmm", "B and C", runtime::plan_spmm, run_spmm},
+                                     {"sddmm", "X and Y", runtime::plan_sddmm, run_sddmm}};
+
+const Operation& operation_named(std::string_view name) {
+  return *std::find_if(std::begin(kOperations), std::end(kOperations),
+                       [&](const Operation& o) { return o.name == name; });
 }
 
 std::vector<std::string> usable_devices() {
@@ -42,12 +111,14 @@ double product_error(runtime::Precision precision) {
 
 }  // namespace
 
-DType dense_type(const SpmmRequest& request, DType values) {
+DType dense_type(const ProductRequest& request, DType values) {
   if (!request.dense.empty()) return *value_dtype_from_name(request.dense);
   return values == DType::f64 ? DType::f64 : DType::f32;
 }
 
-std::optional<runtime::Precision> wanted_precision(const SpmmRequest& request) {
+std::string_view dense_names(std::string_view op) { return operation_named(op).dense_names; }
+
+std::optional<runtime::Precision> wanted_precision(const ProductRequest& request) {
   for (const PrecisionRow& row : precisions())
     if (row.name == request.precision) return row.precision;
   return std::nullopt;
@@ -62,15 +133,15 @@ double rounding_bound(DType dense, runtime::Precision precision) {
   return 32 * accumulation + storage + (dense == DType::f32 ? product_error(precision) : 0);
 }
 
-void declare_request(CLI::App& app, SpmmRequest& request) {
-  app.add_option("--op", request.op, "operation: C = A B (spmm), or sampled dense-dense (sddmm)")
-      ->check(CLI::IsMember({"spmm", "sddmm"}));
+void declare_request(CLI::App& app, ProductRequest& request) {
+  app.add_option("--op", request.op, "operation: C = A B (spmm), or X Y^T at the entries of A (sddmm)")
+      ->check(CLI::IsMember(names_of(kOperations)));
   app.add_option("--device", request.device, "where to run ('sptile list devices')");
   app.add_option("--precision", request.precision, "how f32 products are formed: fp32, tf32, fp16, bf16")
       ->default_str("the device's best");
   app.add_option("--kernel", request.kernel, "kernel to force ('sptile list kernels')")
       ->default_str("the fastest known");
-  app.add_option("--dense", request.dense, "type of B and C")
+  app.add_option("--dense", request.dense, "type of the dense operands")
       ->check(CLI::IsMember({"f32", "f64", "f16", "bf16"}))
       ->default_str("f64 for f64 matrices, else f32");
   app.add_option("--warmup", request.warmup, "runs before the clock counts")->check(CLI::Range(0, 1000000));
@@ -78,7 +149,7 @@ void declare_request(CLI::App& app, SpmmRequest& request) {
       ->check(CLI::Range(1, 1000000));
 }
 
-Status check_request(const SpmmRequest& request) {
+Status check_request(const ProductRequest& request) {
   const auto rows = devices();
   const auto device =
       std::find_if(rows.begin(), rows.end(), [&](const DeviceRow& d) { return d.name == request.device; });
@@ -88,10 +159,6 @@ Status check_request(const SpmmRequest& request) {
     if (std::find(known.begin(), known.end(), request.precision) == known.end())
       return tl::unexpected(unknown_name("precision", request.precision, known));
   }
-  const std::vector<std::string> operations = known_operations();
-  if (std::find(operations.begin(), operations.end(), request.op) == operations.end())
-    return fail(Errc::unsupported, fmt::format("no kernel does {} yet; this build has: {}", request.op,
-                                               fmt::join(operations, ", ")));
   if (!device_available(*device))
     return fail(Errc::device, fmt::format("device {}: {}; usable here: {}", request.device,
                                           device_detail(*device), fmt::join(usable_devices(), ", ")));
@@ -102,17 +169,17 @@ Status check_request(const SpmmRequest& request) {
   return {};
 }
 
-void set_times(SpmmMeasurement& m, const TimeSummary& seconds, std::int64_t nnz) {
+void set_times(ProductMeasurement& m, const TimeSummary& seconds, std::int64_t nnz) {
   m.median_us = seconds.median * 1e6;
   m.min_us = seconds.min * 1e6;
   m.spread = seconds.spread;
   m.gflops = 2 * static_cast<double>(nnz) * static_cast<double>(m.n) / seconds.median * 1e-9;
 }
 
-Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::PlanMatrix& a,
-                                     const formats::CsrView& source, const SpmmRequest& request) {
+Result<ProductMeasurement> measure_product(Session& session, const runtime::PlanMatrix& a,
+                                           const formats::CsrView& source, const ProductRequest& request) {
   const DType values = a.format.value_dtype(), dense = dense_type(request, values);
-  SpmmMeasurement m;
+  ProductMeasurement m;
   m.device = request.device;
   m.op = request.op;
   m.format = a.format.layout->name;
@@ -123,7 +190,8 @@ Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::PlanMatrix
 
   std::int64_t elements = 0;
   if (__builtin_mul_overflow(std::max(a.format.rows, a.format.cols), request.n, &elements))
-    return fail(Errc::usage, fmt::format("-n {} makes B or C larger than any memory", request.n));
+    return fail(Errc::usage,
+                fmt::format("-n {} makes {} larger than any memory", request.n, dense_names(request.op)));
   const Stopwatch planning;
   runtime::PlanOptions options;
   options.n = request.n;
@@ -132,7 +200,8 @@ Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::PlanMatrix
   options.kernel = request.kernel;
   options.threads = session.common.threads;
   options.precision = wanted_precision(request);
-  const auto plan = runtime::plan_spmm(a, options);
+  const Operation& operation = operation_named(request.op);
+  const auto plan = operation.plan(a, options);
   if (!plan) return tl::unexpected(plan.error());
   m.plan_us = planning.seconds() * 1e6;
   m.kernel = runtime::kernel_name(**plan);
@@ -141,30 +210,16 @@ Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::PlanMatrix
   if (predicted) m.predicted_us = *predicted;
   if (!predicted) session.note("no prediction: " + predicted.error().text());
 
-  const formats::Array b = random_dense(a.format.cols, request.n, dense, session.common.seed);
-  formats::Array c =
-      random_dense(a.format.rows, request.n, dense, session.common.seed + 1);  // to be overwritten
-  const runtime::SpmmOperands operands = {.b = b.data(), .ldb = request.n, .c = c.data(), .ldc = request.n};
-  begin(&session.progress, "run", 0);
-  auto seconds = runtime::timed_run(**plan, operands, request.warmup, request.repeat);
-  if (!seconds) return tl::unexpected(seconds.error());
-  set_times(m, summarise(std::move(*seconds)), a.format.nnz);
-  if (!request.check) return m;
-
-  begin(&session.progress, "check", 0);
-  formats::CsrView exact = source;
-  formats::Array rounded;
-  if (!exact.is_pattern() && exact.values.dtype != values) {
-    rounded = formats::convert_values(exact.values, values);
-    exact.values = rounded.view();
-  }
-  m.checked = true;
+  auto outcome = operation.run(session, {**plan, a, source, request, dense});
+  if (!outcome) return tl::unexpected(outcome.error());
+  set_times(m, summarise(std::move(outcome->seconds)), a.format.nnz);
+  m.checked = request.check;
   m.tolerance = rounding_bound(dense, runtime::precision_of(**plan));
-  m.rel_err = runtime::relative_error(exact, request.n, dense, operands);
+  m.rel_err = outcome->rel_err;
   return m;
 }
 
-Status check_outcome(const SpmmMeasurement& m) {
+Status check_outcome(const ProductMeasurement& m) {
   if (!m.checked || m.rel_err <= m.tolerance) return {};  // a NaN error is not <=
   return fail(
       Errc::check_failed,
@@ -173,7 +228,7 @@ Status check_outcome(const SpmmMeasurement& m) {
           m.kernel, m.format, m.rel_err, m.tolerance));
 }
 
-Json to_json(const SpmmMeasurement& m) {
+Json to_json(const ProductMeasurement& m) {
   Json json = {{"device", m.device}, {"op", m.op}, {"format", m.format}, {"kernel", m.kernel}, {"n", m.n}};
   json.update({{"dtype", m.dtype}, {"value_dtype", m.value_dtype}, {"precision", m.precision}});
   json.update({{"median_us", m.median_us}, {"min_us", m.min_us}, {"spread", m.spread}, {"gflops", m.gflops}});

@@ -1,4 +1,4 @@
-// Plans, runs, times and checks one SpMM: the heart of `run` and `bench`.
+// Plans, runs, times and checks one product, SpMM or SDDMM: the heart of `run` and `bench`.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/csr_view.hpp"
-#include "runtime/spmm.hpp"
+#include "runtime/plan.hpp"
 #include "tools/result.hpp"
 #include "tools/time_summary.hpp"
 #include "tools/verb.hpp"
@@ -17,7 +17,7 @@
 namespace sptile::tools {
 
 /// How to multiply; names as typed by the user, checked by resolve_request.
-struct SpmmRequest {
+struct ProductRequest {
   std::string op = "spmm", device = "cpu", precision, kernel, dense;  ///< empty: chosen by what is multiplied
   std::int64_t n = 128;
   int warmup = 2, repeat = 10;
@@ -25,7 +25,7 @@ struct SpmmRequest {
 };
 
 /// What one measurement gave.
-struct SpmmMeasurement {
+struct ProductMeasurement {
   std::string device, op, format, kernel, value_dtype, dtype, precision;
   std::int64_t n = 0;
   double plan_us = 0, median_us = 0, min_us = 0, spread = 0;  ///< spread: (90th - 10th percentile) / median
@@ -37,34 +37,38 @@ struct SpmmMeasurement {
 };
 
 /// Declares the options of a request.
-void declare_request(CLI::App& app, SpmmRequest& request);
+void declare_request(CLI::App& app, ProductRequest& request);
 
 /// Checks names, and that this build has the operation (Errc::unsupported) and the device (Errc::device).
-Status check_request(const SpmmRequest& request);
+Status check_request(const ProductRequest& request);
 
-/// Type of B and C: what was asked for, else f64 for f64 values and f32 for all others.
-DType dense_type(const SpmmRequest& request, DType values);
+/// Type of the dense operands: what was asked for, else f64 for f64 values and f32 for all others.
+DType dense_type(const ProductRequest& request, DType values);
+
+/// What the dense operands of an operation are called: "B and C".
+std::string_view dense_names(std::string_view op);
 
 /// The precision that was asked for, if any.
-std::optional<runtime::Precision> wanted_precision(const SpmmRequest& request);
+std::optional<runtime::Precision> wanted_precision(const ProductRequest& request);
 
-/// Largest error of an element of C that is let pass, relative to the sum of its absolute products (see
+/// Largest error of a sum that is let pass, relative to the sum of its absolute products (see
 /// runtime::relative_error). Small enough to see one lost entry in a long row.
 double rounding_bound(DType dense, runtime::Precision precision);
 
 /// Fills in the times and the rate.
-void set_times(SpmmMeasurement& measurement, const TimeSummary& seconds, std::int64_t nnz);
+void set_times(ProductMeasurement& measurement, const TimeSummary& seconds, std::int64_t nnz);
 
-/// Measures C = A B with random B in (-1, 1). `source` is the same matrix as CSR in original row order, with
+/// Measures the product of A with random numbers in (-1, 1): C = A B, or for SDDMM X Y^T at the entries of A.
+/// `source` is the same matrix as CSR in original row order, with
 /// the values that were rounded to make the format; it is read only when checking. Errc::check_failed is not
 /// raised here: see check_outcome.
-Result<SpmmMeasurement> measure_spmm(Session& session, const runtime::PlanMatrix& a,
-                                     const formats::CsrView& source, const SpmmRequest& request);
+Result<ProductMeasurement> measure_product(Session& session, const runtime::PlanMatrix& a,
+                                           const formats::CsrView& source, const ProductRequest& request);
 
 /// Errc::check_failed when the result is wrong beyond rounding.
-Status check_outcome(const SpmmMeasurement& measurement);
+Status check_outcome(const ProductMeasurement& measurement);
 
 /// The keys that the contract names, and a few more; rel_err is null when unchecked.
-Json to_json(const SpmmMeasurement& measurement);
+Json to_json(const ProductMeasurement& measurement);
 
 }  // namespace sptile::tools

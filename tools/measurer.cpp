@@ -12,8 +12,8 @@ class HostMeasurer final : public Measurer {
   explicit HostMeasurer(Session& session) : session_(session) {}
 
   Result<Measured> measure(const TypedMatrix& matrix, const runtime::PlanMatrix& a,
-                           const SpmmRequest& request) override {
-    auto measured = measure_spmm(session_, a, matrix.source, request);
+                           const ProductRequest& request) override {
+    auto measured = measure_product(session_, a, matrix.source, request);
     if (!measured) return tl::unexpected(std::move(measured.error()));
     return Measured{std::move(*measured)};
   }
@@ -27,21 +27,21 @@ class CudaMeasurer final : public Measurer {
   CudaMeasurer(Session& session, const DeviceBenchOptions& options) : session_(session), options_(options) {}
 
   Result<Measured> measure(const TypedMatrix& matrix, const runtime::PlanMatrix& a,
-                           const SpmmRequest& request) override {
-    if (Status s = prepare(matrix, request.n); !s) return tl::unexpected(std::move(s.error()));
+                           const ProductRequest& request) override {
+    if (Status s = prepare(matrix, request.op, request.n); !s) return tl::unexpected(std::move(s.error()));
     begin(&session_.progress, "run", 0);
     auto measured = device_->measure(a, request);
     if (!measured) return tl::unexpected(std::move(measured.error()));
     return with_columns(matrix, std::move(*measured), gathered_rows(a.format));
   }
 
-  [[nodiscard]] std::span<const std::string_view> yardsticks() const override {
-    return cusparse_yardsticks();
+  [[nodiscard]] std::span<const std::string_view> yardsticks(std::string_view op) const override {
+    return cusparse_yardsticks(op);
   }
 
-  Result<Measured> measure_yardstick(const TypedMatrix& matrix, std::string_view kernel,
+  Result<Measured> measure_yardstick(const TypedMatrix& matrix, std::string_view op, std::string_view kernel,
                                      std::int64_t n) override {
-    if (Status s = prepare(matrix, n); !s) return tl::unexpected(std::move(s.error()));
+    if (Status s = prepare(matrix, op, n); !s) return tl::unexpected(std::move(s.error()));
     begin(&session_.progress, "run", 0);
     auto measured = device_->measure_cusparse(kernel);
     if (!measured) return tl::unexpected(std::move(measured.error()));
@@ -60,7 +60,7 @@ class CudaMeasurer final : public Measurer {
   }
 
  private:
-  Status prepare(const TypedMatrix& matrix, std::int64_t n) {
+  Status prepare(const TypedMatrix& matrix, std::string_view op, std::int64_t n) {
     if (device_ == nullptr) {
       auto opened = open_device_bench(options_);
       if (!opened) return tl::unexpected(std::move(opened.error()));
@@ -75,25 +75,29 @@ class CudaMeasurer final : public Measurer {
       on_device_ = matrix.label();
     }
     begin(&session_.progress, "reference", 0);
-    return device_->set_columns(n);
+    return device_->set_operands(op, n);
   }
 
   [[nodiscard]] Measured with_columns(const TypedMatrix& matrix, DeviceMeasurement measured,
                                       std::int64_t gathered) const {
     const formats::CsrView& a = matrix.source;
+    // SDDMM writes one number per entry where SpMM reads one.
+    const DType values = measured.product.op == "sddmm" ? matrix.dense_dtype() : a.values.dtype;
+    const auto value_bytes = values == DType::none ? 0 : static_cast<std::int64_t>(size_of(values));
     const ProductShape shape = {a.rows,
                                 a.cols,
                                 a.nnz(),
-                                measured.spmm.n,
+                                measured.product.n,
                                 static_cast<std::int64_t>(size_of(matrix.dense_dtype())),
-                                a.is_pattern() ? 0 : static_cast<std::int64_t>(size_of(a.values.dtype))};
+                                value_bytes};
     const std::int64_t compulsory = compulsory_bytes(shape), l2_bytes = gathered * shape.n * shape.element;
-    const Roofline roof = roofline(compulsory, l2_bytes, device_->ceilings(), measured.spmm.median_us * 1e-6);
-    Measured result{std::move(measured.spmm)};
+    const Roofline roof =
+        roofline(compulsory, l2_bytes, device_->ceilings(), measured.product.median_us * 1e-6);
+    Measured result{std::move(measured.product)};
     result.columns = {{"floor_us", roof.floor_us},      {"hbm_bytes", compulsory},
                       {"hbm_ratio", roof.hbm_ratio},    {"l2_bytes", l2_bytes},
                       {"l2_gbps", roof.l2_rate * 1e-9}, {"l2_ratio", roof.l2_ratio}};
-    if (result.spmm.checked) result.columns["frobenius"] = measured.frobenius;
+    if (result.product.checked) result.columns["frobenius"] = measured.frobenius;
     if (measured.pinned_us > 0) result.columns["pinned_us"] = measured.pinned_us;
     return result;
   }
@@ -106,7 +110,10 @@ class CudaMeasurer final : public Measurer {
 
 }  // namespace
 
-Result<Measured> Measurer::measure_yardstick(const TypedMatrix&, std::string_view kernel, std::int64_t) {
+std::span<const std::string_view> Measurer::yardsticks(std::string_view) const { return {}; }
+
+Result<Measured> Measurer::measure_yardstick(const TypedMatrix&, std::string_view, std::string_view kernel,
+                                             std::int64_t) {
   return fail(Errc::unsupported, fmt::format("no {} here", kernel));
 }
 

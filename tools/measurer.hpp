@@ -11,7 +11,7 @@
 namespace sptile::tools {
 
 struct Measured {
-  SpmmMeasurement spmm;
+  ProductMeasurement product;
   Json columns = Json::object();  ///< of the row, beside those of the measurement
 };
 
@@ -21,12 +21,12 @@ class Measurer {
 
   /// Multiplies one format of a matrix; request.n says with how many columns.
   virtual Result<Measured> measure(const TypedMatrix& matrix, const runtime::PlanMatrix& a,
-                                   const SpmmRequest& request) = 0;
+                                   const ProductRequest& request) = 0;
 
   /// Other people's kernels that run beside ours, "cusparse.alg2".
-  [[nodiscard]] virtual std::span<const std::string_view> yardsticks() const { return {}; }
-  virtual Result<Measured> measure_yardstick(const TypedMatrix& matrix, std::string_view kernel,
-                                             std::int64_t n);
+  [[nodiscard]] virtual std::span<const std::string_view> yardsticks(std::string_view op) const;
+  virtual Result<Measured> measure_yardstick(const TypedMatrix& matrix, std::string_view op,
+                                             std::string_view kernel, std::int64_t n);
 
   /// Tells that the matrices so far are gone.
   virtual void forget() {}

@@ -14,18 +14,19 @@ struct Ceilings {
   double pinned = 0;  ///< copies from pinned host memory
 };
 
-/// One product of an M x K matrix with K x n; `element` is the size of an element of B and C in bytes.
+/// One product of an M x K matrix with K x n, or the samples of M x n times n x K at its entries; `element`
+/// is the size of an element of the dense operands in bytes.
 struct ProductShape {
   std::int64_t rows, cols, nnz, n;
   std::int64_t element;
-  std::int64_t value;  ///< bytes of one value of A; 0 for a pattern
+  std::int64_t value;  ///< bytes of one value of A; 0 for a pattern; of the result of SDDMM
 };
 
-/// Bytes that no kernel can avoid: CSR with 32-bit offsets, B and C, each once.
+/// Bytes that no kernel can avoid: CSR with 32-bit offsets and the dense operands, each once.
 std::int64_t compulsory_bytes(const ProductShape& shape);
 
-/// Rows of B that a format has its kernel fetch from the L2 cache, each once for all of N: one for each
-/// column id that it stores. Padding of the last tile of a window counts.
+/// Rows of B, or Y, that a format has its kernel fetch from the L2 cache, each once for all of N: one for
+/// each column id that it stores. Padding of the last tile of a window counts.
 std::int64_t gathered_rows(const formats::FormatView& view);
 
 /// What a time means beside the bytes.

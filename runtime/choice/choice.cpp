@@ -23,6 +23,7 @@ Caches caches_of(Device kind, const cuda::DeviceInfo& device) {
 
 /// What all candidates of one call share.
 struct Question {
+  std::string_view op;
   const PlanOptions& options;
   cuda::DeviceInfo device;
   std::optional<DeviceProfile> profile;
@@ -36,7 +37,7 @@ Status resolve(const Question& question, const PlanMatrix& a, Candidate& candida
   if (options.device == Device::cpu) {
     if (!has_instance(*candidate.kernel, values, options.dense))
       return fail(Errc::unsupported, "no kernel for these types");
-    candidate.precision = cpu_precision(values, options.dense);
+    candidate.precision = cpu_precision(options.dense);
     return {};
   }
   const cuda::DeviceKernel* const row = find_instance(*candidate.kernel, values, options, question.device);
@@ -47,11 +48,11 @@ Status resolve(const Question& question, const PlanMatrix& a, Candidate& candida
 
 /// On the CPU there is one kernel a format that counts: the one for the widest instructions, or that asked
 /// for.
-bool is_offered(const Kernel& kernel, const PlanMatrix& a, const PlanOptions& options) {
-  if (kernel.op != "spmm" || kernel.format != a.format.layout->name || kernel.device != options.device)
+bool is_offered(const Kernel& kernel, const PlanMatrix& a, std::string_view op, const PlanOptions& options) {
+  if (kernel.op != op || kernel.format != a.format.layout->name || kernel.device != options.device)
     return false;
   if (options.device == Device::cuda) return options.kernel.empty() || kernel.name == options.kernel;
-  return &kernel == find_kernel("spmm", a.format.layout->name, Device::cpu, options.kernel);
+  return &kernel == find_kernel(op, a.format.layout->name, Device::cpu, options.kernel);
 }
 
 void add_candidates(const Question& question, const PlanMatrix& a, std::size_t position,
@@ -60,7 +61,7 @@ void add_candidates(const Question& question, const PlanMatrix& a, std::size_t p
   const std::size_t before = list.size();
   std::optional<CostFeatures> features;  // the same for all kernels of the format
   for (const Kernel& kernel : kernels()) {
-    if (!is_offered(kernel, a, options)) continue;
+    if (!is_offered(kernel, a, question.op, options)) continue;
     Candidate& candidate = list.emplace_back();
     candidate.matrix = position;
     candidate.format = a.format.layout->name;
@@ -102,7 +103,8 @@ void choose(std::vector<Candidate>& list) {
 Status check_question(std::span<const PlanMatrix> matrices, const PlanOptions& options) {
   if (matrices.empty()) return fail(Errc::usage, "predict: no format to choose from");
   if (options.n < 1)
-    return fail(Errc::usage, "predict: n = " + std::to_string(options.n) + "; B needs at least one column");
+    return fail(Errc::usage,
+                "predict: n = " + std::to_string(options.n) + "; dense operands need at least one column");
   for (const PlanMatrix& a : matrices) {
     if (a.format.layout == nullptr) return fail(Errc::usage, "predict: a matrix has no format");
     if (Status s = a.format.layout->check_lengths(a.format); !s) return s;
@@ -112,10 +114,10 @@ Status check_question(std::span<const PlanMatrix> matrices, const PlanOptions& o
 
 }  // namespace
 
-Result<std::vector<Candidate>> predict_spmm(std::span<const PlanMatrix> matrices, const PlanOptions& options,
-                                            bool always_count) {
+Result<std::vector<Candidate>> predict_product(std::string_view op, std::span<const PlanMatrix> matrices,
+                                               const PlanOptions& options, bool always_count) {
   if (Status s = check_question(matrices, options); !s) return tl::unexpected(s.error());
-  Question question{options, {}, {}, always_count};
+  Question question{op, options, {}, {}, always_count};
   if (options.device == Device::cuda) {
     Result<cuda::DeviceInfo> found = cuda::find_device(options.device_ordinal);
     if (!found) return fail(found.error().code, "predict: " + found.error().message);
@@ -136,22 +138,22 @@ const Candidate* chosen_of(std::span<const Candidate> list) {
   return nullptr;
 }
 
-Result<std::shared_ptr<ProductPlan>> plan_spmm(std::span<const PlanMatrix> matrices,
-                                            const PlanOptions& options) {
-  const auto list = predict_spmm(matrices, options);
+Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, std::span<const PlanMatrix> matrices,
+                                                  const PlanOptions& options) {
+  const auto list = predict_product(op, matrices, options);
   if (!list) return tl::unexpected(list.error());
   const Candidate* const best = chosen_of(*list);
-  if (best == nullptr) return plan_spmm(matrices.front(), options);
+  if (best == nullptr) return plan_product(op, matrices.front(), options);
   PlanOptions chosen = options;
   chosen.kernel = best->kernel->name;
-  return plan_spmm(matrices[best->matrix], chosen);
+  return plan_product(op, matrices[best->matrix], chosen);
 }
 
 Result<std::optional<double>> predict_plan(const ProductPlan& plan, const PlanMatrix& a,
                                            const PlanOptions& options) {
   PlanOptions same = options;
   same.kernel = kernel_name(plan);
-  const auto list = predict_spmm({&a, 1}, same);
+  const auto list = predict_product(plan.op, {&a, 1}, same);
   if (!list) return tl::unexpected(list.error());
   const Candidate* const planned = chosen_of(*list);
   return planned != nullptr ? planned->predicted_us : std::nullopt;

@@ -26,24 +26,35 @@ struct Candidate {
   bool chosen = false;
 };
 
-/// Lists the candidates of several formats of one matrix: every kernel of the device for each format, those
-/// that cannot run with the reason. The chosen one is the fastest predicted; without any prediction, csr, and
-/// the first that can run where that is not there. options.kernel leaves only kernels of that name;
-/// options.precision only those that satisfy it. Features are counted when there is a model for them, or
-/// `always_count`. Reads what miss_share reads of the column lists and checks
+/// Lists the candidates of several formats of one matrix for an operation of kernels(): every kernel of the
+/// device for each format, those that cannot run with the reason. The chosen one is the fastest predicted;
+/// without any prediction, csr, and the first that can run where that is not there. options.kernel leaves
+/// only kernels of that name; options.precision only those that satisfy it. Features are counted when there
+/// is a model for them, or `always_count`. Reads what miss_share reads of the column lists and checks
 /// lengths, not contents. Errc::usage for bad options or an empty list, Errc::device as plan_spmm,
 /// Errc::bad_input for lengths that disagree or a profile that is none.
-Result<std::vector<Candidate>> predict_spmm(std::span<const PlanMatrix> matrices, const PlanOptions& options,
-                                            bool always_count = false);
+Result<std::vector<Candidate>> predict_product(std::string_view op, std::span<const PlanMatrix> matrices,
+                                               const PlanOptions& options, bool always_count = false);
+
+inline Result<std::vector<Candidate>> predict_spmm(std::span<const PlanMatrix> matrices,
+                                                   const PlanOptions& options, bool always_count = false) {
+  return predict_product("spmm", matrices, options, always_count);
+}
 
 /// The chosen one of a list; null when none can run.
 const Candidate* chosen_of(std::span<const Candidate> list);
 
 /// Plans with the chosen candidate; when none can run, gives the error of planning the first matrix.
-Result<std::shared_ptr<ProductPlan>> plan_spmm(std::span<const PlanMatrix> matrices, const PlanOptions& options);
+Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, std::span<const PlanMatrix> matrices,
+                                                  const PlanOptions& options);
+
+inline Result<std::shared_ptr<ProductPlan>> plan_spmm(std::span<const PlanMatrix> matrices,
+                                                      const PlanOptions& options) {
+  return plan_product("spmm", matrices, options);
+}
 
 /// Predicts the microseconds of a plan made of `a` with these options; nothing without a model of its kernel.
-/// `a` is the matrix that was planned. Errors as predict_spmm.
+/// `a` is the matrix that was planned. Errors as predict_product.
 Result<std::optional<double>> predict_plan(const ProductPlan& plan, const PlanMatrix& a,
                                            const PlanOptions& options);
 

@@ -28,6 +28,7 @@ constexpr std::initializer_list<Rows> kFamilies = {csr_kernels,
                                                    bittcf_sddmm_kernels,
                                                    rs_tile_sddmm_kernels,
                                                    libra_spmm_sddmm_kernels,
+                                                   libra_sddmm_sddmm_kernels,
                                                    me_tcf_sddmm_kernels,
                                                    bmat_sddmm_kernels};
 

@@ -11,6 +11,7 @@ std::span<const DeviceKernel> csr_sddmm_kernels();
 std::span<const DeviceKernel> bittcf_sddmm_kernels();
 std::span<const DeviceKernel> rs_tile_sddmm_kernels();
 std::span<const DeviceKernel> libra_spmm_sddmm_kernels();
+std::span<const DeviceKernel> libra_sddmm_sddmm_kernels();
 std::span<const DeviceKernel> me_tcf_sddmm_kernels();
 std::span<const DeviceKernel> bmat_sddmm_kernels();
 

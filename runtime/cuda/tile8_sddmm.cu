@@ -1,5 +1,5 @@
 #include "formats/layout/bittcf.hpp"
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 #include "formats/layout/rs_tile.hpp"
 #include "runtime/cuda/sample_kernels.hpp"
 #include "runtime/cuda/sample_launch.cuh"
@@ -50,15 +50,22 @@ struct RsTile {
   }
 };
 
-struct LibraSpmm {
-  static constexpr std::string_view kSddmm = "cuda.libra_spmm.sddmm";
+/// Both formats of Libra have the same arrays.
+struct Libra {
   using Source = SampleMask8;
   static constexpr SampleScheduler kSample = sample_libra;
 
   static void bind(const Launch& launch, SampleTask& task, std::int64_t element_bytes) {
-    const formats::LibraSpmmView a = formats::as_libra_spmm(launch.format);
+    const formats::LibraView a = formats::as_libra(launch.format);
     bind_both(a, a.residual_row_offset.data(), launch, task, element_bytes);
   }
+};
+
+struct LibraSpmm : Libra {
+  static constexpr std::string_view kSddmm = "cuda.libra_spmm.sddmm";
+};
+struct LibraSddmm : Libra {
+  static constexpr std::string_view kSddmm = "cuda.libra_sddmm.sddmm";
 };
 
 }  // namespace
@@ -71,6 +78,9 @@ std::span<const DeviceKernel> rs_tile_sddmm_kernels() {
 }
 std::span<const DeviceKernel> libra_spmm_sddmm_kernels() {
   return sample_kernels<SampleFamily<LibraSpmm, Registers8>>();
+}
+std::span<const DeviceKernel> libra_sddmm_sddmm_kernels() {
+  return sample_kernels<SampleFamily<LibraSddmm, Registers8>>();
 }
 
 }  // namespace sptile::runtime::cuda

@@ -13,7 +13,7 @@ class BitTcfDecoder {
   using Acc = A;
   static constexpr int kRows = 8;
 
-  explicit BitTcfDecoder(const SpmmTask& task) : view_(formats::as_bittcf(task.format)) {
+  explicit BitTcfDecoder(const MatrixTask& task) : view_(formats::as_bittcf(task.format)) {
     group_.bind(view_.values);
   }
 
@@ -45,10 +45,9 @@ class BitTcfDecoder {
 
 /// Kernel of `bittcf`; a unit is a window.
 struct BitTcfKernel {
-  template <class V, class A>
-  static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
-                         const Panel<A>& panel) {
-    walk<BitTcfDecoder<V, A>>(task, c_row_bytes, chunk.first, chunk.last, panel);
+  template <class V, class A, class Walker>
+  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+    walker.template walk<BitTcfDecoder<V, A>>(chunk.first, chunk.last);
   }
 };
 

@@ -14,7 +14,7 @@ class BmatDecoder {
   using Acc = A;
   static constexpr int kRows = 16;
 
-  explicit BmatDecoder(const SpmmTask& task) : view_(formats::as_bmat(task.format)) {
+  explicit BmatDecoder(const MatrixTask& task) : view_(formats::as_bmat(task.format)) {
     values_.bind(view_.values);
   }
 
@@ -76,10 +76,9 @@ class BmatDecoder {
 
 /// Kernel of `bmat`; a unit is a window.
 struct BmatKernel {
-  template <class V, class A>
-  static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
-                         const Panel<A>& panel) {
-    walk<BmatDecoder<V, A>>(task, c_row_bytes, chunk.first, chunk.last, panel);
+  template <class V, class A, class Walker>
+  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+    walker.template walk<BmatDecoder<V, A>>(chunk.first, chunk.last);
   }
 };
 

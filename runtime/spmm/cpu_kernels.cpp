@@ -8,6 +8,7 @@
 #include "runtime/spmm/libra_decoder.hpp"
 #include "runtime/spmm/me_tcf_decoder.hpp"
 #include "runtime/spmm/rs_tile_decoder.hpp"
+#include "runtime/spmm/sample.hpp"
 #include "runtime/spmm/tall_decoder.hpp"
 
 namespace sptile::runtime::SPTILE_ISA {
@@ -15,15 +16,20 @@ namespace {
 
 template <class F, class V, class D>
 constexpr CpuKernel row(const char* format, DType values, DType dense) {
-  return {format, values, dense, run_chunk<F, V, D>};
+  return {"spmm", format, false, values, dense, run_chunk<F, V, D>};
 }
 
-/// Pairs of types that run, for every format: dense operands of the matrix's own type, f32 with the half
-/// types, anything with a pattern.
-inline constexpr int kTypePairs = 10;
+template <class F, class D>
+constexpr CpuKernel sddmm_row(const char* format, DType dense) {
+  return {"sddmm", format, true, DType::none, dense, sample_chunk<F, D>};
+}
+
+/// Pairs of types that SpMM takes, for every format: dense operands of the matrix's own type, f32 with the
+/// half types, anything with a pattern. SDDMM takes every type of dense operands.
+inline constexpr int kRowsPerFormat = 14;
 template <class F>
 constexpr void append(const char* format, CpuKernel* rows) {
-  const CpuKernel all[kTypePairs] = {
+  const CpuKernel all[kRowsPerFormat] = {
       row<F, float, float>(format, DType::f32, DType::f32),
       row<F, double, double>(format, DType::f64, DType::f64),
       row<F, Half, float>(format, DType::f16, DType::f32),
@@ -34,8 +40,12 @@ constexpr void append(const char* format, CpuKernel* rows) {
       row<F, Ones, double>(format, DType::none, DType::f64),
       row<F, Ones, Half>(format, DType::none, DType::f16),
       row<F, Ones, BFloat16>(format, DType::none, DType::bf16),
+      sddmm_row<F, float>(format, DType::f32),
+      sddmm_row<F, double>(format, DType::f64),
+      sddmm_row<F, Half>(format, DType::f16),
+      sddmm_row<F, BFloat16>(format, DType::bf16),
   };
-  for (int i = 0; i < kTypePairs; ++i) rows[i] = all[i];
+  for (int i = 0; i < kRowsPerFormat; ++i) rows[i] = all[i];
 }
 
 /// A format and the kernel that serves it; one kernel may serve several.
@@ -46,12 +56,12 @@ struct Serves {
 
 template <int kFormats>
 struct Table {
-  CpuKernel rows[kFormats * kTypePairs] = {};
+  CpuKernel rows[kFormats * kRowsPerFormat] = {};
 
   template <class... F>
   constexpr explicit Table(Serves<F>... formats) {
     CpuKernel* next = rows;
-    ((append<F>(formats.format, next), next += kTypePairs), ...);
+    ((append<F>(formats.format, next), next += kRowsPerFormat), ...);
   }
 };
 template <class... F>

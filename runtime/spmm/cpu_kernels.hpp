@@ -9,12 +9,17 @@
 
 namespace sptile::runtime {
 
-/// Everything one run needs. Only plain data: the files compiled for an instruction set must not instantiate
-/// inline functions that other files share, or the linker might keep the copy that this machine cannot run.
-struct SpmmTask {
+/// What every operation needs of the matrix. Tasks are only plain data: the files compiled for an instruction
+/// set must not instantiate inline functions that other files share, or the linker might keep the copy that
+/// this machine cannot run.
+struct MatrixTask {
   formats::FormatView format;
   const std::int32_t* row_order = nullptr;   ///< new_to_old; null: rows go where they stand
   const std::int32_t* empty_rows = nullptr;  ///< rows that no unit of the format covers (rs_tile)
+};
+
+/// Everything one run of SpMM needs.
+struct SpmmTask : MatrixTask {
   const void* b = nullptr;
   std::int64_t ldb = 0;
   void* c = nullptr;
@@ -22,12 +27,27 @@ struct SpmmTask {
   double alpha = 1, beta = 0;
 };
 
-/// Computes the part of C that the chunk names.
-using ChunkFn = void (*)(const SpmmTask&, const Chunk&) noexcept;
+/// Everything one run of SDDMM needs.
+struct SddmmTask : MatrixTask {
+  const void* x = nullptr;
+  std::int64_t ldx = 0;
+  const void* y = nullptr;
+  std::int64_t ldy = 0;
+  std::int64_t n = 0;  ///< features: columns of X and Y
+  void* out = nullptr;
+  double alpha = 1, beta = 0;
+  bool scaled = false;
+  DType values = DType::none;  ///< of A
+};
 
-/// One row per format and pair of types; DType::none as value type is a pattern.
+/// Computes the part of the result that the chunk names. The task is the one of the kernel's operation.
+using ChunkFn = void (*)(const MatrixTask&, const Chunk&) noexcept;
+
+/// One row per operation, format and pair of types; DType::none as value type is a pattern.
 struct CpuKernel {
+  std::string_view op;
   std::string_view format;
+  bool any_values;  ///< serves every type of values, whatever `values` says
   DType values;
   DType dense;
   ChunkFn run;

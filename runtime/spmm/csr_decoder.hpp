@@ -15,14 +15,13 @@ namespace sptile::runtime::SPTILE_ISA {
 template <class V, class A>
 class EntryRun {
  public:
-  EntryRun() {
-    if constexpr (kConstant)
-      for (A& x : values_) x = A{1};
-  }
+  EntryRun() { fill_constant<V>(values_); }
 
-  void open(const std::int32_t* col, const V* value, std::int64_t count) {
+  /// Starts a run of `count` entries whose columns start at `col` and whose values at position `first`.
+  void open(const std::int32_t* col, const ValueArray<V>& source, std::int64_t first, std::int64_t count) {
     col_ = col;
-    value_ = value;
+    source_ = source;
+    first_ = first;
     count_ = count;
   }
 
@@ -32,28 +31,20 @@ class EntryRun {
   }
 
   Entries<A> piece(int i) {
-    if constexpr (kDirect) return {col_, value_, count_};
+    if constexpr (kDirect) return {col_, source_.at(first_), count_};
     const std::int64_t begin = std::int64_t{i} * kPiece;
     const std::int64_t count = count_ - begin < kPiece ? count_ - begin : kPiece;
-    if constexpr (!kConstant) widen_values(value_ + begin, count);
+    source_.copy(first_ + begin, count, values_);
     return {col_ + begin, values_, count};
   }
 
  private:
   static constexpr bool kDirect = std::is_same_v<V, A>;
-  static constexpr bool kConstant = std::is_same_v<V, Ones>;
   static constexpr std::int64_t kPiece = kDirect ? 1 : 1024;
 
-  void widen_values(const V* from, std::int64_t count) {
-    constexpr int kStep = kLanes<A>;
-    std::int64_t k = 0;
-    for (; k + kStep <= count; k += kStep) store<kStep>(values_ + k, load<kStep>(from + k));
-    for (; k < count; ++k) store<1>(values_ + k, load<1>(from + k));
-  }
-
   const std::int32_t* col_ = nullptr;
-  const V* value_ = nullptr;
-  std::int64_t count_ = 0;
+  ValueArray<V> source_;
+  std::int64_t first_ = 0, count_ = 0;
   alignas(kVectorBytes) A values_[kPiece];
 };
 
@@ -63,17 +54,17 @@ class CsrDecoder {
   using Acc = A;
   static constexpr int kRows = 1;
 
-  explicit CsrDecoder(const SpmmTask& task) {
+  explicit CsrDecoder(const MatrixTask& task) {
     const formats::CsrView csr = formats::as_csr(task.format);
     row_ptr_ = csr.row_ptr.data();
     col_ = csr.col_idx.data();
-    value_ = static_cast<const V*>(csr.values.data);
+    values_.bind(csr.values);
   }
 
   void open(std::int64_t row) {
     row_ = row;
     const std::int64_t begin = row_ptr_[row];
-    run_.open(col_ + begin, skip(value_, begin), row_ptr_[row + 1] - begin);
+    run_.open(col_ + begin, values_, begin, row_ptr_[row + 1] - begin);
   }
   [[nodiscard]] int rows() const { return 1; }
   [[nodiscard]] std::int64_t row_id(int) const { return row_; }
@@ -84,7 +75,7 @@ class CsrDecoder {
  private:
   const std::int64_t* row_ptr_ = nullptr;
   const std::int32_t* col_ = nullptr;
-  const V* value_ = nullptr;
+  ValueArray<V> values_;
   std::int64_t row_ = 0;
   int piece_ = 0;
   EntryRun<V, A> run_;
@@ -92,10 +83,9 @@ class CsrDecoder {
 
 /// Kernel of `csr`; a unit is a row.
 struct CsrKernel {
-  template <class V, class A>
-  static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
-                         const Panel<A>& panel) {
-    walk<CsrDecoder<V, A>>(task, c_row_bytes, chunk.first, chunk.last, panel);
+  template <class V, class A, class Walker>
+  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+    walker.template walk<CsrDecoder<V, A>>(chunk.first, chunk.last);
   }
 };
 

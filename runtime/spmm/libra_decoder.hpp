@@ -17,8 +17,9 @@ class LibraDecoder {
   using Acc = A;
   static constexpr int kRows = 8;
 
-  explicit LibraDecoder(const SpmmTask& task) : view_(formats::as_libra(task.format)) {
+  explicit LibraDecoder(const MatrixTask& task) : view_(formats::as_libra(task.format)) {
     group_.bind(view_.values);
+    residual_values_.bind(view_.residual_values, task.format.nnz - residual_entries());
   }
 
   void open(std::int64_t window) {
@@ -56,6 +57,10 @@ class LibraDecoder {
     std::int64_t first = 0, last = 0;
   };
 
+  [[nodiscard]] std::int64_t residual_entries() const {
+    return static_cast<std::int64_t>(view_.residual_col_id.size());
+  }
+
   /// Finds the residual rows of the window. Units come in ascending order, so that they move along.
   void open_residual_rows() {
     const std::int32_t* const ids = view_.residual_row_id.data();
@@ -82,8 +87,8 @@ class LibraDecoder {
   }
 
   void open_run(const Range& range) {
-    run_.open(view_.residual_col_id.data() + range.first,
-              skip(static_cast<const V*>(view_.residual_values.data), range.first), range.last - range.first);
+    run_.open(view_.residual_col_id.data() + range.first, residual_values_, range.first,
+              range.last - range.first);
   }
 
   /// Pieces of the longest residual row; 0 when the window has none.
@@ -104,15 +109,15 @@ class LibraDecoder {
   int piece_ = 0;  ///< of the residual rows; negative while tiles are decoded
   TileGroup<V, A, 1> group_;
   Range residual_[kRows];
+  ValueArray<V> residual_values_;
   EntryRun<V, A> run_;
 };
 
 /// Kernel of both formats; a unit is a window.
 struct LibraKernel {
-  template <class V, class A>
-  static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
-                         const Panel<A>& panel) {
-    walk<LibraDecoder<V, A>>(task, c_row_bytes, chunk.first, chunk.last, panel);
+  template <class V, class A, class Walker>
+  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+    walker.template walk<LibraDecoder<V, A>>(chunk.first, chunk.last);
   }
 };
 

@@ -14,7 +14,7 @@ class MeTcfDecoder {
   using Acc = A;
   static constexpr int kRows = 16;
 
-  explicit MeTcfDecoder(const SpmmTask& task) : view_(formats::as_me_tcf(task.format)) {
+  explicit MeTcfDecoder(const MatrixTask& task) : view_(formats::as_me_tcf(task.format)) {
     group_.bind(view_.values);
   }
 
@@ -59,10 +59,9 @@ class MeTcfDecoder {
 
 /// Kernel of `me_tcf`; a unit is a window.
 struct MeTcfKernel {
-  template <class V, class A>
-  static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
-                         const Panel<A>& panel) {
-    walk<MeTcfDecoder<V, A>>(task, c_row_bytes, chunk.first, chunk.last, panel);
+  template <class V, class A, class Walker>
+  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+    walker.template walk<MeTcfDecoder<V, A>>(chunk.first, chunk.last);
   }
 };
 

@@ -17,7 +17,7 @@ class RsWindowDecoder {
   using Acc = A;
   static constexpr int kRows = 8;
 
-  explicit RsWindowDecoder(const SpmmTask& task) : view_(formats::as_rs_tile(task.format)) {
+  explicit RsWindowDecoder(const MatrixTask& task) : view_(formats::as_rs_tile(task.format)) {
     group_.bind(view_.values);
     windows_ = static_cast<std::int64_t>(view_.row_window_id.size());
   }
@@ -65,7 +65,10 @@ class RsResidualDecoder {
   using Acc = A;
   static constexpr int kRows = 1;
 
-  explicit RsResidualDecoder(const SpmmTask& task) : view_(formats::as_rs_tile(task.format)) {}
+  explicit RsResidualDecoder(const MatrixTask& task) : view_(formats::as_rs_tile(task.format)) {
+    const auto entries = static_cast<std::int64_t>(view_.residual_col_id.size());
+    values_.bind(view_.residual_values, task.format.nnz - entries);
+  }
 
   void open(std::int64_t position) {
     const std::int32_t* classes = view_.residual_class_offset.data();
@@ -81,8 +84,7 @@ class RsResidualDecoder {
     begin_ += class_ * (position - next_);
     next_ = position;
     row_ = view_.residual_row_id.data()[position];
-    run_.open(view_.residual_col_id.data() + begin_,
-              skip(static_cast<const V*>(view_.residual_values.data), begin_), class_);
+    run_.open(view_.residual_col_id.data() + begin_, values_, begin_, class_);
   }
   [[nodiscard]] int rows() const { return 1; }
   [[nodiscard]] std::int64_t row_id(int) const { return row_; }
@@ -97,17 +99,18 @@ class RsResidualDecoder {
   std::int64_t class_ = 0;  ///< entries of the row
   std::int64_t row_ = 0;
   int piece_ = 0;
+  ValueArray<V> values_;
   EntryRun<V, A> run_;
 };
 
-/// A unit is a position in SpmmTask::empty_rows: C = beta * C.
+/// A unit is a position in MatrixTask::empty_rows: C = beta * C.
 template <class A>
 class EmptyRowDecoder {
  public:
   using Acc = A;
   static constexpr int kRows = 1;
 
-  explicit EmptyRowDecoder(const SpmmTask& task) : rows_(task.empty_rows) {}
+  explicit EmptyRowDecoder(const MatrixTask& task) : rows_(task.empty_rows) {}
   void open(std::int64_t position) { row_ = rows_[position]; }
   [[nodiscard]] int rows() const { return 1; }
   [[nodiscard]] std::int64_t row_id(int) const { return row_; }
@@ -123,18 +126,17 @@ class EmptyRowDecoder {
 /// Kernel of `rs_tile`; units are first the windows, then the residual rows, then the empty rows. A chunk
 /// stays inside one of the three, and pieces of a split window stay together (runtime/spmm/units.cpp).
 struct RsTileKernel {
-  template <class V, class A>
-  static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
-                         const Panel<A>& panel) {
+  template <class V, class A, class Walker>
+  static void walk_units(const MatrixTask& task, const Chunk& chunk, const Walker& walker) {
     const formats::RsTileView view = formats::as_rs_tile(task.format);
     const auto windows = static_cast<std::int64_t>(view.row_window_id.size());
     const auto filled = windows + static_cast<std::int64_t>(view.residual_row_id.size());
     if (chunk.first < windows)
-      walk<RsWindowDecoder<V, A>>(task, c_row_bytes, chunk.first, chunk.last, panel);
+      walker.template walk<RsWindowDecoder<V, A>>(chunk.first, chunk.last);
     else if (chunk.first < filled)
-      walk<RsResidualDecoder<V, A>>(task, c_row_bytes, chunk.first - windows, chunk.last - windows, panel);
+      walker.template walk<RsResidualDecoder<V, A>>(chunk.first - windows, chunk.last - windows);
     else
-      walk<EmptyRowDecoder<A>>(task, c_row_bytes, chunk.first - filled, chunk.last - filled, panel);
+      walker.template walk<EmptyRowDecoder<A>>(chunk.first - filled, chunk.last - filled);
   }
 };
 

@@ -14,7 +14,7 @@ class TallDecoder {
   using Acc = A;
   static constexpr int kRows = 8;
 
-  explicit TallDecoder(const SpmmTask& task) : view_(formats::as_tall(task.format)) {
+  explicit TallDecoder(const MatrixTask& task) : view_(formats::as_tall(task.format)) {
     values_.bind(view_.values);
   }
 
@@ -85,10 +85,9 @@ class TallDecoder {
 
 /// Kernel of `tall`; a unit is a sub-window.
 struct TallKernel {
-  template <class V, class A>
-  static void walk_units(const SpmmTask& task, std::int64_t c_row_bytes, const Chunk& chunk,
-                         const Panel<A>& panel) {
-    walk<TallDecoder<V, A>>(task, c_row_bytes, chunk.first, chunk.last, panel);
+  template <class V, class A, class Walker>
+  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+    walker.template walk<TallDecoder<V, A>>(chunk.first, chunk.last);
   }
 };
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "runtime/spmm/compress.hpp"
 #include "runtime/spmm/row_kernel.hpp"
@@ -14,18 +13,6 @@ namespace sptile::runtime::SPTILE_ISA {
 /// Tiles per group: the scratch of a row stays well inside the first cache (8 KiB for float).
 inline constexpr int kGroupTiles = 128;
 
-/// The values array of a matrix: reads of eight stay inside.
-template <class V>
-struct ValueArray {
-  const V* begin = nullptr;
-  const V* end = nullptr;
-
-  void bind(const ArrayView& values) {
-    begin = static_cast<const V*>(values.data);
-    end = skip(begin, values.size);
-  }
-};
-
 /// Room for the entries of one row of a group.
 template <class V, class A>
 struct RowScratch {
@@ -33,10 +20,7 @@ struct RowScratch {
   alignas(kVectorBytes) std::int32_t col[kRoom];
   alignas(kVectorBytes) A value[kRoom];
 
-  RowScratch() {
-    if constexpr (std::is_same_v<V, Ones>)
-      for (A& x : value) x = A{1};
-  }
+  RowScratch() { fill_constant<V>(value); }
 };
 
 /// Collects one row over the tiles of a group: column ids packed by the row's bits, values read where the
@@ -54,8 +38,7 @@ class RowWriter {
 
   /// Appends `count` values from position `from`; call after the columns that they belong to.
   [[gnu::always_inline]] void append_values(std::int64_t from, int count) {
-    if constexpr (!std::is_same_v<V, Ones>)
-      copy_values(values_.begin + from, values_.end, count, value_ + count_);
+    values_.copy_few(from, count, value_ + count_);
     count_ += count;
   }
 

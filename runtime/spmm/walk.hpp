@@ -48,34 +48,45 @@ void multiply_long_unit(Decoder& decoder, const Panel<typename Decoder::Acc>& pa
   }
 }
 
-template <class Decoder>
-void walk(const SpmmTask& task, std::int64_t c_row_bytes, std::int64_t first, std::int64_t last,
-          const Panel<typename Decoder::Acc>& panel) {
-  Decoder decoder(task);
-  std::byte* c_rows[Decoder::kRows];
-  for (std::int64_t unit = first; unit < last; ++unit) {
-    decoder.open(unit);
-    for (int r = 0; r < decoder.rows(); ++r) {
-      const std::int64_t row = decoder.row_id(r);
-      c_rows[r] = static_cast<std::byte*>(task.c) +
-                  (task.row_order != nullptr ? task.row_order[row] : row) * c_row_bytes;
-    }
-    if (decoder.groups() == 1)
-      multiply_unit(decoder, panel, c_rows);
-    else
-      multiply_long_unit(decoder, panel, c_rows);
-  }
+/// Where a row of the format stands in the original matrix.
+inline std::int64_t original_row(const MatrixTask& task, std::int64_t row) {
+  return task.row_order != nullptr ? task.row_order[row] : row;
 }
+
+/// Multiplies the rows of units, as a decoder yields them, with a panel.
+template <class Acc>
+struct Multiply {
+  const SpmmTask& task;
+  std::int64_t c_row_bytes;
+  const Panel<Acc>& panel;
+
+  template <class Decoder>
+  void walk(std::int64_t first, std::int64_t last) const {
+    Decoder decoder(task);
+    std::byte* c_rows[Decoder::kRows];
+    for (std::int64_t unit = first; unit < last; ++unit) {
+      decoder.open(unit);
+      for (int r = 0; r < decoder.rows(); ++r)
+        c_rows[r] = static_cast<std::byte*>(task.c) + original_row(task, decoder.row_id(r)) * c_row_bytes;
+      if (decoder.groups() == 1)
+        multiply_unit(decoder, panel, c_rows);
+      else
+        multiply_long_unit(decoder, panel, c_rows);
+    }
+  }
+};
 
 /// The kernel of one format: F::walk_units<V, Acc> for values of type V and dense type D.
 template <class F, class V, class D>
-void run_chunk(const SpmmTask& task, const Chunk& chunk) noexcept {
+void run_chunk(const MatrixTask& matrix, const Chunk& chunk) noexcept {
   using Acc = Accumulator<D>;
+  const auto& task = static_cast<const SpmmTask&>(matrix);
   Panel<Acc> panel;
   for (std::int64_t col = chunk.first_col; col < chunk.last_col; col += Panel<Acc>::kMaxColumns) {
     const std::int64_t rest = chunk.last_col - col;
     cut_columns<D>(task, col, col + (rest < Panel<Acc>::kMaxColumns ? rest : Panel<Acc>::kMaxColumns), panel);
-    F::template walk_units<V, Acc>(task, task.ldc * static_cast<std::int64_t>(sizeof(D)), chunk, panel);
+    const Multiply<Acc> multiply = {task, task.ldc * static_cast<std::int64_t>(sizeof(D)), panel};
+    F::template walk_units<V, Acc>(task, chunk, multiply);
   }
 }
 

@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
+#include <numeric>
+
+#include "formats/convert/packed_positions.hpp"
 #include "formats/layout/registry.hpp"
 #include "slow_formats.hpp"
 
@@ -130,6 +133,25 @@ TEST_CASE("formats: value_source says where each value came from, whatever the t
       CHECK(from_source);
       CHECK(low == stored);
     }
+  });
+}
+
+TEST_CASE("formats: packed_positions is the inverse of value_source, for a pattern and reordered rows, too") {
+  for_all([](const Converter& converter, const Sample& sample) {
+    const Csr a = make_csr(sample.cols, sample.rows, DType::none);
+    std::vector<std::int32_t> backwards(static_cast<std::size_t>(a.rows));
+    std::iota(backwards.rbegin(), backwards.rend(), 0);
+    const Csr permuted = permute_rows(a.view(), backwards);
+    std::vector<std::int64_t> source;  // of the reordered entries in `a`
+    for (const std::int32_t row : backwards)
+      for (std::int64_t k = a.row_ptr[row]; k < a.row_ptr[row + 1]; ++k) source.push_back(k);
+    const Result<Array> expected = value_source(converter, permuted.view(), source);
+    REQUIRE(expected.has_value());
+    const FormatData data = convert(converter, permuted.view());
+    const Result<Array> packed = packed_positions(data.view(), backwards);
+    REQUIRE(packed.has_value());
+    CHECK(elements(inverse_positions(packed->view().as<std::int64_t>()).view()) ==
+          elements(expected->view()));
   });
 }
 

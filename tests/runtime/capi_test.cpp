@@ -274,3 +274,80 @@ TEST_CASE("C interface: each thread has its own last error") {
   CHECK_FALSE(second.empty());
   CHECK(mine == sptile_last_error());
 }
+
+TEST_CASE("C interface: samples dot products, and multiplies with them") {
+  const Small small;
+  sptile_plan_options options = options_for(2);
+  options.threads = 1;
+  sptile_plan* sample = nullptr;
+  REQUIRE(sptile_plan_sddmm_csr(3, 3, small.row_ptr.data(), small.col_idx.data(), small.values.data(),
+                                SPTILE_F32, &options, &sample) == SPTILE_OK);
+  std::int64_t entries = 0;
+  CHECK(sptile_plan_entries(sample, &entries) == SPTILE_OK);
+  CHECK(entries == 3);
+  const std::vector<float> x = {1, 2, 3, 4, 5, 6}, y = {1, 1, 2, 0, 0, 3};
+  std::vector<float> out(3, 100);
+  CHECK(sptile_sddmm(sample, 1, x.data(), 2, y.data(), 2, 0, out.data(), 0) == SPTILE_OK);
+  CHECK(out == std::vector<float>{3, 6, 10});
+  CHECK(sptile_sddmm(sample, 2, x.data(), 2, y.data(), 2, -1, out.data(), 1) == SPTILE_OK);
+  CHECK(out == std::vector<float>{3, 18, 50});
+
+  options.refreshable = 1;
+  sptile_plan* plan = nullptr;
+  REQUIRE(small.plan(&options, &plan) == SPTILE_OK);
+  CHECK(sptile_plan_refresh_packed(plan, out.data(), SPTILE_F32, 3, nullptr) == SPTILE_OK);
+  const std::vector<float> b = {1, 2, 3, 4, 5, 6};
+  std::vector<float> c(6);
+  CHECK(sptile_spmm(plan, 1, b.data(), 2, 0, c.data(), 2) == SPTILE_OK);
+  CHECK(c == std::vector<float>{93, 114, 0, 0, 150, 200});
+
+  CHECK(sptile_sddmm(plan, 1, x.data(), 2, y.data(), 2, 0, out.data(), 0) == SPTILE_USAGE);
+  CHECK(says("the plan was made for spmm"));
+  CHECK(sptile_spmm(sample, 1, b.data(), 2, 0, c.data(), 2) == SPTILE_USAGE);
+  sptile_plan_destroy(plan);
+  sptile_plan_destroy(sample);
+}
+
+TEST_CASE("C interface: bad arguments of sampled products") {
+  const Small small;
+  const sptile_plan_options options = options_for(2);
+  const auto plan_csr = [&](const std::int64_t* row_ptr, const sptile_plan_options* from, sptile_plan** out) {
+    return sptile_plan_sddmm_csr(3, 3, row_ptr, small.col_idx.data(), nullptr, SPTILE_NONE, from, out);
+  };
+  sptile_plan* plan = nullptr;
+  CHECK(plan_csr(small.row_ptr.data(), &options, nullptr) == SPTILE_USAGE);
+  CHECK(says("sptile_plan_sddmm_csr: plan is NULL"));
+  CHECK(plan_csr(nullptr, &options, &plan) == SPTILE_USAGE);
+  CHECK(says("sptile_plan_sddmm_csr: row_ptr is NULL"));
+  CHECK(plan_csr(small.row_ptr.data(), nullptr, &plan) == SPTILE_USAGE);
+  CHECK(sptile_plan_sddmm(nullptr, "csr", &options, &plan) == SPTILE_USAGE);
+  CHECK(says("sptile_plan_sddmm: bundle is NULL"));
+  CHECK(sptile_plan_sddmm(nullptr, "csr", &options, nullptr) == SPTILE_USAGE);
+  REQUIRE(plan_csr(small.row_ptr.data(), &options, &plan) == SPTILE_OK);
+  std::vector<float> x(6), out(3);
+  float* const p = x.data();
+  CHECK(sptile_sddmm(nullptr, 1, p, 2, p, 2, 0, out.data(), 0) == SPTILE_USAGE);
+  CHECK(says("plan is NULL"));
+  CHECK(sptile_sddmm(plan, 1, nullptr, 2, p, 2, 0, out.data(), 0) == SPTILE_USAGE);
+  CHECK(sptile_sddmm(plan, 1, p, 2, nullptr, 2, 0, out.data(), 0) == SPTILE_USAGE);
+  CHECK(sptile_sddmm(plan, 1, p, 2, p, 2, 0, nullptr, 0) == SPTILE_USAGE);
+  CHECK(sptile_sddmm(plan, 1, p, 1, p, 2, 0, out.data(), 0) == SPTILE_USAGE);
+  CHECK(sptile_sddmm(plan, 1, p, 2, p, -2, 0, out.data(), 0) == SPTILE_USAGE);
+  CHECK(sptile_sddmm_stream(plan, 1, p, 2, p, 2, 0, out.data(), 0, p) == SPTILE_USAGE);
+  CHECK(says("takes no stream"));
+  std::int64_t entries = 0;
+  CHECK(sptile_plan_entries(nullptr, &entries) == SPTILE_USAGE);
+  CHECK(sptile_plan_entries(plan, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_plan_refresh_packed(nullptr, p, SPTILE_F32, 3, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_plan_refresh_packed(plan, nullptr, SPTILE_F32, 3, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_plan_refresh_packed(plan, p, SPTILE_F32, 3, nullptr) == SPTILE_USAGE);  // not refreshable
+  sptile_plan_destroy(plan);
+
+  sptile_plan_options refreshable = options;
+  refreshable.refreshable = 1;
+  REQUIRE(small.plan(&refreshable, &plan) == SPTILE_OK);
+  CHECK(sptile_plan_refresh_packed(plan, p, SPTILE_F32, 2, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_plan_refresh_packed(plan, p, SPTILE_F64, 3, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_plan_refresh_packed(plan, p, SPTILE_F32, 3, p) == SPTILE_USAGE);  // the CPU has no streams
+  sptile_plan_destroy(plan);
+}

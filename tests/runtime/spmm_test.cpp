@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <thread>
 
 #include "formats/layout/registry.hpp"
@@ -407,27 +408,31 @@ TEST_CASE("spmm: rows of B and C lie where 64-bit offsets put them") {
 }
 
 TEST_CASE("kernels: names are unique, say what they are, and the best available one is found") {
+  std::set<std::string_view> names;
   for (const Kernel& kernel : runtime::kernels()) {
-    const std::string format(kernel.format);
+    CAPTURE(kernel.name);
+    CHECK(names.insert(kernel.name).second);
+    const std::string format(kernel.format), op = kernel.op == "spmm" ? "" : std::string(kernel.op) + ".";
     if (kernel.device == runtime::Device::cpu)
-      CHECK(kernel.name == "cpu." + format + "." + std::string(kernel.isa));
+      CHECK(kernel.name == "cpu." + format + "." + op + std::string(kernel.isa));
     else
       CHECK(kernel.name.starts_with("cuda." + format + "."));
     if (!available(kernel)) continue;
-    const Kernel* found = runtime::find_kernel("spmm", kernel.format, kernel.device, kernel.name);
+    const Kernel* found = runtime::find_kernel(kernel.op, kernel.format, kernel.device, kernel.name);
     REQUIRE(found != nullptr);
     CHECK(found->name == kernel.name);
   }
-  for (const formats::Converter& converter : formats::converters()) {
-    const Kernel* best = runtime::find_kernel("spmm", converter.format, runtime::Device::cpu);
-    REQUIRE(best != nullptr);
-    CHECK(best->name == [&] {
+  for (const std::string_view op : {"spmm", "sddmm"})
+    for (const formats::Converter& converter : formats::converters()) {
+      const Kernel* best = runtime::find_kernel(op, converter.format, runtime::Device::cpu);
+      REQUIRE(best != nullptr);
       std::string_view last;
-      for (const Kernel& kernel : cpu_kernels())
-        if (kernel.format == converter.format) last = kernel.name;
-      return last;
-    }());
-  }
+      for (const Kernel& kernel : runtime::kernels())
+        if (kernel.op == op && kernel.device == runtime::Device::cpu && available(kernel) &&
+            kernel.format == converter.format)
+          last = kernel.name;
+      CHECK(best->name == last);
+    }
   CHECK(runtime::find_kernel("spmm", "nonsense", runtime::Device::cpu) == nullptr);
-  CHECK(runtime::find_kernel("sddmm", "csr", runtime::Device::cpu) == nullptr);
+  CHECK(runtime::find_kernel("nonsense", "csr", runtime::Device::cpu) == nullptr);
 }

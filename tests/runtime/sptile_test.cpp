@@ -89,3 +89,36 @@ TEST_CASE("C++ interface: what is wrong is thrown") {
   CHECK(thrown([&] { sptile::Plan({3, 2, kRowPtr, kCols, kValues}, {.n = 1}); }) == SPTILE_BAD_INPUT);
   CHECK(thrown([&] { sptile::Bundle("no/such/file.h5"); }) == SPTILE_IO);
 }
+
+TEST_CASE("C++ interface: samples dot products, and multiplies with them") {
+  const sptile::Plan sample = sptile::Plan::sddmm(small(), {.n = 2});
+  CHECK(sample.entries() == 3);
+  const std::vector<float> x = {1, 2, 3, 4, 5, 6}, y = {1, 1, 2, 0, 0, 3};
+  std::vector<float> out(3);
+  sample.sample(x, y, out);
+  CHECK(out == std::vector<float>{3, 6, 10});
+  sample.sample(x, y, out, {.alpha = 2, .beta = -1, .scaled = true});
+  CHECK(out == std::vector<float>{3, 18, 50});
+  sample.sample_stream(x.data(), y.data(), out.data(), nullptr);
+  CHECK(out == std::vector<float>{3, 6, 10});
+  const std::vector<float> wide = {1, 2, 9, 3, 4, 9, 5, 6};  // ldx 3, the last row without padding
+  sample.sample(wide, y, out, {.beta = 1, .ldx = 3});
+  CHECK(out == std::vector<float>{6, 12, 20});
+
+  sptile::Plan plan(small(), {.n = 1, .refreshable = true});
+  plan.refresh_packed(out);
+  std::vector<float> c(3);
+  plan.run(std::vector<float>{1, 2, 3}, c);
+  CHECK(c == std::vector<float>{42, 0, 40});
+
+  std::vector<float> shorter(2);
+  std::vector<double> doubles(3);
+  CHECK(thrown([&] { sample.sample(x, y, shorter); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { sample.sample(x, y, doubles); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { sample.sample(shorter, y, out); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { sample.sample(x, shorter, out); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { sample.sample(x, y, out, {.ldy = 1}); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { plan.sample(std::vector<float>(3), y, out); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { sample.run(x, c); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { plan.refresh_packed(shorter); }) == SPTILE_USAGE);
+}

@@ -18,37 +18,41 @@ class FakeDevice final : public Measurer {
   explicit FakeDevice(std::vector<std::string>& asked) : asked_(asked) {}
 
   Result<Measured> measure(const TypedMatrix& matrix, const runtime::PlanMatrix& a,
-                           const SpmmRequest& request) override {
+                           const ProductRequest& request) override {
     const std::string format(a.format.layout->name);
     if (format == "csr" && request.precision == "tf32")
       return fail(Errc::unsupported, "csr forms fp32 products");
+    if (request.op == "sddmm") CHECK(a.value_source.size == a.format.nnz);
     asked_.push_back(format + " " + request.precision + " " + matrix.label() + " " +
                      std::to_string(request.n) + (a.row_order.empty() ? "" : " ordered"));
-    return result(matrix, format, "fake." + format, request.n, 20);
+    return result(matrix, request.op, format, "fake." + format, request.n, 20);
   }
-  [[nodiscard]] std::span<const std::string_view> yardsticks() const override { return kYardsticks; }
-  Result<Measured> measure_yardstick(const TypedMatrix& matrix, std::string_view kernel,
+  [[nodiscard]] std::span<const std::string_view> yardsticks(std::string_view) const override {
+    return kYardsticks;
+  }
+  Result<Measured> measure_yardstick(const TypedMatrix& matrix, std::string_view op, std::string_view kernel,
                                      std::int64_t n) override {
     asked_.push_back(std::string(kernel) + " " + matrix.label() + " " + std::to_string(n));
     if (kernel == "cusparse.alg3") return fail(Errc::unsupported, "not for these types");
-    return result(matrix, "csr", std::string(kernel), n, kernel == "cusparse.alg2" ? 30 : 50);
+    return result(matrix, std::string(op), "csr", std::string(kernel), n,
+                  kernel == "cusparse.alg2" ? 30 : 50);
   }
 
  private:
   static constexpr std::string_view kYardsticks[] = {"cusparse.default", "cusparse.alg2", "cusparse.alg3"};
 
-  static Measured result(const TypedMatrix& matrix, const std::string& format, const std::string& kernel,
-                         std::int64_t n, double us) {
+  static Measured result(const TypedMatrix& matrix, const std::string& op, const std::string& format,
+                         const std::string& kernel, std::int64_t n, double us) {
     Measured m;
-    m.spmm.device = "cuda";
-    m.spmm.op = "spmm";
-    m.spmm.format = format;
-    m.spmm.kernel = kernel;
-    m.spmm.value_dtype = name_of(matrix.values);
-    m.spmm.dtype = name_of(matrix.dense_dtype());
-    m.spmm.precision = "fp32";
-    m.spmm.n = n;
-    m.spmm.median_us = us;
+    m.product.device = "cuda";
+    m.product.op = op;
+    m.product.format = format;
+    m.product.kernel = kernel;
+    m.product.value_dtype = name_of(matrix.values);
+    m.product.dtype = name_of(matrix.dense_dtype());
+    m.product.precision = "fp32";
+    m.product.n = n;
+    m.product.median_us = us;
     m.columns["hbm_ratio"] = 0.5;
     return m;
   }
@@ -128,6 +132,18 @@ TEST_CASE("what was measured is not measured again, and still compares") {
   bench.task.formats = *parse_formats("bmat");
   REQUIRE(bench.run().has_value());
   CHECK(bench.rows.back()["format"] == "bmat");
+  CHECK(bench.rows.back()["over_cusparse"] == 1.5);
+}
+
+TEST_CASE("an SDDMM is told where its numbers belong, and its rows stand beside those of SpMM") {
+  Bench bench;
+  bench.task.columns = {8};
+  bench.task.orderings = two_orders();
+  REQUIRE(bench.run().has_value());
+  bench.task.request.op = "sddmm";
+  REQUIRE(bench.run().has_value());
+  CHECK(bench.resumed == 0);
+  for (const Json& row : bench.rows) CHECK(row["op"] == "sddmm");
   CHECK(bench.rows.back()["over_cusparse"] == 1.5);
 }
 

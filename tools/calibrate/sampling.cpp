@@ -92,14 +92,14 @@ bool Sampler::is_known(const runtime::Candidate& candidate, const Operands& oper
 }
 
 Result<double> Sampler::seconds_on_device(const runtime::Candidate& candidate) {
-  SpmmRequest request;
+  ProductRequest request;
   request.device = "cuda";
   request.kernel = candidate.kernel->name;
   request.precision = name_of(candidate.precision);
   const auto measured = plan_.bench->measure(matrices_[candidate.matrix], request);
   if (!measured) return tl::unexpected(measured.error());
-  if (Status s = check_outcome(measured->spmm); !s) return tl::unexpected(s.error());
-  return measured->spmm.median_us * 1e-6;
+  if (Status s = check_outcome(measured->product); !s) return tl::unexpected(s.error());
+  return measured->product.median_us * 1e-6;
 }
 
 // Others use the CPU, too: the least of some runs; slow ones are repeated less.
@@ -182,7 +182,7 @@ Status Sampler::run(const formats::CsrView& a, DType dense) {
     if (std::max(a.rows, a.cols) * n > kMostElements) continue;
     Operands operands{n, dense, {}, {}};
     if (plan_.bench != nullptr) {
-      if (Status s = plan_.bench->set_columns(n); !s) return s;
+      if (Status s = plan_.bench->set_operands("spmm", n); !s) return s;
     } else {
       operands.b = random_dense(a.cols, n, dense, session_.common.seed);
       operands.c = formats::Array(dense, a.rows * n);

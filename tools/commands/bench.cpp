@@ -18,7 +18,7 @@ struct BenchOptions {
   std::vector<std::int64_t> columns = {128};
   bool real_part = false, no_check = false, flush_l2 = false, cusparse = true, force = false;
   bool repeats_given = false;
-  SpmmRequest request;
+  ProductRequest request;
 };
 
 Status check_options(const BenchOptions& options) {
@@ -42,7 +42,7 @@ Result<BenchTask> make_task(const BenchOptions& options) {
   auto precisions = parse_precisions(options.request.precision, options.dtype, options.request.dense);
   if (!precisions) return tl::unexpected(std::move(precisions.error()));
   for (const PrecisionChoice& precision : *precisions) {
-    SpmmRequest request = options.request;
+    ProductRequest request = options.request;
     request.precision = precision.name == "fp64" ? "" : precision.name;  // it follows from the type
     if (Status s = check_request(request); !s) return tl::unexpected(std::move(s.error()));
   }
@@ -117,7 +117,7 @@ Action declare_bench(CLI::App& app) {
                  "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows, "
                  "libra_spmm:1 to :9 and libra_sddmm:1 to :129 the threshold");
   declare_order(app, options->orders, "--reorder", "orderings: all, or METHOD[:PRESET] with commas");
-  app.add_option("-n", options->columns, "columns of B, several with commas")
+  app.add_option("-n", options->columns, "columns of B, or of X and Y, several with commas")
       ->delimiter(',')
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
   app.add_option("--dtype", options->dtype, "type of the values of the matrix")

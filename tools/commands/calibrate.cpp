@@ -187,7 +187,7 @@ void keep_other_numbers(runtime::DeviceProfile& profile) {
 }
 
 Status run_calibrate(Session& session, const CalibrateOptions& options) {
-  SpmmRequest request;
+  ProductRequest request;
   request.device = options.device;
   if (const Status s = check_request(request); !s) return s;
   const auto device = describe_device(device_named(options.device));

@@ -18,11 +18,11 @@ namespace {
 struct RunOptions {
   std::string bundle, format = "auto";
   bool explain = false;
-  SpmmRequest request;
+  ProductRequest request;
 };
 
-// What plan_spmm would be asked; names are checked.
-runtime::PlanOptions plan_options(const Session& session, const SpmmRequest& request, DType values) {
+// What planning would be asked; names are checked.
+runtime::PlanOptions plan_options(const Session& session, const ProductRequest& request, DType values) {
   runtime::PlanOptions options;
   options.n = request.n;
   options.dense = dense_type(request, values);
@@ -92,12 +92,13 @@ Json candidates_json(const std::vector<runtime::Candidate>& candidates) {
   return list;
 }
 
-std::string run_text(const SpmmMeasurement& m) {
+std::string run_text(const ProductMeasurement& m) {
   std::string text = fmt::format(
-      "{} of {} with N = {}: kernel {}, B and C {}, products {}\n"
+      "{} of {} with N = {}: kernel {}, {} {}, products {}\n"
       "median {} of {} runs (fastest {}, spread {:.0f}%), {:.2f} GFLOP/s, planned in {}\n",
-      m.op, m.format, m.n, m.kernel, m.dtype, m.precision, human_seconds(m.median_us * 1e-6), m.repeat,
-      human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops, human_seconds(m.plan_us * 1e-6));
+      m.op, m.format, m.n, m.kernel, dense_names(m.op), m.dtype, m.precision,
+      human_seconds(m.median_us * 1e-6), m.repeat, human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops,
+      human_seconds(m.plan_us * 1e-6));
   if (m.checked)
     text += fmt::format("checked against the reference: relative error {:.2g}, allowed {:.2g}: {}\n",
                         m.rel_err, m.tolerance, check_outcome(m) ? "ok" : "WRONG");
@@ -115,18 +116,19 @@ Status run_run(Session& session, const RunOptions& options) {
   std::vector<runtime::Candidate> candidates;
   if (matrices->size() > 1 || options.explain) {  // one format needs no model
     const DType values = matrices->front().format.value_dtype();
-    auto list = runtime::predict_spmm(*matrices, plan_options(session, options.request, values));
+    auto list = runtime::predict_product(options.request.op, *matrices,
+                                         plan_options(session, options.request, values));
     if (!list) return tl::unexpected(list.error());
     candidates = std::move(*list);
   }
   const runtime::Candidate* const chosen = runtime::chosen_of(candidates);
   const runtime::PlanMatrix& a = (*matrices)[chosen == nullptr ? 0 : chosen->matrix];
-  SpmmRequest request = options.request;
+  ProductRequest request = options.request;
   if (chosen != nullptr) request.kernel = chosen->kernel->name;  // else planning says what is wrong
   if (options.request.check)                                     // the reference trusts its input
     if (const Status s = formats::check_csr(bundle->csr()); !s)
       return fail(s.error().code, s.error().message, options.bundle);
-  const auto measured = measure_spmm(session, a, bundle->csr(), request);
+  const auto measured = measure_product(session, a, bundle->csr(), request);
   if (!measured) return tl::unexpected(measured.error());
   Json json = new_result(session);
   json["bundle"] = options.bundle;
@@ -146,7 +148,7 @@ Action declare_run(CLI::App& app) {
       "--format", options->format,
       "stored format to run; several with commas, auto: the one predicted to be fastest of them, of all");
   app.add_flag("--explain", options->explain, "show the formats to choose from and what each would take");
-  app.add_option("-n", options->request.n, "columns of B")
+  app.add_option("-n", options->request.n, "columns of B, or of X and Y")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
   declare_request(app, options->request);
   app.add_flag("--check", options->request.check,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formats/convert/converters.hpp"
+#include "formats/convert/packed_positions.hpp"
 #include "formats/layout/csr.hpp"
 #include "runtime/bundle.hpp"
 #include "tools/commands/commands.hpp"
@@ -103,14 +104,7 @@ Status Verification::check_round_trip(const formats::FormatView& view) const {
 
 // Rebuilds the matrix with positions in place of values: each entry must then hold its own position in /csr.
 Status Verification::check_value_source(const formats::FormatView& view, ArrayView positions) const {
-  formats::FormatView moved = view;
-  const auto* next = positions.as<std::int64_t>().data();
-  for (std::size_t i = 0; i < view.layout->arrays.size(); ++i) {
-    if (!view.layout->arrays[i].holds_values) continue;
-    moved.arrays[i] = ArrayView(DType::i64, next, view.arrays[i].size);
-    next += view.arrays[i].size;
-  }
-  const auto back = formats::find_converter(view.layout->name)->to_csr(moved);
+  const auto back = formats::rebuild_with(view, positions.as<std::int64_t>());
   if (!back) return tl::unexpected(back.error());
   const auto expected = entry_positions(bundle_->csr(), bundle_->row_order());
   const auto found = back->values.as<std::int64_t>();

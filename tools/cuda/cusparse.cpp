@@ -13,6 +13,7 @@ namespace sptile::tools::cuda {
 namespace {
 
 constexpr std::string_view kNames[] = {"cusparse.default", "cusparse.alg2", "cusparse.alg3"};
+constexpr std::string_view kSampleNames[] = {"cusparse.sddmm"};
 constexpr cusparseSpMMAlg_t kAlgorithms[] = {CUSPARSE_SPMM_ALG_DEFAULT, CUSPARSE_SPMM_CSR_ALG2,
                                              CUSPARSE_SPMM_CSR_ALG3};
 
@@ -25,6 +26,9 @@ struct Library {
   decltype(&cusparseSpMM_bufferSize) buffer_size = nullptr;
   decltype(&cusparseSpMM_preprocess) preprocess = nullptr;
   decltype(&cusparseSpMM) multiply = nullptr;
+  decltype(&cusparseSDDMM_bufferSize) sample_buffer_size = nullptr;
+  decltype(&cusparseSDDMM_preprocess) sample_preprocess = nullptr;
+  decltype(&cusparseSDDMM) sample = nullptr;
   decltype(&cusparseDestroySpMat) destroy_sparse = nullptr;
   decltype(&cusparseDestroyDnMat) destroy_dense = nullptr;
   cusparseHandle_t handle = nullptr;
@@ -41,6 +45,8 @@ struct Library {
     complete = find(create, "cusparseCreate") && find(create_csr, "cusparseCreateCsr") &&
                find(create_dense, "cusparseCreateDnMat") && find(buffer_size, "cusparseSpMM_bufferSize") &&
                find(preprocess, "cusparseSpMM_preprocess") && find(multiply, "cusparseSpMM") &&
+               find(sample_buffer_size, "cusparseSDDMM_bufferSize") &&
+               find(sample_preprocess, "cusparseSDDMM_preprocess") && find(sample, "cusparseSDDMM") &&
                find(destroy_sparse, "cusparseDestroySpMat") && find(destroy_dense, "cusparseDestroyDnMat");
   }
 };
@@ -63,78 +69,145 @@ cudaDataType type_of(DType dtype) {
                                 : CUDA_R_32F;
 }
 
-/// What a product needs to live while it is launched.
+/// What a product needs to live while it is launched: a sparse matrix and two dense ones.
 class Product {
  public:
-  Product(cusparseSpMMAlg_t algorithm, DType dtype)
-      : algorithm_(algorithm),
-        type_(type_of(dtype)),
-        compute_(dtype == DType::f64 ? CUDA_R_64F : CUDA_R_32F) {}
+  explicit Product(DType dtype)
+      : type_(type_of(dtype)), compute_(dtype == DType::f64 ? CUDA_R_64F : CUDA_R_32F) {}
   Product(const Product&) = delete;
   Product& operator=(const Product&) = delete;
-  ~Product() {
-    if (c_ != nullptr) library().destroy_dense(c_);
-    if (b_ != nullptr) library().destroy_dense(b_);
-    if (a_ != nullptr) library().destroy_sparse(a_);
+  virtual ~Product() {
+    for (const cusparseDnMatDescr_t dense : dense_)
+      if (dense != nullptr) library().destroy_dense(dense);
+    if (sparse_ != nullptr) library().destroy_sparse(sparse_);
   }
 
-  Status prepare(const DeviceCsr& a, const void* b, void* c, std::int64_t n) {
+  [[nodiscard]] virtual Status launch() const = 0;
+
+ protected:
+  /// A dense operand with n columns.
+  struct Dense {
+    std::int64_t rows;
+    const void* data;
+    const char* describing;
+  };
+
+  Status describe(const DeviceCsr& a, const void* values, const Dense& first, const Dense& second,
+                  std::int64_t n) {
     const Library& lib = library();
-    Status s = check(lib.create_csr(&a_, a.rows, a.cols, a.nnz, const_cast<std::int32_t*>(a.row_ptr),
-                                    const_cast<std::int32_t*>(a.columns), const_cast<void*>(a.values),
+    Status s = check(lib.create_csr(&sparse_, a.rows, a.cols, a.nnz, const_cast<std::int32_t*>(a.row_ptr),
+                                    const_cast<std::int32_t*>(a.columns), const_cast<void*>(values),
                                     CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type_),
                      "describing A");
-    if (s)
-      s = check(lib.create_dense(&b_, a.cols, n, n, const_cast<void*>(b), type_, CUSPARSE_ORDER_ROW),
-                "describing B");
-    if (s) s = check(lib.create_dense(&c_, a.rows, n, n, c, type_, CUSPARSE_ORDER_ROW), "describing C");
-    std::size_t bytes = 0;
-    if (s) s = check(call(lib.buffer_size, &bytes), "finding the buffer size");
-    if (!s) return s;
+    for (int i = 0; i < 2 && s; ++i) {
+      const Dense& dense = i == 0 ? first : second;
+      s = check(lib.create_dense(&dense_[i], dense.rows, n, n, const_cast<void*>(dense.data), type_,
+                                 CUSPARSE_ORDER_ROW),
+                dense.describing);
+    }
+    return s;
+  }
+
+  Status allocate(std::size_t bytes) {
     auto buffer = runtime::cuda::DeviceBuffer::allocate(bytes + 1, "the buffer of cuSPARSE");
     if (!buffer) return tl::unexpected(buffer.error());
     buffer_ = std::move(*buffer);
-    return check(call(lib.preprocess, static_cast<void*>(buffer_.data())), "preprocessing");
+    return {};
   }
 
-  Status launch() const {
-    return check(call(library().multiply, static_cast<void*>(buffer_.data())), "multiplying");
+  [[nodiscard]] void* buffer() const { return const_cast<std::byte*>(buffer_.data()); }
+
+  /// The constants 0 and 1 in the type of the sums.
+  [[nodiscard]] const void* constant(int value) const {
+    static constexpr double kDoubles[] = {0, 1};
+    static constexpr float kFloats[] = {0, 1};
+    return compute_ == CUDA_R_64F ? static_cast<const void*>(kDoubles + value) : kFloats + value;
+  }
+
+  cusparseSpMatDescr_t sparse_ = nullptr;
+  cusparseDnMatDescr_t dense_[2] = {};
+  cudaDataType type_, compute_;
+
+ private:
+  runtime::cuda::DeviceBuffer buffer_;
+};
+
+class SpmmProduct final : public Product {
+ public:
+  SpmmProduct(cusparseSpMMAlg_t algorithm, DType dtype) : Product(dtype), algorithm_(algorithm) {}
+
+  Status prepare(const DeviceCsr& a, const void* b, void* c, std::int64_t n) {
+    Status s = describe(a, a.values, {a.cols, b, "describing B"}, {a.rows, c, "describing C"}, n);
+    std::size_t bytes = 0;
+    if (s) s = check(call(library().buffer_size, &bytes), "finding the buffer size");
+    if (s) s = allocate(bytes);
+    return s ? check(call(library().preprocess, buffer()), "preprocessing") : s;
+  }
+
+  [[nodiscard]] Status launch() const override {
+    return check(call(library().multiply, buffer()), "multiplying");
   }
 
  private:
   template <class F, class Last>
   cusparseStatus_t call(F function, Last last) const {
-    static constexpr double kOne64 = 1, kZero64 = 0;
-    static constexpr float kOne32 = 1, kZero32 = 0;
-    const bool wide = compute_ == CUDA_R_64F;
-    const void* const one = wide ? static_cast<const void*>(&kOne64) : &kOne32;
-    const void* const zero = wide ? static_cast<const void*>(&kZero64) : &kZero32;
-    return function(library().handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, one,
-                    a_, b_, zero, c_, compute_, algorithm_, last);
+    return function(library().handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE,
+                    constant(1), sparse_, dense_[0], constant(0), dense_[1], compute_, algorithm_, last);
   }
 
-  cusparseSpMatDescr_t a_ = nullptr;
-  cusparseDnMatDescr_t b_ = nullptr, c_ = nullptr;
   cusparseSpMMAlg_t algorithm_;
-  cudaDataType type_, compute_;
-  runtime::cuda::DeviceBuffer buffer_;
 };
+
+class SddmmProduct final : public Product {
+ public:
+  using Product::Product;
+
+  Status prepare(const DeviceCsr& a, const void* x, const void* y, void* out, std::int64_t n) {
+    Status s = describe(a, out, {a.rows, x, "describing X"}, {a.cols, y, "describing Y"}, n);
+    std::size_t bytes = 0;
+    if (s) s = check(call(library().sample_buffer_size, &bytes), "finding the buffer size");
+    if (s) s = allocate(bytes);
+    return s ? check(call(library().sample_preprocess, buffer()), "preprocessing") : s;
+  }
+
+  [[nodiscard]] Status launch() const override { return check(call(library().sample, buffer()), "sampling"); }
+
+ private:
+  template <class F, class Last>
+  cusparseStatus_t call(F function, Last last) const {
+    return function(library().handle, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_TRANSPOSE,
+                    constant(1), dense_[0], dense_[1], constant(0), sparse_, compute_,
+                    CUSPARSE_SDDMM_ALG_DEFAULT, last);
+  }
+};
+
+Status start() {
+  if (!cusparse_found()) return fail(Errc::unsupported, "cuSPARSE cannot be loaded");
+  return library().handle != nullptr ? Status() : check(library().create(&library().handle), "starting");
+}
 
 }  // namespace
 
-std::span<const std::string_view> cusparse_kernels() { return kNames; }
+std::span<const std::string_view> cusparse_kernels(std::string_view op) {
+  return op == "sddmm" ? std::span<const std::string_view>(kSampleNames) : kNames;
+}
 
 bool cusparse_found() { return library().complete; }
 
 Result<std::function<Status()>> prepare_cusparse(std::string_view kernel, const DeviceCsr& a, const void* b,
                                                  void* c, std::int64_t n) {
-  if (!cusparse_found()) return fail(Errc::unsupported, "cuSPARSE cannot be loaded");
-  if (library().handle == nullptr)
-    if (Status s = check(library().create(&library().handle), "starting"); !s)
-      return tl::unexpected(s.error());
+  if (Status s = start(); !s) return tl::unexpected(s.error());
   const auto place = std::find(std::begin(kNames), std::end(kNames), kernel) - std::begin(kNames);
-  const auto product = std::make_shared<Product>(kAlgorithms[place], a.dtype);
+  const auto product = std::make_shared<SpmmProduct>(kAlgorithms[place], a.dtype);
   if (Status s = product->prepare(a, b, c, n); !s) return tl::unexpected(s.error());
+  return [product] { return product->launch(); };
+}
+
+Result<std::function<Status()>> prepare_cusparse_sddmm(const DeviceCsr& a, const void* x, const void* y,
+                                                       void* out, std::int64_t n) {
+  if (Status s = start(); !s) return tl::unexpected(s.error());
+  const auto product = std::make_shared<SddmmProduct>(a.dtype);
+  if (Status s = product->prepare(a, x, y, out, n); !s) return tl::unexpected(s.error());
   return [product] { return product->launch(); };
 }
 

@@ -11,8 +11,8 @@
 
 namespace sptile::tools::cuda {
 
-/// Names of its algorithms for CSR, as kernels: "cusparse.alg2".
-std::span<const std::string_view> cusparse_kernels();
+/// Names of its algorithms for an operation on CSR, as kernels: "cusparse.alg2".
+std::span<const std::string_view> cusparse_kernels(std::string_view op);
 
 /// True when this build knows cuSPARSE and the library can be loaded.
 bool cusparse_found();
@@ -22,5 +22,9 @@ bool cusparse_found();
 /// the result, which launches it. Errc::unsupported when the algorithm refuses the types.
 Result<std::function<Status()>> prepare_cusparse(std::string_view kernel, const DeviceCsr& a, const void* b,
                                                  void* c, std::int64_t n);
+
+/// The same for SDDMM: X Y^T at the entries of a, X and Y row-major with n columns, into `out` in CSR order.
+Result<std::function<Status()>> prepare_cusparse_sddmm(const DeviceCsr& a, const void* x, const void* y,
+                                                       void* out, std::int64_t n);
 
 }  // namespace sptile::tools::cuda

@@ -12,6 +12,8 @@
 #include "runtime/cuda/device_buffer.hpp"
 #include "runtime/cuda/upload.hpp"
 #include "runtime/kernels.hpp"
+#include "runtime/sddmm.hpp"
+#include "runtime/spmm.hpp"
 #include "tools/cuda/ceilings.hpp"
 #include "tools/cuda/cusparse.hpp"
 #include "tools/cuda/device_math.hpp"
@@ -71,11 +73,16 @@ class CudaBench final : public DeviceBench {
   [[nodiscard]] const Ceilings& ceilings() const override { return ceilings_; }
 
   Status set_matrix(const formats::CsrView& source, DType dense) override;
-  Status set_columns(std::int64_t n) override;
-  Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const SpmmRequest& request) override;
+  Status set_operands(std::string_view op, std::int64_t n) override;
+  Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const ProductRequest& request) override;
   Result<DeviceMeasurement> measure_cusparse(std::string_view kernel) override;
 
  private:
+  [[nodiscard]] bool samples() const { return op_ == "sddmm"; }
+  [[nodiscard]] std::int64_t result_size() const { return samples() ? csr_.nnz : csr_.rows * n_; }
+  Status make_reference();
+  Status set_value_source(const ArrayView& source);
+  Status run(const runtime::ProductPlan& plan);
   Status check_and_time(const cuda::Launch& launch, runtime::Precision precision, DeviceMeasurement& m);
 
   DeviceBenchOptions options_;
@@ -84,8 +91,14 @@ class CudaBench final : public DeviceBench {
   cuda::LaunchTimer timer_;
   cuda::DeviceCsr csr_;
   DType values_ = DType::none;  // of the source
+  std::string op_;
   std::int64_t n_ = 0;
-  DeviceBuffer row_ptr_, columns_, dense_values_, b_, c_, sums_, absolute_sums_;
+  DeviceBuffer row_ptr_, columns_, dense_values_;
+  DeviceBuffer x_;       // X; empty for SpMM
+  DeviceBuffer b_;       // B, or Y
+  DeviceBuffer result_;  // C, or a number for each entry
+  DeviceBuffer sums_, absolute_sums_;
+  DeviceBuffer value_source_;  // empty: the result is in CSR order
 };
 
 Status CudaBench::set_matrix(const formats::CsrView& source, DType dense) {
@@ -124,63 +137,89 @@ Status CudaBench::set_matrix(const formats::CsrView& source, DType dense) {
   return s;
 }
 
-Status CudaBench::set_columns(std::int64_t n) {
-  if (n == n_) return {};
+Status CudaBench::set_operands(std::string_view op, std::int64_t n) {
+  if (n == n_ && op == op_) return {};
   n_ = 0;
   std::int64_t elements = 0;
   if (__builtin_mul_overflow(std::max(csr_.rows, csr_.cols), 8 * n, &elements))
-    return fail(Errc::usage, fmt::format("-n {} makes B or C larger than any memory", n));
-  const auto b_size = static_cast<std::size_t>(csr_.cols * n),
-             c_size = static_cast<std::size_t>(csr_.rows * n);
+    return fail(Errc::usage, fmt::format("-n {} makes {} larger than any memory", n, dense_names(op)));
+  for (DeviceBuffer* buffer : {&x_, &b_, &result_, &sums_, &absolute_sums_}) *buffer = DeviceBuffer();
+  op_ = op;
+  n_ = n;
   const std::size_t element = size_of(csr_.dtype);
-  for (DeviceBuffer* buffer : {&b_, &c_, &sums_, &absolute_sums_}) *buffer = DeviceBuffer();
-  Status s = allocate(b_, b_size * element, "B");
-  if (s) s = allocate(c_, c_size * element, "C");
-  if (s)
-    s = check_code(cuda::fill_uniform(b_.data(), csr_.dtype, csr_.cols * n, -1, 1, options_.seed),
-                   "filling B");
-  if (s && options_.check) {
-    s = allocate(sums_, c_size * sizeof(double), "the reference");
-    if (s) s = allocate(absolute_sums_, c_size * sizeof(float), "the reference");
-    if (s)
-      s = check_code(cuda::reference_spmm(csr_, b_.data(), reinterpret_cast<double*>(sums_.data()),
-                                          reinterpret_cast<float*>(absolute_sums_.data()), n),
-                     "computing the reference");
-  }
-  if (s) n_ = n;
+  const std::int64_t x_size = samples() ? csr_.rows * n : 0, b_size = csr_.cols * n;
+  Status s = allocate(x_, static_cast<std::size_t>(x_size) * element, "X");
+  if (s) s = allocate(b_, static_cast<std::size_t>(b_size) * element, "B");
+  if (s) s = allocate(result_, static_cast<std::size_t>(result_size()) * element, "the result");
+  if (s) s = check_code(cuda::fill_uniform(b_.data(), csr_.dtype, b_size, -1, 1, options_.seed), "filling B");
+  if (s && x_size > 0)
+    s = check_code(cuda::fill_uniform(x_.data(), csr_.dtype, x_size, -1, 1, options_.seed + 1), "filling X");
+  if (s && options_.check) s = make_reference();
+  if (!s) n_ = 0;
   return s;
+}
+
+Status CudaBench::make_reference() {
+  const auto size = static_cast<std::size_t>(result_size());
+  Status s = allocate(sums_, size * sizeof(double), "the reference");
+  if (s) s = allocate(absolute_sums_, size * sizeof(float), "the reference");
+  if (!s) return s;
+  auto* const sums = reinterpret_cast<double*>(sums_.data());
+  auto* const absolute_sums = reinterpret_cast<float*>(absolute_sums_.data());
+  return check_code(samples() ? cuda::reference_sddmm(csr_, x_.data(), b_.data(), sums, absolute_sums, n_)
+                              : cuda::reference_spmm(csr_, b_.data(), sums, absolute_sums, n_),
+                    "computing the reference");
+}
+
+Status CudaBench::set_value_source(const ArrayView& source) {
+  value_source_ = DeviceBuffer();
+  if (!options_.check || !samples() || !source.present()) return {};
+  const auto bytes = static_cast<std::size_t>(source.bytes());
+  Status s = allocate(value_source_, bytes, "the order of the result");
+  runtime::cuda::Uploader uploader;
+  if (s) s = uploader.copy(value_source_.data(), source.data, bytes);
+  return s ? uploader.finish() : s;
+}
+
+Status CudaBench::run(const runtime::ProductPlan& plan) {
+  if (samples())
+    return runtime::run(
+        plan,
+        runtime::SddmmOperands{.x = x_.data(), .ldx = n_, .y = b_.data(), .ldy = n_, .out = result_.data()});
+  return runtime::run(plan, runtime::SpmmOperands{.b = b_.data(), .ldb = n_, .c = result_.data(), .ldc = n_});
 }
 
 Status CudaBench::check_and_time(const cuda::Launch& launch, runtime::Precision precision,
                                  DeviceMeasurement& m) {
-  m.spmm.device = "cuda";
-  m.spmm.op = "spmm";
-  m.spmm.value_dtype = dtype_label(values_);
-  m.spmm.dtype = name_of(csr_.dtype);
-  m.spmm.precision = name_of(precision);
-  m.spmm.n = n_;
+  m.product.device = "cuda";
+  m.product.op = op_;
+  m.product.value_dtype = dtype_label(values_);
+  m.product.dtype = name_of(csr_.dtype);
+  m.product.precision = name_of(precision);
+  m.product.n = n_;
   if (options_.check) {
-    Status s = check(cudaMemset(c_.data(), 0xFF, c_.size()), "filling C with NaN");
+    Status s = check(cudaMemset(result_.data(), 0xFF, result_.size()), "filling the result with NaN");
     if (s) s = launch();
     cuda::Errors errors;
     if (s)
-      s = check_code(
-          cuda::measure_errors(c_.data(), csr_.dtype, reinterpret_cast<const double*>(sums_.data()),
-                               reinterpret_cast<const float*>(absolute_sums_.data()), csr_.rows * n_, errors),
-          "running a kernel");
+      s = check_code(cuda::measure_errors(
+                         result_.data(), csr_.dtype, reinterpret_cast<const double*>(sums_.data()),
+                         reinterpret_cast<const float*>(absolute_sums_.data()),
+                         reinterpret_cast<const std::int64_t*>(value_source_.data()), result_size(), errors),
+                     "running a kernel");
     if (!s) return s;
-    m.spmm.checked = true;
-    m.spmm.tolerance = rounding_bound(csr_.dtype, precision);
-    m.spmm.rel_err = errors.relative;
+    m.product.checked = true;
+    m.product.tolerance = rounding_bound(csr_.dtype, precision);
+    m.product.rel_err = errors.relative;
     m.frobenius = errors.frobenius;
   }
-  auto seconds = timer_.time(launch, m.spmm.repeat);
+  auto seconds = timer_.time(launch, m.product.repeat);
   if (!seconds) return tl::unexpected(seconds.error());
-  set_times(m.spmm, summarise(std::move(*seconds)), csr_.nnz);
+  set_times(m.product, summarise(std::move(*seconds)), csr_.nnz);
   return {};
 }
 
-Result<DeviceMeasurement> CudaBench::measure(const runtime::PlanMatrix& a, const SpmmRequest& request) {
+Result<DeviceMeasurement> CudaBench::measure(const runtime::PlanMatrix& a, const ProductRequest& request) {
   runtime::PlanOptions options;
   options.n = n_;
   options.dense = csr_.dtype;
@@ -188,7 +227,10 @@ Result<DeviceMeasurement> CudaBench::measure(const runtime::PlanMatrix& a, const
   options.kernel = request.kernel;
   options.trusted = true;
   if (csr_.dtype == DType::f32) options.precision = wanted_precision(request);
-  auto plan = runtime::plan_spmm(a, options);
+  const auto make_plan = [&] {
+    return samples() ? runtime::plan_sddmm(a, options) : runtime::plan_spmm(a, options);
+  };
+  auto plan = make_plan();
   if (!plan) return tl::unexpected(plan.error());
   const runtime::Precision precision = runtime::precision_of(**plan);
   if (!request.precision.empty() && request.precision != name_of(precision))
@@ -196,33 +238,35 @@ Result<DeviceMeasurement> CudaBench::measure(const runtime::PlanMatrix& a, const
                                                name_of(precision), request.precision));
   plan->reset();
   const Stopwatch watch;
-  plan = runtime::plan_spmm(a, options);
+  plan = make_plan();
   if (!plan) return tl::unexpected(plan.error());
   DeviceMeasurement m;
-  m.spmm.plan_us = 1e6 * watch.seconds();
-  m.spmm.format = a.format.layout->name;
-  m.spmm.kernel = runtime::kernel_name(**plan);
+  m.product.plan_us = 1e6 * watch.seconds();
+  m.product.format = a.format.layout->name;
+  m.product.kernel = runtime::kernel_name(**plan);
   m.pinned_us = 1e6 * static_cast<double>(formats::index_bytes(a.format) + formats::value_bytes(a.format)) /
                 ceilings_.pinned;
   if (options_.predict) {
     const auto predicted = runtime::predict_plan(**plan, a, options);
     if (!predicted) return tl::unexpected(predicted.error());
-    m.spmm.predicted_us = *predicted;
+    m.product.predicted_us = *predicted;
   }
-  const runtime::SpmmOperands operands = {.b = b_.data(), .ldb = n_, .c = c_.data(), .ldc = n_};
-  const Status s = check_and_time([&] { return runtime::run(**plan, operands); }, precision, m);
+  if (Status s = set_value_source(a.value_source); !s) return tl::unexpected(s.error());
+  const Status s = check_and_time([&] { return run(**plan); }, precision, m);
   if (!s) return tl::unexpected(s.error());
   return m;
 }
 
 Result<DeviceMeasurement> CudaBench::measure_cusparse(std::string_view kernel) {
   const Stopwatch watch;
-  auto launch = cuda::prepare_cusparse(kernel, csr_, b_.data(), c_.data(), n_);
+  auto launch = samples() ? cuda::prepare_cusparse_sddmm(csr_, x_.data(), b_.data(), result_.data(), n_)
+                          : cuda::prepare_cusparse(kernel, csr_, b_.data(), result_.data(), n_);
   if (!launch) return tl::unexpected(launch.error());
+  value_source_ = DeviceBuffer();
   DeviceMeasurement m;
-  m.spmm.plan_us = 1e6 * watch.seconds();
-  m.spmm.format = "csr";
-  m.spmm.kernel = kernel;
+  m.product.plan_us = 1e6 * watch.seconds();
+  m.product.format = "csr";
+  m.product.kernel = kernel;
   if (Status s = check_and_time(*launch, cusparse_precision(csr_.dtype), m); !s)
     return tl::unexpected(s.error());
   return m;
@@ -241,8 +285,8 @@ Result<std::unique_ptr<DeviceBench>> open_device_bench(const DeviceBenchOptions&
   return std::make_unique<CudaBench>(options, std::move(*device), *ceilings, std::move(*timer));
 }
 
-std::span<const std::string_view> cusparse_yardsticks() {
-  return cuda::cusparse_found() ? cuda::cusparse_kernels() : std::span<const std::string_view>();
+std::span<const std::string_view> cusparse_yardsticks(std::string_view op) {
+  return cuda::cusparse_found() ? cuda::cusparse_kernels(op) : std::span<const std::string_view>();
 }
 
 }  // namespace sptile::tools

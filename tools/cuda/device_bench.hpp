@@ -1,5 +1,5 @@
-// Measures SpMM on a CUDA device with operands that stay there: the seam between the tools and CUDA. A build
-// without nvcc has the same function (none.cpp), which says so.
+// Measures products on a CUDA device with operands that stay there: the seam between the tools and CUDA. A
+// build without nvcc has the same function (none.cpp), which says so.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,15 @@ struct DeviceBenchOptions {
 
 /// A measurement, and what is known only where operands stay on the device.
 struct DeviceMeasurement {
-  SpmmMeasurement spmm;  ///< `repeat` is the number of launches; each time is the mean of a group of them
-  double frobenius = 0;  ///< ||C - reference|| / ||reference||; meaningful when checked
+  ProductMeasurement
+      product;           ///< `repeat` is the number of launches; each time is the mean of a group of them
+  double frobenius = 0;  ///< ||result - reference|| / ||reference||; meaningful when checked
   double pinned_us = 0;  ///< time to copy the format's bytes from pinned memory; 0 for cuSPARSE
 };
 
-/// Measures on the first device. One matrix and one N at a time are on it, with B, C and the reference; all
-/// formats, kernels and precisions of the same types share them. C is filled with NaN before a result is
-/// compared, so that rows that were not written show.
+/// Measures on the first device. One matrix, one operation and one N at a time are on it, with the dense
+/// operands and the reference; all formats, kernels and precisions of the same types share them. The result
+/// is filled with NaN before it is compared, so that what was not written shows.
 class DeviceBench {
  public:
   virtual ~DeviceBench() = default;
@@ -42,12 +43,13 @@ class DeviceBench {
   /// Uploads the matrix in its original row order, values converted to `dense`, those of a pattern 1.
   virtual Status set_matrix(const formats::CsrView& source, DType dense) = 0;
 
-  /// Makes B, random in (-1, 1), and the reference for n columns.
-  virtual Status set_columns(std::int64_t n) = 0;
+  /// Makes B, or X and Y, random in (-1, 1), and the reference of an operation with n columns.
+  virtual Status set_operands(std::string_view op, std::int64_t n) = 0;
 
-  /// Plans, checks, times. Planning is timed the second time, when device and pinned memory are warm.
-  /// Errc::unsupported when no kernel forms products of exactly the precision that is asked for.
-  virtual Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const SpmmRequest& request) = 0;
+  /// Plans, checks, times; a.value_source says where the numbers of an SDDMM belong that are not in CSR
+  /// order. Planning is timed the second time, when device and pinned memory are warm. Errc::unsupported when
+  /// no kernel forms products of exactly the precision that is asked for.
+  virtual Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const ProductRequest& request) = 0;
 
   /// The same for cuSPARSE, see cusparse_yardsticks.
   virtual Result<DeviceMeasurement> measure_cusparse(std::string_view kernel) = 0;
@@ -57,7 +59,7 @@ class DeviceBench {
 /// Errc::unsupported when no kernel was compiled in.
 Result<std::unique_ptr<DeviceBench>> open_device_bench(const DeviceBenchOptions& options);
 
-/// cuSPARSE's algorithms, "cusparse.alg2"; none when the library is not found.
-std::span<const std::string_view> cusparse_yardsticks();
+/// cuSPARSE's algorithms for an operation, "cusparse.alg2"; none when the library is not found.
+std::span<const std::string_view> cusparse_yardsticks(std::string_view op);
 
 }  // namespace sptile::tools

@@ -56,20 +56,57 @@ __global__ void multiply(DeviceCsr a, const T* b, double* sums, float* absolute_
   }
 }
 
+constexpr int kTeam = 8;  // threads for each entry
+
+/// The last row that starts at or before entry k.
+__device__ std::int64_t row_of(const DeviceCsr& a, std::int64_t k) {
+  std::int64_t low = 0, high = a.rows;
+  while (high - low > 1) {
+    const std::int64_t middle = (low + high) / 2;
+    (a.row_ptr[middle] <= k ? low : high) = middle;
+  }
+  return low;
+}
+
+template <class T>
+__global__ void sample(DeviceCsr a, const T* x, const T* y, double* sums, float* absolute_sums,
+                       std::int64_t n) {
+  const int lane = threadIdx.x % kTeam;
+  const unsigned team = ((1u << kTeam) - 1) << (threadIdx.x % 32 / kTeam * kTeam);
+  for (std::int64_t k = first_element() / kTeam; k < a.nnz; k += stride() / kTeam) {
+    const T* const x_row = x + row_of(a, k) * n;
+    const T* const y_row = y + a.columns[k] * n;
+    double sum = 0, absolute = 0;
+    for (std::int64_t j = lane; j < n; j += kTeam) {
+      const double product = widen(x_row[j]) * widen(y_row[j]);
+      sum += product;
+      absolute += fabs(product);
+    }
+    for (int distance = kTeam / 2; distance > 0; distance /= 2) {
+      sum += __shfl_xor_sync(team, sum, distance);
+      absolute += __shfl_xor_sync(team, absolute, distance);
+    }
+    if (lane != 0) continue;
+    sums[k] = sum;
+    absolute_sums[k] = static_cast<float>(absolute);
+  }
+}
+
 struct Sums {
   double difference, norm;              // squares
   unsigned long long largest_relative;  // the bits of a double that is not negative: they compare like it
 };
 
 template <class T>
-__global__ void compare(const T* x, const double* sums, const float* absolute_sums, std::int64_t count,
-                        double smallest, Sums* result) {
+__global__ void compare(const T* x, const double* sums, const float* absolute_sums,
+                        const std::int64_t* source, std::int64_t count, double smallest, Sums* result) {
   double difference = 0, norm = 0, largest = 0;
   for (std::int64_t i = first_element(); i < count; i += stride()) {
-    const double value = widen(x[i]), d = value - sums[i];
+    const std::int64_t k = source != nullptr ? source[i] : i;
+    const double value = widen(x[i]), d = value - sums[k];
     difference += d * d;
-    norm += sums[i] * sums[i];
-    const double relative = fabs(d) / (absolute_sums[i] + smallest);
+    norm += sums[k] * sums[k];
+    const double relative = fabs(d) / (absolute_sums[k] + smallest);
     largest = isfinite(value) ? fmax(largest, relative) : HUGE_VAL;
   }
   atomicAdd(&result->difference, difference);
@@ -118,15 +155,25 @@ int reference_spmm(const DeviceCsr& a, const void* b, double* sums, float* absol
   return launched != cudaSuccess ? launched : cudaDeviceSynchronize();
 }
 
+int reference_sddmm(const DeviceCsr& a, const void* x, const void* y, double* sums, float* absolute_sums,
+                    std::int64_t n) {
+  with_type(a.dtype, [&]<class T>(T*) {
+    sample<<<blocks_for(a.nnz * kTeam), kThreads>>>(a, static_cast<const T*>(x), static_cast<const T*>(y),
+                                                    sums, absolute_sums, n);
+  });
+  const cudaError_t launched = cudaGetLastError();
+  return launched != cudaSuccess ? launched : cudaDeviceSynchronize();
+}
+
 int measure_errors(const void* x, DType dtype, const double* sums, const float* absolute_sums,
-                   std::int64_t count, Errors& errors) {
+                   const std::int64_t* source, std::int64_t count, Errors& errors) {
   Sums* device = nullptr;
   Sums host{};
   cudaError_t code = cudaMalloc(&device, sizeof(Sums));
   if (code == cudaSuccess) code = cudaMemset(device, 0, sizeof(Sums));
   if (code == cudaSuccess) {
     with_type(dtype, [&]<class T>(T*) {
-      compare<<<1024, kThreads>>>(static_cast<const T*>(x), sums, absolute_sums, count,
+      compare<<<1024, kThreads>>>(static_cast<const T*>(x), sums, absolute_sums, source, count,
                                   smallest_normal(dtype), device);
     });
     code = cudaMemcpy(&host, device, sizeof(Sums), cudaMemcpyDeviceToHost);

@@ -25,6 +25,10 @@ struct DeviceCsr {
 /// correctness. One thread for each element, in the order of CSR; shares no code with the kernels.
 int reference_spmm(const DeviceCsr& a, const void* b, double* sums, float* absolute_sums, std::int64_t n);
 
+/// The same for SDDMM: X Y^T at the entries of a, in CSR order. Eight threads for each entry.
+int reference_sddmm(const DeviceCsr& a, const void* x, const void* y, double* sums, float* absolute_sums,
+                    std::int64_t n);
+
 /// How far a result is from the reference.
 struct Errors {
   /// Of all elements, |x - sum| / (absolute sum + smallest normal number): what runtime::relative_error says.
@@ -32,9 +36,10 @@ struct Errors {
   double frobenius = 0;  ///< ||x - sums|| / ||sums||
 };
 
-/// Infinite or NaN when an element is. Waits for the result.
+/// Infinite or NaN when an element is. Element i of x is compared with sum number source[i], i where `source`
+/// is null. Waits for the result.
 int measure_errors(const void* x, DType dtype, const double* sums, const float* absolute_sums,
-                   std::int64_t count, Errors& errors);
+                   const std::int64_t* source, std::int64_t count, Errors& errors);
 
 /// Reads `bytes` (a multiple of 16) `passes` times, past the L1 cache.
 int read_repeatedly(const void* from, std::size_t bytes, int passes, int blocks, void* sink);

@@ -3,12 +3,17 @@
 
 namespace sptile::tools::cuda {
 
-std::span<const std::string_view> cusparse_kernels() { return {}; }
+std::span<const std::string_view> cusparse_kernels(std::string_view) { return {}; }
 
 bool cusparse_found() { return false; }
 
 Result<std::function<Status()>> prepare_cusparse(std::string_view, const DeviceCsr&, const void*, void*,
                                                  std::int64_t) {
+  return fail(Errc::unsupported, "this build has no cuSPARSE");
+}
+
+Result<std::function<Status()>> prepare_cusparse_sddmm(const DeviceCsr&, const void*, const void*, void*,
+                                                       std::int64_t) {
   return fail(Errc::unsupported, "this build has no cuSPARSE");
 }
 

@@ -29,7 +29,8 @@ std::vector<DeviceKernel> sample_kernels() {
   std::vector<DeviceKernel> all;
   for (const auto family : {runtime::cuda::csr_sddmm_kernels, runtime::cuda::bittcf_sddmm_kernels,
                             runtime::cuda::rs_tile_sddmm_kernels, runtime::cuda::libra_spmm_sddmm_kernels,
-                            runtime::cuda::me_tcf_sddmm_kernels, runtime::cuda::bmat_sddmm_kernels})
+                            runtime::cuda::libra_sddmm_sddmm_kernels, runtime::cuda::me_tcf_sddmm_kernels,
+                            runtime::cuda::bmat_sddmm_kernels})
     for (const DeviceKernel& row : family()) all.push_back(row);
   return all;
 }

@@ -1,0 +1,93 @@
+#include "runtime/reference/element.hpp"
+
+#include <bit>
+#include <cassert>
+#include <cfloat>
+#include <cmath>
+#include <limits>
+
+#include "formats/half.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+/// Rounds a double to float, to odd: the last bit remembers that something was cut off, so rounding on to 16
+/// bits gives what rounding once would have given.
+float to_float_odd(double x) {
+  const auto nearest = static_cast<float>(x);
+  if (!std::isfinite(x) || static_cast<double>(nearest) == x) return nearest;
+  const bool away = std::fabs(static_cast<double>(nearest)) > std::fabs(x);
+  const float cut = away ? std::nextafterf(nearest, 0.0F) : nearest;
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(cut) | 1U);
+}
+
+/// Smallest normal number: rounding to the type is relative above it and absolute below.
+double smallest_normal(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return 0x1p-14;
+    case DType::f64:
+      return DBL_MIN;
+    default:
+      return FLT_MIN;  // bf16 has the exponents of f32
+  }
+}
+
+/// Half the distance from 1 to the next number.
+double unit_roundoff(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return 0x1p-11;
+    case DType::bf16:
+      return 0x1p-8;
+    case DType::f64:
+      return 0x1p-53;
+    default:
+      return 0x1p-24;
+  }
+}
+
+}  // namespace
+
+void write_element(DType dtype, void* data, std::int64_t i, double x) {
+  switch (dtype) {
+    case DType::f16:
+      static_cast<Half*>(data)[i] = to_half(to_float_odd(x));
+      break;
+    case DType::bf16:
+      static_cast<BFloat16*>(data)[i] = to_bfloat16(to_float_odd(x));
+      break;
+    case DType::f32:
+      static_cast<float*>(data)[i] = static_cast<float>(x);
+      break;
+    case DType::f64:
+      static_cast<double*>(data)[i] = x;
+      break;
+    default:
+      assert(!"a value type");
+  }
+}
+
+namespace {
+double rounded(DType dtype, double x) {
+  double storage = 0;
+  write_element(dtype, &storage, 0, x);
+  return read_element(dtype, &storage, 0);
+}
+
+}  // namespace
+
+double element_error(DType dense, double computed, double reference, double scale) {
+  const double target = rounded(dense, reference);
+  if (std::isfinite(computed) && std::isfinite(target))
+    return std::fabs(computed - reference) / (scale + smallest_normal(dense));
+  const bool same = (std::isnan(computed) && std::isnan(target)) || computed == target;
+  return same ? 0 : std::numeric_limits<double>::infinity();
+}
+
+double tolerated_sum_error(std::int64_t terms, DType dense) {
+  const double accumulator = unit_roundoff(dense == DType::f64 ? DType::f64 : DType::f32);
+  return 2 * (static_cast<double>(terms + 3) * accumulator + unit_roundoff(dense));
+}
+
+}  // namespace sptile::runtime

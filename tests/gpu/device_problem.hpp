@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/cuda/backend.hpp"
+#include "runtime/kernels.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 namespace sptile::test {
@@ -56,14 +57,30 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Instances that this device can run; of those, the ones that the environment variable
+inline std::string_view operation_of(std::string_view kernel) {
+  for (const runtime::Kernel& row : runtime::kernels())
+    if (row.name == kernel) return row.op;
+  return {};
+}
+
+/// A captured graph that can be launched.
+struct Graph {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  ~Graph() {
+    if (executable != nullptr) cudaGraphExecDestroy(executable);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+  }
+};
+
+/// Instances of an operation that this device can run; of those, the ones that the environment variable
 /// SPTILE_GPU_TEST_KERNEL names, in part: "tall".
-inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels() {
+inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels(std::string_view op = "spmm") {
   const auto device = runtime::cuda::find_device(0);
   const char* const wanted = std::getenv("SPTILE_GPU_TEST_KERNEL");
   std::vector<runtime::cuda::DeviceKernel> rows;
   for (const auto& row : runtime::cuda::device_kernels())
-    if (row.capability <= device->capability &&
+    if (row.capability <= device->capability && operation_of(row.kernel) == op &&
         (wanted == nullptr || row.kernel.find(wanted) != std::string_view::npos))
       rows.push_back(row);
   return rows;

@@ -13,15 +13,6 @@ namespace {
 
 double skewed(std::int64_t r, std::int64_t) { return r % 40 == 3 ? 0.8 : 0.03; }
 
-struct Graph {
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  ~Graph() {
-    if (executable != nullptr) cudaGraphExecDestroy(executable);
-    if (graph != nullptr) cudaGraphDestroy(graph);
-  }
-};
-
 }  // namespace
 
 TEST_CASE("cuda plan: a run can be captured in a graph and gives the same bits") {

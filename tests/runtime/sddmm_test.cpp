@@ -9,7 +9,7 @@
 #include "runtime/kernels.hpp"
 #include "runtime/reference/element.hpp"
 #include "runtime/reference/sddmm.hpp"
-#include "tests/runtime/random_problem.hpp"
+#include "tests/runtime/random_samples.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
@@ -27,31 +27,6 @@ std::vector<Kernel> sddmm_kernels() {
   return rows;
 }
 
-/// X, Y with leading dimensions, and numbers that a run may have to add to.
-struct Operands {
-  std::int64_t n = 0, ldx = 0, ldy = 0;
-  DType dtype = DType::f32;
-  formats::Array x, y, out;
-
-  Operands(const formats::Csr& a, std::int64_t features, DType type, Random& random, std::int64_t pad = 0)
-      : n(features),
-        ldx(features + pad),
-        ldy(features + 2 * pad),
-        dtype(type),
-        x(random_values(std::max<std::int64_t>(1, a.rows * ldx), type, random)),
-        y(random_values(std::max<std::int64_t>(1, a.cols * ldy), type, random)),
-        out(random_values(a.nnz() + 1, type, random)) {}
-
-  [[nodiscard]] std::vector<std::byte> out_bytes() const {
-    const auto* bytes = static_cast<const std::byte*>(out.data());
-    return {bytes, bytes + out.view().bytes()};
-  }
-  [[nodiscard]] SddmmOperands with(void* result, double alpha = 1, double beta = 0,
-                                   bool scaled = false) const {
-    return {x.data(), ldx, y.data(), ldy, result, alpha, beta, scaled};
-  }
-};
-
 std::shared_ptr<runtime::ProductPlan> planned(const runtime::PlanMatrix& matrix, const PlanOptions& options) {
   auto plan = runtime::plan_sddmm(matrix, options);
   REQUIRE_MESSAGE(plan.has_value(), plan.error().message);
@@ -59,7 +34,7 @@ std::shared_ptr<runtime::ProductPlan> planned(const runtime::PlanMatrix& matrix,
 }
 
 std::vector<std::byte> run_once(const runtime::PlanMatrix& matrix, const PlanOptions& options,
-                                const Operands& operands, double alpha = 1, double beta = 0,
+                                const Samples& operands, double alpha = 1, double beta = 0,
                                 bool scaled = false) {
   std::vector<std::byte> out = operands.out_bytes();
   REQUIRE(runtime::run(*planned(matrix, options), operands.with(out.data(), alpha, beta, scaled)));
@@ -67,7 +42,7 @@ std::vector<std::byte> run_once(const runtime::PlanMatrix& matrix, const PlanOpt
 }
 
 /// Runs one kernel and measures it; also sees that nothing behind the last number is touched.
-void check_kernel(const Kernel& kernel, const formats::Csr& a, const Operands& operands,
+void check_kernel(const Kernel& kernel, const formats::Csr& a, const Samples& operands,
                   const std::vector<std::int32_t>& order, double alpha, double beta, bool scaled) {
   CAPTURE(kernel.name);
   const Formatted formatted = format_matrix(a, kernel.format, order);
@@ -87,7 +62,7 @@ void check_kernel(const Kernel& kernel, const formats::Csr& a, const Operands& o
 
 void check_all_kernels(const formats::Csr& a, std::int64_t n, DType dense, Random& random,
                        bool permuted = false, double alpha = 1, double beta = 0, bool scaled = false) {
-  const Operands operands(a, n, dense, random, permuted ? 5 : 0);
+  const Samples operands(a, n, dense, random, permuted ? 5 : 0);
   const auto order = permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{};
   for (const Kernel& kernel : sddmm_kernels()) check_kernel(kernel, a, operands, order, alpha, beta, scaled);
 }
@@ -156,7 +131,7 @@ TEST_CASE("sddmm: the same bits for any number of threads and from every format"
   const formats::Csr a = random_matrix(200, 4000, DType::f32, random, [](std::int64_t r, std::int64_t) {
     return r == 17 ? 1 : 0.01;  // one row that is cut
   });
-  const Operands operands(a, 200, DType::f32, random);
+  const Samples operands(a, 200, DType::f32, random);
   const auto order = random_order(a.rows, random);
   for (const Kernel& kernel : sddmm_kernels()) {
     CAPTURE(kernel.name);
@@ -186,7 +161,7 @@ TEST_CASE("sddmm: a matrix without entries needs no room for the result, one wit
   for (const Kernel& kernel : sddmm_kernels()) {
     CAPTURE(kernel.name);
     const formats::Csr empty = random_matrix(9, 5, 0, DType::f32, random);
-    const Operands operands(empty, 4, DType::f32, random);
+    const Samples operands(empty, 4, DType::f32, random);
     const Formatted formatted = format_matrix(empty, kernel.format);
     CHECK(
         runtime::run(*planned(formatted.matrix(), {.n = 4, .kernel = kernel.name}), operands.with(nullptr)));
@@ -200,7 +175,7 @@ TEST_CASE("sddmm: a matrix without entries needs no room for the result, one wit
 TEST_CASE("sddmm: with beta = 0 what stood in the result does not matter") {
   Random random(7);
   const formats::Csr a = random_matrix(30, 30, 0.2, DType::f32, random);
-  Operands operands(a, 8, DType::f32, random);
+  Samples operands(a, 8, DType::f32, random);
   const Formatted formatted = format_matrix(a, "bittcf");
   const std::vector<std::byte> expected = run_once(formatted.matrix(), {.n = 8}, operands);
   for (float& x : operands.out.as<float>().first(static_cast<std::size_t>(a.nnz())))
@@ -212,7 +187,7 @@ TEST_CASE("sddmm: with beta = 0 what stood in the result does not matter") {
 TEST_CASE("sddmm: bad operands and plans of the other operation are refused before anything runs") {
   Random random(8);
   const formats::Csr a = random_matrix(20, 30, 0.3, DType::f32, random);
-  const Operands operands(a, 8, DType::f32, random);
+  const Samples operands(a, 8, DType::f32, random);
   const Formatted formatted = format_matrix(a, "csr");
   const auto plan = planned(formatted.matrix(), {.n = 8});
   std::vector<std::byte> out = operands.out_bytes();
@@ -249,7 +224,7 @@ TEST_CASE("sddmm: bad operands and plans of the other operation are refused befo
 TEST_CASE("sddmm: its result, given to a plan of SpMM, is the matrix that CSR makes of it") {
   Random random(9);
   const formats::Csr a = random_matrix(70, 90, 0.1, DType::f32, random);
-  const Operands operands(a, 24, DType::f32, random);
+  const Samples operands(a, 24, DType::f32, random);
   const Dense dense(a, 16, DType::f32, random);
   // By CSR: the sampled numbers are the values of the matrix.
   formats::Csr sampled = formats::copy(a.view());

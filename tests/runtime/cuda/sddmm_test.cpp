@@ -1,9 +1,6 @@
 // The code of the SDDMM kernels, run on the host lane by lane.
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <numeric>
-
 #include "tests/runtime/cuda/emulated_copies.hpp"
 
 #pragma GCC diagnostic push
@@ -14,7 +11,11 @@
 #include "runtime/cuda/tile8_sddmm.cu"
 #pragma GCC diagnostic pop
 
+#include "formats/convert/packed_positions.hpp"
+#include "runtime/reference/element.hpp"
+#include "runtime/reference/sddmm.hpp"
 #include "tests/runtime/cuda/emulated_product.hpp"
+#include "tests/runtime/random_samples.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
@@ -48,32 +49,6 @@ struct Problem {
   DeviceInfo device = emulated_device();
 };
 
-std::vector<double> numbers(const formats::Array& array) {
-  const formats::Array exact = formats::convert_values(array.view(), DType::f64);
-  return {exact.as<double>().begin(), exact.as<double>().end()};
-}
-
-/// The same entries, whose values are their numbers.
-formats::Csr numbered(const formats::Csr& a) {
-  std::vector<std::int32_t> as_they_stand(static_cast<std::size_t>(a.rows));
-  std::iota(as_they_stand.begin(), as_they_stand.end(), 0);
-  formats::Csr copy = formats::permute_rows(a.view(), as_they_stand);
-  copy.values = formats::Array(DType::f64, a.nnz());
-  std::iota(copy.values.as<double>().begin(), copy.values.as<double>().end(), 0);
-  return copy;
-}
-
-/// Where the entries of the CSR matrix stand in the packed order of a format.
-std::vector<std::int64_t> entries_in_order(const Formatted& formatted) {
-  std::vector<std::int64_t> entry;
-  for (std::size_t i = 0; i < formatted.data.view().layout->arrays.size(); ++i) {
-    if (!formatted.data.view().layout->arrays[i].holds_values) continue;
-    for (const double x : formatted.data.view().arrays[i].as<double>())
-      entry.push_back(static_cast<std::int64_t>(x));
-  }
-  return entry;
-}
-
 void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Problem& p, Random& random) {
   CAPTURE(kernel.kernel);
   CAPTURE(name_of(kernel.dense));
@@ -83,17 +58,11 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
   CAPTURE(p.pad);
   const auto order = p.permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{};
   const Formatted formatted = format_matrix(a, format_of(kernel), order);
-  const std::vector<std::int64_t> entry =
-      entries_in_order(format_matrix(numbered(a), format_of(kernel), order));
-  REQUIRE(std::ssize(entry) == a.nnz());
-
-  const std::int64_t ldx = p.n + p.pad, ldy = p.n + 2 * p.pad;
-  const formats::Array x = random_values(std::max<std::int64_t>(1, a.rows * ldx), kernel.dense, random);
-  const formats::Array y = random_values(std::max<std::int64_t>(1, a.cols * ldy), kernel.dense, random);
-  const formats::Array before = random_values(a.nnz() + 1, kernel.dense, random);
-  formats::Array out = random_values(a.nnz() + 1, kernel.dense, random);
-  std::memcpy(out.data(), before.data(), static_cast<std::size_t>(before.view().bytes()));
-
+  const auto packed = formats::packed_positions(formatted.data.view(), order);
+  REQUIRE(packed);
+  const Samples samples(a, p.n, kernel.dense, random, p.pad);
+  const std::vector<std::byte> before = samples.out_bytes();
+  std::vector<std::byte> out = before;
   const Schedule schedule = kernel.schedule(formatted.data.view(), formatted.order, p.n, p.device);
   std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
   if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
@@ -102,10 +71,10 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
   launch.row_order = formatted.order.empty() ? nullptr : formatted.order.data();
   launch.schedule = reinterpret_cast<const std::byte*>(bytes.data());
   launch.host = &schedule;
-  launch.x = x.data();
-  launch.ldx = ldx;
-  launch.y = y.data();
-  launch.ldy = ldy;
+  launch.x = samples.x.data();
+  launch.ldx = samples.ldx;
+  launch.y = samples.y.data();
+  launch.ldy = samples.ldy;
   launch.out = out.data();
   launch.scaled = p.scaled;
   launch.n = p.n;
@@ -115,35 +84,12 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
   CHECK(kernel.launch(launch, nullptr) == 0);
   CHECK_FALSE(EmulatedWarp::diverged);
 
-  std::vector<std::int64_t> row_of(static_cast<std::size_t>(a.nnz()));
-  for (std::int64_t r = 0; r < a.rows; ++r)
-    for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) row_of[static_cast<std::size_t>(k)] = r;
-  const double rounding = kernel.dense == DType::f16    ? 0x1p-10
-                          : kernel.dense == DType::bf16 ? 0x1p-7
-                          : kernel.dense == DType::f64  ? 1e-14
-                                                        : 2e-6;
-  const std::vector<double> xs = numbers(x), ys = numbers(y), old_out = numbers(before),
-                            result = numbers(out),
-                            values = (a.values.view().dtype == DType::none) ? std::vector<double>{}
-                                                                            : numbers(a.values);
-  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-  double worst = 0;
-  for (std::int64_t i = 0; i < a.nnz(); ++i) {
-    const std::int64_t k = entry[static_cast<std::size_t>(i)], r = row_of[static_cast<std::size_t>(k)],
-                       c = a.col_idx[k];
-    double dot = 0, size = 1e-30;
-    for (std::int64_t f = 0; f < p.n; ++f) {
-      const double product = xs[at(r * ldx + f)] * ys[at(c * ldy + f)];
-      dot += product;
-      size += std::abs(product);
-    }
-    const double factor = p.alpha * (p.scaled && !(a.values.view().dtype == DType::none) ? values[at(k)] : 1);
-    const double old = p.beta * old_out[at(i)];
-    const double error = std::abs(result[at(i)] - (factor * dot + old));
-    worst = std::max(worst, error / (std::abs(factor) * size + std::abs(old)));
-  }
-  CHECK(worst <= rounding + product_error(kernel.precision));
-  CHECK(result[at(a.nnz())] == old_out[at(a.nnz())]);
+  const double error =
+      runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), p.n, kernel.dense,
+                              samples.with(out.data(), p.alpha, p.beta, p.scaled), before.data());
+  CHECK(error <= runtime::tolerated_sum_error(p.n, kernel.dense) + product_error(kernel.precision));
+  const std::size_t end = static_cast<std::size_t>(a.nnz()) * size_of(kernel.dense);
+  CHECK(std::memcmp(out.data() + end, before.data() + end, before.size() - end) == 0);
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ constexpr std::string_view kCudaTallSummary =
 constexpr std::string_view kCudaBulkSummary =
     "16x8 tiles on tensor cores, rows of B by bulk copies, persistent balanced blocks";
 constexpr std::string_view kCudaHybridSummary = "tiles on tensor cores, residual rows on CUDA cores";
+constexpr std::string_view kCudaLibraSummary =
+    "tiles on tensor cores, then the residual rows on CUDA cores, added to what is there";
 constexpr std::string_view kLibraSummary = "tile rows decoded into short rows, then the residual rows";
 constexpr std::string_view kCudaRowSampleSummary = "dot products on CUDA cores, balanced runs of entries";
 constexpr std::string_view kCudaTileSampleSummary =
@@ -61,6 +63,7 @@ constexpr Kernel kKernels[] = {
     {"cuda.bittcf.mma", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.bittcf.staged", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaStagedSummary},
     {"cuda.rs_tile.mma", "spmm", "rs_tile", Device::cuda, "sm_80", true, kCudaHybridSummary},
+    {"cuda.libra_spmm.mma", "spmm", "libra_spmm", Device::cuda, "sm_80", true, kCudaLibraSummary},
     {"cuda.tall.staged", "spmm", "tall", Device::cuda, "sm_80", true, kCudaTallSummary},
     {"cuda.csr.sddmm", "sddmm", "csr", Device::cuda, "sm_80", true, kCudaRowSampleSummary},
     {"cuda.bittcf.sddmm", "sddmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSampleSummary},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <vector>
 
 #include "formats/layout/csr.hpp"
 #include "runtime/cuda/csr_spmm.cuh"
@@ -17,14 +18,15 @@ using Tuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 6 : 9>;
 constexpr std::int64_t kMostSlicesInY = 65535;
 
 template <class Value, class Dense>
-CsrArguments<Value, Dense> arguments_of(const Launch& launch, const CsrGeometry& geometry) {
+CsrArguments<Value, Dense> arguments_of(const CsrArrays& arrays, const Launch& launch,
+                                        const CsrGeometry& geometry) {
   using Acc = typename Accumulator<Dense>::Type;
-  const auto& arrays = launch.format.arrays;
   const auto& numbers = launch.host->numbers;
   CsrArguments<Value, Dense> a;
-  a.row_ptr = static_cast<const std::int64_t*>(arrays[static_cast<int>(formats::CsrArray::row_ptr)].data);
-  a.columns = static_cast<const std::int32_t*>(arrays[static_cast<int>(formats::CsrArray::col_idx)].data);
-  a.values = static_cast<const Value*>(arrays[static_cast<int>(formats::CsrArray::values)].data);
+  a.row_ptr = arrays.row_ptr;
+  a.columns = arrays.columns;
+  a.values = static_cast<const Value*>(arrays.values);
+  a.row_ids = arrays.row_ids;
   a.row_order = launch.row_order;
   a.runs = reinterpret_cast<const CsrRun*>(launch.schedule + numbers[kRunsOffset]);
   a.pieces = reinterpret_cast<const CsrPiece*>(launch.schedule + numbers[kPiecesOffset]);
@@ -52,8 +54,9 @@ bool is_aligned(const Launch& launch) {
 }
 
 template <class Value, class Dense, int kLanes, bool kAligned>
-int launch_kernel(const Launch& launch, const CsrGeometry& geometry, void* stream) {
-  const CsrArguments<Value, Dense> arguments = arguments_of<Value, Dense>(launch, geometry);
+int launch_kernel(const CsrArrays& arrays, const Launch& launch, const CsrGeometry& geometry, void* stream) {
+  const CsrArguments<Value, Dense> arguments = arguments_of<Value, Dense>(arrays, launch, geometry);
+  if (arguments.item_count == 0) return cudaSuccess;
   constexpr int kThreads = Tuning<Dense>::kThreads;
   constexpr std::int64_t kGroups = kThreads / kLanes;
   const std::int64_t y = std::min(geometry.slices, kMostSlicesInY);
@@ -64,51 +67,85 @@ int launch_kernel(const Launch& launch, const CsrGeometry& geometry, void* strea
 }
 
 template <class Value, class Dense, int kLanes>
-int launch_lanes(const Launch& launch, const CsrGeometry& geometry, void* stream) {
-  return is_aligned<Dense>(launch) ? launch_kernel<Value, Dense, kLanes, true>(launch, geometry, stream)
-                                   : launch_kernel<Value, Dense, kLanes, false>(launch, geometry, stream);
+int launch_lanes(const CsrArrays& arrays, const Launch& launch, const CsrGeometry& geometry, void* stream) {
+  return is_aligned<Dense>(launch)
+             ? launch_kernel<Value, Dense, kLanes, true>(arrays, launch, geometry, stream)
+             : launch_kernel<Value, Dense, kLanes, false>(arrays, launch, geometry, stream);
+}
+
+template <class Value, class Dense>
+int launch_arrays(const CsrArrays& arrays, const Launch& launch, void* stream) {
+  const CsrGeometry geometry{static_cast<int>(launch.host->numbers[kGridLanes]),
+                             launch.host->numbers[kGridSlices]};
+  if (geometry.lanes == 8) return launch_lanes<Value, Dense, 8>(arrays, launch, geometry, stream);
+  if (geometry.lanes == 16) return launch_lanes<Value, Dense, 16>(arrays, launch, geometry, stream);
+  return launch_lanes<Value, Dense, 32>(arrays, launch, geometry, stream);
 }
 
 template <class Value, class Dense>
 int launch_csr(const Launch& launch, void* stream) noexcept {
-  const CsrGeometry geometry{static_cast<int>(launch.host->numbers[kGridLanes]),
-                             launch.host->numbers[kGridSlices]};
-  if (geometry.lanes == 8) return launch_lanes<Value, Dense, 8>(launch, geometry, stream);
-  if (geometry.lanes == 16) return launch_lanes<Value, Dense, 16>(launch, geometry, stream);
-  return launch_lanes<Value, Dense, 32>(launch, geometry, stream);
+  const formats::CsrView csr = formats::as_csr(launch.format);
+  return launch_arrays<Value, Dense>({csr.row_ptr.data(), csr.col_idx.data(), csr.values.data}, launch,
+                                     stream);
 }
 
 template <DType kDense>
 Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
                   const DeviceInfo& device) {
-  return csr_schedule(host, kDense, n, device);
+  return csr_schedule({formats::as_csr(host).row_ptr}, kDense, n, device);
 }
+
+template <class Dense>
+constexpr DType kTypeOf = std::is_same_v<Dense, float>    ? DType::f32
+                          : std::is_same_v<Dense, double> ? DType::f64
+                          : std::is_same_v<Dense, __half> ? DType::f16
+                                                          : DType::bf16;
+
+struct Instance {
+  DeviceKernel row;
+  int (*launch)(const CsrArrays&, const Launch&, void* stream);
+};
 
 /// A pattern runs as a matrix of its dense type without values.
 template <class Value, class Dense>
-constexpr DeviceKernel row(DType values, Precision precision) {
-  constexpr DType kDense = std::is_same_v<Dense, float>    ? DType::f32
-                           : std::is_same_v<Dense, double> ? DType::f64
-                           : std::is_same_v<Dense, __half> ? DType::f16
-                                                           : DType::bf16;
-  return {"cuda.csr.rows", values, kDense, precision, 80, true, schedule<kDense>, launch_csr<Value, Dense>};
+constexpr Instance instance(DType values, Precision precision) {
+  constexpr DType kDense = kTypeOf<Dense>;
+  return {{"cuda.csr.rows", values, kDense, precision, 80, true, schedule<kDense>, launch_csr<Value, Dense>},
+          launch_arrays<Value, Dense>};
 }
 
-constexpr DeviceKernel kRows[] = {
-    row<float, float>(DType::f32, Precision::fp32),
-    row<float, float>(DType::none, Precision::fp32),
-    row<double, double>(DType::f64, Precision::fp64),
-    row<double, double>(DType::none, Precision::fp64),
-    row<__half, float>(DType::f16, Precision::fp32),
-    row<__half, __half>(DType::f16, Precision::fp16),
-    row<__half, __half>(DType::none, Precision::fp16),
-    row<__nv_bfloat16, float>(DType::bf16, Precision::fp32),
-    row<__nv_bfloat16, __nv_bfloat16>(DType::bf16, Precision::bf16),
-    row<__nv_bfloat16, __nv_bfloat16>(DType::none, Precision::bf16),
+constexpr Instance kInstances[] = {
+    instance<float, float>(DType::f32, Precision::fp32),
+    instance<float, float>(DType::none, Precision::fp32),
+    instance<double, double>(DType::f64, Precision::fp64),
+    instance<double, double>(DType::none, Precision::fp64),
+    instance<__half, float>(DType::f16, Precision::fp32),
+    instance<__half, __half>(DType::f16, Precision::fp16),
+    instance<__half, __half>(DType::none, Precision::fp16),
+    instance<__nv_bfloat16, float>(DType::bf16, Precision::fp32),
+    instance<__nv_bfloat16, __nv_bfloat16>(DType::bf16, Precision::bf16),
+    instance<__nv_bfloat16, __nv_bfloat16>(DType::none, Precision::bf16),
 };
+
+std::vector<DeviceKernel> rows_of_table() {
+  std::vector<DeviceKernel> rows;
+  for (const Instance& instance : kInstances) rows.push_back(instance.row);
+  return rows;
+}
 
 }  // namespace
 
-std::span<const DeviceKernel> csr_kernels() { return kRows; }
+std::span<const DeviceKernel> csr_kernels() {
+  static const std::vector<DeviceKernel> rows = rows_of_table();
+  return rows;
+}
+
+int launch_rows(DType values, DType dense, const CsrArrays& arrays, const Launch& launch,
+                void* stream) noexcept {
+  for (const Instance& instance : kInstances)
+    if (instance.row.values == values && instance.row.dense == dense)
+      return instance.launch(arrays, launch, stream);
+  return cudaErrorInvalidValue;
+}
 
 }  // namespace sptile::runtime::cuda

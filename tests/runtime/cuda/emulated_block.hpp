@@ -149,7 +149,7 @@ inline void follow_previous_kernel() {}
 template <auto kKernel, class... Args>
 int start_kernel(const LaunchShape& shape, const DeviceInfo&, cudaStream_t, const Args&... args) {
   test::launch(
-      shape.blocks.x, shape.threads, [&] { kKernel(args...); },
+      shape.blocks, shape.threads, [&] { kKernel(args...); },
       [&] { test::emulated_block.clear(shape.shared_bytes); });
   return 0;
 }

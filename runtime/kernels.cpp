@@ -19,6 +19,12 @@ constexpr std::string_view kCudaBulkSummary =
 constexpr std::string_view kCudaHybridSummary = "tiles on tensor cores, residual rows on CUDA cores";
 constexpr std::string_view kCudaLibraSummary =
     "tiles on tensor cores, then the residual rows on CUDA cores, added to what is there";
+constexpr std::string_view kCudaStreamsSummary =
+    "the same, balanced and scheduled as in Libra: segments added by atomics, on one stream or two";
+constexpr std::string_view kCudaSequentialSummary = "the same, always on one stream";
+constexpr std::string_view kCudaConcurrentSummary = "the same, always on two streams";
+constexpr std::string_view kCudaUncutSummary =
+    "the same, on one stream or two, without cutting windows or rows";
 constexpr std::string_view kLibraSummary = "tile rows decoded into short rows, then the residual rows";
 constexpr std::string_view kCudaRowSampleSummary = "dot products on CUDA cores, balanced runs of entries";
 constexpr std::string_view kCudaTileSampleSummary =
@@ -63,6 +69,12 @@ constexpr Kernel kKernels[] = {
     {"cuda.bittcf.mma", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.bittcf.staged", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaStagedSummary},
     {"cuda.rs_tile.mma", "spmm", "rs_tile", Device::cuda, "sm_80", true, kCudaHybridSummary},
+    {"cuda.libra_spmm.uncut", "spmm", "libra_spmm", Device::cuda, "sm_80", false, kCudaUncutSummary},
+    {"cuda.libra_spmm.concurrent", "spmm", "libra_spmm", Device::cuda, "sm_80", false,
+     kCudaConcurrentSummary},
+    {"cuda.libra_spmm.sequential", "spmm", "libra_spmm", Device::cuda, "sm_80", false,
+     kCudaSequentialSummary},
+    {"cuda.libra_spmm.streams", "spmm", "libra_spmm", Device::cuda, "sm_80", false, kCudaStreamsSummary},
     {"cuda.libra_spmm.mma", "spmm", "libra_spmm", Device::cuda, "sm_80", true, kCudaLibraSummary},
     {"cuda.tall.staged", "spmm", "tall", Device::cuda, "sm_80", true, kCudaTallSummary},
     {"cuda.csr.sddmm", "sddmm", "csr", Device::cuda, "sm_80", true, kCudaRowSampleSummary},

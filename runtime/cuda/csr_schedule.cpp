@@ -26,7 +26,7 @@ CsrGeometry geometry_of(std::int64_t n, int vector) {
 
 struct Targets {
   std::int64_t run, piece;
-  bool in_step;
+  bool in_step, cut = true;
 };
 
 /// Makes enough parts to keep the device balanced, and none longer than that needs.
@@ -44,8 +44,12 @@ struct Part {
   std::vector<CsrSplit> splits;
 };
 
+constexpr std::int64_t kMostRunEntries = (1 << 24) - 1;  ///< that a CsrRun can count
+
 /// Rows a little over the target stay whole: two pieces cost more than the imbalance.
-bool is_long(std::int64_t entries, const Targets& target) { return 2 * entries > 3 * target.piece; }
+bool is_long(std::int64_t entries, const Targets& target) {
+  return target.cut ? 2 * entries > 3 * target.piece : entries > kMostRunEntries;
+}
 
 void split_row(std::int64_t row, std::int64_t entry, std::int64_t entries, std::int64_t target, Part& part) {
   const std::int64_t pieces = (entries + target - 1) / target;
@@ -132,7 +136,9 @@ void store(Schedule& schedule, const std::vector<T>& items, CsrNumber offset, Cs
 Schedule csr_schedule(const CsrRows& rows, DType dense, std::int64_t n, const DeviceInfo& device) {
   const int vector = csr_vector(dense);
   const CsrGeometry geometry = geometry_of(n, vector);
-  const Part part = schedule_all(rows, targets(rows.rows(), rows.entries(), geometry.lanes, device));
+  Targets target = targets(rows.rows(), rows.entries(), geometry.lanes, device);
+  target.cut = rows.cut;
+  const Part part = schedule_all(rows, target);
   Schedule schedule;
   store(schedule, part.runs, kRunsOffset, kRuns);
   store(schedule, part.pieces, kPiecesOffset, kPieces);

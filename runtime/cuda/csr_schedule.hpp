@@ -59,6 +59,7 @@ constexpr int csr_vector(DType dense) { return static_cast<int>(16 / size_of(den
 /// Rows that are multiplied, row r with the entries row_ptr[r] to row_ptr[r + 1].
 struct CsrRows {
   std::span<const std::int64_t> row_ptr;
+  bool cut = true;  ///< long ones, in pieces
   [[nodiscard]] std::int64_t rows() const { return std::ssize(row_ptr) - 1; }
   [[nodiscard]] std::int64_t entries() const { return row_ptr.back() - row_ptr.front(); }
 };

@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstdint>
 
+#include "runtime/cuda/atomic_add.cuh"
 #include "runtime/cuda/csr_schedule.hpp"
 #include "runtime/cuda/number.cuh"
 #include "runtime/cuda/ptx.cuh"
@@ -21,6 +22,7 @@ struct CsrTuning {
   static constexpr int kThreads = kThreadsPerBlock;
   static constexpr int kUnroll = kRowsInFlight;  ///< even
   static constexpr int kBlocksPerSm = kLeastBlocks;
+  static constexpr bool kAdds = false;  ///< knows rows that others add to at the same time
 };
 
 template <class Value, class Dense>
@@ -30,6 +32,7 @@ struct CsrArguments {
   const std::int32_t* columns;
   const Value* values;          ///< null: ones
   const std::int32_t* row_ids;  ///< of the rows; ~id: the result is added to what is there; null: 0, 1, ...
+  const std::uint8_t* row_atomic;  ///< of kernels that add: 1 where others add to the same row
   const std::int32_t* row_order;
   const CsrRun* runs;
   const CsrPiece* pieces;
@@ -104,6 +107,17 @@ struct LaneColumns {
     return raw;
   }
 
+  /// Adds alpha * sum as others do at the same time.
+  __device__ void add(Dense* row, const Acc (&sum)[kVector], Acc alpha) const {
+    if constexpr (kAligned) {
+      if (last >= 0) add_four(row, sum, alpha);
+    } else {
+#pragma unroll
+      for (int e = 0; e < kVector; ++e)
+        if (e * kStep <= last) atomicAdd(row + e * kStep, alpha * sum[e]);
+    }
+  }
+
   /// Writes alpha * sum + beta * C.
   __device__ void store(Dense* row, const Acc (&sum)[kVector], Acc alpha, Acc beta) const {
     Acc result[kVector];
@@ -136,6 +150,7 @@ struct CsrWork {
   int entries = 0;
   int rows = 0;
   bool piece = false;
+  std::int32_t row = 0;  ///< first of them
 };
 
 /// One group of lanes and its part of the block's shared memory. The groups of a warp go through their
@@ -185,7 +200,7 @@ class CsrGroup {
     } else if (item_ < a_.item_count) {
       const CsrRun run = a_.runs[item_ - a_.piece_count];
       work = {run.entry, static_cast<int>(run.entries_and_rows >> 8),
-              static_cast<int>(run.entries_and_rows & 0xFF), false};
+              static_cast<int>(run.entries_and_rows & 0xFF), false, run.row};
       for (int r = lane_; r < work.rows; r += kLanes) {
         const std::int32_t row = run.row + r;
         shared_.ends[r] = {static_cast<std::int32_t>(a_.row_ptr[row + 1] - run.entry), place(row)};
@@ -202,9 +217,13 @@ class CsrGroup {
     return row < 0 ? ~a_.row_order[~row] : a_.row_order[row];
   }
 
-  __device__ void store(std::int32_t to, const Acc (&sum)[kVector]) const {
+  /// Writes the row with a number, which goes to `to`, or adds to it.
+  __device__ void store(std::int32_t number, std::int32_t to, const Acc (&sum)[kVector]) const {
     const bool adds = to < 0;
-    columns_.store(c_ + (adds ? ~to : to) * a_.ldc, sum, a_.alpha, adds ? Acc(1) : a_.beta);
+    Dense* const row = c_ + (adds ? ~to : to) * a_.ldc;
+    if constexpr (Tuning::kAdds)
+      if (a_.row_atomic[number] != 0) return columns_.add(row, sum, a_.alpha);
+    columns_.store(row, sum, a_.alpha, adds ? Acc(1) : a_.beta);
   }
 
   __device__ Acc* partial(std::int64_t piece) const {
@@ -235,7 +254,7 @@ class CsrGroup {
 #pragma unroll
       for (int e = 0; e < kVector; ++e) __stcg(to + e, sum[e]);
     } else {
-      store(shared_.ends[row].row, sum);
+      store(work.row + row, shared_.ends[row].row, sum);
     }
   }
 
@@ -313,7 +332,7 @@ class CsrGroup {
 #pragma unroll
       for (int e = 0; e < kVector; ++e) sum[e] += __ldcg(from + e);
     }
-    store(place(split.row), sum);
+    store(split.row, place(split.row), sum);
     if (lane_ == 0) *arrived = 0;
   }
 

@@ -15,8 +15,9 @@ std::span<const DeviceKernel> csr_kernels();
 struct CsrArrays {
   const std::int64_t* row_ptr;
   const std::int32_t* columns;
-  const void* values;                     ///< null: ones
-  const std::int32_t* row_ids = nullptr;  ///< of the rows; ~id: the result is added to C; null: 0, 1, ...
+  const void* values;                        ///< null: ones
+  const std::int32_t* row_ids = nullptr;     ///< of the rows; ~id: the result is added to C; null: 0, 1, ...
+  const std::uint8_t* row_atomic = nullptr;  ///< for kernels that add: 1 where others add to the same row
 };
 
 /// Enqueues the same kernels for a part of a matrix, none when it has no rows. Gives a cudaError_t.

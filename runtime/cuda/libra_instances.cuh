@@ -13,17 +13,31 @@
 
 namespace sptile::runtime::cuda {
 
-/// Parts of the schedule.
-inline constexpr std::size_t kTilesPart = 0, kRowsPart = 1;
+/// The TC part of libra_spmm.
+struct LibraTiles {
+  static constexpr std::string_view kDirect = "cuda.libra_spmm.mma", kStaged = kDirect;
+  using Source = Mask8;
+  static constexpr auto schedule = schedule_libra_tiles;
 
-/// Enqueues the residual part.
-inline int launch_residual(DType values, DType dense, const Launch& launch, void* stream) noexcept {
+  static void bind(const Launch& launch, TileTask& task, ShortTask&) {
+    const formats::LibraSpmmView a = formats::as_libra_spmm(launch.format);
+    const auto& numbers = launch.host->numbers;
+    const auto ids = [&](TileNumber at) {
+      return reinterpret_cast<const std::int32_t*>(launch.schedule + numbers[at]);
+    };
+    task.arrays = {a.col_id.data(), a.bitmap.data(), a.values.data, a.values.bytes()};
+    task.window_tile = numbers[kWindowTileAt] < 0 ? a.row_window_offset.data() : ids(kWindowTileAt);
+    if (numbers[kWindowRowAt] >= 0) task.window_row = ids(kWindowRowAt);
+  }
+};
+
+/// The residual rows of a launch of that part.
+inline CsrArrays residual_arrays(const Launch& launch) {
   const formats::LibraSpmmView a = formats::as_libra_spmm(launch.format);
   const auto& numbers = launch.host->numbers;
-  const CsrArrays arrays{reinterpret_cast<const std::int64_t*>(launch.schedule + numbers[kRowEntriesAt]),
-                         a.residual_col_id.data(), a.residual_values.data,
-                         reinterpret_cast<const std::int32_t*>(launch.schedule + numbers[kRowIdsAt])};
-  return launch_rows(values, dense, arrays, launch, stream);
+  return {reinterpret_cast<const std::int64_t*>(launch.schedule + numbers[kRowEntriesAt]),
+          a.residual_col_id.data(), a.residual_values.data,
+          reinterpret_cast<const std::int32_t*>(launch.schedule + numbers[kRowIdsAt])};
 }
 
 /// One row of the table; `Tiles` is the instance for the TC part.
@@ -40,7 +54,8 @@ struct HybridInstance {
   static int launch(const Launch& launch, void* stream) noexcept {
     const int code = Tiles::launch(launch_of_part(launch, kTilesPart), stream);
     if (code != cudaSuccess) return code;
-    return launch_residual(kValues, kDense, launch_of_part(launch, kRowsPart), stream);
+    const Launch rows = launch_of_part(launch, kRowsPart);
+    return launch_rows(kValues, kDense, residual_arrays(rows), rows, stream);
   }
 };
 

@@ -9,8 +9,11 @@
 
 namespace sptile::runtime::cuda {
 
+/// Parts of the schedule of the whole.
+inline constexpr std::size_t kTilesPart = 0, kRowsPart = 1;
+
 /// Places of the numbers that are added to those of CsrNumber. `..._at` are byte offsets in Schedule::bytes.
-enum LibraRowsNumber { kRowIdsAt = 14, kRowEntriesAt = 15 };
+enum LibraRowsNumber { kRowIdsAt = 13, kRowEntriesAt, kRowAtomicAt };
 
 /// The rows that the residual part has to write, ascending: those with residual entries, and all rows of
 /// windows without tiles. Rows of windows with tiles are written as ~row: the tiles' sums are there before.

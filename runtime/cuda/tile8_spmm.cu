@@ -1,19 +1,12 @@
 #include "runtime/cuda/tile8_spmm.hpp"
 
 #include "formats/layout/bittcf.hpp"
-#include "formats/layout/libra_spmm.hpp"
 #include "formats/layout/rs_tile.hpp"
 #include "runtime/cuda/libra_instances.cuh"
 #include "runtime/cuda/tile_instances.cuh"
 
 namespace sptile::runtime::cuda {
 namespace {
-
-struct Sizes8 {
-  static constexpr int kSingle = 96, kF32x1 = 80, kF32x2 = 96, kF16x1 = 80, kF16x2 = 120, kF64x1 = 96,
-                       kF64x2 = 128;
-  static constexpr int kStagedWarps = 16, kWidestF32 = 2, kWidestWarps = 16;
-};
 
 struct BitTcf {
   static constexpr std::string_view kDirect = "cuda.bittcf.mma", kStaged = "cuda.bittcf.staged";
@@ -50,31 +43,13 @@ struct RsTile {
   }
 };
 
-/// The TC part of libra_spmm.
-struct Libra {
-  static constexpr std::string_view kDirect = "cuda.libra_spmm.mma", kStaged = kDirect;
-  using Source = Mask8;
-  static constexpr auto schedule = schedule_libra_tiles;
-
-  static void bind(const Launch& launch, TileTask& task, ShortTask&) {
-    const formats::LibraSpmmView a = formats::as_libra_spmm(launch.format);
-    const auto& numbers = launch.host->numbers;
-    const auto ids = [&](TileNumber at) {
-      return reinterpret_cast<const std::int32_t*>(launch.schedule + numbers[at]);
-    };
-    task.arrays = {a.col_id.data(), a.bitmap.data(), a.values.data, a.values.bytes()};
-    task.window_tile = numbers[kWindowTileAt] < 0 ? a.row_window_offset.data() : ids(kWindowTileAt);
-    if (numbers[kWindowRowAt] >= 0) task.window_row = ids(kWindowRowAt);
-  }
-};
-
 }  // namespace
 
 std::span<const DeviceKernel> bittcf_kernels() { return tile_rows<DirectFamily<BitTcf, Sizes8>>(); }
 std::span<const DeviceKernel> bittcf_staged_kernels() { return tile_rows<StagedFamily<BitTcf, Sizes8>>(); }
 std::span<const DeviceKernel> rs_tile_kernels() { return tile_rows<DirectFamily<RsTile, Sizes8>>(); }
 std::span<const DeviceKernel> libra_kernels() {
-  return tile_rows<HybridFamily<StagedFamily<Libra, Sizes8>>>();
+  return tile_rows<HybridFamily<StagedFamily<LibraTiles, Sizes8>>>();
 }
 
 }  // namespace sptile::runtime::cuda

@@ -15,4 +15,13 @@ std::span<const DeviceKernel> rs_tile_kernels();
 /// Tiles, then the residual rows by the csr kernel.
 std::span<const DeviceKernel> libra_kernels();
 
+/// The same with Libra's own balance and scheduling.
+std::span<const DeviceKernel> libra_streams_kernels();
+
+struct Sizes8 {
+  static constexpr int kSingle = 96, kF32x1 = 80, kF32x2 = 96, kF16x1 = 80, kF16x2 = 120, kF64x1 = 96,
+                       kF64x2 = 128;
+  static constexpr int kStagedWarps = 16, kWidestF32 = 2, kWidestWarps = 16;
+};
+
 }  // namespace sptile::runtime::cuda

@@ -8,6 +8,7 @@
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include "runtime/cuda/csr_spmm.cu"
+#include "runtime/cuda/libra_streams_spmm.cu"
 #include "runtime/cuda/tile8_spmm.cu"
 #pragma GCC diagnostic pop
 
@@ -20,6 +21,13 @@ using runtime::cuda::DeviceKernel;
 using runtime::cuda::Schedule;
 
 namespace {
+
+std::vector<DeviceKernel> libra_kernels() {
+  std::vector<DeviceKernel> all;
+  for (const auto family : {runtime::cuda::libra_kernels, runtime::cuda::libra_streams_kernels})
+    for (const DeviceKernel& row : family()) all.push_back(row);
+  return all;
+}
 
 struct Case {
   int threshold = 3;
@@ -86,7 +94,7 @@ TEST_CASE("csr kernel: every instance multiplies an uneven matrix, long rows in 
 
 TEST_CASE("libra_spmm kernels: every instance, every kind of window, at every threshold") {
   Random random(2);
-  for (const DeviceKernel& kernel : runtime::cuda::libra_kernels())
+  for (const DeviceKernel& kernel : libra_kernels())
     for (const int threshold : {1, 3, 9})
       for (const double beta : {0.0, 2.0})
         check_product(
@@ -97,7 +105,7 @@ TEST_CASE("libra_spmm kernels: every instance, every kind of window, at every th
 
 TEST_CASE("libra_spmm kernels: any number of columns, any leading dimension") {
   Random random(3);
-  for (const DeviceKernel& kernel : runtime::cuda::libra_kernels())
+  for (const DeviceKernel& kernel : libra_kernels())
     for (const auto& [n, pad] : kRagged)
       if (kernel.values != DType::none || n == 17)
         check_product(kernel, mixed_matrix(40, 50, kernel.values, random),
@@ -106,13 +114,14 @@ TEST_CASE("libra_spmm kernels: any number of columns, any leading dimension") {
 
 TEST_CASE("libra_spmm kernels: long windows and long residual rows in pieces") {
   Random random(4);
-  for (const DeviceKernel& kernel : runtime::cuda::libra_kernels()) {
+  for (const DeviceKernel& kernel : libra_kernels()) {
     if (kernel.dense != DType::f32) continue;
     const formats::Csr a = random_matrix(24, 1500, kernel.values, random, [](std::int64_t r, std::int64_t c) {
       if (r == 9 || r == 20) return 0.95;
       return r / 8 == 1 && c < 900 ? 0.5 : 0.02;
     });
     const Schedule schedule = check_product(kernel, a, {.n = 40, .beta = 3}, random);
+    if (kernel.kernel != "cuda.libra_spmm.mma") continue;
     CHECK(schedule.parts[0].numbers[runtime::cuda::kSplitCount] > 0);
     CHECK(schedule.parts[1].numbers[runtime::cuda::kSplits] > 0);
   }
@@ -128,4 +137,27 @@ TEST_CASE("libra_spmm kernels: a part without work is not started") {
   CHECK(rows.parts[0].numbers[runtime::cuda::kItemCount] == 0);
   for (const auto& [m, k] : {std::pair{19, 7}, {0, 7}, {9, 0}})
     check_product(kernel, random_matrix(m, k, 0, kernel.values, random), {.n = 8, .beta = 3}, random);
+}
+
+TEST_CASE("libra_spmm kernels: segments that others add to, and those that nobody else does") {
+  Random random(6);
+  for (const DeviceKernel& kernel : runtime::cuda::libra_streams_kernels())
+    for (const double beta : {0.0, 1.0, -2.0})
+      for (const int sm_count : {1, 132}) {
+        const formats::Csr a =
+            random_matrix(48, 700, kernel.values, random, [](std::int64_t r, std::int64_t c) {
+              if (r < 8) return c < 600 ? 0.5 : 0.05;        // both parts, cut
+              if (r < 16) return c % 50 == 0 ? 0.8 : 0.001;  // both, not cut
+              if (r < 24) return r == 20 ? 0.3 : 0.002;      // a long row alone
+              return r < 32 ? 0.0 : r < 40 ? 0.003 : 0.6;    // nothing, short rows, tiles alone
+            });
+        const Schedule schedule = check_product(
+            kernel, a,
+            {.n = 36, .pad = 4, .permuted = sm_count == 1, .alpha = 2, .beta = beta, .sm_count = sm_count},
+            random);
+        const bool beside = kernel.kernel != "cuda.libra_spmm.sequential" &&
+                            (sm_count > 1 || kernel.kernel == "cuda.libra_spmm.concurrent");
+        CHECK(schedule.two_streams == beside);
+        CHECK(schedule.numbers[runtime::cuda::kScaledRows] > 0);
+      }
 }

@@ -99,6 +99,10 @@ bool runs_on_a_device(const Kernel& kernel) {
 
 std::span<const Kernel> kernels() { return kKernels; }
 
+bool is_wanted(const Kernel& kernel, std::string_view name) {
+  return name.empty() ? kernel.deterministic : kernel.name == name;
+}
+
 bool available(const Kernel& kernel) {
   if (kernel.device == Device::cuda) return runs_on_a_device(kernel);
   const Isa* isa = find_isa(kernel.isa);
@@ -109,8 +113,8 @@ const Kernel* find_kernel(std::string_view op, std::string_view format, Device d
                           std::string_view name) {
   const Kernel* best = nullptr;
   for (const Kernel& kernel : kKernels)
-    if (kernel.op == op && kernel.format == format && kernel.device == device &&
-        (name.empty() || kernel.name == name) && available(kernel))
+    if (kernel.op == op && kernel.format == format && kernel.device == device && is_wanted(kernel, name) &&
+        available(kernel))
       best = &kernel;
   return best;
 }

@@ -50,7 +50,7 @@ Status resolve(const Question& question, const PlanMatrix& a, Candidate& candida
 bool is_offered(const Kernel& kernel, const PlanMatrix& a, const PlanOptions& options) {
   if (kernel.op != "spmm" || kernel.format != a.format.layout->name || kernel.device != options.device)
     return false;
-  if (options.device == Device::cuda) return options.kernel.empty() || kernel.name == options.kernel;
+  if (options.device == Device::cuda) return is_wanted(kernel, options.kernel);
   return &kernel == find_kernel("spmm", a.format.layout->name, Device::cpu, options.kernel);
 }
 
@@ -137,7 +137,7 @@ const Candidate* chosen_of(std::span<const Candidate> list) {
 }
 
 Result<std::shared_ptr<ProductPlan>> plan_spmm(std::span<const PlanMatrix> matrices,
-                                            const PlanOptions& options) {
+                                               const PlanOptions& options) {
   const auto list = predict_spmm(matrices, options);
   if (!list) return tl::unexpected(list.error());
   const Candidate* const best = chosen_of(*list);

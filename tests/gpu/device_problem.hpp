@@ -75,6 +75,13 @@ inline std::string format_of(std::string_view kernel) {
   return std::string(kernel.substr(begin, kernel.find('.', begin) - begin));
 }
 
+/// True when a kernel gives the same bits each time.
+inline bool is_deterministic(const runtime::cuda::DeviceKernel& row) {
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if (kernel.name == row.kernel) return kernel.deterministic;
+  return false;
+}
+
 inline std::string label(const runtime::cuda::DeviceKernel& row) {
   return std::string(row.kernel) + " " + std::string(name_of(row.values)) + " x " +
          std::string(name_of(row.dense)) + " precision " + std::to_string(static_cast<int>(row.precision));

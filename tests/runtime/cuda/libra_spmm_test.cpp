@@ -155,9 +155,7 @@ TEST_CASE("libra_spmm kernels: segments that others add to, and those that nobod
             kernel, a,
             {.n = 36, .pad = 4, .permuted = sm_count == 1, .alpha = 2, .beta = beta, .sm_count = sm_count},
             random);
-        const bool beside = kernel.kernel != "cuda.libra_spmm.sequential" &&
-                            (sm_count > 1 || kernel.kernel == "cuda.libra_spmm.concurrent");
-        CHECK(schedule.two_streams == beside);
+        CHECK(schedule.two_streams == (kernel.kernel != "cuda.libra_spmm.sequential"));
         CHECK(schedule.numbers[runtime::cuda::kScaledRows] > 0);
       }
 }

@@ -75,6 +75,7 @@ constexpr Kernel kKernels[] = {
     {"cuda.libra_spmm.sequential", "spmm", "libra_spmm", Device::cuda, "sm_80", false,
      kCudaSequentialSummary},
     {"cuda.libra_spmm.streams", "spmm", "libra_spmm", Device::cuda, "sm_80", false, kCudaStreamsSummary},
+    {"cuda.libra_sddmm.mma", "spmm", "libra_sddmm", Device::cuda, "sm_80", true, kCudaLibraSummary},
     {"cuda.libra_spmm.mma", "spmm", "libra_spmm", Device::cuda, "sm_80", true, kCudaLibraSummary},
     {"cuda.tall.staged", "spmm", "tall", Device::cuda, "sm_80", true, kCudaTallSummary},
     {"cuda.csr.sddmm", "sddmm", "csr", Device::cuda, "sm_80", true, kCudaRowSampleSummary},

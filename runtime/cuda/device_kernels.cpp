@@ -16,12 +16,11 @@ using Rows = std::span<const DeviceKernel> (*)();
 
 /// A family of kernels adds its function here, and its kernels to runtime/kernels.cpp.
 constexpr std::initializer_list<Rows> kFamilies = {
-    csr_kernels,           bittcf_kernels,        bittcf_staged_kernels,
-    rs_tile_kernels,       me_tcf_kernels,        bmat_kernels,
-    bmat_staged_kernels,   bmat_bulk_kernels,     tall_kernels,
-    libra_streams_kernels, libra_kernels,         csr_sddmm_kernels,
-    bittcf_sddmm_kernels,  rs_tile_sddmm_kernels, libra_spmm_sddmm_kernels,
-    me_tcf_sddmm_kernels,  bmat_sddmm_kernels};
+    csr_kernels,          bittcf_kernels,        bittcf_staged_kernels, rs_tile_kernels,
+    me_tcf_kernels,       bmat_kernels,          bmat_staged_kernels,   bmat_bulk_kernels,
+    tall_kernels,         libra_streams_kernels, libra_spmm_kernels,    libra_sddmm_kernels,
+    csr_sddmm_kernels,    bittcf_sddmm_kernels,  rs_tile_sddmm_kernels, libra_spmm_sddmm_kernels,
+    me_tcf_sddmm_kernels, bmat_sddmm_kernels};
 
 std::vector<DeviceKernel> gather_rows() {
   std::vector<DeviceKernel> rows;

@@ -29,7 +29,7 @@ std::size_t window_of(std::int32_t row) { return static_cast<std::size_t>(row / 
 
 }  // namespace
 
-LibraBalance cut_windows(const formats::LibraSpmmView& a, const LibraSizes& sizes) {
+LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes) {
   LibraBalance balance;
   for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w)
     for (std::int64_t tile = a.row_window_offset[w], end = a.row_window_offset[w + 1]; tile < end;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -32,7 +32,7 @@ struct LibraBalance {
 };
 
 /// Cuts windows and rows; `atomic` stays empty. O(windows + residual rows + segments).
-LibraBalance cut_windows(const formats::LibraSpmmView& a, const LibraSizes& sizes);
+LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes);
 
 /// Fills in `atomic`. One after the other, all segments of a window with tiles are atomic when any of its
 /// tiles or rows is cut; side by side, also when it has both tiles and rows. In a window without tiles, those

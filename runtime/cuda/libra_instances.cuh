@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 #include "runtime/cuda/csr_spmm.hpp"
 #include "runtime/cuda/libra_schedule.hpp"
 #include "runtime/cuda/schedule_parts.hpp"
@@ -15,12 +15,12 @@ namespace sptile::runtime::cuda {
 
 /// The TC part of libra_spmm.
 struct LibraTiles {
-  static constexpr std::string_view kDirect = "cuda.libra_spmm.mma", kStaged = kDirect;
+  static constexpr std::string_view kDirect, kStaged;  ///< two formats have them
   using Source = Mask8;
   static constexpr auto schedule = schedule_libra_tiles;
 
   static void bind(const Launch& launch, TileTask& task, ShortTask&) {
-    const formats::LibraSpmmView a = formats::as_libra_spmm(launch.format);
+    const formats::LibraView a = formats::as_libra(launch.format);
     const auto& numbers = launch.host->numbers;
     const auto ids = [&](TileNumber at) {
       return reinterpret_cast<const std::int32_t*>(launch.schedule + numbers[at]);
@@ -33,7 +33,7 @@ struct LibraTiles {
 
 /// The residual rows of a launch of that part.
 inline CsrArrays residual_arrays(const Launch& launch) {
-  const formats::LibraSpmmView a = formats::as_libra_spmm(launch.format);
+  const formats::LibraView a = formats::as_libra(launch.format);
   const auto& numbers = launch.host->numbers;
   return {reinterpret_cast<const std::int64_t*>(launch.schedule + numbers[kRowEntriesAt]),
           a.residual_col_id.data(), a.residual_values.data,
@@ -47,7 +47,7 @@ struct HybridInstance {
                            std::int64_t n, const DeviceInfo& device) {
     Schedule whole;
     append_schedule(whole, Tiles::schedule(host, row_order, n, device));
-    append_schedule(whole, schedule_residual(formats::as_libra_spmm(host), kDense, n, device));
+    append_schedule(whole, schedule_residual(formats::as_libra(host), kDense, n, device));
     return whole;
   }
 
@@ -71,10 +71,10 @@ inline constexpr DType kValueType<Half> = DType::f16;
 template <>
 inline constexpr DType kValueType<BFloat16> = DType::bf16;
 
-/// `Tiles` is the family for the TC part.
-template <class Tiles>
+/// `Tiles` is the family for the TC part, `Format` has the name of the kernel.
+template <class Tiles, class Format>
 struct HybridFamily {
-  static constexpr std::string_view kKernel = Tiles::kKernel;
+  static constexpr std::string_view kKernel = Format::kKernel;
   template <class V, bool kSplit>
   using F32 = HybridInstance<typename Tiles::template F32<V, kSplit>, kValueType<V>, DType::f32>;
   template <class V, class D>

@@ -5,7 +5,7 @@
 
 namespace sptile::runtime::cuda {
 
-ResidualRows residual_rows(const formats::LibraSpmmView& a) {
+ResidualRows residual_rows(const formats::LibraView& a) {
   constexpr std::int64_t kWindowRows = 8;
   ResidualRows rows;
   rows.entries.push_back(0);
@@ -24,7 +24,7 @@ ResidualRows residual_rows(const formats::LibraSpmmView& a) {
   return rows;
 }
 
-Schedule schedule_residual(const formats::LibraSpmmView& a, DType dense, std::int64_t n,
+Schedule schedule_residual(const formats::LibraView& a, DType dense, std::int64_t n,
                            const DeviceInfo& device) {
   const ResidualRows rows = residual_rows(a);
   Schedule schedule = csr_schedule({rows.entries}, dense, n, device);

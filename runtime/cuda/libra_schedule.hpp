@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
@@ -23,10 +23,10 @@ struct ResidualRows {
 };
 
 /// O(rows). No rows when there are no residual entries: then the TC part writes all of C.
-ResidualRows residual_rows(const formats::LibraSpmmView& a);
+ResidualRows residual_rows(const formats::LibraView& a);
 
 /// Schedules the residual part for dense operands of a type.
-Schedule schedule_residual(const formats::LibraSpmmView& a, DType dense, std::int64_t n,
+Schedule schedule_residual(const formats::LibraView& a, DType dense, std::int64_t n,
                            const DeviceInfo& device);
 
 }  // namespace sptile::runtime::cuda

@@ -20,7 +20,7 @@ struct Grid {
 };
 
 /// An item for each segment. Those that are not atomic are whole windows.
-std::vector<TileItem> tile_items(const formats::LibraSpmmView& a, const LibraBalance& balance) {
+std::vector<TileItem> tile_items(const formats::LibraView& a, const LibraBalance& balance) {
   std::vector<TileItem> items;
   for (std::size_t i = 0; i < balance.cur_window.size(); ++i) {
     const std::int32_t begin = balance.window_offset[i], window = balance.cur_window[i];
@@ -31,7 +31,7 @@ std::vector<TileItem> tile_items(const formats::LibraSpmmView& a, const LibraBal
 }
 
 /// Segments are the rows of the residual part. In a window with tiles they add to what the tiles' sums are.
-std::vector<std::int32_t> row_ids(const formats::LibraSpmmView& a, const LibraBalance& balance) {
+std::vector<std::int32_t> row_ids(const formats::LibraView& a, const LibraBalance& balance) {
   std::vector<std::int32_t> ids;
   for (const std::int32_t row : balance.cur_row) {
     const auto window = static_cast<std::size_t>(row / 8);
@@ -40,7 +40,7 @@ std::vector<std::int32_t> row_ids(const formats::LibraSpmmView& a, const LibraBa
   return ids;
 }
 
-void add_tiles(Schedule& schedule, const formats::LibraSpmmView& a, const LibraBalance& balance) {
+void add_tiles(Schedule& schedule, const formats::LibraView& a, const LibraBalance& balance) {
   auto& numbers = schedule.numbers;
   const std::vector<TileItem> items = tile_items(a, balance);
   numbers[kItemsAt] = append(schedule, items);
@@ -48,7 +48,7 @@ void add_tiles(Schedule& schedule, const formats::LibraSpmmView& a, const LibraB
   numbers[kMasksAt] = numbers[kWindowRowAt] = numbers[kWindowTileAt] = -1;
 }
 
-void add_rows(Schedule& schedule, const formats::LibraSpmmView& a, const LibraBalance& balance) {
+void add_rows(Schedule& schedule, const formats::LibraView& a, const LibraBalance& balance) {
   const std::vector<std::uint8_t> atomic(balance.atomic.begin() + std::ssize(balance.cur_window),
                                          balance.atomic.end());
   schedule.numbers[kRowIdsAt] = append(schedule, row_ids(a, balance));
@@ -58,7 +58,7 @@ void add_rows(Schedule& schedule, const formats::LibraSpmmView& a, const LibraBa
 
 }  // namespace
 
-Schedule schedule_libra_streams(const formats::LibraSpmmView& a, std::int64_t n, const LibraPolicy& policy,
+Schedule schedule_libra_streams(const formats::LibraView& a, std::int64_t n, const LibraPolicy& policy,
                                 const LibraKernels& kernels, const DeviceInfo& device) {
   LibraBalance balance = cut_windows(a, policy.sizes);
   const TileTuning tuning;

@@ -32,7 +32,7 @@ struct LibraKernels {
 };
 
 /// Schedules f32 operands.
-Schedule schedule_libra_streams(const formats::LibraSpmmView& a, std::int64_t n, const LibraPolicy& policy,
+Schedule schedule_libra_streams(const formats::LibraView& a, std::int64_t n, const LibraPolicy& policy,
                                 const LibraKernels& kernels, const DeviceInfo& device);
 
 }  // namespace sptile::runtime::cuda

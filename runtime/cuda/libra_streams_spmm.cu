@@ -46,7 +46,7 @@ struct StreamsInstance {
   static Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
                            const DeviceInfo& device) {
     return schedule_libra_streams(
-        formats::as_libra_spmm(host), n, Policy::kPolicy,
+        formats::as_libra(host), n, Policy::kPolicy,
         {Tiles::kVariants, Tiles::blocks_per_sm, row_blocks_per_sm, AddingRows::kThreads}, device);
   }
 

@@ -7,7 +7,7 @@
 #include "formats/layout/bittcf.hpp"
 #include "formats/layout/bmat.hpp"
 #include "formats/layout/csr.hpp"
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 #include "formats/layout/me_tcf.hpp"
 #include "formats/layout/rs_tile.hpp"
 #include "runtime/cuda/schedule_parts.hpp"
@@ -161,7 +161,7 @@ Schedule sample_rs_tile(const FormatView& format, std::span<const std::int32_t>,
 
 Schedule sample_libra(const FormatView& format, std::span<const std::int32_t>, std::int64_t,
                       const DeviceInfo& device) {
-  const formats::LibraSpmmView a = formats::as_libra_spmm(format);
+  const formats::LibraView a = formats::as_libra(format);
   Schedule schedule = empty_schedule();
   append_tiles(schedule, a.row_window_offset, a.tc_offset, 8, device);
   append_runs(schedule, a.residual_row_offset, device);

@@ -1,5 +1,5 @@
 #include "formats/layout/bittcf.hpp"
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 #include "formats/layout/rs_tile.hpp"
 #include "runtime/cuda/sample_kernels.hpp"
 #include "runtime/cuda/sample_launch.cuh"
@@ -56,7 +56,7 @@ struct LibraSpmm {
   static constexpr SampleScheduler kSample = sample_libra;
 
   static void bind(const Launch& launch, SampleTask& task, std::int64_t element_bytes) {
-    const formats::LibraSpmmView a = formats::as_libra_spmm(launch.format);
+    const formats::LibraView a = formats::as_libra(launch.format);
     bind_both(a, a.residual_row_offset.data(), launch, task, element_bytes);
   }
 };

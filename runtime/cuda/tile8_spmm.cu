@@ -43,13 +43,21 @@ struct RsTile {
   }
 };
 
+struct LibraSpmm {
+  static constexpr std::string_view kKernel = "cuda.libra_spmm.mma";
+};
+struct LibraSddmm {
+  static constexpr std::string_view kKernel = "cuda.libra_sddmm.mma";
+};
+template <class Format>
+using LibraFamily = HybridFamily<StagedFamily<LibraTiles, Sizes8>, Format>;
+
 }  // namespace
 
 std::span<const DeviceKernel> bittcf_kernels() { return tile_rows<DirectFamily<BitTcf, Sizes8>>(); }
 std::span<const DeviceKernel> bittcf_staged_kernels() { return tile_rows<StagedFamily<BitTcf, Sizes8>>(); }
 std::span<const DeviceKernel> rs_tile_kernels() { return tile_rows<DirectFamily<RsTile, Sizes8>>(); }
-std::span<const DeviceKernel> libra_kernels() {
-  return tile_rows<HybridFamily<StagedFamily<LibraTiles, Sizes8>>>();
-}
+std::span<const DeviceKernel> libra_spmm_kernels() { return tile_rows<LibraFamily<LibraSpmm>>(); }
+std::span<const DeviceKernel> libra_sddmm_kernels() { return tile_rows<LibraFamily<LibraSddmm>>(); }
 
 }  // namespace sptile::runtime::cuda

@@ -12,10 +12,11 @@ std::span<const DeviceKernel> bittcf_kernels();
 std::span<const DeviceKernel> bittcf_staged_kernels();
 std::span<const DeviceKernel> rs_tile_kernels();
 
-/// Tiles, then the residual rows by the csr kernel.
-std::span<const DeviceKernel> libra_kernels();
+/// Tiles, then the residual rows by the csr kernel; SpMM of either format.
+std::span<const DeviceKernel> libra_spmm_kernels();
+std::span<const DeviceKernel> libra_sddmm_kernels();
 
-/// The same with Libra's own balance and scheduling.
+/// libra_spmm with Libra's own balance and scheduling.
 std::span<const DeviceKernel> libra_streams_kernels();
 
 struct Sizes8 {

@@ -5,7 +5,7 @@
 
 #include "formats/layout/bittcf.hpp"
 #include "formats/layout/bmat.hpp"
-#include "formats/layout/libra_spmm.hpp"
+#include "formats/layout/libra.hpp"
 #include "formats/layout/me_tcf.hpp"
 #include "formats/layout/rs_tile.hpp"
 #include "runtime/cuda/schedule_parts.hpp"
@@ -83,7 +83,7 @@ JoinedWindows join_pieces(const formats::RsTileView& rs) {
 }
 
 /// Windows of libra_spmm that have tiles.
-JoinedWindows windows_with_tiles(const formats::LibraSpmmView& a) {
+JoinedWindows windows_with_tiles(const formats::LibraView& a) {
   JoinedWindows windows;
   for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
     if (a.row_window_offset[w] == a.row_window_offset[w + 1]) continue;
@@ -130,7 +130,7 @@ std::int64_t bittcf_first_value(const FormatView& format, std::int64_t tile) {
   return formats::as_bittcf(format).tc_offset[static_cast<std::size_t>(tile)];
 }
 std::int64_t libra_first_value(const FormatView& format, std::int64_t tile) {
-  return formats::as_libra_spmm(format).tc_offset[static_cast<std::size_t>(tile)];
+  return formats::as_libra(format).tc_offset[static_cast<std::size_t>(tile)];
 }
 std::int64_t me_tcf_first_value(const FormatView& format, std::int64_t tile) {
   return formats::as_me_tcf(format).tc_offset[static_cast<std::size_t>(tile)];
@@ -156,7 +156,7 @@ std::int64_t bittcf_values(const FormatView& format, std::int64_t tile) {
   return std::popcount(formats::as_bittcf(format).tc_local_bit[static_cast<std::size_t>(tile)]);
 }
 std::int64_t libra_values(const FormatView& format, std::int64_t tile) {
-  return std::popcount(formats::as_libra_spmm(format).bitmap[static_cast<std::size_t>(tile)]);
+  return std::popcount(formats::as_libra(format).bitmap[static_cast<std::size_t>(tile)]);
 }
 std::int64_t me_tcf_values(const FormatView& format, std::int64_t tile) {
   return me_tcf_first_value(format, tile + 1) - me_tcf_first_value(format, tile);
@@ -239,7 +239,7 @@ Schedule schedule_rs_tile(const FormatView& format, std::int64_t n, std::size_t 
 
 Schedule schedule_libra_tiles(const FormatView& format, std::int64_t n, std::size_t element_bytes,
                               std::span<const TileVariant> variants, const DeviceInfo& device) {
-  const formats::LibraSpmmView a = formats::as_libra_spmm(format);
+  const formats::LibraView a = formats::as_libra(format);
   const Request request{format, n, element_bytes, variants, device, 8};
   if (a.residual_col_id.empty())
     return schedule_windows(request, {a.row_window_offset, libra_first_value, libra_values, &format});

@@ -14,8 +14,8 @@ struct Parts {
   std::vector<std::int64_t> residual_offset;
   std::int64_t rows = 0;
 
-  [[nodiscard]] formats::LibraSpmmView view() const {
-    formats::LibraSpmmView a;
+  [[nodiscard]] formats::LibraView view() const {
+    formats::LibraView a;
     a.rows = rows;
     a.row_window_offset = window_offset;
     a.residual_row_id = residual_rows;

@@ -24,7 +24,7 @@ namespace {
 
 std::vector<DeviceKernel> libra_kernels() {
   std::vector<DeviceKernel> all;
-  for (const auto family : {runtime::cuda::libra_kernels, runtime::cuda::libra_streams_kernels})
+  for (const auto family : {runtime::cuda::libra_spmm_kernels, runtime::cuda::libra_streams_kernels})
     for (const DeviceKernel& row : family()) all.push_back(row);
   return all;
 }
@@ -129,7 +129,7 @@ TEST_CASE("libra_spmm kernels: long windows and long residual rows in pieces") {
 
 TEST_CASE("libra_spmm kernels: a part without work is not started") {
   Random random(5);
-  const DeviceKernel& kernel = runtime::cuda::libra_kernels()[0];
+  const DeviceKernel& kernel = runtime::cuda::libra_spmm_kernels()[0];
   const formats::Csr a = mixed_matrix(75, 90, kernel.values, random);
   const Schedule tiles = check_product(kernel, a, {.threshold = 1}, random);
   CHECK(tiles.parts[1].numbers[runtime::cuda::kRuns] + tiles.parts[1].numbers[runtime::cuda::kPieces] == 0);

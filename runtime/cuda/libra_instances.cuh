@@ -15,7 +15,7 @@ namespace sptile::runtime::cuda {
 
 /// The TC part of libra_spmm.
 struct LibraTiles {
-  static constexpr std::string_view kDirect, kStaged;  ///< two formats have them
+  static constexpr std::string_view kDirect = "", kStaged = "";  ///< the formats say it
   using Source = Mask8;
   static constexpr auto schedule = schedule_libra_tiles;
 

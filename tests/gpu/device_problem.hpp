@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/cuda/backend.hpp"
+#include "runtime/kernels.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 namespace sptile::test {
@@ -56,14 +57,22 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Instances that this device can run; of those, the ones that the environment variable
+/// The kernel of an instance.
+inline const runtime::Kernel& kernel_of(const runtime::cuda::DeviceKernel& row) {
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if (kernel.name == row.kernel) return kernel;
+  FAIL("no such kernel: " << row.kernel);
+  std::abort();
+}
+
+/// SpMM instances that this device can run; of those, the ones that the environment variable
 /// SPTILE_GPU_TEST_KERNEL names, in part: "tall".
 inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels() {
   const auto device = runtime::cuda::find_device(0);
   const char* const wanted = std::getenv("SPTILE_GPU_TEST_KERNEL");
   std::vector<runtime::cuda::DeviceKernel> rows;
   for (const auto& row : runtime::cuda::device_kernels())
-    if (row.capability <= device->capability &&
+    if (row.capability <= device->capability && kernel_of(row).op == "spmm" &&
         (wanted == nullptr || row.kernel.find(wanted) != std::string_view::npos))
       rows.push_back(row);
   return rows;
@@ -73,13 +82,6 @@ inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels() {
 inline std::string format_of(std::string_view kernel) {
   const std::size_t begin = kernel.find('.') + 1;
   return std::string(kernel.substr(begin, kernel.find('.', begin) - begin));
-}
-
-/// True when a kernel gives the same bits each time.
-inline bool is_deterministic(const runtime::cuda::DeviceKernel& row) {
-  for (const runtime::Kernel& kernel : runtime::kernels())
-    if (kernel.name == row.kernel) return kernel.deterministic;
-  return false;
 }
 
 inline std::string label(const runtime::cuda::DeviceKernel& row) {
@@ -133,6 +135,23 @@ inline double frobenius_error(const formats::Csr& a, const Dense& dense, const s
       norm += x * x;
     }
   return difference == 0 ? 0 : std::sqrt(difference / norm);
+}
+
+/// True when two results of a kernel are the same: to the last bit, or, where sums come in any order, nearly.
+inline bool same_results(const runtime::cuda::DeviceKernel& row, const std::vector<std::byte>& a,
+                         const std::vector<std::byte>& b) {
+  if (kernel_of(row).deterministic) return a == b;
+  constexpr double kNear = 1e-4;
+  const auto count = static_cast<std::int64_t>(a.size() / size_of(row.dense));
+  if (a.size() != b.size()) return false;
+  const formats::Array x = formats::convert_values(ArrayView(row.dense, a.data(), count), DType::f64),
+                       y = formats::convert_values(ArrayView(row.dense, b.data(), count), DType::f64);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double p = x.as<double>()[static_cast<std::size_t>(i)],
+                 q = y.as<double>()[static_cast<std::size_t>(i)];
+    if (!(std::abs(p - q) <= kNear * (1 + std::abs(p)))) return false;
+  }
+  return true;
 }
 
 /// Fills C with NaN when the product only writes it.

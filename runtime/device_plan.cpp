@@ -35,8 +35,7 @@ bool fits(const DeviceKernel& row, DType values, const PlanOptions& options, con
 
 bool is_candidate(const Kernel& kernel, const ProductPlan& plan) {
   return kernel.op == plan.op && kernel.device == Device::cuda &&
-         kernel.format == plan.matrix.format.layout->name &&
-         (plan.options.kernel.empty() || plan.options.kernel == kernel.name);
+         kernel.format == plan.matrix.format.layout->name && is_wanted(kernel, plan.options.kernel);
 }
 
 std::string describe(const DeviceKernel& row) {

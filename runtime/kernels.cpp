@@ -33,6 +33,14 @@ constexpr std::string_view kCudaTallSummary =
 constexpr std::string_view kCudaBulkSummary =
     "16x8 tiles on tensor cores, rows of B by bulk copies, persistent balanced blocks";
 constexpr std::string_view kCudaHybridSummary = "tiles on tensor cores, residual rows on CUDA cores";
+constexpr std::string_view kCudaLibraSummary =
+    "tiles on tensor cores, then the residual rows on CUDA cores, added to what is there";
+constexpr std::string_view kCudaStreamsSummary =
+    "the same, balanced and scheduled as in Libra: segments added by atomics, on one stream or two";
+constexpr std::string_view kCudaSequentialSummary = "the same, always on one stream";
+constexpr std::string_view kCudaConcurrentSummary = "the same, always on two streams";
+constexpr std::string_view kCudaUncutSummary =
+    "the same, on one stream or two, without cutting windows or rows";
 constexpr std::string_view kCudaRowSampleSummary = "dot products on CUDA cores, balanced runs of entries";
 constexpr std::string_view kCudaTileSampleSummary =
     "dot products of tiles on tensor cores, results placed by their masks";
@@ -48,6 +56,14 @@ constexpr Kernel kCudaKernels[] = {
     {"cuda.bittcf.mma", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSummary},
     {"cuda.bittcf.staged", "spmm", "bittcf", Device::cuda, "sm_80", true, kCudaStagedSummary},
     {"cuda.rs_tile.mma", "spmm", "rs_tile", Device::cuda, "sm_80", true, kCudaHybridSummary},
+    {"cuda.libra_spmm.uncut", "spmm", "libra_spmm", Device::cuda, "sm_80", false, kCudaUncutSummary},
+    {"cuda.libra_spmm.concurrent", "spmm", "libra_spmm", Device::cuda, "sm_80", false,
+     kCudaConcurrentSummary},
+    {"cuda.libra_spmm.sequential", "spmm", "libra_spmm", Device::cuda, "sm_80", false,
+     kCudaSequentialSummary},
+    {"cuda.libra_spmm.streams", "spmm", "libra_spmm", Device::cuda, "sm_80", false, kCudaStreamsSummary},
+    {"cuda.libra_sddmm.mma", "spmm", "libra_sddmm", Device::cuda, "sm_80", true, kCudaLibraSummary},
+    {"cuda.libra_spmm.mma", "spmm", "libra_spmm", Device::cuda, "sm_80", true, kCudaLibraSummary},
     {"cuda.tall.staged", "spmm", "tall", Device::cuda, "sm_80", true, kCudaTallSummary},
     {"cuda.csr.sddmm", "sddmm", "csr", Device::cuda, "sm_80", true, kCudaRowSampleSummary},
     {"cuda.bittcf.sddmm", "sddmm", "bittcf", Device::cuda, "sm_80", true, kCudaTileSampleSummary},
@@ -103,6 +119,10 @@ bool runs_on_a_device(const Kernel& kernel) {
 
 std::span<const Kernel> kernels() { return all_kernels(); }
 
+bool is_wanted(const Kernel& kernel, std::string_view name) {
+  return name.empty() ? kernel.deterministic : kernel.name == name;
+}
+
 bool available(const Kernel& kernel) {
   if (kernel.device == Device::cuda) return runs_on_a_device(kernel);
   const Isa* isa = find_isa(kernel.isa);
@@ -113,8 +133,8 @@ const Kernel* find_kernel(std::string_view op, std::string_view format, Device d
                           std::string_view name) {
   const Kernel* best = nullptr;
   for (const Kernel& kernel : all_kernels())
-    if (kernel.op == op && kernel.format == format && kernel.device == device &&
-        (name.empty() || kernel.name == name) && available(kernel))
+    if (kernel.op == op && kernel.format == format && kernel.device == device && is_wanted(kernel, name) &&
+        available(kernel))
       best = &kernel;
   return best;
 }

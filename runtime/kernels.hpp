@@ -21,6 +21,10 @@ struct Kernel {
 
 std::span<const Kernel> kernels();
 
+/// True when the kernel has the name that was asked for. None: any that is deterministic; the others are
+/// there for those who name them.
+bool is_wanted(const Kernel& kernel, std::string_view name);
+
 /// True when this machine can run it.
 bool available(const Kernel& kernel);
 

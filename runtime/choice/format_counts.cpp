@@ -86,6 +86,7 @@ void count_libra(const FormatView& a, FormatCounts& counts) {
   count_units(view.residual_row_offset, 1, view.residual_col_id, residual);
   counts.longest = std::max(counts.longest, residual.longest);
   counts.pieces += residual.pieces;
+  counts.units += residual.units;
   counts.lists[1] = view.residual_col_id;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "formats/layout/csr.hpp"
 #include "runtime/cuda/schedule_parts.hpp"
 
 namespace sptile::runtime::cuda {
@@ -27,7 +26,7 @@ CsrGeometry geometry_of(std::int64_t n, int vector) {
 
 struct Targets {
   std::int64_t run, piece;
-  bool in_step;
+  bool in_step, cut = true;
 };
 
 /// Makes enough parts to keep the device balanced, and none longer than that needs.
@@ -45,8 +44,12 @@ struct Part {
   std::vector<CsrSplit> splits;
 };
 
+constexpr std::int64_t kMostRunEntries = (1 << 24) - 1;  ///< that a CsrRun can count
+
 /// Rows a little over the target stay whole: two pieces cost more than the imbalance.
-bool is_long(std::int64_t entries, const Targets& target) { return 2 * entries > 3 * target.piece; }
+bool is_long(std::int64_t entries, const Targets& target) {
+  return target.cut ? 2 * entries > 3 * target.piece : entries > kMostRunEntries;
+}
 
 void split_row(std::int64_t row, std::int64_t entry, std::int64_t entries, std::int64_t target, Part& part) {
   const std::int64_t pieces = (entries + target - 1) / target;
@@ -70,9 +73,8 @@ void sort_neighbours(std::vector<CsrRun>& runs) {
   }
 }
 
-Part schedule_rows(const formats::CsrView& csr, std::int64_t first, std::int64_t last,
-                   const Targets& target) {
-  const std::int64_t* const row_ptr = csr.row_ptr.data();
+Part schedule_rows(const CsrRows& rows, std::int64_t first, std::int64_t last, const Targets& target) {
+  const std::int64_t* const row_ptr = rows.row_ptr.data();
   Part part;
   std::int64_t begin = first;
   const auto close = [&](std::int64_t end) {
@@ -109,13 +111,13 @@ void append(Part& all, Part&& part) {
   all.splits.insert(all.splits.end(), part.splits.begin(), part.splits.end());
 }
 
-Part schedule_all(const formats::CsrView& csr, const Targets& target) {
-  const std::int64_t count = (csr.rows + kRowsPerPart - 1) / kRowsPerPart;
+Part schedule_all(const CsrRows& rows, const Targets& target) {
+  const std::int64_t count = (rows.rows() + kRowsPerPart - 1) / kRowsPerPart;
   std::vector<Part> parts(static_cast<std::size_t>(count));
 #pragma omp parallel for schedule(dynamic, 1) if (count > 1)
   for (std::int64_t i = 0; i < count; ++i)
     parts[static_cast<std::size_t>(i)] =
-        schedule_rows(csr, i * kRowsPerPart, std::min((i + 1) * kRowsPerPart, csr.rows), target);
+        schedule_rows(rows, i * kRowsPerPart, std::min((i + 1) * kRowsPerPart, rows.rows()), target);
   Part all;
   for (Part& part : parts) append(all, std::move(part));
   return all;
@@ -131,12 +133,12 @@ void store(Schedule& schedule, const std::vector<T>& items, CsrNumber offset, Cs
 
 }  // namespace
 
-Schedule csr_schedule(const formats::FormatView& host, DType dense, std::int64_t n,
-                      const DeviceInfo& device) {
-  const formats::CsrView csr = formats::as_csr(host);
+Schedule csr_schedule(const CsrRows& rows, DType dense, std::int64_t n, const DeviceInfo& device) {
   const int vector = csr_vector(dense);
   const CsrGeometry geometry = geometry_of(n, vector);
-  const Part part = schedule_all(csr, targets(csr.rows, csr.nnz(), geometry.lanes, device));
+  Targets target = targets(rows.rows(), rows.entries(), geometry.lanes, device);
+  target.cut = rows.cut;
+  const Part part = schedule_all(rows, target);
   Schedule schedule;
   store(schedule, part.runs, kRunsOffset, kRuns);
   store(schedule, part.pieces, kPiecesOffset, kPieces);

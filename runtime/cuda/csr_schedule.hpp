@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
+#include <span>
 
 #include "runtime/cuda/device_kernel.hpp"
 
@@ -54,7 +56,15 @@ enum CsrNumber {
 /// Elements of B and C that a lane holds: 16 bytes of them.
 constexpr int csr_vector(DType dense) { return static_cast<int>(16 / size_of(dense)); }
 
+/// Rows that are multiplied, row r with the entries row_ptr[r] to row_ptr[r + 1].
+struct CsrRows {
+  std::span<const std::int64_t> row_ptr;
+  bool cut = true;  ///< long ones, in pieces
+  [[nodiscard]] std::int64_t rows() const { return std::ssize(row_ptr) - 1; }
+  [[nodiscard]] std::int64_t entries() const { return row_ptr.back() - row_ptr.front(); }
+};
+
 /// Schedules for dense operands of a type; sums take 4 bytes, 8 for f64.
-Schedule csr_schedule(const formats::FormatView& host, DType dense, std::int64_t n, const DeviceInfo& device);
+Schedule csr_schedule(const CsrRows& rows, DType dense, std::int64_t n, const DeviceInfo& device);
 
 }  // namespace sptile::runtime::cuda

@@ -8,8 +8,10 @@
 #include <climits>
 #include <cstdint>
 
+#include "runtime/cuda/atomic_add.cuh"
 #include "runtime/cuda/csr_schedule.hpp"
 #include "runtime/cuda/number.cuh"
+#include "runtime/cuda/ptx.cuh"
 #include "runtime/cuda/start_kernel.cuh"
 
 namespace sptile::runtime::cuda {
@@ -20,6 +22,7 @@ struct CsrTuning {
   static constexpr int kThreads = kThreadsPerBlock;
   static constexpr int kUnroll = kRowsInFlight;  ///< even
   static constexpr int kBlocksPerSm = kLeastBlocks;
+  static constexpr bool kAdds = false;  ///< knows rows that others add to at the same time
 };
 
 template <class Value, class Dense>
@@ -27,7 +30,9 @@ struct CsrArguments {
   using Acc = typename Accumulator<Dense>::Type;
   const std::int64_t* row_ptr;
   const std::int32_t* columns;
-  const Value* values;  ///< null: ones
+  const Value* values;          ///< null: ones
+  const std::int32_t* row_ids;  ///< of the rows; ~id: the result is added to what is there; null: 0, 1, ...
+  const std::uint8_t* row_atomic;  ///< of kernels that add: 1 where others add to the same row
   const std::int32_t* row_order;
   const CsrRun* runs;
   const CsrPiece* pieces;
@@ -48,20 +53,10 @@ struct alignas(2 * sizeof(Acc)) StagedEntry {
   Acc value;
 };
 
-/// End of a row, counted from the first entry of the run, and where the row goes.
+/// End of a row, counted from the first entry of the run, and where the row goes; ~row: it is added there.
 struct RowEnd {
   std::int32_t end, row;
 };
-
-__device__ __forceinline__ std::int32_t load_once(const std::int32_t* p) {
-  std::int32_t x;
-  asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(x) : "l"(p));
-  return x;
-}
-template <class T>
-__device__ __forceinline__ T load_once(const T* p) {
-  return __ldcs(p);
-}
 
 /// The columns of B and C that one lane holds: kVector neighbours when rows can be read 16 bytes at a time,
 /// else kVector columns one group apart. Columns past the end are read at the last one and not written.
@@ -97,27 +92,53 @@ struct LaneColumns {
     return raw;
   }
 
+  /// Reads what is there now; elements that the lane does not have are 0.
+  __device__ Raw load_written(const Dense* row) const {
+    Raw raw = {};
+    if constexpr (kAligned) {
+      if (last < 0) return raw;
+      const uint4 bits = __ldcs(reinterpret_cast<const uint4*>(row));
+      __builtin_memcpy(&raw, &bits, sizeof(raw));
+    } else {
+#pragma unroll
+      for (int e = 0; e < kVector; ++e)
+        if (e * kStep <= last) raw.x[e] = row[e * kStep];
+    }
+    return raw;
+  }
+
+  /// Adds alpha * sum as others do at the same time.
+  __device__ void add(Dense* row, const Acc (&sum)[kVector], Acc alpha) const {
+    if constexpr (kAligned) {
+      if (last >= 0) add_four(row, sum, alpha);
+    } else {
+#pragma unroll
+      for (int e = 0; e < kVector; ++e)
+        if (e * kStep <= last) atomicAdd(row + e * kStep, alpha * sum[e]);
+    }
+  }
+
   /// Writes alpha * sum + beta * C.
   __device__ void store(Dense* row, const Acc (&sum)[kVector], Acc alpha, Acc beta) const {
     Acc result[kVector];
 #pragma unroll
     for (int e = 0; e < kVector; ++e) result[e] = alpha * sum[e];
     if (beta != Acc(0)) {
+      const Raw old = load_written(row);
 #pragma unroll
-      for (int e = 0; e < kVector; ++e)
-        if (e * kStep <= last) result[e] += beta * widen<Acc>(row[e * kStep]);
+      for (int e = 0; e < kVector; ++e) result[e] += beta * to_sum<Acc>(old.x[e]);
     }
     if constexpr (kAligned) {
       Raw raw;
 #pragma unroll
-      for (int e = 0; e < kVector; ++e) raw.x[e] = narrow<Dense>(result[e]);
+      for (int e = 0; e < kVector; ++e) raw.x[e] = to_element<Dense>(result[e]);
       uint4 bits;
       __builtin_memcpy(&bits, &raw, sizeof(bits));
       if (last >= 0) __stcs(reinterpret_cast<uint4*>(row), bits);
     } else {
 #pragma unroll
       for (int e = 0; e < kVector; ++e)
-        if (e * kStep <= last) row[e * kStep] = narrow<Dense>(result[e]);
+        if (e * kStep <= last) row[e * kStep] = to_element<Dense>(result[e]);
     }
   }
 };
@@ -129,6 +150,7 @@ struct CsrWork {
   int entries = 0;
   int rows = 0;
   bool piece = false;
+  std::int32_t row = 0;  ///< first of them
 };
 
 /// One group of lanes and its part of the block's shared memory. The groups of a warp go through their
@@ -178,15 +200,30 @@ class CsrGroup {
     } else if (item_ < a_.item_count) {
       const CsrRun run = a_.runs[item_ - a_.piece_count];
       work = {run.entry, static_cast<int>(run.entries_and_rows >> 8),
-              static_cast<int>(run.entries_and_rows & 0xFF), false};
+              static_cast<int>(run.entries_and_rows & 0xFF), false, run.row};
       for (int r = lane_; r < work.rows; r += kLanes) {
         const std::int32_t row = run.row + r;
-        shared_.ends[r] = {static_cast<std::int32_t>(a_.row_ptr[row + 1] - run.entry),
-                           a_.row_order != nullptr ? a_.row_order[row] : row};
+        shared_.ends[r] = {static_cast<std::int32_t>(a_.row_ptr[row + 1] - run.entry), place(row)};
       }
     }
     if (lane_ == 0) shared_.ends[work.rows].end = INT_MAX;
     return work;
+  }
+
+  /// Where a row goes; ~ of it when it is added there.
+  __device__ std::int32_t place(std::int32_t row) const {
+    if (a_.row_ids != nullptr) row = a_.row_ids[row];
+    if (a_.row_order == nullptr) return row;
+    return row < 0 ? ~a_.row_order[~row] : a_.row_order[row];
+  }
+
+  /// Writes the row with a number, which goes to `to`, or adds to it.
+  __device__ void store(std::int32_t number, std::int32_t to, const Acc (&sum)[kVector]) const {
+    const bool adds = to < 0;
+    Dense* const row = c_ + (adds ? ~to : to) * a_.ldc;
+    if constexpr (Tuning::kAdds)
+      if (a_.row_atomic[number] != 0) return columns_.add(row, sum, a_.alpha);
+    columns_.store(row, sum, a_.alpha, adds ? Acc(1) : a_.beta);
   }
 
   __device__ Acc* partial(std::int64_t piece) const {
@@ -199,7 +236,7 @@ class CsrGroup {
       const int k = base + lane_ + i * kLanes;
       if (k >= work.entries) continue;
       next[i].column = load_once(a_.columns + work.first + k);
-      next[i].value = a_.values != nullptr ? widen<Acc>(load_once(a_.values + work.first + k)) : Acc(1);
+      next[i].value = a_.values != nullptr ? to_sum<Acc>(load_once(a_.values + work.first + k)) : Acc(1);
     }
   }
 
@@ -217,7 +254,7 @@ class CsrGroup {
 #pragma unroll
       for (int e = 0; e < kVector; ++e) __stcg(to + e, sum[e]);
     } else {
-      columns_.store(c_ + shared_.ends[row].row * a_.ldc, sum, a_.alpha, a_.beta);
+      store(work.row + row, shared_.ends[row].row, sum);
     }
   }
 
@@ -272,7 +309,7 @@ class CsrGroup {
 
   __device__ static void add(Acc (&sum)[kVector], Acc value, const typename Columns::Raw& b) {
 #pragma unroll
-    for (int e = 0; e < kVector; ++e) sum[e] += value * widen<Acc>(b.x[e]);
+    for (int e = 0; e < kVector; ++e) sum[e] += value * to_sum<Acc>(b.x[e]);
   }
 
   /// Adds up the pieces of a row if this was the last of them to arrive. Which group does it varies, the
@@ -295,8 +332,7 @@ class CsrGroup {
 #pragma unroll
       for (int e = 0; e < kVector; ++e) sum[e] += __ldcg(from + e);
     }
-    const std::int32_t row = a_.row_order != nullptr ? a_.row_order[split.row] : split.row;
-    columns_.store(c_ + row * a_.ldc, sum, a_.alpha, a_.beta);
+    store(split.row, place(split.row), sum);
     if (lane_ == 0) *arrived = 0;
   }
 

@@ -34,6 +34,11 @@ struct Schedule {
   std::array<std::int64_t, 16> numbers{};  ///< whatever launch needs: offsets of parts, counts, grid sizes
   /// Device scratch. It is zero before the first launch; a launch that counts in it leaves its counters zero.
   std::size_t workspace_bytes = 0;
+  /// Of a kernel that is made of others: their schedules. The bytes and the scratch of a part stand in those
+  /// of the whole, from here on.
+  std::vector<Schedule> parts = {};
+  std::int64_t bytes_at = 0, workspace_at = 0;
+  bool two_streams = false;  ///< launching wants Launch::side
 };
 
 class SideStream;

@@ -17,29 +17,29 @@ struct Accumulator<double> {
 };
 
 template <class A>
-__device__ __forceinline__ A widen(float x) {
+__device__ __forceinline__ A to_sum(float x) {
   return x;
 }
 template <class A>
-__device__ __forceinline__ A widen(double x) {
+__device__ __forceinline__ A to_sum(double x) {
   return x;
 }
 template <class A>
-__device__ __forceinline__ A widen(__half x) {
+__device__ __forceinline__ A to_sum(__half x) {
   return __half2float(x);
 }
 template <class A>
-__device__ __forceinline__ A widen(__nv_bfloat16 x) {
+__device__ __forceinline__ A to_sum(__nv_bfloat16 x) {
   return __bfloat162float(x);
 }
 
 /// Rounds to nearest.
 template <class T>
-__device__ __forceinline__ T narrow(float x) {
+__device__ __forceinline__ T to_element(float x) {
   return T(x);
 }
 template <class T>
-__device__ __forceinline__ T narrow(double x) {
+__device__ __forceinline__ T to_element(double x) {
   return T(x);
 }
 

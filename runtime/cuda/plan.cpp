@@ -124,6 +124,11 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
       request.kernel->schedule(request.matrix->format, request.matrix->row_order, request.n, request.device);
   if (Status s = upload_schedule(*plan, uploader); !s) return tl::unexpected(s.error());
   if (Status s = uploader.finish(); !s) return tl::unexpected(s.error());
+  if (plan->schedule.two_streams) {
+    auto side = SideStream::make();
+    if (!side) return tl::unexpected(side.error());
+    plan->side = std::move(*side);
+  }
   return plan;
 }
 
@@ -139,6 +144,7 @@ Launch launch_of(const Plan& plan) {
   launch.host = &plan.schedule;
   launch.n = plan.n;
   launch.device = &plan.device;
+  launch.side = plan.side.get();
   return launch;
 }
 

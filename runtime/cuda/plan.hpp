@@ -1,8 +1,11 @@
 // What make_plan makes and run reads.
 #pragma once
 
+#include <memory>
+
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device_buffer.hpp"
+#include "runtime/cuda/side_stream.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -19,7 +22,8 @@ class Plan {
   Schedule schedule;  ///< bytes are on the device only
   std::byte* workspace = nullptr;
   DeviceBuffer arrays;
-  DeviceBuffer work;   ///< the bytes of the schedule, then the workspace
+  DeviceBuffer work;                 ///< the bytes of the schedule, then the workspace
+  std::unique_ptr<SideStream> side;  ///< when the schedule wants two streams
   DeviceBuffer fresh;  ///< values of the source CSR, kept from the first refresh out of host memory
 };
 

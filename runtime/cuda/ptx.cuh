@@ -1,4 +1,4 @@
-// The instructions that CUDA C++ has no word for. Every line of PTX of the tile kernels is here; other
+// The instructions that CUDA C++ has no word for. Every line of PTX of the tile and csr kernels is here; other
 // compilers than nvcc see declarations, so that a test can supply functions that do the same for a warp
 // emulated on the host.
 #pragma once
@@ -63,6 +63,17 @@ __device__ __forceinline__ void keep(T& x) {
     asm volatile("" : "+r"(x));
 }
 
+/// Reads what nobody on the multiprocessor needs again: it takes no place in the first cache.
+__device__ __forceinline__ std::int32_t load_once(const std::int32_t* p) {
+  std::int32_t x;
+  asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(x) : "l"(p));
+  return x;
+}
+template <class T>
+__device__ __forceinline__ T load_once(const T* p) {
+  return __ldcs(p);
+}
+
 #else
 
 std::uint32_t to_tf32(float x);
@@ -72,6 +83,10 @@ void mma_half(float (&acc)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t
 void mma_f64(double (&acc)[2], double a, double b);
 template <class T>
 void keep(T&) {}
+template <class T>
+T load_once(const T* p) {
+  return *p;
+}
 
 #endif
 

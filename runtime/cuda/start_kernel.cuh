@@ -62,8 +62,21 @@ int start_kernel(const LaunchShape& shape, const DeviceInfo& device, cudaStream_
   return static_cast<int>(cudaLaunchKernelEx(&config, kKernel, args...));
 }
 
+/// Blocks of a kernel that fit on a multiprocessor of the current device; 1 when it does not tell.
+template <auto kKernel>
+int blocks_per_sm(int threads) {
+  int blocks = 0;
+  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kKernel, threads, 0) == cudaSuccess &&
+      blocks > 0)
+    return blocks;
+  cudaGetLastError();
+  return 1;
+}
+
 #else
 
+template <auto kKernel>
+int blocks_per_sm(int threads);
 void follow_previous_kernel();
 template <auto kKernel, class... Args>
 int start_kernel(const LaunchShape& shape, const DeviceInfo& device, cudaStream_t stream,

@@ -2,16 +2,11 @@
 
 #include "formats/layout/bittcf.hpp"
 #include "formats/layout/rs_tile.hpp"
+#include "runtime/cuda/libra_instances.cuh"
 #include "runtime/cuda/tile_instances.cuh"
 
 namespace sptile::runtime::cuda {
 namespace {
-
-struct Sizes8 {
-  static constexpr int kSingle = 96, kF32x1 = 80, kF32x2 = 96, kF16x1 = 80, kF16x2 = 120, kF64x1 = 96,
-                       kF64x2 = 128;
-  static constexpr int kStagedWarps = 16, kWidestF32 = 2, kWidestWarps = 16;
-};
 
 struct BitTcf {
   static constexpr std::string_view kDirect = "cuda.bittcf.mma", kStaged = "cuda.bittcf.staged";
@@ -48,10 +43,21 @@ struct RsTile {
   }
 };
 
+struct LibraSpmm {
+  static constexpr std::string_view kKernel = "cuda.libra_spmm.mma";
+};
+struct LibraSddmm {
+  static constexpr std::string_view kKernel = "cuda.libra_sddmm.mma";
+};
+template <class Format>
+using LibraFamily = HybridFamily<StagedFamily<LibraTiles, Sizes8>, Format>;
+
 }  // namespace
 
 std::span<const DeviceKernel> bittcf_kernels() { return tile_rows<DirectFamily<BitTcf, Sizes8>>(); }
 std::span<const DeviceKernel> bittcf_staged_kernels() { return tile_rows<StagedFamily<BitTcf, Sizes8>>(); }
 std::span<const DeviceKernel> rs_tile_kernels() { return tile_rows<DirectFamily<RsTile, Sizes8>>(); }
+std::span<const DeviceKernel> libra_spmm_kernels() { return tile_rows<LibraFamily<LibraSpmm>>(); }
+std::span<const DeviceKernel> libra_sddmm_kernels() { return tile_rows<LibraFamily<LibraSddmm>>(); }
 
 }  // namespace sptile::runtime::cuda

@@ -16,6 +16,12 @@ struct TileInstance {
   static constexpr TileVariant kVariants[sizeof...(Vector)] = {
       {Vector::kFeatures, Vector::kElements, Vector::kWarpsPerSm, Vector::kLeastTiles}...};
 
+  /// Blocks of a variant that fit on a multiprocessor.
+  static int blocks_per_sm(int variant, int threads) {
+    static constexpr int (*kAsk[])(int) = {cuda::blocks_per_sm<tile_product<Vector>>...};
+    return kAsk[variant](threads);
+  }
+
   static Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
                            const DeviceInfo& device) {
     return Layout::schedule(host, n, sizeof(typename Scalar::Dense), {kVariants, sizeof...(Vector)}, device);

@@ -5,6 +5,7 @@
 
 #include "formats/layout/bittcf.hpp"
 #include "formats/layout/bmat.hpp"
+#include "formats/layout/libra.hpp"
 #include "formats/layout/me_tcf.hpp"
 #include "formats/layout/rs_tile.hpp"
 #include "runtime/cuda/schedule_parts.hpp"
@@ -57,10 +58,17 @@ Schedule schedule_windows(const Request& request, const TileWindows& windows) {
   return schedule;
 }
 
-/// Windows of rs_tile with the pieces of split windows joined again: the schedule makes pieces of its own.
+/// Windows whose first rows and first tiles are not those of the format.
 struct JoinedWindows {
   std::vector<std::int32_t> row, tile;
 };
+
+void append_windows(Schedule& schedule, const JoinedWindows& windows) {
+  schedule.numbers[kWindowRowAt] = append(schedule, windows.row);
+  schedule.numbers[kWindowTileAt] = append(schedule, windows.tile);
+}
+
+/// Windows of rs_tile with the pieces of split windows joined again: the schedule makes pieces of its own.
 JoinedWindows join_pieces(const formats::RsTileView& rs) {
   JoinedWindows joined;
   joined.row.reserve(rs.row_window_id.size());
@@ -72,6 +80,18 @@ JoinedWindows join_pieces(const formats::RsTileView& rs) {
   }
   joined.tile.push_back(rs.row_window_offset.back());
   return joined;
+}
+
+/// Windows of libra_spmm that have tiles.
+JoinedWindows windows_with_tiles(const formats::LibraView& a) {
+  JoinedWindows windows;
+  for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
+    if (a.row_window_offset[w] == a.row_window_offset[w + 1]) continue;
+    windows.row.push_back(static_cast<std::int32_t>(8 * w));
+    windows.tile.push_back(a.row_window_offset[w]);
+  }
+  windows.tile.push_back(a.row_window_offset.back());
+  return windows;
 }
 
 constexpr std::int64_t kShortEntries = 32;  ///< of one item
@@ -109,6 +129,9 @@ std::vector<std::int32_t> empty_rows(const formats::RsTileView& rs) {
 std::int64_t bittcf_first_value(const FormatView& format, std::int64_t tile) {
   return formats::as_bittcf(format).tc_offset[static_cast<std::size_t>(tile)];
 }
+std::int64_t libra_first_value(const FormatView& format, std::int64_t tile) {
+  return formats::as_libra(format).tc_offset[static_cast<std::size_t>(tile)];
+}
 std::int64_t me_tcf_first_value(const FormatView& format, std::int64_t tile) {
   return formats::as_me_tcf(format).tc_offset[static_cast<std::size_t>(tile)];
 }
@@ -131,6 +154,9 @@ std::int64_t rs_tile_first_value(const FormatView& format, std::int64_t tile) {
 /// How many values a tile has.
 std::int64_t bittcf_values(const FormatView& format, std::int64_t tile) {
   return std::popcount(formats::as_bittcf(format).tc_local_bit[static_cast<std::size_t>(tile)]);
+}
+std::int64_t libra_values(const FormatView& format, std::int64_t tile) {
+  return std::popcount(formats::as_libra(format).bitmap[static_cast<std::size_t>(tile)]);
 }
 std::int64_t me_tcf_values(const FormatView& format, std::int64_t tile) {
   return me_tcf_first_value(format, tile + 1) - me_tcf_first_value(format, tile);
@@ -197,10 +223,7 @@ Schedule schedule_rs_tile(const FormatView& format, std::int64_t n, std::size_t 
   Schedule schedule = schedule_windows({format, n, element_bytes, variants, device, 8},
                                        {joined.tile, rs_tile_first_value, rs_tile_values, &format});
   auto& numbers = schedule.numbers;
-  if (joined.row.size() != rs.row_window_id.size()) {
-    numbers[kWindowRowAt] = append(schedule, joined.row);
-    numbers[kWindowTileAt] = append(schedule, joined.tile);
-  }
+  if (joined.row.size() != rs.row_window_id.size()) append_windows(schedule, joined);
   std::vector<ShortRows> items;
   append_classes(items, rs.residual_class_offset);
   const std::vector<std::int32_t> empty = empty_rows(rs);
@@ -211,6 +234,18 @@ Schedule schedule_rs_tile(const FormatView& format, std::int64_t n, std::size_t 
   numbers[kShortAt] = append(schedule, items);
   numbers[kShortCount] = std::ssize(items);
   numbers[kEmptyRowsAt] = append(schedule, empty);
+  return schedule;
+}
+
+Schedule schedule_libra_tiles(const FormatView& format, std::int64_t n, std::size_t element_bytes,
+                              std::span<const TileVariant> variants, const DeviceInfo& device) {
+  const formats::LibraView a = formats::as_libra(format);
+  const Request request{format, n, element_bytes, variants, device, 8};
+  if (a.residual_col_id.empty())
+    return schedule_windows(request, {a.row_window_offset, libra_first_value, libra_values, &format});
+  const JoinedWindows windows = windows_with_tiles(a);
+  Schedule schedule = schedule_windows(request, {windows.tile, libra_first_value, libra_values, &format});
+  append_windows(schedule, windows);
   return schedule;
 }
 

@@ -55,6 +55,9 @@ Schedule schedule_bittcf(const formats::FormatView& format, std::int64_t n, std:
                          std::span<const TileVariant> variants, const DeviceInfo& device);
 Schedule schedule_rs_tile(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
                           std::span<const TileVariant> variants, const DeviceInfo& device);
+/// The TC part of libra_spmm. Windows without tiles are left to the residual part, if there is one.
+Schedule schedule_libra_tiles(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
+                              std::span<const TileVariant> variants, const DeviceInfo& device);
 Schedule schedule_me_tcf(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
                          std::span<const TileVariant> variants, const DeviceInfo& device);
 Schedule schedule_bmat(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,

@@ -17,8 +17,11 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kMaxItemWindows = 32;  ///< a lane of the warp for each
 
-/// One warp's work. `slot` < 0: whole windows [window_begin, window_end); otherwise one piece of window
-/// window_begin, whose sums go to that slot of the workspace.
+/// Slot of an item whose sums are added to C, in kernels that can: part of a window, or all of it.
+inline constexpr std::int32_t kAddedSlot = -2;
+
+/// One warp's work. `slot` -1: whole windows [window_begin, window_end); kAddedSlot: tiles of window_begin;
+/// otherwise one piece of window window_begin, whose sums go to that slot of the workspace.
 struct alignas(16) TileItem {
   std::int64_t value_begin;  ///< first entry of the first tile
   std::int32_t tile_begin, tile_end;

@@ -25,6 +25,7 @@ struct TileShape {
   static constexpr int kSegmentFeatures = 8 * kElements;
   static constexpr int kFeatures = kSegments * kSegmentFeatures;
   static constexpr bool kPattern = std::is_same_v<V, Ones>;
+  static constexpr bool kAdds = false;  ///< knows items with kAddedSlot
 };
 
 template <class K>
@@ -112,6 +113,12 @@ class TileSums {
         for (int s = 0; s < K::kSegments; ++s) {
           Acc sum[K::kElements];
           gather(sum, h, s, r);
+          if constexpr (K::kAdds)
+            if (item_.slot == kAddedSlot) {
+              add_piece<K::kVector>(to + s * K::kSegmentFeatures, sum, scale_of<Acc>(task_).alpha,
+                                    left_ - s * K::kSegmentFeatures);
+              continue;
+            }
           store_piece<K::kVector>(to + s * K::kSegmentFeatures, sum, scale_of<Acc>(task_),
                                   left_ - s * K::kSegmentFeatures);
         }

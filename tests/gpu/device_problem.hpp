@@ -57,10 +57,12 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-inline std::string_view operation_of(std::string_view kernel) {
-  for (const runtime::Kernel& row : runtime::kernels())
-    if (row.name == kernel) return row.op;
-  return {};
+/// The kernel of an instance.
+inline const runtime::Kernel& kernel_of(const runtime::cuda::DeviceKernel& row) {
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if (kernel.name == row.kernel) return kernel;
+  FAIL("no such kernel: " << row.kernel);
+  std::abort();
 }
 
 /// A captured graph that can be launched.
@@ -80,7 +82,7 @@ inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels(std::string_vie
   const char* const wanted = std::getenv("SPTILE_GPU_TEST_KERNEL");
   std::vector<runtime::cuda::DeviceKernel> rows;
   for (const auto& row : runtime::cuda::device_kernels())
-    if (row.capability <= device->capability && operation_of(row.kernel) == op &&
+    if (row.capability <= device->capability && kernel_of(row).op == op &&
         (wanted == nullptr || row.kernel.find(wanted) != std::string_view::npos))
       rows.push_back(row);
   return rows;
@@ -143,6 +145,23 @@ inline double frobenius_error(const formats::Csr& a, const Dense& dense, const s
       norm += x * x;
     }
   return difference == 0 ? 0 : std::sqrt(difference / norm);
+}
+
+/// True when two results of a kernel are the same: to the last bit, or, where sums come in any order, nearly.
+inline bool same_results(const runtime::cuda::DeviceKernel& row, const std::vector<std::byte>& a,
+                         const std::vector<std::byte>& b) {
+  if (kernel_of(row).deterministic) return a == b;
+  constexpr double kNear = 1e-4;
+  const auto count = static_cast<std::int64_t>(a.size() / size_of(row.dense));
+  if (a.size() != b.size()) return false;
+  const formats::Array x = formats::convert_values(ArrayView(row.dense, a.data(), count), DType::f64),
+                       y = formats::convert_values(ArrayView(row.dense, b.data(), count), DType::f64);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double p = x.as<double>()[static_cast<std::size_t>(i)],
+                 q = y.as<double>()[static_cast<std::size_t>(i)];
+    if (!(std::abs(p - q) <= kNear * (1 + std::abs(p)))) return false;
+  }
+  return true;
 }
 
 /// Fills C with NaN when the product only writes it.

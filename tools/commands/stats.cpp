@@ -8,6 +8,7 @@
 #include "formats/convert/converters.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/sizes.hpp"
+#include "runtime/choice/format_counts.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
 #include "tools/order.hpp"
@@ -71,6 +72,7 @@ struct FormatRow {
   std::int64_t tc_blocks = 0, index_bytes = 0, value_bytes = 0;
   std::string refused;          // why the matrix does not fit
   std::int64_t tc_entries = 0;  // in the blocks
+  std::int64_t fetches = 0;     // rows of B that a product asks for
 };
 
 FormatRow comparison_row(const formats::FormatSize& size) {
@@ -84,7 +86,8 @@ FormatRow stored_row(const formats::FormatView& view) {
                 formats::index_bytes(view),
                 formats::value_bytes(view),
                 {},
-                view.nnz};
+                view.nnz,
+                runtime::count_format(view).fetches};
   for (std::size_t i = 0; i < view.layout->arrays.size(); ++i)  // two formats have entries outside the blocks
     if (view.layout->arrays[i].name == "residual_col_id") row.tc_entries -= view.arrays[i].size;
   return row;
@@ -139,7 +142,9 @@ Json formats_json(const Stats& stats) {
     } else {
       json.update({{"index_bytes", row.index_bytes}, {"value_bytes", row.value_bytes}});
       json["total_bytes"] = row.index_bytes + row.value_bytes;
-      if (row.stored) json.update({{"tc_blocks", row.tc_blocks}, {"mean_nnz_tc", mean_per_block(row)}});
+      if (row.stored)
+        json.update(
+            {{"tc_blocks", row.tc_blocks}, {"mean_nnz_tc", mean_per_block(row)}, {"b_rows", row.fetches}});
     }
     list.push_back(std::move(json));
   }
@@ -170,19 +175,20 @@ std::string lengths_text(const char* what, const LineLengths& lengths) {
 
 std::string formats_text(const Stats& stats) {
   std::vector<std::vector<std::string>> rows = {
-      {"format", "index", "values", "total", "tc blocks", "entries/block"}};
+      {"format", "index", "values", "total", "tc blocks", "entries/block", "rows of B"}};
   for (const FormatRow& row : stats.formats) {
     if (!row.refused.empty()) {
-      rows.push_back({row.name, "-", "-", "-", "-", "does not fit"});
+      rows.push_back({row.name, "-", "-", "-", "-", "-", "does not fit"});
       continue;
     }
     const bool tiles = row.tc_blocks > 0;
     rows.push_back({row.name + (row.stored ? "" : " *"), human_bytes(row.index_bytes),
                     human_bytes(row.value_bytes), human_bytes(row.index_bytes + row.value_bytes),
                     tiles ? fmt::format("{}", row.tc_blocks) : "-",
-                    tiles ? fmt::format("{:.2f}", mean_per_block(row)) : "-"});
+                    tiles ? fmt::format("{:.2f}", mean_per_block(row)) : "-",
+                    row.stored ? fmt::format("{}", row.fetches) : "-"});
   }
-  return format_table(rows, "lrrrrr") + "* for comparison only\n";
+  return format_table(rows, "lrrrrrr") + "* for comparison only\n";
 }
 
 std::string stats_text(const Stats& stats) {

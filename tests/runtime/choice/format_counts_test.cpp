@@ -59,7 +59,7 @@ TEST_CASE("format counts: every format counts its fetches in groups of 8 columns
     CHECK(counts.entries == a.nnz());
     CHECK(counts.tiles == view.layout->tc_blocks(view));
     CHECK(counts.units >= 1);
-    CHECK(counts.units <= 200);
+    CHECK(counts.units <= 225);  // windows and residual rows
     CHECK(counts.longest >= 1);
     CHECK(counts.longest <= counts.fetches);
     CHECK(counts.bytes == formats::index_bytes(view) + formats::value_bytes(view));

@@ -39,7 +39,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const 
                                  .alpha = c.alpha,
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count, 90, 90 * 64 * 8),
-                                 .counters_end = runtime::cuda::kPartialsAt},
+                                 .counters_end = {runtime::cuda::kPartialsAt}},
                                 random);
 }
 

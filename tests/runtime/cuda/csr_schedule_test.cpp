@@ -26,7 +26,7 @@ std::span<const T> items(const Schedule& schedule, runtime::cuda::CsrNumber offs
 
 /// Follows every item and marks what it covers.
 void check_schedule(const formats::Csr& a, DType dense, std::int64_t n) {
-  const Schedule schedule = runtime::cuda::csr_schedule(formats::as_format(a.view()), dense, n, kDevice);
+  const Schedule schedule = runtime::cuda::csr_schedule({a.view().row_ptr}, dense, n, kDevice);
   const auto runs = items<CsrRun>(schedule, runtime::cuda::kRunsOffset, runtime::cuda::kRuns);
   const auto pieces = items<CsrPiece>(schedule, runtime::cuda::kPiecesOffset, runtime::cuda::kPieces);
   const auto splits = items<CsrSplit>(schedule, runtime::cuda::kSplitsOffset, runtime::cuda::kSplits);

@@ -88,6 +88,7 @@ inline void __syncthreads() {
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline unsigned atomicAdd(unsigned* to, unsigned x) { return std::exchange(*to, *to + x); }
+inline float atomicAdd(float* to, float x) { return std::exchange(*to, *to + x); }
 template <class T>
 T __ldcg(const T* from) {
   return *from;
@@ -145,11 +146,15 @@ inline uint2 shared_pair(std::uint32_t at) { return test::emulated_block.read<ui
 inline uint4 shared_piece(std::uint32_t at) { return test::emulated_block.read<uint4>(at); }
 inline std::uint32_t shared_half(std::uint32_t at) { return test::emulated_block.read<std::uint16_t>(at); }
 
+template <auto kKernel>
+int blocks_per_sm(int) {
+  return 8;
+}
 inline void follow_previous_kernel() {}
 template <auto kKernel, class... Args>
 int start_kernel(const LaunchShape& shape, const DeviceInfo&, cudaStream_t, const Args&... args) {
   test::launch(
-      shape.blocks.x, shape.threads, [&] { kKernel(args...); },
+      shape.blocks, shape.threads, [&] { kKernel(args...); },
       [&] { test::emulated_block.clear(shape.shared_bytes); });
   return 0;
 }

@@ -27,7 +27,7 @@
 namespace sptile::test {
 
 /// What a kernel asks about where it runs.
-inline thread_local dim3 thread_index, block_index, block_size;
+inline thread_local dim3 thread_index, block_index, block_size, grid_size;
 
 /// 32 fibers that take turns.
 class EmulatedWarp {
@@ -116,12 +116,13 @@ class EmulatedWarp {
 };
 
 /// Runs a kernel: every block, one after the other; its warps take turns.
-inline void launch(unsigned blocks, unsigned threads, const std::function<void()>& kernel,
+inline void launch(dim3 blocks, unsigned threads, const std::function<void()>& kernel,
                    const std::function<void()>& before_block = {}) {
   std::vector<EmulatedWarp> warps(threads / EmulatedWarp::kLanes);
   block_size = dim3(threads);
-  for (unsigned b = 0; b < blocks; ++b) {
-    block_index = dim3(b);
+  grid_size = blocks;
+  for (unsigned b = 0; b < blocks.x * blocks.y * blocks.z; ++b) {
+    block_index = dim3(b % blocks.x, b / blocks.x % blocks.y, b / blocks.x / blocks.y);
     if (before_block) before_block();
     unsigned first = 0;
     for (EmulatedWarp& warp : warps) {
@@ -159,6 +160,9 @@ T from_operand(const EmulatedWarp::Operand& words) {
 #define threadIdx ::sptile::test::thread_index
 #define blockIdx ::sptile::test::block_index
 #define blockDim ::sptile::test::block_size
+#define gridDim ::sptile::test::grid_size
+#undef __shared__
+#define __shared__ static
 using std::max;
 using std::min;
 
@@ -167,7 +171,15 @@ T __ldg(const T* from) {
   return *from;
 }
 template <class T>
+T __ldcs(const T* from) {
+  return *from;
+}
+template <class T>
 void __stcs(T* to, T x) {
+  *to = x;
+}
+template <class T>
+void __stcg(T* to, T x) {
   *to = x;
 }
 inline std::uint32_t __float_as_uint(float x) { return std::bit_cast<std::uint32_t>(x); }
@@ -179,19 +191,25 @@ inline std::uint32_t __byte_perm(std::uint32_t x, std::uint32_t y, std::uint32_t
     result |= static_cast<std::uint32_t>(bytes >> 8 * (select >> 4 * i & 7u) & 0xffu) << 8 * i;
   return result;
 }
+/// Groups of `width` neighbours exchange among themselves.
 template <class T>
-T __shfl_sync(unsigned, T x, int from) {
-  const auto& all = sptile::test::EmulatedWarp::current().exchange(sptile::test::as_operand(x));
-  return sptile::test::from_operand<T>(all[static_cast<std::size_t>(from & 31)]);
+T __shfl_sync(unsigned, T x, int from, int width = 32) {
+  auto& warp = sptile::test::EmulatedWarp::current();
+  const int first = warp.lane() / width * width;
+  const auto& all = warp.exchange(sptile::test::as_operand(x));
+  return sptile::test::from_operand<T>(all[static_cast<std::size_t>(first + (from & (width - 1)))]);
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T x, int lanes) {
   return __shfl_sync(mask, x, sptile::test::EmulatedWarp::current().lane() ^ lanes);
 }
-inline bool __all_sync(unsigned, bool x) {
-  const auto& all = sptile::test::EmulatedWarp::current().exchange(sptile::test::as_operand(x));
-  return std::all_of(all.begin(), all.end(), [](const auto& words) { return words[0] != 0; });
+inline int __reduce_max_sync(unsigned, int x) {
+  for (const auto& other : sptile::test::EmulatedWarp::current().exchange(sptile::test::as_operand(x)))
+    x = max(x, sptile::test::from_operand<int>(other));
+  return x;
 }
+inline bool __any_sync(unsigned, bool x) { return __reduce_max_sync(~0u, x ? 1 : 0) == 1; }
+inline bool __all_sync(unsigned, bool x) { return !__any_sync(~0u, !x); }
 
 namespace sptile::runtime::cuda {
 

@@ -62,8 +62,24 @@ struct EmulatedProduct {
   std::int64_t n = 32, pad = 0;
   double alpha = 1, beta = 0;
   runtime::cuda::DeviceInfo device;
-  int counters_end;  ///< which of Schedule::numbers says where the counters of the workspace end
+  /// Which of Schedule::numbers says where the counters of the workspace end; for each part of the schedule.
+  std::vector<int> counters_end;
 };
+
+/// The counters in the workspace of a schedule, and of each of its parts.
+inline std::vector<std::span<double>> counters_of(const runtime::cuda::Schedule& schedule,
+                                                  const std::vector<int>& counters_end,
+                                                  std::span<double> workspace) {
+  const std::span<const runtime::cuda::Schedule> parts =
+      schedule.parts.empty() ? std::span(&schedule, 1) : std::span(schedule.parts);
+  std::vector<std::span<double>> counters;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto bytes = parts[i].numbers[static_cast<std::size_t>(counters_end.at(i))];
+    counters.push_back(workspace.subspan(static_cast<std::size_t>(parts[i].workspace_at) / sizeof(double),
+                                         static_cast<std::size_t>(bytes) / sizeof(double)));
+  }
+  return counters;
+}
 
 /// Multiplies, compares with the reference, looks between the rows of C and at the counters; gives the
 /// schedule.
@@ -82,9 +98,8 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   const runtime::cuda::Schedule schedule = kernel.schedule(p.format, p.order, p.n, p.device);
   // Counters start at zero, sums may start as anything.
   std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 2, 1e30);
-  const auto counters = std::span(workspace).first(
-      static_cast<std::size_t>(schedule.numbers[static_cast<std::size_t>(p.counters_end)]) / sizeof(double));
-  std::fill(counters.begin(), counters.end(), 0);
+  const auto counters = counters_of(schedule, p.counters_end, workspace);
+  for (const std::span<double> part : counters) std::fill(part.begin(), part.end(), 0);
   std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
   if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
   std::vector<std::byte> c = dense.c_bytes();
@@ -103,8 +118,9 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   launch.beta = p.beta;
   launch.device = &p.device;
   CHECK(kernel.launch(launch, nullptr) == 0);
-  CHECK(std::all_of(counters.begin(), counters.end(),
-                    [](double x) { return std::bit_cast<std::uint64_t>(x) == 0; }));
+  for (const std::span<double> part : counters)
+    CHECK(
+        std::all_of(part.begin(), part.end(), [](double x) { return std::bit_cast<std::uint64_t>(x) == 0; }));
   CHECK_FALSE(EmulatedWarp::diverged);
   CHECK_FALSE(emulated_block.misaligned);
   const double error = runtime::relative_error(

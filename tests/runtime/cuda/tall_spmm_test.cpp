@@ -52,7 +52,7 @@ void check_product(const DeviceKernel& kernel, const formats::Csr& source, const
                           .alpha = c.alpha,
                           .beta = c.beta,
                           .device = emulated_device(c.sm_count, c.capability),
-                          .counters_end = runtime::cuda::kTallPartialsAt},
+                          .counters_end = {runtime::cuda::kTallPartialsAt}},
                          random);
 }
 

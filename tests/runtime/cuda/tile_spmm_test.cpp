@@ -50,7 +50,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, std::i
                                  .alpha = alpha,
                                  .beta = beta,
                                  .device = device,
-                                 .counters_end = runtime::cuda::kPartialsAt},
+                                 .counters_end = {runtime::cuda::kPartialsAt}},
                                 random);
 }
 

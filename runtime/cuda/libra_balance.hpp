@@ -1,0 +1,54 @@
+// Libra's hybrid balance (section 4.3): windows with many tiles and rows with many residual entries are cut
+// in segments of limited length, whose sums are added by atomic operations; nothing else is. Plain C++.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "formats/layout/libra.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Lengths of segments; the values are those of the paper (Ts, Cs and Short_len).
+struct LibraSizes {
+  std::int64_t tiles = 16;         ///< of a segment of a window
+  std::int64_t entries = 32;       ///< of a segment of a long row
+  std::int64_t short_entries = 3;  ///< a row of so many is short, and never cut
+};
+/// Nothing is cut.
+inline constexpr LibraSizes kLibraUncut = {INT64_MAX, INT64_MAX, INT64_MAX};
+
+/// How the two parts run: the residual part behind the TC part, or beside it.
+enum class LibraMode { sequential, two_streams };
+
+/// The five arrays of the paper. Segments of the TC part come first in `atomic`, then those of the residual
+/// part.
+struct LibraBalance {
+  std::vector<std::int32_t> window_offset;  ///< first tile of each segment, and the end
+  std::vector<std::int32_t> cur_window;     ///< window of each segment
+  std::vector<std::int64_t> row_offset;     ///< first residual entry of each segment, and the end
+  std::vector<std::int32_t> cur_row;        ///< row of each segment
+  std::vector<std::uint8_t> atomic;         ///< 1: others add to the same rows of C
+};
+
+/// Cuts windows and rows; `atomic` stays empty. O(windows + residual rows + segments).
+LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes);
+
+/// Fills in `atomic`. One after the other, all segments of a window with tiles are atomic when any of its
+/// tiles or rows is cut; side by side, also when it has both tiles and rows. In a window without tiles, those
+/// of the rows that are cut.
+void flag_atomic(LibraBalance& balance, std::int64_t windows, LibraMode mode);
+
+/// Rows that are to be beta * C before any part runs, ascending: those that segments add to by atomic
+/// operations, and those that no segment has.
+std::vector<std::int32_t> rows_to_scale(const LibraBalance& balance, std::int64_t rows);
+
+/// Occupancy ratios from which a part fills the device alone (section 4.4.1, calibrated there on an H100).
+struct LibraOccupancy {
+  double tiles = 3.91, rows = 38.27;
+};
+
+/// Blocks of both parts over the blocks that fit on the device: equations 7 and 8.
+LibraMode choose_mode(double tiles_ratio, double rows_ratio, const LibraOccupancy& thresholds = {});
+
+}  // namespace sptile::runtime::cuda

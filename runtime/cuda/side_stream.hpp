@@ -1,0 +1,50 @@
+// A second stream for kernels that run beside each other, made once when planning.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <mutex>
+
+#include "formats/error.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// A stream that follows another one for a while. Any number of threads may use it; their work on it goes one
+/// after the other. Nothing here allocates or waits.
+class SideStream {
+ public:
+  /// Makes one on the current device. Errc::device when there is no room.
+  static Result<std::unique_ptr<SideStream>> make();
+  SideStream(const SideStream&) = delete;
+  SideStream& operator=(const SideStream&) = delete;
+  ~SideStream();
+
+  /// Enqueues `here` on the stream and `there` beside it: both follow what the stream has so far, and what
+  /// comes later follows both. Each takes a stream and gives a cudaError_t. When the stream is being captured
+  /// in a graph, both are captured; while another capture has the side stream, `there` goes behind `here`.
+  template <class Here, class There>
+  int run(cudaStream_t main, const Here& here, const There& there) {
+    const std::lock_guard lock(mutex_);
+    if (!may_follow(main)) {
+      const int code = here(main);
+      return code != cudaSuccess ? code : there(main);
+    }
+    if (const int code = fork(main); code != cudaSuccess) return code;
+    const int there_code = there(stream_), here_code = here(main), join_code = join(main);
+    if (there_code != cudaSuccess) return there_code;
+    return here_code != cudaSuccess ? here_code : join_code;
+  }
+
+ private:
+  SideStream() = default;
+  [[nodiscard]] bool may_follow(cudaStream_t main) const;
+  int fork(cudaStream_t main);
+  int join(cudaStream_t main);
+
+  std::mutex mutex_;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t forked_ = nullptr, joined_ = nullptr;
+};
+
+}  // namespace sptile::runtime::cuda

@@ -112,19 +112,71 @@ inline Status check_request(const formats::FormatLayout& layout, const DeviceCsr
   return {};
 }
 
+/// Where each entry stood: in a reordered matrix at from[i], else where it stands.
+struct WritePositions {
+  const std::uint32_t* from;
+  std::int64_t* to;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const { to[i] = from == nullptr ? i : from[i]; }
+};
+
+struct PositionsRoom {
+  std::int64_t* positions = nullptr;
+
+  void place(Arena& arena, std::int64_t entries) { arena.take(positions, entries); }
+};
+
+/// Gives a format its value_source: positions, moved like values. from: see WritePositions.
+template <class Run>
+Status add_source(Run& run, const DeviceConversion<Run>& conversion, DeviceCsr csr, const std::uint32_t* from,
+                  const ConvertParameters& parameters, DeviceFormat& format) {
+  Room<PositionsRoom> room, source;
+  if (Status s = room.make(run, csr.nnz); !s) return s;
+  if (Status s = source.make(run, csr.nnz); !s) return s;
+  run.each(csr.nnz, WritePositions{from, room.positions});
+  csr.values = room.positions;
+  csr.value_dtype = DType::i64;
+  const auto moved = conversion.convert(run, csr, parameters);
+  if (!moved) return tl::unexpected(moved.error());
+  std::int64_t* to = source.positions;
+  for (std::size_t i = 0; i < moved->view.layout->arrays.size(); ++i) {
+    if (!moved->view.layout->arrays[i].holds_values) continue;
+    const ArrayView& part = moved->view.arrays[i];
+    run.copy(to, part.data, static_cast<std::size_t>(part.bytes()));
+    to += part.size;
+  }
+  run.wait();
+  format.value_source = ArrayView(DType::i64, source.positions, csr.nnz);
+  format.source_memory = std::move(source.memory);
+  return run.status();
+}
+
+template <class Run>
+Result<DeviceFormat> convert_good(Run& run, const DeviceConversion<Run>& conversion, const DeviceCsr& csr,
+                                  const ConvertParameters& parameters) {
+  Room<ReorderedRoom> room;
+  DeviceCsr ordered = csr;
+  if (csr.row_order != nullptr) {
+    const auto made = reorder_on(run, csr, room);
+    if (!made) return tl::unexpected(made.error());
+    ordered = *made;
+  }
+  auto format = conversion.convert(run, ordered, parameters);
+  if (format && parameters.with_source && csr.value_dtype != DType::none)
+    if (Status s = add_source(run, conversion, ordered, room.from, parameters, *format); !s)
+      return tl::unexpected(s.error());
+  return format;
+}
+
 /// See convert_on_device.
 template <class Run>
 Result<DeviceFormat> convert_on(Run& run, const formats::FormatLayout& layout, const DeviceCsr& csr,
                                 const ConvertParameters& parameters) {
   if (Status s = check_request(layout, csr); !s) return tl::unexpected(s.error());
-  for (const DeviceConversion<Run>& row : kDeviceConversions<Run>) {
-    if (row.layout != &layout) continue;
+  for (const DeviceConversion<Run>& conversion : kDeviceConversions<Run>) {
+    if (conversion.layout != &layout) continue;
     if (Status s = check_on(run, csr); !s) return tl::unexpected(s.error());
-    if (csr.row_order == nullptr) return row.convert(run, csr, parameters);
-    Room<ReorderedRoom> room;
-    const auto reordered = reorder_on(run, csr, room);
-    if (!reordered) return tl::unexpected(reordered.error());
-    return row.convert(run, *reordered, parameters);
+    return convert_good(run, conversion, csr, parameters);
   }
   return fail(Errc::unsupported,
               std::string(layout.name) + " cannot be made on a device; convert on the CPU");

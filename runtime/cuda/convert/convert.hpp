@@ -14,6 +14,7 @@ namespace sptile::runtime::cuda {
 
 /// A CSR matrix in the memory of a device; nothing of it was checked.
 struct DeviceCsr {
+  int ordinal = 0;  ///< of the device
   std::int64_t rows = 0, cols = 0, nnz = 0;
   const std::int64_t* row_ptr = nullptr;  ///< rows + 1
   const std::int32_t* col_idx = nullptr;
@@ -24,6 +25,7 @@ struct DeviceCsr {
 
 /// What a conversion may choose.
 struct ConvertParameters {
+  bool with_source = false;      ///< make DeviceFormat::value_source, too
   std::optional<int> threshold;  ///< of libra_spmm and libra_sddmm; their defaults
 };
 
@@ -31,18 +33,19 @@ struct ConvertParameters {
 struct DeviceFormat {
   formats::FormatView view;  ///< of device pointers; what stands within 256 bytes behind an array is defined
   Parameters parameters;     ///< as formats::FormatData has them
-  std::shared_ptr<std::byte> memory;
+  ArrayView value_source;  ///< where each value stood in the CSR matrix, as formats::value_source; if wanted
+  std::shared_ptr<std::byte> memory, source_memory;
 };
 
-/// Converts on the current device, bit by bit as formats/convert does on the CPU. Errc::bad_input with the
-/// place when the matrix is no CSR or the order no permutation; Errc::unsupported when 32-bit offsets cannot
-/// count the entries, or there is no such conversion; Errc::device, naming the bytes, when there is no room:
-/// up to 60 bytes per entry and 80 per row are needed while it runs. Enqueues on `stream` (a cudaStream_t;
-/// null: the default one) and waits for it.
+/// Converts on the device of the matrix, bit by bit as formats/convert does on the CPU. Errc::bad_input with
+/// the place when the matrix is no CSR or the order no permutation; Errc::unsupported when 32-bit offsets
+/// cannot count the entries, or there is no such conversion; Errc::device, naming the bytes, when there is no
+/// room: up to 60 bytes per entry and 80 per row are needed while it runs. Enqueues on `stream` (a
+/// cudaStream_t; null: the default one) and waits for it.
 Result<DeviceFormat> convert_on_device(const formats::FormatLayout& layout, const DeviceCsr& csr,
                                        const ConvertParameters& parameters, void* stream);
 
-/// Fetches an array. `to` has room for its bytes.
-Status download(const ArrayView& array, void* to, void* stream);
+/// Fetches an array of a device; it must be complete. `to` has room for its bytes.
+Status download(int ordinal, const ArrayView& array, void* to);
 
 }  // namespace sptile::runtime::cuda

@@ -125,7 +125,4 @@ Status check_on(Run& run, const DeviceCsr& csr) {
   return {};
 }
 
-/// Errc::usage when sizes and pointers cannot be those of a matrix.
-Status check_arguments(const DeviceCsr& csr);
-
 }  // namespace sptile::runtime::cuda

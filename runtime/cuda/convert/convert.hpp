@@ -14,19 +14,19 @@ namespace sptile::runtime::cuda {
 
 /// A CSR matrix in the memory of a device; nothing of it was checked.
 struct DeviceCsr {
-  int ordinal = 0;  ///< of the device
   std::int64_t rows = 0, cols = 0, nnz = 0;
   const std::int64_t* row_ptr = nullptr;  ///< rows + 1
   const std::int32_t* col_idx = nullptr;
   const void* values = nullptr;             ///< not read for a pattern
   DType value_dtype = DType::none;          ///< of 2, 4 or 8 bytes; values are moved, never computed with
   const std::int32_t* row_order = nullptr;  ///< new_to_old, rows of them; null: as they stand
+  int ordinal = 0;                          ///< of the device
 };
 
 /// What a conversion may choose.
 struct ConvertParameters {
-  bool with_source = false;      ///< make DeviceFormat::value_source, too
-  std::optional<int> threshold;  ///< of libra_spmm and libra_sddmm; their defaults
+  bool with_source = false;           ///< make DeviceFormat::value_source, too
+  std::optional<int> threshold = {};  ///< of libra_spmm and libra_sddmm; their defaults
 };
 
 /// Owns one matrix in one format in device memory.

@@ -132,8 +132,9 @@ inline std::int64_t count_windows(const formats::TallSample& sample, std::int64_
 /// As formats::count_tall_windows, for a good matrix. The sample (about 4 million entries) is sorted once by
 /// block and column, and for each height by window and mask.
 template <class Run>
-Result<formats::TallCounts> count_tall_on(Run& run, const DeviceCsr& csr) {
-  const formats::TallSample sample(csr.rows, csr.nnz);
+Result<formats::TallCounts> count_tall_on(Run& run, const DeviceCsr& csr,
+                                          std::int64_t sample_entries = std::int64_t{1} << 22) {
+  const formats::TallSample sample(csr.rows, csr.nnz, sample_entries);
   const std::int64_t rows = sample.size() * formats::kTallMaxRows;
   const SampledRows of_sample{sample, csr.rows};
   constexpr int kSums = 3;

@@ -51,6 +51,8 @@ inline std::vector<ConvertCase> convert_cases() {
   });
   add("blocks", 520, 640, DType::f16,
       [](std::int64_t r, std::int64_t c) { return r / 64 == c / 80 ? 0.5 : 0.004; });
+  add("pairs of blocks", 64, 2000, DType::f32,
+      [](std::int64_t r, std::int64_t c) { return r / 32 == c / 1000 ? 0.3 : 0.0; });
   add("wide", 40, 9000, DType::f32, even(0.02));
   add("tall", 9000, 40, DType::f32, even(0.02));
   add("a window to split", 24, 6000, DType::f32,

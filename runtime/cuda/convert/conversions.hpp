@@ -38,9 +38,16 @@ Result<DeviceFormat> without_parameters(Run& run, const DeviceCsr& csr, const Co
 
 template <class Run>
 Result<DeviceFormat> libra_spmm_with(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters) {
-  const int threshold = parameters.threshold.value_or(formats::kLibraThreshold);
-  if (Status s = formats::check_libra_threshold(threshold); !s) return tl::unexpected(s.error());
-  return libra_spmm_on(run, csr, threshold);
+  return libra_on(run, csr, formats::kLibraSpmmLayout,
+                  {parameters.threshold.value_or(formats::kLibraThreshold),
+                   parameters.block_columns.value_or(formats::libra_block_columns(csr.value_dtype))});
+}
+
+template <class Run>
+Result<DeviceFormat> libra_sddmm_with(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters) {
+  return libra_on(run, csr, formats::kLibraSddmmLayout,
+                  {parameters.threshold.value_or(formats::kLibraSddmmThreshold),
+                   parameters.block_columns.value_or(formats::kLibraSddmmBlockColumns)});
 }
 
 template <class Run>
@@ -52,6 +59,7 @@ inline constexpr DeviceConversion<Run> kDeviceConversions[] = {
     {&formats::kRsTileLayout, without_parameters<Run, rs_tile_on<Run>>},
     {&formats::kTallLayout, without_parameters<Run, tall_on<Run>>},
     {&formats::kLibraSpmmLayout, libra_spmm_with<Run>},
+    {&formats::kLibraSddmmLayout, libra_sddmm_with<Run>},
 };
 
 struct ReorderedRoom {
@@ -134,9 +142,12 @@ Status add_source(Run& run, const DeviceConversion<Run>& conversion, DeviceCsr c
   if (Status s = room.make(run, csr.nnz); !s) return s;
   if (Status s = source.make(run, csr.nnz); !s) return s;
   run.each(csr.nnz, WritePositions{from, room.positions});
+  ConvertParameters same = parameters;
+  for (const auto& [name, value] : format.parameters)  // which follow the type of the values
+    if (name == "block_columns") same.block_columns = static_cast<int>(std::get<std::int64_t>(value));
   csr.values = room.positions;
   csr.value_dtype = DType::i64;
-  const auto moved = conversion.convert(run, csr, parameters);
+  const auto moved = conversion.convert(run, csr, same);
   if (!moved) return tl::unexpected(moved.error());
   std::int64_t* to = source.positions;
   for (std::size_t i = 0; i < moved->view.layout->arrays.size(); ++i) {

@@ -25,8 +25,9 @@ struct DeviceCsr {
 
 /// What a conversion may choose.
 struct ConvertParameters {
-  bool with_source = false;           ///< make DeviceFormat::value_source, too
-  std::optional<int> threshold = {};  ///< of libra_spmm and libra_sddmm; their defaults
+  bool with_source = false;               ///< make DeviceFormat::value_source, too
+  std::optional<int> threshold = {};      ///< of libra_spmm and libra_sddmm; their defaults
+  std::optional<int> block_columns = {};  ///< of both, see formats::LibraSetting; that of the type of values
 };
 
 /// Owns one matrix in one format in device memory.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "formats/convert/libra_sddmm.hpp"
 #include "formats/convert/libra_spmm.hpp"
 #include "formats/convert/tall_height.hpp"
 #include "formats/layout/registry.hpp"
@@ -87,7 +88,7 @@ TEST_CASE("device conversions: rows in another order, and where values stood") {
   }
 }
 
-TEST_CASE("device conversions: thresholds of libra_spmm") {
+TEST_CASE("device conversions: thresholds of Libra's formats") {
   Random random(6);
   HostRun run;
   const formats::Csr a = random_matrix(200, 300, 0.2, DType::f32, random);
@@ -95,6 +96,14 @@ TEST_CASE("device conversions: thresholds of libra_spmm") {
     CAPTURE(threshold);
     const auto expected = formats::libra_spmm_from_csr_at(a.view(), threshold, nullptr);
     const auto made = runtime::cuda::convert_on(run, formats::kLibraSpmmLayout, view_of(a),
+                                                {.with_source = false, .threshold = threshold});
+    REQUIRE(made);
+    check_same(*expected, made->view, made->parameters);
+  }
+  for (const int threshold : {1, 2, 8, 16, 24, 40, 64, 100, 128, 129}) {
+    CAPTURE(threshold);
+    const auto expected = formats::libra_sddmm_from_csr_at(a.view(), threshold, nullptr);
+    const auto made = runtime::cuda::convert_on(run, formats::kLibraSddmmLayout, view_of(a),
                                                 {.with_source = false, .threshold = threshold});
     REQUIRE(made);
     check_same(*expected, made->view, made->parameters);

@@ -78,7 +78,7 @@ const DeviceKernel* find_instance(const Kernel& kernel, DType values, const Plan
   return best;
 }
 
-Status plan_on_device(ProductPlan& plan, const DeviceInfo& device) {
+Status plan_on_device(ProductPlan& plan, const DeviceInfo& device, const DeviceMatrix& on_device) {
   const DeviceKernel* row = nullptr;
   for (const Kernel& kernel : kernels())  // the last one is the best
     if (is_candidate(kernel, plan))
@@ -88,7 +88,8 @@ Status plan_on_device(ProductPlan& plan, const DeviceInfo& device) {
       }
   if (row == nullptr) return no_kernel(plan, device);
   plan.precision = row->precision;
-  auto made = cuda::make_plan({&plan.matrix, row, plan.options.n, plan.options.refreshable, device});
+  auto made = cuda::make_plan({&plan.matrix, on_device.format, on_device.row_order, row, plan.options.n,
+                               plan.options.refreshable, device});
   if (!made) return fail(made.error().code, "plan: " + made.error().message);
   plan.on_device = std::move(*made);
   plan.matrix.row_order = {};  // all that is needed is on the device now

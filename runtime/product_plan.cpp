@@ -17,7 +17,7 @@ using formats::FormatView;
 
 constexpr int kMaxThreads = 4096;
 
-Status check_options(const PlanOptions& options) {
+Status check_numbers(const PlanOptions& options) {
   if (options.n < 1)
     return fail(Errc::usage,
                 "plan: n = " + std::to_string(options.n) + "; the dense operands need at least one column");
@@ -192,29 +192,51 @@ std::vector<double> time_chunks(const ProductPlan& plan, const MatrixTask& task,
   return seconds;
 }
 
-Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const PlanMatrix& a,
-                                                  const PlanOptions& options) {
-  if (Status s = check_options(options); !s) return tl::unexpected(s.error());
-  cuda::DeviceInfo device;
-  if (options.device == Device::cuda) {  // before anything that takes long
-    Result<cuda::DeviceInfo> found = cuda::find_device(options.device_ordinal);
-    if (!found) return fail(found.error().code, "plan: " + found.error().message);
-    device = std::move(*found);
-  }
-  if (Status s = check_matrix(a, options.trusted); !s) return tl::unexpected(s.error());
-  if (Status s = check_extent(a.format, options); !s) return tl::unexpected(s.error());
+Result<cuda::DeviceInfo> check_options(const PlanOptions& options) {
+  if (Status s = check_numbers(options); !s) return tl::unexpected(s.error());
+  if (options.device == Device::cpu) return cuda::DeviceInfo{};
+  Result<cuda::DeviceInfo> found = cuda::find_device(options.device_ordinal);
+  if (!found) return fail(found.error().code, "plan: " + found.error().message);
+  return found;
+}
 
+namespace {
+
+/// Plans for a checked matrix.
+Result<std::shared_ptr<ProductPlan>> plan_checked(std::string_view op, const PlanMatrix& a,
+                                                  const DeviceMatrix& on_device, const PlanOptions& options,
+                                                  const cuda::DeviceInfo& device) {
+  if (Status s = check_extent(a.format, options); !s) return tl::unexpected(s.error());
   auto plan = std::make_shared<ProductPlan>();
   plan->op = op;
   plan->matrix = a;
   plan->options = options;
   plan->values = a.format.value_dtype();
-  if (options.refreshable && plan->values != DType::none)
+  if (options.refreshable && plan->values != DType::none && on_device.format == nullptr)
     if (Status s = check_value_source(a, options.trusted); !s) return tl::unexpected(s.error());
-  if (Status s = options.device == Device::cpu ? plan_on_cpu(*plan) : plan_on_device(*plan, device); !s)
+  if (Status s =
+          options.device == Device::cpu ? plan_on_cpu(*plan) : plan_on_device(*plan, device, on_device);
+      !s)
     return tl::unexpected(s.error());
   plan->options.kernel = plan->kernel->name;  // the caller's string may go
   return plan;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const PlanMatrix& a,
+                                                  const PlanOptions& options) {
+  const Result<cuda::DeviceInfo> device = check_options(options);  // before anything that takes long
+  if (!device) return tl::unexpected(device.error());
+  if (Status s = check_matrix(a, options.trusted); !s) return tl::unexpected(s.error());
+  return plan_checked(op, a, {}, options, *device);
+}
+
+Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const PlanMatrix& a,
+                                                  const DeviceMatrix& on_device, const PlanOptions& options) {
+  const Result<cuda::DeviceInfo> device = check_options(options);
+  if (!device) return tl::unexpected(device.error());
+  return plan_checked(op, a, on_device, options, *device);
 }
 
 std::string_view kernel_name(const ProductPlan& plan) { return plan.kernel->name; }

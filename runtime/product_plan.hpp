@@ -33,6 +33,19 @@ class ProductPlan {
 Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const PlanMatrix& a,
                                                   const PlanOptions& options);
 
+/// A good matrix that is on a device already; see cuda::PlanRequest.
+struct DeviceMatrix {
+  const cuda::DeviceFormat* format = nullptr;
+  const std::int32_t* row_order = nullptr;
+};
+
+/// The same for a matrix that sptile made on a device, of which `a` has what schedules read.
+Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const PlanMatrix& a,
+                                                  const DeviceMatrix& on_device, const PlanOptions& options);
+
+/// Verifies options and finds the device that they name; none for the CPU.
+Result<cuda::DeviceInfo> check_options(const PlanOptions& options);
+
 /// Verifies before a run that a row-major operand of so many rows is there and can be addressed.
 Status check_operand(const ProductPlan& plan, const char* name, const void* data, std::int64_t stride,
                      std::int64_t rows);
@@ -60,7 +73,8 @@ Precision cpu_precision(DType dense);
 const cuda::DeviceKernel* find_instance(const Kernel& kernel, DType values, const PlanOptions& options,
                                         const cuda::DeviceInfo& device);
 
-/// Chooses the CUDA kernel for a checked matrix, divides its work and uploads both.
-Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device);
+/// Chooses the CUDA kernel for a checked matrix, divides its work and uploads both, or the work alone when
+/// the matrix is there.
+Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device, const DeviceMatrix& on_device);
 
 }  // namespace sptile::runtime

@@ -152,6 +152,17 @@ sptile_status sptile_plan_spmm_csr(int64_t rows, int64_t cols, const int64_t* ro
                                    const void* values, sptile_dtype value_dtype,
                                    const sptile_spmm_options* options, sptile_plan** plan);
 
+/* Plans C = alpha A B + beta C for a CSR matrix in the memory of CUDA device options->ordinal, for example of a
+ * framework that has no bundle. It is converted to `format` ("csr", "bittcf", ...) on the device, with the same
+ * result as sptile convert. row_ptr has rows + 1 elements, col_idx and values nnz; they are checked there, and
+ * may go as soon as this returns. What writes them must be done, or be on the default stream. options->device
+ * must be SPTILE_CUDA. At most 2^32 - 1 entries; up to 60 bytes per entry of device memory are needed while it
+ * runs. */
+sptile_status sptile_plan_from_device_csr(int64_t rows, int64_t cols, int64_t nnz, const int64_t* row_ptr,
+                                          const int32_t* col_idx, const void* values,
+                                          sptile_dtype value_dtype, const char* format,
+                                          const sptile_spmm_options* options, sptile_plan** plan);
+
 void sptile_plan_destroy(sptile_plan* plan);
 
 /* Rows and columns of the matrix and columns of the dense operands. Any of the three pointers may be NULL. */

@@ -170,6 +170,23 @@ class Plan {
     return Plan(sptile_plan_sddmm_csr, a, options);
   }
 
+  /// Plans for a CSR matrix in the memory of CUDA device options.ordinal: converted to `format` there. The
+  /// spans are of device memory, which may go as soon as this returns; what writes it must be done, or be on
+  /// the default stream.
+  static Plan from_device(const CsrMatrix& a, const std::string& format, const PlanOptions& options) {
+    if (std::ssize(a.row_ptr) != a.rows + 1) throw Exception(SPTILE_USAGE, "row_ptr needs rows + 1 offsets");
+    if (a.values.type != Type::none && a.values.size != a.col_idx.size())
+      throw Exception(SPTILE_USAGE, "values and col_idx differ in size");
+    const sptile_spmm_options c = detail::to_c(options);
+    Plan plan;
+    detail::check(sptile_plan_from_device_csr(
+        a.rows, a.cols, std::ssize(a.col_idx), a.row_ptr.data(), a.col_idx.data(), a.values.data,
+        static_cast<sptile_dtype>(a.values.type), format.c_str(), &c, plan.handle_.out()));
+    plan.device_ = options.device;
+    plan.read_shape();
+    return plan;
+  }
+
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] std::int64_t cols() const { return cols_; }
   [[nodiscard]] std::int64_t n() const { return n_; }

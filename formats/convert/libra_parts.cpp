@@ -3,7 +3,6 @@
 #include <tbb/enumerable_thread_specific.h>
 
 #include <bit>
-#include <string>
 
 #include "formats/convert/condense.hpp"
 
@@ -223,22 +222,11 @@ class Filler {
   std::vector<std::int64_t> positions_;                         ///< in CSR, of the bits of the masks
 };
 
-Status check_setting(const LibraRule& rule, LibraSetting setting) {
-  const std::string name(rule.layout->name);
-  if (setting.threshold < 1 || setting.threshold > rule.max_threshold)
-    return fail(Errc::usage, name + ": threshold " + std::to_string(setting.threshold) + ", expected 1 to " +
-                                 std::to_string(rule.max_threshold) + " " + rule.unit);
-  if (setting.block_columns != 8 && setting.block_columns != 16)
-    return fail(Errc::usage,
-                name + ": blocks of " + std::to_string(setting.block_columns) + " columns, expected 8 or 16");
-  return {};
-}
-
 }  // namespace
 
 Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, LibraSetting setting,
                                   Progress* progress) {
-  if (Status s = check_setting(rule, setting); !s) return tl::unexpected(s.error());
+  if (Status s = check_libra_setting(*rule.layout, setting); !s) return tl::unexpected(s.error());
   if (Status s = check_offsets_fit(a, *rule.layout); !s) return tl::unexpected(s.error());
   const Buffer<std::int32_t> starts = fixed_windows(a.rows, 8);
   Result<Condensed> condensed = condense(a, starts.span(), 8, *rule.layout, progress);
@@ -263,12 +251,7 @@ Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, Libra
                       [&](std::size_t i) { fillers.local().run(all.chunks[i], chunks[i]); });
   });
 
-  Parameters parameters{{"window_rows", std::int64_t{8}},
-                        {"threshold", std::int64_t{setting.threshold}},
-                        {"block_columns", std::int64_t{setting.block_columns}},
-                        {"dense_columns", sum.dense},
-                        {"filled_columns", sum.filled}};
-  FormatData data{rule.layout, a.rows, a.cols, a.nnz(), {}, std::move(parameters)};
+  FormatData data{rule.layout, a.rows, a.cols, a.nnz(), {}, libra_parameters(setting, sum.dense, sum.filled)};
   data.arrays.emplace_back(std::move(arrays.row_window_offset));
   data.arrays.emplace_back(std::move(arrays.tc_offset));
   data.arrays.emplace_back(std::move(arrays.bitmap));

@@ -13,8 +13,6 @@ struct LibraRule {
   const FormatLayout* layout;
   LibraSplit (*split)(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots);
   bool whole_blocks;  ///< windows have whole blocks of tiles; otherwise only the tiles that hold columns
-  int max_threshold;
-  const char* unit;  ///< of the threshold, for messages: "entries of 8"
 };
 
 /// Converts: windows of 8 rows, the columns that the rule chooses in 8x8 tiles, the rest in rows. Errc::usage

@@ -8,9 +8,8 @@
 namespace sptile::formats {
 
 Result<FormatData> libra_sddmm_from_csr_at(const CsrView& a, int threshold, Progress* progress) {
-  return libra_from_csr(
-      a, {&kLibraSddmmLayout, split_blocks, true, kLibraSddmmMaxThreshold, "entries of a block's 128"},
-      {threshold, 16}, progress);
+  return libra_from_csr(a, {&kLibraSddmmLayout, split_blocks, true}, {threshold, kLibraSddmmBlockColumns},
+                        progress);
 }
 
 Result<FormatData> libra_sddmm_from_csr(const CsrView& a, Progress* progress) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "formats/layout/libra_rules.hpp"
+
 namespace sptile::formats {
 
 /// The split of one window.
@@ -13,12 +15,6 @@ struct LibraSplit {
   std::int64_t entries = 0;  ///< of both
 
   [[nodiscard]] std::int64_t columns() const { return dense + filled; }
-};
-
-/// What a split heeds.
-struct LibraSetting {
-  int threshold;      ///< entries that a column or a block needs
-  int block_columns;  ///< 8 or 16
 };
 
 // counts[c] says how many entries column c of a window of 8 rows has, 0 for what is no column. slots[c]

@@ -8,8 +8,7 @@
 namespace sptile::formats {
 
 Result<FormatData> libra_spmm_from_csr_with(const CsrView& a, LibraSetting setting, Progress* progress) {
-  return libra_from_csr(a, {&kLibraSpmmLayout, split_columns, false, kLibraMaxThreshold, "entries of 8"},
-                        setting, progress);
+  return libra_from_csr(a, {&kLibraSpmmLayout, split_columns, false}, setting, progress);
 }
 
 Result<FormatData> libra_spmm_from_csr_at(const CsrView& a, int threshold, Progress* progress) {

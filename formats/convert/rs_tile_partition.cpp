@@ -2,17 +2,13 @@
 
 #include <tbb/parallel_for.h>
 
-#include <algorithm>
+#include <array>
 #include <cassert>
-#include <string>
-#include <tuple>
 
 #include "formats/convert/window_increments.hpp"
 
 namespace sptile::formats {
 namespace {
-
-constexpr int kLargestTauNnz = 4;
 
 bool is_residual(std::int64_t entries, int increment, int tau_nnz, IncrementRule rule, int tau_inc) {
   if (rule == IncrementRule::none || entries > tau_nnz) return false;
@@ -47,39 +43,24 @@ RuleOutcome evaluate(const CsrView& a, const WindowIncrements& known, int tau_nn
   return outcome;
 }
 
-bool better(const RuleOutcome& x, const RuleOutcome& y) {
-  return std::tuple(x.b_rows(), x.tc_blocks) < std::tuple(y.b_rows(), y.tc_blocks);
-}
-
-/// Fills the outcomes: the best tau_inc of each rule.
-void try_rules(const CsrView& a, const WindowIncrements& known, RowPartition& partition) {
-  const int thresholds = partition.tau_nnz + 1;
-  std::vector<RuleOutcome> tried(1 + 2 * static_cast<std::size_t>(thresholds));
+/// Chooses the rule and its tau_inc.
+RuleChoice try_rules(const CsrView& a, const WindowIncrements& known, int tau_nnz) {
+  std::vector<RuleOutcome> tried(static_cast<std::size_t>(rule_count(tau_nnz)));
   tbb::parallel_for(std::size_t{0}, tried.size(), [&](std::size_t i) {
-    const auto rule = static_cast<IncrementRule>(i == 0 ? 0 : 1 + (i - 1) % 2);
-    tried[i] = evaluate(a, known, partition.tau_nnz, rule, static_cast<int>(i + 1) / 2);
+    const RuleOutcome to_try = rule_to_try(static_cast<int>(i));
+    tried[i] = evaluate(a, known, tau_nnz, to_try.rule, to_try.tau_inc);
   });
-  for (std::size_t i = 0; i < tried.size(); ++i) {
-    RuleOutcome& best = partition.outcomes[static_cast<std::size_t>(tried[i].rule)];
-    if (i < partition.outcomes.size() || better(tried[i], best)) best = tried[i];
-  }
-  for (const RuleOutcome& outcome : partition.outcomes)
-    if (better(outcome, partition.outcome())) partition.chosen = outcome.rule;
+  return choose_rule(tried);
 }
 
 }  // namespace
 
 int estimate_tau_nnz(const CsrView& a) {
-  std::int64_t entries_in_rows_of[kLargestTauNnz + 1] = {};
+  std::array<std::int64_t, kLargestTauNnz + 1> entries_in_rows_of{};
   for (std::int64_t r = 0; r < a.rows; ++r)
     if (const std::int64_t entries = a.row_nnz(r); entries <= kLargestTauNnz)
-      entries_in_rows_of[entries] += entries;
-  std::int64_t short_entries = 0;
-  for (int tau = 1; tau <= kLargestTauNnz; ++tau) {
-    short_entries += entries_in_rows_of[tau];
-    if (short_entries > a.nnz() / 2) return tau - 1;
-  }
-  return short_entries == 0 ? 0 : kLargestTauNnz;
+      entries_in_rows_of[static_cast<std::size_t>(entries)] += entries;
+  return tau_nnz_of(entries_in_rows_of, a.nnz());
 }
 
 RowPartition partition_rows(const CsrView& a) {
@@ -88,7 +69,7 @@ RowPartition partition_rows(const CsrView& a) {
   WindowIncrements known;
   if (partition.tau_nnz > 0) {
     known = window_increments(a);
-    try_rules(a, known, partition);
+    static_cast<RuleChoice&>(partition) = try_rules(a, known, partition.tau_nnz);
   }
   scan(
       a, known.increment, partition.tau_nnz, partition.chosen, partition.outcome().tau_inc,
@@ -100,23 +81,9 @@ RowPartition partition_rows(const CsrView& a) {
 void RowPartition::set_tc_blocks(std::int64_t tc_blocks) {
   assert(tau_nnz == 0 || outcome().tc_blocks == tc_blocks);
   if (tau_nnz > 0) return;
-  for (std::size_t rule = 0; rule < outcomes.size(); ++rule)
-    outcomes[rule] = {static_cast<IncrementRule>(rule), 0, tc_blocks, 0};
+  RuleChoice::set_tc_blocks(tc_blocks);
 }
 
-Parameters RowPartition::parameters() const {
-  Parameters list{{"window_rows", std::int64_t{8}},
-                  {"rule", std::string(kIncrementRuleNames[static_cast<std::size_t>(chosen)])},
-                  {"tau_nnz", std::int64_t{tau_nnz}},
-                  {"tau_inc", std::int64_t{outcome().tau_inc}}};
-  for (const RuleOutcome& outcome : outcomes) {
-    const std::string name(kIncrementRuleNames[static_cast<std::size_t>(outcome.rule)]);
-    if (outcome.rule != IncrementRule::none)
-      list.emplace_back(name + "_tau_inc", std::int64_t{outcome.tau_inc});
-    list.emplace_back(name + "_tc_blocks", outcome.tc_blocks);
-    list.emplace_back(name + "_residual_entries", outcome.residual_entries);
-  }
-  return list;
-}
+Parameters RowPartition::parameters() const { return rule_parameters(tau_nnz, *this); }
 
 }  // namespace sptile::formats

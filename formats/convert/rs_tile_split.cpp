@@ -1,9 +1,9 @@
 #include "formats/convert/rs_tile_split.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "formats/layout/rs_tile.hpp"
+#include "formats/layout/rs_tile_rules.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -22,11 +22,6 @@ Buffer<std::int64_t> count_values(const Buffer<std::int32_t>& row_window_offset,
 }
 
 }  // namespace
-
-std::int64_t split_limit(std::int64_t tiles, std::int64_t windows) {
-  const std::int64_t mean = (tiles + windows - 1) / std::max<std::int64_t>(windows, 1);
-  return std::max({std::int64_t{32}, 8 * mean, tiles / 1024});
-}
 
 SplitWindows split_windows(std::span<const std::int32_t> starts,
                            const Buffer<std::int32_t>& row_window_offset,
@@ -61,8 +56,6 @@ SplitWindows split_windows(std::span<const std::int32_t> starts,
   return result;
 }
 
-Parameters SplitWindows::parameters() const {
-  return {{"split_limit", limit}, {"split_windows", split}, {"split_pieces", pieces}};
-}
+Parameters SplitWindows::parameters() const { return split_parameters(limit, split, pieces); }
 
 }  // namespace sptile::formats

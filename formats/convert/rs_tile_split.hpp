@@ -24,13 +24,6 @@ struct SplitWindows {
   [[nodiscard]] Parameters parameters() const;
 };
 
-/// Gives the number of tiles above which a window is split: the paper names matrix size, sparsity and tile
-/// expansion, but no number. Here it is the largest of
-/// - 32 tiles: less work is not worth the second pass that adds up the pieces;
-/// - 8 times the mean tiles per window: shorter windows do not stand out;
-/// - the 1024th part of all tiles: the fair share of a worker on a device that runs about a thousand blocks.
-std::int64_t split_limit(std::int64_t tiles, std::int64_t windows);
-
 /// Splits the windows that start at the given rows; row_window_offset has one offset more than there are
 /// windows, bitmap one mask per tile. O(windows + tiles).
 SplitWindows split_windows(std::span<const std::int32_t> starts,

@@ -8,11 +8,9 @@
 
 #include "formats/buffer.hpp"
 #include "formats/csr_view.hpp"
+#include "formats/layout/tall_rules.hpp"
 
 namespace sptile::formats {
-
-inline constexpr int kTallLevels = 4;  ///< heights of 16, 32, 64 and 128 rows
-inline constexpr int tall_height(int level) { return 16 << level; }
 
 /// A distinct column of a window and the sub-windows that use it: column << 16 | mask.
 using TallKey = std::uint64_t;

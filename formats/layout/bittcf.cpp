@@ -12,7 +12,7 @@ constexpr int kWindowRows = 8;
 constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
                                  {"tc_offset", DType::u32},
                                  {"tc_local_bit", DType::u64},
-                                 {"sparse_a_to_b", DType::i32},
+                                 {"sparse_a_to_b", DType::i32, false, true},
                                  {"values", DType::none, true}};
 
 std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kTcLocalBit].size; }

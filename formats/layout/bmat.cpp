@@ -12,7 +12,7 @@ constexpr int kWindowRows = 16;
 constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
                                  {"value_offset", DType::i64},
                                  {"bits", DType::u32},
-                                 {"col_id", DType::i32},
+                                 {"col_id", DType::i32, false, true},
                                  {"values", DType::none, true}};
 
 std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kColId].size / 8; }

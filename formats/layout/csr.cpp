@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kRowPtr = 0, kColIdx = 1, kValues = 2;
 constexpr ArraySpec kArrays[] = {
-    {"row_ptr", DType::i64}, {"col_idx", DType::i32}, {"values", DType::none, true}};
+    {"row_ptr", DType::i64}, {"col_idx", DType::i32, false, true}, {"values", DType::none, true}};
 
 Status check_lengths(const FormatView& view) {
   if (Status s = check_shape(view); !s) return s;

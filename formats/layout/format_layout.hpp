@@ -14,9 +14,10 @@ namespace sptile::formats {
 
 /// One array of a format.
 struct ArraySpec {
-  std::string_view name;      ///< as in the contract: "tc_local_bit"
-  DType dtype;                ///< element type; ignored when holds_values
-  bool holds_values = false;  ///< element type is the matrix's; the array is absent for a pattern matrix
+  std::string_view name;       ///< as in the contract: "tc_local_bit"
+  DType dtype;                 ///< element type; ignored when holds_values
+  bool holds_values = false;   ///< element type is the matrix's; the array is absent for a pattern matrix
+  bool holds_columns = false;  ///< numbers of columns: what a product reads, but not who divides its work
 };
 
 inline constexpr int kMaxArrays = 12;

@@ -17,11 +17,11 @@ constexpr ColumnOrder kSpmmOrder{.ascending = true, .block_tiles = 1},
 constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
                                  {"tc_offset", DType::u32},
                                  {"bitmap", DType::u64},
-                                 {"col_id", DType::i32},
+                                 {"col_id", DType::i32, false, true},
                                  {"values", DType::none, true},
                                  {"residual_row_id", DType::i32},
                                  {"residual_row_offset", DType::i64},
-                                 {"residual_col_id", DType::i32},
+                                 {"residual_col_id", DType::i32, false, true},
                                  {"residual_values", DType::none, true}};
 
 std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kBitmap].size; }

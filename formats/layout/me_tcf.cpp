@@ -10,7 +10,7 @@ constexpr int kWindowRows = 16;
 constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
                                  {"tc_offset", DType::u32},
                                  {"tc_local_id", DType::u8},
-                                 {"sparse_a_to_b", DType::i32},
+                                 {"sparse_a_to_b", DType::i32, false, true},
                                  {"values", DType::none, true}};
 
 std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kSparseAToB].size / 8; }

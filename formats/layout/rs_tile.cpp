@@ -17,11 +17,11 @@ constexpr ArraySpec kArrays[] = {{"row_window_id", DType::i32},
                                  {"value_offset", DType::i64},
                                  {"window_flags", DType::u8},
                                  {"bitmap", DType::u64},
-                                 {"col_id", DType::i32},
+                                 {"col_id", DType::i32, false, true},
                                  {"values", DType::none, true},
                                  {"residual_row_id", DType::i32},
                                  {"residual_class_offset", DType::i32},
-                                 {"residual_col_id", DType::i32},
+                                 {"residual_col_id", DType::i32, false, true},
                                  {"residual_values", DType::none, true}};
 
 std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kBitmap].size; }

@@ -11,10 +11,10 @@ namespace {
 
 constexpr int kWindowRow = 0, kWindowGroupOffset = 1, kGroupMask = 2, kGroupTileOffset = 3, kColId = 4,
               kBitmap = 5, kValueOffset = 6, kValues = 7;
-constexpr ArraySpec kArrays[] = {{"window_row", DType::i32},   {"window_group_offset", DType::i32},
-                                 {"group_mask", DType::u32},   {"group_tile_offset", DType::i32},
-                                 {"col_id", DType::i32},       {"bitmap", DType::u64},
-                                 {"value_offset", DType::u32}, {"values", DType::none, true}};
+constexpr ArraySpec kArrays[] = {{"window_row", DType::i32},          {"window_group_offset", DType::i32},
+                                 {"group_mask", DType::u32},          {"group_tile_offset", DType::i32},
+                                 {"col_id", DType::i32, false, true}, {"bitmap", DType::u64},
+                                 {"value_offset", DType::u32},        {"values", DType::none, true}};
 
 std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kBitmap].size; }
 

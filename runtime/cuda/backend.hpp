@@ -9,6 +9,7 @@
 
 #include "formats/array_view.hpp"
 #include "formats/error.hpp"
+#include "runtime/cuda/convert/convert.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/sddmm.hpp"
 #include "runtime/spmm.hpp"
@@ -34,14 +35,18 @@ class Plan;
 /// What is planned: a checked matrix in host memory, and the instance to run.
 struct PlanRequest {
   const PlanMatrix* matrix = nullptr;
+  /// When not null, the same matrix on the device, which the plan takes as it is; `matrix` then needs only
+  /// what schedules read: no values, no columns. `device_row_order` is copied; null: rows as they stand.
+  const DeviceFormat* on_device = nullptr;
+  const std::int32_t* device_row_order = nullptr;
   const DeviceKernel* kernel = nullptr;
   std::int64_t n = 0;
   bool refreshable = false;
   DeviceInfo device;
 };
 
-/// Uploads the matrix and its schedule; returns when the device has them. Errc::device naming the bytes when
-/// the device has no room.
+/// Uploads the matrix, where it is not there yet, and its schedule; returns when the device has them.
+/// Errc::device naming the bytes when the device has no room.
 Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request);
 
 /// Enqueues the product on a stream (null: the default one) of the plan's device. `operands` are device

@@ -20,6 +20,13 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   return tl::unexpected(find_device(request.device.ordinal).error());
 }
 
+Result<DeviceFormat> convert_on_device(const formats::FormatLayout&, const DeviceCsr& csr,
+                                       const ConvertParameters&, void*) {
+  return tl::unexpected(find_device(csr.ordinal).error());
+}
+
+Status download(int ordinal, const ArrayView&, void*) { return tl::unexpected(find_device(ordinal).error()); }
+
 Status run(const Plan&, const SpmmOperands&, void*) noexcept {
   assert(!"no plan was ever made");
   return {};

@@ -80,6 +80,25 @@ Status upload_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader)
   return parts.upload(base, uploader);
 }
 
+/// Takes a matrix that is on the device already.
+Status adopt_matrix(Plan& plan, const PlanRequest& request) {
+  const DeviceFormat& matrix = *request.on_device;
+  plan.format = matrix.view;
+  plan.matrix_memory = matrix.memory;
+  if (request.refreshable && matrix.value_source.present()) {
+    plan.value_source = matrix.value_source.as<std::int64_t>().data();
+    plan.source_memory = matrix.source_memory;
+  }
+  if (request.device_row_order == nullptr) return {};
+  const std::size_t bytes = static_cast<std::size_t>(matrix.view.rows) * sizeof(std::int32_t);
+  auto order = DeviceBuffer::allocate(bytes, "the row order");
+  if (!order) return tl::unexpected(order.error());
+  plan.arrays = std::move(*order);
+  plan.row_order = reinterpret_cast<const std::int32_t*>(plan.arrays.data());
+  return check(cudaMemcpy(plan.arrays.data(), request.device_row_order, bytes, cudaMemcpyDeviceToDevice),
+               "copying the row order");
+}
+
 /// Uploads the schedule; behind it stands the workspace.
 Status upload_schedule(Plan& plan, Uploader& uploader) {
   Parts parts;
@@ -117,7 +136,10 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   plan->device = request.device;
   plan->n = request.n;
   Uploader uploader;
-  if (Status s = upload_matrix(*plan, request, uploader); !s) return tl::unexpected(s.error());
+  if (Status s = request.on_device != nullptr ? adopt_matrix(*plan, request)
+                                              : upload_matrix(*plan, request, uploader);
+      !s)
+    return tl::unexpected(s.error());
   // The last of the matrix is still on its way. (All of it could be, but OpenMP would start its threads anew
   // in another thread, which costs more than it gains.)
   plan->schedule =

@@ -21,7 +21,8 @@ class Plan {
   const std::byte* schedule_bytes = nullptr;
   Schedule schedule;  ///< bytes are on the device only
   std::byte* workspace = nullptr;
-  DeviceBuffer arrays;
+  DeviceBuffer arrays;                                       ///< what was uploaded or copied of the matrix
+  std::shared_ptr<const void> matrix_memory, source_memory;  ///< of a matrix that was there before
   DeviceBuffer work;                 ///< the bytes of the schedule, then the workspace
   std::unique_ptr<SideStream> side;  ///< when the schedule wants two streams
   DeviceBuffer fresh;  ///< values of the source CSR, kept from the first refresh out of host memory

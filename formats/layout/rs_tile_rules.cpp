@@ -1,0 +1,67 @@
+#include "formats/layout/rs_tile_rules.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <string>
+#include <tuple>
+
+namespace sptile::formats {
+namespace {
+
+bool better(const RuleOutcome& x, const RuleOutcome& y) {
+  return std::tuple(x.b_rows(), x.tc_blocks) < std::tuple(y.b_rows(), y.tc_blocks);
+}
+
+}  // namespace
+
+void RuleChoice::set_tc_blocks(std::int64_t tc_blocks) {
+  for (std::size_t rule = 0; rule < outcomes.size(); ++rule)
+    outcomes[rule] = {static_cast<IncrementRule>(rule), 0, tc_blocks, 0};
+}
+
+RuleChoice choose_rule(std::span<const RuleOutcome> tried) {
+  RuleChoice choice;
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    RuleOutcome& best = choice.outcomes[static_cast<std::size_t>(tried[i].rule)];
+    if (i < choice.outcomes.size() || better(tried[i], best)) best = tried[i];
+  }
+  if (tried.size() == 1) return choice;
+  for (const RuleOutcome& outcome : choice.outcomes)
+    if (better(outcome, choice.outcome())) choice.chosen = outcome.rule;
+  return choice;
+}
+
+int tau_nnz_of(std::span<const std::int64_t, kLargestTauNnz + 1> entries_in_rows_of, std::int64_t nnz) {
+  std::int64_t short_entries = 0;
+  for (int tau = 1; tau <= kLargestTauNnz; ++tau) {
+    short_entries += entries_in_rows_of[static_cast<std::size_t>(tau)];
+    if (short_entries > nnz / 2) return tau - 1;
+  }
+  return short_entries == 0 ? 0 : kLargestTauNnz;
+}
+
+Parameters rule_parameters(int tau_nnz, const RuleChoice& choice) {
+  Parameters list{{"window_rows", std::int64_t{8}},
+                  {"rule", std::string(kIncrementRuleNames[static_cast<std::size_t>(choice.chosen)])},
+                  {"tau_nnz", std::int64_t{tau_nnz}},
+                  {"tau_inc", std::int64_t{choice.outcome().tau_inc}}};
+  for (const RuleOutcome& outcome : choice.outcomes) {
+    const std::string name(kIncrementRuleNames[static_cast<std::size_t>(outcome.rule)]);
+    if (outcome.rule != IncrementRule::none)
+      list.emplace_back(name + "_tau_inc", std::int64_t{outcome.tau_inc});
+    list.emplace_back(name + "_tc_blocks", outcome.tc_blocks);
+    list.emplace_back(name + "_residual_entries", outcome.residual_entries);
+  }
+  return list;
+}
+
+std::int64_t split_limit(std::int64_t tiles, std::int64_t windows) {
+  const std::int64_t mean = (tiles + windows - 1) / std::max<std::int64_t>(windows, 1);
+  return std::max({std::int64_t{32}, 8 * mean, tiles / 1024});
+}
+
+Parameters split_parameters(std::int64_t limit, std::int64_t split, std::int64_t pieces) {
+  return {{"split_limit", limit}, {"split_windows", split}, {"split_pieces", pieces}};
+}
+
+}  // namespace sptile::formats

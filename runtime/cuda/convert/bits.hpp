@@ -1,0 +1,121 @@
+// Bits and shared counters for steps that run on the device and, in tests, on the host.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "runtime/cuda/qualifiers.hpp"
+
+namespace sptile::runtime::cuda {
+
+SPTILE_HOST_DEVICE int count_bits(std::uint64_t x) {
+#ifdef __CUDA_ARCH__
+  return __popcll(x);
+#else
+  return std::popcount(x);
+#endif
+}
+
+/// The bits below a bit.
+SPTILE_HOST_DEVICE std::uint64_t below(int bit) { return (std::uint64_t{1} << bit) - 1; }
+
+/// Bits that the numbers 0 to `most` need; none when there are no such numbers.
+inline int bits_for(std::int64_t most) {
+  return most > 0 ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most))) : 0;
+}
+
+SPTILE_HOST_DEVICE void atomic_or(std::uint64_t* to, std::uint64_t bits) {
+#ifdef __CUDA_ARCH__
+  atomicOr(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(bits));
+#else
+  *to |= bits;
+#endif
+}
+
+SPTILE_HOST_DEVICE void atomic_or(std::uint32_t* to, std::uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  atomicOr(to, bits);
+#else
+  *to |= bits;
+#endif
+}
+
+SPTILE_HOST_DEVICE void atomic_add(std::uint64_t* to, std::uint64_t x) {
+#ifdef __CUDA_ARCH__
+  atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
+#else
+  *to += x;
+#endif
+}
+
+/// Gives what stood there before.
+SPTILE_HOST_DEVICE std::uint32_t atomic_add(std::uint32_t* to, std::uint32_t x) {
+#ifdef __CUDA_ARCH__
+  return atomicAdd(to, x);
+#else
+  const std::uint32_t before = *to;
+  *to += x;
+  return before;
+#endif
+}
+
+SPTILE_HOST_DEVICE void atomic_min(std::uint64_t* to, std::uint64_t x) {
+#ifdef __CUDA_ARCH__
+  atomicMin(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
+#else
+  if (x < *to) *to = x;
+#endif
+}
+
+/// Sums to which many threads add: copies that stand apart, added up on the host.
+struct SpreadSums {
+  static constexpr int kCopies = 256;
+
+  std::uint64_t* sums = nullptr;  ///< kCopies for each sum
+  int count = 0;                  ///< sums
+
+  [[nodiscard]] std::int64_t size() const { return std::int64_t{kCopies} * count; }
+  /// Adds up the copies of one sum, fetched.
+  static std::int64_t total(const std::vector<std::uint64_t>& fetched, int sum) {
+    const auto first = fetched.begin() + std::ptrdiff_t{kCopies} * sum;
+    return static_cast<std::int64_t>(std::accumulate(first, first + kCopies, std::uint64_t{0}));
+  }
+  SPTILE_HOST_DEVICE void add(int sum, std::int64_t who, std::uint64_t x) const {
+    atomic_add(sums + sum * kCopies + who % kCopies, x);
+  }
+};
+
+/// Gives the last i of 0 to count - 1 with offset[i] <= x, for ascending offsets.
+template <class T, class X>
+SPTILE_HOST_DEVICE std::int64_t last_at_most(const T* offset, std::int64_t count, X x) {
+  std::int64_t low = 0, high = count;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (static_cast<X>(offset[middle]) <= x)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// Gives the first i of 0 to count with sorted[i] >= x; `count` when there is none.
+template <class T>
+SPTILE_HOST_DEVICE std::int64_t lower_bound(const T* sorted, std::int64_t count, T x) {
+  std::int64_t low = 0;
+  while (count > 0) {
+    const std::int64_t half = count / 2;
+    if (sorted[low + half] < x) {
+      low += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return low;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,174 @@
+// me_tcf, bittcf and bmat on the device: fixed windows, ascending columns in tiles of 8.
+#pragma once
+
+#include <utility>
+
+#include "formats/layout/bittcf.hpp"
+#include "formats/layout/bmat.hpp"
+#include "formats/layout/me_tcf.hpp"
+#include "runtime/cuda/convert/tiles.hpp"
+
+namespace sptile::runtime::cuda {
+
+struct CondensedRoom {
+  ColumnsRoom columns;
+  std::uint32_t* tiles = nullptr;  ///< first tile of each window
+
+  void place(Arena& arena, std::int64_t entries, std::int64_t windows) {
+    columns.place(arena, entries, windows);
+    arena.take(tiles, windows + 1);
+  }
+};
+
+/// Masks and their offsets of tiles that the format does not keep.
+struct MasksRoom {
+  std::uint64_t* masks = nullptr;
+  std::uint32_t* offset = nullptr;
+
+  void place(Arena& arena, std::int64_t masks_in_all) {
+    arena.take(masks, masks_in_all);
+    arena.take(offset, masks_in_all + 1);
+  }
+};
+
+/// The windows of a matrix before there is room for their tiles.
+struct Condensed {
+  Room<CondensedRoom> room;
+  AscendingSlots slots;
+  std::int64_t windows = 0, tiles = 0;
+
+  [[nodiscard]] std::size_t offset_bytes() const {
+    return static_cast<std::size_t>(windows + 1) * sizeof(std::uint32_t);
+  }
+};
+
+/// Finds the columns of windows of 2^row_bits rows; waits to learn the number of tiles.
+template <class Run>
+Result<Condensed> condense(Run& run, const DeviceCsr& csr, int row_bits) {
+  Condensed result;
+  result.windows = (csr.rows + (std::int64_t{1} << row_bits) - 1) >> row_bits;
+  if (Status s = result.room.make(run, csr.nnz, result.windows); !s) return tl::unexpected(s.error());
+  const Columns columns =
+      find_columns(run, csr, FixedWindows{row_bits}, result.windows, row_bits, csr.nnz, result.room.columns);
+  number_tiles(run, columns, result.room.tiles);
+  result.slots = {columns, result.room.tiles};
+  std::uint32_t tiles = 0;
+  run.fetch(&tiles, result.room.tiles + result.windows, 1);
+  result.tiles = tiles;
+  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+  return result;
+}
+
+template <class Run>
+Result<DeviceFormat> bittcf_on(Run& run, const DeviceCsr& csr) {
+  auto windows = condense(run, csr, 3);
+  if (!windows) return tl::unexpected(windows.error());
+  const std::int64_t tiles = windows->tiles;
+  auto format = make_format(run, formats::kBitTcfLayout, csr,
+                            {windows->windows + 1, tiles + 1, tiles, 8 * tiles, csr.nnz});
+  if (!format) return format;
+  format->parameters = {{"window_rows", std::int64_t{8}}};
+  const TilePlaces<AscendingSlots> places{windows->slots, 1};
+  auto* const offset = array_of<std::uint32_t>(*format, 1);
+  auto* const masks = array_of<std::uint64_t>(*format, 2);
+  run.copy(array_of<std::int32_t>(*format, 0), windows->room.tiles, windows->offset_bytes());
+  set_masks(run, places, csr.nnz, masks, tiles, offset);
+  run.each(csr.nnz, NumberColumns{windows->slots, array_of<std::int32_t>(*format, 3)});
+  move_values(run, csr, windows->slots.columns, places, BitOrder{masks, offset}, array_of<void>(*format, 4));
+  return run.finish(std::move(*format));
+}
+
+/// The first mask of each tile gives the offset of the tile.
+struct TakeTileOffsets {
+  const std::uint32_t* mask_offset;
+  std::uint32_t* tile_offset;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t tile) const { tile_offset[tile] = mask_offset[2 * tile]; }
+};
+
+/// 8 * row + column of each entry in its tile of 16 rows.
+struct WriteLocalIds {
+  TilePlaces<AscendingSlots> places;
+  BitOrder order;
+  std::uint8_t* ids;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
+    const Place place = places.at(entry);
+    ids[order.position(place)] = static_cast<std::uint8_t>(64 * (place.mask % 2) + place.bit);
+  }
+};
+
+template <class Run>
+Result<DeviceFormat> me_tcf_on(Run& run, const DeviceCsr& csr) {
+  auto windows = condense(run, csr, 4);
+  if (!windows) return tl::unexpected(windows.error());
+  const std::int64_t tiles = windows->tiles;
+  Room<MasksRoom> room;
+  if (Status s = room.make(run, 2 * tiles); !s) return tl::unexpected(s.error());
+  auto format = make_format(run, formats::kMeTcfLayout, csr,
+                            {windows->windows + 1, tiles + 1, csr.nnz, 8 * tiles, csr.nnz});
+  if (!format) return format;
+  format->parameters = {{"window_rows", std::int64_t{16}}};
+  const TilePlaces<AscendingSlots> places{windows->slots, 2};
+  const BitOrder order{room.masks, room.offset};
+  run.copy(array_of<std::int32_t>(*format, 0), windows->room.tiles, windows->offset_bytes());
+  set_masks(run, places, csr.nnz, room.masks, 2 * tiles, room.offset);
+  run.each(tiles + 1, TakeTileOffsets{room.offset, array_of<std::uint32_t>(*format, 1)});
+  run.each(csr.nnz, WriteLocalIds{places, order, array_of<std::uint8_t>(*format, 2)});
+  run.each(csr.nnz, NumberColumns{windows->slots, array_of<std::int32_t>(*format, 3)});
+  move_values(run, csr, windows->slots.columns, places, order, array_of<void>(*format, 4));
+  return run.finish(std::move(*format));
+}
+
+/// First entry of each window of 16 rows.
+struct TakeWindowOffsets {
+  const std::int64_t* row_ptr;
+  std::int64_t rows;
+  std::int64_t* offset;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
+    offset[window] = row_ptr[16 * window < rows ? 16 * window : rows];
+  }
+};
+
+/// Two masks of a tile as four words of 8 rows and 4 columns; see BmatView.
+struct WriteWords {
+  const std::uint64_t* masks;
+  std::uint32_t* words;
+
+  static SPTILE_HOST_DEVICE std::uint32_t pack(std::uint64_t mask) {
+    mask &= BmatOrder::kLeft;
+    mask = (mask | mask >> 4) & 0x00FF00FF00FF00FF;
+    mask = (mask | mask >> 8) & 0x0000FFFF0000FFFF;
+    return static_cast<std::uint32_t>(mask | mask >> 16);
+  }
+  SPTILE_HOST_DEVICE void operator()(std::int64_t tile) const {
+    for (int word = 0; word < 4; ++word)
+      words[4 * tile + word] = pack(masks[2 * tile + word % 2] >> (4 * (word / 2)));
+  }
+};
+
+template <class Run>
+Result<DeviceFormat> bmat_on(Run& run, const DeviceCsr& csr) {
+  auto windows = condense(run, csr, 4);
+  if (!windows) return tl::unexpected(windows.error());
+  const std::int64_t tiles = windows->tiles;
+  Room<MasksRoom> room;
+  if (Status s = room.make(run, 2 * tiles); !s) return tl::unexpected(s.error());
+  auto format = make_format(run, formats::kBmatLayout, csr,
+                            {windows->windows + 1, windows->windows + 1, 4 * tiles, 8 * tiles, csr.nnz});
+  if (!format) return format;
+  format->parameters = {{"window_rows", std::int64_t{16}}};
+  const TilePlaces<AscendingSlots> places{windows->slots, 2};
+  run.copy(array_of<std::int32_t>(*format, 0), windows->room.tiles, windows->offset_bytes());
+  run.each(windows->windows + 1,
+           TakeWindowOffsets{csr.row_ptr, csr.rows, array_of<std::int64_t>(*format, 1)});
+  set_masks(run, places, csr.nnz, room.masks, 2 * tiles, room.offset);
+  run.each(tiles, WriteWords{room.masks, array_of<std::uint32_t>(*format, 2)});
+  run.each(csr.nnz, NumberColumns{windows->slots, array_of<std::int32_t>(*format, 3)});
+  move_values(run, csr, windows->slots.columns, places, BmatOrder{room.masks, room.offset},
+              array_of<void>(*format, 4));
+  return run.finish(std::move(*format));
+}
+
+}  // namespace sptile::runtime::cuda

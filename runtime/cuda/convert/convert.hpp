@@ -1,0 +1,52 @@
+// CSR to every format in device memory, without a look at the entries on the host.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "formats/error.hpp"
+#include "formats/layout/format_layout.hpp"
+#include "formats/parameters.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// A CSR matrix in the memory of a device; nothing of it was checked.
+struct DeviceCsr {
+  std::int64_t rows = 0, cols = 0, nnz = 0;
+  const std::int64_t* row_ptr = nullptr;  ///< rows + 1
+  const std::int32_t* col_idx = nullptr;
+  const void* values = nullptr;             ///< not read for a pattern
+  DType value_dtype = DType::none;          ///< of 2, 4 or 8 bytes; values are moved, never computed with
+  const std::int32_t* row_order = nullptr;  ///< new_to_old, rows of them; null: as they stand
+  int ordinal = 0;                          ///< of the device
+};
+
+/// What a conversion may choose.
+struct ConvertParameters {
+  bool with_source = false;               ///< make DeviceFormat::value_source, too
+  std::optional<int> threshold = {};      ///< of libra_spmm and libra_sddmm; their defaults
+  std::optional<int> block_columns = {};  ///< of both, see formats::LibraSetting; that of the type of values
+};
+
+/// Owns one matrix in one format in device memory.
+struct DeviceFormat {
+  formats::FormatView view;  ///< of device pointers; what stands within 256 bytes behind an array is defined
+  Parameters parameters;     ///< as formats::FormatData has them
+  ArrayView value_source;  ///< where each value stood in the CSR matrix, as formats::value_source; if wanted
+  std::shared_ptr<std::byte> memory, source_memory;
+};
+
+/// Converts on the device of the matrix, bit by bit as formats/convert does on the CPU. Errc::bad_input with
+/// the place when the matrix is no CSR or the order no permutation; Errc::unsupported when 32-bit offsets
+/// cannot count the entries, or there is no such conversion; Errc::device, naming the bytes, when there is no
+/// room: up to 60 bytes per entry and 80 per row are needed while it runs. Enqueues on `stream` (a
+/// cudaStream_t; null: the default one) and waits for it.
+Result<DeviceFormat> convert_on_device(const formats::FormatLayout& layout, const DeviceCsr& csr,
+                                       const ConvertParameters& parameters, void* stream);
+
+/// Fetches an array of a device; it must be complete. `to` has room for its bytes.
+Status download(int ordinal, const ArrayView& array, void* to);
+
+}  // namespace sptile::runtime::cuda

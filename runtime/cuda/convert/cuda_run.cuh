@@ -1,0 +1,108 @@
+// Runs the steps of conversions on the current device; see format_memory.hpp.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/convert/convert.hpp"
+#include "runtime/cuda/convert/primitives.hpp"
+#include "runtime/cuda/device_buffer.hpp"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr int kStepThreads = 256;
+
+template <class Step>
+__global__ void __launch_bounds__(kStepThreads) run_step(std::int64_t n, const Step step) {
+  const std::int64_t i = std::int64_t{kStepThreads} * blockIdx.x + threadIdx.x;
+  if (i < n) step(i);
+}
+
+/// Everything is enqueued on one stream.
+class CudaRun {
+ public:
+  explicit CudaRun(cudaStream_t stream) : stream_(stream) {}
+
+  template <class Step>
+  void each(std::int64_t n, const Step& step) {
+    if (!status_ || n <= 0) return;
+    const auto blocks = static_cast<unsigned>((n + kStepThreads - 1) / kStepThreads);
+    run_step<<<blocks, kStepThreads, 0, stream_>>>(n, step);
+    note(cudaGetLastError());
+  }
+  void sort(SortBuffers& buffers, std::int64_t n, int begin_bit, int end_bit) {
+    if (n > 1 && end_bit > begin_bit)
+      with_scratch([&](void* scratch, std::size_t& bytes) {
+        return sort_pairs(scratch, bytes, buffers, n, begin_bit, end_bit, stream_);
+      });
+  }
+  template <class T>
+  void sum(T* x, std::int64_t n) {
+    with_scratch(
+        [&](void* scratch, std::size_t& bytes) { return exclusive_sum(scratch, bytes, x, n, stream_); });
+  }
+  void compose(RowMap* maps, std::int64_t n) {
+    if (n > 0)
+      with_scratch(
+          [&](void* scratch, std::size_t& bytes) { return compose_maps(scratch, bytes, maps, n, stream_); });
+  }
+  void clear(void* x, std::size_t bytes) { set(x, 0, bytes); }
+  void fill(void* x, std::size_t bytes) { set(x, 0xFF, bytes); }
+  void copy(void* to, const void* from, std::size_t bytes) {
+    if (status_ && bytes > 0) note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_));
+  }
+  template <class T>
+  void fetch(T* host, const T* x, std::int64_t n) {
+    if (!status_ || n == 0) return;
+    note(cudaMemcpyAsync(host, x, static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyDeviceToHost, stream_));
+    wait();
+  }
+  Result<std::shared_ptr<std::byte>> allocate(std::size_t bytes, const char* what) {
+    auto buffer = DeviceBuffer::allocate(bytes, what);
+    if (!buffer) return tl::unexpected(buffer.error());
+    const auto owner = std::make_shared<DeviceBuffer>(std::move(*buffer));
+    return std::shared_ptr<std::byte>(owner, owner->data());
+  }
+  void wait() {
+    if (status_) note(cudaStreamSynchronize(stream_));
+  }
+  [[nodiscard]] const Status& status() const { return status_; }
+  Result<DeviceFormat> finish(DeviceFormat&& format) {
+    wait();
+    if (!status_) return tl::unexpected(status_.error());
+    return std::move(format);
+  }
+
+ private:
+  void note(cudaError_t code) {
+    if (status_) status_ = check(code, "converting");
+  }
+  void set(void* x, int byte, std::size_t bytes) {
+    if (status_ && bytes > 0) note(cudaMemsetAsync(x, byte, bytes, stream_));
+  }
+  /// Scratch grows rarely: what the sort of the entries needs is enough for most that follows.
+  template <class Call>
+  void with_scratch(const Call& call) {
+    std::size_t bytes = 0;
+    if (status_) note(call(nullptr, bytes));
+    if (!status_) return;
+    if (scratch_.size() < bytes || scratch_.size() == 0) {
+      wait();
+      auto made = DeviceBuffer::allocate(bytes > 0 ? bytes : 1, "converting");
+      if (!made) {
+        status_ = tl::unexpected(made.error());
+        return;
+      }
+      scratch_ = std::move(*made);
+    }
+    bytes = scratch_.size();
+    note(call(scratch_.data(), bytes));
+  }
+
+  cudaStream_t stream_;
+  Status status_;
+  DeviceBuffer scratch_;
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,48 @@
+// An entry as a number that sorts by window, column and row.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/qualifiers.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Bits of the parts of a key: window, column, row of the window.
+struct EntryKey {
+  int column_bits = 0, row_bits = 0;
+
+  SPTILE_HOST_DEVICE std::uint64_t make(std::int64_t window, std::int64_t column, std::int64_t row) const {
+    return (static_cast<std::uint64_t>(window) << column_bits | static_cast<std::uint64_t>(column))
+               << row_bits |
+           static_cast<std::uint64_t>(row);
+  }
+  SPTILE_HOST_DEVICE std::int64_t window(std::uint64_t key) const {
+    return static_cast<std::int64_t>(key >> (column_bits + row_bits));
+  }
+  /// Window and column.
+  SPTILE_HOST_DEVICE std::uint64_t pair(std::uint64_t key) const { return key >> row_bits; }
+  SPTILE_HOST_DEVICE std::int32_t column(std::uint64_t key) const {
+    return static_cast<std::int32_t>(key >> row_bits & ((std::uint64_t{1} << column_bits) - 1));
+  }
+  SPTILE_HOST_DEVICE int row(std::uint64_t key) const {
+    return static_cast<int>(key & ((std::uint64_t{1} << row_bits) - 1));
+  }
+};
+
+/// Keys and a number for each, with room to sort them; run.sort leaves the sorted ones in the first of each.
+struct SortBuffers {
+  std::uint64_t* keys = nullptr;
+  std::uint32_t* items = nullptr;
+  std::uint64_t* other_keys = nullptr;
+  std::uint32_t* other_items = nullptr;
+
+  template <class Arena>
+  void place(Arena& arena, std::int64_t size) {
+    arena.take(keys, size);
+    arena.take(items, size);
+    arena.take(other_keys, size);
+    arena.take(other_items, size);
+  }
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,80 @@
+// The memory of a converted matrix, and the memory that a conversion works in.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/convert/arena.hpp"
+#include "runtime/cuda/convert/convert.hpp"
+
+namespace sptile::runtime::cuda {
+
+// Conversions are written once for everything that can run their steps, a Run:
+//   run.each(n, step)       calls step(i) for i from 0 to n - 1, in any order and at once
+//   run.sort(buffers, n, begin_bit, end_bit)  sorts by these bits, keeping the order of equals
+//   run.sum(x, n)           replaces each of n numbers by the sum of those in front of it
+//   run.compose(maps, n)    see RowMap; inclusive
+//   run.clear(x, bytes), run.fill(x, bytes)  with zeros, with ones
+//   run.copy(to, from, bytes), run.fetch(host, x, count), which waits
+//   run.allocate(bytes, what)
+//   run.status()            the first thing that went wrong; what comes after that does nothing
+//   run.finish(format)      waits, then gives the format, or what went wrong
+// One runs on a device (cuda_run.cuh); another on the host, for tests.
+
+/// Room that a conversion works in: Parts is a struct with place(Arena&, sizes...).
+template <class Parts>
+struct Room : Parts {
+  std::shared_ptr<std::byte> memory;
+
+  template <class Run, class... Sizes>
+  Status make(Run& run, const Sizes&... sizes) {
+    Arena count;
+    Parts::place(count, sizes...);
+    auto made = run.allocate(count.bytes(), "converting");
+    if (!made) return tl::unexpected(made.error());
+    memory = std::move(*made);
+    Arena arena(memory.get());
+    Parts::place(arena, sizes...);
+    return {};
+  }
+};
+
+/// Allocates the arrays of a format, in their order; what stands behind them is cleared.
+template <class Run>
+Result<DeviceFormat> make_format(Run& run, const formats::FormatLayout& layout, const DeviceCsr& csr,
+                                 std::initializer_list<std::int64_t> sizes) {
+  DeviceFormat format;
+  format.view = {&layout, csr.rows, csr.cols, csr.nnz, {}};
+  std::size_t total = 0, i = 0;
+  std::vector<std::size_t> offsets;
+  for (const std::int64_t size : sizes) {
+    const formats::ArraySpec& spec = layout.arrays[i];
+    const DType dtype = spec.holds_values ? csr.value_dtype : spec.dtype;
+    if (dtype != DType::none) format.view.arrays[i] = ArrayView(dtype, nullptr, size);
+    offsets.push_back(total);
+    total += Arena::padded(static_cast<std::size_t>(format.view.arrays[i].bytes()));
+    ++i;
+  }
+  const std::string what = std::string(layout.name) + " on the device";
+  auto memory = run.allocate(total, what.c_str());
+  if (!memory) return tl::unexpected(memory.error());
+  format.memory = std::move(*memory);
+  for (i = 0; i < offsets.size(); ++i) {
+    ArrayView& array = format.view.arrays[i];
+    if (array.size == 0) continue;
+    std::byte* const data = format.memory.get() + offsets[i];
+    array.data = data;
+    const auto bytes = static_cast<std::size_t>(array.bytes());
+    run.clear(data + bytes, Arena::padded(bytes) - bytes);
+  }
+  return format;
+}
+
+/// An array of a format that is being made.
+template <class T>
+T* array_of(const DeviceFormat& format, int array) {
+  return static_cast<T*>(const_cast<void*>(format.view.arrays[static_cast<std::size_t>(array)].data));
+}
+
+}  // namespace sptile::runtime::cuda

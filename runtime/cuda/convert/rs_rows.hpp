@@ -1,0 +1,361 @@
+// Which rows of RS-Tile become windows and which are residual, decided on the device.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "formats/layout/rs_tile_rules.hpp"
+#include "runtime/cuda/convert/columns.hpp"
+#include "runtime/cuda/convert/row_map.hpp"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr std::int64_t kRsChunkRows = 256;  ///< that one thread walks
+inline constexpr int kRsWindow = 8;
+
+/// Entries in short rows, by the entries of the row.
+struct CountShortRows {
+  const std::int64_t* row_ptr;
+  SpreadSums sums;  ///< one for each number of entries
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t row) const {
+    const std::int64_t entries = row_ptr[row + 1] - row_ptr[row];
+    if (entries > 0 && entries <= formats::kLargestTauNnz)
+      sums.add(static_cast<int>(entries), row, static_cast<std::uint64_t>(entries));
+  }
+};
+
+/// Column as key, row as item.
+struct MakeColumnKeys {
+  const std::int64_t* row_ptr;
+  const std::int32_t* col_idx;
+  std::int64_t rows;
+  std::uint64_t* keys;
+  std::uint32_t* items;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
+    keys[i] = static_cast<std::uint64_t>(col_idx[i]);
+    items[i] = static_cast<std::uint32_t>(last_at_most(row_ptr, rows, i));
+  }
+};
+
+/// Counts for each row the entries whose column another row has that stands 1 to 7 rows in front, nearest
+/// first.
+struct CountNear {
+  const std::uint64_t* keys;
+  const std::uint32_t* items;
+  std::uint32_t* near;  ///< kRsWindow for each row, by distance
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
+    if (i == 0 || keys[i] != keys[i - 1]) return;
+    const std::int64_t row = items[i], distance = row - std::int64_t{items[i - 1]};
+    if (distance < kRsWindow) atomic_add(near + kRsWindow * row + distance, 1);
+  }
+};
+
+/// See formats::WindowIncrements.
+struct CountIncrements {
+  const std::int64_t* row_ptr;
+  std::int64_t rows;
+  const std::uint32_t* near;
+  std::uint32_t* columns;
+  std::uint8_t* increment;
+
+  /// Entries of a row whose column none of the k rows in front has.
+  [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t fresh(std::int64_t row, int k) const {
+    std::int64_t entries = row_ptr[row + 1] - row_ptr[row];
+    for (int distance = 1; distance <= k; ++distance) entries -= near[kRsWindow * row + distance];
+    return entries;
+  }
+  SPTILE_HOST_DEVICE void operator()(std::int64_t row) const {
+    std::int64_t with = fresh(row, 0), without = 0;
+    for (int k = 1; k < kRsWindow && row + k < rows; ++k) {
+      with += fresh(row + k, k);
+      without += fresh(row + k, k - 1);
+    }
+    columns[row] = static_cast<std::uint32_t>(with);
+    increment[row] = static_cast<std::uint8_t>(with - without < 255 ? with - without : 255);
+  }
+};
+
+/// What one rule with one threshold makes of a row.
+struct RowRule {
+  const std::int64_t* row_ptr;
+  const std::uint8_t* increment;  ///< not read when tau_nnz is 0
+  int tau_nnz, rule, tau_inc;
+
+  [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t entries(std::int64_t row) const {
+    return row_ptr[row + 1] - row_ptr[row];
+  }
+  [[nodiscard]] SPTILE_HOST_DEVICE bool is_residual(std::int64_t row) const {
+    if (rule == static_cast<int>(formats::IncrementRule::none) || entries(row) > tau_nnz || entries(row) == 0)
+      return false;
+    const bool small = increment[row] < tau_inc;
+    return (rule == static_cast<int>(formats::IncrementRule::small)) == small;
+  }
+  [[nodiscard]] SPTILE_HOST_DEVICE bool is_window(std::int64_t row) const {
+    return entries(row) > 0 && !is_residual(row);
+  }
+};
+
+/// The rules that are tried; their number is at most that of tau_nnz = kLargestTauNnz.
+struct RowRules {
+  static constexpr int kMost = formats::rule_count(formats::kLargestTauNnz);
+  RowRule rules[kMost];
+  int count = 0;
+  std::int64_t rows = 0, chunks = 0;
+
+  [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t end_row(std::int64_t chunk) const {
+    const std::int64_t end = (chunk + 1) * kRsChunkRows;
+    return end < rows ? end : rows;
+  }
+};
+
+/// The map of each chunk, rule after rule; in front of those of a rule stands kFirstRow.
+struct MakeRowMaps {
+  RowRules rules;
+  RowMap* maps;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
+    const std::int64_t chunk = i % (rules.chunks + 1) - 1;
+    const RowRule& rule = rules.rules[i / (rules.chunks + 1)];
+    RowMap map = kFirstRow;
+    if (chunk >= 0) {
+      map = kSameRow;
+      for (std::int64_t row = rules.end_row(chunk) - 1; row >= chunk * kRsChunkRows; --row)
+        map = with_row_in_front(map, rule.is_window(row) ? kRsWindow : 1);
+    }
+    maps[i] = map;
+  }
+};
+
+/// Walks the rows of a chunk as the algorithm does. maps: of this rule, composed from the first on.
+template <class OnWindow, class OnResidual>
+SPTILE_HOST_DEVICE void walk(const RowRules& rules, const RowRule& rule, const RowMap* maps,
+                             std::int64_t chunk, const OnWindow& on_window, const OnResidual& on_residual) {
+  const std::int64_t end = rules.end_row(chunk);
+  for (std::int64_t row = chunk * kRsChunkRows + leave(maps[chunk], 0); row < end;) {
+    if (rule.is_window(row)) {
+      on_window(row);
+      row += kRsWindow;
+    } else {
+      if (rule.is_residual(row)) on_residual(row);
+      ++row;
+    }
+  }
+}
+
+/// Adds what each rule gives to its sums.
+struct TryRules {
+  static constexpr int kBlocks = 0, kResidualEntries = 1, kWindows = 2, kResidualRows = 3, kSums = 4;
+  RowRules rules;
+  const RowMap* maps;
+  const std::uint32_t* columns;  ///< null when tau_nnz is 0
+  SpreadSums sums;               ///< kSums for each rule
+
+  /// Counts while walking.
+  struct Counter {
+    const TryRules& to;
+    const RowRule& rule;
+    std::uint64_t (&counts)[kSums];
+  };
+  struct OnWindow : Counter {
+    SPTILE_HOST_DEVICE void operator()(std::int64_t row) const {
+      ++this->counts[kWindows];
+      if (this->to.columns != nullptr) this->counts[kBlocks] += (this->to.columns[row] + 7) / 8;
+    }
+  };
+  struct OnResidual : Counter {
+    SPTILE_HOST_DEVICE void operator()(std::int64_t row) const {
+      ++this->counts[kResidualRows];
+      this->counts[kResidualEntries] += static_cast<std::uint64_t>(this->rule.entries(row));
+    }
+  };
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
+    const std::int64_t chunk = i % rules.chunks;
+    const int r = static_cast<int>(i / rules.chunks);
+    std::uint64_t counts[kSums] = {};
+    const Counter counter{*this, rules.rules[r], counts};
+    walk(rules, rules.rules[r], maps + r * (rules.chunks + 1), chunk, OnWindow{counter}, OnResidual{counter});
+    for (int s = 0; s < kSums; ++s) sums.add(kSums * r + s, i, counts[s]);
+  }
+};
+
+/// 1 for each row that starts a window, and for each residual one; the arrays are clear.
+struct MarkRows {
+  RowRules rules;  ///< one
+  const RowMap* maps;
+  std::uint32_t *windows, *residual;
+
+  struct Mark {
+    std::uint32_t* marks;
+    SPTILE_HOST_DEVICE void operator()(std::int64_t row) const { marks[row] = 1; }
+  };
+  SPTILE_HOST_DEVICE void operator()(std::int64_t chunk) const {
+    walk(rules, rules.rules[0], maps, chunk, Mark{windows}, Mark{residual});
+  }
+};
+
+/// Lists the marked rows, from marks that were added up.
+struct ListRows {
+  const std::uint32_t* before;  ///< rows + 1
+  std::int32_t* list;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t row) const {
+    if (before[row + 1] != before[row]) list[before[row]] = static_cast<std::int32_t>(row);
+  }
+};
+
+/// The partition, for the device.
+struct RsRows {
+  const std::int64_t* row_ptr;
+  std::int64_t windows;              ///< their number
+  const std::uint32_t* before;       ///< rows + 1: windows that start in front of each row
+  const std::int32_t* first_row;     ///< of each window
+  const std::int32_t* residual_row;  ///< ascending
+
+  /// The window of a row; `windows` when it is in none.
+  [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t window(std::int64_t r) const {
+    const std::int64_t last = std::int64_t{before[r + 1]} - 1;
+    return last >= 0 && r - first_row[last] < kRsWindow ? last : windows;
+  }
+  [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t row(std::int64_t r) const {
+    const std::int64_t w = window(r);
+    return w < windows ? r - first_row[w] : 0;
+  }
+};
+
+struct RsSumsRoom {
+  std::uint64_t* short_rows = nullptr;
+  std::uint64_t* tried = nullptr;
+  RowMap* maps = nullptr;
+  std::uint32_t *windows = nullptr, *residual = nullptr;
+  std::int32_t *first_row = nullptr, *residual_row = nullptr;
+
+  void place(Arena& arena, std::int64_t rows, std::int64_t chunks) {
+    arena.take(short_rows, std::int64_t{SpreadSums::kCopies} * (formats::kLargestTauNnz + 1));
+    arena.take(tried, std::int64_t{SpreadSums::kCopies} * TryRules::kSums * RowRules::kMost);
+    arena.take(maps, RowRules::kMost * (chunks + 1));
+    arena.take(windows, rows + 1);
+    arena.take(residual, rows + 1);
+    arena.take(first_row, rows);
+    arena.take(residual_row, rows);
+  }
+};
+
+struct IncrementsRoom {
+  SortBuffers sort;
+  std::uint32_t *near = nullptr, *columns = nullptr;
+  std::uint8_t* increment = nullptr;
+
+  void place(Arena& arena, std::int64_t entries, std::int64_t rows) {
+    sort.place(arena, entries);
+    arena.take(near, kRsWindow * rows);
+    arena.take(columns, rows);
+    arena.take(increment, rows);
+  }
+};
+
+/// What was decided.
+struct RsPartition {
+  Room<RsSumsRoom> room;
+  int tau_nnz = 0;
+  formats::RuleChoice choice;
+  std::int64_t residual_rows = 0, residual_entries = 0;
+  RsRows rows{};
+};
+
+template <class Run>
+void count_increments(Run& run, const DeviceCsr& csr, IncrementsRoom& room) {
+  run.each(csr.nnz, MakeColumnKeys{csr.row_ptr, csr.col_idx, csr.rows, room.sort.keys, room.sort.items});
+  run.sort(room.sort, csr.nnz, 0, bits_for(csr.cols - 1));
+  run.clear(room.near, static_cast<std::size_t>(kRsWindow * csr.rows) * sizeof *room.near);
+  run.each(csr.nnz, CountNear{room.sort.keys, room.sort.items, room.near});
+  run.each(csr.rows, CountIncrements{csr.row_ptr, csr.rows, room.near, room.columns, room.increment});
+}
+
+/// Tries all rules, keeps the best one and lists the rows of both parts.
+template <class Run>
+Status choose_rows(Run& run, const DeviceCsr& csr, const IncrementsRoom& increments, RsPartition& result) {
+  RowRules rules;
+  rules.count = formats::rule_count(result.tau_nnz);
+  rules.rows = csr.rows;
+  rules.chunks = (csr.rows + kRsChunkRows - 1) / kRsChunkRows;
+  for (int i = 0; i < rules.count; ++i) {
+    const formats::RuleOutcome to_try = formats::rule_to_try(i);
+    rules.rules[i] = {csr.row_ptr, increments.increment, result.tau_nnz, static_cast<int>(to_try.rule),
+                      to_try.tau_inc};
+  }
+  const Room<RsSumsRoom>& room = result.room;
+  const SpreadSums sums{room.tried, TryRules::kSums * rules.count};
+  run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof(std::uint64_t));
+  run.each(rules.count * (rules.chunks + 1), MakeRowMaps{rules, room.maps});
+  run.compose(room.maps, rules.count * (rules.chunks + 1));
+  run.each(rules.count * rules.chunks, TryRules{rules, room.maps, increments.columns, sums});
+  std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
+  run.fetch(fetched.data(), sums.sums, sums.size());
+  if (Status s = run.status(); !s) return s;
+
+  std::vector<formats::RuleOutcome> tried;
+  const auto total = [&](int rule, int sum) {
+    return SpreadSums::total(fetched, TryRules::kSums * rule + sum);
+  };
+  for (int i = 0; i < rules.count; ++i) {
+    tried.push_back(formats::rule_to_try(i));
+    tried.back().tc_blocks = total(i, TryRules::kBlocks);
+    tried.back().residual_entries = total(i, TryRules::kResidualEntries);
+  }
+  result.choice = formats::choose_rule(tried);
+  const formats::RuleOutcome& best = result.choice.outcome();
+  int chosen = 0;
+  while (tried[static_cast<std::size_t>(chosen)].rule != best.rule ||
+         tried[static_cast<std::size_t>(chosen)].tau_inc != best.tau_inc)
+    ++chosen;
+  result.residual_rows = total(chosen, TryRules::kResidualRows);
+  result.residual_entries = total(chosen, TryRules::kResidualEntries);
+
+  const auto marks = static_cast<std::size_t>(csr.rows + 1) * sizeof(std::uint32_t);
+  run.clear(room.windows, marks);
+  run.clear(room.residual, marks);
+  rules.rules[0] = rules.rules[chosen];
+  run.each(rules.chunks,
+           MarkRows{rules, room.maps + chosen * (rules.chunks + 1), room.windows, room.residual});
+  run.sum(room.windows, csr.rows + 1);
+  run.sum(room.residual, csr.rows + 1);
+  run.each(csr.rows, ListRows{room.windows, room.first_row});
+  run.each(csr.rows, ListRows{room.residual, room.residual_row});
+  result.rows = {csr.row_ptr, total(chosen, TryRules::kWindows), room.windows, room.first_row,
+                 room.residual_row};
+  return {};
+}
+
+/// As formats::partition_rows, for a good matrix; waits twice. Where there are short rows it sorts the
+/// entries by column: 24 bytes of traffic for each 8 bits of a column, and 30 more, per entry; per row 100.
+template <class Run>
+Result<RsPartition> partition_on(Run& run, const DeviceCsr& csr) {
+  RsPartition result;
+  if (Status s = result.room.make(run, csr.rows, (csr.rows + kRsChunkRows - 1) / kRsChunkRows); !s)
+    return tl::unexpected(s.error());
+  const SpreadSums sums{result.room.short_rows, formats::kLargestTauNnz + 1};
+  run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof(std::uint64_t));
+  run.each(csr.rows, CountShortRows{csr.row_ptr, sums});
+  std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
+  run.fetch(fetched.data(), sums.sums, sums.size());
+  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+  std::array<std::int64_t, formats::kLargestTauNnz + 1> entries{};
+  for (int i = 0; i < sums.count; ++i) entries[static_cast<std::size_t>(i)] = SpreadSums::total(fetched, i);
+  result.tau_nnz = formats::tau_nnz_of(entries, csr.nnz);
+
+  Room<IncrementsRoom> increments;
+  if (result.tau_nnz > 0) {
+    if (Status s = increments.make(run, csr.nnz, csr.rows); !s) return tl::unexpected(s.error());
+    count_increments(run, csr, increments);
+  }
+  if (Status s = choose_rows(run, csr, increments, result); !s) return tl::unexpected(s.error());
+  run.wait();  // the increments go
+  return result;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,183 @@
+// rs_tile on the device.
+#pragma once
+
+#include <utility>
+
+#include "formats/layout/rs_tile.hpp"
+#include "runtime/cuda/convert/gather_rows.hpp"
+#include "runtime/cuda/convert/rs_rows.hpp"
+#include "runtime/cuda/convert/tiles.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Pieces of each window; behind them a 0.
+struct CountPieces {
+  const std::uint32_t* tiles;  ///< first tile of each window
+  std::int64_t windows, limit;
+  std::uint32_t* pieces;
+  std::uint64_t* split;  ///< windows that are split
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
+    pieces[window] = 0;
+    if (window == windows) return;
+    const std::int64_t count = std::int64_t{tiles[window + 1]} - tiles[window];
+    pieces[window] = static_cast<std::uint32_t>((count + limit - 1) / limit);
+    if (pieces[window] > 1) atomic_add(split, 1);
+  }
+};
+
+/// The arrays that have one element per piece.
+struct WritePieces {
+  const std::uint32_t* pieces;  ///< first piece of each window
+  const std::uint32_t* tiles;
+  const std::uint32_t* entries;    ///< first entry of each tile
+  const std::int32_t* window_row;  ///< first row of each window
+  std::int64_t windows;
+  std::int32_t *row_window_id, *row_window_offset;
+  std::int64_t* value_offset;
+  std::uint8_t* flags;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t piece) const {
+    std::int64_t first = tiles[windows];
+    if (piece < pieces[windows]) {
+      const std::int64_t window = last_at_most(pieces, windows, piece);
+      const std::int64_t count = pieces[window + 1] - pieces[window],
+                         in_window = std::int64_t{tiles[window + 1]} - tiles[window];
+      first = tiles[window] + in_window * (piece - pieces[window]) / count;
+      row_window_id[piece] = window_row[window];
+      flags[piece] = count > 1 ? formats::kRsTileSplit : 0;
+    }
+    row_window_offset[piece] = static_cast<std::int32_t>(first);
+    value_offset[piece] = entries[first];
+  }
+};
+
+/// Entries of each residual row as key, the row as item.
+struct KeyResidualRows {
+  const std::int64_t* row_ptr;
+  const std::int32_t* rows;
+  std::uint64_t* keys;
+  std::uint32_t* items;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
+    const std::int64_t row = rows[i];
+    keys[i] = static_cast<std::uint64_t>(row_ptr[row + 1] - row_ptr[row]);
+    items[i] = static_cast<std::uint32_t>(row);
+  }
+};
+
+/// First of the sorted rows with at least so many entries.
+struct WriteClasses {
+  const std::uint64_t* keys;
+  std::int64_t rows;
+  std::int32_t* offset;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t entries) const {
+    offset[entries] = static_cast<std::int32_t>(lower_bound(keys, rows, static_cast<std::uint64_t>(entries)));
+  }
+};
+
+/// The rows that a sort put in order.
+struct SortedRows {
+  const std::uint32_t* rows;
+
+  SPTILE_HOST_DEVICE std::int64_t operator()(std::int64_t i) const { return rows[i]; }
+};
+
+struct RsTileRoom {
+  ColumnsRoom columns;
+  SortBuffers rows;  ///< residual ones
+  std::uint32_t *tiles = nullptr, *pieces = nullptr, *from = nullptr;
+  std::int64_t* residual_ptr = nullptr;
+  std::uint64_t* split = nullptr;
+
+  void place(Arena& arena, std::int64_t entries, std::int64_t windows, std::int64_t residual_rows,
+             std::int64_t residual_entries) {
+    columns.place(arena, entries, windows);
+    rows.place(arena, residual_rows);
+    arena.take(tiles, windows + 1);
+    arena.take(pieces, windows + 1);
+    arena.take(from, residual_entries);
+    arena.take(residual_ptr, residual_rows + 1);
+    arena.take(split, 1);
+  }
+};
+
+/// First entry of each tile, which the format does not keep.
+struct TileOffsetsRoom {
+  std::uint32_t* offset = nullptr;
+
+  void place(Arena& arena, std::int64_t tiles) { arena.take(offset, tiles + 1); }
+};
+
+/// Writes the four arrays of the residual part, from array 7 of the format on.
+template <class Run>
+void write_residual(Run& run, const DeviceCsr& csr, const RsPartition& partition, RsTileRoom& room,
+                    const DeviceFormat& format) {
+  const std::int64_t rows = partition.residual_rows, entries = partition.residual_entries;
+  run.each(rows, KeyResidualRows{csr.row_ptr, partition.rows.residual_row, room.rows.keys, room.rows.items});
+  run.sort(room.rows, rows, 0, bits_for(partition.tau_nnz));
+  const SortedRows sorted{room.rows.items};
+  number_rows(run, csr, sorted, rows, room.residual_ptr);
+  run.copy(array_of<void>(format, 7), room.rows.items, static_cast<std::size_t>(rows) * sizeof(std::int32_t));
+  run.each(partition.tau_nnz + 2, WriteClasses{room.rows.keys, rows, array_of<std::int32_t>(format, 8)});
+  run.each(entries, GatherColumns<SortedRows>{csr.row_ptr, room.residual_ptr, csr.col_idx, sorted, rows,
+                                              array_of<std::int32_t>(format, 9), room.from});
+  visit_value_word(csr.value_dtype, [&](auto word) {
+    using Word = decltype(word);
+    run.each(entries,
+             GatherValues<Word>{room.from, static_cast<const Word*>(csr.values), array_of<Word>(format, 10)});
+  });
+}
+
+template <class Run>
+Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr) {
+  auto partition = partition_on(run, csr);
+  if (!partition) return tl::unexpected(partition.error());
+  const std::int64_t windows = partition->rows.windows, entries = csr.nnz - partition->residual_entries;
+  Room<RsTileRoom> room;
+  if (Status s = room.make(run, csr.nnz, windows, partition->residual_rows, partition->residual_entries); !s)
+    return tl::unexpected(s.error());
+  const Columns columns = find_columns(run, csr, partition->rows, windows, 3, entries, room.columns);
+  number_tiles(run, columns, room.tiles);
+  std::uint32_t tiles = 0, pieces = 0;
+  std::uint64_t split = 0;
+  run.fetch(&tiles, room.tiles + windows, 1);
+  const std::int64_t limit = formats::split_limit(tiles, windows);
+  run.clear(room.split, sizeof *room.split);
+  run.each(windows + 1, CountPieces{room.tiles, windows, limit, room.pieces, room.split});
+  run.sum(room.pieces, windows + 1);
+  run.fetch(&pieces, room.pieces + windows, 1);
+  run.fetch(&split, room.split, 1);
+  Room<TileOffsetsRoom> offsets;
+  if (Status s = offsets.make(run, std::int64_t{tiles}); !s) return tl::unexpected(s.error());
+  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+
+  auto format =
+      make_format(run, formats::kRsTileLayout, csr,
+                  {pieces, std::int64_t{pieces} + 1, std::int64_t{pieces} + 1, pieces, tiles,
+                   std::int64_t{8} * tiles, entries, partition->residual_rows, partition->tau_nnz + 2,
+                   partition->residual_entries, partition->residual_entries});
+  if (!format) return format;
+  auto* const masks = array_of<std::uint64_t>(*format, 4);
+  const AscendingSlots slots{columns, room.tiles};
+  const TilePlaces<AscendingSlots> places{slots, 1};
+  set_masks(run, places, entries, masks, tiles, offsets.offset);
+  run.each(std::int64_t{pieces} + 1,
+           WritePieces{room.pieces, room.tiles, offsets.offset, partition->rows.first_row, windows,
+                       array_of<std::int32_t>(*format, 0), array_of<std::int32_t>(*format, 1),
+                       array_of<std::int64_t>(*format, 2), array_of<std::uint8_t>(*format, 3)});
+  run.each(entries, NumberColumns{slots, array_of<std::int32_t>(*format, 5)});
+  move_values(run, csr, columns, places, BitOrder{masks, offsets.offset}, array_of<void>(*format, 6));
+  write_residual(run, csr, *partition, room, *format);
+
+  if (partition->tau_nnz == 0) partition->choice.set_tc_blocks(tiles);
+  format->parameters = formats::rule_parameters(partition->tau_nnz, partition->choice);
+  // Every window has a tile; those that are not split are one piece each.
+  const std::int64_t in_pieces = pieces - (windows - static_cast<std::int64_t>(split));
+  for (auto& parameter : formats::split_parameters(limit, static_cast<std::int64_t>(split), in_pieces))
+    format->parameters.push_back(std::move(parameter));
+  return run.finish(std::move(*format));
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,197 @@
+// tall on the device: distinct columns of up to 128 rows, sorted by the sub-windows that use them and dealt.
+#pragma once
+
+#include <utility>
+
+#include "runtime/cuda/convert/tall_counts.hpp"
+#include "runtime/cuda/convert/tall_place.hpp"
+#include "runtime/cuda/convert/tiles.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Groups of 8 columns that each window needs are its tiles in the sense of number_tiles.
+struct TallColumns {
+  Columns columns;
+  const std::uint32_t* groups;  ///< first group of each window
+};
+
+/// For each entry that starts a column: window and sub-windows as a key, the entry as item.
+struct ListColumns {
+  Columns columns;
+  int subs;
+  std::uint64_t* keys;
+  std::uint32_t* items;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
+    if (!columns.starts(entry)) return;
+    const std::int64_t column = columns.column(entry);
+    keys[column] = static_cast<std::uint64_t>(columns.window(entry)) << subs |
+                   subs_of_column(columns.keys, columns.entries, entry, columns.key.row_bits);
+    items[column] = static_cast<std::uint32_t>(entry);
+  }
+};
+
+/// Gives each column, in sorted order, its slot, and each group its mask.
+struct DealColumns {
+  TallColumns tall;
+  const std::uint64_t* keys;
+  const std::uint32_t* items;
+  int subs;
+  std::uint32_t* slot;  ///< of each column
+  std::uint32_t* group_mask;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t sorted) const {
+    const std::int64_t window = static_cast<std::int64_t>(keys[sorted] >> subs);
+    const std::int64_t place = sorted - tall.columns.first[window], first = tall.groups[window];
+    const std::int64_t group = first + tall_place(place / 8, tall.groups[window + 1] - first);
+    slot[tall.columns.column(items[sorted])] = static_cast<std::uint32_t>(8 * group + place % 8);
+    atomic_or(group_mask + group, static_cast<std::uint32_t>(keys[sorted] & below(subs)));
+  }
+};
+
+/// Tiles of each group; behind them a 0.
+struct CountGroupTiles {
+  const std::uint32_t* group_mask;
+  std::int64_t groups;
+  std::uint32_t* tiles;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t group) const {
+    tiles[group] = group < groups ? static_cast<std::uint32_t>(count_bits(group_mask[group])) : 0;
+  }
+};
+
+/// Writes the number of each sorted column to its slot; the last one of a window is repeated to the end of
+/// its group.
+struct NumberDealtColumns {
+  TallColumns tall;
+  const std::uint64_t* keys;
+  const std::uint32_t* items;
+  int subs;
+  const std::uint32_t* slot;
+  std::int32_t* col_id;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t sorted) const {
+    const Columns& columns = tall.columns;
+    const std::int64_t entry = items[sorted], to = slot[columns.column(entry)];
+    const bool last = sorted + 1 == columns.first[(keys[sorted] >> subs) + 1];
+    const std::int64_t end = last ? to / 8 * 8 + 8 : to + 1;
+    for (std::int64_t s = to; s < end; ++s) col_id[s] = columns.key.column(columns.keys[entry]);
+  }
+};
+
+/// Only groups and sub-windows with entries have a mask.
+struct TallPlaces {
+  Columns columns;
+  const std::uint32_t *slot, *group_mask, *tile;
+
+  SPTILE_HOST_DEVICE Place at(std::int64_t entry) const {
+    const std::int64_t s = slot[columns.column(entry)];
+    const int row = columns.key.row(columns.keys[entry]);
+    return {std::int64_t{tile[s / 8]} + count_bits(group_mask[s / 8] & below(row / 8)),
+            8 * (row % 8) + static_cast<int>(s % 8)};
+  }
+};
+
+struct WriteWindowRows {
+  int height;
+  std::int64_t rows;
+  std::int32_t* to;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
+    const std::int64_t row = window * height;
+    to[window] = static_cast<std::int32_t>(row < rows ? row : rows);
+  }
+};
+
+struct TallRoom {
+  ColumnsRoom columns;
+  std::uint32_t* groups = nullptr;
+
+  void place(Arena& arena, std::int64_t entries, std::int64_t windows) {
+    columns.place(arena, entries, windows);
+    arena.take(groups, windows + 1);
+  }
+};
+
+struct DealRoom {
+  SortBuffers sort;
+  std::uint32_t *slot = nullptr, *group_mask = nullptr, *tile = nullptr;
+
+  void place(Arena& arena, std::int64_t columns, std::int64_t groups) {
+    sort.place(arena, columns);
+    arena.take(slot, columns);
+    arena.take(group_mask, groups);
+    arena.take(tile, groups + 1);
+  }
+};
+
+/// What is known of a matrix when its arrays get their room.
+struct TallGroups {
+  TallColumns tall;
+  int subs;
+  std::int64_t columns, groups, tiles;
+};
+
+template <class Run>
+Result<DeviceFormat> fill_tall(Run& run, const DeviceCsr& csr, const TallGroups& all, const DealRoom& deal,
+                               int level) {
+  const Columns& columns = all.tall.columns;
+  auto format = make_format(run, formats::kTallLayout, csr,
+                            {columns.windows + 1, columns.windows + 1, all.groups, all.groups + 1,
+                             8 * all.groups, all.tiles, all.tiles + 1, csr.nnz});
+  if (!format) return format;
+  run.each(columns.windows + 1,
+           WriteWindowRows{formats::tall_height(level), csr.rows, array_of<std::int32_t>(*format, 0)});
+  const auto bytes = [](std::int64_t words) {
+    return static_cast<std::size_t>(words) * sizeof(std::uint32_t);
+  };
+  run.copy(array_of<void>(*format, 1), all.tall.groups, bytes(columns.windows + 1));
+  run.copy(array_of<void>(*format, 2), deal.group_mask, bytes(all.groups));
+  run.copy(array_of<void>(*format, 3), deal.tile, bytes(all.groups + 1));
+  run.each(all.columns, NumberDealtColumns{all.tall, deal.sort.keys, deal.sort.items, all.subs, deal.slot,
+                                           array_of<std::int32_t>(*format, 4)});
+  auto* const masks = array_of<std::uint64_t>(*format, 5);
+  auto* const offset = array_of<std::uint32_t>(*format, 6);
+  const TallPlaces places{columns, deal.slot, deal.group_mask, deal.tile};
+  set_masks(run, places, csr.nnz, masks, all.tiles, offset);
+  move_values(run, csr, columns, places, BitOrder{masks, offset}, array_of<void>(*format, 7));
+  return run.finish(std::move(*format));
+}
+
+/// About 60 bytes of traffic per entry and 100 per distinct column on top of find_columns.
+template <class Run>
+Result<DeviceFormat> tall_on(Run& run, const DeviceCsr& csr) {
+  const auto counts = count_tall_on(run, csr);
+  if (!counts) return tl::unexpected(counts.error());
+  const int level = formats::cheapest_level(*counts), row_bits = 4 + level, subs = tall_subs(level);
+  const std::int64_t windows = (csr.rows + formats::tall_height(level) - 1) / formats::tall_height(level);
+  Room<TallRoom> room;
+  if (Status s = room.make(run, csr.nnz, windows); !s) return tl::unexpected(s.error());
+  const Columns columns =
+      find_columns(run, csr, FixedWindows{row_bits}, windows, row_bits, csr.nnz, room.columns);
+  number_tiles(run, columns, room.groups);
+  std::uint32_t sizes[2] = {};
+  run.fetch(&sizes[0], columns.first + windows, 1);
+  run.fetch(&sizes[1], room.groups + windows, 1);
+  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+  TallGroups all{{columns, room.groups}, subs, sizes[0], sizes[1], 0};
+
+  Room<DealRoom> deal;
+  if (Status s = deal.make(run, all.columns, all.groups); !s) return tl::unexpected(s.error());
+  run.each(csr.nnz, ListColumns{columns, subs, deal.sort.keys, deal.sort.items});
+  run.sort(deal.sort, all.columns, 0, subs + bits_for(windows - 1));
+  run.clear(deal.group_mask, static_cast<std::size_t>(all.groups) * sizeof *deal.group_mask);
+  run.each(all.columns,
+           DealColumns{all.tall, deal.sort.keys, deal.sort.items, subs, deal.slot, deal.group_mask});
+  run.each(all.groups + 1, CountGroupTiles{deal.group_mask, all.groups, deal.tile});
+  run.sum(deal.tile, all.groups + 1);
+  std::uint32_t tiles = 0;
+  run.fetch(&tiles, deal.tile + all.groups, 1);
+  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+  all.tiles = tiles;
+  auto format = fill_tall(run, csr, all, deal, level);
+  if (format) format->parameters = formats::tall_parameters(*counts, level);
+  return format;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,190 @@
+// How many columns, groups and tiles tall windows of each height would have, counted on the device.
+#pragma once
+
+#include "formats/layout/tall_rules.hpp"
+#include "runtime/cuda/convert/columns.hpp"
+#include "runtime/cuda/convert/gather_rows.hpp"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr int kTallBlockBits = 7;  ///< blocks of 128 rows
+static_assert(1 << kTallBlockBits == formats::kTallMaxRows);
+
+/// Sub-windows of 8 rows in a window of a level.
+constexpr int tall_subs(int level) { return 2 << level; }
+
+/// The rows of the blocks of a sample.
+struct SampledRows {
+  formats::TallSample sample;
+  std::int64_t rows;  ///< of the matrix
+
+  SPTILE_HOST_DEVICE std::int64_t operator()(std::int64_t i) const {
+    // As TallSample::block, which the device cannot call.
+    std::int64_t block = (i >> kTallBlockBits) * sample.step + sample.step / 2;
+    if (block > sample.blocks - 1) block = sample.blocks - 1;
+    const std::int64_t row = (block << kTallBlockBits) + (i & (formats::kTallMaxRows - 1));
+    return row < rows ? row : -1;
+  }
+};
+
+/// The sub-windows of its window that use the column that starts at an entry. row_bits: of the window.
+SPTILE_HOST_DEVICE std::uint32_t subs_of_column(const std::uint64_t* keys, std::int64_t entries,
+                                                std::int64_t start, int row_bits) {
+  std::uint32_t mask = 0;
+  const std::uint64_t column = keys[start] >> row_bits;
+  for (std::int64_t i = start; i < entries && keys[i] >> row_bits == column; ++i)
+    mask |= 1u << (keys[i] >> 3 & ((1u << (row_bits - 3)) - 1));
+  return mask;
+}
+
+/// For each entry that starts a column of a window of one height: window, sub-windows; else a number behind
+/// all. `keys` are sorted by block of 128 rows, column and row.
+struct MakeMaskKeys {
+  EntryKey key;
+  const std::uint64_t* keys;
+  std::int64_t entries, windows;
+  int row_bits;  ///< of a window
+  int subs;      ///< of a window
+  std::uint64_t* to;
+  std::uint32_t* items;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
+    items[i] = static_cast<std::uint32_t>(i);
+    to[i] = static_cast<std::uint64_t>(windows) << subs;
+    if (i > 0 && keys[i] >> row_bits == keys[i - 1] >> row_bits) return;
+    const std::uint64_t window = static_cast<std::uint64_t>(key.window(keys[i]))
+                                     << (key.row_bits - row_bits) |
+                                 static_cast<std::uint64_t>(key.row(keys[i]) >> row_bits);
+    to[i] = window << subs | subs_of_column(keys, entries, i, row_bits);
+  }
+};
+
+/// First column of each window, windows + 1 of them, in keys of window and mask.
+struct FindMaskWindows {
+  const std::uint64_t* keys;
+  std::int64_t entries;
+  int subs;
+  std::uint32_t* first;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
+    first[window] =
+        static_cast<std::uint32_t>(lower_bound(keys, entries, static_cast<std::uint64_t>(window) << subs));
+  }
+};
+
+/// Adds up columns, groups and tiles of one level.
+struct CountTall {
+  const std::uint64_t* keys;
+  const std::uint32_t* first;
+  std::int64_t entries, windows;
+  int subs;
+  SpreadSums sums;  ///< columns, groups, tiles of the level
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
+    if (i < windows) {
+      const std::uint64_t columns = first[i + 1] - first[i];
+      if (columns > 0) {
+        sums.add(0, i, columns);
+        sums.add(1, i, (columns + 7) / 8);
+      }
+    }
+    if (i >= entries) return;
+    const auto window = static_cast<std::int64_t>(keys[i] >> subs);
+    if (window >= windows || (i - first[window]) % 8 != 0) return;
+    std::uint64_t mask = 0;
+    for (std::int64_t c = i; c < i + 8 && c < first[window + 1]; ++c) mask |= keys[c];
+    sums.add(2, i / 8, static_cast<std::uint64_t>(count_bits(mask & below(subs))));
+  }
+};
+
+struct TallCountsRoom {
+  SortBuffers sort, masks;
+  std::int32_t* col_idx = nullptr;
+  std::uint32_t* first = nullptr;
+
+  void place(Arena& arena, std::int64_t entries, std::int64_t blocks) {
+    sort.place(arena, entries);
+    masks.place(arena, entries);
+    arena.take(col_idx, entries);
+    arena.take(first, 8 * blocks + 1);
+  }
+};
+
+struct TallSampleRoom {
+  std::int64_t* row_ptr = nullptr;
+  std::uint64_t* sums = nullptr;
+
+  void place(Arena& arena, std::int64_t rows, std::int64_t sums_size) {
+    arena.take(row_ptr, rows + 1);
+    arena.take(sums, sums_size);
+  }
+};
+
+/// Windows of one height in the blocks of a sample.
+inline std::int64_t count_windows(const formats::TallSample& sample, std::int64_t rows, int level) {
+  if (sample.size() == 0) return 0;
+  const std::int64_t last = sample.block(sample.size() - 1) * formats::kTallMaxRows;
+  const std::int64_t rows_of_last = std::min<std::int64_t>(rows - last, formats::kTallMaxRows);
+  const int height = formats::tall_height(level);
+  return (sample.size() - 1) * (formats::kTallMaxRows / height) + (rows_of_last + height - 1) / height;
+}
+
+/// As formats::count_tall_windows, for a good matrix. The sample (about 4 million entries) is sorted once by
+/// block and column, and for each height by window and mask.
+template <class Run>
+Result<formats::TallCounts> count_tall_on(Run& run, const DeviceCsr& csr,
+                                          std::int64_t sample_entries = std::int64_t{1} << 22) {
+  const formats::TallSample sample(csr.rows, csr.nnz, sample_entries);
+  const std::int64_t rows = sample.size() * formats::kTallMaxRows;
+  const SampledRows of_sample{sample, csr.rows};
+  constexpr int kSums = 3;
+  Room<TallSampleRoom> sampled;
+  const SpreadSums shape{nullptr, kSums * formats::kTallLevels};
+  if (Status s = sampled.make(run, rows, shape.size()); !s) return tl::unexpected(s.error());
+  number_rows(run, csr, of_sample, rows, sampled.row_ptr);
+  std::int64_t entries = 0;
+  run.fetch(&entries, sampled.row_ptr + rows, 1);
+  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+
+  Room<TallCountsRoom> room;
+  if (Status s = room.make(run, entries, sample.size()); !s) return tl::unexpected(s.error());
+  run.clear(sampled.sums, static_cast<std::size_t>(shape.size()) * sizeof(std::uint64_t));
+  run.each(entries, GatherColumns<SampledRows>{csr.row_ptr, sampled.row_ptr, csr.col_idx, of_sample, rows,
+                                               room.col_idx, nullptr});
+  const EntryKey key{bits_for(csr.cols - 1), kTallBlockBits};
+  run.each(entries,
+           MakeKeys<FixedWindows>{
+               sampled.row_ptr, room.col_idx, rows, {kTallBlockBits}, key, room.sort.keys, room.sort.items});
+  run.sort(room.sort, entries, key.row_bits, key.row_bits + key.column_bits + bits_for(sample.size() - 1));
+  for (int level = 0; level < formats::kTallLevels; ++level) {
+    const int subs = tall_subs(level);
+    const std::int64_t windows = sample.size() * (formats::kTallMaxRows / formats::tall_height(level));
+    run.each(entries, MakeMaskKeys{key, room.sort.keys, entries, windows, 4 + level, subs, room.masks.keys,
+                                   room.masks.items});
+    run.sort(room.masks, entries, 0, subs + bits_for(windows));
+    run.each(windows + 1, FindMaskWindows{room.masks.keys, entries, subs, room.first});
+    run.each(std::max(entries, windows),
+             CountTall{room.masks.keys,
+                       room.first,
+                       entries,
+                       windows,
+                       subs,
+                       {sampled.sums + kSums * level * SpreadSums::kCopies, kSums}});
+  }
+  std::vector<std::uint64_t> sums(static_cast<std::size_t>(shape.size()));
+  run.fetch(sums.data(), sampled.sums, shape.size());
+  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+
+  formats::TallCounts counts{};
+  for (int level = 0; level < formats::kTallLevels; ++level) {
+    formats::TallCount& count = counts[static_cast<std::size_t>(level)];
+    count.windows = count_windows(sample, csr.rows, level);
+    count.columns = shape.total(sums, kSums * level);
+    count.groups = shape.total(sums, kSums * level + 1);
+    count.tiles = shape.total(sums, kSums * level + 2);
+    count.visits = count.groups * tall_subs(level);
+  }
+  return counts;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,155 @@
+// Bits and values of tiles, on the device. The formats differ in where the columns of a window stand (slots:
+// 8 per tile), in which mask a row of a tile has its bits (places), and in the order of a tile's values.
+#pragma once
+
+#include "runtime/cuda/convert/columns.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// A bit of a mask of 8x8 entries.
+struct Place {
+  std::int64_t mask;  ///< negative: in no tile
+  int bit;            ///< 8 * row + column
+};
+
+/// The columns of a window in ascending order, tile after tile.
+struct AscendingSlots {
+  Columns columns;
+  const std::uint32_t* tiles;  ///< first tile of each window
+
+  SPTILE_HOST_DEVICE std::int64_t slot(std::int64_t entry) const {
+    const std::int64_t window = columns.window(entry);
+    return std::int64_t{8} * tiles[window] + columns.column(entry) - columns.first[window];
+  }
+};
+
+/// Tiles of 8 or 16 rows with a mask for each 8.
+template <class Slots>
+struct TilePlaces {
+  Slots slots;
+  int masks_per_tile;
+
+  SPTILE_HOST_DEVICE Place at(std::int64_t entry) const {
+    const std::int64_t slot = slots.slot(entry);
+    if (slot < 0) return {-1, 0};
+    const int row = slots.columns.key.row(slots.columns.keys[entry]);
+    return {slot / 8 * masks_per_tile + row / 8, 8 * (row % 8) + static_cast<int>(slot % 8)};
+  }
+};
+
+template <class Places>
+struct SetBits {
+  Places places;
+  std::uint64_t* masks;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
+    const Place place = places.at(entry);
+    if (place.mask >= 0) atomic_or(masks + place.mask, std::uint64_t{1} << place.bit);
+  }
+};
+
+/// Entries of each mask; behind them a 0.
+struct CountEntries {
+  const std::uint64_t* masks;
+  std::int64_t count;
+  std::uint32_t* entries;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t mask) const {
+    entries[mask] = mask < count ? static_cast<std::uint32_t>(count_bits(masks[mask])) : 0;
+  }
+};
+
+/// Sets the bits of all entries in `count` masks and counts the entries in front of each mask: count + 1
+/// offsets.
+template <class Run, class Places>
+void set_masks(Run& run, const Places& places, std::int64_t entries, std::uint64_t* masks, std::int64_t count,
+               std::uint32_t* offset) {
+  run.clear(masks, static_cast<std::size_t>(count) * sizeof *masks);
+  run.each(entries, SetBits<Places>{places, masks});
+  run.each(count + 1, CountEntries{masks, count, offset});
+  run.sum(offset, count + 1);
+}
+
+/// Values stand mask after mask, in the order of their bits.
+struct BitOrder {
+  const std::uint64_t* masks;
+  const std::uint32_t* offset;
+
+  SPTILE_HOST_DEVICE std::int64_t position(const Place& place) const {
+    return std::int64_t{offset[place.mask]} + count_bits(masks[place.mask] & below(place.bit));
+  }
+};
+
+/// Values of two masks (16 rows) stand together: columns 0 to 3 of the upper rows, then of the lower ones,
+/// then columns 4 to 7.
+struct BmatOrder {
+  static constexpr std::uint64_t kLeft = 0x0F0F0F0F0F0F0F0F;  ///< columns 0 to 3
+  const std::uint64_t* masks;
+  const std::uint32_t* offset;
+
+  SPTILE_HOST_DEVICE std::int64_t position(const Place& place) const {
+    const std::int64_t upper = place.mask / 2 * 2;
+    const bool right = place.bit % 8 >= 4, lower = place.mask != upper;
+    const std::uint64_t side = right ? ~kLeft : kLeft;
+    int front = count_bits(masks[place.mask] & side & below(place.bit));
+    if (lower) front += count_bits(masks[upper] & side);
+    if (right) front += count_bits(masks[upper] & kLeft) + count_bits(masks[upper + 1] & kLeft);
+    return std::int64_t{offset[upper]} + front;
+  }
+};
+
+template <class Word, class Places, class Order>
+struct MoveValues {
+  Places places;
+  Order order;
+  const std::uint32_t* from;
+  const Word* values;
+  Word* to;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
+    const Place place = places.at(entry);
+    if (place.mask >= 0) to[order.position(place)] = values[from[entry]];
+  }
+};
+
+/// Calls f(Word{}) with the unsigned integer as wide as a value; not for a pattern.
+template <class F>
+void visit_value_word(DType dtype, const F& f) {
+  if (dtype == DType::none) return;
+  if (size_of(dtype) == 2)
+    f(std::uint16_t{});
+  else if (size_of(dtype) == 4)
+    f(std::uint32_t{});
+  else
+    f(std::uint64_t{});
+}
+
+/// Moves the values of all entries that are in tiles.
+template <class Run, class Places, class Order>
+void move_values(Run& run, const DeviceCsr& csr, const Columns& columns, const Places& places,
+                 const Order& order, void* to) {
+  visit_value_word(csr.value_dtype, [&](auto word) {
+    using Word = decltype(word);
+    run.each(columns.entries,
+             MoveValues<Word, Places, Order>{places, order, columns.from,
+                                             static_cast<const Word*>(csr.values), static_cast<Word*>(to)});
+  });
+}
+
+/// Writes the number of each column to its slot; the last column of a window is repeated to the end of its
+/// tile.
+struct NumberColumns {
+  AscendingSlots slots;
+  std::int32_t* col_id;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
+    const Columns& columns = slots.columns;
+    if (!columns.starts(entry)) return;
+    const std::int64_t slot = slots.slot(entry), column = columns.column(entry);
+    const bool last = column + 1 == columns.first[columns.window(entry) + 1];
+    const std::int64_t end = last ? slot / 8 * 8 + 8 : slot + 1;
+    for (std::int64_t s = slot; s < end; ++s) col_id[s] = columns.key.column(columns.keys[entry]);
+  }
+};
+
+}  // namespace sptile::runtime::cuda

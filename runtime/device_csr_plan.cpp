@@ -1,0 +1,66 @@
+#include "runtime/device_csr_plan.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "formats/layout/registry.hpp"
+#include "runtime/product_plan.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+using cuda::DeviceCsr;
+using cuda::DeviceFormat;
+
+/// What schedules read of a matrix, in host memory.
+struct HostIndex {
+  std::array<std::vector<std::byte>, formats::kMaxArrays> arrays;
+  std::vector<std::int32_t> row_order;
+};
+
+Result<PlanMatrix> fetch_index(const DeviceFormat& format, const DeviceCsr& csr, HostIndex& index) {
+  PlanMatrix matrix{format.view, {}, {}, nullptr};
+  for (std::size_t i = 0; i < format.view.layout->arrays.size(); ++i) {
+    const formats::ArraySpec& spec = format.view.layout->arrays[i];
+    ArrayView& array = matrix.format.arrays[i];
+    if (!spec.holds_values && !spec.holds_columns) {
+      index.arrays[i].resize(static_cast<std::size_t>(array.bytes()));
+      if (Status s = cuda::download(csr.ordinal, array, index.arrays[i].data()); !s)
+        return tl::unexpected(s.error());
+    }
+    array.data = index.arrays[i].data();
+  }
+  if (csr.row_order != nullptr) {
+    index.row_order.resize(static_cast<std::size_t>(csr.rows));
+    const ArrayView order(DType::i32, csr.row_order, csr.rows);
+    if (Status s = cuda::download(csr.ordinal, order, index.row_order.data()); !s)
+      return tl::unexpected(s.error());
+    matrix.row_order = index.row_order;
+  }
+  return matrix;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<ProductPlan>> plan_from_device(std::string_view op, const DeviceCsr& csr,
+                                                      std::string_view format, const PlanOptions& options) {
+  if (options.device != Device::cuda || options.device_ordinal != csr.ordinal)
+    return fail(Errc::usage, "plan: the matrix is on CUDA device " + std::to_string(csr.ordinal) +
+                                 "; plan for that device");
+  if (const auto device = check_options(options); !device) return tl::unexpected(device.error());
+  const formats::FormatLayout* layout = formats::find_layout(format);
+  if (layout == nullptr)
+    return fail(Errc::usage,
+                "plan: no format is called " + std::string(format) + "; 'sptile list formats' names them");
+  cuda::ConvertParameters parameters;
+  parameters.with_source = options.refreshable && (layout->name != "csr" || csr.row_order != nullptr);
+  const Result<DeviceFormat> converted = cuda::convert_on_device(*layout, csr, parameters, nullptr);
+  if (!converted) return tl::unexpected(converted.error());
+  HostIndex index;
+  const Result<PlanMatrix> matrix = fetch_index(*converted, csr, index);
+  if (!matrix) return tl::unexpected(matrix.error());
+  return plan_product(op, *matrix, {&*converted, csr.row_order}, options);
+}
+
+}  // namespace sptile::runtime

@@ -1,0 +1,174 @@
+// Conversions on a device give the bytes of those on the CPU, and plans from device memory the right
+// products.
+#include "formats/layout/csr.hpp"
+#include "formats/layout/registry.hpp"
+#include "runtime/device_csr_plan.hpp"
+#include "tests/gpu/device_problem.hpp"
+#include "tests/runtime/cuda/convert/convert_cases.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using runtime::cuda::ConvertParameters;
+using runtime::cuda::DeviceCsr;
+using runtime::cuda::DeviceFormat;
+
+namespace {
+
+/// A CSR matrix in device memory.
+class OnDevice {
+ public:
+  explicit OnDevice(const formats::Csr& a, const std::vector<std::int32_t>& order = {})
+      : row_ptr_(a.row_ptr.data(), static_cast<std::size_t>(a.row_ptr.size()) * sizeof(std::int64_t)),
+        col_idx_(a.col_idx.data(), static_cast<std::size_t>(a.nnz()) * sizeof(std::int32_t)),
+        values_(a.values.data(), static_cast<std::size_t>(a.values.view().bytes())),
+        order_(order.data(), order.size() * sizeof(std::int32_t)) {
+    csr.rows = a.rows;
+    csr.cols = a.cols;
+    csr.nnz = a.nnz();
+    csr.row_ptr = reinterpret_cast<const std::int64_t*>(row_ptr_.get());
+    csr.col_idx = reinterpret_cast<const std::int32_t*>(col_idx_.get());
+    csr.value_dtype = a.values.dtype();
+    if (a.values.present()) csr.values = values_.get();
+    if (!order.empty()) csr.row_order = reinterpret_cast<const std::int32_t*>(order_.get());
+  }
+
+  DeviceCsr csr;
+
+ private:
+  DeviceBytes row_ptr_, col_idx_, values_, order_;
+};
+
+/// A converted matrix in host memory.
+struct Fetched {
+  std::vector<std::vector<std::byte>> arrays;
+  formats::FormatView view;
+
+  explicit Fetched(const DeviceFormat& format) : view(format.view) {
+    for (std::size_t i = 0; i < view.layout->arrays.size(); ++i) {
+      arrays.emplace_back(static_cast<std::size_t>(view.arrays[i].bytes()));
+      REQUIRE(runtime::cuda::download(0, view.arrays[i], arrays.back().data()));
+      view.arrays[i].data = arrays.back().data();
+    }
+  }
+};
+
+DeviceFormat convert(std::string_view format, const DeviceCsr& csr,
+                     const ConvertParameters& parameters = {}) {
+  auto made = runtime::cuda::convert_on_device(*formats::find_layout(format), csr, parameters, nullptr);
+  REQUIRE_MESSAGE(made.has_value(), made.error().text());
+  return std::move(*made);
+}
+
+void check_conversion(const formats::Csr& a, std::string_view format, const DeviceCsr& csr) {
+  CAPTURE(format);
+  const auto expected = formats::find_converter(format)->from_csr(a.view(), nullptr);
+  REQUIRE(expected);
+  const DeviceFormat made = convert(format, csr);
+  check_same(*expected, Fetched(made).view, made.parameters);
+}
+
+}  // namespace
+
+TEST_CASE("cuda convert: every format of many matrices, byte by byte") {
+  for (const ConvertCase& one : convert_cases()) {
+    CAPTURE(one.name);
+    const OnDevice device(one.matrix);
+    for (const formats::Converter& converter : formats::converters())
+      check_conversion(one.matrix, converter.format, device.csr);
+  }
+}
+
+TEST_CASE("cuda convert: larger matrices, twice the same") {
+  Random random(31);
+  const auto skewed = [](std::int64_t r, std::int64_t c) {
+    return r % 997 == 5 ? 0.3 : 2.0 / (20.0 + static_cast<double>((r * 7 + c) % 4000));
+  };
+  const formats::Csr a = random_matrix(6000, 4000, DType::f32, random, skewed);
+  const OnDevice device(a);
+  for (int repeat = 0; repeat < 2; ++repeat)
+    for (const formats::Converter& converter : formats::converters())
+      check_conversion(a, converter.format, device.csr);
+}
+
+TEST_CASE("cuda convert: rows in another order, and where values stood") {
+  Random random(32);
+  const formats::Csr a = random_matrix(700, 900, 0.03, DType::f32, random);
+  const auto order = random_order(a.rows, random);
+  const OnDevice device(a, order);
+  for (const formats::Converter& converter : formats::converters()) {
+    CAPTURE(converter.format);
+    const Formatted expected = format_matrix(a, converter.format, order);
+    const DeviceFormat made = convert(converter.format, device.csr, {.with_source = true, .threshold = {}});
+    check_same(expected.data, Fetched(made).view, made.parameters);
+    std::vector<std::int64_t> source(static_cast<std::size_t>(a.nnz()));
+    REQUIRE(made.value_source.size == a.nnz());
+    REQUIRE(runtime::cuda::download(0, made.value_source, source.data()));
+    CHECK(std::memcmp(source.data(), expected.value_source.data(), source.size() * 8) == 0);
+  }
+}
+
+TEST_CASE("cuda convert: what is no CSR matrix is refused with its place") {
+  Random random(33);
+  const formats::Csr good = random_matrix(90, 60, 0.2, DType::f32, random);
+  const auto refused = [&](const std::function<void(formats::Csr&)>& change) {
+    formats::Csr a = formats::copy(good.view());
+    change(a);
+    const OnDevice device(a);
+    const auto made =
+        runtime::cuda::convert_on_device(*formats::find_layout("bittcf"), device.csr, {}, nullptr);
+    REQUIRE(!made);
+    CHECK(made.error().code == Errc::bad_input);
+    CHECK(made.error().message == formats::check_csr(a.view()).error().message);
+  };
+  refused([](formats::Csr& a) { a.row_ptr[0] = 1; });
+  refused([](formats::Csr& a) { a.row_ptr[40] = a.row_ptr[39] - 1; });
+  refused([](formats::Csr& a) { a.row_ptr[40] = std::int64_t{1} << 40; });
+  refused([](formats::Csr& a) { a.row_ptr[90] -= 1; });
+  refused([](formats::Csr& a) { a.col_idx[0] = -1; });
+  refused([](formats::Csr& a) { a.col_idx[100] = 60; });
+  refused([](formats::Csr& a) { a.col_idx[a.row_ptr[7] + 1] = a.col_idx[a.row_ptr[7]]; });
+}
+
+TEST_CASE("cuda plan from device CSR: the bits of a plan from the host, also refreshed and reordered") {
+  Random random(34);
+  const formats::Csr a = random_matrix(500, 800, DType::f32, random, [](std::int64_t r, std::int64_t) {
+    return r % 40 == 3 ? 0.5 : r % 5 == 0 ? 0.001 : 0.03;
+  });
+  const Dense dense(a, 64, DType::f32, random);
+  for (const bool ordered : {false, true})
+    for (const formats::Converter& converter : formats::converters()) {
+      CAPTURE(converter.format);
+      CAPTURE(ordered);
+      if (runtime::find_kernel("spmm", converter.format, runtime::Device::cuda) == nullptr) continue;
+      const auto order = ordered ? random_order(a.rows, random) : std::vector<std::int32_t>();
+      const Formatted formatted = format_matrix(a, converter.format, order);
+      runtime::PlanOptions options{.n = 64, .device = runtime::Device::cuda};
+      const auto expected = run_on_device(formatted.matrix(), options, dense);
+      options.refreshable = true;
+      const auto device = std::make_unique<OnDevice>(a, order);
+      const auto plan = runtime::plan_from_device("spmm", device->csr, converter.format, options);
+      REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
+      const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()));
+      const DeviceBytes c(dense.c.data(), static_cast<std::size_t>(dense.c.view().bytes()));
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        REQUIRE(runtime::run(**plan, {b.get(), dense.ldb, c.get(), dense.ldc}));
+        require(cudaDeviceSynchronize());
+        CHECK(c.to_host() == expected);
+        require(cudaMemset(c.get(), 0xFF, expected.size()));
+        REQUIRE(runtime::refresh_values(**plan, a.values.view()));
+      }
+    }
+}
+
+TEST_CASE("cuda plan from device CSR: bad requests") {
+  Random random(35);
+  const formats::Csr a = random_matrix(50, 80, 0.1, DType::f32, random);
+  const OnDevice device(a);
+  runtime::PlanOptions options{.n = 8, .device = runtime::Device::cuda};
+  CHECK(runtime::plan_from_device("spmm", device.csr, "nothing", options).error().code == Errc::usage);
+  options.n = 0;
+  CHECK(runtime::plan_from_device("spmm", device.csr, "csr", options).error().code == Errc::usage);
+  options.n = 8;
+  options.device = runtime::Device::cpu;
+  CHECK(runtime::plan_from_device("spmm", device.csr, "csr", options).error().code == Errc::usage);
+}

@@ -1,0 +1,76 @@
+// Runs the steps of conversions on the host, one after the other; see format_memory.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/cuda/convert/conversions.hpp"
+#include "runtime/cuda/convert/row_map.hpp"
+
+namespace sptile::test {
+
+class HostRun {
+ public:
+  /// Steps backwards when asked to: their order must not matter.
+  explicit HostRun(bool backwards = false) : backwards_(backwards) {}
+
+  template <class Step>
+  void each(std::int64_t n, const Step& step) {
+    for (std::int64_t i = 0; i < n; ++i) step(backwards_ ? n - 1 - i : i);
+  }
+  void sort(runtime::cuda::SortBuffers& buffers, std::int64_t n, int begin_bit, int end_bit) {
+    const std::uint64_t bits = end_bit == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << end_bit) - 1;
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> pairs;
+    for (std::int64_t i = 0; i < n; ++i) pairs.emplace_back(buffers.keys[i], buffers.items[i]);
+    std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& x, const auto& y) {
+      return (x.first & bits) >> begin_bit < (y.first & bits) >> begin_bit;
+    });
+    std::swap(buffers.keys, buffers.other_keys);
+    std::swap(buffers.items, buffers.other_items);
+    for (std::int64_t i = 0; i < n; ++i) {
+      buffers.keys[i] = pairs[static_cast<std::size_t>(i)].first;
+      buffers.items[i] = pairs[static_cast<std::size_t>(i)].second;
+    }
+  }
+  template <class T>
+  void sum(T* x, std::int64_t n) {
+    T before{};
+    for (std::int64_t i = 0; i < n; ++i) before += std::exchange(x[i], before);
+  }
+  void compose(runtime::cuda::RowMap* maps, std::int64_t n) {
+    for (std::int64_t i = 1; i < n; ++i) maps[i] = runtime::cuda::ComposeRowMaps{}(maps[i - 1], maps[i]);
+  }
+  void clear(void* x, std::size_t bytes) {
+    if (bytes > 0) std::memset(x, 0, bytes);
+  }
+  void fill(void* x, std::size_t bytes) {
+    if (bytes > 0) std::memset(x, 0xFF, bytes);
+  }
+  void copy(void* to, const void* from, std::size_t bytes) {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+  }
+  template <class T>
+  void fetch(T* host, const T* x, std::int64_t n) {
+    copy(host, x, static_cast<std::size_t>(n) * sizeof(T));
+  }
+  /// Memory full of rubbish, which nothing may depend on.
+  Result<std::shared_ptr<std::byte>> allocate(std::size_t bytes, const char*) {
+    std::shared_ptr<std::byte> memory(
+        static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 256) / 256 * 256)), std::free);
+    std::memset(memory.get(), 0xA5, bytes);
+    return memory;
+  }
+  void wait() {}
+  [[nodiscard]] Status status() const { return {}; }
+  Result<runtime::cuda::DeviceFormat> finish(runtime::cuda::DeviceFormat&& format) {
+    return std::move(format);
+  }
+
+ private:
+  bool backwards_;
+};
+
+}  // namespace sptile::test

@@ -151,7 +151,7 @@ TEST_CASE("cuda plan from device CSR: the bits of a plan from the host, also ref
       const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()));
       const DeviceBytes c(dense.c.data(), static_cast<std::size_t>(dense.c.view().bytes()));
       for (int repeat = 0; repeat < 2; ++repeat) {
-        REQUIRE(runtime::run(**plan, {b.get(), dense.ldb, c.get(), dense.ldc}));
+        REQUIRE(runtime::run(**plan, runtime::SpmmOperands{b.get(), dense.ldb, c.get(), dense.ldc}));
         require(cudaDeviceSynchronize());
         CHECK(c.to_host() == expected);
         require(cudaMemset(c.get(), 0xFF, expected.size()));

@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "formats/layout/rs_tile_rules.hpp"
+
 using namespace sptile::formats;
 
 namespace {

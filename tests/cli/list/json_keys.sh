@@ -2,6 +2,6 @@ sptile list --json | json-has 'formats[].name' 'formats[].window_rows' 'reordere
   'kernels[].op' 'kernels[].format' 'kernels[].device' 'kernels[].deterministic' 'kernels[].available' 'devices[].name'
 for table in formats reorderers kernels devices; do
   [ "$(sptile list $table --json | jq -c 'keys - ["schema_version", "verb"]')" = "[\"$table\"]" ] || echo "$table"
-  sptile list $table | head -1 > line
-  [ -s line ]
+  sptile list $table > text
+  [ -s text ]
 done

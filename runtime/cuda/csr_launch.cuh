@@ -32,6 +32,7 @@ CsrArguments<Value, Dense> arguments_of(const CsrArrays& arrays, const Launch& l
   a.piece_count = static_cast<int>(numbers[kPieces]);
   a.item_count = static_cast<int>(numbers[kPieces] + numbers[kRuns]);
   a.slices = static_cast<int>(geometry.slices);
+  a.overlaps = launch.overlaps;
   a.b = static_cast<const Dense*>(launch.b);
   a.c = static_cast<Dense*>(launch.c);
   a.ldb = launch.ldb;

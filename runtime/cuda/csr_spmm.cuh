@@ -40,6 +40,10 @@ struct CsrArguments {
   unsigned* arrived;  ///< one counter for each split and slice
   Acc* partials;      ///< [piece][slice][lane][element]
   int piece_count, item_count, slices;
+  /// The kernel before writes rows that this one adds to, and nothing else that this one touches; it admits
+  /// this one when all that is before both has ended. So this one begins beside it, and waits for it before
+  /// it adds.
+  bool overlaps;
   const Dense* b;
   Dense* c;
   std::int64_t ldb, ldc, n;
@@ -92,17 +96,17 @@ struct LaneColumns {
     return raw;
   }
 
-  /// Reads what is there now; elements that the lane does not have are 0.
+  /// Reads what is there now, past the first cache; elements that the lane does not have are 0.
   __device__ Raw load_written(const Dense* row) const {
     Raw raw = {};
     if constexpr (kAligned) {
       if (last < 0) return raw;
-      const uint4 bits = __ldcs(reinterpret_cast<const uint4*>(row));
+      const uint4 bits = __ldcg(reinterpret_cast<const uint4*>(row));
       __builtin_memcpy(&raw, &bits, sizeof(raw));
     } else {
 #pragma unroll
       for (int e = 0; e < kVector; ++e)
-        if (e * kStep <= last) raw.x[e] = row[e * kStep];
+        if (e * kStep <= last) raw.x[e] = __ldcg(row + e * kStep);
     }
     return raw;
   }
@@ -221,6 +225,7 @@ class CsrGroup {
   __device__ void store(std::int32_t number, std::int32_t to, const Acc (&sum)[kVector]) const {
     const bool adds = to < 0;
     Dense* const row = c_ + (adds ? ~to : to) * a_.ldc;
+    if (adds && a_.overlaps) await_previous_kernel();
     if constexpr (Tuning::kAdds)
       if (a_.row_atomic[number] != 0) return columns_.add(row, sum, a_.alpha);
     columns_.store(row, sum, a_.alpha, adds ? Acc(1) : a_.beta);
@@ -353,11 +358,13 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   constexpr int kGroups = Tuning::kThreads / kLanes;
   __shared__ typename Group::Shared shared[kGroups];
 
-  follow_previous_kernel();
+  admit_next_kernel();
+  if (!arguments.overlaps) await_previous_kernel();
   const int group = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
   const int slice = static_cast<int>(blockIdx.z * gridDim.y + blockIdx.y);
   if (slice >= arguments.slices) return;
   Group(arguments, shared[group], lane, static_cast<int>(blockIdx.x) * kGroups + group, slice).run();
+  if (arguments.overlaps) await_previous_kernel();  // when this one has ended, the one before has, too
 }
 
 }  // namespace sptile::runtime::cuda

@@ -63,6 +63,7 @@ struct Launch {
   std::int64_t n = 0;
   double alpha = 1, beta = 0;
   const DeviceInfo* device = nullptr;
+  bool overlaps = false;       ///< one of two kernels that share their operands, see csr_spmm
   SideStream* side = nullptr;  ///< for kernels in two streams; null: the plan has none
 };
 

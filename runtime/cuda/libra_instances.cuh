@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "formats/layout/libra.hpp"
+#include "runtime/cuda/csr_schedule.hpp"
 #include "runtime/cuda/csr_spmm.hpp"
 #include "runtime/cuda/libra_schedule.hpp"
 #include "runtime/cuda/schedule_parts.hpp"
@@ -31,6 +32,8 @@ struct LibraTiles {
   }
 };
 
+inline bool has_rows(const Schedule& part) { return part.numbers[kRuns] + part.numbers[kPieces] > 0; }
+
 /// The residual rows of a launch of that part.
 inline CsrArrays residual_arrays(const Launch& launch) {
   const formats::LibraView a = formats::as_libra(launch.format);
@@ -51,10 +54,12 @@ struct HybridInstance {
     return whole;
   }
 
+  /// The rows begin while the tiles end, if there are both.
   static int launch(const Launch& launch, void* stream) noexcept {
-    const int code = Tiles::launch(launch_of_part(launch, kTilesPart), stream);
+    Launch tiles = launch_of_part(launch, kTilesPart), rows = launch_of_part(launch, kRowsPart);
+    tiles.overlaps = rows.overlaps = tiles.host->numbers[kItemCount] > 0 && has_rows(*rows.host);
+    const int code = Tiles::launch(tiles, stream);
     if (code != cudaSuccess) return code;
-    const Launch rows = launch_of_part(launch, kRowsPart);
     return launch_rows(kValues, kDense, residual_arrays(rows), rows, stream);
   }
 };

@@ -20,14 +20,25 @@ struct LaunchShape {
 
 #ifdef __CUDACC__
 
-/// To be called first by each kernel that start_kernel starts: lets the next kernel of the stream come up,
-/// and waits until the results of the one before are there. Nothing that another kernel may write is read
-/// before.
-__device__ __forceinline__ void follow_previous_kernel() {
+/// Lets the next kernel of the stream come up, when all blocks of this one have begun.
+__device__ __forceinline__ void admit_next_kernel() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+/// Waits until the kernel before has ended and its results are there.
+__device__ __forceinline__ void await_previous_kernel() {
+#if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}
+
+/// To be called first by each kernel that start_kernel starts, or what is above in its place: lets the next
+/// kernel come up and waits for the one before. Nothing that another kernel may write is read before.
+__device__ __forceinline__ void follow_previous_kernel() {
+  admit_next_kernel();
+  await_previous_kernel();
 }
 
 /// Enqueues a kernel; gives the cudaError_t of the launch. From Hopper on, its blocks come up while the last
@@ -77,6 +88,8 @@ int blocks_per_sm(int threads) {
 
 template <auto kKernel>
 int blocks_per_sm(int threads);
+void admit_next_kernel();
+void await_previous_kernel();
 void follow_previous_kernel();
 template <auto kKernel, class... Args>
 int start_kernel(const LaunchShape& shape, const DeviceInfo& device, cudaStream_t stream,

@@ -23,7 +23,12 @@ __device__ __forceinline__ std::uint32_t shared_of_warp(int warp) {
 template <class K>
 __global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
     tile_product(const __grid_constant__ TileTask task, const __grid_constant__ ShortTask part) {
-  follow_previous_kernel();
+  if (task.overlapped) {
+    await_previous_kernel();
+    admit_next_kernel();
+  } else {
+    follow_previous_kernel();
+  }
   const int warps = static_cast<int>(blockDim.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);

@@ -69,6 +69,7 @@ inline TileTask common_task(const Launch& launch) {
   task.scale = {static_cast<float>(launch.alpha), static_cast<float>(launch.beta)};
   task.wide_scale = {launch.alpha, launch.beta};
   task.arrived = reinterpret_cast<unsigned*>(launch.workspace);
+  task.overlapped = launch.overlaps;
   task.partials = launch.workspace + numbers[kPartialsAt];
   return task;
 }

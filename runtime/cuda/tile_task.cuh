@@ -34,6 +34,9 @@ struct TileTask {
   std::int64_t padded_n;  ///< slices * features of a warp
   const SplitWindow* splits;
   unsigned* arrived;  ///< counters x slices
+  /// The next kernel is csr_spmm with `overlaps`: it reads the same operands before this one has ended, so it
+  /// may come up only when what is before both has.
+  bool overlapped;
 };
 
 template <class Acc>

@@ -150,6 +150,8 @@ template <auto kKernel>
 int blocks_per_sm(int) {
   return 8;
 }
+inline void admit_next_kernel() {}
+inline void await_previous_kernel() {}
 inline void follow_previous_kernel() {}
 template <auto kKernel, class... Args>
 int start_kernel(const LaunchShape& shape, const DeviceInfo&, cudaStream_t, const Args&... args) {

@@ -11,7 +11,10 @@
 #include "formats/io/atomic_file.hpp"
 #include "formats/io/bundle_writer.hpp"
 #include "formats/layout/csr.hpp"
+#include "formats/layout/registry.hpp"
 #include "tools/background.hpp"
+#include "tools/device_conversion.hpp"
+#include "tools/devices.hpp"
 #include "tools/input.hpp"
 #include "tools/names.hpp"
 #include "tools/stopwatch.hpp"
@@ -63,7 +66,8 @@ class Conversion {
         names_(std::move(names)),
         ordering_(std::move(ordering)),
         observe_(observe),
-        dtype_(*value_dtype_from_name(options.dtype)) {}
+        dtype_(*value_dtype_from_name(options.dtype)),
+        device_(device_named(options.device)) {}
 
   Result<ConvertReport> run() {
     for (const auto step :
@@ -78,6 +82,7 @@ class Conversion {
   Status reorder();
   Status add_formats();
   Status add_format(const formats::Converter& converter);
+  Result<ConvertedFormat> make_format(const formats::Converter& converter);
   Status commit();
   void round_values();
   void apply_order();
@@ -88,6 +93,7 @@ class Conversion {
   const Ordering ordering_;
   const OrderObserver& observe_;
   const DType dtype_;
+  const runtime::Device device_;
   const Stopwatch total_;
   std::optional<formats::BundleWriter> writer_;  // from when the source is read
   Background writing_;
@@ -98,6 +104,7 @@ class Conversion {
   formats::Csr permuted_;
   formats::Buffer<std::int64_t> positions_;  // with --refreshable: where each entry of matrix_ stands in /csr
   formats::CsrView matrix_;                  // what the formats are made from
+  runtime::cuda::UploadedCsr on_device_;     // the same, when a device converts
 };
 
 Status Conversion::read() {
@@ -162,30 +169,42 @@ Status Conversion::reorder() {
   return writing_.start([this, order_kept = order_] { return writer_->add_row_order(*order_kept); });
 }
 
-Status Conversion::add_format(const formats::Converter& converter) {
-  const Stopwatch watch;
+Result<ConvertedFormat> Conversion::make_format(const formats::Converter& converter) {
+  const bool with_origin = options_.refreshable && !matrix_.is_pattern();
+  if (device_ == runtime::Device::cuda)
+    return convert_on_device(on_device_, *formats::find_layout(converter.format), with_origin,
+                             positions_.span());
   auto data = converter.from_csr(matrix_, &session_.progress);
   if (!data) return tl::unexpected(std::move(data.error()));
-  formats::Array origin;
-  if (options_.refreshable && !matrix_.is_pattern()) {
-    auto made = formats::value_source(converter, matrix_, positions_.span());
-    if (!made) return tl::unexpected(std::move(made.error()));
-    origin = std::move(*made);
+  ConvertedFormat made{std::move(*data), {}};
+  if (with_origin) {
+    auto origin = formats::value_source(converter, matrix_, positions_.span());
+    if (!origin) return tl::unexpected(std::move(origin.error()));
+    made.origin = std::move(*origin);
   }
-  report_.formats.push_back(report_format(data->view(), watch.seconds(), data->parameters));
+  return made;
+}
+
+Status Conversion::add_format(const formats::Converter& converter) {
+  const Stopwatch watch;
+  auto made = make_format(converter);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  report_.formats.push_back(report_format(made->data.view(), watch.seconds(), made->data.parameters));
   report_.convert += watch.seconds();
   session_.detail(fmt::format("converted to {} in {}", converter.format, human_seconds(watch.seconds())));
-  struct Product {
-    formats::FormatData data;
-    formats::Array origin;
-  };
-  auto product = std::make_shared<const Product>(Product{std::move(*data), std::move(origin)});
+  auto product = std::make_shared<const ConvertedFormat>(std::move(*made));
   return writing_.start([this, product] {
     return writer_->add_format(product->data.view(), product->data.parameters, product->origin.view());
   });
 }
 
 Status Conversion::add_formats() {
+  const bool only_csr = std::all_of(names_.begin(), names_.end(), [](const auto& n) { return n == "csr"; });
+  if (device_ == runtime::Device::cuda && !only_csr) {
+    auto uploaded = runtime::cuda::upload_csr(matrix_, 0);
+    if (!uploaded) return tl::unexpected(std::move(uploaded.error()));
+    on_device_ = std::move(*uploaded);
+  }
   for (const std::string& name : names_)
     if (name != "csr")  // always there
       if (Status s = add_format(*formats::find_converter(name)); !s) return s;
@@ -211,7 +230,10 @@ Result<ConvertReport> convert(Session& session, const ConvertOptions& options, c
   if (!names) return tl::unexpected(std::move(names.error()));
   auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(std::move(ordering.error()));
-  // Before the input is read: a bad output should cost no waiting.
+  // Before the input is read: a bad output or device should cost no waiting.
+  const auto device = known_device(options.device);
+  if (!device) return tl::unexpected(device.error());
+  if (Status s = check_usable(*device); !s) return tl::unexpected(std::move(s.error()));
   if (const auto probe = formats::AtomicFile::create(options.out, options.force); !probe)
     return tl::unexpected(probe.error());
   return Conversion(session, options, std::move(*names), std::move(*ordering), observe).run();

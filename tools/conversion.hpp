@@ -17,6 +17,7 @@ namespace sptile::tools {
 
 struct ConvertOptions {
   std::string in, out, formats = "all", dtype = "f32";  ///< out: the bundle
+  std::string device = "cpu";                           ///< that converts; orderings are found on the CPU
   OrderRequest order;
   bool refreshable = false, real_part = false, force = false;
 };

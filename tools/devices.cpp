@@ -1,12 +1,14 @@
 #include "tools/devices.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <omp.h>
 
 #include <algorithm>
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels.hpp"
+#include "tools/names.hpp"
 #include "tools/units.hpp"
 
 namespace sptile::tools {
@@ -32,6 +34,24 @@ runtime::Device device_named(std::string_view name) {
   return std::find_if(std::begin(kDevices), std::end(kDevices),
                       [=](const DeviceRow& d) { return d.name == name; })
       ->device;
+}
+
+Result<runtime::Device> known_device(const std::string& name) {
+  for (const DeviceRow& row : kDevices)
+    if (row.name == name) return row.device;
+  return tl::unexpected(unknown_name("device", name, names_of(kDevices)));
+}
+
+Status check_usable(runtime::Device device) {
+  std::vector<std::string_view> usable;
+  const DeviceRow* asked = nullptr;
+  for (const DeviceRow& row : kDevices) {
+    if (row.device == device) asked = &row;
+    if (device_available(row)) usable.push_back(row.name);
+  }
+  if (device_available(*asked)) return {};
+  return fail(Errc::device, fmt::format("device {}: {}; usable here: {}", asked->name, device_detail(*asked),
+                                        fmt::join(usable, ", ")));
 }
 
 bool device_available(const DeviceRow& row) {

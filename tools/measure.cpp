@@ -96,13 +96,6 @@ const Operation& operation_named(std::string_view name) {
                        [&](const Operation& o) { return o.name == name; });
 }
 
-std::vector<std::string> usable_devices() {
-  std::vector<std::string> names;
-  for (const DeviceRow& row : devices())
-    if (device_available(row)) names.emplace_back(row.name);
-  return names;
-}
-
 // How far a product of two f32 numbers is off when both were rounded to fewer bits first.
 double product_error(runtime::Precision precision) {
   if (precision == runtime::Precision::tf32 || precision == runtime::Precision::fp16) return 0x1.01p-10;
@@ -150,19 +143,15 @@ void declare_request(CLI::App& app, ProductRequest& request) {
 }
 
 Status check_request(const ProductRequest& request) {
-  const auto rows = devices();
-  const auto device =
-      std::find_if(rows.begin(), rows.end(), [&](const DeviceRow& d) { return d.name == request.device; });
-  if (device == rows.end()) return tl::unexpected(unknown_name("device", request.device, names_of(rows)));
+  const auto device = known_device(request.device);
+  if (!device) return tl::unexpected(device.error());
   if (!request.precision.empty()) {
     const std::vector<std::string> known = names_of(precisions());
     if (std::find(known.begin(), known.end(), request.precision) == known.end())
       return tl::unexpected(unknown_name("precision", request.precision, known));
   }
-  if (!device_available(*device))
-    return fail(Errc::device, fmt::format("device {}: {}; usable here: {}", request.device,
-                                          device_detail(*device), fmt::join(usable_devices(), ", ")));
-  if (device->device == runtime::Device::cpu && !request.precision.empty() && request.precision != "fp32")
+  if (Status s = check_usable(*device); !s) return s;
+  if (*device == runtime::Device::cpu && !request.precision.empty() && request.precision != "fp32")
     return fail(Errc::unsupported,
                 fmt::format("precision {} needs tensor cores; the CPU has fp32 (and fp64 for f64)",
                             request.precision));

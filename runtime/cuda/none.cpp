@@ -25,6 +25,10 @@ Result<DeviceFormat> convert_on_device(const formats::FormatLayout&, const Devic
   return tl::unexpected(find_device(csr.ordinal).error());
 }
 
+Result<UploadedCsr> upload_csr(const formats::CsrView&, int ordinal) {
+  return tl::unexpected(find_device(ordinal).error());
+}
+
 Status download(int ordinal, const ArrayView&, void*) { return tl::unexpected(find_device(ordinal).error()); }
 
 Status run(const Plan&, const SpmmOperands&, void*) noexcept {

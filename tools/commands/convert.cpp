@@ -75,6 +75,8 @@ Action declare_convert(CLI::App& app) {
                 "order of the rows inside the formats ('sptile list reorderers')");
   app.add_option("--dtype", options->dtype, "type of the stored values")
       ->check(CLI::IsMember({"f32", "f64", "f16", "bf16"}));
+  app.add_option("--device", options->device,
+                 "what converts ('sptile list devices'); the bundle is the same");
   app.add_flag("--refreshable", options->refreshable,
                "store where each value comes from, so values can be replaced");
   app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");

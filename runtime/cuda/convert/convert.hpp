@@ -1,4 +1,5 @@
-// CSR to every format in device memory, without a look at the entries on the host.
+// CSR to every format in device memory, without a look at the entries on the host. A build without nvcc has
+// the same functions (runtime/cuda/none.cpp), which say so.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "formats/csr_view.hpp"
 #include "formats/error.hpp"
 #include "formats/layout/format_layout.hpp"
 #include "formats/parameters.hpp"
@@ -45,6 +47,15 @@ struct DeviceFormat {
 /// cudaStream_t; null: the default one) and waits for it.
 Result<DeviceFormat> convert_on_device(const formats::FormatLayout& layout, const DeviceCsr& csr,
                                        const ConvertParameters& parameters, void* stream);
+
+/// A CSR matrix that was copied to a device.
+struct UploadedCsr {
+  DeviceCsr csr;
+  std::shared_ptr<std::byte> memory;
+};
+
+/// Copies a matrix in host memory to a device. Errc::device, naming the bytes, when there is no room.
+Result<UploadedCsr> upload_csr(const formats::CsrView& a, int ordinal);
 
 /// Fetches an array of a device; it must be complete. `to` has room for its bytes.
 Status download(int ordinal, const ArrayView& array, void* to);

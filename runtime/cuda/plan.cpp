@@ -95,8 +95,13 @@ Status adopt_matrix(Plan& plan, const PlanRequest& request) {
   if (!order) return tl::unexpected(order.error());
   plan.arrays = std::move(*order);
   plan.row_order = reinterpret_cast<const std::int32_t*>(plan.arrays.data());
-  return check(cudaMemcpy(plan.arrays.data(), request.device_row_order, bytes, cudaMemcpyDeviceToDevice),
-               "copying the row order");
+  if (Status s =
+          check(cudaMemcpy(plan.arrays.data(), request.device_row_order, bytes, cudaMemcpyDeviceToDevice),
+                "copying the row order");
+      !s)
+    return s;
+  // Such a copy may return early, and streams that wait for none do not see it.
+  return check(cudaStreamSynchronize(nullptr), "copying the row order");
 }
 
 /// Uploads the schedule; behind it stands the workspace.

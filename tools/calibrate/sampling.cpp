@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "formats/convert/converters.hpp"
+#include "formats/convert/libra_spmm.hpp"
 #include "formats/csr.hpp"
 #include "runtime/choice/choice.hpp"
 #include "runtime/reference/spmm.hpp"
@@ -57,8 +58,8 @@ double sampled_error(const formats::CsrView& a, const Operands& operands) {
 
 class Sampler {
  public:
-  Sampler(Session& session, const std::string& name, const SamplingPlan& plan, std::vector<Sample>& samples)
-      : session_(session), name_(name), plan_(plan), samples_(samples) {}
+  Sampler(Session& session, const std::string& name, const SamplingPlan& plan, Measurements& found)
+      : session_(session), name_(name), plan_(plan), found_(found), samples_(found.samples) {}
 
   // Everything for one type of values.
   Status run(const formats::CsrView& a, DType dense);
@@ -66,6 +67,7 @@ class Sampler {
  private:
   Status run_columns(const formats::CsrView& a, Operands& operands);
   Status run_candidates(const formats::CsrView& a, Operands& operands, std::optional<Precision> precision);
+  Status run_thresholds(std::int64_t n);
   Status run_one(const formats::CsrView& a, Operands& operands, const runtime::Candidate& candidate,
                  const runtime::PlanOptions& options);
   [[nodiscard]] bool is_known(const runtime::Candidate& candidate, const Operands& operands) const;
@@ -79,8 +81,10 @@ class Sampler {
   Session& session_;
   const std::string& name_;
   const SamplingPlan& plan_;
+  Measurements& found_;
   std::vector<Sample>& samples_;
   std::vector<formats::FormatData> converted_;
+  std::vector<formats::FormatData> splits_;  // libra_spmm with each threshold, if they are asked for
   std::vector<runtime::PlanMatrix> matrices_;
 };
 
@@ -167,8 +171,29 @@ Status Sampler::run_columns(const formats::CsrView& a, Operands& operands) {
   return run_candidates(a, operands, Precision::fp32);
 }
 
+Status Sampler::run_thresholds(std::int64_t n) {
+  int threshold = formats::kLibraMinThreshold;
+  for (const formats::FormatData& split : splits_) {
+    ProductRequest request;
+    request.device = "cuda";
+    const auto measured = plan_.bench->measure({split.view(), {}, {}, nullptr}, request);
+    if (!measured) return tl::unexpected(measured.error());
+    const ProductMeasurement& product = measured->product;
+    if (Status s = check_outcome(product); !s) return s;
+    found_.thresholds.push_back(
+        {name_, product.kernel, product.precision, n, threshold++, std::max(product.median_us, 0.01)});
+  }
+  return {};
+}
+
 Status Sampler::run(const formats::CsrView& a, DType dense) {
   converted_.clear();
+  splits_.clear();
+  for (int t = formats::kLibraMinThreshold; plan_.thresholds && t <= formats::kLibraMaxThreshold; ++t) {
+    auto split = formats::libra_spmm_from_csr_at(a, t, nullptr);
+    if (!split) return tl::unexpected(split.error());
+    splits_.push_back(std::move(*split));
+  }
   matrices_.clear();
   for (const formats::Converter& converter : formats::converters()) {
     auto data = converter.from_csr(a, nullptr);
@@ -188,6 +213,7 @@ Status Sampler::run(const formats::CsrView& a, DType dense) {
       operands.c = formats::Array(dense, a.rows * n);
     }
     if (Status s = run_columns(a, operands); !s) return s;
+    if (Status s = run_thresholds(n); !s) return s;
   }
   return {};
 }
@@ -195,8 +221,8 @@ Status Sampler::run(const formats::CsrView& a, DType dense) {
 }  // namespace
 
 Status sample_matrix(Session& session, const std::string& name, const formats::CsrView& a,
-                     const SamplingPlan& plan, std::vector<Sample>& samples) {
-  Sampler sampler(session, name, plan, samples);
+                     const SamplingPlan& plan, Measurements& found) {
+  Sampler sampler(session, name, plan, found);
   if (Status s = sampler.run(a, DType::f32); !s || !plan.half) return s;
   formats::CsrView half = a;
   const formats::Array values = formats::convert_values(a.values, DType::f16);

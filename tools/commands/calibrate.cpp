@@ -70,7 +70,7 @@ Result<formats::Csr> make(Session& session, const Subject& subject) {
   return std::move(loaded->csr);
 }
 
-Result<std::vector<Sample>> measure_all(Session& session, const CalibrateOptions& options) {
+Result<Measurements> measure_all(Session& session, const CalibrateOptions& options) {
   SamplingPlan plan;
   std::unique_ptr<DeviceBench> bench;
   if (device_named(options.device) == runtime::Device::cuda) {
@@ -80,21 +80,22 @@ Result<std::vector<Sample>> measure_all(Session& session, const CalibrateOptions
   }
   plan.bench = bench.get();
   plan.columns = options.quick ? std::vector<std::int64_t>{32, 128} : std::vector<std::int64_t>{32, 128, 512};
+  plan.thresholds = bench != nullptr && !options.quick;
   plan.half = bench != nullptr;  // 16-bit types gain nothing on the CPU
   const std::vector<Subject> subjects = subjects_of(options);
-  std::vector<Sample> samples;
+  Measurements found;
   begin(&session.progress, "measure", std::ssize(subjects));
   for (const Subject& subject : subjects) {
     const Stopwatch watch;
     const Result<formats::Csr> a = make(session, subject);
     if (!a) return tl::unexpected(a.error());
-    if (Status s = sample_matrix(session, base_name(subject.name), a->view(), plan, samples); !s)
+    if (Status s = sample_matrix(session, base_name(subject.name), a->view(), plan, found); !s)
       return tl::unexpected(s.error());
     advance(&session.progress, 1);
     session.detail(fmt::format("{}: {} entries, {}", subject.name, a->nnz(), human_seconds(watch.seconds())));
     if (cancelled(&session.progress)) return fail(Errc::io, "cancelled");
   }
-  return samples;
+  return found;
 }
 
 Status write_text(formats::AtomicFile& file, const std::string& text) {
@@ -204,14 +205,17 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
     samples_file = std::move(*created);
   }
   const Stopwatch watch;
-  const auto samples = measure_all(session, options);
-  if (!samples) return tl::unexpected(samples.error());
+  const auto measured = measure_all(session, options);
+  if (!measured) return tl::unexpected(measured.error());
+  const std::vector<Sample>* const samples = &measured->samples;
   if (samples_file)
     if (const Status s = write_text(*samples_file, samples_csv(*samples)); !s) return s;
   runtime::DeviceProfile profile;
   profile.device = *device;
   profile.numbers = fit_costs(*samples);
   for (runtime::ProfileNumber& number : partition_costs(profile.numbers))
+    profile.numbers.push_back(std::move(number));
+  for (runtime::ProfileNumber& number : fit_thresholds(measured->thresholds))
     profile.numbers.push_back(std::move(number));
   keep_other_numbers(profile);
   const auto fits = fit_quality(profile, *samples);

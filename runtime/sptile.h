@@ -156,8 +156,8 @@ sptile_status sptile_plan_spmm_csr(int64_t rows, int64_t cols, const int64_t* ro
  * framework that has no bundle. It is converted to `format` ("csr", "bittcf", ...) on the device, with the same
  * result as sptile convert. row_ptr has rows + 1 elements, col_idx and values nnz; they are checked there, and
  * may go as soon as this returns. What writes them must be done, or be on the default stream. options->device
- * must be SPTILE_CUDA. At most 2^32 - 1 entries; up to 60 bytes per entry of device memory are needed while it
- * runs. */
+ * must be SPTILE_CUDA. At most 2^32 - 1 entries; up to 100 bytes per entry of device memory are needed while
+ * it runs. */
 sptile_status sptile_plan_from_device_csr(int64_t rows, int64_t cols, int64_t nnz, const int64_t* row_ptr,
                                           const int32_t* col_idx, const void* values,
                                           sptile_dtype value_dtype, const char* format,

@@ -43,7 +43,7 @@ struct DeviceFormat {
 /// Converts on the device of the matrix, bit by bit as formats/convert does on the CPU. Errc::bad_input with
 /// the place when the matrix is no CSR or the order no permutation; Errc::unsupported when 32-bit offsets
 /// cannot count the entries, or there is no such conversion; Errc::device, naming the bytes, when there is no
-/// room: up to 60 bytes per entry and 80 per row are needed while it runs. Enqueues on `stream` (a
+/// room: up to 100 bytes per entry and per row are needed while it runs. Enqueues on `stream` (a
 /// cudaStream_t; null: the default one) and waits for it.
 Result<DeviceFormat> convert_on_device(const formats::FormatLayout& layout, const DeviceCsr& csr,
                                        const ConvertParameters& parameters, void* stream);

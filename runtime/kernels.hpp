@@ -17,6 +17,7 @@ struct Kernel {
   std::string_view isa;  ///< "generic", "avx2", "avx512"; on CUDA the least compute capability: "sm_80"
   bool deterministic;    ///< same bits on every run and for any number of threads
   std::string_view summary;
+  int stores = 1;  ///< of a row of C, at most: each rounds to the dense type
 };
 
 std::span<const Kernel> kernels();

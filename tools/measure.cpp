@@ -119,11 +119,14 @@ std::optional<runtime::Precision> wanted_precision(const ProductRequest& request
 
 // Products of random signs: the error of a sum grows far slower than the sum of absolute products that
 // relative_error divides by, so a bound that does not grow with the row length holds. One more rounding for
-// the stored type.
-double rounding_bound(DType dense, runtime::Precision precision) {
+// the stored type, each time that it is stored.
+double rounding_bound(DType dense, runtime::Precision precision, std::string_view kernel) {
   const double accumulation = precision == runtime::Precision::fp64 ? 0x1p-53 : 0x1p-24;
   const double storage = dense == DType::f16 ? 0x1p-11 : dense == DType::bf16 ? 0x1p-8 : accumulation;
-  return 32 * accumulation + storage + (dense == DType::f32 ? product_error(precision) : 0);
+  int stores = 1;
+  for (const runtime::Kernel& row : runtime::kernels())
+    if (row.name == kernel) stores = row.stores;
+  return 32 * accumulation + stores * storage + (dense == DType::f32 ? product_error(precision) : 0);
 }
 
 void declare_request(CLI::App& app, ProductRequest& request) {
@@ -203,7 +206,7 @@ Result<ProductMeasurement> measure_product(Session& session, const runtime::Plan
   if (!outcome) return tl::unexpected(outcome.error());
   set_times(m, summarise(std::move(outcome->seconds)), a.format.nnz);
   m.checked = request.check;
-  m.tolerance = rounding_bound(dense, runtime::precision_of(**plan));
+  m.tolerance = rounding_bound(dense, runtime::precision_of(**plan), m.kernel);
   m.rel_err = outcome->rel_err;
   return m;
 }

@@ -52,8 +52,9 @@ std::string_view dense_names(std::string_view op);
 std::optional<runtime::Precision> wanted_precision(const ProductRequest& request);
 
 /// Largest error of a sum that is let pass, relative to the sum of its absolute products (see
-/// runtime::relative_error). Small enough to see one lost entry in a long row.
-double rounding_bound(DType dense, runtime::Precision precision);
+/// runtime::relative_error). Small enough to see one lost entry in a long row. A kernel
+/// that is not in the table stores its results once.
+double rounding_bound(DType dense, runtime::Precision precision, std::string_view kernel);
 
 /// Fills in the times and the rate.
 void set_times(ProductMeasurement& measurement, const TimeSummary& seconds, std::int64_t nnz);

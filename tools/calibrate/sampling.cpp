@@ -125,7 +125,7 @@ Result<double> Sampler::seconds_on_cpu(const formats::CsrView& a, Operands& oper
   const auto all = runtime::timed_run(**plan, pointers, 3, repeat);
   if (!all) return tl::unexpected(all.error());
   const double error = sampled_error(a, operands);
-  const double allowed = rounding_bound(operands.dense, candidate.precision);
+  const double allowed = rounding_bound(operands.dense, candidate.precision, candidate.kernel->name);
   if (!(error <= allowed))
     return fail(Errc::check_failed, fmt::format("{} on {} with N = {}: relative error {:.3g} exceeds {:.3g}",
                                                 candidate.kernel->name, name_, operands.n, error, allowed));

@@ -209,7 +209,7 @@ Status CudaBench::check_and_time(const cuda::Launch& launch, runtime::Precision 
                      "running a kernel");
     if (!s) return s;
     m.product.checked = true;
-    m.product.tolerance = rounding_bound(csr_.dtype, precision);
+    m.product.tolerance = rounding_bound(csr_.dtype, precision, m.product.kernel);
     m.product.rel_err = errors.relative;
     m.frobenius = errors.frobenius;
   }

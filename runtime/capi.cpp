@@ -246,9 +246,15 @@ sptile_status sptile_spmm_stream(const sptile_plan* plan, double alpha, const vo
 
 sptile_status sptile_spmm_workspace(const sptile_plan* plan, double alpha, const void* b, int64_t ldb,
                                     double beta, void* c, int64_t ldc, void* workspace, void* stream) {
+  return sptile_spmm_sized_workspace(plan, alpha, b, ldb, beta, c, ldc, workspace, SIZE_MAX, stream);
+}
+
+sptile_status sptile_spmm_sized_workspace(const sptile_plan* plan, double alpha, const void* b, int64_t ldb,
+                                          double beta, void* c, int64_t ldc, void* workspace,
+                                          size_t workspace_size, void* stream) {
   return guarded([&]() -> Status {
     if (plan == nullptr) return null_argument("sptile_spmm", "plan");
-    return run(*plan->plan, SpmmOperands{b, ldb, c, ldc, alpha, beta, workspace}, stream);
+    return run(*plan->plan, SpmmOperands{b, ldb, c, ldc, alpha, beta, workspace, workspace_size}, stream);
   });
 }
 

@@ -8,6 +8,10 @@ namespace {
 Status check_operands(const ProductPlan& plan, const SpmmOperands& operands) {
   const formats::FormatView& a = plan.matrix.format;
   if (Status s = check_operation(plan, "spmm"); !s) return s;
+  const std::size_t needed = workspace_bytes(plan);
+  if (operands.workspace != nullptr && operands.workspace_size < needed)
+    return fail(Errc::usage, "spmm: the workspace has " + std::to_string(operands.workspace_size) +
+                                 " bytes, runs of this plan need " + std::to_string(needed));
   if (Status s = check_operand(plan, "B", operands.b, operands.ldb, a.cols); !s) return s;
   return check_operand(plan, "C", operands.c, operands.ldc, a.rows);
 }

@@ -1,6 +1,7 @@
 // C = alpha * A * B + beta * C with a planned A.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -27,11 +28,13 @@ struct SpmmOperands {
   /// Device scratch of workspace_bytes(plan) zeroed bytes, for a run beside others of the same plan on other
   /// streams; null: the plan's own.
   void* workspace = nullptr;
+  std::size_t workspace_size = SIZE_MAX;  ///< its bytes; the default: enough, the caller knows
 };
 
 /// Runs the plan: allocates nothing; any number of threads may run one plan at once on different C.
 /// Every row of C is written, empty rows too. Same bits for any number of threads.
-/// Errc::usage for null pointers or leading dimensions below n; nothing else can fail on the CPU.
+/// Errc::usage for null pointers, leading dimensions below n or too small a workspace; nothing else can fail
+/// on the CPU.
 /// A CUDA plan reads B and writes C in device memory. It is enqueued on `stream` (a cudaStream_t of the
 /// plan's device; null: the default one) and may be captured in a graph; Errc::device when launching fails.
 /// Runs of one plan at the same time need a workspace each.

@@ -211,6 +211,11 @@ sptile_status sptile_spmm_stream(const sptile_plan* plan, double alpha, const vo
 sptile_status sptile_spmm_workspace(const sptile_plan* plan, double alpha, const void* b, int64_t ldb,
                                     double beta, void* c, int64_t ldc, void* workspace, void* stream);
 
+/* The same with the size of the workspace: SPTILE_USAGE, and nothing is enqueued, when it is too small. */
+sptile_status sptile_spmm_sized_workspace(const sptile_plan* plan, double alpha, const void* b, int64_t ldb,
+                                          double beta, void* c, int64_t ldc, void* workspace,
+                                          size_t workspace_size, void* stream);
+
 /* ---- SDDMM: dot products of rows of X and Y, sampled where A has entries
  * -------------------------------------------------------------------------------------------------- */
 

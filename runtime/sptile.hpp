@@ -226,9 +226,11 @@ class Plan {
 
   /// Enqueues on a stream of the plan's CUDA device (nullptr: the default one); all pointers are device
   /// memory. Runs of one plan at the same time need a workspace each: workspace_bytes() zeroed bytes.
+  /// Throws when workspace_size says that it is too small.
   void run_stream(const void* b, std::int64_t ldb, void* c, std::int64_t ldc, void* stream, double alpha = 1,
-                  double beta = 0, void* workspace = nullptr) const {
-    detail::check(sptile_spmm_workspace(handle_.get(), alpha, b, ldb, beta, c, ldc, workspace, stream));
+                  double beta = 0, void* workspace = nullptr, std::size_t workspace_size = SIZE_MAX) const {
+    detail::check(sptile_spmm_sized_workspace(handle_.get(), alpha, b, ldb, beta, c, ldc, workspace,
+                                              workspace_size, stream));
   }
 
   /// Bytes of device memory that one run needs beside its operands; 0 on the CPU.

@@ -67,6 +67,11 @@ TEST_CASE("cuda plan: runs on two streams at once, each with a workspace") {
             **plan, runtime::SpmmOperands{b.get(), dense.ldb, c[i].get(), dense.ldc, 1, 0, work[i].get()},
             streams[i].get()));
     require(cudaDeviceSynchronize());
+    if (scratch > 0)
+      CHECK(runtime::run(**plan, runtime::SpmmOperands{b.get(), dense.ldb, c[0].get(), dense.ldc, 1, 0,
+                                                       work[0].get(), scratch - 1})
+                .error()
+                .code == Errc::usage);
     CHECK(same_results(row, c[0].to_host(), c[1].to_host()));
     CHECK(same_results(row, c[0].to_host(), run_on_device(formatted.matrix(), options_for(row, 128), dense)));
   }

@@ -114,6 +114,8 @@ TEST_CASE("C interface: precision, workspace and stream of a plan for the CPU") 
   CHECK(sptile_spmm_stream(plan, 1, b, 1, 0, c, 1, nullptr) == SPTILE_OK);
   CHECK(c[0] == 3);
   CHECK(sptile_spmm_workspace(plan, 2, b, 1, 0, c, 1, nullptr, nullptr) == SPTILE_OK);
+  CHECK(sptile_spmm_sized_workspace(plan, 2, b, 1, 0, c, 1, nullptr, 0, nullptr) == SPTILE_OK);
+  CHECK(sptile_spmm_sized_workspace(nullptr, 2, b, 1, 0, c, 1, nullptr, 0, nullptr) == SPTILE_USAGE);
   CHECK(c[0] == 6);
   CHECK(sptile_spmm_stream(plan, 1, b, 1, 0, c, 1, c) == SPTILE_USAGE);  // no streams on the CPU
   CHECK(sptile_plan_precision(plan, nullptr) == SPTILE_USAGE);

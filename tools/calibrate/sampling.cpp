@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "formats/convert/converters.hpp"
+#include "formats/convert/libra_sddmm.hpp"
 #include "formats/convert/libra_spmm.hpp"
+#include "formats/convert/packed_positions.hpp"
 #include "formats/csr.hpp"
 #include "runtime/choice/choice.hpp"
 #include "runtime/reference/spmm.hpp"
@@ -31,6 +33,25 @@ struct Operands {
   std::int64_t n;
   DType dense;
   formats::Array b, c;
+};
+
+// A format with a threshold, and the values of it that are measured.
+struct SplitFormat {
+  std::string_view op;
+  Result<formats::FormatData> (*from_csr)(const formats::CsrView& a, int threshold, Progress* progress);
+  std::span<const int> thresholds;
+};
+constexpr int kSpmmThresholds[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+constexpr int kSddmmThresholds[] = {1, 8, 16, 24, 32, 48, 64, 129};
+constexpr SplitFormat kSplitFormats[] = {{"spmm", formats::libra_spmm_from_csr_at, kSpmmThresholds},
+                                         {"sddmm", formats::libra_sddmm_from_csr_at, kSddmmThresholds}};
+
+// A matrix in such a format.
+struct Split {
+  std::string_view op;
+  int threshold;
+  formats::FormatData data;
+  formats::Array value_source;
 };
 
 // The reference on blocks of neighbouring rows at even distances.
@@ -67,7 +88,8 @@ class Sampler {
  private:
   Status run_columns(const formats::CsrView& a, Operands& operands);
   Status run_candidates(const formats::CsrView& a, Operands& operands, std::optional<Precision> precision);
-  Status run_thresholds(std::int64_t n);
+  Status convert_splits(const formats::CsrView& a);
+  Status run_thresholds(std::string_view op, std::int64_t n);
   Status run_one(const formats::CsrView& a, Operands& operands, const runtime::Candidate& candidate,
                  const runtime::PlanOptions& options);
   [[nodiscard]] bool is_known(const runtime::Candidate& candidate, const Operands& operands) const;
@@ -84,7 +106,7 @@ class Sampler {
   Measurements& found_;
   std::vector<Sample>& samples_;
   std::vector<formats::FormatData> converted_;
-  std::vector<formats::FormatData> splits_;  // libra_spmm with each threshold, if they are asked for
+  std::vector<Split> splits_;  // if thresholds are asked for
   std::vector<runtime::PlanMatrix> matrices_;
 };
 
@@ -171,29 +193,42 @@ Status Sampler::run_columns(const formats::CsrView& a, Operands& operands) {
   return run_candidates(a, operands, Precision::fp32);
 }
 
-Status Sampler::run_thresholds(std::int64_t n) {
-  int threshold = formats::kLibraMinThreshold;
-  for (const formats::FormatData& split : splits_) {
+Status Sampler::convert_splits(const formats::CsrView& a) {
+  splits_.clear();
+  if (!plan_.thresholds) return {};
+  for (const SplitFormat& format : kSplitFormats)
+    for (const int threshold : format.thresholds) {
+      auto data = format.from_csr(a, threshold, nullptr);
+      if (!data) return tl::unexpected(data.error());
+      const auto packed = formats::packed_positions(data->view(), {});
+      if (!packed) return tl::unexpected(packed.error());
+      splits_.push_back(
+          {format.op, threshold, std::move(*data), formats::inverse_positions(packed->as<std::int64_t>())});
+    }
+  return {};
+}
+
+Status Sampler::run_thresholds(std::string_view op, std::int64_t n) {
+  if (Status s = plan_.bench->set_operands(op, n); !s) return s;
+  for (const Split& split : splits_) {
+    if (split.op != op) continue;
     ProductRequest request;
+    request.op = op;
     request.device = "cuda";
-    const auto measured = plan_.bench->measure({split.view(), {}, {}, nullptr}, request);
+    const auto measured =
+        plan_.bench->measure({split.data.view(), {}, split.value_source.view(), nullptr}, request);
     if (!measured) return tl::unexpected(measured.error());
     const ProductMeasurement& product = measured->product;
     if (Status s = check_outcome(product); !s) return s;
     found_.thresholds.push_back(
-        {name_, product.kernel, product.precision, n, threshold++, std::max(product.median_us, 0.01)});
+        {name_, product.kernel, product.precision, n, split.threshold, std::max(product.median_us, 0.01)});
   }
   return {};
 }
 
 Status Sampler::run(const formats::CsrView& a, DType dense) {
+  if (Status s = convert_splits(a); !s) return s;
   converted_.clear();
-  splits_.clear();
-  for (int t = formats::kLibraMinThreshold; plan_.thresholds && t <= formats::kLibraMaxThreshold; ++t) {
-    auto split = formats::libra_spmm_from_csr_at(a, t, nullptr);
-    if (!split) return tl::unexpected(split.error());
-    splits_.push_back(std::move(*split));
-  }
   matrices_.clear();
   for (const formats::Converter& converter : formats::converters()) {
     auto data = converter.from_csr(a, nullptr);
@@ -213,7 +248,9 @@ Status Sampler::run(const formats::CsrView& a, DType dense) {
       operands.c = formats::Array(dense, a.rows * n);
     }
     if (Status s = run_columns(a, operands); !s) return s;
-    if (Status s = run_thresholds(n); !s) return s;
+    if (!plan_.thresholds) continue;
+    for (const SplitFormat& format : kSplitFormats)
+      if (Status s = run_thresholds(format.op, n); !s) return s;
   }
   return {};
 }

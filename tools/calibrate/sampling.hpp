@@ -17,7 +17,7 @@ struct SamplingPlan {
   DeviceBench* bench = nullptr;       ///< what measures on a CUDA device; null: the CPU is measured
   std::vector<std::int64_t> columns;  ///< N
   bool half = false;                  ///< also f16 operands
-  bool thresholds = false;            ///< on CUDA, also libra_spmm with every threshold
+  bool thresholds = false;            ///< on CUDA, also the formats of Libra with each of some thresholds
 };
 
 /// What was measured.

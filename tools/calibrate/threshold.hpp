@@ -1,4 +1,4 @@
-// Which threshold libra_spmm should have on a device, by measurement.
+// Which thresholds the formats of Libra should have on a device, by measurement.
 #pragma once
 
 #include <cstdint>

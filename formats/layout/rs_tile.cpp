@@ -209,4 +209,13 @@ RsTileView as_rs_tile(const FormatView& view) {
           view.arrays[kResidualValues]};
 }
 
+std::vector<std::int64_t> residual_row_offsets(const RsTileView& view) {
+  std::vector<std::int64_t> offsets{0};
+  offsets.reserve(view.residual_row_id.size() + 1);
+  for (std::size_t c = 0; c + 1 < view.residual_class_offset.size(); ++c)
+    for (std::int32_t i = view.residual_class_offset[c]; i < view.residual_class_offset[c + 1]; ++i)
+      offsets.push_back(offsets.back() + static_cast<std::int64_t>(c));
+  return offsets;
+}
+
 }  // namespace sptile::formats

@@ -58,8 +58,8 @@ void append_items(Schedule& schedule, std::span<const std::int32_t> offset, RowO
     for (std::int32_t tile = offset[at(w)]; tile < end; ++item) {
       const auto next = static_cast<std::int32_t>(std::min<std::int64_t>(tile + most, end));
       *item = {value, tile, next, static_cast<std::int32_t>(row_of(w))};
-      for (; tile < next; ++tile)
-        if (next < end) value += values(tile);
+      if (next < end)
+        for (std::int32_t t = tile; t < next; ++t) value += values(t);
       tile = next;
     }
   }
@@ -91,16 +91,6 @@ void append_tiles(Schedule& schedule, std::span<const std::int32_t> window,
       schedule, window, [=](std::int64_t w) { return height * w; },
       [=](std::int64_t w) { return std::int64_t{tile[at(window[at(w)])]}; },
       [=](std::int64_t t) { return std::int64_t{tile[at(t + 1)]} - tile[at(t)]; }, device);
-}
-
-/// First entries of the residual rows of rs_tile, which stand by length.
-std::vector<std::int64_t> residual_offsets(const formats::RsTileView& a) {
-  std::vector<std::int64_t> offset{0};
-  offset.reserve(a.residual_row_id.size() + 1);
-  for (std::size_t c = 1; c + 1 < a.residual_class_offset.size(); ++c)
-    for (std::int32_t i = a.residual_class_offset[c]; i < a.residual_class_offset[c + 1]; ++i)
-      offset.push_back(offset.back() + static_cast<std::int64_t>(c));
-  return offset;
 }
 
 }  // namespace
@@ -153,7 +143,7 @@ Schedule sample_rs_tile(const FormatView& format, std::span<const std::int32_t>,
       schedule, a.row_window_offset, [&](std::int64_t w) { return a.row_window_id[at(w)]; },
       [&](std::int64_t w) { return a.value_offset[at(w)]; },
       [&](std::int64_t t) { return std::int64_t{std::popcount(a.bitmap[at(t)])}; }, device);
-  const std::vector<std::int64_t> offset = residual_offsets(a);
+  const std::vector<std::int64_t> offset = formats::residual_row_offsets(a);
   schedule.numbers[kSampleRowOffsetAt] = append(schedule, offset);
   append_runs(schedule, offset, device);
   return schedule;

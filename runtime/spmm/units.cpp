@@ -74,16 +74,6 @@ std::vector<std::int64_t> window_groups(const formats::RsTileView& view) {
   return groups;
 }
 
-/// Entries of the residual rows before each one.
-std::vector<std::int64_t> residual_prefix(const formats::RsTileView& view) {
-  std::vector<std::int64_t> before{0};
-  before.reserve(view.residual_row_id.size() + 1);
-  for (std::size_t c = 0; c + 1 < view.residual_class_offset.size(); ++c)
-    for (std::int32_t i = view.residual_class_offset[c]; i < view.residual_class_offset[c + 1]; ++i)
-      before.push_back(before.back() + static_cast<std::int64_t>(c));
-  return before;
-}
-
 std::vector<std::int32_t> rows_without_unit(const formats::RsTileView& view, int height) {
   std::vector<bool> covered(at(view.rows));
   for (const std::int32_t first : view.row_window_id)
@@ -101,7 +91,8 @@ std::vector<std::int32_t> rows_without_unit(const formats::RsTileView& view, int
 WorkPlan divide_rs_tile(const FormatView& format, std::int64_t n, int threads) {
   const formats::RsTileView view = formats::as_rs_tile(format);
   const int height = format.layout->window_rows;
-  const std::vector<std::int64_t> groups = window_groups(view), residual = residual_prefix(view);
+  const std::vector<std::int64_t> groups = window_groups(view),
+                                  residual = formats::residual_row_offsets(view);
   const auto group_cost = [&](std::int64_t g) {
     return view.value_offset[at(groups[at(g)])] + kRowCost * height * g;
   };

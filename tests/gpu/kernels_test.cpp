@@ -68,21 +68,10 @@ TEST_CASE("cuda spmm: any number of columns, padded and permuted") {
 
 TEST_CASE("cuda spmm: matrices of many shapes and densities") {
   Random random(2);
-  struct Shape {
-    std::int64_t rows, cols;
-    double density;
-  };
-  for (const Shape s : {Shape{1, 1, 1},
-                        {1, 1, 0},
-                        {3, 5, 0.5},
-                        {7, 300, 0.1},
-                        {8, 8, 0.9},
-                        {64, 64, 0.02},
-                        {65, 33, 0.3},
-                        {129, 257, 0.05},
-                        {300, 7, 0.4},
-                        {1000, 900, 0.003},
-                        {17, 16, 1}})
+  std::vector<RandomShape> shapes(std::begin(kRandomShapes), std::end(kRandomShapes));
+  shapes.push_back({1000, 900, 0.003});
+  shapes.push_back({17, 16, 1});
+  for (const RandomShape& s : shapes)
     for (const DeviceKernel& row : runnable_kernels()) {
       const formats::Csr a = random_matrix(s.rows, s.cols, s.density, row.values, random);
       for (const std::int64_t n : {5, 32, 128}) check_kernel(row, a, {.n = n}, random);

@@ -55,6 +55,15 @@ inline formats::Csr random_matrix(std::int64_t rows, std::int64_t cols, double d
   return random_matrix(rows, cols, dtype, random, [=](std::int64_t, std::int64_t) { return density; });
 }
 
+/// Matrices of many shapes and densities.
+struct RandomShape {
+  std::int64_t rows, cols;
+  double density;
+};
+inline constexpr RandomShape kRandomShapes[] = {{1, 1, 1},     {1, 1, 0},        {3, 5, 0.5},
+                                                {7, 300, 0.1}, {8, 8, 0.9},      {64, 64, 0.02},
+                                                {65, 33, 0.3}, {129, 257, 0.05}, {300, 7, 0.4}};
+
 inline std::vector<std::int32_t> random_order(std::int64_t rows, Random& random) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int32_t>(i);

@@ -71,19 +71,7 @@ void check_all_kernels(const formats::Csr& a, std::int64_t n, DType dense, Rando
 
 TEST_CASE("sddmm: every kernel agrees with the reference on random matrices of many shapes and densities") {
   Random random(1);
-  struct Shape {
-    std::int64_t rows, cols;
-    double density;
-  };
-  for (const Shape s : {Shape{1, 1, 1},
-                        {1, 1, 0},
-                        {3, 5, 0.5},
-                        {7, 300, 0.1},
-                        {8, 8, 0.9},
-                        {64, 64, 0.02},
-                        {65, 33, 0.3},
-                        {129, 257, 0.05},
-                        {300, 7, 0.4}}) {
+  for (const RandomShape& s : kRandomShapes) {
     const formats::Csr a = random_matrix(s.rows, s.cols, s.density, DType::f32, random);
     CAPTURE(s.rows);
     CAPTURE(s.cols);

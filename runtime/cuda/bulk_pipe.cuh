@@ -36,21 +36,11 @@ __device__ __forceinline__ void fence_bulk() {
 #endif
 }
 
-__device__ __forceinline__ void store_pair(std::uint32_t to, uint2 x) {
-  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(x.x), "r"(x.y) : "memory");
-}
-__device__ __forceinline__ void store_piece_16(std::uint32_t to, uint4 x) {
-  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w)
-               : "memory");
-}
-
 #else
 
 void barrier_arrive_expect(std::uint32_t barrier, unsigned bytes);
 void copy_bulk(std::uint32_t to, const void* from, unsigned bytes, std::uint32_t barrier);
 void fence_bulk();
-void store_pair(std::uint32_t to, uint2 x);
-void store_piece_16(std::uint32_t to, uint4 x);
 
 #endif
 

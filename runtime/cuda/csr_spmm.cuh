@@ -323,10 +323,9 @@ class CsrGroup {
     const std::int32_t index = work.piece ? a_.pieces[item_].split : 0;
     const CsrSplit split = a_.splits[index];
     unsigned* const arrived = a_.arrived + index * a_.slices + slice_;
-    __threadfence();
     __syncwarp();
     unsigned before = 0;
-    if (work.piece && lane_ == 0) before = atomicAdd(arrived, 1u);
+    if (work.piece && lane_ == 0) before = count_up(arrived);
     before = __shfl_sync(kWarp, before, 0, kLanes);
     if (!work.piece || before + 1 != static_cast<unsigned>(split.pieces)) return;
     __threadfence();

@@ -1,5 +1,5 @@
-// The instructions that CUDA C++ has no word for. Every line of PTX of the tile and csr kernels is here; other
-// compilers than nvcc see declarations, so that a test can supply functions that do the same for a warp
+// The instructions that CUDA C++ has no word for. Every line of PTX of the tile and csr kernels is here;
+// other compilers than nvcc see declarations, so that a test can supply functions that do the same for a warp
 // emulated on the host.
 #pragma once
 
@@ -54,6 +54,15 @@ __device__ __forceinline__ void mma_f64(double (&acc)[2], double a, double b) {
       : "d"(a), "d"(b));
 }
 
+/// Adds 1 to a counter of all multiprocessors and gives what it was. Who sees the new count and then calls
+/// __threadfence() sees what the thread has written before, and what its warp has before __syncwarp(). Unlike
+/// __threadfence() it leaves the first cache as it is, in which other warps have their rows of B.
+__device__ __forceinline__ unsigned count_up(unsigned* count) {
+  unsigned before;
+  asm volatile("atom.add.release.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(count) : "memory");
+  return before;
+}
+
 /// Keeps the compiler from computing a loop invariant anew in each round.
 template <class T>
 __device__ __forceinline__ void keep(T& x) {
@@ -81,6 +90,7 @@ void mma_tf32(float (&acc)[4], const std::uint32_t (&a)[4], const std::uint32_t 
 void mma_half(float (&acc)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b, Half);
 void mma_half(float (&acc)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b, BFloat16);
 void mma_f64(double (&acc)[2], double a, double b);
+unsigned count_up(unsigned* count);
 template <class T>
 void keep(T&) {}
 template <class T>

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/ptx.cuh"
 #include "runtime/cuda/tile_schedule.hpp"
 
 namespace sptile::runtime::cuda {
@@ -11,15 +12,14 @@ namespace sptile::runtime::cuda {
 /// Counts the warp in; true for the last of `members`: what the others have written is then visible. The
 /// counter is 0 again. A warp-wide exchange.
 __device__ __forceinline__ bool arrives_last(unsigned* arrived, std::int32_t members, int lane) {
-  __threadfence();
   __syncwarp();
   bool last = false;
   if (lane == 0) {
-    last = atomicAdd(arrived, 1u) + 1 == static_cast<unsigned>(members);
+    last = count_up(arrived) + 1 == static_cast<unsigned>(members);
     if (last) *arrived = 0;
   }
   last = __shfl_sync(~0u, last, 0);
-  __threadfence();
+  if (last) __threadfence();
   return last;
 }
 

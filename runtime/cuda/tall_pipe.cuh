@@ -68,6 +68,14 @@ __device__ __forceinline__ void store_half(std::uint32_t to, unsigned short x) {
   asm volatile("st.shared.b16 [%0], %1;" ::"r"(to), "h"(x) : "memory");
 }
 
+__device__ __forceinline__ void store_pair(std::uint32_t to, uint2 x) {
+  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(x.x), "r"(x.y) : "memory");
+}
+__device__ __forceinline__ void store_piece_16(std::uint32_t to, uint4 x) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w)
+               : "memory");
+}
+
 __device__ __forceinline__ void copy_wait_all() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // Reads of shared memory by address. They stand in the order of the barriers around them (volatile), and cost
@@ -106,6 +114,8 @@ void copy_16(std::uint32_t to, const void* from);
 template <int kBytes>
 void copy_element(std::uint32_t to, const void* from);
 void store_half(std::uint32_t to, unsigned short x);
+void store_pair(std::uint32_t to, uint2 x);
+void store_piece_16(std::uint32_t to, uint4 x);
 void copy_wait_all();
 std::uint32_t shared_word(std::uint32_t at);
 uint2 shared_pair(std::uint32_t at);

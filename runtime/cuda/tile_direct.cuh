@@ -86,8 +86,8 @@ class TileDirect : TileSums<K> {
 
  public:
   __device__ __forceinline__ TileDirect(const TileTask& task, const TileItem& item, int slice, int lane,
-                                        std::uint32_t)
-      : Base(task, item, slice, lane),
+                                        std::uint32_t shared)
+      : Base(task, item, slice, lane, shared),
         heads_(task.arrays, lane_member(loaded_for(lane))),
         prefix_(Source::prefix(lane)) {
     const std::int64_t loaded =

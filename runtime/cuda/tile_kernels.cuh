@@ -12,11 +12,22 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kMaxTileThreads = 256;  ///< of a block; how many it has, the schedule says
 
-/// The warp's part of shared memory.
-template <class K>
-__device__ __forceinline__ std::uint32_t shared_of_warp(int warp) {
-  if constexpr (K::kSharedBytes == 0) return 0;
-  return dynamic_shared() + static_cast<std::uint32_t>(warp * K::kSharedBytes);
+/// What a warp multiplies: an item, for one slice of the columns.
+struct TileWork {
+  std::uint32_t item;
+  int slice;
+};
+
+/// Blocks of a pass first have the items of a team each, then items that warps have for themselves.
+__device__ __forceinline__ TileWork tile_work(const TileTask& task, int block, int warps, int warp) {
+  const auto together = static_cast<std::uint32_t>(task.slices_together);
+  const int first_slice = block / task.blocks_per_pass * task.slices_together;
+  const auto place = static_cast<std::uint32_t>(block % task.blocks_per_pass);
+  const auto teams = static_cast<std::uint32_t>(task.teams);
+  if (place < teams * together)
+    return {place / together * warps + warp, first_slice + static_cast<int>(place % together)};
+  const std::uint32_t unit = (place - teams * together) * warps + warp;
+  return {teams * warps + unit / together, first_slice + static_cast<int>(unit % together)};
 }
 
 /// Blocks first take tile items, pass after pass, then short rows.
@@ -35,13 +46,11 @@ __global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
   const int tile_blocks = task.blocks_per_pass * task.passes;
   const int block = static_cast<int>(blockIdx.x);
   if (block < tile_blocks) {
-    const auto unit = static_cast<std::uint32_t>(block % task.blocks_per_pass * warps + warp);
-    const auto together = static_cast<std::uint32_t>(task.slices_together);
-    const std::uint32_t item_number = unit / together;
-    const int slice = block / task.blocks_per_pass * task.slices_together + static_cast<int>(unit % together);
-    if (item_number >= static_cast<std::uint32_t>(task.item_count) || slice >= task.slices) return;
-    const TileItem item = task.items[item_number];
-    typename K::Warp(task, item, slice, lane, shared_of_warp<K>(warp)).run();
+    const TileWork work = tile_work(task, block, warps, warp);
+    if (work.item >= static_cast<std::uint32_t>(task.item_count) || work.slice >= task.slices) return;
+    const TileItem item = task.items[work.item];
+    const std::uint32_t shared = dynamic_shared() + warp * task.shared_bytes;
+    typename K::Warp(task, item, work.slice, lane, shared).run();
   } else if constexpr (K::kHalves == 1) {
     const std::int64_t item_number = std::int64_t{block - tile_blocks} * warps + warp;
     if (item_number >= part.item_count) return;

@@ -20,8 +20,8 @@ inline bool aligned(const Launch& launch, std::int64_t element_bytes, std::int64
 
 /// Percent of a multiprocessor's memory that kWarpsPerSm warps need; a block itself takes 1 KiB.
 template <class K>
-int carveout(const DeviceInfo& device, std::int64_t warps_per_block) {
-  const std::int64_t bytes = K::kWarpsPerSm * (std::int64_t{K::kSharedBytes} + 1024 / warps_per_block);
+int carveout(const DeviceInfo& device, std::int64_t warps_per_block, std::int64_t bytes_of_warp) {
+  const std::int64_t bytes = K::kWarpsPerSm * (bytes_of_warp + 1024 / warps_per_block);
   const auto all = static_cast<std::int64_t>(device.shared_per_block + 1024);
   return static_cast<int>(std::min<std::int64_t>((100 * bytes + all - 1) / all, 100));
 }
@@ -35,7 +35,11 @@ int start_tiles(TileTask task, ShortTask part, const Launch& launch, cudaStream_
   task.slices = static_cast<std::int32_t>((task.n + K::kFeatures - 1) / K::kFeatures);
   task.slices_together = std::min(task.slices, static_cast<std::int32_t>(numbers[kSlicesTogether]));
   task.passes = (task.slices + task.slices_together - 1) / task.slices_together;
-  const std::int64_t per_pass = (std::int64_t{task.item_count} * task.slices_together + warps - 1) / warps;
+  const std::int64_t alone = task.item_count - task.teams * warps;
+  const std::int64_t per_pass =
+      std::int64_t{task.teams} * task.slices_together + (alone * task.slices_together + warps - 1) / warps;
+  task.shared_bytes =
+      static_cast<std::uint32_t>(task.teams > 0 ? std::max(K::kSharedBytes, K::kSumBytes) : K::kSharedBytes);
   task.blocks_per_pass = static_cast<std::int32_t>(per_pass);
   task.padded_n = std::int64_t{task.slices} * K::kFeatures;
   const auto row_lanes = (task.n + K::kElements - 1) / K::kElements;
@@ -45,8 +49,8 @@ int start_tiles(TileTask task, ShortTask part, const Launch& launch, cudaStream_
   if (blocks == 0) return cudaSuccess;
   return start_kernel<tile_product<K>>({.blocks = dim3(static_cast<unsigned>(blocks)),
                                         .threads = static_cast<unsigned>(warps * kWarp),
-                                        .shared_bytes = static_cast<std::size_t>(warps * K::kSharedBytes),
-                                        .carveout = carveout<K>(*launch.device, warps)},
+                                        .shared_bytes = static_cast<std::size_t>(warps) * task.shared_bytes,
+                                        .carveout = carveout<K>(*launch.device, warps, task.shared_bytes)},
                                        *launch.device, stream, task, part);
 }
 
@@ -59,6 +63,7 @@ inline TileTask common_task(const Launch& launch) {
   task.row_order = launch.row_order;
   task.items = reinterpret_cast<const TileItem*>(launch.schedule + numbers[kItemsAt]);
   task.item_count = static_cast<std::int32_t>(numbers[kItemCount]);
+  task.teams = static_cast<std::int32_t>(numbers[kTeams]);
   task.splits = reinterpret_cast<const SplitWindow*>(launch.schedule + numbers[kSplitsAt]);
   task.rows = static_cast<std::int32_t>(launch.format.rows);
   task.b = launch.b;

@@ -51,7 +51,8 @@ Schedule schedule_windows(const Request& request, const TileWindows& windows) {
   numbers[kSplitCount] = std::ssize(divided.splits);
   numbers[kMasksAt] = numbers[kWindowRowAt] = numbers[kWindowTileAt] = -1;
   numbers[kVariant] = chosen;
-  numbers[kWarpsPerBlock] = tuning.warps_per_block;
+  numbers[kWarpsPerBlock] = divided.teams > 0 ? tuning.team_warps : tuning.warps_per_block;
+  numbers[kTeams] = divided.teams;
   numbers[kSlicesTogether] =
       slices_together(request.format.cols, slices,
                       static_cast<std::int64_t>(request.element_bytes) * variant.features, request.device);

@@ -25,7 +25,8 @@ enum TileNumber {
   kWindowTileAt,  ///< first tiles of the windows, pieces joined; -1: the format's own
   kVariant,       ///< which kernel of the family, by features of a warp
   kSlicesTogether,
-  kWarpsPerBlock
+  kWarpsPerBlock,
+  kTeams  ///< blocks, for each slice, whose warps share a window
 };
 
 /// Features that a warp of each variant of a kernel family has, and how many of its warps fit on a

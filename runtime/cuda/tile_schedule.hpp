@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "runtime/cuda/qualifiers.hpp"
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/qualifiers.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -33,7 +33,7 @@ static_assert(sizeof(TileItem) == 32);
 
 /// A window in pieces: slots [first_slot, first_slot + count) hold its partial sums, in order. Whoever brings
 /// the last of kSumGroup neighbouring pieces adds them, and the sums of such groups are pieces again; each
-/// group has a counter.
+/// group has a counter. With teams a piece here is what a team of warps adds up in its block.
 struct SplitWindow {
   std::int32_t first_slot, count, first_counter;
 };
@@ -76,12 +76,16 @@ struct TileTuning {
   int min_item_cost = 20;   ///< tiles below which an item is not worth starting
   int max_item_cost = 32;   ///< tiles above which warps that run together share too few B rows in caches
   int window_cost = 2;      ///< cost of writing a window, in tiles
-  int rounds = 3;  ///< pieces of a window are so small that each warp of the device could have so many
+  int rounds = 3;      ///< pieces of a window are so small that each warp of the device could have so many
+  int team_warps = 8;  ///< of a block whose warps share long windows
+  int least_team_piece = 4;  ///< tiles of a warp below which a team is not worth it
+  int most_team_piece = 16;  ///< tiles of a warp above which a window has another team
 };
 
 struct TileSchedule {
   std::vector<TileItem> items;  ///< long windows first, the others in order and at last ever shorter
   std::vector<SplitWindow> splits;
+  std::int32_t teams = 0;     ///< the first items are theirs, tuning.team_warps each; 0: pieces have no teams
   std::int32_t slots = 0;     ///< of partial sums
   std::int32_t counters = 0;  ///< of pieces that have arrived
 };

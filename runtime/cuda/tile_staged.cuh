@@ -172,13 +172,12 @@ class TileStaged : TileSums<K> {
   using Math = typename K::Math;
   using V = typename K::Value;
   using At = typename K::Stages;
-  using Base::item_, Base::lane_, Base::sums_;
+  using Base::item_, Base::lane_, Base::shared_, Base::sums_;
 
  public:
   __device__ __forceinline__ TileStaged(const TileTask& task, const TileItem& item, int slice, int lane,
                                         std::uint32_t shared)
-      : Base(task, item, slice, lane),
-        shared_(shared),
+      : Base(task, item, slice, lane, shared),
         prefix_(Source::prefix(lane)),
         copier_(task, item, slice, lane, shared) {
     chunks_ = shared + At::chunk_at(lane_member(lane), 0, 0, lane_group(lane));
@@ -253,7 +252,6 @@ class TileStaged : TileSums<K> {
     return chunk;
   }
 
-  std::uint32_t shared_;
   typename Source::Prefix prefix_;
   TileCopier<K> copier_;
   std::uint32_t chunks_;  ///< the lane's chunk of its first row in the first stage

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "runtime/cuda/sum_tree.cuh"
+#include "runtime/cuda/tile_pipe.cuh"
 #include "runtime/cuda/window_cursor.cuh"
 
 namespace sptile::runtime::cuda {
@@ -26,6 +27,9 @@ struct TileShape {
   static constexpr int kFeatures = kSegments * kSegmentFeatures;
   static constexpr bool kPattern = std::is_same_v<V, Ones>;
   static constexpr bool kAdds = false;  ///< knows items with kAddedSlot
+  /// Of a row of a warp's sums in shared memory; 16 bytes more than needed, for other banks.
+  static constexpr int kSumRowBytes = kFeatures * static_cast<int>(sizeof(Acc)) + 16;
+  static constexpr int kSumBytes = 8 * kHalves * kSumRowBytes;
 };
 
 template <class K>
@@ -64,10 +68,12 @@ class TileSums {
   }
 
  protected:
-  __device__ __forceinline__ TileSums(const TileTask& task, const TileItem& item, int slice, int lane)
+  __device__ __forceinline__ TileSums(const TileTask& task, const TileItem& item, int slice, int lane,
+                                      std::uint32_t shared)
       : task_(task),
         item_(item),
         lane_(lane),
+        shared_(shared),
         slice_(slice),
         windows_(task, item.window_begin, item.window_end, lane) {
     feature_ = std::int64_t{slice} * K::kFeatures + lane_feature(lane, 0, K::kElements);
@@ -92,6 +98,7 @@ class TileSums {
   const TileTask& task_;
   const TileItem& item_;
   int lane_;
+  std::uint32_t shared_;  ///< the warp's part of shared memory
   typename Math::Sums sums_[K::kHalves][K::kSegments];
 
  private:
@@ -128,29 +135,73 @@ class TileSums {
     window_end_ = windows_.end();
   }
 
-  /// Visits what the lane holds of a slot: f(its elements in the slot, sum, h, s, r).
+  /// Visits what the lane holds: f(row of the window, h, s, r).
   template <class F>
-  __device__ __forceinline__ void for_each_partial(std::int32_t slot, const F& f) const {
-    constexpr int kHeight = 8 * K::kHalves;
+  __device__ __forceinline__ void for_each_piece(const F& f) const {
 #pragma unroll
     for (int h = 0; h < K::kHalves; ++h)
 #pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        const std::int64_t row = std::int64_t{slot} * kHeight + 8 * h + lane_result_row(lane_, r);
-        Acc* const at = static_cast<Acc*>(task_.partials) + row * task_.padded_n + feature_;
+      for (int r = 0; r < 2; ++r)
 #pragma unroll
-        for (int s = 0; s < K::kSegments; ++s)
-          f(reinterpret_cast<Piece*>(at + s * K::kSegmentFeatures), h, s, r);
-      }
+        for (int s = 0; s < K::kSegments; ++s) f(8 * h + lane_result_row(lane_, r), h, s, r);
+  }
+
+  /// The same with its elements in a slot: f(elements, h, s, r).
+  template <class F>
+  __device__ __forceinline__ void for_each_partial(std::int32_t slot, const F& f) const {
+    constexpr int kHeight = 8 * K::kHalves;
+    for_each_piece([&](int row, int h, int s, int r) {
+      Acc* const at = static_cast<Acc*>(task_.partials) +
+                      (std::int64_t{slot} * kHeight + row) * task_.padded_n + feature_;
+      f(reinterpret_cast<Piece*>(at + s * K::kSegmentFeatures), h, s, r);
+    });
+  }
+
+  /// Adds up what the warps of the block have, in order; true for the first of them, which then has it.
+  __device__ __forceinline__ bool add_team() {
+    constexpr int kWords = static_cast<int>(sizeof(Piece) / 16);
+    const auto at = [&](std::uint32_t base, int row, int s) {
+      return base + static_cast<std::uint32_t>(row * K::kSumRowBytes +
+                                               lane_feature(lane_, s, K::kElements) * int{sizeof(Acc)});
+    };
+    const unsigned warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
+    copy_wait<0>();  // nothing comes after the sums
+    warp_sync();
+    if (warp != 0)
+      for_each_piece([&](int row, int h, int s, int r) {
+        Piece piece;
+        gather(piece.e, h, s, r);
+        uint4 words[kWords];
+        __builtin_memcpy(words, &piece, sizeof piece);
+#pragma unroll
+        for (int i = 0; i < kWords; ++i) store_piece_16(at(shared_, row, s) + 16 * i, words[i]);
+      });
+    __syncthreads();
+    if (warp != 0) return false;
+#pragma unroll 1
+    for (unsigned w = 1; w < warps; ++w)
+      for_each_piece([&](int row, int h, int s, int r) {
+        uint4 words[kWords];
+#pragma unroll
+        for (int i = 0; i < kWords; ++i)
+          words[i] = shared_piece(at(shared_ + w * task_.shared_bytes, row, s) + 16 * i);
+        Piece piece;
+        __builtin_memcpy(&piece, words, sizeof piece);
+#pragma unroll
+        for (int e = 0; e < K::kElements; ++e) Math::sum_at(sums_[h][s], e, r) += piece.e[e];
+      });
+    return true;
   }
 
   /// Has the warp's part in the window of a piece, and writes the window if that was the last.
   __device__ __forceinline__ void finish_piece() {
     constexpr int kLoads = K::kHalves * 2 * K::kSegments * static_cast<int>(sizeof(Piece) / 16);
     constexpr int kTogether = kLoads < 16 ? 16 / kLoads : 1;  // pieces on their way at a time
+    if (task_.teams > 0 && !add_team()) return;
     const SplitWindow split = task_.splits[item_.split];
     unsigned* const arrived = task_.arrived + std::int64_t{split.first_counter} * task_.slices + slice_;
-    if (add_pieces<kTogether>(*this, split, item_.slot, arrived, task_.slices, lane_)) close_window();
+    if (split.count == 1 || add_pieces<kTogether>(*this, split, item_.slot, arrived, task_.slices, lane_))
+      close_window();
   }
 
   int slice_;

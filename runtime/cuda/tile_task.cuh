@@ -18,6 +18,8 @@ struct TileTask {
   const std::int32_t* row_order;    ///< null: as they stand
   const TileItem* items;
   std::int32_t item_count;
+  std::int32_t teams;            ///< blocks of a pass, for each slice, whose warps share a piece of a window
+  std::uint32_t shared_bytes;    ///< of a warp
   std::int32_t slices;           ///< of the columns of B
   std::int32_t slices_together;  ///< of an item that run side by side; the others follow in later passes
   std::int32_t passes, blocks_per_pass;

@@ -97,6 +97,7 @@ T __ldcg(const T* from) {
 namespace sptile::runtime::cuda {
 
 inline std::uint32_t dynamic_shared() { return 0; }
+inline unsigned count_up(unsigned* count) { return (*count)++; }
 inline void barrier_init(std::uint32_t barrier, unsigned arrivals) {
   test::emulated_block.barriers[barrier] = {arrivals, arrivals, 0, 0};
 }

@@ -81,7 +81,11 @@ TEST_CASE("tile kernels: long windows in pieces") {
                                          [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.05; });
     const Schedule schedule = check_product(kernel, a, 40, 0, random, true, 2, -1, emulated_device());
     CHECK(schedule.numbers[runtime::cuda::kSplitCount] > 0);
-    check_product(kernel, a, 40, 0, random, false, 1, 0, emulated_device(132));
+    CHECK(schedule.numbers[runtime::cuda::kTeams] == 0);
+    // On a device with more warps than there is work for, those of a block share a window.
+    const Schedule teams = check_product(kernel, a, 40, 0, random, false, 1, 0, emulated_device(132));
+    CHECK(teams.numbers[runtime::cuda::kTeams] > teams.numbers[runtime::cuda::kSplitCount]);
+    check_product(kernel, a, 67, 1, random, true, -1, 0.5, emulated_device(132));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/cuda/check.hpp"
+#include "runtime/cuda/convert/column_bits.hpp"
 #include "runtime/cuda/convert/convert.hpp"
 #include "runtime/cuda/convert/primitives.hpp"
 #include "runtime/cuda/device_buffer.hpp"
@@ -19,6 +20,21 @@ __global__ void __launch_bounds__(kStepThreads) run_step(std::int64_t n, const S
   if (i < n) step(i);
 }
 
+template <class Step, int... phase>
+__device__ __forceinline__ void run_phases(const Step& step, const BlockPlace& at,
+                                           typename Step::Shared& shared,
+                                           std::integer_sequence<int, phase...>) {
+  ((step(Phase<phase>{}, at, shared), __syncthreads()), ...);
+}
+
+template <class Step>
+__global__ void __launch_bounds__(Step::kThreads) run_block_step(const Step step) {
+  __shared__ typename Step::Shared shared;
+  BlockPlace at{blockIdx.x, 0, static_cast<int>(threadIdx.x)};
+  for (const std::int64_t rounds = step.rounds(at.block); rounds > at.round; ++at.round)
+    run_phases(step, at, shared, std::make_integer_sequence<int, Step::kPhases>{});
+}
+
 /// Everything is enqueued on one stream.
 class CudaRun {
  public:
@@ -29,6 +45,12 @@ class CudaRun {
     if (!status_ || n <= 0) return;
     const auto blocks = static_cast<unsigned>((n + kStepThreads - 1) / kStepThreads);
     run_step<<<blocks, kStepThreads, 0, stream_>>>(n, step);
+    note(cudaGetLastError());
+  }
+  template <class Step>
+  void blocks(std::int64_t n, const Step& step) {
+    if (!status_ || n <= 0) return;
+    run_block_step<<<static_cast<unsigned>(n), Step::kThreads, 0, stream_>>>(step);
     note(cudaGetLastError());
   }
   void sort(SortBuffers& buffers, std::int64_t n, int begin_bit, int end_bit) {

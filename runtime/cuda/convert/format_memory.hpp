@@ -12,6 +12,9 @@ namespace sptile::runtime::cuda {
 
 // Conversions are written once for everything that can run their steps, a Run:
 //   run.each(n, step)       calls step(i) for i from 0 to n - 1, in any order and at once
+//   run.blocks(n, step)     calls step(Phase<p>{}, {block, round, thread}, shared) for n blocks of
+//                           Step::kThreads threads: for each of step.rounds(block) rounds, phase after phase,
+//                           in a phase for all threads at once; shared is a Step::Shared of the block
 //   run.sort(buffers, n, begin_bit, end_bit)  sorts by these bits, keeping the order of equals
 //   run.sum(x, n)           replaces each of n numbers by the sum of those in front of it
 //   run.compose(maps, n)    see RowMap; inclusive

@@ -10,19 +10,30 @@
 
 namespace sptile::runtime::cuda {
 
-/// Entries of each column, and columns of each window by their entries.
+/// The columns of the windows of 8 rows.
+using LibraColumns = Columns<FixedWindows>;
+
+/// Entries of each column; the counts are clear.
 struct CountColumnEntries {
-  Columns columns;
-  std::uint8_t* counts;
+  LibraColumns columns;
+  std::uint32_t* counts;  ///< four bytes, that never overflow, in each
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    columns.rows.visit_apart(step, [&](std::int64_t entry, std::int64_t row) {
+      const std::int64_t column = columns.column(entry, row);
+      atomic_add(counts + column / 4, 1u << (8 * (column % 4)));
+    });
+  }
+};
+
+/// Columns of each window by their entries; the histogram is clear.
+struct CountColumns {
+  LibraColumns columns;
+  const std::uint8_t* counts;
   std::uint32_t* histogram;  ///< kLibraCounts for each window
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    if (!columns.starts(entry)) return;
-    std::int64_t end = entry + 1;
-    while (end < columns.entries && !columns.starts(end)) ++end;
-    const auto count = static_cast<std::uint8_t>(end - entry);
-    counts[columns.column(entry)] = count;
-    atomic_add(histogram + kLibraCounts * columns.window(entry) + count, 1);
+  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
+    atomic_add(histogram + kLibraCounts * columns.window_of_column(column) + counts[column], 1);
   }
 };
 
@@ -49,29 +60,26 @@ struct ChooseColumns {
 
 /// 1 for each column that is as dense as the least dense ones that are chosen; behind them a 0.
 struct MarkEquals {
-  Columns columns;
+  LibraColumns columns;
   const std::uint8_t* counts;
   const LibraChoice* choice;
   std::uint32_t* marks;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    if (!columns.starts(entry)) return;
-    const std::int64_t column = columns.column(entry);
-    marks[column] = choice[columns.window(entry)].some_of(counts[column]);
+  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
+    marks[column] = choice[columns.window_of_column(column)].some_of(counts[column]);
   }
 };
 
 /// 1 for each chosen column.
 struct MarkChosen {
-  Columns columns;
+  LibraColumns columns;
   const std::uint8_t* counts;
   const LibraChoice* choice;
   const std::uint32_t* equals;  ///< in front of each column
   std::uint32_t* marks;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    if (!columns.starts(entry)) return;
-    const std::int64_t column = columns.column(entry), window = columns.window(entry);
+  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
+    const std::int64_t window = columns.window_of_column(column);
     const std::uint32_t in_front = equals[column] - equals[columns.first[window]];
     marks[column] = choice[window].takes(counts[column], in_front);
   }
@@ -81,13 +89,12 @@ inline constexpr std::uint32_t kNoSlot = 0xFFFFFFFF;
 
 /// The chosen columns of a window stand in its tiles, in their order.
 struct SlotColumns {
-  Columns columns;
+  LibraColumns columns;
   const std::uint32_t *chosen, *tiles;  ///< chosen columns in front of each column; first tile of each window
   std::uint32_t* slot;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    if (!columns.starts(entry)) return;
-    const std::int64_t column = columns.column(entry), window = columns.window(entry);
+  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
+    const std::int64_t window = columns.window_of_column(column);
     slot[column] = chosen[column + 1] == chosen[column]
                        ? kNoSlot
                        : 8 * tiles[window] + chosen[column] - chosen[columns.first[window]];
@@ -96,15 +103,13 @@ struct SlotColumns {
 
 /// For each column: window and entries, densest first, as a key; the column as item.
 struct KeyByDensity {
-  Columns columns;
+  LibraColumns columns;
   const std::uint8_t* counts;
   std::uint64_t* keys;
   std::uint32_t* items;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    if (!columns.starts(entry)) return;
-    const std::int64_t column = columns.column(entry);
-    keys[column] = static_cast<std::uint64_t>(columns.window(entry)) << 4 |
+  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
+    keys[column] = static_cast<std::uint64_t>(columns.window_of_column(column)) << 4 |
                    static_cast<std::uint64_t>(kLibraCounts - 1 - counts[column]);
     items[column] = static_cast<std::uint32_t>(column);
   }
@@ -128,11 +133,11 @@ struct SlotByDensity {
 
 /// Slots that were listed for each column.
 struct ListedSlots {
-  Columns columns;
+  LibraColumns columns;
   const std::uint32_t* listed;
 
-  SPTILE_HOST_DEVICE std::int64_t slot(std::int64_t entry) const {
-    const std::uint32_t slot = listed[columns.column(entry)];
+  SPTILE_HOST_DEVICE std::int64_t slot(std::int64_t entry, std::int64_t row) const {
+    const std::uint32_t slot = listed[columns.column(entry, row)];
     return slot == kNoSlot ? -1 : std::int64_t{slot};
   }
 };
@@ -142,8 +147,9 @@ struct MarkResidual {
   ListedSlots slots;
   std::uint32_t* marks;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    marks[slots.columns.from[entry]] = slots.slot(entry) < 0;
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    slots.columns.rows.visit_apart(
+        step, [&](std::int64_t entry, std::int64_t row) { marks[entry] = slots.slot(entry, row) < 0; });
   }
 };
 
@@ -196,20 +202,21 @@ struct NumberChosen {
   const std::uint32_t* tiles;
   std::int32_t* col_id;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    const Columns& columns = slots.columns;
-    if (!columns.starts(entry)) return;
-    const std::int64_t slot = slots.slot(entry), window = columns.window(entry);
-    if (slot < 0) return;
+  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
+    const std::int64_t slot = slots.listed[column];
+    if (slot == kNoSlot) return;
+    const LibraColumns& columns = slots.columns;
+    const std::int64_t window = columns.window_of_column(column);
     const bool last = slot + 1 == std::int64_t{8} * tiles[window] + choice[window].columns;
     const std::int64_t end = last ? std::int64_t{8} * tiles[window + 1] : slot + 1;
-    for (std::int64_t s = slot; s < end; ++s) col_id[s] = columns.key.column(columns.keys[entry]);
+    const std::int32_t id = columns.id(window, column - columns.first[window]);
+    for (std::int64_t s = slot; s < end; ++s) col_id[s] = id;
   }
 };
 
 struct LibraRoom {
   ColumnsRoom columns;
-  std::uint8_t* counts = nullptr;
+  std::uint32_t* packed_counts = nullptr;
   LibraChoice* choice = nullptr;
   std::uint32_t *histogram = nullptr, *tiles = nullptr, *slot = nullptr, *residual = nullptr,
                 *residual_rows = nullptr;
@@ -218,7 +225,7 @@ struct LibraRoom {
   void place(Arena& arena, std::int64_t entries, std::int64_t windows, std::int64_t rows,
              std::int64_t sums_size) {
     columns.place(arena, entries, windows);
-    arena.take(counts, entries);
+    arena.take(packed_counts, (entries + 3) / 4);
     arena.take(choice, windows);
     arena.take(histogram, kLibraCounts * windows);
     arena.take(tiles, windows + 1);
@@ -226,6 +233,10 @@ struct LibraRoom {
     arena.take(residual, entries + 1);
     arena.take(residual_rows, rows + 1);
     arena.take(sums, sums_size);
+  }
+  /// Entries of each column; hosts and devices have the lowest byte of a word first.
+  [[nodiscard]] const std::uint8_t* counts() const {
+    return reinterpret_cast<const std::uint8_t*>(packed_counts);
   }
 };
 
@@ -248,26 +259,26 @@ struct DensityRoom {
 
 /// Gives the chosen columns, of `count` ones, slots in their order.
 template <class Run>
-Status slot_columns(Run& run, const Columns& columns, std::int64_t count, const LibraRoom& room) {
+Status slot_columns(Run& run, const LibraColumns& columns, std::int64_t count, const LibraRoom& room) {
   Room<ChosenRoom> chosen;
   if (Status s = chosen.make(run, count); !s) return s;
   run.clear(chosen.equals + count, sizeof *chosen.equals);
   run.clear(chosen.chosen + count, sizeof *chosen.chosen);
-  run.each(columns.entries, MarkEquals{columns, room.counts, room.choice, chosen.equals});
+  run.each(count, MarkEquals{columns, room.counts(), room.choice, chosen.equals});
   run.sum(chosen.equals, count + 1);
-  run.each(columns.entries, MarkChosen{columns, room.counts, room.choice, chosen.equals, chosen.chosen});
+  run.each(count, MarkChosen{columns, room.counts(), room.choice, chosen.equals, chosen.chosen});
   run.sum(chosen.chosen, count + 1);
-  run.each(columns.entries, SlotColumns{columns, chosen.chosen, room.tiles, room.slot});
+  run.each(count, SlotColumns{columns, chosen.chosen, room.tiles, room.slot});
   run.wait();
   return run.status();
 }
 
 /// The same by density.
 template <class Run>
-Status slot_by_density(Run& run, const Columns& columns, std::int64_t count, const LibraRoom& room) {
+Status slot_by_density(Run& run, const LibraColumns& columns, std::int64_t count, const LibraRoom& room) {
   Room<DensityRoom> density;
   if (Status s = density.make(run, count); !s) return s;
-  run.each(columns.entries, KeyByDensity{columns, room.counts, density.sort.keys, density.sort.items});
+  run.each(count, KeyByDensity{columns, room.counts(), density.sort.keys, density.sort.items});
   run.sort(density.sort, count, 0, 4 + bits_for(columns.windows - 1));
   run.each(count, SlotByDensity{density.sort.keys, density.sort.items, columns.first, room.choice, room.tiles,
                                 room.slot});
@@ -277,24 +288,26 @@ Status slot_by_density(Run& run, const Columns& columns, std::int64_t count, con
 
 /// Chooses the columns of all windows and numbers what is not chosen.
 template <class Run>
-Status choose_all(Run& run, const DeviceCsr& csr, const Columns& columns, const LibraRule& rule,
+Status choose_all(Run& run, const DeviceCsr& csr, const LibraColumns& columns, const LibraRule& rule,
                   const SpreadSums& sums, const LibraRoom& room) {
-  run.clear(room.histogram,
-            static_cast<std::size_t>(kLibraCounts * columns.windows) * sizeof *room.histogram);
-  run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof *sums.sums);
-  run.each(csr.nnz, CountColumnEntries{columns, room.counts, room.histogram});
-  run.each(columns.windows + 1,
-           ChooseColumns{room.histogram, columns.windows, rule, room.choice, room.tiles, sums});
-  run.sum(room.tiles, columns.windows + 1);
   std::uint32_t count = 0;
   run.fetch(&count, columns.first + columns.windows, 1);
   if (Status s = run.status(); !s) return s;
+  run.clear(room.packed_counts, static_cast<std::size_t>(count + std::int64_t{3}) / 4 * 4);
+  run.clear(room.histogram,
+            static_cast<std::size_t>(kLibraCounts * columns.windows) * sizeof *room.histogram);
+  run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof *sums.sums);
+  run.each(columns.rows.steps_apart(), CountColumnEntries{columns, room.packed_counts});
+  run.each(count, CountColumns{columns, room.counts(), room.histogram});
+  run.each(columns.windows + 1,
+           ChooseColumns{room.histogram, columns.windows, rule, room.choice, room.tiles, sums});
+  run.sum(room.tiles, columns.windows + 1);
   if (Status s = rule.by_density ? slot_by_density(run, columns, count, room)
                                  : slot_columns(run, columns, count, room);
       !s)
     return s;
   run.clear(room.residual + csr.nnz, sizeof *room.residual);
-  run.each(csr.nnz, MarkResidual{{columns, room.slot}, room.residual});
+  run.each(columns.rows.steps_apart(), MarkResidual{{columns, room.slot}, room.residual});
   run.sum(room.residual, csr.nnz + 1);
   run.each(csr.rows + 1, MarkResidualRows{csr.row_ptr, room.residual, csr.rows, room.residual_rows});
   run.sum(room.residual_rows, csr.rows + 1);
@@ -329,10 +342,12 @@ Result<DeviceFormat> libra_on(Run& run, const DeviceCsr& csr, const formats::For
   if (Status s = room.make(run, csr.nnz, windows, csr.rows, sums.size()); !s)
     return tl::unexpected(s.error());
   sums.sums = room.sums;
-  const Columns columns = find_columns(run, csr, FixedWindows{3}, windows, 3, csr.nnz, room.columns);
-  if (Status s = choose_all(run, csr, columns, rule, sums, room); !s) return tl::unexpected(s.error());
-  std::uint32_t tiles = 0, rows = 0;
+  const auto columns = find_columns(run, csr, FixedWindows{3}, windows, csr.nnz, room.columns);
+  if (!columns) return tl::unexpected(columns.error());
+  if (Status s = choose_all(run, csr, *columns, rule, sums, room); !s) return tl::unexpected(s.error());
+  std::uint32_t count = 0, tiles = 0, rows = 0;
   std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
+  run.fetch(&count, columns->first + windows, 1);
   run.fetch(&tiles, room.tiles + windows, 1);
   run.fetch(&rows, room.residual_rows + csr.rows, 1);
   run.fetch(fetched.data(), sums.sums, sums.size());
@@ -344,15 +359,15 @@ Result<DeviceFormat> libra_on(Run& run, const DeviceCsr& csr, const formats::For
                             {windows + 1, std::int64_t{tiles} + 1, tiles, std::int64_t{8} * tiles, entries,
                              rows, std::int64_t{rows} + 1, residual, residual});
   if (!format) return format;
-  const ListedSlots slots{columns, room.slot};
+  const ListedSlots slots{*columns, room.slot};
   const TilePlaces<ListedSlots> places{slots, 1};
   auto* const offset = array_of<std::uint32_t>(*format, 1);
   auto* const masks = array_of<std::uint64_t>(*format, 2);
   run.copy(array_of<void>(*format, 0), room.tiles,
            static_cast<std::size_t>(windows + 1) * sizeof(std::uint32_t));
-  set_masks(run, places, csr.nnz, masks, tiles, offset);
-  run.each(csr.nnz, NumberChosen{slots, room.choice, room.tiles, array_of<std::int32_t>(*format, 3)});
-  move_values(run, csr, columns, places, BitOrder{masks, offset}, array_of<void>(*format, 4));
+  set_masks(run, columns->rows, places, masks, tiles, offset);
+  run.each(count, NumberChosen{slots, room.choice, room.tiles, array_of<std::int32_t>(*format, 3)});
+  move_values(run, csr, columns->rows, places, BitOrder{masks, offset}, array_of<void>(*format, 4));
   write_libra_residual(run, csr, room, *format);
   format->parameters = formats::libra_parameters(setting, SpreadSums::total(fetched, ChooseColumns::kDense),
                                                  SpreadSums::total(fetched, ChooseColumns::kFilled));

@@ -225,6 +225,9 @@ struct RsRows {
     const std::int64_t w = window(r);
     return w < windows ? r - first_row[w] : 0;
   }
+  [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t begin(std::int64_t w) const { return first_row[w]; }
+  [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t end(std::int64_t w) const { return begin(w) + kRsWindow; }
+  [[nodiscard]] static int row_bits() { return bits_for(kRsWindow - 1); }
 };
 
 struct RsSumsRoom {

@@ -95,7 +95,6 @@ Status number_by_sort(Run& run, const DeviceCsr& csr, const Windows& of_row, std
   run.each(windows + 1, FindFirstColumns{key, room.sort.keys, entries, room.before, first});
   run.each(entries, WritePlaces<Windows>{csr.row_ptr, of_row, key, room.sort.keys, room.sort.items,
                                          room.before, first, place, id});
-  run.wait();  // the sorted entries go
   return run.status();
 }
 

@@ -8,7 +8,7 @@
 #include "runtime/cuda/convert/column_bits.hpp"
 #include "runtime/cuda/convert/convert.hpp"
 #include "runtime/cuda/convert/primitives.hpp"
-#include "runtime/cuda/device_buffer.hpp"
+#include "runtime/cuda/convert/work_memory.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(Step::kThreads) run_block_step(const Step step
 /// Everything is enqueued on one stream.
 class CudaRun {
  public:
-  explicit CudaRun(cudaStream_t stream) : stream_(stream) {}
+  explicit CudaRun(cudaStream_t stream) : stream_(stream), work_(stream) {}
 
   template <class Step>
   void each(std::int64_t n, const Step& step) {
@@ -86,6 +86,9 @@ class CudaRun {
     const auto owner = std::make_shared<DeviceBuffer>(std::move(*buffer));
     return std::shared_ptr<std::byte>(owner, owner->data());
   }
+  Result<std::shared_ptr<std::byte>> work(std::size_t bytes, const char* what) {
+    return work_.allocate(bytes, what);
+  }
   void wait() {
     if (status_) note(cudaStreamSynchronize(stream_));
   }
@@ -103,28 +106,21 @@ class CudaRun {
   void set(void* x, int byte, std::size_t bytes) {
     if (status_ && bytes > 0) note(cudaMemsetAsync(x, byte, bytes, stream_));
   }
-  /// Scratch grows rarely: what the sort of the entries needs is enough for most that follows.
   template <class Call>
   void with_scratch(const Call& call) {
     std::size_t bytes = 0;
     if (status_) note(call(nullptr, bytes));
     if (!status_) return;
-    if (scratch_.size() < bytes || scratch_.size() == 0) {
-      wait();
-      auto made = DeviceBuffer::allocate(bytes > 0 ? bytes : 1, "converting");
-      if (!made) {
-        status_ = tl::unexpected(made.error());
-        return;
-      }
-      scratch_ = std::move(*made);
-    }
-    bytes = scratch_.size();
-    note(call(scratch_.data(), bytes));
+    const auto scratch = work(bytes > 0 ? bytes : 1, "converting");
+    if (scratch)
+      note(call(scratch->get(), bytes));
+    else
+      status_ = tl::unexpected(scratch.error());
   }
 
   cudaStream_t stream_;
+  WorkMemory work_;
   Status status_;
-  DeviceBuffer scratch_;
 };
 
 }  // namespace sptile::runtime::cuda

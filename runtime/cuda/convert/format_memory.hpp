@@ -20,7 +20,8 @@ namespace sptile::runtime::cuda {
 //   run.compose(maps, n)    see RowMap; inclusive
 //   run.clear(x, bytes), run.fill(x, bytes)  with zeros, with ones
 //   run.copy(to, from, bytes), run.fetch(host, x, count), which waits
-//   run.allocate(bytes, what)
+//   run.allocate(bytes, what)  memory that outlives the run
+//   run.work(bytes, what)   memory for steps that come later; may go when they were called
 //   run.status()            the first thing that went wrong; what comes after that does nothing
 //   run.finish(format)      waits, then gives the format, or what went wrong
 // One runs on a device (cuda_run.cuh); another on the host, for tests.
@@ -34,7 +35,7 @@ struct Room : Parts {
   Status make(Run& run, const Sizes&... sizes) {
     Arena count;
     Parts::place(count, sizes...);
-    auto made = run.allocate(count.bytes(), "converting");
+    auto made = run.work(count.bytes(), "converting");
     if (!made) return tl::unexpected(made.error());
     memory = std::move(*made);
     Arena arena(memory.get());

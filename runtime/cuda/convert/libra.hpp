@@ -269,7 +269,6 @@ Status slot_columns(Run& run, const LibraColumns& columns, std::int64_t count, c
   run.each(count, MarkChosen{columns, room.counts(), room.choice, chosen.equals, chosen.chosen});
   run.sum(chosen.chosen, count + 1);
   run.each(count, SlotColumns{columns, chosen.chosen, room.tiles, room.slot});
-  run.wait();
   return run.status();
 }
 
@@ -282,7 +281,6 @@ Status slot_by_density(Run& run, const LibraColumns& columns, std::int64_t count
   run.sort(density.sort, count, 0, 4 + bits_for(columns.windows - 1));
   run.each(count, SlotByDensity{density.sort.keys, density.sort.items, columns.first, room.choice, room.tiles,
                                 room.slot});
-  run.wait();
   return run.status();
 }
 

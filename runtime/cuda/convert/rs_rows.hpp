@@ -357,7 +357,6 @@ Result<RsPartition> partition_on(Run& run, const DeviceCsr& csr) {
     count_increments(run, csr, increments);
   }
   if (Status s = choose_rows(run, csr, increments, result); !s) return tl::unexpected(s.error());
-  run.wait();  // the increments go
   return result;
 }
 

@@ -72,6 +72,9 @@ class HostRun {
     std::memset(memory.get(), 0xA5, bytes);
     return memory;
   }
+  Result<std::shared_ptr<std::byte>> work(std::size_t bytes, const char* what) {
+    return allocate(bytes, what);
+  }
   void wait() {}
   [[nodiscard]] Status status() const { return {}; }
   Result<runtime::cuda::DeviceFormat> finish(runtime::cuda::DeviceFormat&& format) {

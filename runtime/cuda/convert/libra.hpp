@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "formats/layout/libra_rules.hpp"
-#include "runtime/cuda/convert/libra_choice.hpp"
+#include "runtime/cuda/convert/libra_slots.hpp"
 #include "runtime/cuda/convert/tiles.hpp"
 
 namespace sptile::runtime::cuda {
@@ -23,17 +23,6 @@ struct CountColumnEntries {
       const std::int64_t column = columns.column(entry, row);
       atomic_add(counts + column / 4, 1u << (8 * (column % 4)));
     });
-  }
-};
-
-/// Columns of each window by their entries; the histogram is clear.
-struct CountColumns {
-  LibraColumns columns;
-  const std::uint8_t* counts;
-  std::uint32_t* histogram;  ///< kLibraCounts for each window
-
-  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
-    atomic_add(histogram + kLibraCounts * columns.window_of_column(column) + counts[column], 1);
   }
 };
 
@@ -55,79 +44,6 @@ struct ChooseColumns {
     sums.add(kDense, window, all.dense);
     sums.add(kFilled, window, all.filled);
     sums.add(kEntries, window, all.entries);
-  }
-};
-
-/// 1 for each column that is as dense as the least dense ones that are chosen; behind them a 0.
-struct MarkEquals {
-  LibraColumns columns;
-  const std::uint8_t* counts;
-  const LibraChoice* choice;
-  std::uint32_t* marks;
-
-  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
-    marks[column] = choice[columns.window_of_column(column)].some_of(counts[column]);
-  }
-};
-
-/// 1 for each chosen column.
-struct MarkChosen {
-  LibraColumns columns;
-  const std::uint8_t* counts;
-  const LibraChoice* choice;
-  const std::uint32_t* equals;  ///< in front of each column
-  std::uint32_t* marks;
-
-  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
-    const std::int64_t window = columns.window_of_column(column);
-    const std::uint32_t in_front = equals[column] - equals[columns.first[window]];
-    marks[column] = choice[window].takes(counts[column], in_front);
-  }
-};
-
-inline constexpr std::uint32_t kNoSlot = 0xFFFFFFFF;
-
-/// The chosen columns of a window stand in its tiles, in their order.
-struct SlotColumns {
-  LibraColumns columns;
-  const std::uint32_t *chosen, *tiles;  ///< chosen columns in front of each column; first tile of each window
-  std::uint32_t* slot;
-
-  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
-    const std::int64_t window = columns.window_of_column(column);
-    slot[column] = chosen[column + 1] == chosen[column]
-                       ? kNoSlot
-                       : 8 * tiles[window] + chosen[column] - chosen[columns.first[window]];
-  }
-};
-
-/// For each column: window and entries, densest first, as a key; the column as item.
-struct KeyByDensity {
-  LibraColumns columns;
-  const std::uint8_t* counts;
-  std::uint64_t* keys;
-  std::uint32_t* items;
-
-  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
-    keys[column] = static_cast<std::uint64_t>(columns.window_of_column(column)) << 4 |
-                   static_cast<std::uint64_t>(kLibraCounts - 1 - counts[column]);
-    items[column] = static_cast<std::uint32_t>(column);
-  }
-};
-
-/// The chosen columns of a window stand in its tiles, densest first; they are the first of the sorted ones.
-struct SlotByDensity {
-  const std::uint64_t* keys;
-  const std::uint32_t* items;
-  const std::uint32_t* first;  ///< of Columns
-  const LibraChoice* choice;
-  const std::uint32_t* tiles;
-  std::uint32_t* slot;
-
-  SPTILE_HOST_DEVICE void operator()(std::int64_t sorted) const {
-    const auto window = static_cast<std::int64_t>(keys[sorted] >> 4);
-    const auto place = static_cast<std::uint32_t>(sorted) - first[window];
-    slot[items[sorted]] = place < choice[window].columns ? 8 * tiles[window] + place : kNoSlot;
   }
 };
 
@@ -240,76 +156,25 @@ struct LibraRoom {
   }
 };
 
-/// For slots in the order of columns.
-struct ChosenRoom {
-  std::uint32_t *equals = nullptr, *chosen = nullptr;
-
-  void place(Arena& arena, std::int64_t columns) {
-    arena.take(equals, columns + 1);
-    arena.take(chosen, columns + 1);
-  }
-};
-
-/// For slots in the order of density.
-struct DensityRoom {
-  SortBuffers sort;
-
-  void place(Arena& arena, std::int64_t columns) { sort.place(arena, columns); }
-};
-
-/// Gives the chosen columns, of `count` ones, slots in their order.
-template <class Run>
-Status slot_columns(Run& run, const LibraColumns& columns, std::int64_t count, const LibraRoom& room) {
-  Room<ChosenRoom> chosen;
-  if (Status s = chosen.make(run, count); !s) return s;
-  run.clear(chosen.equals + count, sizeof *chosen.equals);
-  run.clear(chosen.chosen + count, sizeof *chosen.chosen);
-  run.each(count, MarkEquals{columns, room.counts(), room.choice, chosen.equals});
-  run.sum(chosen.equals, count + 1);
-  run.each(count, MarkChosen{columns, room.counts(), room.choice, chosen.equals, chosen.chosen});
-  run.sum(chosen.chosen, count + 1);
-  run.each(count, SlotColumns{columns, chosen.chosen, room.tiles, room.slot});
-  return run.status();
-}
-
-/// The same by density.
-template <class Run>
-Status slot_by_density(Run& run, const LibraColumns& columns, std::int64_t count, const LibraRoom& room) {
-  Room<DensityRoom> density;
-  if (Status s = density.make(run, count); !s) return s;
-  run.each(count, KeyByDensity{columns, room.counts(), density.sort.keys, density.sort.items});
-  run.sort(density.sort, count, 0, 4 + bits_for(columns.windows - 1));
-  run.each(count, SlotByDensity{density.sort.keys, density.sort.items, columns.first, room.choice, room.tiles,
-                                room.slot});
-  return run.status();
-}
-
 /// Chooses the columns of all windows and numbers what is not chosen.
 template <class Run>
-Status choose_all(Run& run, const DeviceCsr& csr, const LibraColumns& columns, const LibraRule& rule,
-                  const SpreadSums& sums, const LibraRoom& room) {
-  std::uint32_t count = 0;
-  run.fetch(&count, columns.first + columns.windows, 1);
-  if (Status s = run.status(); !s) return s;
-  run.clear(room.packed_counts, static_cast<std::size_t>(count + std::int64_t{3}) / 4 * 4);
-  run.clear(room.histogram,
-            static_cast<std::size_t>(kLibraCounts * columns.windows) * sizeof *room.histogram);
+void choose_all(Run& run, const DeviceCsr& csr, const LibraColumns& columns, const LibraRule& rule,
+                const SpreadSums& sums, const LibraRoom& room) {
+  run.clear(room.packed_counts, static_cast<std::size_t>(csr.nnz + 3) / 4 * sizeof *room.packed_counts);
   run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof *sums.sums);
   run.each(columns.rows.steps_apart(), CountColumnEntries{columns, room.packed_counts});
-  run.each(count, CountColumns{columns, room.counts(), room.histogram});
+  const DensityCounts densities{room.counts(), columns.first};
+  run.blocks(columns.windows, CountColumns{densities, room.histogram});
   run.each(columns.windows + 1,
            ChooseColumns{room.histogram, columns.windows, rule, room.choice, room.tiles, sums});
   run.sum(room.tiles, columns.windows + 1);
-  if (Status s = rule.by_density ? slot_by_density(run, columns, count, room)
-                                 : slot_columns(run, columns, count, room);
-      !s)
-    return s;
+  run.blocks(columns.windows,
+             SlotColumns{densities, room.histogram, room.choice, room.tiles, rule.by_density, room.slot});
   run.clear(room.residual + csr.nnz, sizeof *room.residual);
   run.each(columns.rows.steps_apart(), MarkResidual{{columns, room.slot}, room.residual});
   run.sum(room.residual, csr.nnz + 1);
   run.each(csr.rows + 1, MarkResidualRows{csr.row_ptr, room.residual, csr.rows, room.residual_rows});
   run.sum(room.residual_rows, csr.rows + 1);
-  return {};
 }
 
 /// Writes the four arrays of the residual part.
@@ -342,7 +207,7 @@ Result<DeviceFormat> libra_on(Run& run, const DeviceCsr& csr, const formats::For
   sums.sums = room.sums;
   const auto columns = find_columns(run, csr, FixedWindows{3}, windows, csr.nnz, room.columns);
   if (!columns) return tl::unexpected(columns.error());
-  if (Status s = choose_all(run, csr, *columns, rule, sums, room); !s) return tl::unexpected(s.error());
+  choose_all(run, csr, *columns, rule, sums, room);
   std::uint32_t count = 0, tiles = 0, rows = 0;
   std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
   run.fetch(&count, columns->first + windows, 1);

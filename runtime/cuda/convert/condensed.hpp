@@ -70,7 +70,7 @@ Result<DeviceFormat> bittcf_on(Run& run, const DeviceCsr& csr) {
                             {windows->windows + 1, tiles + 1, tiles, 8 * tiles, csr.nnz});
   if (!format) return format;
   format->parameters = {{"window_rows", std::int64_t{8}}};
-  const TilePlaces places{windows->slots, 1};
+  const TilePlaces<AscendingSlots<FixedWindows>> places{windows->slots, 1};
   auto* const offset = array_of<std::uint32_t>(*format, 1);
   auto* const masks = array_of<std::uint64_t>(*format, 2);
   run.copy(array_of<std::int32_t>(*format, 0), windows->room.tiles, windows->offset_bytes());
@@ -114,7 +114,7 @@ Result<DeviceFormat> me_tcf_on(Run& run, const DeviceCsr& csr) {
                             {windows->windows + 1, tiles + 1, csr.nnz, 8 * tiles, csr.nnz});
   if (!format) return format;
   format->parameters = {{"window_rows", std::int64_t{16}}};
-  const TilePlaces places{windows->slots, 2};
+  const TilePlaces<AscendingSlots<FixedWindows>> places{windows->slots, 2};
   const BitOrder order{room.masks, room.offset};
   run.copy(array_of<std::int32_t>(*format, 0), windows->room.tiles, windows->offset_bytes());
   set_masks(run, windows->rows(), places, room.masks, 2 * tiles, room.offset);
@@ -165,7 +165,7 @@ Result<DeviceFormat> bmat_on(Run& run, const DeviceCsr& csr) {
                             {windows->windows + 1, windows->windows + 1, 4 * tiles, 8 * tiles, csr.nnz});
   if (!format) return format;
   format->parameters = {{"window_rows", std::int64_t{16}}};
-  const TilePlaces places{windows->slots, 2};
+  const TilePlaces<AscendingSlots<FixedWindows>> places{windows->slots, 2};
   run.copy(array_of<std::int32_t>(*format, 0), windows->room.tiles, windows->offset_bytes());
   run.each(windows->windows + 1,
            TakeWindowOffsets{csr.row_ptr, csr.rows, array_of<std::int64_t>(*format, 1)});

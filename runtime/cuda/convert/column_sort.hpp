@@ -77,9 +77,9 @@ struct ColumnSortRoom {
   }
 };
 
-/// See find_columns. A pass over the entries for keys (16 bytes each), one of 24 bytes for each 8 bits of
-/// window and column, and three (44 bytes) to number: about 180 bytes of memory traffic per entry, and 28
-/// bytes of memory.
+/// As number_by_bits, for windows of any height. A pass over the entries for keys (16 bytes each), one of 24
+/// bytes for each 8 bits of window and column, and three (44 bytes) to number: about 180 bytes of memory
+/// traffic per entry, and 28 bytes of memory.
 template <class Run, class Windows>
 Status number_by_sort(Run& run, const DeviceCsr& csr, const Windows& of_row, std::int64_t windows,
                       std::int64_t entries, std::uint32_t* place, std::int32_t* id, std::uint32_t* first) {

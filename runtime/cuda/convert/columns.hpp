@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/cuda/convert/column_bits.hpp"
+#include "runtime/cuda/convert/column_rank.hpp"
 #include "runtime/cuda/convert/column_sort.hpp"
 #include "runtime/cuda/convert/csr_rows.hpp"
 
@@ -69,7 +70,8 @@ struct FindLargeWindows {
   }
 };
 
-/// As number_by_sort, at about 20 bytes of memory traffic per entry.
+/// Gives every entry in a window and every column its number, see Columns. About 12 bytes of memory traffic
+/// per entry.
 template <class Run, class Windows>
 void number_by_bits(Run& run, const NumberByBits<Windows>& step, std::int64_t windows) {
   run.clear(step.columns, static_cast<std::size_t>(windows + 1) * sizeof *step.columns);
@@ -77,31 +79,37 @@ void number_by_bits(Run& run, const NumberByBits<Windows>& step, std::int64_t wi
   run.sum(step.columns, windows + 1);
 }
 
+/// Whether a window has more than so many entries; waits.
+template <class Run, class Windows>
+bool has_large_window(Run& run, const NumberByBits<Windows>& step, std::int64_t windows, std::int64_t most,
+                      std::uint32_t* room) {
+  std::uint32_t found = 0;
+  run.clear(room, sizeof found);
+  run.each(windows, FindLargeWindows<Windows>{step, most, room});
+  run.fetch(&found, room, 1);
+  return found != 0;
+}
+
 /// Numbers the columns of the windows of a good matrix. entries: in rows that are in a window.
 template <class Run, class Windows>
 Result<Columns<Windows>> find_columns(Run& run, const DeviceCsr& csr, const Windows& of_row,
                                       std::int64_t windows, std::int64_t entries, ColumnsRoom& room) {
-  // A round costs a block as much as a sort costs this number of entries. So many entries of a window in one
-  // block take a millisecond.
-  constexpr std::int64_t kRoundEntries = 64, kMostEntries = 1 << 20;
-  using Step = NumberByBits<Windows>;
-  const Step step{csr.row_ptr, csr.col_idx, csr.rows, csr.cols, of_row, room.place_of, room.ids, room.first};
-  const std::int64_t rounds = Step::rounds_of(csr.cols);
-  bool sort = rounds * windows * kRoundEntries > entries;
-  if (!sort && entries > 0) {
-    std::uint32_t found = 0;
-    run.clear(room.too_large, sizeof found);
-    run.each(windows, FindLargeWindows<Windows>{step, kMostEntries / rounds, room.too_large});
-    run.fetch(&found, room.too_large, 1);
-    sort = found != 0;
-  }
-  if (sort) {
-    if (Status s = number_by_sort(run, csr, of_row, windows, entries, room.place_of, room.ids, room.first);
-        !s)
-      return tl::unexpected(s.error());
-  } else {
-    number_by_bits(run, step, windows);
-  }
+  // A round costs a block as much as another way costs this number of entries. kMostEntries of a window in
+  // one block take a millisecond. Windows of more than 2^kRankBits rows are too high to search in every row.
+  constexpr std::int64_t kRoundEntries = 64, kMostEntries = 1 << 20, kRankBits = 4;
+  using Bits = NumberByBits<Windows>;
+  const Bits bits{csr.row_ptr, csr.col_idx, csr.rows, csr.cols, of_row, room.place_of, room.ids, room.first};
+  const std::int64_t rounds = Bits::rounds_of(csr.cols);
+  const bool sparse = rounds * windows * kRoundEntries > entries;
+  Status status;
+  if (sparse && of_row.row_bits() <= kRankBits)
+    status = number_by_rank(run, csr, of_row, windows, room.place_of, room.ids, room.first);
+  else if (sparse ||
+           (entries > 0 && has_large_window(run, bits, windows, kMostEntries / rounds, room.too_large)))
+    status = number_by_sort(run, csr, of_row, windows, entries, room.place_of, room.ids, room.first);
+  else
+    number_by_bits(run, bits, windows);
+  if (!status) return tl::unexpected(status.error());
   return Columns<Windows>{
       {csr.row_ptr, csr.rows, csr.nnz}, of_row, windows, room.place_of, room.ids, room.first};
 }

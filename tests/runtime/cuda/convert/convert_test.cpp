@@ -63,6 +63,13 @@ FoundColumns by_sort(const formats::Csr& a, const FixedWindows& of_row, std::int
   return found;
 }
 
+FoundColumns by_rank(const formats::Csr& a, const FixedWindows& of_row, std::int64_t windows, HostRun& run) {
+  FoundColumns found(a, windows);
+  REQUIRE(runtime::cuda::number_by_rank(run, view_of(a), of_row, windows, found.place.data(),
+                                        found.ids.data(), found.first.data()));
+  return found;
+}
+
 /// Window by window, with sets.
 FoundColumns one_by_one(const formats::Csr& a, const FixedWindows& of_row, std::int64_t windows) {
   FoundColumns found(a, windows);
@@ -92,7 +99,7 @@ formats::Csr three_rounds(std::int64_t rows, Random& random) {
 
 }  // namespace
 
-TEST_CASE("device conversions: columns of windows, by bits and by a sort") {
+TEST_CASE("device conversions: columns of windows, by bits, by a sort and by searches") {
   Random random(9);
   auto cases = convert_cases();
   cases.push_back({"three rounds", three_rounds(19, random)});
@@ -107,6 +114,7 @@ TEST_CASE("device conversions: columns of windows, by bits and by a sort") {
         HostRun run(backwards);
         CHECK((by_bits(one.matrix, of_row, windows, run) == expected));
         CHECK((by_sort(one.matrix, of_row, windows, run) == expected));
+        CHECK((by_rank(one.matrix, of_row, windows, run) == expected));
       }
     }
 }

@@ -6,7 +6,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// The entries of the rows of windows, for searches.
+/// The rows of windows, for searches.
 template <class Windows>
 struct WindowSearch {
   CsrRows rows;
@@ -14,11 +14,6 @@ struct WindowSearch {
   Windows windows;
   std::int64_t count;  ///< windows
 
-  /// The first entry of a row with at least this column; the end of the row when there is none.
-  SPTILE_HOST_DEVICE std::int64_t find(std::int64_t row, std::int32_t column) const {
-    const std::int64_t begin = rows.row_ptr[row];
-    return begin + lower_bound(col_idx + begin, rows.row_ptr[row + 1] - begin, column);
-  }
   SPTILE_HOST_DEVICE std::int64_t end(std::int64_t window) const {
     const std::int64_t end = windows.end(window);
     return end < rows.rows ? end : rows.rows;
@@ -41,10 +36,8 @@ struct MarkFirst {
     const std::int64_t window = search.windows.window(row);
     if (window >= search.count) return false;
     const std::int32_t column = search.col_idx[entry];
-    for (std::int64_t r = search.windows.begin(window); r < row; ++r) {
-      const std::int64_t found = search.find(r, column);
-      if (found < search.rows.row_ptr[r + 1] && search.col_idx[found] == column) return false;
-    }
+    for (std::int64_t r = search.windows.begin(window); r < row; ++r)
+      if (search.rows.has(search.col_idx, r, column)) return false;
     return true;
   }
 };
@@ -65,7 +58,8 @@ struct RankColumns {
       const std::int64_t first = search.windows.begin(window);
       std::uint32_t rank = 0;
       for (std::int64_t r = first; r < search.end(window); ++r)
-        rank += before[r == row ? entry : search.find(r, column)] - before[search.rows.row_ptr[r]];
+        rank += before[r == row ? entry : search.rows.find(search.col_idx, r, column)] -
+                before[search.rows.row_ptr[r]];
       place[entry] = rank;
       if (before[entry + 1] != before[entry]) id[search.rows.row_ptr[first] + rank] = column;
     });

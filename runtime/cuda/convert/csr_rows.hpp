@@ -27,6 +27,16 @@ struct CsrRows {
   SPTILE_HOST_DEVICE void visit_apart(std::int64_t step, const F& f) const {
     visit(kEntries * kLanes * (step / kLanes) + step % kLanes, kLanes, f);
   }
+  /// The first entry of a row with at least this column; the end of the row when there is none.
+  SPTILE_HOST_DEVICE std::int64_t find(const std::int32_t* col_idx, std::int64_t row,
+                                       std::int32_t column) const {
+    const std::int64_t begin = row_ptr[row];
+    return begin + lower_bound(col_idx + begin, row_ptr[row + 1] - begin, column);
+  }
+  SPTILE_HOST_DEVICE bool has(const std::int32_t* col_idx, std::int64_t row, std::int32_t column) const {
+    const std::int64_t found = find(col_idx, row, column);
+    return found < row_ptr[row + 1] && col_idx[found] == column;
+  }
 
  private:
   template <class F>

@@ -69,20 +69,22 @@ Result<DeviceInfo> find_device(int ordinal) {
   return info;
 }
 
+tl::unexpected<Error> no_memory(cudaError_t code, std::size_t bytes, const char* what) {
+  cudaGetLastError();  // an error that was reported must not show up again later
+  std::size_t free = 0, total = 0;
+  const bool known = cudaMemGetInfo(&free, &total) == cudaSuccess;
+  return fail(Errc::device,
+              std::string(what) + " needs " + std::to_string(bytes) + " bytes of device memory" +
+                  (known ? ", " + std::to_string(free) + " of " + std::to_string(total) + " are free" : "") +
+                  ": " + cudaGetErrorString(code));
+}
+
 Result<DeviceBuffer> DeviceBuffer::allocate(std::size_t bytes, const char* what) {
   DeviceBuffer buffer;
   if (bytes == 0) return buffer;
   void* data = nullptr;
-  if (const cudaError_t code = cudaMalloc(&data, bytes); code != cudaSuccess) {
-    cudaGetLastError();  // an error that was reported must not show up again later
-    std::size_t free = 0, total = 0;
-    const bool known = cudaMemGetInfo(&free, &total) == cudaSuccess;
-    return fail(
-        Errc::device,
-        std::string(what) + " needs " + std::to_string(bytes) + " bytes of device memory" +
-            (known ? ", " + std::to_string(free) + " of " + std::to_string(total) + " are free" : "") + ": " +
-            cudaGetErrorString(code));
-  }
+  if (const cudaError_t code = cudaMalloc(&data, bytes); code != cudaSuccess)
+    return no_memory(code, bytes, what);
   buffer.data_ = static_cast<std::byte*>(data);
   buffer.bytes_ = bytes;
   return buffer;

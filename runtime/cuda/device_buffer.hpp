@@ -37,6 +37,9 @@ class DeviceBuffer {
   std::size_t bytes_ = 0;
 };
 
+/// Errc::device for an allocation that failed, naming the bytes, and those free; CUDA forgets the error.
+tl::unexpected<Error> no_memory(cudaError_t code, std::size_t bytes, const char* what);
+
 /// Makes a device current for a scope.
 class CurrentDevice {
  public:

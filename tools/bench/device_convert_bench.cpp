@@ -1,10 +1,12 @@
 // Times the conversion from CSR to every format on CUDA device 0, beside the CPU with all its threads: CSV on
 // stdout, one row per matrix and format.
-//   device_convert_bench ROUNDS VALUES MATRIX...
+//   device_convert_bench [--keep] ROUNDS VALUES MATRIX...
 // VALUES is f32, f16, f64 or pattern. Matrices are raw CSR files (see tools/raw_csr.hpp) or Matrix Market
-// files. The median of the rounds counts, after one that does not. `device_seconds` has everything but the
-// copy of the CSR matrix to the device: checks, memory, conversion. `same` says whether both gave the same
-// bytes.
+// files. `first_seconds` is the first conversion, `device_seconds` the median of those behind it, both with
+// everything but the copy of the CSR matrix to the device: checks, memory, conversion, and the return of the
+// matrix that was made before. `same` says whether both gave the same bytes. --keep: the device's pool keeps
+// the memory in which conversions work, as an application can ask it to.
+#include <cuda_runtime_api.h>
 #include <tbb/info.h>
 
 #include <algorithm>
@@ -42,16 +44,21 @@ Result<formats::Csr> read_matrix(const std::string& path, DType values) {
   return csr;
 }
 
-/// Median seconds of f() after one call that does not count.
-Result<double> median_seconds(int rounds, const std::function<Status()>& f) {
+struct Times {
+  double first = 0, median = 0;  ///< seconds; of the first call, of those behind it
+};
+
+Result<Times> time_calls(int rounds, const std::function<Status()>& f) {
   std::vector<double> seconds;
-  for (int i = -1; i < rounds; ++i) {
+  for (int i = 0; i <= rounds; ++i) {
     const tools::Stopwatch watch;
     if (Status s = f(); !s) return tl::unexpected(s.error());
-    if (i >= 0) seconds.push_back(watch.seconds());
+    seconds.push_back(watch.seconds());
   }
+  const double first = seconds.front();
+  seconds.erase(seconds.begin());
   std::nth_element(seconds.begin(), seconds.begin() + rounds / 2, seconds.end());
-  return seconds[static_cast<std::size_t>(rounds / 2)];
+  return Times{first, seconds[static_cast<std::size_t>(rounds / 2)]};
 }
 
 bool same(const formats::FormatData& x, const formats::FormatData& y) {
@@ -68,7 +75,7 @@ Status measure(const std::string& path, const formats::CsrView& a, const runtime
                const formats::Converter& converter, int rounds) {
   const formats::FormatLayout& layout = *formats::find_layout(converter.format);
   runtime::cuda::DeviceFormat on_device;
-  const auto device = median_seconds(rounds, [&]() -> Status {
+  const auto device = time_calls(rounds, [&]() -> Status {
     on_device = {};
     auto made = runtime::cuda::convert_on_device(layout, matrix.csr, {}, nullptr);
     if (!made) return tl::unexpected(made.error());
@@ -80,16 +87,17 @@ Status measure(const std::string& path, const formats::CsrView& a, const runtime
   if (!fetched) return tl::unexpected(fetched.error());
   on_device = {};
   formats::FormatData data;
-  const auto cpu = median_seconds(rounds, [&]() -> Status {
+  const auto cpu = time_calls(rounds, [&]() -> Status {
     auto made = converter.from_csr(a, nullptr);
     if (!made) return tl::unexpected(made.error());
     data = std::move(*made);
     return {};
   });
   if (!cpu) return tl::unexpected(cpu.error());
-  std::printf("%s,%s,%lld,%.6f,%.4g,%.6f,%d,%.2f,%s\n", path.substr(path.rfind('/') + 1).c_str(),
-              std::string(converter.format).c_str(), static_cast<long long>(a.nnz()), *device,
-              static_cast<double>(a.nnz()) / *device, *cpu, tbb::info::default_concurrency(), *cpu / *device,
+  std::printf("%s,%s,%lld,%.6f,%.6f,%.4g,%.6f,%d,%.2f,%s\n", path.substr(path.rfind('/') + 1).c_str(),
+              std::string(converter.format).c_str(), static_cast<long long>(a.nnz()), device->first,
+              device->median, static_cast<double>(a.nnz()) / device->median, cpu->median,
+              tbb::info::default_concurrency(), cpu->median / device->median,
               same(data, *fetched) ? "yes" : "no");
   std::fflush(stdout);
   return {};
@@ -105,21 +113,40 @@ Status run_matrix(const std::string& path, DType values, int rounds) {
   return {};
 }
 
+/// Pools give back what is not used, unless they are told otherwise.
+Status keep_work_memory() {
+  cudaMemPool_t pool = nullptr;
+  std::uint64_t everything = ~std::uint64_t{0};
+  if (cudaDeviceGetDefaultMemPool(&pool, 0) != cudaSuccess ||
+      cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything) != cudaSuccess)
+    return fail(Errc::device, "device 0 has no pool of memory");
+  return {};
+}
+
+int fail_with(const Error& error) {
+  std::fprintf(stderr, "%s\n", error.text().c_str());
+  return static_cast<int>(error.code);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int rounds = argc > 3 ? std::atoi(argv[1]) : 0;
-  const std::string type = argc > 3 ? argv[2] : "";
+  const bool keep = argc > 1 && std::string(argv[1]) == "--keep";
+  const std::vector<std::string> words(argv + (keep ? 2 : 1), argv + argc);
+  const int rounds = words.size() > 2 ? std::atoi(words[0].c_str()) : 0;
+  const std::string type = words.size() > 2 ? words[1] : "";
   const auto values = value_dtype_from_name(type);
   if (rounds < 1 || (!values && type != "pattern")) {
-    std::fprintf(stderr, "usage: device_convert_bench ROUNDS f32|f16|bf16|f64|pattern MATRIX...\n");
+    std::fprintf(stderr, "usage: device_convert_bench [--keep] ROUNDS f32|f16|bf16|f64|pattern MATRIX...\n");
     return static_cast<int>(Errc::usage);
   }
-  std::printf("matrix,format,entries,device_seconds,entries_per_second,cpu_seconds,cpu_threads,ratio,same\n");
-  for (int i = 3; i < argc; ++i)
-    if (const Status s = run_matrix(argv[i], values.value_or(DType::none), rounds); !s) {
-      std::fprintf(stderr, "%s\n", s.error().text().c_str());
-      return static_cast<int>(s.error().code);
-    }
+  if (keep)
+    if (const Status s = keep_work_memory(); !s) return fail_with(s.error());
+  std::printf(
+      "matrix,format,entries,first_seconds,device_seconds,entries_per_second,cpu_seconds,cpu_threads,ratio,"
+      "same\n");
+  for (std::size_t i = 2; i < words.size(); ++i)
+    if (const Status s = run_matrix(words[i], values.value_or(DType::none), rounds); !s)
+      return fail_with(s.error());
   return 0;
 }

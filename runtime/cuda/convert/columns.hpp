@@ -1,44 +1,12 @@
 // The distinct columns of every window, on the device: what all tile formats are made from.
 #pragma once
 
-#include "runtime/cuda/convert/bits.hpp"
-#include "runtime/cuda/convert/entry_key.hpp"
-#include "runtime/cuda/convert/format_memory.hpp"
+#include "runtime/cuda/convert/column_bits.hpp"
+#include "runtime/cuda/convert/column_rank.hpp"
+#include "runtime/cuda/convert/column_sort.hpp"
+#include "runtime/cuda/convert/csr_rows.hpp"
 
 namespace sptile::runtime::cuda {
-
-/// Entries sorted by window, column and row; a distinct column of a window is a run of them. Columns are
-/// numbered through the whole matrix.
-struct Columns {
-  EntryKey key;
-  std::int64_t entries = 0, windows = 0;
-  const std::uint64_t* keys = nullptr;    ///< entries
-  const std::uint32_t* from = nullptr;    ///< entries: where they stand in the CSR matrix
-  const std::uint32_t* before = nullptr;  ///< entries + 1: columns that start in front of each entry
-  const std::uint32_t* first = nullptr;   ///< windows + 1: first column of each window
-
-  SPTILE_HOST_DEVICE bool starts(std::int64_t entry) const { return before[entry + 1] != before[entry]; }
-  SPTILE_HOST_DEVICE std::int64_t column(std::int64_t entry) const {
-    return std::int64_t{before[entry + 1]} - 1;
-  }
-  SPTILE_HOST_DEVICE std::int64_t window(std::int64_t entry) const { return key.window(keys[entry]); }
-  /// The number of a column in its window.
-  SPTILE_HOST_DEVICE std::int64_t place(std::int64_t entry) const {
-    return column(entry) - first[window(entry)];
-  }
-};
-
-struct ColumnsRoom {
-  SortBuffers sort;
-  std::uint32_t* before = nullptr;
-  std::uint32_t* first = nullptr;
-
-  void place(Arena& arena, std::int64_t entries, std::int64_t windows) {
-    sort.place(arena, entries);
-    arena.take(before, entries + 1);
-    arena.take(first, windows + 1);
-  }
-};
 
 /// Windows of 2^bits rows.
 struct FixedWindows {
@@ -46,65 +14,104 @@ struct FixedWindows {
 
   SPTILE_HOST_DEVICE std::int64_t window(std::int64_t row) const { return row >> bits; }
   SPTILE_HOST_DEVICE std::int64_t row(std::int64_t r) const { return r & ((std::int64_t{1} << bits) - 1); }
+  SPTILE_HOST_DEVICE std::int64_t begin(std::int64_t window) const { return window << bits; }
+  SPTILE_HOST_DEVICE std::int64_t end(std::int64_t window) const { return (window + 1) << bits; }
+  [[nodiscard]] int row_bits() const { return bits; }
 };
 
+/// The columns of a window are numbered in ascending order. Of_row says which consecutive rows are a window:
+/// window(row), the number of windows for a row in none; row(row), its place; begin(window), end(window),
+/// that may be behind the last row.
 template <class Windows>
-struct MakeKeys {
-  const std::int64_t* row_ptr;
-  const std::int32_t* col_idx;
-  std::int64_t rows;
-  Windows windows;
-  EntryKey key;
-  std::uint64_t* keys;
-  std::uint32_t* from;
+struct Columns {
+  CsrRows rows;
+  Windows of_row;
+  std::int64_t windows = 0;
+  const std::uint32_t* place = nullptr;  ///< of the column of each entry of the CSR matrix, in its window
+  const std::int32_t* ids = nullptr;     ///< entries
+  const std::uint32_t* first = nullptr;  ///< windows + 1: columns in front of each window
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
-    const std::int64_t row = last_at_most(row_ptr, rows, i);
-    keys[i] = key.make(windows.window(row), col_idx[i], windows.row(row));
-    from[i] = static_cast<std::uint32_t>(i);
+  /// Columns of all windows in front of that of an entry in a window.
+  SPTILE_HOST_DEVICE std::int64_t column(std::int64_t entry, std::int64_t row) const {
+    return std::int64_t{first[of_row.window(row)]} + place[entry];
+  }
+  SPTILE_HOST_DEVICE std::int64_t window_of_column(std::int64_t column) const {
+    return last_at_most(first, windows, column);
+  }
+  /// The number that the column in some place of a window has in the matrix.
+  SPTILE_HOST_DEVICE std::int32_t id(std::int64_t window, std::int64_t number) const {
+    return ids[rows.row_ptr[of_row.begin(window)] + number];
   }
 };
 
-/// 1 for each entry that starts a column.
-struct MarkColumns {
-  EntryKey key;
-  const std::uint64_t* keys;
-  std::int64_t entries;
-  std::uint32_t* marks;
+struct ColumnsRoom {
+  std::uint32_t* place_of = nullptr;
+  std::int32_t* ids = nullptr;
+  std::uint32_t* first = nullptr;
+  std::uint32_t* too_large = nullptr;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
-    marks[i] = i < entries && (i == 0 || key.pair(keys[i]) != key.pair(keys[i - 1]));
+  void place(Arena& arena, std::int64_t entries, std::int64_t windows) {
+    arena.take(place_of, entries);
+    arena.take(ids, entries);
+    arena.take(first, windows + 1);
+    arena.take(too_large, 1);
   }
 };
 
-struct FindFirstColumns {
-  EntryKey key;
-  const std::uint64_t* keys;
-  std::int64_t entries;
-  const std::uint32_t* before;
-  std::uint32_t* first;
+/// Notes whether a window has too many entries for one block.
+template <class Windows>
+struct FindLargeWindows {
+  NumberByBits<Windows> step;
+  std::int64_t most;
+  std::uint32_t* found;
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
-    first[window] = before[lower_bound(keys, entries, key.make(window, 0, 0))];
+    if (step.end(window) - step.begin(window) > most) atomic_or(found, 1);
   }
 };
 
-/// Sorts all entries of a good matrix and numbers the columns of `windows` windows. Entries past `entries`
-/// are in rows that are in no window: their window is number `windows`. A pass over the entries for keys (16
-/// bytes each), one of 24 bytes for each 8 bits of window and column, and two (24 bytes) to number: about 160
-/// bytes of memory traffic per entry.
+/// Gives every entry in a window and every column its number, see Columns. About 12 bytes of memory traffic
+/// per entry.
 template <class Run, class Windows>
-Columns find_columns(Run& run, const DeviceCsr& csr, const Windows& of_row, std::int64_t windows,
-                     int row_bits, std::int64_t entries, ColumnsRoom& room) {
-  const EntryKey key{bits_for(csr.cols - 1), row_bits};
-  const std::int64_t last_window = entries < csr.nnz ? windows : windows - 1;
-  run.each(csr.nnz, MakeKeys<Windows>{csr.row_ptr, csr.col_idx, csr.rows, of_row, key, room.sort.keys,
-                                      room.sort.items});
-  run.sort(room.sort, csr.nnz, row_bits, row_bits + key.column_bits + bits_for(last_window));
-  run.each(entries + 1, MarkColumns{key, room.sort.keys, entries, room.before});
-  run.sum(room.before, entries + 1);
-  run.each(windows + 1, FindFirstColumns{key, room.sort.keys, entries, room.before, room.first});
-  return {key, entries, windows, room.sort.keys, room.sort.items, room.before, room.first};
+void number_by_bits(Run& run, const NumberByBits<Windows>& step, std::int64_t windows) {
+  run.clear(step.columns, static_cast<std::size_t>(windows + 1) * sizeof *step.columns);
+  run.blocks(windows, step);
+  run.sum(step.columns, windows + 1);
+}
+
+/// Whether a window has more than so many entries; waits.
+template <class Run, class Windows>
+bool has_large_window(Run& run, const NumberByBits<Windows>& step, std::int64_t windows, std::int64_t most,
+                      std::uint32_t* room) {
+  std::uint32_t found = 0;
+  run.clear(room, sizeof found);
+  run.each(windows, FindLargeWindows<Windows>{step, most, room});
+  run.fetch(&found, room, 1);
+  return found != 0;
+}
+
+/// Numbers the columns of the windows of a good matrix. entries: in rows that are in a window.
+template <class Run, class Windows>
+Result<Columns<Windows>> find_columns(Run& run, const DeviceCsr& csr, const Windows& of_row,
+                                      std::int64_t windows, std::int64_t entries, ColumnsRoom& room) {
+  // A round costs a block as much as another way costs this number of entries. kMostEntries of a window in
+  // one block take a millisecond. Windows of more than 2^kRankBits rows are too high to search in every row.
+  constexpr std::int64_t kRoundEntries = 64, kMostEntries = 1 << 20, kRankBits = 4;
+  using Bits = NumberByBits<Windows>;
+  const Bits bits{csr.row_ptr, csr.col_idx, csr.rows, csr.cols, of_row, room.place_of, room.ids, room.first};
+  const std::int64_t rounds = Bits::rounds_of(csr.cols);
+  const bool sparse = rounds * windows * kRoundEntries > entries;
+  Status status;
+  if (sparse && of_row.row_bits() <= kRankBits)
+    status = number_by_rank(run, csr, of_row, windows, room.place_of, room.ids, room.first);
+  else if (sparse ||
+           (entries > 0 && has_large_window(run, bits, windows, kMostEntries / rounds, room.too_large)))
+    status = number_by_sort(run, csr, of_row, windows, entries, room.place_of, room.ids, room.first);
+  else
+    number_by_bits(run, bits, windows);
+  if (!status) return tl::unexpected(status.error());
+  return Columns<Windows>{
+      {csr.row_ptr, csr.rows, csr.nnz}, of_row, windows, room.place_of, room.ids, room.first};
 }
 
 /// Tiles of 8 columns that each window needs; behind them a 0.
@@ -119,8 +126,8 @@ struct CountTiles {
 };
 
 /// First tile of each window: windows + 1 offsets.
-template <class Run>
-void number_tiles(Run& run, const Columns& columns, std::uint32_t* offset) {
+template <class Run, class Windows>
+void number_tiles(Run& run, const Columns<Windows>& columns, std::uint32_t* offset) {
   run.each(columns.windows + 1, CountTiles{columns.first, columns.windows, offset});
   run.sum(offset, columns.windows + 1);
 }

@@ -34,9 +34,10 @@ struct MasksRoom {
 /// The windows of a matrix before there is room for their tiles.
 struct Condensed {
   Room<CondensedRoom> room;
-  AscendingSlots slots;
+  AscendingSlots<FixedWindows> slots;
   std::int64_t windows = 0, tiles = 0;
 
+  [[nodiscard]] const CsrRows& rows() const { return slots.columns.rows; }
   [[nodiscard]] std::size_t offset_bytes() const {
     return static_cast<std::size_t>(windows + 1) * sizeof(std::uint32_t);
   }
@@ -48,10 +49,11 @@ Result<Condensed> condense(Run& run, const DeviceCsr& csr, int row_bits) {
   Condensed result;
   result.windows = (csr.rows + (std::int64_t{1} << row_bits) - 1) >> row_bits;
   if (Status s = result.room.make(run, csr.nnz, result.windows); !s) return tl::unexpected(s.error());
-  const Columns columns =
-      find_columns(run, csr, FixedWindows{row_bits}, result.windows, row_bits, csr.nnz, result.room.columns);
-  number_tiles(run, columns, result.room.tiles);
-  result.slots = {columns, result.room.tiles};
+  const auto columns =
+      find_columns(run, csr, FixedWindows{row_bits}, result.windows, csr.nnz, result.room.columns);
+  if (!columns) return tl::unexpected(columns.error());
+  number_tiles(run, *columns, result.room.tiles);
+  result.slots = {*columns, result.room.tiles};
   std::uint32_t tiles = 0;
   run.fetch(&tiles, result.room.tiles + result.windows, 1);
   result.tiles = tiles;
@@ -68,13 +70,13 @@ Result<DeviceFormat> bittcf_on(Run& run, const DeviceCsr& csr) {
                             {windows->windows + 1, tiles + 1, tiles, 8 * tiles, csr.nnz});
   if (!format) return format;
   format->parameters = {{"window_rows", std::int64_t{8}}};
-  const TilePlaces<AscendingSlots> places{windows->slots, 1};
+  const TilePlaces<AscendingSlots<FixedWindows>> places{windows->slots, 1};
   auto* const offset = array_of<std::uint32_t>(*format, 1);
   auto* const masks = array_of<std::uint64_t>(*format, 2);
   run.copy(array_of<std::int32_t>(*format, 0), windows->room.tiles, windows->offset_bytes());
-  set_masks(run, places, csr.nnz, masks, tiles, offset);
-  run.each(csr.nnz, NumberColumns{windows->slots, array_of<std::int32_t>(*format, 3)});
-  move_values(run, csr, windows->slots.columns, places, BitOrder{masks, offset}, array_of<void>(*format, 4));
+  set_masks(run, windows->rows(), places, masks, tiles, offset);
+  number_slots(run, windows->slots, tiles, array_of<std::int32_t>(*format, 3));
+  move_values(run, csr, windows->rows(), places, BitOrder{masks, offset}, array_of<void>(*format, 4));
   return run.finish(std::move(*format));
 }
 
@@ -88,13 +90,16 @@ struct TakeTileOffsets {
 
 /// 8 * row + column of each entry in its tile of 16 rows.
 struct WriteLocalIds {
-  TilePlaces<AscendingSlots> places;
+  CsrRows rows;
+  TilePlaces<AscendingSlots<FixedWindows>> places;
   BitOrder order;
   std::uint8_t* ids;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    const Place place = places.at(entry);
-    ids[order.position(place)] = static_cast<std::uint8_t>(64 * (place.mask % 2) + place.bit);
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    rows.visit_apart(step, [&](std::int64_t entry, std::int64_t row) {
+      const Place place = places.at(entry, row);
+      ids[order.position(place)] = static_cast<std::uint8_t>(64 * (place.mask % 2) + place.bit);
+    });
   }
 };
 
@@ -109,14 +114,15 @@ Result<DeviceFormat> me_tcf_on(Run& run, const DeviceCsr& csr) {
                             {windows->windows + 1, tiles + 1, csr.nnz, 8 * tiles, csr.nnz});
   if (!format) return format;
   format->parameters = {{"window_rows", std::int64_t{16}}};
-  const TilePlaces<AscendingSlots> places{windows->slots, 2};
+  const TilePlaces<AscendingSlots<FixedWindows>> places{windows->slots, 2};
   const BitOrder order{room.masks, room.offset};
   run.copy(array_of<std::int32_t>(*format, 0), windows->room.tiles, windows->offset_bytes());
-  set_masks(run, places, csr.nnz, room.masks, 2 * tiles, room.offset);
+  set_masks(run, windows->rows(), places, room.masks, 2 * tiles, room.offset);
   run.each(tiles + 1, TakeTileOffsets{room.offset, array_of<std::uint32_t>(*format, 1)});
-  run.each(csr.nnz, WriteLocalIds{places, order, array_of<std::uint8_t>(*format, 2)});
-  run.each(csr.nnz, NumberColumns{windows->slots, array_of<std::int32_t>(*format, 3)});
-  move_values(run, csr, windows->slots.columns, places, order, array_of<void>(*format, 4));
+  run.each(windows->rows().steps_apart(),
+           WriteLocalIds{windows->rows(), places, order, array_of<std::uint8_t>(*format, 2)});
+  number_slots(run, windows->slots, tiles, array_of<std::int32_t>(*format, 3));
+  move_values(run, csr, windows->rows(), places, order, array_of<void>(*format, 4));
   return run.finish(std::move(*format));
 }
 
@@ -159,14 +165,14 @@ Result<DeviceFormat> bmat_on(Run& run, const DeviceCsr& csr) {
                             {windows->windows + 1, windows->windows + 1, 4 * tiles, 8 * tiles, csr.nnz});
   if (!format) return format;
   format->parameters = {{"window_rows", std::int64_t{16}}};
-  const TilePlaces<AscendingSlots> places{windows->slots, 2};
+  const TilePlaces<AscendingSlots<FixedWindows>> places{windows->slots, 2};
   run.copy(array_of<std::int32_t>(*format, 0), windows->room.tiles, windows->offset_bytes());
   run.each(windows->windows + 1,
            TakeWindowOffsets{csr.row_ptr, csr.rows, array_of<std::int64_t>(*format, 1)});
-  set_masks(run, places, csr.nnz, room.masks, 2 * tiles, room.offset);
+  set_masks(run, windows->rows(), places, room.masks, 2 * tiles, room.offset);
   run.each(tiles, WriteWords{room.masks, array_of<std::uint32_t>(*format, 2)});
-  run.each(csr.nnz, NumberColumns{windows->slots, array_of<std::int32_t>(*format, 3)});
-  move_values(run, csr, windows->slots.columns, places, BmatOrder{room.masks, room.offset},
+  number_slots(run, windows->slots, tiles, array_of<std::int32_t>(*format, 3));
+  move_values(run, csr, windows->rows(), places, BmatOrder{room.masks, room.offset},
               array_of<void>(*format, 4));
   return run.finish(std::move(*format));
 }

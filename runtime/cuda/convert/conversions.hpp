@@ -138,9 +138,10 @@ struct PositionsRoom {
 template <class Run>
 Status add_source(Run& run, const DeviceConversion<Run>& conversion, DeviceCsr csr, const std::uint32_t* from,
                   const ConvertParameters& parameters, DeviceFormat& format) {
-  Room<PositionsRoom> room, source;
+  Room<PositionsRoom> room;
   if (Status s = room.make(run, csr.nnz); !s) return s;
-  if (Status s = source.make(run, csr.nnz); !s) return s;
+  auto source = run.allocate(static_cast<std::size_t>(csr.nnz) * sizeof(std::int64_t), "value_source");
+  if (!source) return tl::unexpected(source.error());
   run.each(csr.nnz, WritePositions{from, room.positions});
   ConvertParameters same = parameters;
   for (const auto& [name, value] : format.parameters)  // which follow the type of the values
@@ -149,7 +150,7 @@ Status add_source(Run& run, const DeviceConversion<Run>& conversion, DeviceCsr c
   csr.value_dtype = DType::i64;
   const auto moved = conversion.convert(run, csr, same);
   if (!moved) return tl::unexpected(moved.error());
-  std::int64_t* to = source.positions;
+  auto* to = reinterpret_cast<std::int64_t*>(source->get());
   for (std::size_t i = 0; i < moved->view.layout->arrays.size(); ++i) {
     if (!moved->view.layout->arrays[i].holds_values) continue;
     const ArrayView& part = moved->view.arrays[i];
@@ -157,8 +158,8 @@ Status add_source(Run& run, const DeviceConversion<Run>& conversion, DeviceCsr c
     to += part.size;
   }
   run.wait();
-  format.value_source = ArrayView(DType::i64, source.positions, csr.nnz);
-  format.source_memory = std::move(source.memory);
+  format.value_source = ArrayView(DType::i64, source->get(), csr.nnz);
+  format.source_memory = std::move(*source);
   return run.status();
 }
 

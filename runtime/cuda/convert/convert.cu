@@ -11,8 +11,7 @@ Result<DeviceFormat> convert_on_device(const formats::FormatLayout& layout, cons
   if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
   CudaRun run(static_cast<cudaStream_t>(stream));
   auto format = convert_on(run, layout, csr, parameters);
-  // Memory is freed when nothing uses it any more, also when something failed half-way.
-  if (!format) run.wait();
+  run.wait();  // then what it worked in is given back
   return format;
 }
 

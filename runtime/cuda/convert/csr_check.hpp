@@ -5,7 +5,7 @@
 
 #include "formats/layout/csr.hpp"
 #include "formats/layout/invariants.hpp"
-#include "runtime/cuda/convert/bits.hpp"
+#include "runtime/cuda/convert/csr_rows.hpp"
 #include "runtime/cuda/convert/format_memory.hpp"
 
 namespace sptile::runtime::cuda {
@@ -28,15 +28,17 @@ struct CheckOffsets {
 
 /// Reads only what is in the arrays, whatever the offsets are.
 struct CheckColumns {
-  const std::int64_t* row_ptr;
+  CsrRows rows;
   const std::int32_t* col_idx;
-  std::int64_t rows, cols;
+  std::int64_t cols;
   CsrFaults* faults;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
-    const std::int64_t first = row_ptr[last_at_most(row_ptr, rows, i)], column = col_idx[i];
-    const bool ascends = i == first || i == 0 || column > col_idx[i - 1];
-    if (column < 0 || column >= cols || !ascends) atomic_min(&faults->entry, static_cast<std::uint64_t>(i));
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    rows.visit_apart(step, [&](std::int64_t i, std::int64_t row) {
+      const std::int64_t column = col_idx[i];
+      const bool ascends = i == rows.row_ptr[row] || i == 0 || column > col_idx[i - 1];
+      if (column < 0 || column >= cols || !ascends) atomic_min(&faults->entry, static_cast<std::uint64_t>(i));
+    });
   }
 };
 
@@ -108,8 +110,8 @@ Status check_on(Run& run, const DeviceCsr& csr) {
   run.clear(room.seen, static_cast<std::size_t>(ordered) * sizeof *room.seen);
   run.fill(room.faults, sizeof(CsrFaults));
   run.each(csr.rows + 1, CheckOffsets{csr.row_ptr, csr.rows, csr.nnz, room.faults});
-  run.each(csr.rows == 0 ? 0 : csr.nnz,
-           CheckColumns{csr.row_ptr, csr.col_idx, csr.rows, csr.cols, room.faults});
+  const CsrRows rows{csr.row_ptr, csr.rows, csr.nnz};
+  run.each(csr.rows == 0 ? 0 : rows.steps_apart(), CheckColumns{rows, csr.col_idx, csr.cols, room.faults});
   run.each(ordered, CheckOrder{csr.row_order, csr.rows, room.seen, room.faults});
   CsrFaults faults{};
   run.fetch(&faults, room.faults, 1);

@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "runtime/cuda/check.hpp"
+#include "runtime/cuda/convert/column_bits.hpp"
 #include "runtime/cuda/convert/convert.hpp"
 #include "runtime/cuda/convert/primitives.hpp"
-#include "runtime/cuda/device_buffer.hpp"
+#include "runtime/cuda/convert/work_memory.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -19,16 +20,37 @@ __global__ void __launch_bounds__(kStepThreads) run_step(std::int64_t n, const S
   if (i < n) step(i);
 }
 
+template <class Step, int... phase>
+__device__ __forceinline__ void run_phases(const Step& step, const BlockPlace& at,
+                                           typename Step::Shared& shared,
+                                           std::integer_sequence<int, phase...>) {
+  ((step(Phase<phase>{}, at, shared), __syncthreads()), ...);
+}
+
+template <class Step>
+__global__ void __launch_bounds__(Step::kThreads) run_block_step(const Step step) {
+  __shared__ typename Step::Shared shared;
+  BlockPlace at{blockIdx.x, 0, static_cast<int>(threadIdx.x)};
+  for (const std::int64_t rounds = step.rounds(at.block); rounds > at.round; ++at.round)
+    run_phases(step, at, shared, std::make_integer_sequence<int, Step::kPhases>{});
+}
+
 /// Everything is enqueued on one stream.
 class CudaRun {
  public:
-  explicit CudaRun(cudaStream_t stream) : stream_(stream) {}
+  explicit CudaRun(cudaStream_t stream) : stream_(stream), work_(stream) {}
 
   template <class Step>
   void each(std::int64_t n, const Step& step) {
     if (!status_ || n <= 0) return;
     const auto blocks = static_cast<unsigned>((n + kStepThreads - 1) / kStepThreads);
     run_step<<<blocks, kStepThreads, 0, stream_>>>(n, step);
+    note(cudaGetLastError());
+  }
+  template <class Step>
+  void blocks(std::int64_t n, const Step& step) {
+    if (!status_ || n <= 0) return;
+    run_block_step<<<static_cast<unsigned>(n), Step::kThreads, 0, stream_>>>(step);
     note(cudaGetLastError());
   }
   void sort(SortBuffers& buffers, std::int64_t n, int begin_bit, int end_bit) {
@@ -64,6 +86,9 @@ class CudaRun {
     const auto owner = std::make_shared<DeviceBuffer>(std::move(*buffer));
     return std::shared_ptr<std::byte>(owner, owner->data());
   }
+  Result<std::shared_ptr<std::byte>> work(std::size_t bytes, const char* what) {
+    return work_.allocate(bytes, what);
+  }
   void wait() {
     if (status_) note(cudaStreamSynchronize(stream_));
   }
@@ -81,28 +106,21 @@ class CudaRun {
   void set(void* x, int byte, std::size_t bytes) {
     if (status_ && bytes > 0) note(cudaMemsetAsync(x, byte, bytes, stream_));
   }
-  /// Scratch grows rarely: what the sort of the entries needs is enough for most that follows.
   template <class Call>
   void with_scratch(const Call& call) {
     std::size_t bytes = 0;
     if (status_) note(call(nullptr, bytes));
     if (!status_) return;
-    if (scratch_.size() < bytes || scratch_.size() == 0) {
-      wait();
-      auto made = DeviceBuffer::allocate(bytes > 0 ? bytes : 1, "converting");
-      if (!made) {
-        status_ = tl::unexpected(made.error());
-        return;
-      }
-      scratch_ = std::move(*made);
-    }
-    bytes = scratch_.size();
-    note(call(scratch_.data(), bytes));
+    const auto scratch = work(bytes > 0 ? bytes : 1, "converting");
+    if (scratch)
+      note(call(scratch->get(), bytes));
+    else
+      status_ = tl::unexpected(scratch.error());
   }
 
   cudaStream_t stream_;
+  WorkMemory work_;
   Status status_;
-  DeviceBuffer scratch_;
 };
 
 }  // namespace sptile::runtime::cuda

@@ -12,12 +12,16 @@ namespace sptile::runtime::cuda {
 
 // Conversions are written once for everything that can run their steps, a Run:
 //   run.each(n, step)       calls step(i) for i from 0 to n - 1, in any order and at once
+//   run.blocks(n, step)     calls step(Phase<p>{}, {block, round, thread}, shared) for n blocks of
+//                           Step::kThreads threads: for each of step.rounds(block) rounds, phase after phase,
+//                           in a phase for all threads at once; shared is a Step::Shared of the block
 //   run.sort(buffers, n, begin_bit, end_bit)  sorts by these bits, keeping the order of equals
 //   run.sum(x, n)           replaces each of n numbers by the sum of those in front of it
 //   run.compose(maps, n)    see RowMap; inclusive
 //   run.clear(x, bytes), run.fill(x, bytes)  with zeros, with ones
 //   run.copy(to, from, bytes), run.fetch(host, x, count), which waits
-//   run.allocate(bytes, what)
+//   run.allocate(bytes, what)  memory that outlives the run
+//   run.work(bytes, what)   memory for steps that come later; may go when they were called
 //   run.status()            the first thing that went wrong; what comes after that does nothing
 //   run.finish(format)      waits, then gives the format, or what went wrong
 // One runs on a device (cuda_run.cuh); another on the host, for tests.
@@ -31,7 +35,7 @@ struct Room : Parts {
   Status make(Run& run, const Sizes&... sizes) {
     Arena count;
     Parts::place(count, sizes...);
-    auto made = run.allocate(count.bytes(), "converting");
+    auto made = run.work(count.bytes(), "converting");
     if (!made) return tl::unexpected(made.error());
     memory = std::move(*made);
     Arena arena(memory.get());

@@ -5,24 +5,24 @@
 #include <utility>
 
 #include "formats/layout/libra_rules.hpp"
-#include "runtime/cuda/convert/libra_choice.hpp"
+#include "runtime/cuda/convert/libra_slots.hpp"
 #include "runtime/cuda/convert/tiles.hpp"
 
 namespace sptile::runtime::cuda {
 
-/// Entries of each column, and columns of each window by their entries.
-struct CountColumnEntries {
-  Columns columns;
-  std::uint8_t* counts;
-  std::uint32_t* histogram;  ///< kLibraCounts for each window
+/// The columns of the windows of 8 rows.
+using LibraColumns = Columns<FixedWindows>;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    if (!columns.starts(entry)) return;
-    std::int64_t end = entry + 1;
-    while (end < columns.entries && !columns.starts(end)) ++end;
-    const auto count = static_cast<std::uint8_t>(end - entry);
-    counts[columns.column(entry)] = count;
-    atomic_add(histogram + kLibraCounts * columns.window(entry) + count, 1);
+/// Entries of each column; the counts are clear.
+struct CountColumnEntries {
+  LibraColumns columns;
+  std::uint32_t* counts;  ///< four bytes, that never overflow, in each
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    columns.rows.visit_apart(step, [&](std::int64_t entry, std::int64_t row) {
+      const std::int64_t column = columns.column(entry, row);
+      atomic_add(counts + column / 4, 1u << (8 * (column % 4)));
+    });
   }
 };
 
@@ -47,92 +47,13 @@ struct ChooseColumns {
   }
 };
 
-/// 1 for each column that is as dense as the least dense ones that are chosen; behind them a 0.
-struct MarkEquals {
-  Columns columns;
-  const std::uint8_t* counts;
-  const LibraChoice* choice;
-  std::uint32_t* marks;
-
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    if (!columns.starts(entry)) return;
-    const std::int64_t column = columns.column(entry);
-    marks[column] = choice[columns.window(entry)].some_of(counts[column]);
-  }
-};
-
-/// 1 for each chosen column.
-struct MarkChosen {
-  Columns columns;
-  const std::uint8_t* counts;
-  const LibraChoice* choice;
-  const std::uint32_t* equals;  ///< in front of each column
-  std::uint32_t* marks;
-
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    if (!columns.starts(entry)) return;
-    const std::int64_t column = columns.column(entry), window = columns.window(entry);
-    const std::uint32_t in_front = equals[column] - equals[columns.first[window]];
-    marks[column] = choice[window].takes(counts[column], in_front);
-  }
-};
-
-inline constexpr std::uint32_t kNoSlot = 0xFFFFFFFF;
-
-/// The chosen columns of a window stand in its tiles, in their order.
-struct SlotColumns {
-  Columns columns;
-  const std::uint32_t *chosen, *tiles;  ///< chosen columns in front of each column; first tile of each window
-  std::uint32_t* slot;
-
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    if (!columns.starts(entry)) return;
-    const std::int64_t column = columns.column(entry), window = columns.window(entry);
-    slot[column] = chosen[column + 1] == chosen[column]
-                       ? kNoSlot
-                       : 8 * tiles[window] + chosen[column] - chosen[columns.first[window]];
-  }
-};
-
-/// For each column: window and entries, densest first, as a key; the column as item.
-struct KeyByDensity {
-  Columns columns;
-  const std::uint8_t* counts;
-  std::uint64_t* keys;
-  std::uint32_t* items;
-
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    if (!columns.starts(entry)) return;
-    const std::int64_t column = columns.column(entry);
-    keys[column] = static_cast<std::uint64_t>(columns.window(entry)) << 4 |
-                   static_cast<std::uint64_t>(kLibraCounts - 1 - counts[column]);
-    items[column] = static_cast<std::uint32_t>(column);
-  }
-};
-
-/// The chosen columns of a window stand in its tiles, densest first; they are the first of the sorted ones.
-struct SlotByDensity {
-  const std::uint64_t* keys;
-  const std::uint32_t* items;
-  const std::uint32_t* first;  ///< of Columns
-  const LibraChoice* choice;
-  const std::uint32_t* tiles;
-  std::uint32_t* slot;
-
-  SPTILE_HOST_DEVICE void operator()(std::int64_t sorted) const {
-    const auto window = static_cast<std::int64_t>(keys[sorted] >> 4);
-    const auto place = static_cast<std::uint32_t>(sorted) - first[window];
-    slot[items[sorted]] = place < choice[window].columns ? 8 * tiles[window] + place : kNoSlot;
-  }
-};
-
 /// Slots that were listed for each column.
 struct ListedSlots {
-  Columns columns;
+  LibraColumns columns;
   const std::uint32_t* listed;
 
-  SPTILE_HOST_DEVICE std::int64_t slot(std::int64_t entry) const {
-    const std::uint32_t slot = listed[columns.column(entry)];
+  SPTILE_HOST_DEVICE std::int64_t slot(std::int64_t entry, std::int64_t row) const {
+    const std::uint32_t slot = listed[columns.column(entry, row)];
     return slot == kNoSlot ? -1 : std::int64_t{slot};
   }
 };
@@ -142,8 +63,9 @@ struct MarkResidual {
   ListedSlots slots;
   std::uint32_t* marks;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    marks[slots.columns.from[entry]] = slots.slot(entry) < 0;
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    slots.columns.rows.visit_apart(
+        step, [&](std::int64_t entry, std::int64_t row) { marks[entry] = slots.slot(entry, row) < 0; });
   }
 };
 
@@ -196,20 +118,21 @@ struct NumberChosen {
   const std::uint32_t* tiles;
   std::int32_t* col_id;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    const Columns& columns = slots.columns;
-    if (!columns.starts(entry)) return;
-    const std::int64_t slot = slots.slot(entry), window = columns.window(entry);
-    if (slot < 0) return;
+  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
+    const std::int64_t slot = slots.listed[column];
+    if (slot == kNoSlot) return;
+    const LibraColumns& columns = slots.columns;
+    const std::int64_t window = columns.window_of_column(column);
     const bool last = slot + 1 == std::int64_t{8} * tiles[window] + choice[window].columns;
     const std::int64_t end = last ? std::int64_t{8} * tiles[window + 1] : slot + 1;
-    for (std::int64_t s = slot; s < end; ++s) col_id[s] = columns.key.column(columns.keys[entry]);
+    const std::int32_t id = columns.id(window, column - columns.first[window]);
+    for (std::int64_t s = slot; s < end; ++s) col_id[s] = id;
   }
 };
 
 struct LibraRoom {
   ColumnsRoom columns;
-  std::uint8_t* counts = nullptr;
+  std::uint32_t* packed_counts = nullptr;
   LibraChoice* choice = nullptr;
   std::uint32_t *histogram = nullptr, *tiles = nullptr, *slot = nullptr, *residual = nullptr,
                 *residual_rows = nullptr;
@@ -218,7 +141,7 @@ struct LibraRoom {
   void place(Arena& arena, std::int64_t entries, std::int64_t windows, std::int64_t rows,
              std::int64_t sums_size) {
     columns.place(arena, entries, windows);
-    arena.take(counts, entries);
+    arena.take(packed_counts, (entries + 3) / 4);
     arena.take(choice, windows);
     arena.take(histogram, kLibraCounts * windows);
     arena.take(tiles, windows + 1);
@@ -227,78 +150,31 @@ struct LibraRoom {
     arena.take(residual_rows, rows + 1);
     arena.take(sums, sums_size);
   }
-};
-
-/// For slots in the order of columns.
-struct ChosenRoom {
-  std::uint32_t *equals = nullptr, *chosen = nullptr;
-
-  void place(Arena& arena, std::int64_t columns) {
-    arena.take(equals, columns + 1);
-    arena.take(chosen, columns + 1);
+  /// Entries of each column; hosts and devices have the lowest byte of a word first.
+  [[nodiscard]] const std::uint8_t* counts() const {
+    return reinterpret_cast<const std::uint8_t*>(packed_counts);
   }
 };
 
-/// For slots in the order of density.
-struct DensityRoom {
-  SortBuffers sort;
-
-  void place(Arena& arena, std::int64_t columns) { sort.place(arena, columns); }
-};
-
-/// Gives the chosen columns, of `count` ones, slots in their order.
-template <class Run>
-Status slot_columns(Run& run, const Columns& columns, std::int64_t count, const LibraRoom& room) {
-  Room<ChosenRoom> chosen;
-  if (Status s = chosen.make(run, count); !s) return s;
-  run.clear(chosen.equals + count, sizeof *chosen.equals);
-  run.clear(chosen.chosen + count, sizeof *chosen.chosen);
-  run.each(columns.entries, MarkEquals{columns, room.counts, room.choice, chosen.equals});
-  run.sum(chosen.equals, count + 1);
-  run.each(columns.entries, MarkChosen{columns, room.counts, room.choice, chosen.equals, chosen.chosen});
-  run.sum(chosen.chosen, count + 1);
-  run.each(columns.entries, SlotColumns{columns, chosen.chosen, room.tiles, room.slot});
-  run.wait();
-  return run.status();
-}
-
-/// The same by density.
-template <class Run>
-Status slot_by_density(Run& run, const Columns& columns, std::int64_t count, const LibraRoom& room) {
-  Room<DensityRoom> density;
-  if (Status s = density.make(run, count); !s) return s;
-  run.each(columns.entries, KeyByDensity{columns, room.counts, density.sort.keys, density.sort.items});
-  run.sort(density.sort, count, 0, 4 + bits_for(columns.windows - 1));
-  run.each(count, SlotByDensity{density.sort.keys, density.sort.items, columns.first, room.choice, room.tiles,
-                                room.slot});
-  run.wait();
-  return run.status();
-}
-
 /// Chooses the columns of all windows and numbers what is not chosen.
 template <class Run>
-Status choose_all(Run& run, const DeviceCsr& csr, const Columns& columns, const LibraRule& rule,
-                  const SpreadSums& sums, const LibraRoom& room) {
-  run.clear(room.histogram,
-            static_cast<std::size_t>(kLibraCounts * columns.windows) * sizeof *room.histogram);
+void choose_all(Run& run, const DeviceCsr& csr, const LibraColumns& columns, const LibraRule& rule,
+                const SpreadSums& sums, const LibraRoom& room) {
+  run.clear(room.packed_counts, static_cast<std::size_t>(csr.nnz + 3) / 4 * sizeof *room.packed_counts);
   run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof *sums.sums);
-  run.each(csr.nnz, CountColumnEntries{columns, room.counts, room.histogram});
+  run.each(columns.rows.steps_apart(), CountColumnEntries{columns, room.packed_counts});
+  const DensityCounts densities{room.counts(), columns.first};
+  run.blocks(columns.windows, CountColumns{densities, room.histogram});
   run.each(columns.windows + 1,
            ChooseColumns{room.histogram, columns.windows, rule, room.choice, room.tiles, sums});
   run.sum(room.tiles, columns.windows + 1);
-  std::uint32_t count = 0;
-  run.fetch(&count, columns.first + columns.windows, 1);
-  if (Status s = run.status(); !s) return s;
-  if (Status s = rule.by_density ? slot_by_density(run, columns, count, room)
-                                 : slot_columns(run, columns, count, room);
-      !s)
-    return s;
+  run.blocks(columns.windows,
+             SlotColumns{densities, room.histogram, room.choice, room.tiles, rule.by_density, room.slot});
   run.clear(room.residual + csr.nnz, sizeof *room.residual);
-  run.each(csr.nnz, MarkResidual{{columns, room.slot}, room.residual});
+  run.each(columns.rows.steps_apart(), MarkResidual{{columns, room.slot}, room.residual});
   run.sum(room.residual, csr.nnz + 1);
   run.each(csr.rows + 1, MarkResidualRows{csr.row_ptr, room.residual, csr.rows, room.residual_rows});
   run.sum(room.residual_rows, csr.rows + 1);
-  return {};
 }
 
 /// Writes the four arrays of the residual part.
@@ -329,10 +205,12 @@ Result<DeviceFormat> libra_on(Run& run, const DeviceCsr& csr, const formats::For
   if (Status s = room.make(run, csr.nnz, windows, csr.rows, sums.size()); !s)
     return tl::unexpected(s.error());
   sums.sums = room.sums;
-  const Columns columns = find_columns(run, csr, FixedWindows{3}, windows, 3, csr.nnz, room.columns);
-  if (Status s = choose_all(run, csr, columns, rule, sums, room); !s) return tl::unexpected(s.error());
-  std::uint32_t tiles = 0, rows = 0;
+  const auto columns = find_columns(run, csr, FixedWindows{3}, windows, csr.nnz, room.columns);
+  if (!columns) return tl::unexpected(columns.error());
+  choose_all(run, csr, *columns, rule, sums, room);
+  std::uint32_t count = 0, tiles = 0, rows = 0;
   std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
+  run.fetch(&count, columns->first + windows, 1);
   run.fetch(&tiles, room.tiles + windows, 1);
   run.fetch(&rows, room.residual_rows + csr.rows, 1);
   run.fetch(fetched.data(), sums.sums, sums.size());
@@ -344,15 +222,15 @@ Result<DeviceFormat> libra_on(Run& run, const DeviceCsr& csr, const formats::For
                             {windows + 1, std::int64_t{tiles} + 1, tiles, std::int64_t{8} * tiles, entries,
                              rows, std::int64_t{rows} + 1, residual, residual});
   if (!format) return format;
-  const ListedSlots slots{columns, room.slot};
+  const ListedSlots slots{*columns, room.slot};
   const TilePlaces<ListedSlots> places{slots, 1};
   auto* const offset = array_of<std::uint32_t>(*format, 1);
   auto* const masks = array_of<std::uint64_t>(*format, 2);
   run.copy(array_of<void>(*format, 0), room.tiles,
            static_cast<std::size_t>(windows + 1) * sizeof(std::uint32_t));
-  set_masks(run, places, csr.nnz, masks, tiles, offset);
-  run.each(csr.nnz, NumberChosen{slots, room.choice, room.tiles, array_of<std::int32_t>(*format, 3)});
-  move_values(run, csr, columns, places, BitOrder{masks, offset}, array_of<void>(*format, 4));
+  set_masks(run, columns->rows, places, masks, tiles, offset);
+  run.each(count, NumberChosen{slots, room.choice, room.tiles, array_of<std::int32_t>(*format, 3)});
+  move_values(run, csr, columns->rows, places, BitOrder{masks, offset}, array_of<void>(*format, 4));
   write_libra_residual(run, csr, room, *format);
   format->parameters = formats::libra_parameters(setting, SpreadSums::total(fetched, ChooseColumns::kDense),
                                                  SpreadSums::total(fetched, ChooseColumns::kFilled));

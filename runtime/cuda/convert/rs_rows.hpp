@@ -26,31 +26,21 @@ struct CountShortRows {
   }
 };
 
-/// Column as key, row as item.
-struct MakeColumnKeys {
-  const std::int64_t* row_ptr;
-  const std::int32_t* col_idx;
-  std::int64_t rows;
-  std::uint64_t* keys;
-  std::uint32_t* items;
-
-  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
-    keys[i] = static_cast<std::uint64_t>(col_idx[i]);
-    items[i] = static_cast<std::uint32_t>(last_at_most(row_ptr, rows, i));
-  }
-};
-
 /// Counts for each row the entries whose column another row has that stands 1 to 7 rows in front, nearest
 /// first.
 struct CountNear {
-  const std::uint64_t* keys;
-  const std::uint32_t* items;
+  CsrRows rows;
+  const std::int32_t* col_idx;
   std::uint32_t* near;  ///< kRsWindow for each row, by distance
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
-    if (i == 0 || keys[i] != keys[i - 1]) return;
-    const std::int64_t row = items[i], distance = row - std::int64_t{items[i - 1]};
-    if (distance < kRsWindow) atomic_add(near + kRsWindow * row + distance, 1);
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    rows.visit_apart(step, [&](std::int64_t entry, std::int64_t row) {
+      for (std::int64_t distance = 1; distance < kRsWindow && distance <= row; ++distance) {
+        if (!rows.has(col_idx, row - distance, col_idx[entry])) continue;
+        atomic_add(near + kRsWindow * row + distance, 1);
+        return;
+      }
+    });
   }
 };
 
@@ -225,6 +215,9 @@ struct RsRows {
     const std::int64_t w = window(r);
     return w < windows ? r - first_row[w] : 0;
   }
+  [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t begin(std::int64_t w) const { return first_row[w]; }
+  [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t end(std::int64_t w) const { return begin(w) + kRsWindow; }
+  [[nodiscard]] static int row_bits() { return bits_for(kRsWindow - 1); }
 };
 
 struct RsSumsRoom {
@@ -246,12 +239,10 @@ struct RsSumsRoom {
 };
 
 struct IncrementsRoom {
-  SortBuffers sort;
   std::uint32_t *near = nullptr, *columns = nullptr;
   std::uint8_t* increment = nullptr;
 
-  void place(Arena& arena, std::int64_t entries, std::int64_t rows) {
-    sort.place(arena, entries);
+  void place(Arena& arena, std::int64_t rows) {
     arena.take(near, kRsWindow * rows);
     arena.take(columns, rows);
     arena.take(increment, rows);
@@ -269,10 +260,9 @@ struct RsPartition {
 
 template <class Run>
 void count_increments(Run& run, const DeviceCsr& csr, IncrementsRoom& room) {
-  run.each(csr.nnz, MakeColumnKeys{csr.row_ptr, csr.col_idx, csr.rows, room.sort.keys, room.sort.items});
-  run.sort(room.sort, csr.nnz, 0, bits_for(csr.cols - 1));
   run.clear(room.near, static_cast<std::size_t>(kRsWindow * csr.rows) * sizeof *room.near);
-  run.each(csr.nnz, CountNear{room.sort.keys, room.sort.items, room.near});
+  const CsrRows rows{csr.row_ptr, csr.rows, csr.nnz};
+  run.each(rows.steps_apart(), CountNear{rows, csr.col_idx, room.near});
   run.each(csr.rows, CountIncrements{csr.row_ptr, csr.rows, room.near, room.columns, room.increment});
 }
 
@@ -331,8 +321,8 @@ Status choose_rows(Run& run, const DeviceCsr& csr, const IncrementsRoom& increme
   return {};
 }
 
-/// As formats::partition_rows, for a good matrix; waits twice. Where there are short rows it sorts the
-/// entries by column: 24 bytes of traffic for each 8 bits of a column, and 30 more, per entry; per row 100.
+/// As formats::partition_rows, for a good matrix; waits twice. Where there are short rows each entry is
+/// searched in up to seven rows; about 100 bytes of traffic per row.
 template <class Run>
 Result<RsPartition> partition_on(Run& run, const DeviceCsr& csr) {
   RsPartition result;
@@ -350,11 +340,10 @@ Result<RsPartition> partition_on(Run& run, const DeviceCsr& csr) {
 
   Room<IncrementsRoom> increments;
   if (result.tau_nnz > 0) {
-    if (Status s = increments.make(run, csr.nnz, csr.rows); !s) return tl::unexpected(s.error());
+    if (Status s = increments.make(run, csr.rows); !s) return tl::unexpected(s.error());
     count_increments(run, csr, increments);
   }
   if (Status s = choose_rows(run, csr, increments, result); !s) return tl::unexpected(s.error());
-  run.wait();  // the increments go
   return result;
 }
 

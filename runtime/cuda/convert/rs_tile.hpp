@@ -138,8 +138,9 @@ Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr) {
   Room<RsTileRoom> room;
   if (Status s = room.make(run, csr.nnz, windows, partition->residual_rows, partition->residual_entries); !s)
     return tl::unexpected(s.error());
-  const Columns columns = find_columns(run, csr, partition->rows, windows, 3, entries, room.columns);
-  number_tiles(run, columns, room.tiles);
+  const auto columns = find_columns(run, csr, partition->rows, windows, entries, room.columns);
+  if (!columns) return tl::unexpected(columns.error());
+  number_tiles(run, *columns, room.tiles);
   std::uint32_t tiles = 0, pieces = 0;
   std::uint64_t split = 0;
   run.fetch(&tiles, room.tiles + windows, 1);
@@ -160,15 +161,15 @@ Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr) {
                    partition->residual_entries, partition->residual_entries});
   if (!format) return format;
   auto* const masks = array_of<std::uint64_t>(*format, 4);
-  const AscendingSlots slots{columns, room.tiles};
-  const TilePlaces<AscendingSlots> places{slots, 1};
-  set_masks(run, places, entries, masks, tiles, offsets.offset);
+  const AscendingSlots<RsRows> slots{*columns, room.tiles};
+  const TilePlaces<AscendingSlots<RsRows>> places{slots, 1};
+  set_masks(run, columns->rows, places, masks, tiles, offsets.offset);
   run.each(std::int64_t{pieces} + 1,
            WritePieces{room.pieces, room.tiles, offsets.offset, partition->rows.first_row, windows,
                        array_of<std::int32_t>(*format, 0), array_of<std::int32_t>(*format, 1),
                        array_of<std::int64_t>(*format, 2), array_of<std::uint8_t>(*format, 3)});
-  run.each(entries, NumberColumns{slots, array_of<std::int32_t>(*format, 5)});
-  move_values(run, csr, columns, places, BitOrder{masks, offsets.offset}, array_of<void>(*format, 6));
+  number_slots(run, slots, tiles, array_of<std::int32_t>(*format, 5));
+  move_values(run, csr, columns->rows, places, BitOrder{masks, offsets.offset}, array_of<void>(*format, 6));
   write_residual(run, csr, *partition, room, *format);
 
   if (partition->tau_nnz == 0) partition->choice.set_tc_blocks(tiles);

@@ -11,23 +11,33 @@ namespace sptile::runtime::cuda {
 
 /// Groups of 8 columns that each window needs are its tiles in the sense of number_tiles.
 struct TallColumns {
-  Columns columns;
+  Columns<FixedWindows> columns;
   const std::uint32_t* groups;  ///< first group of each window
 };
 
-/// For each entry that starts a column: window and sub-windows as a key, the entry as item.
+/// Marks the sub-windows that use each column; the marks are clear.
+struct MarkSubs {
+  Columns<FixedWindows> columns;
+  std::uint32_t* subs;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    columns.rows.visit_apart(step, [&](std::int64_t entry, std::int64_t row) {
+      atomic_or(subs + columns.column(entry, row), 1u << (columns.of_row.row(row) / 8));
+    });
+  }
+};
+
+/// For each column: window and sub-windows as a key, the column as item.
 struct ListColumns {
-  Columns columns;
+  Columns<FixedWindows> columns;
+  const std::uint32_t* used;
   int subs;
   std::uint64_t* keys;
   std::uint32_t* items;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    if (!columns.starts(entry)) return;
-    const std::int64_t column = columns.column(entry);
-    keys[column] = static_cast<std::uint64_t>(columns.window(entry)) << subs |
-                   subs_of_column(columns.keys, columns.entries, entry, columns.key.row_bits);
-    items[column] = static_cast<std::uint32_t>(entry);
+  SPTILE_HOST_DEVICE void operator()(std::int64_t column) const {
+    keys[column] = static_cast<std::uint64_t>(columns.window_of_column(column)) << subs | used[column];
+    items[column] = static_cast<std::uint32_t>(column);
   }
 };
 
@@ -44,7 +54,7 @@ struct DealColumns {
     const std::int64_t window = static_cast<std::int64_t>(keys[sorted] >> subs);
     const std::int64_t place = sorted - tall.columns.first[window], first = tall.groups[window];
     const std::int64_t group = first + tall_place(place / 8, tall.groups[window + 1] - first);
-    slot[tall.columns.column(items[sorted])] = static_cast<std::uint32_t>(8 * group + place % 8);
+    slot[items[sorted]] = static_cast<std::uint32_t>(8 * group + place % 8);
     atomic_or(group_mask + group, static_cast<std::uint32_t>(keys[sorted] & below(subs)));
   }
 };
@@ -71,22 +81,24 @@ struct NumberDealtColumns {
   std::int32_t* col_id;
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t sorted) const {
-    const Columns& columns = tall.columns;
-    const std::int64_t entry = items[sorted], to = slot[columns.column(entry)];
-    const bool last = sorted + 1 == columns.first[(keys[sorted] >> subs) + 1];
+    const Columns<FixedWindows>& columns = tall.columns;
+    const std::int64_t column = items[sorted], to = slot[column];
+    const auto window = static_cast<std::int64_t>(keys[sorted] >> subs);
+    const bool last = sorted + 1 == columns.first[window + 1];
     const std::int64_t end = last ? to / 8 * 8 + 8 : to + 1;
-    for (std::int64_t s = to; s < end; ++s) col_id[s] = columns.key.column(columns.keys[entry]);
+    const std::int32_t id = columns.id(window, column - columns.first[window]);
+    for (std::int64_t s = to; s < end; ++s) col_id[s] = id;
   }
 };
 
 /// Only groups and sub-windows with entries have a mask.
 struct TallPlaces {
-  Columns columns;
+  Columns<FixedWindows> columns;
   const std::uint32_t *slot, *group_mask, *tile;
 
-  SPTILE_HOST_DEVICE Place at(std::int64_t entry) const {
-    const std::int64_t s = slot[columns.column(entry)];
-    const int row = columns.key.row(columns.keys[entry]);
+  SPTILE_HOST_DEVICE Place at(std::int64_t entry, std::int64_t r) const {
+    const std::int64_t s = slot[columns.column(entry, r)];
+    const auto row = static_cast<int>(columns.of_row.row(r));
     return {std::int64_t{tile[s / 8]} + count_bits(group_mask[s / 8] & below(row / 8)),
             8 * (row % 8) + static_cast<int>(s % 8)};
   }
@@ -115,10 +127,11 @@ struct TallRoom {
 
 struct DealRoom {
   SortBuffers sort;
-  std::uint32_t *slot = nullptr, *group_mask = nullptr, *tile = nullptr;
+  std::uint32_t *used = nullptr, *slot = nullptr, *group_mask = nullptr, *tile = nullptr;
 
   void place(Arena& arena, std::int64_t columns, std::int64_t groups) {
     sort.place(arena, columns);
+    arena.take(used, columns);
     arena.take(slot, columns);
     arena.take(group_mask, groups);
     arena.take(tile, groups + 1);
@@ -135,7 +148,7 @@ struct TallGroups {
 template <class Run>
 Result<DeviceFormat> fill_tall(Run& run, const DeviceCsr& csr, const TallGroups& all, const DealRoom& deal,
                                int level) {
-  const Columns& columns = all.tall.columns;
+  const Columns<FixedWindows>& columns = all.tall.columns;
   auto format = make_format(run, formats::kTallLayout, csr,
                             {columns.windows + 1, columns.windows + 1, all.groups, all.groups + 1,
                              8 * all.groups, all.tiles, all.tiles + 1, csr.nnz});
@@ -153,8 +166,8 @@ Result<DeviceFormat> fill_tall(Run& run, const DeviceCsr& csr, const TallGroups&
   auto* const masks = array_of<std::uint64_t>(*format, 5);
   auto* const offset = array_of<std::uint32_t>(*format, 6);
   const TallPlaces places{columns, deal.slot, deal.group_mask, deal.tile};
-  set_masks(run, places, csr.nnz, masks, all.tiles, offset);
-  move_values(run, csr, columns, places, BitOrder{masks, offset}, array_of<void>(*format, 7));
+  set_masks(run, columns.rows, places, masks, all.tiles, offset);
+  move_values(run, csr, columns.rows, places, BitOrder{masks, offset}, array_of<void>(*format, 7));
   return run.finish(std::move(*format));
 }
 
@@ -167,8 +180,9 @@ Result<DeviceFormat> tall_on(Run& run, const DeviceCsr& csr) {
   const std::int64_t windows = (csr.rows + formats::tall_height(level) - 1) / formats::tall_height(level);
   Room<TallRoom> room;
   if (Status s = room.make(run, csr.nnz, windows); !s) return tl::unexpected(s.error());
-  const Columns columns =
-      find_columns(run, csr, FixedWindows{row_bits}, windows, row_bits, csr.nnz, room.columns);
+  const auto found = find_columns(run, csr, FixedWindows{row_bits}, windows, csr.nnz, room.columns);
+  if (!found) return tl::unexpected(found.error());
+  const Columns<FixedWindows>& columns = *found;
   number_tiles(run, columns, room.groups);
   std::uint32_t sizes[2] = {};
   run.fetch(&sizes[0], columns.first + windows, 1);
@@ -178,7 +192,9 @@ Result<DeviceFormat> tall_on(Run& run, const DeviceCsr& csr) {
 
   Room<DealRoom> deal;
   if (Status s = deal.make(run, all.columns, all.groups); !s) return tl::unexpected(s.error());
-  run.each(csr.nnz, ListColumns{columns, subs, deal.sort.keys, deal.sort.items});
+  run.clear(deal.used, static_cast<std::size_t>(all.columns) * sizeof *deal.used);
+  run.each(columns.rows.steps_apart(), MarkSubs{columns, deal.used});
+  run.each(all.columns, ListColumns{columns, deal.used, subs, deal.sort.keys, deal.sort.items});
   run.sort(deal.sort, all.columns, 0, subs + bits_for(windows - 1));
   run.clear(deal.group_mask, static_cast<std::size_t>(all.groups) * sizeof *deal.group_mask);
   run.each(all.columns,

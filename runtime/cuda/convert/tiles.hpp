@@ -13,13 +13,15 @@ struct Place {
 };
 
 /// The columns of a window in ascending order, tile after tile.
+template <class Windows>
 struct AscendingSlots {
-  Columns columns;
+  Columns<Windows> columns;
   const std::uint32_t* tiles;  ///< first tile of each window
 
-  SPTILE_HOST_DEVICE std::int64_t slot(std::int64_t entry) const {
-    const std::int64_t window = columns.window(entry);
-    return std::int64_t{8} * tiles[window] + columns.column(entry) - columns.first[window];
+  /// Negative: in no tile.
+  SPTILE_HOST_DEVICE std::int64_t slot(std::int64_t entry, std::int64_t row) const {
+    const std::int64_t window = columns.of_row.window(row);
+    return window < columns.windows ? std::int64_t{8} * tiles[window] + columns.place[entry] : -1;
   }
 };
 
@@ -29,22 +31,33 @@ struct TilePlaces {
   Slots slots;
   int masks_per_tile;
 
-  SPTILE_HOST_DEVICE Place at(std::int64_t entry) const {
-    const std::int64_t slot = slots.slot(entry);
+  SPTILE_HOST_DEVICE Place at(std::int64_t entry, std::int64_t r) const {
+    const std::int64_t slot = slots.slot(entry, r);
     if (slot < 0) return {-1, 0};
-    const int row = slots.columns.key.row(slots.columns.keys[entry]);
+    const auto row = static_cast<int>(slots.columns.of_row.row(r));
     return {slot / 8 * masks_per_tile + row / 8, 8 * (row % 8) + static_cast<int>(slot % 8)};
   }
 };
 
 template <class Places>
 struct SetBits {
+  CsrRows rows;
   Places places;
   std::uint64_t* masks;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    const Place place = places.at(entry);
-    if (place.mask >= 0) atomic_or(masks + place.mask, std::uint64_t{1} << place.bit);
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    std::int64_t mask = -1;
+    std::uint64_t bits = 0;  // of this mask
+    rows.visit(step, [&](std::int64_t entry, std::int64_t row) {
+      const Place place = places.at(entry, row);
+      if (place.mask != mask) {
+        if (mask >= 0) atomic_or(masks + mask, bits);
+        mask = place.mask;
+        bits = 0;
+      }
+      bits |= std::uint64_t{1} << place.bit;
+    });
+    if (mask >= 0) atomic_or(masks + mask, bits);
   }
 };
 
@@ -62,10 +75,10 @@ struct CountEntries {
 /// Sets the bits of all entries in `count` masks and counts the entries in front of each mask: count + 1
 /// offsets.
 template <class Run, class Places>
-void set_masks(Run& run, const Places& places, std::int64_t entries, std::uint64_t* masks, std::int64_t count,
+void set_masks(Run& run, const CsrRows& rows, const Places& places, std::uint64_t* masks, std::int64_t count,
                std::uint32_t* offset) {
   run.clear(masks, static_cast<std::size_t>(count) * sizeof *masks);
-  run.each(entries, SetBits<Places>{places, masks});
+  run.each(rows.steps(), SetBits<Places>{rows, places, masks});
   run.each(count + 1, CountEntries{masks, count, offset});
   run.sum(offset, count + 1);
 }
@@ -100,15 +113,17 @@ struct BmatOrder {
 
 template <class Word, class Places, class Order>
 struct MoveValues {
+  CsrRows rows;
   Places places;
   Order order;
-  const std::uint32_t* from;
   const Word* values;
   Word* to;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    const Place place = places.at(entry);
-    if (place.mask >= 0) to[order.position(place)] = values[from[entry]];
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    rows.visit_apart(step, [&](std::int64_t entry, std::int64_t row) {
+      const Place place = places.at(entry, row);
+      if (place.mask >= 0) to[order.position(place)] = values[entry];
+    });
   }
 };
 
@@ -126,30 +141,35 @@ void visit_value_word(DType dtype, const F& f) {
 
 /// Moves the values of all entries that are in tiles.
 template <class Run, class Places, class Order>
-void move_values(Run& run, const DeviceCsr& csr, const Columns& columns, const Places& places,
+void move_values(Run& run, const DeviceCsr& csr, const CsrRows& rows, const Places& places,
                  const Order& order, void* to) {
   visit_value_word(csr.value_dtype, [&](auto word) {
     using Word = decltype(word);
-    run.each(columns.entries,
-             MoveValues<Word, Places, Order>{places, order, columns.from,
-                                             static_cast<const Word*>(csr.values), static_cast<Word*>(to)});
+    run.each(rows.steps_apart(),
+             MoveValues<Word, Places, Order>{rows, places, order, static_cast<const Word*>(csr.values),
+                                             static_cast<Word*>(to)});
   });
 }
 
-/// Writes the number of each column to its slot; the last column of a window is repeated to the end of its
+/// Writes the number of the column of each slot; the last column of a window is repeated to the end of its
 /// tile.
-struct NumberColumns {
-  AscendingSlots slots;
+template <class Windows>
+struct NumberSlots {
+  AscendingSlots<Windows> slots;
   std::int32_t* col_id;
 
-  SPTILE_HOST_DEVICE void operator()(std::int64_t entry) const {
-    const Columns& columns = slots.columns;
-    if (!columns.starts(entry)) return;
-    const std::int64_t slot = slots.slot(entry), column = columns.column(entry);
-    const bool last = column + 1 == columns.first[columns.window(entry) + 1];
-    const std::int64_t end = last ? slot / 8 * 8 + 8 : slot + 1;
-    for (std::int64_t s = slot; s < end; ++s) col_id[s] = columns.key.column(columns.keys[entry]);
+  SPTILE_HOST_DEVICE void operator()(std::int64_t slot) const {
+    const Columns<Windows>& columns = slots.columns;
+    const std::int64_t window = last_at_most(slots.tiles, columns.windows, slot / 8);
+    const std::int64_t place = slot - std::int64_t{8} * slots.tiles[window],
+                       last = std::int64_t{columns.first[window + 1]} - columns.first[window] - 1;
+    col_id[slot] = columns.id(window, place < last ? place : last);
   }
 };
+
+template <class Run, class Windows>
+void number_slots(Run& run, const AscendingSlots<Windows>& slots, std::int64_t tiles, std::int32_t* col_id) {
+  run.each(8 * tiles, NumberSlots<Windows>{slots, col_id});
+}
 
 }  // namespace sptile::runtime::cuda

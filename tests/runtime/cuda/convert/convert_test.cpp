@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "formats/convert/libra_sddmm.hpp"
 #include "formats/convert/libra_spmm.hpp"
@@ -13,6 +14,7 @@
 using namespace sptile;
 using namespace sptile::test;
 using runtime::cuda::DeviceCsr;
+using runtime::cuda::FixedWindows;
 
 namespace {
 
@@ -32,7 +34,147 @@ void check_formats(const formats::Csr& a, bool backwards) {
   }
 }
 
+/// The columns of the windows of a matrix, as a conversion finds them.
+struct FoundColumns {
+  std::vector<std::uint32_t> place, first;
+  std::vector<std::int32_t> ids;
+
+  FoundColumns(const formats::Csr& a, std::int64_t windows)
+      : place(static_cast<std::size_t>(a.nnz())),
+        first(static_cast<std::size_t>(windows + 1), 77),
+        ids(static_cast<std::size_t>(a.nnz()), -1) {}
+  bool operator==(const FoundColumns&) const = default;
+};
+
+/// Windows of 8 rows with two rows in none behind each.
+struct GappedWindows {
+  std::int64_t windows;
+
+  [[nodiscard]] std::int64_t window(std::int64_t row) const { return row % 10 < 8 ? row / 10 : windows; }
+  [[nodiscard]] std::int64_t row(std::int64_t row) const { return row % 10 < 8 ? row % 10 : 0; }
+  [[nodiscard]] std::int64_t begin(std::int64_t window) const { return 10 * window; }
+  [[nodiscard]] std::int64_t end(std::int64_t window) const { return 10 * window + 8; }
+  [[nodiscard]] static int row_bits() { return 3; }
+};
+
+template <class Windows>
+FoundColumns by_bits(const formats::Csr& a, const Windows& of_row, std::int64_t windows, HostRun& run) {
+  FoundColumns found(a, windows);
+  runtime::cuda::number_by_bits(
+      run,
+      runtime::cuda::NumberByBits<Windows>{a.row_ptr.data(), a.col_idx.data(), a.rows, a.cols, of_row,
+                                           found.place.data(), found.ids.data(), found.first.data()},
+      windows);
+  return found;
+}
+
+template <class Windows>
+FoundColumns by_sort(const formats::Csr& a, const Windows& of_row, std::int64_t windows, HostRun& run) {
+  FoundColumns found(a, windows);
+  std::int64_t entries = 0;
+  for (std::int64_t r = 0; r < a.rows; ++r)
+    if (of_row.window(r) < windows) entries += a.row_ptr[r + 1] - a.row_ptr[r];
+  REQUIRE(runtime::cuda::number_by_sort(run, view_of(a), of_row, windows, entries, found.place.data(),
+                                        found.ids.data(), found.first.data()));
+  return found;
+}
+
+template <class Windows>
+FoundColumns by_rank(const formats::Csr& a, const Windows& of_row, std::int64_t windows, HostRun& run) {
+  FoundColumns found(a, windows);
+  REQUIRE(runtime::cuda::number_by_rank(run, view_of(a), of_row, windows, found.place.data(),
+                                        found.ids.data(), found.first.data()));
+  return found;
+}
+
+/// Window by window, with sets.
+template <class Windows>
+FoundColumns one_by_one(const formats::Csr& a, const Windows& of_row, std::int64_t windows) {
+  FoundColumns found(a, windows);
+  std::uint32_t count = 0;
+  for (std::int64_t w = 0; w < windows; ++w) {
+    found.first[static_cast<std::size_t>(w)] = count;
+    const auto begin = a.row_ptr[of_row.begin(w)], end = a.row_ptr[std::min(of_row.end(w), a.rows)];
+    const std::set<std::int32_t> columns(a.col_idx.data() + begin, a.col_idx.data() + end);
+    std::copy(columns.begin(), columns.end(), found.ids.begin() + begin);
+    for (auto i = begin; i < end; ++i)
+      found.place[static_cast<std::size_t>(i)] =
+          static_cast<std::uint32_t>(std::distance(columns.begin(), columns.find(a.col_idx[i])));
+    count += static_cast<std::uint32_t>(columns.size());
+  }
+  found.first.back() = count;
+  return found;
+}
+
+template <class Windows>
+void check_columns(const formats::Csr& a, const Windows& of_row, std::int64_t windows) {
+  const FoundColumns expected = one_by_one(a, of_row, windows);
+  for (const bool backwards : {false, true}) {
+    HostRun run(backwards);
+    CHECK((by_bits(a, of_row, windows, run) == expected));
+    CHECK((by_sort(a, of_row, windows, run) == expected));
+    CHECK((by_rank(a, of_row, windows, run) == expected));
+  }
+}
+
+/// More columns than a block sees in one round, in rows of very different lengths.
+formats::Csr three_rounds(std::int64_t rows, Random& random) {
+  return random_matrix(rows, 600'000, DType::f32, random, [](std::int64_t r, std::int64_t c) {
+    if (r % 7 == 2) return 0.0;
+    if (r % 7 == 3) return c > 500'000 && c < 500'040 ? 1.0 : 0.0;
+    return r % 7 == 5 ? 0.01 : 0.0005;
+  });
+}
+
 }  // namespace
+
+TEST_CASE("device conversions: columns of windows, by bits, by a sort and by searches") {
+  Random random(9);
+  auto cases = convert_cases();
+  cases.push_back({"three rounds", three_rounds(19, random)});
+  for (const ConvertCase& one : cases) {
+    CAPTURE(one.name);
+    const std::int64_t rows = one.matrix.rows;
+    for (const int row_bits : {3, 7}) {
+      CAPTURE(row_bits);
+      check_columns(one.matrix, FixedWindows{row_bits},
+                    (rows + (std::int64_t{1} << row_bits) - 1) >> row_bits);
+    }
+    const std::int64_t windows = (rows + 9) / 10;
+    check_columns(one.matrix, GappedWindows{windows}, windows);
+  }
+}
+
+TEST_CASE("device conversions: columns of several rounds, and one window too large for a block") {
+  Random random(10);
+  check_formats(three_rounds(35, random), false);
+  const formats::Csr large = random_matrix(9, 300'000, 0.23, DType::none, random);
+  HostRun run;
+  const auto expected = formats::find_converter("bittcf")->from_csr(large.view(), nullptr);
+  const auto made = runtime::cuda::convert_on(run, *expected->layout, view_of(large), {});
+  REQUIRE(made);
+  check_same(*expected, made->view, made->parameters);
+}
+
+TEST_CASE("device conversions: steps look at every entry once, with its row") {
+  for (const std::int64_t entries : {0, 1, 3, 4, 127, 128, 129, 1000}) {
+    const std::vector<std::int64_t> row_ptr = {0,           0,           entries / 3, entries / 3,
+                                               entries / 3, entries / 2, entries,     entries};
+    const runtime::cuda::CsrRows rows{row_ptr.data(), 7, entries};
+    std::vector<int> together(static_cast<std::size_t>(entries)), apart = together;
+    const auto look = [&](std::vector<int>& seen) {
+      return [&](std::int64_t i, std::int64_t row) {
+        CHECK(
+            (row_ptr[static_cast<std::size_t>(row)] <= i && i < row_ptr[static_cast<std::size_t>(row + 1)]));
+        ++seen[static_cast<std::size_t>(i)];
+      };
+    };
+    for (std::int64_t step = 0; step < rows.steps(); ++step) rows.visit(step, look(together));
+    for (std::int64_t step = 0; step < rows.steps_apart(); ++step) rows.visit_apart(step, look(apart));
+    CHECK(std::count(together.begin(), together.end(), 1) == entries);
+    CHECK(std::count(apart.begin(), apart.end(), 1) == entries);
+  }
+}
 
 TEST_CASE("device conversions: every format of many matrices, byte by byte") {
   for (const ConvertCase& one : convert_cases()) {

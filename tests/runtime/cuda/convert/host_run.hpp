@@ -21,6 +21,15 @@ class HostRun {
   void each(std::int64_t n, const Step& step) {
     for (std::int64_t i = 0; i < n; ++i) step(backwards_ ? n - 1 - i : i);
   }
+  template <class Step>
+  void blocks(std::int64_t n, const Step& step) {
+    const auto shared = std::make_unique<typename Step::Shared>();
+    for (std::int64_t block = 0; block < n; ++block) {
+      std::memset(shared.get(), 0xA5, sizeof *shared);
+      for (std::int64_t round = 0; round < step.rounds(block); ++round)
+        run_phases(step, block, round, *shared, std::make_integer_sequence<int, Step::kPhases>{});
+    }
+  }
   void sort(runtime::cuda::SortBuffers& buffers, std::int64_t n, int begin_bit, int end_bit) {
     const std::uint64_t bits = end_bit == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << end_bit) - 1;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> pairs;
@@ -63,6 +72,9 @@ class HostRun {
     std::memset(memory.get(), 0xA5, bytes);
     return memory;
   }
+  Result<std::shared_ptr<std::byte>> work(std::size_t bytes, const char* what) {
+    return allocate(bytes, what);
+  }
   void wait() {}
   [[nodiscard]] Status status() const { return {}; }
   Result<runtime::cuda::DeviceFormat> finish(runtime::cuda::DeviceFormat&& format) {
@@ -70,6 +82,16 @@ class HostRun {
   }
 
  private:
+  template <class Step, int... phase>
+  void run_phases(const Step& step, std::int64_t block, std::int64_t round, typename Step::Shared& shared,
+                  std::integer_sequence<int, phase...>) {
+    const auto run_phase = [&](auto which) {
+      for (int thread = 0; thread < Step::kThreads; ++thread)
+        step(which, {block, round, backwards_ ? Step::kThreads - 1 - thread : thread}, shared);
+    };
+    (run_phase(runtime::cuda::Phase<phase>{}), ...);
+  }
+
   bool backwards_;
 };
 

@@ -1,0 +1,130 @@
+// Numbers the distinct columns of every window by a bit for each column, in the shared memory of a block.
+#pragma once
+
+#include <type_traits>
+
+#include "runtime/cuda/convert/bits.hpp"
+#include "runtime/cuda/convert/convert.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Which part of a block step runs; see run.blocks in format_memory.hpp.
+template <int phase>
+using Phase = std::integral_constant<int, phase>;
+
+struct BlockPlace {
+  std::int64_t block, round;
+  int thread;
+};
+
+/// A block numbers the columns of a window, so many columns of the matrix in each round. Reads the columns of
+/// the entries twice in each round, writes 4 bytes per entry and 4 per column.
+template <class Windows>
+struct NumberByBits {
+  static constexpr int kThreads = 512, kPhases = 6;
+  static constexpr int kGroupColumns = 128, kGroups = 2048;
+  static constexpr int kTogether = 16;  ///< threads whose columns are added up first
+  static constexpr std::int64_t kRoundColumns = std::int64_t{kGroupColumns} * kGroups;
+
+  struct alignas(16) Group {
+    std::uint32_t bits[kGroupColumns / 32];
+  };
+  struct Shared {
+    Group groups[kGroups];
+    std::uint32_t before[kGroups];  ///< columns of the window in front of each group
+    std::uint32_t of_thread[kThreads], of_threads[kThreads / kTogether];
+    std::uint32_t in_front[2];  ///< columns of the window in front of this round and the next
+  };
+
+  const std::int64_t* row_ptr;
+  const std::int32_t* col_idx;
+  std::int64_t rows, cols;
+  Windows windows;
+  std::uint32_t* place;    ///< see Columns
+  std::int32_t* id;        ///< see Columns
+  std::uint32_t* columns;  ///< of each window; those of windows without entries are left alone
+
+  static std::int64_t rounds_of(std::int64_t cols) { return (cols + kRoundColumns - 1) / kRoundColumns; }
+  SPTILE_HOST_DEVICE std::int64_t begin(std::int64_t window) const { return row_ptr[windows.begin(window)]; }
+  SPTILE_HOST_DEVICE std::int64_t end(std::int64_t window) const {
+    const std::int64_t row = windows.end(window);
+    return row_ptr[row < rows ? row : rows];
+  }
+  [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t rounds(std::int64_t window) const {
+    return begin(window) == end(window) ? 0 : (cols + kRoundColumns - 1) / kRoundColumns;
+  }
+
+  SPTILE_HOST_DEVICE void operator()(Phase<0>, const BlockPlace& at, Shared& shared) const {
+    for (int g = at.thread; g < groups(at.round); g += kThreads) shared.groups[g] = {};
+  }
+  SPTILE_HOST_DEVICE void operator()(Phase<1>, const BlockPlace& at, Shared& shared) const {
+    visit(at, [&](std::int64_t, std::uint32_t column) {
+      atomic_or(&shared.groups[column / kGroupColumns].bits[column % kGroupColumns / 32], 1u << column % 32);
+    });
+  }
+  SPTILE_HOST_DEVICE void operator()(Phase<2>, const BlockPlace& at, Shared& shared) const {
+    std::uint32_t count = 0;
+    for (int g = first_group(at), end = first_group(at, 1); g < end; ++g)
+      for (const std::uint32_t bits : shared.groups[g].bits)
+        count += static_cast<std::uint32_t>(count_bits(bits));
+    shared.of_thread[at.thread] = count;
+  }
+  SPTILE_HOST_DEVICE void operator()(Phase<3>, const BlockPlace& at, Shared& shared) const {
+    if (at.thread >= kThreads / kTogether) return;
+    std::uint32_t count = 0;
+    for (int i = 0; i < kTogether; ++i) count += shared.of_thread[kTogether * at.thread + i];
+    shared.of_threads[at.thread] = count;
+  }
+  SPTILE_HOST_DEVICE void operator()(Phase<4>, const BlockPlace& at, Shared& shared) const {
+    std::uint32_t number = at.round == 0 ? 0 : shared.in_front[at.round % 2];
+    for (int i = 0; i < at.thread / kTogether; ++i) number += shared.of_threads[i];
+    for (int i = at.thread / kTogether * kTogether; i < at.thread; ++i) number += shared.of_thread[i];
+    const std::int64_t first_id = begin(at.block);
+    for (int g = first_group(at), end = first_group(at, 1); g < end; ++g) {
+      shared.before[g] = number;
+      auto column = static_cast<std::int32_t>(at.round * kRoundColumns + std::int64_t{kGroupColumns} * g);
+      for (std::uint32_t bits : shared.groups[g].bits) {
+        for (; bits != 0; bits &= bits - 1)
+          id[first_id + number++] = column + count_bits((bits & (~bits + 1)) - 1);
+        column += 32;
+      }
+    }
+    if (at.thread == kThreads - 1) columns[at.block] = shared.in_front[(at.round + 1) % 2] = number;
+  }
+  SPTILE_HOST_DEVICE void operator()(Phase<5>, const BlockPlace& at, Shared& shared) const {
+    visit(at, [&](std::int64_t entry, std::uint32_t column) {
+      const std::uint32_t g = column / kGroupColumns, word = column % kGroupColumns / 32;
+      const Group group = shared.groups[g];
+      std::uint32_t number = shared.before[g];
+      for (std::uint32_t w = 0; w < kGroupColumns / 32; ++w) {
+        const std::uint32_t in_front = w < word ? ~0u : w == word ? (1u << column % 32) - 1 : 0u;
+        number += static_cast<std::uint32_t>(count_bits(group.bits[w] & in_front));
+      }
+      place[entry] = number;
+    });
+  }
+
+ private:
+  /// Groups of columns of a round.
+  [[nodiscard]] SPTILE_HOST_DEVICE int groups(std::int64_t round) const {
+    const std::int64_t left = cols - round * kRoundColumns;
+    return static_cast<int>(((left < kRoundColumns ? left : kRoundColumns) + kGroupColumns - 1) /
+                            kGroupColumns);
+  }
+  /// Threads count groups that stand together; after: that of a thread further on.
+  [[nodiscard]] SPTILE_HOST_DEVICE int first_group(const BlockPlace& at, int after = 0) const {
+    const int all = groups(at.round), first = (all + kThreads - 1) / kThreads * (at.thread + after);
+    return first < all ? first : all;
+  }
+  /// Calls f(entry, column of the round) for entries with a column of the round.
+  template <class F>
+  SPTILE_HOST_DEVICE void visit(const BlockPlace& at, const F& f) const {
+    const std::int64_t first = at.round * kRoundColumns;
+    for (std::int64_t i = begin(at.block) + at.thread, to = end(at.block); i < to; i += kThreads) {
+      const std::int64_t column = col_idx[i] - first;
+      if (column >= 0 && column < kRoundColumns) f(i, static_cast<std::uint32_t>(column));
+    }
+  }
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,53 @@
+// The rows of entries, for steps that look at the entries of a CSR matrix in their order.
+#pragma once
+
+#include "runtime/cuda/convert/bits.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Steps look at four entries each, so that a row is searched once for them.
+struct CsrRows {
+  static constexpr std::int64_t kEntries = 4, kLanes = 32;
+
+  const std::int64_t* row_ptr;
+  std::int64_t rows, entries;
+
+  /// Steps of visit and of visit_apart.
+  [[nodiscard]] std::int64_t steps() const { return (entries + kEntries - 1) / kEntries; }
+  [[nodiscard]] std::int64_t steps_apart() const {
+    return (entries + kEntries * kLanes - 1) / (kEntries * kLanes) * kLanes;
+  }
+  /// Calls f(entry, row) for entries that stand together.
+  template <class F>
+  SPTILE_HOST_DEVICE void visit(std::int64_t step, const F& f) const {
+    visit(kEntries * step, 1, f);
+  }
+  /// The same for entries that are 32 apart: neighbouring steps look at neighbouring entries.
+  template <class F>
+  SPTILE_HOST_DEVICE void visit_apart(std::int64_t step, const F& f) const {
+    visit(kEntries * kLanes * (step / kLanes) + step % kLanes, kLanes, f);
+  }
+  /// The first entry of a row with at least this column; the end of the row when there is none.
+  SPTILE_HOST_DEVICE std::int64_t find(const std::int32_t* col_idx, std::int64_t row,
+                                       std::int32_t column) const {
+    const std::int64_t begin = row_ptr[row];
+    return begin + lower_bound(col_idx + begin, row_ptr[row + 1] - begin, column);
+  }
+  SPTILE_HOST_DEVICE bool has(const std::int32_t* col_idx, std::int64_t row, std::int32_t column) const {
+    const std::int64_t found = find(col_idx, row, column);
+    return found < row_ptr[row + 1] && col_idx[found] == column;
+  }
+
+ private:
+  template <class F>
+  SPTILE_HOST_DEVICE void visit(std::int64_t first, std::int64_t apart, const F& f) const {
+    if (first >= entries) return;
+    std::int64_t row = last_at_most(row_ptr, rows, first);
+    for (std::int64_t i = first; i < first + kEntries * apart && i < entries; i += apart) {
+      if (i >= row_ptr[row + 1]) row += last_at_most(row_ptr + row, rows - row, i);
+      f(i, row);
+    }
+  }
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,54 @@
+// Memory that the steps of a stream work in, given back in the order of the stream.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <utility>
+
+#include "runtime/cuda/device_buffer.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Allocates on the current device, which must still be current when the memory goes; the stream must live as
+/// long. The memory is from the device's current pool (the application decides by its release threshold how
+/// much of it stays there for later); without pools, plain device memory that goes when the stream has
+/// nothing left to do.
+class WorkMemory {
+ public:
+  explicit WorkMemory(cudaStream_t stream) : stream_(stream) {
+    int device = 0, pools = 0;
+    pools_ = cudaGetDevice(&device) == cudaSuccess &&
+             cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device) == cudaSuccess &&
+             pools != 0;
+  }
+
+  /// For steps that are enqueued from now on. Errc::device as DeviceBuffer::allocate.
+  [[nodiscard]] Result<std::shared_ptr<std::byte>> allocate(std::size_t bytes, const char* what) const {
+    if (bytes == 0) return std::shared_ptr<std::byte>();
+    return pools_ ? from_pool(bytes, what) : plain(bytes, what);
+  }
+
+ private:
+  [[nodiscard]] Result<std::shared_ptr<std::byte>> from_pool(std::size_t bytes, const char* what) const {
+    void* data = nullptr;
+    if (const cudaError_t code = cudaMallocAsync(&data, bytes, stream_); code != cudaSuccess)
+      return no_memory(code, bytes, what);
+    return std::shared_ptr<std::byte>(static_cast<std::byte*>(data),
+                                      [stream = stream_](std::byte* x) { cudaFreeAsync(x, stream); });
+  }
+  [[nodiscard]] Result<std::shared_ptr<std::byte>> plain(std::size_t bytes, const char* what) const {
+    auto buffer = DeviceBuffer::allocate(bytes, what);
+    if (!buffer) return tl::unexpected(buffer.error());
+    std::byte* const data = buffer->data();
+    return std::shared_ptr<std::byte>(
+        data, [stream = stream_, owner = std::make_shared<DeviceBuffer>(std::move(*buffer))](std::byte*) {
+          cudaStreamSynchronize(stream);
+        });
+  }
+
+  cudaStream_t stream_;
+  bool pools_ = false;
+};
+
+}  // namespace sptile::runtime::cuda

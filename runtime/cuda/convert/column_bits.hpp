@@ -1,6 +1,7 @@
 // Numbers the distinct columns of every window by a bit for each column, in the shared memory of a block.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 #include "runtime/cuda/convert/bits.hpp"
@@ -17,7 +18,12 @@ struct BlockPlace {
   int thread;
 };
 
-/// A block numbers the columns of a window, so many columns of the matrix in each round. Reads the columns of
+/// The columns that a window may have; begin is a multiple of 128.
+struct ColumnRange {
+  std::int32_t begin = 0, end = 0;
+};
+
+/// A block numbers the columns of a window, so many columns of its range in each round. Reads the columns of
 /// the entries twice in each round, writes 4 bytes per entry and 4 per column.
 template <class Windows>
 struct NumberByBits {
@@ -38,24 +44,38 @@ struct NumberByBits {
 
   const std::int64_t* row_ptr;
   const std::int32_t* col_idx;
-  std::int64_t rows, cols;
+  std::int64_t rows;
   Windows windows;
+  ColumnRange* ranges;     ///< of the windows
   std::uint32_t* place;    ///< see Columns
   std::int32_t* id;        ///< see Columns
   std::uint32_t* columns;  ///< of each window; those of windows without entries are left alone
 
-  static std::int64_t rounds_of(std::int64_t cols) { return (cols + kRoundColumns - 1) / kRoundColumns; }
   SPTILE_HOST_DEVICE std::int64_t begin(std::int64_t window) const { return row_ptr[windows.begin(window)]; }
   SPTILE_HOST_DEVICE std::int64_t end(std::int64_t window) const {
     const std::int64_t row = windows.end(window);
     return row_ptr[row < rows ? row : rows];
   }
   [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t rounds(std::int64_t window) const {
-    return begin(window) == end(window) ? 0 : (cols + kRoundColumns - 1) / kRoundColumns;
+    const ColumnRange range = ranges[window];
+    return (std::int64_t{range.end} - range.begin + kRoundColumns - 1) / kRoundColumns;
+  }
+  /// Looks for the columns of a window at the ends of its rows.
+  SPTILE_HOST_DEVICE void find_range(std::int64_t window) const {
+    ColumnRange range{INT32_MAX, 0};
+    const std::int64_t end = windows.end(window) < rows ? windows.end(window) : rows;
+    for (std::int64_t r = windows.begin(window); r < end; ++r) {
+      if (row_ptr[r] == row_ptr[r + 1]) continue;
+      const std::int32_t first = col_idx[row_ptr[r]], last = col_idx[row_ptr[r + 1] - 1];
+      if (first < range.begin) range.begin = first;
+      if (last >= range.end) range.end = last + 1;
+    }
+    range.begin = range.end == 0 ? 0 : range.begin / kGroupColumns * kGroupColumns;
+    ranges[window] = range;
   }
 
   SPTILE_HOST_DEVICE void operator()(Phase<0>, const BlockPlace& at, Shared& shared) const {
-    for (int g = at.thread; g < groups(at.round); g += kThreads) shared.groups[g] = {};
+    for (int g = at.thread, end = groups(at); g < end; g += kThreads) shared.groups[g] = {};
   }
   SPTILE_HOST_DEVICE void operator()(Phase<1>, const BlockPlace& at, Shared& shared) const {
     visit(at, [&](std::int64_t, std::uint32_t column) {
@@ -82,7 +102,7 @@ struct NumberByBits {
     const std::int64_t first_id = begin(at.block);
     for (int g = first_group(at), end = first_group(at, 1); g < end; ++g) {
       shared.before[g] = number;
-      auto column = static_cast<std::int32_t>(at.round * kRoundColumns + std::int64_t{kGroupColumns} * g);
+      auto column = static_cast<std::int32_t>(first_column(at) + std::int64_t{kGroupColumns} * g);
       for (std::uint32_t bits : shared.groups[g].bits) {
         for (; bits != 0; bits &= bits - 1)
           id[first_id + number++] = column + count_bits((bits & (~bits + 1)) - 1);
@@ -105,21 +125,24 @@ struct NumberByBits {
   }
 
  private:
+  [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t first_column(const BlockPlace& at) const {
+    return ranges[at.block].begin + at.round * kRoundColumns;
+  }
   /// Groups of columns of a round.
-  [[nodiscard]] SPTILE_HOST_DEVICE int groups(std::int64_t round) const {
-    const std::int64_t left = cols - round * kRoundColumns;
+  [[nodiscard]] SPTILE_HOST_DEVICE int groups(const BlockPlace& at) const {
+    const std::int64_t left = ranges[at.block].end - first_column(at);
     return static_cast<int>(((left < kRoundColumns ? left : kRoundColumns) + kGroupColumns - 1) /
                             kGroupColumns);
   }
   /// Threads count groups that stand together; after: that of a thread further on.
   [[nodiscard]] SPTILE_HOST_DEVICE int first_group(const BlockPlace& at, int after = 0) const {
-    const int all = groups(at.round), first = (all + kThreads - 1) / kThreads * (at.thread + after);
+    const int all = groups(at), first = (all + kThreads - 1) / kThreads * (at.thread + after);
     return first < all ? first : all;
   }
   /// Calls f(entry, column of the round) for entries with a column of the round.
   template <class F>
   SPTILE_HOST_DEVICE void visit(const BlockPlace& at, const F& f) const {
-    const std::int64_t first = at.round * kRoundColumns;
+    const std::int64_t first = first_column(at);
     for (std::int64_t i = begin(at.block) + at.thread, to = end(at.block); i < to; i += kThreads) {
       const std::int64_t column = col_idx[i] - first;
       if (column >= 0 && column < kRoundColumns) f(i, static_cast<std::uint32_t>(column));

@@ -44,29 +44,40 @@ struct Columns {
   }
 };
 
+/// Of all windows.
+struct WindowSizes {
+  std::uint64_t rounds = 0;     ///< of NumberByBits
+  std::uint32_t too_large = 0;  ///< 1: there is a window that is too large for one block
+};
+
 struct ColumnsRoom {
   std::uint32_t* place_of = nullptr;
   std::int32_t* ids = nullptr;
   std::uint32_t* first = nullptr;
-  std::uint32_t* too_large = nullptr;
+  ColumnRange* ranges = nullptr;
+  WindowSizes* sizes = nullptr;
 
   void place(Arena& arena, std::int64_t entries, std::int64_t windows) {
     arena.take(place_of, entries);
     arena.take(ids, entries);
     arena.take(first, windows + 1);
-    arena.take(too_large, 1);
+    arena.take(ranges, windows);
+    arena.take(sizes, 1);
   }
 };
 
-/// Notes whether a window has too many entries for one block.
+/// Finds the ranges of windows, and adds up their sizes.
 template <class Windows>
-struct FindLargeWindows {
+struct MeasureWindows {
   NumberByBits<Windows> step;
-  std::int64_t most;
-  std::uint32_t* found;
+  std::int64_t most;  ///< entries of all rounds that one block may look at
+  WindowSizes* sizes;
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
-    if (step.end(window) - step.begin(window) > most) atomic_or(found, 1);
+    step.find_range(window);
+    const std::int64_t rounds = step.rounds(window);
+    atomic_add(&sizes->rounds, static_cast<std::uint64_t>(rounds));
+    if (rounds * (step.end(window) - step.begin(window)) > most) atomic_or(&sizes->too_large, 1);
   }
 };
 
@@ -79,15 +90,15 @@ void number_by_bits(Run& run, const NumberByBits<Windows>& step, std::int64_t wi
   run.sum(step.columns, windows + 1);
 }
 
-/// Whether a window has more than so many entries; waits.
+/// What number_by_bits would do; finds the ranges, and waits.
 template <class Run, class Windows>
-bool has_large_window(Run& run, const NumberByBits<Windows>& step, std::int64_t windows, std::int64_t most,
-                      std::uint32_t* room) {
-  std::uint32_t found = 0;
-  run.clear(room, sizeof found);
-  run.each(windows, FindLargeWindows<Windows>{step, most, room});
-  run.fetch(&found, room, 1);
-  return found != 0;
+WindowSizes measure_windows(Run& run, const NumberByBits<Windows>& step, std::int64_t windows,
+                            std::int64_t most, WindowSizes* room) {
+  WindowSizes sizes;
+  run.clear(room, sizeof *room);
+  run.each(windows, MeasureWindows<Windows>{step, most, room});
+  run.fetch(&sizes, room, 1);
+  return sizes;
 }
 
 /// Numbers the columns of the windows of a good matrix. entries: in rows that are in a window.
@@ -97,15 +108,14 @@ Result<Columns<Windows>> find_columns(Run& run, const DeviceCsr& csr, const Wind
   // A round costs a block as much as another way costs this number of entries. kMostEntries of a window in
   // one block take a millisecond. Windows of more than 2^kRankBits rows are too high to search in every row.
   constexpr std::int64_t kRoundEntries = 64, kMostEntries = 1 << 20, kRankBits = 4;
-  using Bits = NumberByBits<Windows>;
-  const Bits bits{csr.row_ptr, csr.col_idx, csr.rows, csr.cols, of_row, room.place_of, room.ids, room.first};
-  const std::int64_t rounds = Bits::rounds_of(csr.cols);
-  const bool sparse = rounds * windows * kRoundEntries > entries;
+  const NumberByBits<Windows> bits{csr.row_ptr, csr.col_idx,   csr.rows, of_row,
+                                   room.ranges, room.place_of, room.ids, room.first};
+  const WindowSizes sizes = measure_windows(run, bits, windows, kMostEntries, room.sizes);
+  const bool sparse = static_cast<std::int64_t>(sizes.rounds) * kRoundEntries > entries;
   Status status;
   if (sparse && of_row.row_bits() <= kRankBits)
     status = number_by_rank(run, csr, of_row, windows, room.place_of, room.ids, room.first);
-  else if (sparse ||
-           (entries > 0 && has_large_window(run, bits, windows, kMostEntries / rounds, room.too_large)))
+  else if (sparse || sizes.too_large != 0)
     status = number_by_sort(run, csr, of_row, windows, entries, room.place_of, room.ids, room.first);
   else
     number_by_bits(run, bits, windows);

@@ -60,11 +60,13 @@ struct GappedWindows {
 template <class Windows>
 FoundColumns by_bits(const formats::Csr& a, const Windows& of_row, std::int64_t windows, HostRun& run) {
   FoundColumns found(a, windows);
-  runtime::cuda::number_by_bits(
-      run,
-      runtime::cuda::NumberByBits<Windows>{a.row_ptr.data(), a.col_idx.data(), a.rows, a.cols, of_row,
-                                           found.place.data(), found.ids.data(), found.first.data()},
-      windows);
+  std::vector<runtime::cuda::ColumnRange> ranges(static_cast<std::size_t>(windows));
+  const runtime::cuda::NumberByBits<Windows> bits{
+      a.row_ptr.data(), a.col_idx.data(),   a.rows,           of_row,
+      ranges.data(),    found.place.data(), found.ids.data(), found.first.data()};
+  runtime::cuda::WindowSizes room;
+  measure_windows(run, bits, windows, 1 << 20, &room);
+  runtime::cuda::number_by_bits(run, bits, windows);
   return found;
 }
 

@@ -73,6 +73,23 @@ Precision cpu_precision(DType dense);
 const cuda::DeviceKernel* find_instance(const Kernel& kernel, DType values, const PlanOptions& options,
                                         const cuda::DeviceInfo& device);
 
+/// What decides which kernel can run, of an operation and its matrix.
+struct Multiplicand {
+  std::string_view op, format;
+  DType values = DType::none;
+};
+
+/// A kernel for CUDA and its instance.
+struct KernelChoice {
+  const Kernel* kernel = nullptr;
+  const cuda::DeviceKernel* instance = nullptr;
+};
+
+/// Finds the best one of those that options allow. Errc::unsupported, or Errc::usage for a named kernel, with
+/// what there is.
+Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& options,
+                                   const cuda::DeviceInfo& device);
+
 /// Chooses the CUDA kernel for a checked matrix, divides its work and uploads both, or the work alone when
 /// the matrix is there.
 Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device, const DeviceMatrix& on_device);

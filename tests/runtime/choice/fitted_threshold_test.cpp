@@ -2,6 +2,7 @@
 #include "runtime/choice/fitted_threshold.hpp"
 
 #include <doctest/doctest.h>
+#include <stdlib.h>
 
 #include <string>
 

@@ -28,7 +28,7 @@ TEST_CASE("tall takes a height, and converts to it") {
   for (std::int32_t r = 0; r <= 200; ++r) a.row_ptr[r] = r;
   for (std::int32_t r = 0; r < 200; ++r) a.col_idx[r] = r;
   const auto windows = [&](std::size_t choice) {
-    const auto data = convert_to((*list)[choice], a.view(), nullptr);
+    const auto data = (*list)[choice].conversion()(a.view(), nullptr);
     REQUIRE(data.has_value());
     return data->arrays.front().view().size - 1;  // window_row
   };
@@ -44,7 +44,7 @@ TEST_CASE("libra_spmm takes a threshold, and converts with it") {
   const std::vector<std::int32_t> columns{0, 1, 0};
   const formats::CsrView a{2, 2, row_ptr, columns, {}};
   const auto tiles = [&](std::size_t choice) {
-    const auto data = convert_to((*list)[choice], a, nullptr);
+    const auto data = (*list)[choice].conversion()(a, nullptr);
     REQUIRE(data.has_value());
     return data->layout->tc_blocks(data->view());
   };
@@ -60,7 +60,7 @@ TEST_CASE("libra_sddmm takes a threshold up to the entries of a block, repeated 
   const std::vector<std::int32_t> columns{0, 1, 0};
   const formats::CsrView a{2, 2, row_ptr, columns, {}};
   for (const std::size_t i : {0, 1}) {
-    const auto data = convert_to((*list)[i], a, nullptr);
+    const auto data = (*list)[i].conversion()(a, nullptr);
     REQUIRE(data.has_value());
     CHECK(data->layout->tc_blocks(data->view()) == (i == 0 ? 2 : 0));
   }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "formats/layout/registry.hpp"
+#include "tests/profile_file.hpp"
 
 using namespace sptile;
 using namespace sptile::tools;
@@ -64,6 +65,47 @@ TEST_CASE("libra_sddmm takes a threshold up to the entries of a block, repeated 
     REQUIRE(data.has_value());
     CHECK(data->layout->tc_blocks(data->view()) == (i == 0 ? 2 : 0));
   }
+}
+
+TEST_CASE("auto takes the threshold that is found, and says where") {
+  std::vector<std::string> asked;
+  const auto list =
+      parse_formats("libra_spmm:auto,libra_sddmm:auto,libra_spmm:4", [&](std::string_view format) {
+        asked.emplace_back(format);
+        return FoundThreshold{4, "a test"};
+      });
+  REQUIRE(list.has_value());
+  CHECK(asked == std::vector<std::string>{"libra_spmm", "libra_sddmm"});
+  REQUIRE(list->size() == 2);  // libra_spmm:4 is there already
+  CHECK((*list)[0].label == "libra_spmm:4");
+  CHECK((*list)[0].is_threshold);
+  CHECK((*list)[0].why == "a test");
+  CHECK((*list)[1].label == "libra_sddmm:4");
+  CHECK((*list)[1].parameter == 4);
+  const auto none = parse_formats("libra_spmm:auto", [](std::string_view) -> Result<FoundThreshold> {
+    return fail(Errc::unsupported, "no profile");
+  });
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().code == Errc::unsupported);
+  CHECK(parse_formats("libra_spmm:auto").error().message ==
+        "libra_spmm takes a threshold of 1 to 9, not 'auto'");
+}
+
+TEST_CASE("thresholds are found in the profile, for 16-bit values those of fp16") {
+  const test::ProfileFile profile(
+      "number cuda.libra_spmm.mma tf32 threshold_128 2\n"
+      "number cuda.libra_spmm.mma fp16 threshold_128 3\n");
+  for (const auto& [values, threshold] :
+       {std::pair{DType::f32, 2}, {DType::f64, 2}, {DType::f16, 3}, {DType::bf16, 3}, {DType::none, 2}}) {
+    const auto found = profile_threshold("libra_spmm", values);
+    REQUIRE_MESSAGE(found.has_value(), found.error().text());
+    CHECK(found->value == threshold);
+    CHECK(found->why.starts_with("threshold_128, "));
+  }
+  const auto none = profile_threshold("libra_sddmm", DType::f32);
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().code == Errc::unsupported);
+  CHECK(none.error().message.find("sptile calibrate") != std::string::npos);
 }
 
 TEST_CASE("unknown formats and parameters are refused") {

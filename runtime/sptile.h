@@ -233,7 +233,7 @@ sptile_status sptile_plan_sddmm_csr(int64_t rows, int64_t cols, const int64_t* r
 
 /* Plans for a CSR matrix in the memory of CUDA device options->ordinal, as sptile_plan_from_device_csr. Its
  * results go with sptile_plan_refresh_packed into a refreshable plan that sptile_plan_from_device_csr makes
- * of the same matrix and format. */
+ * of the same matrix with the same value_dtype and format. */
 sptile_status sptile_plan_sddmm_from_device_csr(int64_t rows, int64_t cols, int64_t nnz,
                                                 const int64_t* row_ptr, const int32_t* col_idx,
                                                 const void* values, sptile_dtype value_dtype,

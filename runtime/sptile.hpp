@@ -179,7 +179,7 @@ class Plan {
   }
 
   /// Plans sampled dot products for a matrix in device memory, as from_device. What sample_stream writes goes
-  /// into a refreshable plan that from_device makes of the same matrix and format.
+  /// into a refreshable plan that from_device makes of the same matrix, type of values and format.
   [[nodiscard]] static Plan sddmm_from_device(const CsrMatrix& a, const std::string& format,
                                               const PlanOptions& options) {
     return Plan(sptile_plan_sddmm_from_device_csr, a, format, options);

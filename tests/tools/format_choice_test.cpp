@@ -121,11 +121,11 @@ TEST_CASE("unknown formats and parameters are refused") {
       {"csr:64", "there is no format 'csr:64'"},
       {"csr,", "there is no format ''"},
       {"", "there is no format ''"}};
-  for (const auto& [name, message] : kRefused) {
-    CAPTURE(name);
-    const auto list = parse_formats(name);
+  for (const auto& refused : kRefused) {
+    CAPTURE(refused.first);
+    const auto list = parse_formats(refused.first);
     REQUIRE_FALSE(list.has_value());
     CHECK(list.error().code == Errc::usage);
-    CHECK(list.error().message.starts_with(message));
+    CHECK(list.error().message.starts_with(refused.second));
   }
 }

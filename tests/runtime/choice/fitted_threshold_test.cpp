@@ -44,16 +44,15 @@ constexpr const char* kNumbers =
 }  // namespace
 
 TEST_CASE("fitted threshold: that of the nearest number of columns, of equals the fewer") {
-  for (const auto& [n, threshold] : {std::pair<std::int64_t, int>{1, 2},
-                                     {32, 2},
-                                     {64, 2},
-                                     {65, 4},
-                                     {128, 4},
-                                     {256, 4},
-                                     {257, 7},
-                                     {std::int64_t{1} << 40, 7}}) {
-    CAPTURE(n);
-    CHECK(found(kNumbers, product(Precision::tf32, n)) == threshold);
+  struct Nearest {
+    std::int64_t n;
+    int threshold;
+  };
+  constexpr Nearest kNearest[] = {{1, 2},   {32, 2},  {64, 2},  {65, 4},
+                                  {128, 4}, {256, 4}, {257, 7}, {std::int64_t{1} << 40, 7}};
+  for (const Nearest& one : kNearest) {
+    CAPTURE(one.n);
+    CHECK(found(kNumbers, product(Precision::tf32, one.n)) == one.threshold);
   }
   const auto fitted = runtime::fitted_threshold(profile_with(kNumbers), product(Precision::tf32, 60));
   REQUIRE((fitted && *fitted));

@@ -82,11 +82,15 @@ Result<cuda::ConvertParameters> choose_parameters(std::string_view op, const for
 
 Result<std::shared_ptr<ProductPlan>> plan_from_device(std::string_view op, const DeviceCsr& csr,
                                                       std::string_view format, const PlanOptions& options) {
-  if (options.device != Device::cuda || options.device_ordinal != csr.ordinal)
+  if (options.device != Device::cuda)
+    return fail(Errc::usage,
+                "plan: the matrix is in the memory of a CUDA device; plan for CUDA, not the CPU");
+  if (options.device_ordinal != csr.ordinal)
     return fail(Errc::usage, "plan: the matrix is on CUDA device " + std::to_string(csr.ordinal) +
                                  "; plan for that device");
   const auto device = check_options(options);
   if (!device) return tl::unexpected(device.error());
+  if (Status s = check_extent(csr.rows, csr.cols, options); !s) return tl::unexpected(s.error());
   const formats::FormatLayout* layout = formats::find_layout(format);
   if (layout == nullptr)
     return fail(Errc::usage,

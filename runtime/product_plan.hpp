@@ -46,6 +46,10 @@ Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const Pla
 /// Verifies options and finds the device that they name; none for the CPU.
 Result<cuda::DeviceInfo> check_options(const PlanOptions& options);
 
+/// Errc::unsupported when dense operands of a matrix cannot be addressed: offsets are counted in 64-bit
+/// bytes, and leading dimensions are checked again by run.
+Status check_extent(std::int64_t rows, std::int64_t cols, const PlanOptions& options);
+
 /// Verifies before a run that a row-major operand of so many rows is there and can be addressed.
 Status check_operand(const ProductPlan& plan, const char* name, const void* data, std::int64_t stride,
                      std::int64_t rows);

@@ -15,22 +15,10 @@
 namespace sptile::runtime {
 namespace {
 
-Status give_plan(Result<std::shared_ptr<ProductPlan>> plan, sptile_plan** out) {
-  if (!plan) return tl::unexpected(plan.error());
-  *out = new sptile_plan{std::move(*plan)};
-  return {};
-}
-
 /// The formats that the caller names; null: all.
 Result<std::vector<PlanMatrix>> named_matrices(const sptile_bundle* handle, const char* formats) {
   return matrices_of(handle->bundle, formats == nullptr ? std::string_view() : std::string_view(formats));
 }
-
-/// An operation as the planning functions know it.
-struct PlanCall {
-  const char* name;
-  std::string_view op;
-};
 
 Status plan_bundle(const PlanCall& call, const sptile_bundle* handle, const char* format,
                    const sptile_plan_options* from, sptile_plan** out) {
@@ -99,19 +87,13 @@ Result<PlanMatrix> borrow_csr(const char* call, std::int64_t rows, std::int64_t 
   if (nnz < 0 || nnz > std::int64_t{1} << 60)
     return fail(Errc::bad_input, "row_ptr[rows] = " + std::to_string(nnz) + " is no number of entries");
   if (col_idx == nullptr && nnz > 0) return null_argument(call, "col_idx");
-  formats::CsrView csr{rows,
-                       cols,
-                       {row_ptr, static_cast<std::size_t>(rows) + 1},
-                       {col_idx, static_cast<std::size_t>(nnz)},
-                       {}};
-  if (dtype != SPTILE_NONE) {
-    const Result<DType> type = value_type(dtype, "value_dtype");
-    if (!type) return tl::unexpected(type.error());
-    if (values == nullptr && nnz > 0) return null_argument(call, "values");
-    csr.values = ArrayView(*type, values, nnz);
-  } else if (values != nullptr) {
-    return fail(Errc::usage, "values are given but value_dtype is SPTILE_NONE");
-  }
+  const Result<DType> type = matrix_value_type(call, values, dtype, nnz);
+  if (!type) return tl::unexpected(type.error());
+  const formats::CsrView csr{rows,
+                             cols,
+                             {row_ptr, static_cast<std::size_t>(rows) + 1},
+                             {col_idx, static_cast<std::size_t>(nnz)},
+                             *type == DType::none ? ArrayView() : ArrayView(*type, values, nnz)};
   return PlanMatrix{formats::as_format(csr), {}, {}, nullptr};
 }
 

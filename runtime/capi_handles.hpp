@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "runtime/bundle.hpp"
 #include "runtime/spmm.hpp"
@@ -13,3 +14,20 @@ struct sptile_bundle {
 struct sptile_plan {
   std::shared_ptr<sptile::runtime::ProductPlan> plan;
 };
+
+namespace sptile::runtime {
+
+/// A planning function: its name, for messages, and its operation.
+struct PlanCall {
+  const char* name;
+  std::string_view op;
+};
+
+/// Hands a new plan out.
+inline Status give_plan(Result<std::shared_ptr<ProductPlan>> plan, sptile_plan** out) {
+  if (!plan) return tl::unexpected(plan.error());
+  *out = new sptile_plan{std::move(*plan)};
+  return {};
+}
+
+}  // namespace sptile::runtime

@@ -42,6 +42,15 @@ Result<DType> value_type(std::int64_t code, const char* what) {
                                " is no element type; use SPTILE_F16, SPTILE_BF16, SPTILE_F32 or SPTILE_F64");
 }
 
+Result<DType> matrix_value_type(const char* call, const void* values, sptile_dtype code, std::int64_t nnz) {
+  if (code == SPTILE_NONE) {
+    if (values == nullptr) return DType::none;
+    return fail(Errc::usage, std::string(call) + ": values are given but value_dtype is SPTILE_NONE");
+  }
+  if (values == nullptr && nnz > 0) return null_argument(call, "values");
+  return value_type(code, "value_dtype");
+}
+
 Result<PlanOptions> convert_options(const sptile_spmm_options* from) {
   sptile_spmm_options given;
   if (Status s = read_options(from, given); !s) return tl::unexpected(s.error());

@@ -13,6 +13,10 @@ namespace sptile::runtime {
 /// Finds the value type with this code; `what` names the argument in the message.
 Result<DType> value_type(std::int64_t code, const char* what);
 
+/// Finds the type of the values of a matrix in memory, none for SPTILE_NONE; verifies that values are given
+/// where the type and nnz ask for them, and only there. `call` names the function in messages.
+Result<DType> matrix_value_type(const char* call, const void* values, sptile_dtype code, std::int64_t nnz);
+
 /// Both directions of the precisions of the C interface, which count from 1 in the order of ours.
 constexpr Precision precision_of(int code) { return static_cast<Precision>(code - SPTILE_FP32); }
 constexpr sptile_precision code_of(Precision precision) {

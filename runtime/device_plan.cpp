@@ -33,11 +33,6 @@ bool fits(const DeviceKernel& row, DType values, const PlanOptions& options, con
          (!options.precision || row.dense != DType::f32 || serves(row.precision, *options.precision));
 }
 
-bool is_candidate(const Kernel& kernel, const ProductPlan& plan) {
-  return kernel.op == plan.op && kernel.device == Device::cuda &&
-         kernel.format == plan.matrix.format.layout->name && is_wanted(kernel, plan.options.kernel);
-}
-
 std::string describe(const DeviceKernel& row) {
   const std::string values = row.any_values              ? "any"
                              : row.values == DType::none ? "pattern"
@@ -47,18 +42,16 @@ std::string describe(const DeviceKernel& row) {
 }
 
 /// Says what was asked for and what would have been there.
-tl::unexpected<Error> no_kernel(const ProductPlan& plan, const DeviceInfo& device) {
-  const PlanOptions& options = plan.options;
-  const std::string_view format = plan.matrix.format.layout->name;
+tl::unexpected<Error> no_kernel(const Multiplicand& a, const PlanOptions& options, const DeviceInfo& device) {
   std::string choices;
   for (const Kernel& kernel : kernels())
     for (const DeviceKernel& row : cuda::device_kernels())
-      if (kernel.op == plan.op && kernel.format == format && row.kernel == kernel.name)
+      if (kernel.op == a.op && kernel.format == a.format && row.kernel == kernel.name)
         choices += (choices.empty() ? "" : ", ") + describe(row);
-  const std::string values = plan.values == DType::none ? "pattern" : std::string(name_of(plan.values));
+  const std::string values = a.values == DType::none ? "pattern" : std::string(name_of(a.values));
   return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
-              "plan: no kernel " + std::string(options.kernel) + " for " + std::string(plan.op) + " of " +
-                  std::string(format) + ", " + values + " x " + std::string(name_of(options.dense)) +
+              "plan: no kernel " + std::string(options.kernel) + " for " + std::string(a.op) + " of " +
+                  std::string(a.format) + ", " + values + " x " + std::string(name_of(options.dense)) +
                   (options.precision ? ", " + std::string(name_of(*options.precision)) : "") +
                   (options.nonfinite == NonFinite::strict ? ", nonfinite strict" : "") + " on " +
                   device.name + "; there is: " + (choices.empty() ? "none" : choices));
@@ -78,18 +71,25 @@ const DeviceKernel* find_instance(const Kernel& kernel, DType values, const Plan
   return best;
 }
 
-Status plan_on_device(ProductPlan& plan, const DeviceInfo& device, const DeviceMatrix& on_device) {
-  const DeviceKernel* row = nullptr;
+Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& options,
+                                   const DeviceInfo& device) {
+  KernelChoice best;
   for (const Kernel& kernel : kernels())  // the last one is the best
-    if (is_candidate(kernel, plan))
-      if (const DeviceKernel* found = find_instance(kernel, plan.values, plan.options, device)) {
-        row = found;
-        plan.kernel = &kernel;
-      }
-  if (row == nullptr) return no_kernel(plan, device);
-  plan.precision = row->precision;
-  auto made = cuda::make_plan({&plan.matrix, on_device.format, on_device.row_order, row, plan.options.n,
-                               plan.options.refreshable, device});
+    if (is_for(kernel, a.op, a.format, Device::cuda, options.kernel))
+      if (const DeviceKernel* const found = find_instance(kernel, a.values, options, device))
+        best = {&kernel, found};
+  if (best.kernel == nullptr) return no_kernel(a, options, device);
+  return best;
+}
+
+Status plan_on_device(ProductPlan& plan, const DeviceInfo& device, const DeviceMatrix& on_device) {
+  const auto chosen =
+      choose_kernel({plan.op, plan.matrix.format.layout->name, plan.values}, plan.options, device);
+  if (!chosen) return tl::unexpected(chosen.error());
+  plan.kernel = chosen->kernel;
+  plan.precision = chosen->instance->precision;
+  auto made = cuda::make_plan({&plan.matrix, on_device.format, on_device.row_order, chosen->instance,
+                               plan.options.n, plan.options.refreshable, device});
   if (!made) return fail(made.error().code, "plan: " + made.error().message);
   plan.on_device = std::move(*made);
   plan.matrix.row_order = {};  // all that is needed is on the device now

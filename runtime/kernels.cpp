@@ -123,19 +123,29 @@ bool is_wanted(const Kernel& kernel, std::string_view name) {
   return name.empty() ? kernel.deterministic : kernel.name == name;
 }
 
+bool is_for(const Kernel& kernel, std::string_view op, std::string_view format, Device device,
+            std::string_view name) {
+  return kernel.op == op && kernel.format == format && kernel.device == device && is_wanted(kernel, name);
+}
+
 bool available(const Kernel& kernel) {
   if (kernel.device == Device::cuda) return runs_on_a_device(kernel);
   const Isa* isa = find_isa(kernel.isa);
   return isa != nullptr && isa->available();
 }
 
+const Kernel* best_kernel(std::string_view op, std::string_view format, Device device) {
+  const auto is_one = [&](const Kernel& kernel) { return is_for(kernel, op, format, device, {}); };
+  const std::vector<Kernel>& all = all_kernels();
+  const auto last = std::find_if(all.rbegin(), all.rend(), is_one);
+  return last == all.rend() ? nullptr : &*last;
+}
+
 const Kernel* find_kernel(std::string_view op, std::string_view format, Device device,
                           std::string_view name) {
   const Kernel* best = nullptr;
   for (const Kernel& kernel : all_kernels())
-    if (kernel.op == op && kernel.format == format && kernel.device == device && is_wanted(kernel, name) &&
-        available(kernel))
-      best = &kernel;
+    if (is_for(kernel, op, format, device, name) && available(kernel)) best = &kernel;
   return best;
 }
 

@@ -26,8 +26,15 @@ std::span<const Kernel> kernels();
 /// there for those who name them.
 bool is_wanted(const Kernel& kernel, std::string_view name);
 
+/// True when the kernel is one for a combination, and wanted.
+bool is_for(const Kernel& kernel, std::string_view op, std::string_view format, Device device,
+            std::string_view name);
+
 /// True when this machine can run it.
 bool available(const Kernel& kernel);
+
+/// Finds the best kernel for a combination, whatever this machine can run; nullptr when there is none.
+const Kernel* best_kernel(std::string_view op, std::string_view format, Device device);
 
 /// Finds the best available kernel for a combination, or the named one; nullptr when there is none.
 const Kernel* find_kernel(std::string_view op, std::string_view format, Device device,

@@ -27,16 +27,6 @@ Status check_numbers(const PlanOptions& options) {
   return {};
 }
 
-/// Offsets into B and C are counted in 64-bit bytes; leading dimensions are checked again by run.
-Status check_extent(const FormatView& a, const PlanOptions& options) {
-  std::int64_t bytes = 0;
-  const std::int64_t rows = std::max(a.rows, a.cols);
-  if (__builtin_mul_overflow(rows, options.n, &bytes) || __builtin_mul_overflow(bytes, 8, &bytes))
-    return fail(Errc::unsupported, "plan: " + std::to_string(rows) + " rows of n = " +
-                                       std::to_string(options.n) + " columns take more than 2^63 bytes");
-  return {};
-}
-
 Status check_row_order(const PlanMatrix& a, bool trusted) {
   const std::int64_t rows = a.format.rows;
   if (a.row_order.empty()) return {};
@@ -69,7 +59,7 @@ std::string kernel_choices(std::string_view op, const FormatView& a) {
     if (kernel.op == op && kernel.device == Device::cpu && kernel.format == a.layout->name &&
         available(kernel))
       names += (names.empty() ? "" : ", ") + std::string(kernel.name);
-  return names.empty() ? "none on this machine" : names;
+  return names.empty() ? "none" : names;
 }
 
 /// Finds the instance for the types; null when the kernel has none.
@@ -144,7 +134,7 @@ Status plan_on_cpu(ProductPlan& plan) {
     return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
                 "plan: no kernel " + std::string(options.kernel) + " for " + std::string(plan.op) +
                     " with format " + std::string(format.layout->name) +
-                    " on this machine; there is: " + kernel_choices(plan.op, format));
+                    " on the CPU of this machine; there is: " + kernel_choices(plan.op, format));
   plan.run_chunk = find_function(*plan.kernel, plan.values, options.dense);
   if (plan.run_chunk == nullptr) {
     const std::string type = plan.values == DType::none ? "pattern" : std::string(name_of(plan.values));
@@ -192,6 +182,15 @@ std::vector<double> time_chunks(const ProductPlan& plan, const MatrixTask& task,
   return seconds;
 }
 
+Status check_extent(std::int64_t rows, std::int64_t cols, const PlanOptions& options) {
+  std::int64_t bytes = 0;
+  const std::int64_t longest = std::max(rows, cols);
+  if (__builtin_mul_overflow(longest, options.n, &bytes) || __builtin_mul_overflow(bytes, 8, &bytes))
+    return fail(Errc::unsupported, "plan: " + std::to_string(longest) + " rows of n = " +
+                                       std::to_string(options.n) + " columns take more than 2^63 bytes");
+  return {};
+}
+
 Result<cuda::DeviceInfo> check_options(const PlanOptions& options) {
   if (Status s = check_numbers(options); !s) return tl::unexpected(s.error());
   if (options.device == Device::cpu) return cuda::DeviceInfo{};
@@ -206,7 +205,7 @@ namespace {
 Result<std::shared_ptr<ProductPlan>> plan_checked(std::string_view op, const PlanMatrix& a,
                                                   const DeviceMatrix& on_device, const PlanOptions& options,
                                                   const cuda::DeviceInfo& device) {
-  if (Status s = check_extent(a.format, options); !s) return tl::unexpected(s.error());
+  if (Status s = check_extent(a.format.rows, a.format.cols, options); !s) return tl::unexpected(s.error());
   auto plan = std::make_shared<ProductPlan>();
   plan->op = op;
   plan->matrix = a;

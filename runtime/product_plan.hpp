@@ -46,6 +46,10 @@ Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const Pla
 /// Verifies options and finds the device that they name; none for the CPU.
 Result<cuda::DeviceInfo> check_options(const PlanOptions& options);
 
+/// Errc::unsupported when dense operands of a matrix cannot be addressed: offsets are counted in 64-bit
+/// bytes, and leading dimensions are checked again by run.
+Status check_extent(std::int64_t rows, std::int64_t cols, const PlanOptions& options);
+
 /// Verifies before a run that a row-major operand of so many rows is there and can be addressed.
 Status check_operand(const ProductPlan& plan, const char* name, const void* data, std::int64_t stride,
                      std::int64_t rows);
@@ -72,6 +76,23 @@ Precision cpu_precision(DType dense);
 /// or the least exact one that satisfies options.precision. Null when there is none.
 const cuda::DeviceKernel* find_instance(const Kernel& kernel, DType values, const PlanOptions& options,
                                         const cuda::DeviceInfo& device);
+
+/// What decides which kernel can run, of an operation and its matrix.
+struct Multiplicand {
+  std::string_view op, format;
+  DType values = DType::none;
+};
+
+/// A kernel for CUDA and its instance.
+struct KernelChoice {
+  const Kernel* kernel = nullptr;
+  const cuda::DeviceKernel* instance = nullptr;
+};
+
+/// Finds the best one of those that options allow. Errc::unsupported, or Errc::usage for a named kernel, with
+/// what there is.
+Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& options,
+                                   const cuda::DeviceInfo& device);
 
 /// Chooses the CUDA kernel for a checked matrix, divides its work and uploads both, or the work alone when
 /// the matrix is there.

@@ -152,12 +152,13 @@ sptile_status sptile_plan_spmm_csr(int64_t rows, int64_t cols, const int64_t* ro
                                    const void* values, sptile_dtype value_dtype,
                                    const sptile_spmm_options* options, sptile_plan** plan);
 
-/* Plans C = alpha A B + beta C for a CSR matrix in the memory of CUDA device options->ordinal, for example of a
- * framework that has no bundle. It is converted to `format` ("csr", "bittcf", ...) on the device, with the same
- * result as sptile convert. row_ptr has rows + 1 elements, col_idx and values nnz; they are checked there, and
- * may go as soon as this returns. What writes them must be done, or be on the default stream. options->device
- * must be SPTILE_CUDA. At most 2^32 - 1 entries; up to 100 bytes per entry of device memory are needed while
- * it runs. */
+/* Plans C = alpha A B + beta C for a CSR matrix in the memory of CUDA device options->ordinal, for example of
+ * a framework that has no bundle. It is converted to `format` ("csr", "bittcf", ...) on the device, with the
+ * same result as sptile convert; libra_spmm and libra_sddmm with a threshold of the device's profile, where
+ * it has one (SPTILE_PROFILE, see sptile_predict_spmm). row_ptr has rows + 1 elements, col_idx and values
+ * nnz; they are checked there, and may go as soon as this returns. What writes them must be done, or be on
+ * the default stream. options->device must be SPTILE_CUDA. At most 2^32 - 1 entries; up to 100 bytes per
+ * entry of device memory are needed while it runs. */
 sptile_status sptile_plan_from_device_csr(int64_t rows, int64_t cols, int64_t nnz, const int64_t* row_ptr,
                                           const int32_t* col_idx, const void* values,
                                           sptile_dtype value_dtype, const char* format,
@@ -229,6 +230,15 @@ sptile_status sptile_plan_sddmm(const sptile_bundle* bundle, const char* format,
 sptile_status sptile_plan_sddmm_csr(int64_t rows, int64_t cols, const int64_t* row_ptr,
                                     const int32_t* col_idx, const void* values, sptile_dtype value_dtype,
                                     const sptile_plan_options* options, sptile_plan** plan);
+
+/* Plans for a CSR matrix in the memory of CUDA device options->ordinal, as sptile_plan_from_device_csr. Its
+ * results go with sptile_plan_refresh_packed into a refreshable plan that sptile_plan_from_device_csr makes
+ * of the same matrix with the same value_dtype and format. */
+sptile_status sptile_plan_sddmm_from_device_csr(int64_t rows, int64_t cols, int64_t nnz,
+                                                const int64_t* row_ptr, const int32_t* col_idx,
+                                                const void* values, sptile_dtype value_dtype,
+                                                const char* format, const sptile_plan_options* options,
+                                                sptile_plan** plan);
 
 /* Entries of the matrix: the elements of out. */
 sptile_status sptile_plan_entries(const sptile_plan* plan, int64_t* entries);

@@ -173,18 +173,16 @@ class Plan {
   /// Plans for a CSR matrix in the memory of CUDA device options.ordinal: converted to `format` there. The
   /// spans are of device memory, which may go as soon as this returns; what writes it must be done, or be on
   /// the default stream.
-  static Plan from_device(const CsrMatrix& a, const std::string& format, const PlanOptions& options) {
-    if (std::ssize(a.row_ptr) != a.rows + 1) throw Exception(SPTILE_USAGE, "row_ptr needs rows + 1 offsets");
-    if (a.values.type != Type::none && a.values.size != a.col_idx.size())
-      throw Exception(SPTILE_USAGE, "values and col_idx differ in size");
-    const sptile_spmm_options c = detail::to_c(options);
-    Plan plan;
-    detail::check(sptile_plan_from_device_csr(
-        a.rows, a.cols, std::ssize(a.col_idx), a.row_ptr.data(), a.col_idx.data(), a.values.data,
-        static_cast<sptile_dtype>(a.values.type), format.c_str(), &c, plan.handle_.out()));
-    plan.device_ = options.device;
-    plan.read_shape();
-    return plan;
+  [[nodiscard]] static Plan from_device(const CsrMatrix& a, const std::string& format,
+                                        const PlanOptions& options) {
+    return Plan(sptile_plan_from_device_csr, a, format, options);
+  }
+
+  /// Plans sampled dot products for a matrix in device memory, as from_device. What sample_stream writes goes
+  /// into a refreshable plan that from_device makes of the same matrix, type of values and format.
+  [[nodiscard]] static Plan sddmm_from_device(const CsrMatrix& a, const std::string& format,
+                                              const PlanOptions& options) {
+    return Plan(sptile_plan_sddmm_from_device_csr, a, format, options);
   }
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
@@ -294,15 +292,37 @@ class Plan {
   friend class Bundle;
   Plan() = default;
   Plan(decltype(sptile_plan_spmm_csr)* plan, const CsrMatrix& a, const PlanOptions& options) {
-    if (std::ssize(a.row_ptr) != a.rows + 1 || a.row_ptr.empty() || a.row_ptr.back() != std::ssize(a.col_idx))
-      throw Exception(SPTILE_USAGE, "row_ptr needs rows + 1 offsets, the last one the size of col_idx");
-    if (a.values.type != Type::none && a.values.size != a.col_idx.size())
-      throw Exception(SPTILE_USAGE, "values and col_idx differ in size");
+    check_sizes(a);
+    if (a.row_ptr.back() != std::ssize(a.col_idx))
+      throw Exception(SPTILE_USAGE, "row_ptr ends with " + std::to_string(a.row_ptr.back()) +
+                                        ", col_idx has " + std::to_string(a.col_idx.size()) + " elements");
     const sptile_spmm_options c = detail::to_c(options);
     detail::check(plan(a.rows, a.cols, a.row_ptr.data(), a.col_idx.data(), a.values.data,
                        static_cast<sptile_dtype>(a.values.type), &c, handle_.out()));
     device_ = options.device;
     read_shape();
+  }
+
+  Plan(decltype(sptile_plan_from_device_csr)* plan, const CsrMatrix& a, const std::string& format,
+       const PlanOptions& options) {
+    check_sizes(a);
+    const sptile_spmm_options c = detail::to_c(options);
+    detail::check(plan(a.rows, a.cols, std::ssize(a.col_idx), a.row_ptr.data(), a.col_idx.data(),
+                       a.values.data, static_cast<sptile_dtype>(a.values.type), format.c_str(), &c,
+                       handle_.out()));
+    device_ = options.device;
+    read_shape();
+  }
+
+  /// Reads no element: they may be in device memory.
+  static void check_sizes(const CsrMatrix& a) {
+    if (a.row_ptr.empty() || std::ssize(a.row_ptr) - 1 != a.rows)
+      throw Exception(SPTILE_USAGE, "row_ptr has " + std::to_string(a.row_ptr.size()) +
+                                        " offsets; a matrix of " + std::to_string(a.rows) +
+                                        " rows needs one more than rows");
+    if (a.values.type != Type::none && a.values.size != a.col_idx.size())
+      throw Exception(SPTILE_USAGE, "there are " + std::to_string(a.values.size) + " values for " +
+                                        std::to_string(a.col_idx.size()) + " columns in col_idx");
   }
 
   void read_shape() {

@@ -41,7 +41,7 @@ class Benchmark::Conversions {
       if (!ready_) view_ = ordered_.view(values_, storage_);
       ready_ = true;
       const Stopwatch watch;
-      auto data = convert_to(task_.formats[format], view_, &session_.progress);
+      auto data = task_.formats[format].conversion()(view_, &session_.progress);
       if (!data) return tl::unexpected(std::move(data.error()));
       converted_[format] = Converted{std::move(*data), watch.seconds() * 1e6, {}};
       if (task_.check && task_.request.op == "sddmm" && task_.request.device == "cuda")

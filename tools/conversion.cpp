@@ -15,30 +15,73 @@
 #include "tools/background.hpp"
 #include "tools/device_conversion.hpp"
 #include "tools/devices.hpp"
+#include "tools/format_choice.hpp"
 #include "tools/input.hpp"
-#include "tools/names.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
 
 namespace sptile::tools {
 namespace {
 
-FormatReport report_format(const formats::FormatView& view, double seconds, Parameters parameters) {
+FormatReport report_format(const formats::FormatView& view, double seconds, Parameters parameters,
+                           std::string why) {
   return {std::string(view.layout->name),
           view.layout->tc_blocks(view),
           formats::index_bytes(view),
           formats::value_bytes(view),
           seconds,
-          std::move(parameters)};
+          std::move(parameters),
+          std::move(why)};
+}
+
+bool is_csr(const FormatChoice& choice) { return choice.converter->format == "csr"; }
+
+// Each format once: "libra_spmm:1,libra_spmm:3" would be two of one name.
+Status check_distinct(const std::vector<FormatChoice>& formats) {
+  for (auto choice = formats.begin(); choice != formats.end(); ++choice)
+    for (auto before = formats.begin(); before != choice; ++before)
+      if (before->converter == choice->converter)
+        return fail(Errc::usage, fmt::format("a bundle holds {} once, not as {} and as {}",
+                                             choice->converter->format, before->label, choice->label));
+  return {};
+}
+
+// A device takes thresholds; other parameters it chooses.
+Status check_convertible(const std::vector<FormatChoice>& formats, runtime::Device device) {
+  if (device == runtime::Device::cpu) return {};
+  for (const FormatChoice& choice : formats)
+    if (choice.convert_at != nullptr && !choice.is_threshold)
+      return fail(Errc::usage,
+                  fmt::format("{}: a CUDA device converts to {} as it chooses; leave out the number, "
+                              "or --device cuda",
+                              choice.label, choice.converter->format));
+  return {};
+}
+
+Result<std::vector<FormatChoice>> resolve_formats(const ConvertOptions& options, runtime::Device device) {
+  const DType values = *value_dtype_from_name(options.dtype);
+  auto formats = parse_formats(options.formats,
+                               [=](std::string_view format) { return profile_threshold(format, values); });
+  if (!formats) return formats;
+  if (Status s = check_distinct(*formats); !s) return tl::unexpected(std::move(s.error()));
+  if (Status s = check_convertible(*formats, device); !s) return tl::unexpected(std::move(s.error()));
+  return formats;
+}
+
+// What decides the contents, not where it came from.
+std::string labels_of(const std::vector<FormatChoice>& formats) {
+  std::string labels;
+  for (const FormatChoice& choice : formats) labels += (labels.empty() ? "" : ",") + choice.label;
+  return labels;
 }
 
 // Only what decides the contents: the same input and options give the same bytes, whatever the output's name
 // and the number of threads.
-Parameters root_attributes(const ConvertOptions& options, const Ordering& ordering,
-                           const LoadedMatrix& source, std::uint64_t seed) {
+Parameters root_attributes(const ConvertOptions& options, const std::string& formats,
+                           const Ordering& ordering, const LoadedMatrix& source, std::uint64_t seed) {
   const OrderRequest& order = options.order;
   const std::string typed = fmt::format(
-      "--format {} --reorder {}{}{} --dtype {}{}{}", options.formats, order.method,
+      "--format {} --reorder {}{}{} --dtype {}{}{}", formats, order.method,
       order.preset.empty() ? "" : " --preset " + order.preset,
       order.settings.empty() ? "" : fmt::format(" --set {}", fmt::join(order.settings, ",")), options.dtype,
       options.refreshable ? " --refreshable" : "", options.real_part ? " --real-part" : "");
@@ -59,11 +102,11 @@ std::int64_t count_infinite(ArrayView values) {
 // Converts one matrix; members are what the steps hand to each other.
 class Conversion {
  public:
-  Conversion(Session& session, const ConvertOptions& options, std::vector<std::string> names,
+  Conversion(Session& session, const ConvertOptions& options, std::vector<FormatChoice> formats,
              Ordering ordering, const OrderObserver& observe)
       : session_(session),
         options_(options),
-        names_(std::move(names)),
+        formats_(std::move(formats)),
         ordering_(std::move(ordering)),
         observe_(observe),
         dtype_(*value_dtype_from_name(options.dtype)),
@@ -81,15 +124,15 @@ class Conversion {
   Status read();
   Status reorder();
   Status add_formats();
-  Status add_format(const formats::Converter& converter);
-  Result<ConvertedFormat> make_format(const formats::Converter& converter);
+  Status add_format(const FormatChoice& choice);
+  Result<ConvertedFormat> make_format(const FormatChoice& choice);
   Status commit();
   void round_values();
   void apply_order();
 
   Session& session_;
   const ConvertOptions& options_;
-  const std::vector<std::string> names_;
+  const std::vector<FormatChoice> formats_;
   const Ordering ordering_;
   const OrderObserver& observe_;
   const DType dtype_;
@@ -119,12 +162,14 @@ Status Conversion::read() {
   report_.cols = matrix_.cols;
   report_.nnz = matrix_.nnz();
   report_.duplicates = source_->duplicates;
-  report_.formats.push_back(report_format(formats::as_format(matrix_), 0, {}));
+  report_.formats.push_back(report_format(formats::as_format(matrix_), 0, {}, {}));
   session_.detail(fmt::format("read {} x {}, {} entries in {}", report_.rows, report_.cols, report_.nnz,
                               human_seconds(report_.read)));
   auto writer = formats::BundleWriter::create(
-      options_.out, {.force = options_.force,
-                     .attributes = root_attributes(options_, ordering_, *source_, session_.common.seed)});
+      options_.out,
+      {.force = options_.force,
+       .attributes = root_attributes(options_, options_.formats == "all" ? "all" : labels_of(formats_),
+                                     ordering_, *source_, session_.common.seed)});
   if (!writer) return tl::unexpected(std::move(writer.error()));
   writer_ = std::move(*writer);
   return writing_.start([this, source = source_] { return writer_->add_csr(source->csr.view()); });
@@ -169,29 +214,30 @@ Status Conversion::reorder() {
   return writing_.start([this, order_kept = order_] { return writer_->add_row_order(*order_kept); });
 }
 
-Result<ConvertedFormat> Conversion::make_format(const formats::Converter& converter) {
+Result<ConvertedFormat> Conversion::make_format(const FormatChoice& choice) {
   const bool with_origin = options_.refreshable && !matrix_.is_pattern();
   if (device_ == runtime::Device::cuda)
-    return convert_on_device(on_device_, *formats::find_layout(converter.format), with_origin,
-                             positions_.span());
-  auto data = converter.from_csr(matrix_, &session_.progress);
+    return convert_on_device(on_device_, choice, with_origin, positions_.span());
+  const formats::Conversion conversion = choice.conversion();
+  auto data = conversion(matrix_, &session_.progress);
   if (!data) return tl::unexpected(std::move(data.error()));
   ConvertedFormat made{std::move(*data), {}};
   if (with_origin) {
-    auto origin = formats::value_source(converter, matrix_, positions_.span());
+    auto origin = formats::value_source(conversion, matrix_, positions_.span());
     if (!origin) return tl::unexpected(std::move(origin.error()));
     made.origin = std::move(*origin);
   }
   return made;
 }
 
-Status Conversion::add_format(const formats::Converter& converter) {
+Status Conversion::add_format(const FormatChoice& choice) {
   const Stopwatch watch;
-  auto made = make_format(converter);
+  auto made = make_format(choice);
   if (!made) return tl::unexpected(std::move(made.error()));
-  report_.formats.push_back(report_format(made->data.view(), watch.seconds(), made->data.parameters));
+  report_.formats.push_back(
+      report_format(made->data.view(), watch.seconds(), made->data.parameters, choice.why));
   report_.convert += watch.seconds();
-  session_.detail(fmt::format("converted to {} in {}", converter.format, human_seconds(watch.seconds())));
+  session_.detail(fmt::format("converted to {} in {}", choice.label, human_seconds(watch.seconds())));
   auto product = std::make_shared<const ConvertedFormat>(std::move(*made));
   return writing_.start([this, product] {
     return writer_->add_format(product->data.view(), product->data.parameters, product->origin.view());
@@ -199,15 +245,15 @@ Status Conversion::add_format(const formats::Converter& converter) {
 }
 
 Status Conversion::add_formats() {
-  const bool only_csr = std::all_of(names_.begin(), names_.end(), [](const auto& n) { return n == "csr"; });
+  const bool only_csr = std::all_of(formats_.begin(), formats_.end(), is_csr);
   if (device_ == runtime::Device::cuda && !only_csr) {
     auto uploaded = runtime::cuda::upload_csr(matrix_, 0);
     if (!uploaded) return tl::unexpected(std::move(uploaded.error()));
     on_device_ = std::move(*uploaded);
   }
-  for (const std::string& name : names_)
-    if (name != "csr")  // always there
-      if (Status s = add_format(*formats::find_converter(name)); !s) return s;
+  for (const FormatChoice& choice : formats_)
+    if (!is_csr(choice))  // always there
+      if (Status s = add_format(choice); !s) return s;
   return {};
 }
 
@@ -226,17 +272,17 @@ Status Conversion::commit() {
 
 Result<ConvertReport> convert(Session& session, const ConvertOptions& options, const OrderObserver& observe) {
   if (options.out == "-") return fail(Errc::usage, "a bundle cannot be piped: HDF5 needs a file; name one");
-  auto names = parse_names("format", options.formats, format_names());
-  if (!names) return tl::unexpected(std::move(names.error()));
+  const auto device = known_device(options.device);
+  if (!device) return tl::unexpected(device.error());
+  auto formats = resolve_formats(options, *device);
+  if (!formats) return tl::unexpected(std::move(formats.error()));
   auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(std::move(ordering.error()));
   // Before the input is read: a bad output or device should cost no waiting.
-  const auto device = known_device(options.device);
-  if (!device) return tl::unexpected(device.error());
   if (Status s = check_usable(*device); !s) return tl::unexpected(std::move(s.error()));
   if (const auto probe = formats::AtomicFile::create(options.out, options.force); !probe)
     return tl::unexpected(probe.error());
-  return Conversion(session, options, std::move(*names), std::move(*ordering), observe).run();
+  return Conversion(session, options, std::move(*formats), std::move(*ordering), observe).run();
 }
 
 }  // namespace sptile::tools

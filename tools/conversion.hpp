@@ -28,6 +28,7 @@ struct FormatReport {
   std::int64_t tc_blocks, index_bytes, value_bytes;
   double seconds;
   Parameters parameters;
+  std::string why;  ///< where a parameter that was not typed comes from
 };
 
 struct ConvertReport {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "formats/layout/registry.hpp"
+
 namespace sptile::tools {
 
 using runtime::cuda::DeviceFormat;
@@ -19,12 +21,14 @@ Result<formats::FormatData> fetch_format(const DeviceFormat& format, int ordinal
 }
 
 Result<ConvertedFormat> convert_on_device(const runtime::cuda::UploadedCsr& matrix,
-                                          const formats::FormatLayout& layout, bool with_origin,
+                                          const FormatChoice& choice, bool with_origin,
                                           std::span<const std::int64_t> positions) {
   const int ordinal = matrix.csr.ordinal;
   runtime::cuda::ConvertParameters parameters;
   parameters.with_source = with_origin;
-  const auto made = runtime::cuda::convert_on_device(layout, matrix.csr, parameters, nullptr);
+  if (choice.is_threshold) parameters.threshold = choice.parameter;
+  const auto made = runtime::cuda::convert_on_device(*formats::find_layout(choice.converter->format),
+                                                     matrix.csr, parameters, nullptr);
   if (!made) return tl::unexpected(made.error());
   auto data = fetch_format(*made, ordinal);
   if (!data) return tl::unexpected(data.error());

@@ -3,6 +3,7 @@
 
 #include "formats/convert/converters.hpp"
 #include "runtime/cuda/convert/convert.hpp"
+#include "tools/format_choice.hpp"
 
 namespace sptile::tools {
 
@@ -15,10 +16,11 @@ struct ConvertedFormat {
   formats::Array origin;  ///< see formats::value_source; where wanted
 };
 
-/// Converts as Converter::from_csr and, with_origin, formats::value_source do, with the same bytes. `matrix`
-/// is on its device; `positions` say where its entries stand in the source.
+/// Converts as the choice does on the CPU and, with_origin, formats::value_source, with the same bytes; it
+/// may have a threshold, no other parameter. `matrix` is on its device; `positions` say where its entries
+/// stand in the source.
 Result<ConvertedFormat> convert_on_device(const runtime::cuda::UploadedCsr& matrix,
-                                          const formats::FormatLayout& layout, bool with_origin,
+                                          const FormatChoice& choice, bool with_origin,
                                           std::span<const std::int64_t> positions);
 
 }  // namespace sptile::tools

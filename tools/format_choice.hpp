@@ -1,6 +1,7 @@
-// Formats to measure, by name, some with a parameter: "csr", "tall:64", "libra_sddmm:16".
+// Formats by name, some with a parameter: "csr", "tall:64", "libra_sddmm:16", "libra_spmm:auto".
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,20 +11,33 @@
 namespace sptile::tools {
 
 struct FormatChoice {
-  std::string label;  ///< as typed
+  std::string label;  ///< as typed; what stands for auto: "libra_spmm:1"
   const formats::Converter* converter = nullptr;
   /// Converts with a parameter; null: with what the conversion chooses.
   Result<formats::FormatData> (*convert_at)(const formats::CsrView& a, int parameter,
                                             Progress* progress) = nullptr;
   int parameter = 0;
+  bool is_threshold = false;  ///< the parameter; else it is a height
+  std::string why = {};       ///< where the parameter of auto comes from
+
+  /// Converts; see formats::Converter::from_csr.
+  [[nodiscard]] formats::Conversion conversion() const;
 };
 
-/// Reads a list with commas, repeated ones once, or "all". Errc::usage names what is unknown, and what would
-/// do.
-Result<std::vector<FormatChoice>> parse_formats(std::string_view list);
+/// A threshold that was found for a format, and where.
+struct FoundThreshold {
+  int value = 0;
+  std::string why;  ///< "threshold_128, tf32, in the profile of NVIDIA H100 80GB HBM3 (built in)"
+};
+using ThresholdFinder = std::function<Result<FoundThreshold>(std::string_view format)>;
 
-/// Converts; see formats::Converter::from_csr.
-Result<formats::FormatData> convert_to(const FormatChoice& choice, const formats::CsrView& a,
-                                       Progress* progress);
+/// Finds the threshold for products of matrices with these values in the profile of the first CUDA device,
+/// or, where there is none, in the one that SPTILE_PROFILE names, the user's or a built-in one; see
+/// runtime::usual_product. Errc::unsupported when the profile has none, or there is no profile.
+Result<FoundThreshold> profile_threshold(std::string_view format, DType values);
+
+/// Reads a list with commas, repeated ones once, or "all". `automatic` finds what auto stands for; without it
+/// auto is not known. Errc::usage names what is unknown, and what would do.
+Result<std::vector<FormatChoice>> parse_formats(std::string_view list, const ThresholdFinder& automatic = {});
 
 }  // namespace sptile::tools

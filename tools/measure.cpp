@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <new>
 
 #include "formats/convert/packed_positions.hpp"
 #include "formats/csr.hpp"
@@ -94,6 +95,17 @@ constexpr Operation kOperations[] = {{"spmm", "B and C", runtime::plan_spmm, run
 const Operation& operation_named(std::string_view name) {
   return *std::find_if(std::begin(kOperations), std::end(kOperations),
                        [&](const Operation& o) { return o.name == name; });
+}
+
+// Says how much memory the operands are, when there is too little.
+Result<Outcome> run_operation(const Operation& operation, Session& session, const Job& job) try {
+  return operation.run(session, job);
+} catch (const std::bad_alloc&) {
+  const formats::FormatView& a = job.a.format;
+  const double bytes = (static_cast<double>(a.rows) + static_cast<double>(a.cols)) *
+                       static_cast<double>(job.request.n) * static_cast<double>(size_of(job.dense));
+  return fail(Errc::io, fmt::format("out of memory: with -n {} {} take {:.3g} GB", job.request.n,
+                                    operation.dense_names, bytes / 1e9));
 }
 
 // How far a product of two f32 numbers is off when both were rounded to fewer bits first.
@@ -202,7 +214,7 @@ Result<ProductMeasurement> measure_product(Session& session, const runtime::Plan
   if (predicted) m.predicted_us = *predicted;
   if (!predicted) session.note("no prediction: " + predicted.error().text());
 
-  auto outcome = operation.run(session, {**plan, a, source, request, dense});
+  auto outcome = run_operation(operation, session, {**plan, a, source, request, dense});
   if (!outcome) return tl::unexpected(outcome.error());
   set_times(m, summarise(std::move(outcome->seconds)), a.format.nnz);
   m.checked = request.check;

@@ -18,7 +18,7 @@ constexpr Converter kConverters[] = {{"csr", csr_from_csr, csr_to_csr},
 
 /// Moves positions as value_source says, one word of them after the other.
 template <class Word>
-Status move_positions(const Converter& converter, const CsrView& a, DType dtype,
+Status move_positions(const Conversion& conversion, const CsrView& a, DType dtype,
                       std::span<const std::int64_t> positions, std::span<std::int64_t> moved) {
   std::int64_t used_bits = 0;
   for (const std::int64_t position : positions) used_bits |= position;
@@ -30,7 +30,7 @@ Status move_positions(const Converter& converter, const CsrView& a, DType dtype,
        shift += 8 * static_cast<int>(sizeof(Word))) {
     std::transform(positions.begin(), positions.end(), static_cast<Word*>(words.data()),
                    [&](std::int64_t position) { return static_cast<Word>(position >> shift); });
-    const Result<FormatData> data = converter.from_csr(numbered, nullptr);
+    const Result<FormatData> data = conversion(numbered, nullptr);
     if (!data) return tl::unexpected(data.error());
     std::int64_t* out = moved.data();
     for (std::size_t i = 0; i < data->arrays.size(); ++i) {
@@ -58,13 +58,13 @@ const Converter* find_converter(std::string_view format) {
   return nullptr;
 }
 
-Result<Array> value_source(const Converter& converter, const CsrView& a,
+Result<Array> value_source(const Conversion& conversion, const CsrView& a,
                            std::span<const std::int64_t> source_position) {
   assert(static_cast<std::int64_t>(source_position.size()) == a.nnz());
   Array source(DType::i64, a.nnz());
   const DType dtype = a.is_pattern() ? DType::i64 : a.values.dtype;
   const Status moved = visit_word(dtype, [&](auto word) {
-    return move_positions<decltype(word)>(converter, a, dtype, source_position, source.as<std::int64_t>());
+    return move_positions<decltype(word)>(conversion, a, dtype, source_position, source.as<std::int64_t>());
   });
   if (!moved) return tl::unexpected(moved.error());
   return source;

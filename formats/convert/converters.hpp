@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -44,12 +45,15 @@ std::span<const Converter> converters();
 /// Finds a converter by format name; nullptr when there is none.
 const Converter* find_converter(std::string_view format);
 
-/// For each stored value of `converter`'s format, its position in the values of the source matrix; several
+/// One conversion from CSR: Converter::from_csr, or the same with parameters.
+using Conversion = std::function<Result<FormatData>(const CsrView& a, Progress* progress)>;
+
+/// For each stored value of what `conversion` makes, its position in the values of the source matrix; several
 /// value arrays (rs_tile) follow each other. `a` is the (reordered) matrix that the format is built from and
 /// `source_position[k]` is where its k-th entry stands in the original. The same conversion moves the
 /// positions as if they were values, so the result is right by construction: conversions may heed the type of
 /// the values, so the positions move in words of its size, as many times as they have words.
-Result<Array> value_source(const Converter& converter, const CsrView& a,
+Result<Array> value_source(const Conversion& conversion, const CsrView& a,
                            std::span<const std::int64_t> source_position);
 
 }  // namespace sptile::formats

@@ -4,10 +4,15 @@
 
 namespace sptile::formats {
 
+int libra_max_threshold(const FormatLayout& layout) {
+  if (&layout == &kLibraSpmmLayout) return kLibraMaxThreshold;
+  return &layout == &kLibraSddmmLayout ? kLibraSddmmMaxThreshold : 0;
+}
+
 Status check_libra_setting(const FormatLayout& layout, LibraSetting setting) {
   const std::string name(layout.name);
   const bool spmm = &layout == &kLibraSpmmLayout;
-  const int most = spmm ? kLibraMaxThreshold : kLibraSddmmMaxThreshold;
+  const int most = libra_max_threshold(layout);
   if (setting.threshold < 1 || setting.threshold > most)
     return fail(Errc::usage, name + ": threshold " + std::to_string(setting.threshold) + ", expected 1 to " +
                                  std::to_string(most) +

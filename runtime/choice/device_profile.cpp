@@ -16,8 +16,6 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostNumbers = 4096;
 constexpr std::string_view kBlank = " \t\r";
 
-constexpr std::string_view kAny = "any";
-
 struct KindName {
   std::string_view name;
   Device kind;
@@ -60,7 +58,7 @@ bool is_name(std::string_view word) {
 }
 
 bool is_precision(std::string_view word) {
-  return word == kAny ||
+  return word == kAnyPrecision ||
          std::find(std::begin(kPrecisionNames), std::end(kPrecisionNames), word) != std::end(kPrecisionNames);
 }
 
@@ -147,7 +145,7 @@ std::optional<double> DeviceProfile::find(std::string_view kernel, std::string_v
   for (const ProfileNumber& number : numbers) {
     if (number.kernel != kernel || number.name != name) continue;
     if (number.precision == precision) return number.value;
-    if (number.precision == kAny) of_any = number.value;
+    if (number.precision == kAnyPrecision) of_any = number.value;
   }
   return of_any;
 }
@@ -156,7 +154,7 @@ std::string_view DeviceProfile::known_precision(std::string_view kernel, std::st
   std::string_view other;
   for (const ProfileNumber& number : numbers) {
     if (number.kernel != kernel || !is_feature(number.name)) continue;
-    if (number.precision == precision || number.precision == kAny) return precision;
+    if (number.precision == precision || number.precision == kAnyPrecision) return precision;
     if (other.empty()) other = number.precision;
   }
   return other;

@@ -21,6 +21,9 @@
 
 namespace sptile::runtime {
 
+/// The precision of numbers that all precisions share.
+inline constexpr std::string_view kAnyPrecision = "any";
+
 /// One constant.
 struct ProfileNumber {
   std::string kernel;     ///< "cuda.csr.rows"

@@ -1,3 +1,7 @@
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
 #include "runtime/cuda/check.hpp"
 #include "runtime/cuda/plan.hpp"
 #include "runtime/cuda/upload.hpp"
@@ -41,15 +45,25 @@ std::size_t operand_bytes(std::int64_t rows, std::int64_t stride, const Plan& pl
   return static_cast<std::size_t>((rows - 1) * stride + plan.n) * size_of(plan.kernel->dense);
 }
 
-/// A copy of an operand on the device.
-Result<DeviceBuffer> copy_to_device(const void* from, std::size_t bytes, const char* name) {
-  auto buffer = DeviceBuffer::allocate(bytes, name);
-  if (!buffer) return buffer;
+struct HostOperand {
+  const void* data;
+  std::size_t bytes;
+  const char* name;
+};
+
+/// Copies operands to the device. Waits for them; other threads can upload then.
+Result<std::vector<DeviceBuffer>> copy_to_device(std::initializer_list<HostOperand> operands) {
+  std::vector<DeviceBuffer> buffers;
   Uploader uploader;
-  Status s = uploader.copy(buffer->data(), from, bytes);
-  if (s) s = uploader.finish();
-  if (!s) return tl::unexpected(s.error());
-  return buffer;
+  for (const HostOperand& from : operands) {
+    auto buffer = DeviceBuffer::allocate(from.bytes, from.name);
+    if (!buffer) return tl::unexpected(buffer.error());
+    buffers.push_back(std::move(*buffer));
+    if (Status s = uploader.copy(buffers.back().data(), from.data, from.bytes); !s)
+      return tl::unexpected(s.error());
+  }
+  if (Status s = uploader.finish(); !s) return tl::unexpected(s.error());
+  return buffers;
 }
 
 /// Runs and times, and fetches the result.
@@ -77,14 +91,14 @@ Result<std::vector<double>> run_from_host(const Plan& plan, const SpmmOperands& 
   const CurrentDevice current(plan.device.ordinal);
   if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
   const std::size_t c_bytes = operand_bytes(plan.format.rows, host.ldc, plan);
-  auto b = copy_to_device(host.b, operand_bytes(plan.format.cols, host.ldb, plan), "B");
-  if (!b) return tl::unexpected(b.error());
-  auto c = copy_to_device(host.c, c_bytes, "C");
-  if (!c) return tl::unexpected(c.error());
+  const auto copies = copy_to_device(
+      {{host.b, operand_bytes(plan.format.cols, host.ldb, plan), "B"}, {host.c, c_bytes, "C"}});
+  if (!copies) return tl::unexpected(copies.error());
+  const DeviceBuffer &b = (*copies)[0], &c = (*copies)[1];
   SpmmOperands operands = host;
-  operands.b = b->data();
-  operands.c = c->data();
-  return time_runs(plan, operands, warmup, repeat, host.c, *c, c_bytes);
+  operands.b = b.data();
+  operands.c = c.data();
+  return time_runs(plan, operands, warmup, repeat, host.c, c, c_bytes);
 }
 
 Result<std::vector<double>> run_from_host(const Plan& plan, const SddmmOperands& host, int warmup,
@@ -92,17 +106,16 @@ Result<std::vector<double>> run_from_host(const Plan& plan, const SddmmOperands&
   const CurrentDevice current(plan.device.ordinal);
   if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
   const std::size_t out_bytes = static_cast<std::size_t>(plan.format.nnz) * size_of(plan.kernel->dense);
-  auto x = copy_to_device(host.x, operand_bytes(plan.format.rows, host.ldx, plan), "X");
-  if (!x) return tl::unexpected(x.error());
-  auto y = copy_to_device(host.y, operand_bytes(plan.format.cols, host.ldy, plan), "Y");
-  if (!y) return tl::unexpected(y.error());
-  auto out = copy_to_device(host.out, out_bytes, "the result");
-  if (!out) return tl::unexpected(out.error());
+  const auto copies = copy_to_device({{host.x, operand_bytes(plan.format.rows, host.ldx, plan), "X"},
+                                      {host.y, operand_bytes(plan.format.cols, host.ldy, plan), "Y"},
+                                      {host.out, out_bytes, "the result"}});
+  if (!copies) return tl::unexpected(copies.error());
+  const DeviceBuffer &x = (*copies)[0], &y = (*copies)[1], &out = (*copies)[2];
   SddmmOperands operands = host;
-  operands.x = x->data();
-  operands.y = y->data();
-  operands.out = out->data();
-  return time_runs(plan, operands, warmup, repeat, host.out, *out, out_bytes);
+  operands.x = x.data();
+  operands.y = y.data();
+  operands.out = out.data();
+  return time_runs(plan, operands, warmup, repeat, host.out, out, out_bytes);
 }
 
 }  // namespace sptile::runtime::cuda

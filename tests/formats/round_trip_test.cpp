@@ -115,7 +115,7 @@ TEST_CASE("formats: value_source says where each value came from, whatever the t
       for (std::size_t k = 0; k < source.size(); ++k)
         source[k] =
             (std::int64_t{1} << 40) * static_cast<std::int64_t>(k % 3) + static_cast<std::int64_t>(k) + 1;
-      const Result<Array> moved = value_source(converter, a.view(), source);
+      const Result<Array> moved = value_source(converter.from_csr, a.view(), source);
       REQUIRE(moved.has_value());
       CHECK(moved->dtype() == DType::i64);
 
@@ -145,7 +145,7 @@ TEST_CASE("formats: packed_positions is the inverse of value_source, for a patte
     std::vector<std::int64_t> source;  // of the reordered entries in `a`
     for (const std::int32_t row : backwards)
       for (std::int64_t k = a.row_ptr[row]; k < a.row_ptr[row + 1]; ++k) source.push_back(k);
-    const Result<Array> expected = value_source(converter, permuted.view(), source);
+    const Result<Array> expected = value_source(converter.from_csr, permuted.view(), source);
     REQUIRE(expected.has_value());
     const FormatData data = convert(converter, permuted.view());
     const Result<Array> packed = packed_positions(data.view(), backwards);

@@ -64,7 +64,7 @@ Status write(const Seed& seed, const std::string& path, const Csr& a) {
     if (!s || converter.format == "csr") continue;
     const auto data = converter.from_csr(reordered.view(), nullptr);
     if (!data) return tl::unexpected(data.error());
-    const auto origin = value_source(converter, reordered.view(), moved.values.as<std::int64_t>());
+    const auto origin = value_source(converter.from_csr, reordered.view(), moved.values.as<std::int64_t>());
     if (!origin) return tl::unexpected(origin.error());
     s = writer->add_format(data->view(), data->parameters, seed.refreshable ? origin->view() : ArrayView());
   }

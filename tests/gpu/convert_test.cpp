@@ -1,9 +1,7 @@
-// Conversions on a device give the bytes of those on the CPU, and plans from device memory the right
-// products.
+// Conversions on a device give the bytes of those on the CPU.
 #include "formats/layout/csr.hpp"
 #include "formats/layout/registry.hpp"
-#include "runtime/device_csr_plan.hpp"
-#include "tests/gpu/device_problem.hpp"
+#include "tests/gpu/csr_on_device.hpp"
 #include "tests/runtime/cuda/convert/convert_cases.hpp"
 
 using namespace sptile;
@@ -13,30 +11,6 @@ using runtime::cuda::DeviceCsr;
 using runtime::cuda::DeviceFormat;
 
 namespace {
-
-/// A CSR matrix in device memory.
-class OnDevice {
- public:
-  explicit OnDevice(const formats::Csr& a, const std::vector<std::int32_t>& order = {})
-      : row_ptr_(a.row_ptr.data(), static_cast<std::size_t>(a.row_ptr.size()) * sizeof(std::int64_t)),
-        col_idx_(a.col_idx.data(), static_cast<std::size_t>(a.nnz()) * sizeof(std::int32_t)),
-        values_(a.values.data(), static_cast<std::size_t>(a.values.view().bytes())),
-        order_(order.data(), order.size() * sizeof(std::int32_t)) {
-    csr.rows = a.rows;
-    csr.cols = a.cols;
-    csr.nnz = a.nnz();
-    csr.row_ptr = reinterpret_cast<const std::int64_t*>(row_ptr_.get());
-    csr.col_idx = reinterpret_cast<const std::int32_t*>(col_idx_.get());
-    csr.value_dtype = a.values.dtype();
-    if (a.values.present()) csr.values = values_.get();
-    if (!order.empty()) csr.row_order = reinterpret_cast<const std::int32_t*>(order_.get());
-  }
-
-  DeviceCsr csr;
-
- private:
-  DeviceBytes row_ptr_, col_idx_, values_, order_;
-};
 
 /// A converted matrix in host memory.
 struct Fetched {
@@ -72,7 +46,7 @@ void check_conversion(const formats::Csr& a, std::string_view format, const Devi
 TEST_CASE("cuda convert: every format of many matrices, byte by byte") {
   for (const ConvertCase& one : convert_cases()) {
     CAPTURE(one.name);
-    const OnDevice device(one.matrix);
+    const CsrOnDevice device(one.matrix);
     for (const formats::Converter& converter : formats::converters())
       check_conversion(one.matrix, converter.format, device.csr);
   }
@@ -84,7 +58,7 @@ TEST_CASE("cuda convert: larger matrices, twice the same") {
     return r % 997 == 5 ? 0.3 : 2.0 / (20.0 + static_cast<double>((r * 7 + c) % 4000));
   };
   const formats::Csr a = random_matrix(6000, 4000, DType::f32, random, skewed);
-  const OnDevice device(a);
+  const CsrOnDevice device(a);
   for (int repeat = 0; repeat < 2; ++repeat)
     for (const formats::Converter& converter : formats::converters())
       check_conversion(a, converter.format, device.csr);
@@ -94,7 +68,7 @@ TEST_CASE("cuda convert: rows in another order, and where values stood") {
   Random random(32);
   const formats::Csr a = random_matrix(700, 900, 0.03, DType::f32, random);
   const auto order = random_order(a.rows, random);
-  const OnDevice device(a, order);
+  const CsrOnDevice device(a, order);
   for (const formats::Converter& converter : formats::converters()) {
     CAPTURE(converter.format);
     const Formatted expected = format_matrix(a, converter.format, order);
@@ -113,7 +87,7 @@ TEST_CASE("cuda convert: what is no CSR matrix is refused with its place") {
   const auto refused = [&](const std::function<void(formats::Csr&)>& change) {
     formats::Csr a = formats::copy(good.view());
     change(a);
-    const OnDevice device(a);
+    const CsrOnDevice device(a);
     const auto made =
         runtime::cuda::convert_on_device(*formats::find_layout("bittcf"), device.csr, {}, nullptr);
     REQUIRE(!made);
@@ -127,48 +101,4 @@ TEST_CASE("cuda convert: what is no CSR matrix is refused with its place") {
   refused([](formats::Csr& a) { a.col_idx[0] = -1; });
   refused([](formats::Csr& a) { a.col_idx[100] = 60; });
   refused([](formats::Csr& a) { a.col_idx[a.row_ptr[7] + 1] = a.col_idx[a.row_ptr[7]]; });
-}
-
-TEST_CASE("cuda plan from device CSR: the bits of a plan from the host, also refreshed and reordered") {
-  Random random(34);
-  const formats::Csr a = random_matrix(500, 800, DType::f32, random, [](std::int64_t r, std::int64_t) {
-    return r % 40 == 3 ? 0.5 : r % 5 == 0 ? 0.001 : 0.03;
-  });
-  const Dense dense(a, 64, DType::f32, random);
-  for (const bool ordered : {false, true})
-    for (const formats::Converter& converter : formats::converters()) {
-      CAPTURE(converter.format);
-      CAPTURE(ordered);
-      if (runtime::find_kernel("spmm", converter.format, runtime::Device::cuda) == nullptr) continue;
-      const auto order = ordered ? random_order(a.rows, random) : std::vector<std::int32_t>();
-      const Formatted formatted = format_matrix(a, converter.format, order);
-      runtime::PlanOptions options{.n = 64, .device = runtime::Device::cuda};
-      const auto expected = run_on_device(formatted.matrix(), options, dense);
-      options.refreshable = true;
-      const auto device = std::make_unique<OnDevice>(a, order);
-      const auto plan = runtime::plan_from_device("spmm", device->csr, converter.format, options);
-      REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
-      const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()));
-      const DeviceBytes c(dense.c.data(), static_cast<std::size_t>(dense.c.view().bytes()));
-      for (int repeat = 0; repeat < 2; ++repeat) {
-        REQUIRE(runtime::run(**plan, runtime::SpmmOperands{b.get(), dense.ldb, c.get(), dense.ldc}));
-        require(cudaDeviceSynchronize());
-        CHECK(c.to_host() == expected);
-        require(cudaMemset(c.get(), 0xFF, expected.size()));
-        REQUIRE(runtime::refresh_values(**plan, a.values.view()));
-      }
-    }
-}
-
-TEST_CASE("cuda plan from device CSR: bad requests") {
-  Random random(35);
-  const formats::Csr a = random_matrix(50, 80, 0.1, DType::f32, random);
-  const OnDevice device(a);
-  runtime::PlanOptions options{.n = 8, .device = runtime::Device::cuda};
-  CHECK(runtime::plan_from_device("spmm", device.csr, "nothing", options).error().code == Errc::usage);
-  options.n = 0;
-  CHECK(runtime::plan_from_device("spmm", device.csr, "csr", options).error().code == Errc::usage);
-  options.n = 8;
-  options.device = runtime::Device::cpu;
-  CHECK(runtime::plan_from_device("spmm", device.csr, "csr", options).error().code == Errc::usage);
 }

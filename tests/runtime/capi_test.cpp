@@ -213,6 +213,41 @@ TEST_CASE("C interface: bad arguments of a CSR plan") {
   CHECK(small.plan(nullptr, &plan) == SPTILE_USAGE);
 }
 
+TEST_CASE("C interface: bad arguments of plans from device memory") {
+  const Small small;  // in host memory: nothing here gets as far as to read it
+  sptile_spmm_options options = options_for(1);
+  options.device = SPTILE_CUDA;
+  sptile_plan* plan = nullptr;
+  for (const auto make : {sptile_plan_from_device_csr, sptile_plan_sddmm_from_device_csr}) {
+    const auto csr = [&](const void* values, sptile_dtype dtype, const char* format,
+                         const sptile_spmm_options* from, sptile_plan** out) {
+      return make(3, 3, 3, small.row_ptr.data(), small.col_idx.data(), values, dtype, format, from, out);
+    };
+    const auto* v = small.values.data();
+    CHECK(csr(v, SPTILE_F32, "csr", &options, nullptr) == SPTILE_USAGE);
+    CHECK(says("plan is NULL"));
+    CHECK(csr(v, SPTILE_F32, nullptr, &options, &plan) == SPTILE_USAGE);
+    CHECK(says("format is NULL"));
+    CHECK(csr(v, SPTILE_F32, "csr", nullptr, &plan) == SPTILE_USAGE);
+    CHECK(says("options is NULL"));
+    CHECK(csr(v, SPTILE_NONE, "csr", &options, &plan) == SPTILE_USAGE);
+    CHECK(says("value_dtype is SPTILE_NONE"));
+    CHECK(csr(nullptr, SPTILE_F32, "csr", &options, &plan) == SPTILE_USAGE);
+    CHECK(says("values is NULL"));
+    CHECK(csr(v, static_cast<sptile_dtype>(3), "csr", &options, &plan) == SPTILE_USAGE);
+    CHECK(says("value_dtype = 3"));
+    sptile_spmm_options cpu = options;
+    cpu.device = SPTILE_CPU;
+    CHECK(csr(v, SPTILE_F32, "csr", &cpu, &plan) == SPTILE_USAGE);
+    CHECK(says("plan for CUDA, not the CPU"));
+    sptile_spmm_options none = options;
+    none.n = 0;
+    CHECK(csr(v, SPTILE_F32, "csr", &none, &plan) == SPTILE_USAGE);
+    CHECK(says("n = 0"));
+    CHECK(plan == nullptr);
+  }
+}
+
 TEST_CASE("C interface: bad arguments of plans and runs") {
   const Small small;
   const sptile_spmm_options options = options_for(2);

@@ -82,22 +82,26 @@ struct Formatted {
   }
 };
 
-inline Formatted format_matrix(const formats::Csr& a, std::string_view format,
+inline Formatted format_matrix(const formats::Csr& a, const formats::Conversion& conversion,
                                std::vector<std::int32_t> order = {}) {
-  const formats::Converter* converter = formats::find_converter(format);
   Formatted result;
   result.order = std::move(order);
   if (result.order.empty()) {
-    result.data = std::move(*converter->from_csr(a.view(), nullptr));
+    result.data = std::move(*conversion(a.view(), nullptr));
     return result;
   }
   const formats::Csr permuted = formats::permute_rows(a.view(), result.order);
   std::vector<std::int64_t> position;
   for (const std::int32_t row : result.order)
     for (std::int64_t k = a.row_ptr[row]; k < a.row_ptr[row + 1]; ++k) position.push_back(k);
-  result.data = std::move(*converter->from_csr(permuted.view(), nullptr));
-  result.value_source = std::move(*formats::value_source(*converter, permuted.view(), position));
+  result.data = std::move(*conversion(permuted.view(), nullptr));
+  result.value_source = std::move(*formats::value_source(conversion, permuted.view(), position));
   return result;
+}
+
+inline Formatted format_matrix(const formats::Csr& a, std::string_view format,
+                               std::vector<std::int32_t> order = {}) {
+  return format_matrix(a, formats::find_converter(format)->from_csr, std::move(order));
 }
 
 /// B and C with leading dimensions, C full of numbers that a run may have to keep.

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include "formats/convert/packed_positions.hpp"
 #include "runtime/kernels.hpp"
@@ -231,5 +233,25 @@ TEST_CASE("sddmm: its result, given to a plan of SpMM, is the matrix that CSR ma
     const double error =
         runtime::relative_error(sampled.view(), 16, DType::f32, test::operands(dense, c.data()));
     CHECK(error <= 1e-5);
+  }
+}
+
+TEST_CASE("sddmm: several threads run one plan at once") {
+  Random random(47);
+  const formats::Csr a = random_matrix(400, 300, 0.1, DType::f32, random);
+  const Samples samples(a, 40, DType::f32, random);
+  for (const formats::Converter& converter : formats::converters()) {
+    const Formatted formatted = format_matrix(a, converter.format);
+    const auto plan = planned(formatted.matrix(), {.n = 40, .threads = 2});
+    const std::vector<std::byte> expected = run_once(formatted.matrix(), {.n = 40, .threads = 1}, samples);
+    std::vector<std::vector<std::byte>> results(4, samples.out_bytes());
+    std::vector<std::thread> threads;
+    for (auto& out : results)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 5; ++i)
+          if (!runtime::run(*plan, samples.with(out.data()))) out.clear();
+      });
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& out : results) CHECK(out == expected);
   }
 }

@@ -117,7 +117,8 @@ TEST_CASE("spmm: every pair of types is served by every kernel, with or without 
       {DType::none, DType::f32},  {DType::none, DType::f64}, {DType::none, DType::f16},
       {DType::none, DType::bf16},
   };
-  for (const auto& [values, dense] : pairs) {
+  for (const auto& pair : pairs) {
+    const DType values = pair.first, dense = pair.second;
     CAPTURE(name_of(values));
     CAPTURE(name_of(dense));
     const formats::Csr a = random_matrix(40, 50, 0.2, values, random);

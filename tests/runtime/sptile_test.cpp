@@ -87,6 +87,11 @@ TEST_CASE("C++ interface: what is wrong is thrown") {
   CHECK(thrown([&] { sptile::Plan({2, 3, kRowPtr, kCols, kValues}, {.n = 1}); }) == SPTILE_USAGE);
   CHECK(thrown([&] { sptile::Plan({3, 3, kRowPtr, kCols, few}, {.n = 1}); }) == SPTILE_USAGE);
   CHECK(thrown([&] { sptile::Plan({3, 2, kRowPtr, kCols, kValues}, {.n = 1}); }) == SPTILE_BAD_INPUT);
+  for (const auto make : {sptile::Plan::from_device, sptile::Plan::sddmm_from_device}) {
+    CHECK(thrown([&] { make({2, 3, kRowPtr, kCols, kValues}, "csr", {.n = 1}); }) == SPTILE_USAGE);
+    CHECK(thrown([&] { make({3, 3, kRowPtr, kCols, few}, "csr", {.n = 1}); }) == SPTILE_USAGE);
+    CHECK(thrown([&] { make({3, 3, kRowPtr, kCols, kValues}, "csr", {.n = 1}); }) == SPTILE_USAGE);  // CPU
+  }
   CHECK(thrown([&] { sptile::Bundle("no/such/file.h5"); }) == SPTILE_IO);
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "formats/layout/registry.hpp"
+#include "tests/profile_file.hpp"
 
 using namespace sptile;
 using namespace sptile::tools;
@@ -28,7 +29,7 @@ TEST_CASE("tall takes a height, and converts to it") {
   for (std::int32_t r = 0; r <= 200; ++r) a.row_ptr[r] = r;
   for (std::int32_t r = 0; r < 200; ++r) a.col_idx[r] = r;
   const auto windows = [&](std::size_t choice) {
-    const auto data = convert_to((*list)[choice], a.view(), nullptr);
+    const auto data = (*list)[choice].conversion()(a.view(), nullptr);
     REQUIRE(data.has_value());
     return data->arrays.front().view().size - 1;  // window_row
   };
@@ -44,7 +45,7 @@ TEST_CASE("libra_spmm takes a threshold, and converts with it") {
   const std::vector<std::int32_t> columns{0, 1, 0};
   const formats::CsrView a{2, 2, row_ptr, columns, {}};
   const auto tiles = [&](std::size_t choice) {
-    const auto data = convert_to((*list)[choice], a, nullptr);
+    const auto data = (*list)[choice].conversion()(a, nullptr);
     REQUIRE(data.has_value());
     return data->layout->tc_blocks(data->view());
   };
@@ -60,10 +61,51 @@ TEST_CASE("libra_sddmm takes a threshold up to the entries of a block, repeated 
   const std::vector<std::int32_t> columns{0, 1, 0};
   const formats::CsrView a{2, 2, row_ptr, columns, {}};
   for (const std::size_t i : {0, 1}) {
-    const auto data = convert_to((*list)[i], a, nullptr);
+    const auto data = (*list)[i].conversion()(a, nullptr);
     REQUIRE(data.has_value());
     CHECK(data->layout->tc_blocks(data->view()) == (i == 0 ? 2 : 0));
   }
+}
+
+TEST_CASE("auto takes the threshold that is found, and says where") {
+  std::vector<std::string> asked;
+  const auto list =
+      parse_formats("libra_spmm:auto,libra_sddmm:auto,libra_spmm:4", [&](std::string_view format) {
+        asked.emplace_back(format);
+        return FoundThreshold{4, "a test"};
+      });
+  REQUIRE(list.has_value());
+  CHECK(asked == std::vector<std::string>{"libra_spmm", "libra_sddmm"});
+  REQUIRE(list->size() == 2);  // libra_spmm:4 is there already
+  CHECK((*list)[0].label == "libra_spmm:4");
+  CHECK((*list)[0].is_threshold);
+  CHECK((*list)[0].why == "a test");
+  CHECK((*list)[1].label == "libra_sddmm:4");
+  CHECK((*list)[1].parameter == 4);
+  const auto none = parse_formats("libra_spmm:auto", [](std::string_view) -> Result<FoundThreshold> {
+    return fail(Errc::unsupported, "no profile");
+  });
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().code == Errc::unsupported);
+  CHECK(parse_formats("libra_spmm:auto").error().message ==
+        "libra_spmm takes a threshold of 1 to 9, not 'auto'");
+}
+
+TEST_CASE("thresholds are found in the profile, for 16-bit values those of fp16") {
+  const test::ProfileFile profile(
+      "number cuda.libra_spmm.mma tf32 threshold_128 2\n"
+      "number cuda.libra_spmm.mma fp16 threshold_128 3\n");
+  for (const auto& [values, threshold] :
+       {std::pair{DType::f32, 2}, {DType::f64, 2}, {DType::f16, 3}, {DType::bf16, 3}, {DType::none, 2}}) {
+    const auto found = profile_threshold("libra_spmm", values);
+    REQUIRE_MESSAGE(found.has_value(), found.error().text());
+    CHECK(found->value == threshold);
+    CHECK(found->why.starts_with("threshold_128, "));
+  }
+  const auto none = profile_threshold("libra_sddmm", DType::f32);
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().code == Errc::unsupported);
+  CHECK(none.error().message.find("sptile calibrate") != std::string::npos);
 }
 
 TEST_CASE("unknown formats and parameters are refused") {
@@ -79,11 +121,11 @@ TEST_CASE("unknown formats and parameters are refused") {
       {"csr:64", "there is no format 'csr:64'"},
       {"csr,", "there is no format ''"},
       {"", "there is no format ''"}};
-  for (const auto& [name, message] : kRefused) {
-    CAPTURE(name);
-    const auto list = parse_formats(name);
+  for (const auto& refused : kRefused) {
+    CAPTURE(refused.first);
+    const auto list = parse_formats(refused.first);
     REQUIRE_FALSE(list.has_value());
     CHECK(list.error().code == Errc::usage);
-    CHECK(list.error().message.starts_with(message));
+    CHECK(list.error().message.starts_with(refused.second));
   }
 }

@@ -7,6 +7,8 @@
 #include <set>
 #include <tuple>
 
+#include "runtime/choice/fitted_threshold.hpp"
+
 namespace sptile::tools {
 namespace {
 
@@ -36,8 +38,8 @@ std::vector<runtime::ProfileNumber> fit_thresholds(std::span<const ThresholdSamp
   std::vector<runtime::ProfileNumber> numbers;
   for (const auto& [key, matrices] : cases) {
     const auto& [kernel, precision, n] = key;
-    numbers.push_back(
-        {kernel, precision, fmt::format("threshold_{}", n), static_cast<double>(best_threshold(matrices))});
+    numbers.push_back({kernel, precision, fmt::format("{}{}", runtime::kThresholdPrefix, n),
+                       static_cast<double>(best_threshold(matrices))});
   }
   return numbers;
 }

@@ -19,8 +19,8 @@ struct ThresholdSample {
 };
 
 /// Finds the threshold with the least sum of log times for each kernel, precision and N, of equals the least;
-/// matrices count that were measured with every threshold that any was. The numbers are named `threshold_N`:
-/// "threshold_128".
+/// matrices count that were measured with every threshold that any was. The numbers are those that
+/// runtime::fitted_threshold finds.
 std::vector<runtime::ProfileNumber> fit_thresholds(std::span<const ThresholdSample> samples);
 
 }  // namespace sptile::tools

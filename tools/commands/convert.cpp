@@ -20,6 +20,7 @@ Json format_json(const FormatReport& format) {
                {"value_bytes", format.value_bytes},
                {"seconds", format.seconds}};
   if (!format.parameters.empty()) json["parameters"] = to_json(format.parameters);
+  if (!format.why.empty()) json["threshold_from"] = format.why;
   return json;
 }
 
@@ -42,17 +43,27 @@ Json convert_json(const Session& session, const ConvertOptions& options, const C
   return json;
 }
 
+// Thresholds that were not typed, a line each.
+std::string explain_thresholds(const ConvertReport& report) {
+  std::string text;
+  for (const FormatReport& f : report.formats)
+    for (const auto& [name, value] : f.parameters)
+      if (!f.why.empty() && name == "threshold")
+        text += fmt::format("{}: threshold {}, from {}\n", f.name, std::get<std::int64_t>(value), f.why);
+  return text;
+}
+
 std::string convert_text(const ConvertOptions& options, const ConvertReport& report) {
   std::vector<std::vector<std::string>> rows = {{"format", "tc blocks", "index", "values", "time"}};
   for (const FormatReport& f : report.formats)
     rows.push_back({f.name, f.tc_blocks > 0 ? fmt::format("{}", f.tc_blocks) : "-",
                     human_bytes(f.index_bytes), human_bytes(f.value_bytes),
                     f.name == "csr" ? "-" : human_seconds(f.seconds)});
-  return fmt::format("{}: {} x {}, {} entries, rows {}\n\n{}\nread {}, reorder {}, write {}, all {} ({})\n",
+  return fmt::format("{}: {} x {}, {} entries, rows {}\n\n{}{}\nread {}, reorder {}, write {}, all {} ({})\n",
                      options.out, report.rows, report.cols, report.nnz,
                      report.reordered ? "ordered by " + options.order.method : "in their own order",
-                     format_table(rows, "lrrrr"), human_seconds(report.read), human_seconds(report.reorder),
-                     human_seconds(report.write), human_seconds(report.total),
+                     format_table(rows, "lrrrr"), explain_thresholds(report), human_seconds(report.read),
+                     human_seconds(report.reorder), human_seconds(report.write), human_seconds(report.total),
                      human_bytes(static_cast<std::int64_t>(report.file_bytes)));
 }
 
@@ -70,7 +81,9 @@ Action declare_convert(CLI::App& app) {
                  "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
       ->required();
   app.add_option("OUT", options->out, "bundle to write (.h5)")->required();
-  app.add_option("--format", options->formats, "formats to store beside csr: all, or names with commas");
+  app.add_option("--format", options->formats,
+                 "formats to store beside csr: all, or names with commas; bittcf, tall:64, libra_spmm:2, "
+                 "libra_spmm:auto");
   declare_order(app, options->order, "--reorder",
                 "order of the rows inside the formats ('sptile list reorderers')");
   app.add_option("--dtype", options->dtype, "type of the stored values")

@@ -48,8 +48,9 @@ TEST_CASE("libra: products are right at every threshold and the same for any num
     const DType type = values == DType::f64 ? DType::f64 : DType::f32;
     const Dense dense(a, 150, type, random);
     const std::vector<std::byte> before = dense.c_bytes();
-    for (const auto& [convert, threshold] : kCases) {
-      const auto data = convert(a.view(), threshold, nullptr);
+    for (const auto& one : kCases) {
+      const int threshold = one.second;
+      const auto data = one.first(a.view(), threshold, nullptr);
       REQUIRE(data.has_value());
       CAPTURE(name_of(values));
       CAPTURE(data->layout->name);

@@ -1,0 +1,43 @@
+// Which threshold a profile has for splitting a matrix between tensor cores and CUDA cores.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/choice/device_profile.hpp"
+#include "runtime/kernels.hpp"
+
+namespace sptile::runtime {
+
+/// Such a number is called `threshold_N`: "threshold_128".
+inline constexpr std::string_view kThresholdPrefix = "threshold_";
+
+/// What a matrix is split for.
+struct SplitProduct {
+  const Kernel* kernel = nullptr;
+  Precision precision = Precision::fp32;
+  std::int64_t n = 0;  ///< columns of the dense operands, >= 1
+};
+
+/// What a format of Libra is split for where it is not known, or where products of several kinds share it:
+/// its own operation on CUDA with 128 columns, in fp16 for values of 16 bits, else in tf32. No kernel for
+/// other formats.
+SplitProduct usual_product(std::string_view format, DType values);
+
+/// One of the numbers.
+struct FittedThreshold {
+  int value = 0;
+  std::string name;       ///< "threshold_128"
+  std::string precision;  ///< that it was fitted for
+};
+
+/// Finds the threshold for a product: that of its precision, else of any, else, for bf16, of fp16, whose
+/// blocks are the same; among those the one whose N has the least ratio to n, of equals the smaller N.
+/// Nothing when the profile has none. Errc::bad_input, naming the number, for one that the kernel's format
+/// cannot take. O(numbers).
+Result<std::optional<FittedThreshold>> fitted_threshold(const DeviceProfile& profile,
+                                                        const SplitProduct& product);
+
+}  // namespace sptile::runtime

@@ -1,0 +1,29 @@
+// A device profile of a test's own, which the library finds as long as this lasts.
+#pragma once
+
+#include <stdlib.h>
+
+#include <fstream>
+#include <string>
+
+#include "tests/temporary_folder.hpp"
+
+namespace sptile::test {
+
+/// Writes a profile of a CUDA device with these lines, and names it in SPTILE_PROFILE.
+class ProfileFile {
+ public:
+  explicit ProfileFile(const std::string& numbers) {
+    const std::string path = folder_ / "profile.tsv";
+    std::ofstream(path) << "sptile-profile 1\ndevice cuda 90 some device\n" << numbers;
+    ::setenv("SPTILE_PROFILE", path.c_str(), 1);
+  }
+  ProfileFile(const ProfileFile&) = delete;
+  ProfileFile& operator=(const ProfileFile&) = delete;
+  ~ProfileFile() { ::unsetenv("SPTILE_PROFILE"); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace sptile::test

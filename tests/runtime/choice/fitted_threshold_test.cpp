@@ -1,0 +1,120 @@
+// Thresholds that a profile has: which one goes with a product.
+#include "runtime/choice/fitted_threshold.hpp"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <string>
+
+#include "runtime/choice/profiles.hpp"
+
+using namespace sptile;
+using runtime::Precision;
+using runtime::SplitProduct;
+
+namespace {
+
+runtime::DeviceProfile profile_with(const std::string& numbers) {
+  auto profile = runtime::parse_profile("sptile-profile 1\ndevice cuda 90 x\n" + numbers, "p.tsv");
+  REQUIRE_MESSAGE(profile.has_value(), profile.error().text());
+  return std::move(*profile);
+}
+
+SplitProduct product(Precision precision, std::int64_t n, const char* format = "libra_spmm",
+                     const char* op = "spmm") {
+  return {runtime::best_kernel(op, format, runtime::Device::cuda), precision, n};
+}
+
+/// The threshold; 0 when the profile has none.
+int found(const std::string& numbers, const SplitProduct& wanted) {
+  const auto fitted = runtime::fitted_threshold(profile_with(numbers), wanted);
+  REQUIRE_MESSAGE(fitted.has_value(), fitted.error().text());
+  return *fitted ? (*fitted)->value : 0;
+}
+
+constexpr const char* kNumbers =
+    "number cuda.libra_spmm.mma tf32 launch 5\n"
+    "number cuda.libra_spmm.mma tf32 threshold_32 2\n"
+    "number cuda.libra_spmm.mma tf32 threshold_512 7\n"
+    "number cuda.libra_spmm.mma tf32 threshold_128 4\n"
+    "number cuda.libra_spmm.mma any threshold_128 9\n"
+    "number cuda.libra_spmm.mma fp16 threshold_128 6\n"
+    "number cuda.libra_sddmm.sddmm tf32 threshold_128 129\n";
+
+}  // namespace
+
+TEST_CASE("fitted threshold: that of the nearest number of columns, of equals the fewer") {
+  struct Nearest {
+    std::int64_t n;
+    int threshold;
+  };
+  constexpr Nearest kNearest[] = {{1, 2},   {32, 2},  {64, 2},  {65, 4},
+                                  {128, 4}, {256, 4}, {257, 7}, {std::int64_t{1} << 40, 7}};
+  for (const Nearest& one : kNearest) {
+    CAPTURE(one.n);
+    CHECK(found(kNumbers, product(Precision::tf32, one.n)) == one.threshold);
+  }
+  const auto fitted = runtime::fitted_threshold(profile_with(kNumbers), product(Precision::tf32, 60));
+  REQUIRE((fitted && *fitted));
+  CHECK((*fitted)->name == "threshold_32");
+  CHECK((*fitted)->precision == "tf32");
+}
+
+TEST_CASE("fitted threshold: that of the precision, else of any, and bf16 as fp16") {
+  CHECK(found(kNumbers, product(Precision::fp16, 128)) == 6);
+  CHECK(found(kNumbers, product(Precision::fp32, 128)) == 9);
+  CHECK(found(kNumbers, product(Precision::bf16, 128)) == 9);
+  constexpr const char* kHalf = "number cuda.libra_spmm.mma fp16 threshold_128 6\n";
+  CHECK(found(kHalf, product(Precision::bf16, 128)) == 6);
+  CHECK(found(kHalf, product(Precision::fp32, 128)) == 0);
+  CHECK(found(kHalf, product(Precision::tf32, 128)) == 0);
+}
+
+TEST_CASE("fitted threshold: of the kernel, and of formats that have thresholds") {
+  CHECK(found(kNumbers, product(Precision::tf32, 32, "libra_sddmm", "sddmm")) == 129);
+  CHECK(found(kNumbers, product(Precision::tf32, 32, "libra_sddmm", "spmm")) == 0);
+  CHECK(found("number cuda.bittcf.mma tf32 threshold_128 2\n", product(Precision::tf32, 128, "bittcf")) == 0);
+  for (const char* const name : {"threshold_", "threshold_0", "threshold_-8", "threshold_8x", "threshold8"}) {
+    CAPTURE(name);
+    CHECK(found("number cuda.libra_spmm.mma tf32 " + std::string(name) + " 2\n",
+                product(Precision::tf32, 8)) == 0);
+  }
+}
+
+TEST_CASE("fitted threshold: numbers that are none are refused with their name") {
+  for (const char* const value : {"0", "-3", "10", "2.5", "1e300", "-1e300"}) {
+    CAPTURE(value);
+    const auto fitted = runtime::fitted_threshold(
+        profile_with("number cuda.libra_spmm.mma tf32 threshold_8 " + std::string(value) + "\n"),
+        product(Precision::tf32, 8));
+    REQUIRE_FALSE(fitted.has_value());
+    CHECK(fitted.error().code == Errc::bad_input);
+    CHECK(fitted.error().text() ==
+          "p.tsv: threshold_8 of cuda.libra_spmm.mma, tf32 is no whole number from 1 to 9");
+  }
+}
+
+TEST_CASE("usual product: each format's own operation, in the precision of its values") {
+  const SplitProduct sampled = runtime::usual_product("libra_sddmm", DType::bf16);
+  REQUIRE(sampled.kernel != nullptr);
+  CHECK(sampled.kernel->name == "cuda.libra_sddmm.sddmm");
+  CHECK(sampled.precision == Precision::fp16);
+  CHECK(sampled.n == 128);
+  for (const DType values : {DType::none, DType::f32, DType::f64}) {
+    const SplitProduct multiplied = runtime::usual_product("libra_spmm", values);
+    REQUIRE(multiplied.kernel != nullptr);
+    CHECK(multiplied.kernel->name == "cuda.libra_spmm.mma");
+    CHECK(multiplied.precision == Precision::tf32);
+  }
+  CHECK(runtime::usual_product("bittcf", DType::f32).kernel == nullptr);
+}
+
+TEST_CASE("fitted threshold: the built-in profile has one for libra_spmm") {
+  ::unsetenv("SPTILE_PROFILE");
+  ::setenv("XDG_CONFIG_HOME", "/nowhere", 1);
+  const auto profile = runtime::find_profile({runtime::Device::cuda, 90, "NVIDIA H100 80GB HBM3"});
+  REQUIRE((profile && *profile));
+  const auto fitted = runtime::fitted_threshold(**profile, runtime::usual_product("libra_spmm", DType::f32));
+  REQUIRE((fitted && *fitted));
+  CHECK((*fitted)->value >= 1);
+}

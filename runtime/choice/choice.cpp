@@ -72,8 +72,9 @@ void add_candidates(const Question& question, const PlanMatrix& a, std::size_t p
     }
     if (!question.profile && !question.always_count) continue;
     if (!features)
-      features = cost_features(a.format, options.n, static_cast<std::int64_t>(size_of(options.dense)),
-                               caches_of(options.device, question.device));
+      features =
+          cost_features(question.op, a.format, options.n, static_cast<std::int64_t>(size_of(options.dense)),
+                        caches_of(options.device, question.device));
     candidate.features = *features;
     if (!question.profile) continue;
     candidate.predicted_us = question.profile->predict(kernel.name, name_of(candidate.precision), *features);

@@ -236,12 +236,14 @@ Result<DeviceMeasurement> CudaBench::measure(const runtime::PlanMatrix& a, const
   if (!request.precision.empty() && request.precision != name_of(precision))
     return fail(Errc::unsupported, fmt::format("{} forms {} products, not {}", runtime::kernel_name(**plan),
                                                name_of(precision), request.precision));
-  plan->reset();
-  const Stopwatch watch;
-  plan = make_plan();
-  if (!plan) return tl::unexpected(plan.error());
   DeviceMeasurement m;
-  m.product.plan_us = 1e6 * watch.seconds();
+  if (options_.time_planning) {
+    plan->reset();
+    const Stopwatch watch;
+    plan = make_plan();
+    if (!plan) return tl::unexpected(plan.error());
+    m.product.plan_us = 1e6 * watch.seconds();
+  }
   m.product.format = a.format.layout->name;
   m.product.kernel = runtime::kernel_name(**plan);
   m.pinned_us = 1e6 * static_cast<double>(formats::index_bytes(a.format) + formats::value_bytes(a.format)) /

@@ -26,7 +26,7 @@ constexpr SplitFormat kSplitFormats[] = {
 }  // namespace
 
 Status LibraSampler::set_matrix(const formats::CsrView& a) {
-  splits_.clear();
+  forget();
   for (const SplitFormat& format : kSplitFormats) {
     const auto& operations = plan_.operations;
     if (!plan_.wants(format.kernel) ||

@@ -18,6 +18,9 @@ class LibraSampler {
   /// Splits the matrix for the kernels that the plan wants. O(nnz) for each threshold.
   Status set_matrix(const formats::CsrView& a);
 
+  /// Nothing is measured until there is another matrix.
+  void forget() { splits_.clear(); }
+
   /// Measures with the operands of the plan's bench, which are those of an operation.
   Status measure(const std::string& matrix, std::string_view op, std::int64_t n, Measurements& found);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <optional>
 
 #include "formats/convert/converters.hpp"
@@ -16,7 +17,8 @@ namespace {
 
 using runtime::Precision;
 
-constexpr std::int64_t kMostElements = 100'000'000;  // of B or C: far more than any cache
+constexpr std::int64_t kMostElements = 100'000'000;    // of B or C: far more than any cache
+constexpr std::int64_t kMostSplitEntries = 5'000'000;  // splitting larger ones in many ways takes too long
 
 // What is multiplied, but for the matrix.
 struct Product {
@@ -32,6 +34,19 @@ struct Converted {
 
   [[nodiscard]] runtime::PlanMatrix matrix() const { return {data.view(), {}, entries.view(), nullptr}; }
 };
+
+// True when both have their entries in the same places: they differ in values alone.
+bool same_places(const formats::FormatView& a, const formats::FormatView& b) {
+  for (std::size_t i = 0; i < a.layout->arrays.size(); ++i) {
+    const ArrayView &x = a.arrays[i], &y = b.arrays[i];
+    if (a.layout->arrays[i].holds_values
+            ? x.size != y.size
+            : x.bytes() != y.bytes() ||
+                  (x.size > 0 && std::memcmp(x.data, y.data, static_cast<std::size_t>(x.bytes())) != 0))
+      return false;
+  }
+  return true;
+}
 
 class Sampler {
  public:
@@ -117,21 +132,28 @@ Status Sampler::run_product(const Product& product) {
 }
 
 Status Sampler::convert(const formats::CsrView& a) {
-  converted_.clear();
   matrices_.clear();
+  std::vector<Converted> before = std::move(converted_);  // with values of another type
+  converted_.clear();
   const auto& operations = plan_.operations;
   const bool samples = std::find(operations.begin(), operations.end(), "sddmm") != operations.end();
   for (const formats::Converter& converter : formats::converters()) {
     auto data = converter.from_csr(a, nullptr);
     if (!data) return tl::unexpected(data.error());
-    converted_.push_back({std::move(*data), {}});
+    Converted& converted = converted_.emplace_back(Converted{std::move(*data), {}});
     if (!samples || converter.format == "csr") continue;
-    auto entries = formats::packed_entries(converted_.back().data.view(), {});
+    const std::size_t i = converted_.size() - 1;
+    if (i < before.size() && same_places(before[i].data.view(), converted.data.view())) {
+      converted.entries = std::move(before[i].entries);
+      continue;
+    }
+    auto entries = formats::packed_entries(converted.data.view(), {});
     if (!entries) return tl::unexpected(entries.error());
-    converted_.back().entries = std::move(*entries);
+    converted.entries = std::move(*entries);
   }
   for (const Converted& c : converted_) matrices_.push_back(c.matrix());
-  return plan_.thresholds ? libra_.set_matrix(a) : Status{};
+  libra_.forget();
+  return plan_.thresholds && a.nnz() <= kMostSplitEntries ? libra_.set_matrix(a) : Status{};
 }
 
 Status Sampler::run(const formats::CsrView& a, DType dense) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "formats/csr_view.hpp"
+#include "runtime/cuda/libra_balance.hpp"
 #include "tools/measure.hpp"
 
 namespace sptile::tools {
@@ -16,6 +17,7 @@ struct DeviceMeasurement {
       product;           ///< `repeat` is the number of launches; each time is the mean of a group of them
   double frobenius = 0;  ///< ||result - reference|| / ||reference||; meaningful when checked
   double pinned_us = 0;  ///< time to copy the format's bytes from pinned memory; 0 for cuSPARSE
+  runtime::cuda::LibraRatios occupancy = {};  ///< of kernels with Libra's balance, see libra_streams.hpp
 };
 
 /// The result is filled with NaN before it is compared, so that what was not written shows.

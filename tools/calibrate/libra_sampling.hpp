@@ -26,13 +26,17 @@ class LibraSampler {
 
  private:
   struct Split {
-    std::string_view op, kernel;
+    std::string_view op, kernel;  // kernel: the one whose threshold is wanted
     int threshold;
     formats::FormatData data;
     formats::Array entries;  // of SDDMM: where its results belong
   };
 
+  Result<DeviceMeasurement> run(const Split& split, std::string_view kernel);
+  Status measure_streams(const Split& split, Measurements& found);
+
   const SamplingPlan& plan_;
+  bool single_ = false;  // values of 32 bits
   std::vector<Split> splits_;
 };
 

@@ -34,6 +34,7 @@ struct SamplingPlan {
 struct Measurements {
   std::vector<Sample> samples;
   std::vector<ThresholdSample> thresholds;
+  std::vector<OccupancySample> occupancy;
 };
 
 /// Measures every format and kernel of the bench's device for one matrix with f32 values, in every precision

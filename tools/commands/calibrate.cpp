@@ -253,7 +253,8 @@ std::vector<std::string> new_comments(const CalibrateOptions& options, std::size
 // All that measurements say.
 std::vector<runtime::ProfileNumber> fit_all(const Measurements& measured) {
   std::vector<runtime::ProfileNumber> numbers = fit_costs(measured.samples);
-  for (const auto& more : {partition_costs(numbers), fit_thresholds(measured.thresholds)})
+  for (const auto& more :
+       {partition_costs(numbers), fit_thresholds(measured.thresholds), fit_occupancy(measured.occupancy)})
     numbers.insert(numbers.end(), more.begin(), more.end());
   return numbers;
 }

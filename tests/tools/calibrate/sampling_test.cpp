@@ -42,6 +42,7 @@ class FakeBench final : public ProductBench {
     measured.product.n = n_;
     measured.product.median_us = 5;
     measured.product.checked = true;
+    measured.occupancy = {2, n_ == 8 ? 0.0 : 3.0};
     measured.product.rel_err = wrong == request.kernel ? 1 : 0;
     return measured;
   }
@@ -113,6 +114,21 @@ TEST_CASE("sampling: the formats of Libra with each threshold") {
   CHECK(thresholds.at("cuda.libra_spmm.mma").size() == 9);
   CHECK(thresholds.at("cuda.libra_sddmm.sddmm").size() == 8);
   CHECK(s.found.thresholds.size() == 2 * 17);
+  // Both modes of Libra's balance, where both parts have work.
+  CHECK(s.bench.asked.at("cuda.libra_spmm.sequential") == 2);
+  CHECK(s.bench.asked.at("cuda.libra_spmm.concurrent") == 2);
+  REQUIRE(s.found.occupancy.size() == 1);
+  CHECK(s.found.occupancy[0].rows_ratio == 3);
+}
+
+TEST_CASE("sampling: the modes of Libra's balance alone") {
+  Setting s;
+  s.plan.thresholds = true;
+  s.plan.half = true;  // its kernels are for f32
+  s.plan.kernels = {"cuda.libra_spmm.streams"};
+  REQUIRE(s.sample().has_value());
+  CHECK(s.bench.asked ==
+        std::map<std::string, int>{{"cuda.libra_spmm.concurrent", 2}, {"cuda.libra_spmm.sequential", 2}});
 }
 
 TEST_CASE("sampling: half precision; a wrong result ends it") {

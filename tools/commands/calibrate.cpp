@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "formats/io/atomic_file.hpp"
@@ -14,6 +12,7 @@
 #include "tools/calibrate/fit.hpp"
 #include "tools/calibrate/host_bench.hpp"
 #include "tools/calibrate/merge.hpp"
+#include "tools/calibrate/profile_files.hpp"
 #include "tools/calibrate/sampling.hpp"
 #include "tools/calibrate/suite.hpp"
 #include "tools/commands/commands.hpp"
@@ -197,52 +196,13 @@ Result<runtime::ProfileDevice> describe_device(runtime::Device kind) {
   return runtime::profile_device(kind, device);
 }
 
-// Where the profile goes: by default the folder where plans look for it.
-Result<std::string> profile_path(const CalibrateOptions& options, const runtime::ProfileDevice& device) {
-  if (!options.out.empty()) return options.out;
-  if (!options.into.empty()) return options.into;
-  const std::string folder = runtime::profile_folder();
-  if (folder.empty())
-    return fail(Errc::usage, "no folder for profiles: set XDG_CONFIG_HOME or HOME, or name a file with -o");
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return fail(Errc::io, fmt::format("cannot be made: {}", error.message()), folder);
-  return folder + "/" + runtime::profile_file_name(device);
-}
-
-// The profile whose numbers stay where nothing new is measured: the one that is named, else that used until
-// now; without numbers when there is none of the device. One in use that cannot be read has none, either.
-Result<runtime::DeviceProfile> known_profile(const CalibrateOptions& options,
-                                             const runtime::ProfileDevice& device) {
-  if (options.into.empty()) {
-    auto used = runtime::find_profile(device);
-    if (used && *used && (*used)->device.name == device.name) return std::move(**used);
-    return runtime::DeviceProfile{device, {}, {}};
-  }
-  auto named = runtime::read_profile(options.into);
-  if (named && (named->device.kind != device.kind || named->device.name != device.name))
-    return fail(Errc::bad_input,
-                fmt::format("is a profile of {}, what is measured is {}", named->device.name, device.name),
-                options.into);
-  return named;
-}
-
-// What people wrote, and earlier calibrations, into the profile that is named.
-std::vector<std::string> comments_of(const std::string& path) {
-  std::vector<std::string> comments;
-  std::ifstream file(path);
-  for (std::string line; !path.empty() && std::getline(file, line);)
-    if (line.starts_with("# ")) comments.push_back(line.substr(2));
-  return comments;
-}
-
 std::vector<std::string> new_comments(const CalibrateOptions& options, std::size_t samples,
                                       const ChoiceQuality& choice) {
   std::string what = "sptile calibrate";
   if (options.quick) what += " --quick";
   if (options.op != "all") what += " --op " + options.op;
   if (!options.kernels.empty()) what += fmt::format(" --only {}", fmt::join(options.kernels, ","));
-  std::vector<std::string> comments = comments_of(options.into);
+  std::vector<std::string> comments = profile_comments(options.into);
   comments.push_back(fmt::format("{}, {}: {} measurements", what, today(), samples));
   if (choice.cases > 0)
     comments.push_back(fmt::format("choice within 10% of the best in {:.0f}% of {} cases",
@@ -266,9 +226,9 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
   if (const Status s = check_kernels(options); !s) return s;
   const auto device = describe_device(device_named(options.device));
   if (!device) return tl::unexpected(device.error());
-  const auto path = profile_path(options, *device);
+  const auto path = profile_path(options.into, options.out, *device);
   if (!path) return tl::unexpected(path.error());
-  const auto known = known_profile(options, *device);
+  const auto known = known_profile(options.into, *device);
   if (!known) return tl::unexpected(known.error());
   const bool force = options.force || options.out.empty();  // a profile of one's own is renewed
   auto file = formats::AtomicFile::create(*path, force);    // before anything that takes long

@@ -29,7 +29,8 @@ Status plan_bundle(const PlanCall& call, const sptile_bundle* handle, const char
   if (!options) return tl::unexpected(options.error());
   const Result<std::vector<PlanMatrix>> matrices = named_matrices(handle, format);
   if (!matrices) return tl::unexpected(matrices.error());
-  if (matrices->size() == 1) return give_plan(plan_product(call.op, matrices->front(), *options), out);
+  if (matrices->size() == 1 && options->choice == Choice::predicted)
+    return give_plan(plan_product(call.op, matrices->front(), *options), out);
   return give_plan(plan_product(call.op, std::span<const PlanMatrix>(*matrices), *options), out);
 }
 

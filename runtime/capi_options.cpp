@@ -10,12 +10,26 @@
 namespace sptile::runtime {
 namespace {
 
-constexpr sptile_spmm_options kDefaults = {
-    sizeof(sptile_spmm_options), 0, SPTILE_F32, SPTILE_CPU, 0, 0, 0, SPTILE_NONFINITE_FAST, nullptr,
-    SPTILE_PRECISION_DEFAULT,    0};
+constexpr sptile_spmm_options kDefaults = {sizeof(sptile_spmm_options),
+                                           0,
+                                           SPTILE_F32,
+                                           SPTILE_CPU,
+                                           0,
+                                           0,
+                                           0,
+                                           SPTILE_NONFINITE_FAST,
+                                           nullptr,
+                                           SPTILE_PRECISION_DEFAULT,
+                                           0,
+                                           SPTILE_CHOICE_PREDICTED,
+                                           0};
 
 /// Size of the options of the first version: no caller has less.
 constexpr std::size_t kFirstSize = offsetof(sptile_spmm_options, kernel) + sizeof(const char*);
+
+tl::unexpected<Error> unknown_field() {
+  return fail(Errc::usage, "options set a field that sptile " SPTILE_VERSION " does not know");
+}
 
 /// Takes options of any version: fields that the caller does not know keep their defaults, fields that this
 /// library does not know must be zero.
@@ -26,8 +40,7 @@ Status read_options(const sptile_spmm_options* from, sptile_spmm_options& option
                                  "; call sptile_spmm_options_init(&options, sizeof options) first");
   const auto* bytes = reinterpret_cast<const unsigned char*>(from);
   for (std::size_t i = sizeof(options); i < from->size; ++i)
-    if (bytes[i] != 0)
-      return fail(Errc::usage, "options set a field that sptile " SPTILE_VERSION " does not know");
+    if (bytes[i] != 0) return unknown_field();
   options = kDefaults;
   std::memcpy(&options, from, std::min(from->size, sizeof(options)));
   return {};
@@ -66,6 +79,10 @@ Result<PlanOptions> convert_options(const sptile_spmm_options* from) {
     return fail(Errc::usage, "options.precision = " + std::to_string(given.precision) +
                                  "; use SPTILE_PRECISION_DEFAULT, SPTILE_FP32, SPTILE_TF32, SPTILE_FP16, "
                                  "SPTILE_PRECISION_BF16 or SPTILE_FP64");
+  if (given.choice != SPTILE_CHOICE_PREDICTED && given.choice != SPTILE_CHOICE_MEASURED)
+    return fail(Errc::usage, "options.choice = " + std::to_string(given.choice) +
+                                 "; use SPTILE_CHOICE_PREDICTED or SPTILE_CHOICE_MEASURED");
+  if (given.reserved != 0) return unknown_field();
   PlanOptions options;
   options.n = given.n;
   options.dense = *dense;
@@ -77,6 +94,7 @@ Result<PlanOptions> convert_options(const sptile_spmm_options* from) {
   options.nonfinite = given.nonfinite == SPTILE_NONFINITE_FAST ? NonFinite::fast : NonFinite::strict;
   if (given.precision != SPTILE_PRECISION_DEFAULT) options.precision = precision_of(given.precision);
   options.device_ordinal = given.ordinal;
+  options.choice = given.choice == SPTILE_CHOICE_PREDICTED ? Choice::predicted : Choice::measured;
   return options;
 }
 

@@ -24,6 +24,8 @@ constexpr std::string_view name_of(Precision precision) {
   return kPrecisionNames[static_cast<int>(precision)];
 }
 enum class NonFinite { fast, strict };
+/// How one of several formats and kernels is chosen: by the cost model, or by running each.
+enum class Choice { predicted, measured };
 
 struct PlanOptions {
   std::int64_t n = 0;        ///< columns of the dense operands, >= 1
@@ -38,7 +40,8 @@ struct PlanOptions {
   /// Least exact products that f32 operands may get; not set: the kernel's own (tf32 on tensor cores). A
   /// kernel that has no such products forms more exact ones: see precision_of.
   std::optional<Precision> precision = {};
-  int device_ordinal = 0;  ///< which CUDA device
+  int device_ordinal = 0;             ///< which CUDA device
+  Choice choice = Choice::predicted;  ///< read where there is something to choose, see choice/choice.hpp
 };
 
 class ProductPlan;  // defined in runtime/product_plan.hpp; immutable after planning except refresh_values

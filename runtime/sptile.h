@@ -56,6 +56,10 @@ typedef enum sptile_precision {
   SPTILE_FP64 = 5
 } sptile_precision;
 
+/* How a plan of several formats chooses one: by the cost model, or by running each that is worth it on
+ * operands of its own. */
+typedef enum sptile_choice { SPTILE_CHOICE_PREDICTED = 0, SPTILE_CHOICE_MEASURED = 1 } sptile_choice;
+
 typedef struct sptile_bundle sptile_bundle;
 typedef struct sptile_plan sptile_plan;
 
@@ -109,6 +113,8 @@ typedef struct sptile_spmm_options {
   const char* kernel;  /* name of a kernel to force, for example "cpu.csr.avx2"; NULL: the best one */
   int32_t precision;   /* sptile_precision: the least exact products that will do; SPTILE_PRECISION_DEFAULT */
   int32_t ordinal;     /* which CUDA device; 0 */
+  int32_t choice;      /* sptile_choice, for plans of a bundle; SPTILE_CHOICE_PREDICTED */
+  int32_t reserved;    /* 0 */
 } sptile_spmm_options;
 
 /* The same options serve both operations; for SDDMM n is the columns of X and Y, and dense the type of X, Y
@@ -120,7 +126,11 @@ sptile_status sptile_spmm_options_init(sptile_spmm_options* options, size_t size
 
 /* Plans C = alpha A B + beta C for a format of a bundle ("csr", "bittcf", ...). C has the original row order.
  * NULL or "auto" chooses among all formats of the bundle the one predicted to be fastest, several names with
- * commas among those; see sptile_predict_spmm and sptile_plan_format. */
+ * commas among those; see sptile_predict_spmm and sptile_plan_format. With options->choice =
+ * SPTILE_CHOICE_MEASURED it plans each format and kernel that can run (but those predicted to take more than
+ * 3 times the best, where all have predictions), runs it on random operands, which are there while it plans,
+ * and takes the fastest; on a CUDA device it does so on the default stream, and needs device memory for these
+ * operands: SPTILE_DEVICE names the bytes when there is no room. */
 sptile_status sptile_plan_spmm(const sptile_bundle* bundle, const char* format,
                                const sptile_spmm_options* options, sptile_plan** plan);
 
@@ -221,8 +231,7 @@ sptile_status sptile_spmm_sized_workspace(const sptile_plan* plan, double alpha,
  * -------------------------------------------------------------------------------------------------- */
 
 /* Plans out = alpha (X Y^T at the entries of A) + beta out for a format of a bundle. X has the original row
- * order. NULL or "auto" chooses as sptile_plan_spmm does; no model knows the kernels of this operation yet,
- * so it takes csr. */
+ * order. NULL or "auto" and options->choice choose as sptile_plan_spmm does. */
 sptile_status sptile_plan_sddmm(const sptile_bundle* bundle, const char* format,
                                 const sptile_plan_options* options, sptile_plan** plan);
 

@@ -51,6 +51,9 @@ enum class Precision : std::int32_t {
   fp64 = SPTILE_FP64
 };
 
+/// How one of several formats is chosen; see sptile_choice.
+enum class Choice : std::int32_t { predicted = SPTILE_CHOICE_PREDICTED, measured = SPTILE_CHOICE_MEASURED };
+
 /// Options of a plan.
 struct PlanOptions {
   std::int64_t n = 0;        ///< columns of B and C, or of X and Y, >= 1
@@ -63,6 +66,9 @@ struct PlanOptions {
   Device device = Device::cpu;
   Precision precision = Precision::kernel_default;  ///< the least exact products that will do
   int ordinal = 0;                                  ///< which CUDA device
+  /// How Bundle::plan and plan_sddmm choose one of several formats and kernels: by the cost model, or by
+  /// running each that is worth it while planning, see sptile_plan_spmm.
+  Choice choice = Choice::predicted;
 };
 
 /// Options of a run.
@@ -134,6 +140,7 @@ inline sptile_spmm_options to_c(const PlanOptions& options) {
   c.device = static_cast<std::int32_t>(options.device);
   c.precision = static_cast<std::int32_t>(options.precision);
   c.ordinal = options.ordinal;
+  c.choice = static_cast<std::int32_t>(options.choice);
   return c;
 }
 
@@ -407,8 +414,8 @@ class Bundle {
     return names;
   }
 
-  /// Plans with one of the formats, or with the one predicted to be fastest: of all ("auto"), of several
-  /// names with commas. The plan stays valid when the bundle goes.
+  /// Plans with one of the formats, or with the one predicted (or measured, see PlanOptions::choice) to be
+  /// fastest: of all ("auto"), of several names with commas. The plan stays valid when the bundle goes.
   [[nodiscard]] Plan plan(const std::string& format, const PlanOptions& options) const {
     return planned(sptile_plan_spmm, format, options);
   }

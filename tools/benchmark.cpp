@@ -53,9 +53,9 @@ class Benchmark::Conversions {
 
  private:
   Status find_value_source(Converted& converted) const {
-    const auto packed = formats::packed_positions(converted.data.view(), ordered_.order());
-    if (!packed) return tl::unexpected(packed.error());
-    converted.value_source = formats::inverse_positions(packed->view().as<std::int64_t>());
+    auto entries = formats::packed_entries(converted.data.view(), ordered_.order());
+    if (!entries) return tl::unexpected(std::move(entries.error()));
+    converted.value_source = std::move(*entries);
     return {};
   }
 

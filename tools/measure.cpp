@@ -121,6 +121,8 @@ DType dense_type(const ProductRequest& request, DType values) {
   return values == DType::f64 ? DType::f64 : DType::f32;
 }
 
+std::vector<std::string> operation_names() { return names_of(kOperations); }
+
 std::string_view dense_names(std::string_view op) { return operation_named(op).dense_names; }
 
 std::optional<runtime::Precision> wanted_precision(const ProductRequest& request) {
@@ -143,7 +145,7 @@ double rounding_bound(DType dense, runtime::Precision precision, std::string_vie
 
 void declare_request(CLI::App& app, ProductRequest& request) {
   app.add_option("--op", request.op, "operation: C = A B (spmm), or X Y^T at the entries of A (sddmm)")
-      ->check(CLI::IsMember(names_of(kOperations)));
+      ->check(CLI::IsMember(operation_names()));
   app.add_option("--device", request.device, "where to run ('sptile list devices')");
   app.add_option("--precision", request.precision, "how f32 products are formed: fp32, tf32, fp16, bf16")
       ->default_str("the device's best");

@@ -45,6 +45,9 @@ Status check_request(const ProductRequest& request);
 /// Type of the dense operands: what was asked for, else f64 for f64 values and f32 for all others.
 DType dense_type(const ProductRequest& request, DType values);
 
+/// "spmm" and "sddmm".
+std::vector<std::string> operation_names();
+
 /// What the dense operands of an operation are called: "B and C".
 std::string_view dense_names(std::string_view op);
 

@@ -46,4 +46,10 @@ Array inverse_positions(std::span<const std::int64_t> positions) {
   return inverse;
 }
 
+Result<Array> packed_entries(const FormatView& view, std::span<const std::int32_t> row_order) {
+  const Result<Array> packed = packed_positions(view, row_order);
+  if (!packed) return tl::unexpected(packed.error());
+  return inverse_positions(packed->view().as<std::int64_t>());
+}
+
 }  // namespace sptile::formats

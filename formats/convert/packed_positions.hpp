@@ -21,4 +21,8 @@ Result<Array> packed_positions(const FormatView& view, std::span<const std::int3
 /// Turns each of these into the other: the entry of each stored value, and the position of each entry.
 Array inverse_positions(std::span<const std::int64_t> positions);
 
+/// For each stored value of a checked format, its entry of the matrix in CSR order: the inverse of
+/// packed_positions.
+Result<Array> packed_entries(const FormatView& view, std::span<const std::int32_t> row_order);
+
 }  // namespace sptile::formats

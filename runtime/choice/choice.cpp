@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/choice/measured_choice.hpp"
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/product_plan.hpp"
@@ -72,8 +73,9 @@ void add_candidates(const Question& question, const PlanMatrix& a, std::size_t p
     }
     if (!question.profile && !question.always_count) continue;
     if (!features)
-      features = cost_features(a.format, options.n, static_cast<std::int64_t>(size_of(options.dense)),
-                               caches_of(options.device, question.device));
+      features =
+          cost_features(question.op, a.format, options.n, static_cast<std::int64_t>(size_of(options.dense)),
+                        caches_of(options.device, question.device));
     candidate.features = *features;
     if (!question.profile) continue;
     candidate.predicted_us = question.profile->predict(kernel.name, name_of(candidate.precision), *features);
@@ -138,9 +140,17 @@ const Candidate* chosen_of(std::span<const Candidate> list) {
   return nullptr;
 }
 
+Result<std::vector<Candidate>> choose_product(std::string_view op, std::span<const PlanMatrix> matrices,
+                                              const PlanOptions& options) {
+  auto list = predict_product(op, matrices, options);
+  if (!list || options.choice == Choice::predicted) return list;
+  if (Status s = measure_candidates(op, matrices, options, *list); !s) return tl::unexpected(s.error());
+  return list;
+}
+
 Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, std::span<const PlanMatrix> matrices,
                                                   const PlanOptions& options) {
-  const auto list = predict_product(op, matrices, options);
+  const auto list = choose_product(op, matrices, options);
   if (!list) return tl::unexpected(list.error());
   const Candidate* const best = chosen_of(*list);
   if (best == nullptr) return plan_product(op, matrices.front(), options);

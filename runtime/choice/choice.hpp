@@ -21,6 +21,7 @@ struct Candidate {
   const Kernel* kernel = nullptr;  ///< null: the device has none for the format
   Precision precision = Precision::fp32;
   std::optional<double> predicted_us;  ///< not there without a model of the kernel
+  std::optional<double> measured_us;   ///< where it was run, see choose_product
   std::string refused;                 ///< why it cannot run; empty when it can
   CostFeatures features = {};
   bool chosen = false;
@@ -44,7 +45,19 @@ inline Result<std::vector<Candidate>> predict_spmm(std::span<const PlanMatrix> m
 /// The chosen one of a list; null when none can run.
 const Candidate* chosen_of(std::span<const Candidate> list);
 
-/// Plans with the chosen candidate; when none can run, gives the error of planning the first matrix.
+/// The same list with the candidate that a plan takes: that predicted fastest, or, with options.choice
+/// measured and several that can run, that which is fastest. Each of those is planned and run some times on
+/// random operands of its own (on CUDA in device memory, on the default stream), but those predicted to take
+/// more than kHopeless times the best one only when some have no prediction. What has no room on the device
+/// is refused. Errors as predict_product and plan_product; Errc::device or Errc::io naming the bytes when
+/// there is no room for the operands.
+Result<std::vector<Candidate>> choose_product(std::string_view op, std::span<const PlanMatrix> matrices,
+                                              const PlanOptions& options);
+
+inline constexpr double kHopeless = 3;
+
+/// Plans with the candidate that choose_product takes; when none can run, gives the error of planning the
+/// first matrix.
 Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, std::span<const PlanMatrix> matrices,
                                                   const PlanOptions& options);
 

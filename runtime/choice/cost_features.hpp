@@ -15,18 +15,18 @@ struct FeatureInfo {
   std::string_view what;  ///< for people
 };
 
-/// SpMM is bound by how rows of B come to the multiprocessors, so most terms are bytes: all fetches, those
-/// that a near cache (L1, shared memory) does not have, those that come from memory. The others are work that
-/// does not depend on N, repeated for every slice of columns, and what one unit takes that cannot be shared
-/// out.
+/// Products are bound by how rows of B (of Y, for SDDMM) come to the multiprocessors, so most terms are
+/// bytes: all fetches, those that a near cache (L1, shared memory) does not have, those that come from
+/// memory. The others are work that does not depend on N, for SpMM repeated for every slice of columns, and
+/// what one unit takes that cannot be shared out.
 inline constexpr std::array<FeatureInfo, 9> kFeatures = {{
     {"launch", "starting the kernel"},
-    {"gather_mb", "rows of B that are fetched"},
+    {"gather_mb", "rows of B or Y that are fetched"},
     {"far_mb", "of which the near cache does not have"},
-    {"memory_mb", "format, C, and rows of B out of memory"},
+    {"memory_mb", "format, C (or X and the results), and rows of B or Y out of memory"},
     {"entries_m", "entries that are decoded"},
     {"tiles_m", "tiles that are multiplied"},
-    {"units_m", "rows or windows that are written"},
+    {"units_m", "rows or windows that are written, or whose rows of X are read"},
     {"longest_k", "fetches of the longest row or window"},
     {"partial_mb", "sums of the pieces that long rows or windows are cut into"},
 }};
@@ -41,9 +41,11 @@ struct Caches {
 };
 
 /// Looks at the lists of fetches for `n` columns of `element_bytes` each; see miss_share for the cost.
-/// Kernels work on slices of kSliceBytes of the rows of B, and decode the format once for each.
-CostFeatures cost_features(const formats::FormatView& a, std::int64_t n, std::int64_t element_bytes,
-                           const Caches& caches);
+/// Kernels work on slices of kSliceBytes of the rows of B. `op` is one of kernels(): for "spmm" they decode
+/// the format once for each slice, and write C; for "sddmm" they decode it once, read X, write a number for
+/// each entry, and have no sums to share.
+CostFeatures cost_features(std::string_view op, const formats::FormatView& a, std::int64_t n,
+                           std::int64_t element_bytes, const Caches& caches);
 
 inline constexpr std::int64_t kSliceBytes = 512;
 

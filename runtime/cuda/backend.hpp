@@ -61,6 +61,17 @@ Result<std::vector<double>> run_from_host(const Plan& plan, const SpmmOperands& 
 Result<std::vector<double>> run_from_host(const Plan& plan, const SddmmOperands& host, int warmup,
                                           int repeat);
 
+/// Device memory filled with copies of a pattern, one after the other. Errc::device naming the bytes when the
+/// device has no room.
+Result<std::shared_ptr<std::byte>> make_scratch(int ordinal, std::span<const std::byte> pattern,
+                                                std::size_t bytes);
+
+/// Runs with operands in device memory on the default stream: `groups` times `runs` that follow each other.
+/// Gives the seconds of one run of each group.
+Result<std::vector<double>> time_groups(const Plan& plan, const SpmmOperands& operands, int groups, int runs);
+Result<std::vector<double>> time_groups(const Plan& plan, const SddmmOperands& operands, int groups,
+                                        int runs);
+
 /// Replaces the values by those of the source CSR, in host or device memory; waits until they are in place.
 Status refresh(Plan& plan, ArrayView values);
 

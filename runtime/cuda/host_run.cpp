@@ -4,40 +4,11 @@
 
 #include "runtime/cuda/check.hpp"
 #include "runtime/cuda/plan.hpp"
+#include "runtime/cuda/run_timer.hpp"
 #include "runtime/cuda/upload.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
-
-class Timer {
- public:
-  Timer() {
-    status_ = check(cudaEventCreate(&begin_), "making an event");
-    if (status_) status_ = check(cudaEventCreate(&end_), "making an event");
-  }
-  Timer(const Timer&) = delete;
-  Timer& operator=(const Timer&) = delete;
-  ~Timer() {
-    if (begin_ != nullptr) cudaEventDestroy(begin_);
-    if (end_ != nullptr) cudaEventDestroy(end_);
-  }
-
-  template <class Operands>
-  Result<double> seconds(const Plan& plan, const Operands& operands) {
-    if (status_) status_ = check(cudaEventRecord(begin_), "timing");
-    if (status_) status_ = run(plan, operands, nullptr);
-    if (status_) status_ = check(cudaEventRecord(end_), "timing");
-    if (status_) status_ = check(cudaEventSynchronize(end_), "running a kernel");
-    float milliseconds = 0;
-    if (status_) status_ = check(cudaEventElapsedTime(&milliseconds, begin_, end_), "timing");
-    if (!status_) return tl::unexpected(status_.error());
-    return 1e-3 * static_cast<double>(milliseconds);
-  }
-
- private:
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
-  Status status_;
-};
 
 /// Bytes of an operand; the row stride counts for every row but the last.
 std::size_t operand_bytes(std::int64_t rows, std::int64_t stride, const Plan& plan) {
@@ -70,7 +41,7 @@ Result<std::vector<DeviceBuffer>> copy_to_device(std::initializer_list<HostOpera
 template <class Operands>
 Result<std::vector<double>> time_runs(const Plan& plan, const Operands& operands, int warmup, int repeat,
                                       void* result, const DeviceBuffer& on_device, std::size_t bytes) {
-  Timer timer;
+  RunTimer timer;
   std::vector<double> seconds;
   for (int i = -warmup; i < repeat; ++i) {
     const Result<double> one = timer.seconds(plan, operands);

@@ -89,9 +89,4 @@ std::vector<std::int32_t> rows_to_scale(const LibraBalance& balance, std::int64_
   return list;
 }
 
-LibraMode choose_mode(double tiles_ratio, double rows_ratio, const LibraOccupancy& thresholds) {
-  const double fuller = std::max(tiles_ratio / thresholds.tiles, rows_ratio / thresholds.rows);
-  return fuller < 1 ? LibraMode::two_streams : LibraMode::sequential;
-}
-
 }  // namespace sptile::runtime::cuda

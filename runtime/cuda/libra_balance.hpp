@@ -2,6 +2,7 @@
 // in segments of limited length, whose sums are added by atomic operations; nothing else is. Plain C++.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -48,7 +49,15 @@ struct LibraOccupancy {
   double tiles = 3.91, rows = 38.27;
 };
 
-/// Blocks of both parts over the blocks that fit on the device: equations 7 and 8.
-LibraMode choose_mode(double tiles_ratio, double rows_ratio, const LibraOccupancy& thresholds = {});
+/// Occupancy ratios of both parts: blocks over the blocks that fit on the device (equation 7).
+struct LibraRatios {
+  double tiles = 0, rows = 0;
+};
+
+/// Equation 8.
+inline LibraMode choose_mode(const LibraRatios& ratios, const LibraOccupancy& thresholds = {}) {
+  const double fuller = std::max(ratios.tiles / thresholds.tiles, ratios.rows / thresholds.rows);
+  return fuller < 1 ? LibraMode::two_streams : LibraMode::sequential;
+}
 
 }  // namespace sptile::runtime::cuda

@@ -1,7 +1,9 @@
 #include "runtime/cuda/libra_streams.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/csr_schedule.hpp"
 #include "runtime/cuda/libra_schedule.hpp"
 #include "runtime/cuda/schedule_parts.hpp"
@@ -58,6 +60,24 @@ void add_rows(Schedule& schedule, const formats::LibraView& a, const LibraBalanc
 
 }  // namespace
 
+LibraRatios ratios_of(const Schedule& schedule) {
+  return {static_cast<double>(schedule.numbers[kTilesRatio]) / kRatioUnit,
+          static_cast<double>(schedule.numbers[kRowsRatio]) / kRatioUnit};
+}
+
+LibraOccupancy libra_occupancy(const DeviceInfo& device) {
+  LibraOccupancy thresholds;
+  const auto profile = find_profile(profile_device(Device::cuda, device));
+  if (!profile || !*profile) return thresholds;
+  const auto read = [&](double& threshold, std::string_view name) {
+    const std::optional<double> number = (*profile)->find("cuda.libra_spmm.streams", "any", name);
+    if (number && *number > 0) threshold = *number;
+  };
+  read(thresholds.tiles, "occupancy_tiles");
+  read(thresholds.rows, "occupancy_rows");
+  return thresholds;
+}
+
 Schedule schedule_libra_streams(const formats::LibraView& a, std::int64_t n, const LibraPolicy& policy,
                                 const LibraKernels& kernels, const DeviceInfo& device) {
   LibraBalance balance = cut_windows(a, policy.sizes);
@@ -82,14 +102,16 @@ Schedule schedule_libra_streams(const formats::LibraView& a, std::int64_t n, con
   const Grid row_grid{
       (rows.numbers[kRuns] + rows.numbers[kPieces] + groups - 1) / groups * rows.numbers[kGridSlices],
       kernels.row_blocks_per_sm(lanes)};
-  const LibraMode mode =
-      policy.mode ? *policy.mode : choose_mode(tile_grid.ratio(device), row_grid.ratio(device));
+  const LibraRatios ratios = {tile_grid.ratio(device), row_grid.ratio(device)};
+  const LibraMode mode = policy.mode ? *policy.mode : choose_mode(ratios, libra_occupancy(device));
   flag_atomic(balance, std::ssize(a.row_window_offset) - 1, mode);
 
   Schedule whole;
   const std::vector<std::int32_t> scaled = rows_to_scale(balance, a.rows);
   whole.numbers[kScaledRowsAt] = append(whole, scaled);
   whole.numbers[kScaledRows] = std::ssize(scaled);
+  whole.numbers[kTilesRatio] = std::llround(ratios.tiles * kRatioUnit);
+  whole.numbers[kRowsRatio] = std::llround(ratios.rows * kRatioUnit);
   whole.two_streams = mode == LibraMode::two_streams && segments > 0 && !balance.cur_row.empty();
   add_tiles(tiles, a, balance);
   add_rows(rows, a, balance);

@@ -13,8 +13,18 @@ namespace sptile::runtime::cuda {
 /// Numbers of the whole schedule, which has a part for the tiles and one for the rows.
 enum LibraStreamsNumber {
   kScaledRowsAt,  ///< rows of C that are to be beta * C before the parts run
-  kScaledRows
+  kScaledRows,
+  kTilesRatio,  ///< occupancy ratios, in 1 / kRatioUnit
+  kRowsRatio
 };
+inline constexpr double kRatioUnit = 1e6;
+
+/// What choose_mode compared, of a schedule of schedule_libra_streams.
+LibraRatios ratios_of(const Schedule& schedule);
+
+/// Reads the thresholds that the device's profile has for cuda.libra_spmm.streams (numbers occupancy_tiles
+/// and occupancy_rows); those that it lacks, or that are not positive, are the paper's.
+LibraOccupancy libra_occupancy(const DeviceInfo& device);
 
 /// What differs between the kernels of this kind.
 struct LibraPolicy {

@@ -49,6 +49,18 @@ Result<std::vector<double>> run_from_host(const Plan&, const SddmmOperands&, int
   return tl::unexpected(find_device(0).error());
 }
 
+Result<std::shared_ptr<std::byte>> make_scratch(int ordinal, std::span<const std::byte>, std::size_t) {
+  return tl::unexpected(find_device(ordinal).error());
+}
+
+Result<std::vector<double>> time_groups(const Plan&, const SpmmOperands&, int, int) {
+  return tl::unexpected(find_device(0).error());
+}
+
+Result<std::vector<double>> time_groups(const Plan&, const SddmmOperands&, int, int) {
+  return tl::unexpected(find_device(0).error());
+}
+
 Status refresh(Plan&, ArrayView) {
   assert(!"no plan was ever made");
   return {};

@@ -9,18 +9,31 @@ using namespace sptile;
 using namespace sptile::test;
 using runtime::Candidate;
 
+namespace {
+
+/// A matrix in every format that has a kernel for an operation.
+struct Problem {
+  Random random{21};
+  formats::Csr a = random_matrix(500, 400, 0.1, DType::f32, random);
+  std::vector<Formatted> formatted;
+  std::vector<runtime::PlanMatrix> matrices;
+
+  explicit Problem(std::string_view op) {
+    for (const formats::FormatLayout* layout : formats::layouts())
+      if (runtime::find_kernel(op, layout->name, runtime::Device::cuda) != nullptr)
+        formatted.push_back(format_matrix(a, layout->name));
+    for (const Formatted& one : formatted) matrices.push_back(one.matrix());
+  }
+};
+
+}  // namespace
+
 TEST_CASE(
     "cuda choice: every format with a kernel is a candidate, the fastest predicted is planned, precisions "
     "are kept") {
   ::unsetenv("SPTILE_PROFILE");
-  Random random(21);
-  const formats::Csr a = random_matrix(500, 400, 0.1, DType::f32, random);
-  std::vector<Formatted> formatted;
-  for (const formats::FormatLayout* layout : formats::layouts())
-    if (runtime::find_kernel("spmm", layout->name, runtime::Device::cuda) != nullptr)
-      formatted.push_back(format_matrix(a, layout->name));
-  std::vector<runtime::PlanMatrix> matrices;
-  for (const Formatted& one : formatted) matrices.push_back(one.matrix());
+  const Problem problem("spmm");
+  const std::vector<runtime::PlanMatrix>& matrices = problem.matrices;
 
   runtime::PlanOptions options{.n = 96, .device = runtime::Device::cuda};
   const auto list = runtime::predict_spmm(matrices, options);
@@ -44,4 +57,36 @@ TEST_CASE(
   REQUIRE(exact.has_value());
   for (const Candidate& candidate : *exact)
     if (candidate.refused.empty()) CHECK(candidate.precision == runtime::Precision::fp32);
+}
+
+TEST_CASE("cuda choice: measured, for both operations; no room for the operands") {
+  ::unsetenv("SPTILE_PROFILE");
+  for (const std::string_view op : {"spmm", "sddmm"}) {
+    CAPTURE(op);
+    const Problem problem(op);
+    runtime::PlanOptions options{
+        .n = 96, .device = runtime::Device::cuda, .choice = runtime::Choice::measured};
+    const auto list = runtime::choose_product(op, problem.matrices, options);
+    REQUIRE_MESSAGE(list.has_value(), list.error().text());
+    const Candidate* const best = runtime::chosen_of(*list);
+    REQUIRE(best != nullptr);
+    REQUIRE(best->measured_us);
+    int measured = 0;
+    for (const Candidate& candidate : *list) {
+      CAPTURE(candidate.format);
+      CHECK(candidate.refused.empty());
+      if (!candidate.measured_us) continue;
+      ++measured;
+      CHECK(*candidate.measured_us >= *best->measured_us);
+      CHECK(*candidate.measured_us < 1e5);
+    }
+    CHECK(measured > 1);
+    const auto plan = runtime::plan_product(op, problem.matrices, options);
+    REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
+    options.n = std::int64_t{1} << 40;
+    const auto too_large = runtime::plan_product(op, problem.matrices, options);
+    REQUIRE_FALSE(too_large.has_value());
+    CHECK(too_large.error().code == Errc::device);
+    CHECK(too_large.error().message.find("operands to measure with") != std::string::npos);
+  }
 }

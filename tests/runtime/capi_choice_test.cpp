@@ -122,3 +122,48 @@ TEST_CASE("C++ interface: plans that choose, and what they choose from") {
   CHECK_FALSE(refused[0].usable);
   CHECK(refused[0].microseconds < 0);
 }
+
+TEST_CASE("C interface: a plan may measure what it chooses from") {
+  const Choice choice;
+  sptile_bundle* bundle = nullptr;
+  REQUIRE(sptile_bundle_open(choice.path.c_str(), 0, &bundle) == SPTILE_OK);
+  sptile_spmm_options options;
+  REQUIRE(sptile_spmm_options_init(&options, sizeof options) == SPTILE_OK);
+  CHECK(options.choice == SPTILE_CHOICE_PREDICTED);
+  options.n = 4;
+  options.choice = SPTILE_CHOICE_MEASURED;
+  for (auto* const make : {sptile_plan_spmm, sptile_plan_sddmm}) {
+    sptile_plan* plan = nullptr;
+    REQUIRE(make(bundle, "auto", &options, &plan) == SPTILE_OK);
+    const char* name = nullptr;
+    CHECK(sptile_plan_format(plan, &name) == SPTILE_OK);
+    const std::string format = name;
+    CHECK((format == "csr" || format == "bittcf"));
+    sptile_plan_destroy(plan);
+    plan = nullptr;
+    CHECK(make(bundle, "bittcf", &options, &plan) == SPTILE_OK);
+    sptile_plan_destroy(plan);
+  }
+  options.n = std::int64_t{1} << 40;  // operands of some terabytes
+  sptile_plan* plan = nullptr;
+  CHECK(sptile_plan_spmm(bundle, "auto", &options, &plan) == SPTILE_IO);
+  CHECK(std::string(sptile_last_error()).find("bytes of operands to measure with") != std::string::npos);
+  options.n = 4;
+  options.choice = 2;
+  CHECK(sptile_plan_spmm(bundle, "auto", &options, &plan) == SPTILE_USAGE);
+  options.choice = 0;
+  options.reserved = 1;
+  CHECK(sptile_plan_spmm(bundle, "auto", &options, &plan) == SPTILE_USAGE);
+  sptile_bundle_close(bundle);
+}
+
+TEST_CASE("C++ interface: a plan may measure what it chooses from") {
+  const Choice choice;
+  const sptile::Bundle bundle(choice.path);
+  const sptile::PlanOptions options = {.n = 2, .choice = sptile::Choice::measured};
+  const sptile::Plan plan = bundle.plan("auto", options);
+  std::vector<float> b(5 * 2, 1), c(3 * 2);
+  plan.run(b, c);
+  CHECK(c == std::vector<float>{3, 3, 0, 0, 12, 12});
+  CHECK(bundle.plan_sddmm("csr,bittcf", options).entries() == 5);
+}

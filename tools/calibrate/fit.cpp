@@ -116,7 +116,8 @@ std::vector<FitQuality> fit_quality(const runtime::DeviceProfile& profile, std::
 ChoiceQuality choice_quality(const runtime::DeviceProfile& profile, std::span<const Sample> samples) {
   std::map<std::string, std::vector<const Sample*>> cases;
   for (const Sample& sample : samples)
-    cases[fmt::format("{}, N = {}, {}", sample.matrix, sample.n, sample.dense)].push_back(&sample);
+    cases[fmt::format("{} of {}, N = {}, {}", sample.op, sample.matrix, sample.n, sample.dense)].push_back(
+        &sample);
   ChoiceQuality quality;
   double logarithms = 0;
   for (const auto& [name, own] : cases) {

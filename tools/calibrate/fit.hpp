@@ -12,7 +12,7 @@ namespace sptile::tools {
 
 /// One measured product.
 struct Sample {
-  std::string matrix, dense, format, kernel, precision;
+  std::string matrix, op, dense, format, kernel, precision;
   std::int64_t n = 0;
   runtime::CostFeatures features = {};
   double us = 0;  ///< measured, > 0
@@ -40,8 +40,8 @@ struct FitQuality {
 };
 std::vector<FitQuality> fit_quality(const runtime::DeviceProfile& profile, std::span<const Sample> samples);
 
-/// How good the choices are. A case is a matrix, N and type of B that several candidates were measured for;
-/// its regret is the time of the candidate predicted fastest over that of the fastest one.
+/// How good the choices are. A case is a matrix, operation, N and type of B that several candidates were
+/// measured for; its regret is the time of the candidate predicted fastest over that of the fastest one.
 struct ChoiceQuality {
   std::int64_t cases = 0;
   double within_5 = 0, within_10 = 0;  ///< shares of the cases with a regret of at most 1.05 and 1.1

@@ -30,7 +30,46 @@ int best_threshold(const std::map<std::string, Times>& matrices) {
   return best;
 }
 
+using runtime::cuda::LibraOccupancy;
+
+// Values that lie between the ratios, below all of them and above.
+std::vector<double> divisions(std::span<const OccupancySample> samples, double OccupancySample::*ratio) {
+  std::set<double> ratios;
+  for (const OccupancySample& sample : samples) ratios.insert(sample.*ratio);
+  std::vector<double> values = {*ratios.begin() / 2};
+  for (auto next = std::next(ratios.begin()); next != ratios.end(); ++next)
+    values.push_back(std::sqrt(*std::prev(next) * *next));
+  values.push_back(2 * *ratios.rbegin());
+  return values;
+}
+
+double log_time(std::span<const OccupancySample> samples, const LibraOccupancy& thresholds) {
+  double sum = 0;
+  for (const OccupancySample& s : samples) {
+    const auto mode = runtime::cuda::choose_mode({s.tiles_ratio, s.rows_ratio}, thresholds);
+    sum += std::log(mode == runtime::cuda::LibraMode::sequential ? s.sequential_us : s.concurrent_us);
+  }
+  return sum;
+}
+
 }  // namespace
+
+std::vector<runtime::ProfileNumber> fit_occupancy(std::span<const OccupancySample> samples,
+                                                  const LibraOccupancy& known) {
+  constexpr double kEqual = 1e-9;
+  if (samples.empty()) return {};
+  LibraOccupancy best = known;
+  double least = log_time(samples, best);
+  for (const double tiles : divisions(samples, &OccupancySample::tiles_ratio))
+    for (const double rows : divisions(samples, &OccupancySample::rows_ratio)) {
+      const double sum = log_time(samples, {tiles, rows});
+      if (sum >= least - kEqual) continue;
+      least = sum;
+      best = {tiles, rows};
+    }
+  constexpr const char* kKernel = "cuda.libra_spmm.streams";
+  return {{kKernel, "any", "occupancy_tiles", best.tiles}, {kKernel, "any", "occupancy_rows", best.rows}};
+}
 
 std::vector<runtime::ProfileNumber> fit_thresholds(std::span<const ThresholdSample> samples) {
   std::map<Case, std::map<std::string, Times>> cases;

@@ -1,14 +1,18 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <ctime>
-#include <filesystem>
 #include <optional>
 
 #include "formats/io/atomic_file.hpp"
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
+#include "runtime/kernels.hpp"
 #include "tools/calibrate/fit.hpp"
+#include "tools/calibrate/host_bench.hpp"
+#include "tools/calibrate/merge.hpp"
+#include "tools/calibrate/profile_files.hpp"
 #include "tools/calibrate/sampling.hpp"
 #include "tools/calibrate/suite.hpp"
 #include "tools/commands/commands.hpp"
@@ -16,6 +20,7 @@
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
 #include "tools/measure.hpp"
+#include "tools/names.hpp"
 #include "tools/random_operands.hpp"
 #include "tools/result.hpp"
 #include "tools/stopwatch.hpp"
@@ -26,21 +31,22 @@ namespace sptile::tools {
 namespace {
 
 struct CalibrateOptions {
-  std::vector<std::string> inputs;  // besides the suite
-  std::string device = "cpu", out, samples;
+  std::vector<std::string> inputs;   // besides the suite
+  std::vector<std::string> kernels;  // none: all
+  std::string device = "cpu", op = "all", into, out, samples;
   bool quick = false, force = false;
 };
 
 // The columns of --samples, before the features.
-constexpr const char* kSampleColumns = "matrix,dense,format,kernel,precision,n,us";
+constexpr const char* kSampleColumns = "matrix,op,dense,format,kernel,precision,n,us";
 
 std::string samples_csv(std::span<const Sample> samples) {
   std::string text = kSampleColumns;
   for (const runtime::FeatureInfo& feature : runtime::kFeatures) text += fmt::format(",{}", feature.name);
   text += '\n';
   for (const Sample& s : samples) {
-    text += fmt::format("{},{},{},{},{},{},{:.3f}", s.matrix, s.dense, s.format, s.kernel, s.precision, s.n,
-                        s.us);
+    text += fmt::format("{},{},{},{},{},{},{},{:.3f}", s.matrix, s.op, s.dense, s.format, s.kernel,
+                        s.precision, s.n, s.us);
     for (const double feature : s.features) text += fmt::format(",{:.9g}", feature);
     text += '\n';
   }
@@ -70,18 +76,47 @@ Result<formats::Csr> make(Session& session, const Subject& subject) {
   return std::move(loaded->csr);
 }
 
+// Fewer than all kernels are measured.
+bool is_partial(const CalibrateOptions& options) { return options.op != "all" || !options.kernels.empty(); }
+
+// The operations that have something to measure.
+std::vector<std::string_view> operations_of(const CalibrateOptions& options, const SamplingPlan& plan) {
+  std::vector<std::string_view> operations;
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if ((options.op == "all" || options.op == kernel.op) && plan.wants(kernel.name) &&
+        std::find(operations.begin(), operations.end(), kernel.op) == operations.end())
+      operations.push_back(kernel.op);
+  return operations;
+}
+
+Status check_kernels(const CalibrateOptions& options) {
+  std::vector<std::string> known;
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if (kernel.device == device_named(options.device) && (options.op == "all" || kernel.op == options.op))
+      known.emplace_back(kernel.name);
+  for (const std::string& name : options.kernels)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return tl::unexpected(unknown_name("kernel", name, known));
+  return {};
+}
+
+Result<std::unique_ptr<ProductBench>> open_bench(Session& session, const CalibrateOptions& options) {
+  if (device_named(options.device) == runtime::Device::cpu) return make_host_bench(session);
+  auto opened = open_device_bench({.predict = false, .time_planning = false, .seed = session.common.seed});
+  if (!opened) return tl::unexpected(opened.error());
+  return std::move(*opened);
+}
+
 Result<Measurements> measure_all(Session& session, const CalibrateOptions& options) {
+  auto bench = open_bench(session, options);
+  if (!bench) return tl::unexpected(bench.error());
   SamplingPlan plan;
-  std::unique_ptr<DeviceBench> bench;
-  if (device_named(options.device) == runtime::Device::cuda) {
-    auto opened = open_device_bench({.predict = false, .seed = session.common.seed});
-    if (!opened) return tl::unexpected(opened.error());
-    bench = std::move(*opened);
-  }
-  plan.bench = bench.get();
+  plan.bench = bench->get();
+  plan.kernels = options.kernels;
+  plan.operations = operations_of(options, plan);
   plan.columns = options.quick ? std::vector<std::int64_t>{32, 128} : std::vector<std::int64_t>{32, 128, 512};
-  plan.thresholds = bench != nullptr && !options.quick;
-  plan.half = bench != nullptr;  // 16-bit types gain nothing on the CPU
+  plan.half = plan.bench->kind() == runtime::Device::cuda;  // 16-bit types gain nothing on the CPU
+  plan.thresholds = plan.half && !options.quick;
   const std::vector<Subject> subjects = subjects_of(options);
   Measurements found;
   begin(&session.progress, "measure", std::ssize(subjects));
@@ -161,41 +196,41 @@ Result<runtime::ProfileDevice> describe_device(runtime::Device kind) {
   return runtime::profile_device(kind, device);
 }
 
-// The default output: the folder where plans look for it.
-Result<std::string> profile_path(const CalibrateOptions& options, const runtime::ProfileDevice& device) {
-  if (!options.out.empty()) return options.out;
-  const std::string folder = runtime::profile_folder();
-  if (folder.empty())
-    return fail(Errc::usage, "no folder for profiles: set XDG_CONFIG_HOME or HOME, or name a file with -o");
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return fail(Errc::io, fmt::format("cannot be made: {}", error.message()), folder);
-  return folder + "/" + runtime::profile_file_name(device);
+std::vector<std::string> new_comments(const CalibrateOptions& options, std::size_t samples,
+                                      const ChoiceQuality& choice) {
+  std::string what = "sptile calibrate";
+  if (options.quick) what += " --quick";
+  if (options.op != "all") what += " --op " + options.op;
+  if (!options.kernels.empty()) what += fmt::format(" --only {}", fmt::join(options.kernels, ","));
+  std::vector<std::string> comments = profile_comments(options.into);
+  comments.push_back(fmt::format("{}, {}: {} measurements", what, today(), samples));
+  if (choice.cases > 0)
+    comments.push_back(fmt::format("choice within 10% of the best in {:.0f}% of {} cases",
+                                   100 * choice.within_10, choice.cases));
+  return comments;
 }
 
-// Takes over what the profile used until now has beside costs: constants of the kernels themselves. A profile
-// that cannot be read has none.
-void keep_other_numbers(runtime::DeviceProfile& profile) {
-  const auto known = runtime::find_profile(profile.device);
-  if (!known || !*known || (*known)->device.name != profile.device.name) return;
-  const auto is_new = [&](const runtime::ProfileNumber& number) {
-    return std::none_of(profile.numbers.begin(), profile.numbers.end(), [&](const auto& n) {
-      return n.kernel == number.kernel && n.precision == number.precision && n.name == number.name;
-    });
-  };
-  for (const runtime::ProfileNumber& number : (*known)->numbers)
-    if (!runtime::is_feature(number.name) && is_new(number)) profile.numbers.push_back(number);
+// All that measurements say.
+std::vector<runtime::ProfileNumber> fit_all(const Measurements& measured) {
+  std::vector<runtime::ProfileNumber> numbers = fit_costs(measured.samples);
+  for (const auto& more :
+       {partition_costs(numbers), fit_thresholds(measured.thresholds), fit_occupancy(measured.occupancy)})
+    numbers.insert(numbers.end(), more.begin(), more.end());
+  return numbers;
 }
 
 Status run_calibrate(Session& session, const CalibrateOptions& options) {
   ProductRequest request;
   request.device = options.device;
   if (const Status s = check_request(request); !s) return s;
+  if (const Status s = check_kernels(options); !s) return s;
   const auto device = describe_device(device_named(options.device));
   if (!device) return tl::unexpected(device.error());
-  const auto path = profile_path(options, *device);
+  const auto path = profile_path(options.into, options.out, *device);
   if (!path) return tl::unexpected(path.error());
-  const bool force = options.force || options.out.empty();  // the user's own profile is renewed
+  const auto known = known_profile(options.into, *device);
+  if (!known) return tl::unexpected(known.error());
+  const bool force = options.force || options.out.empty();  // a profile of one's own is renewed
   auto file = formats::AtomicFile::create(*path, force);    // before anything that takes long
   if (!file) return tl::unexpected(file.error());
   std::optional<formats::AtomicFile> samples_file;
@@ -210,20 +245,12 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
   const std::vector<Sample>* const samples = &measured->samples;
   if (samples_file)
     if (const Status s = write_text(*samples_file, samples_csv(*samples)); !s) return s;
-  runtime::DeviceProfile profile;
-  profile.device = *device;
-  profile.numbers = fit_costs(*samples);
-  for (runtime::ProfileNumber& number : partition_costs(profile.numbers))
-    profile.numbers.push_back(std::move(number));
-  for (runtime::ProfileNumber& number : fit_thresholds(measured->thresholds))
-    profile.numbers.push_back(std::move(number));
-  keep_other_numbers(profile);
+  const bool renews_all = !is_partial(options) && options.into.empty();
+  const runtime::DeviceProfile profile{
+      *device, merge_numbers(known->numbers, fit_all(*measured), renews_all), {}};
   const auto fits = fit_quality(profile, *samples);
   const ChoiceQuality choice = choice_quality(profile, *samples);
-  const std::string comments[] = {fmt::format("sptile calibrate{}, {}: {} measurements",
-                                              options.quick ? " --quick" : "", today(), samples->size()),
-                                  fmt::format("choice within 10% of the best in {:.0f}% of {} cases",
-                                              100 * choice.within_10, choice.cases)};
+  const std::vector<std::string> comments = new_comments(options, samples->size(), choice);
   if (const Status s = write_text(*file, runtime::format_profile(profile, comments)); !s) return s;
   Json json = new_result(session);
   json.update({{"device", options.device}, {"name", device->name}, {"output", *path}});
@@ -240,8 +267,17 @@ Action declare_calibrate(CLI::App& app) {
   app.add_option("IN", options->inputs, "matrices of your own, measured besides generated ones");
   app.add_option("--device", options->device, "what to measure ('sptile list devices')");
   app.add_flag("--quick", options->quick, "fewer and smaller matrices: under a minute, rougher predictions");
+  std::vector<std::string> operations = operation_names();
+  operations.emplace_back("all");
+  app.add_option("--op", options->op, "operation to measure")->check(CLI::IsMember(operations));
+  app.add_option("--only", options->kernels, "kernels to measure, with commas ('sptile list kernels')")
+      ->delimiter(',')
+      ->default_str("all that plans choose from");
+  app.add_option("--into", options->into,
+                 "profile of this device to put what is measured into; its other numbers stay")
+      ->default_str("the one in use, where not all is measured");
   app.add_option("-o,--output", options->out, "profile to write")
-      ->default_str("the user's own, where plans look for it");
+      ->default_str("that of --into, else the user's own, where plans look for it");
   app.add_option("--samples", options->samples, "CSV file for the measurements and the counted features")
       ->default_str("none");
   declare_force(app, options->force);
@@ -250,6 +286,8 @@ Action declare_calibrate(CLI::App& app) {
 }  // namespace
 
 const Verb kCalibrate = {"calibrate", "measure this machine, so that --format auto chooses well",
-                         "  sptile calibrate --device cuda", declare_calibrate};
+                         "  sptile calibrate --device cuda\n"
+                         "  sptile calibrate --device cuda --op sddmm --into gpu.tsv",
+                         declare_calibrate};
 
 }  // namespace sptile::tools

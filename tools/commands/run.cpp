@@ -16,14 +16,18 @@ namespace sptile::tools {
 namespace {
 
 struct RunOptions {
-  std::string bundle, format = "auto";
+  std::string bundle, format = "auto", choose = "predicted";
   bool explain = false;
   ProductRequest request;
 };
 
+constexpr const char* kMeasured = "measured";
+
 // What planning would be asked; names are checked.
-runtime::PlanOptions plan_options(const Session& session, const ProductRequest& request, DType values) {
+runtime::PlanOptions plan_options(const Session& session, const RunOptions& run, DType values) {
+  const ProductRequest& request = run.request;
   runtime::PlanOptions options;
+  if (run.choose == kMeasured) options.choice = runtime::Choice::measured;
   options.n = request.n;
   options.dense = dense_type(request, values);
   options.device = device_named(request.device);
@@ -48,14 +52,12 @@ Result<std::vector<runtime::PlanMatrix>> formats_to_try(const std::shared_ptr<co
   return matrices;
 }
 
-std::string predicted_text(const runtime::Candidate& candidate) {
-  return candidate.predicted_us ? human_seconds(*candidate.predicted_us * 1e-6) : "-";
-}
+std::string time_text(const std::optional<double>& us) { return us ? human_seconds(*us * 1e-6) : "-"; }
 
 std::string remark(const runtime::Candidate& candidate) {
   if (!candidate.refused.empty()) return candidate.refused;
   if (candidate.chosen) return "chosen";
-  return candidate.predicted_us ? "" : "no model";
+  return candidate.predicted_us || candidate.measured_us ? "" : "no model";
 }
 
 // Formats that the bundle could hold, with "auto".
@@ -68,14 +70,15 @@ std::vector<std::string_view> absent_formats(const runtime::Bundle& bundle, cons
 
 std::string candidates_text(const std::vector<runtime::Candidate>& candidates,
                             const std::vector<std::string_view>& absent) {
-  std::vector<std::vector<std::string>> table = {{"format", "kernel", "products", "predicted", "why"}};
+  std::vector<std::vector<std::string>> table = {
+      {"format", "kernel", "products", "predicted", "measured", "why"}};
   for (const runtime::Candidate& c : candidates)
     table.push_back({std::string(c.format), c.kernel == nullptr ? "-" : std::string(c.kernel->name),
-                     c.refused.empty() ? std::string(name_of(c.precision)) : "-", predicted_text(c),
-                     remark(c)});
+                     c.refused.empty() ? std::string(name_of(c.precision)) : "-", time_text(c.predicted_us),
+                     time_text(c.measured_us), remark(c)});
   for (const std::string_view name : absent)
-    table.push_back({std::string(name), "-", "-", "-", "not stored in the bundle"});
-  return format_table(table, "lllrl");
+    table.push_back({std::string(name), "-", "-", "-", "-", "not stored in the bundle"});
+  return format_table(table, "lllrrl");
 }
 
 Json candidates_json(const std::vector<runtime::Candidate>& candidates) {
@@ -86,6 +89,7 @@ Json candidates_json(const std::vector<runtime::Candidate>& candidates) {
     json["kernel"] = c.kernel == nullptr ? Json(nullptr) : Json(c.kernel->name);
     json["precision"] = c.refused.empty() ? Json(name_of(c.precision)) : Json(nullptr);
     json["predicted_us"] = c.predicted_us ? Json(*c.predicted_us) : Json(nullptr);
+    json["measured_us"] = c.measured_us ? Json(*c.measured_us) : Json(nullptr);
     json["chosen"] = c.chosen;
     json["refused"] = c.refused.empty() ? Json(nullptr) : Json(c.refused);
   }
@@ -114,10 +118,10 @@ Status run_run(Session& session, const RunOptions& options) {
   const auto matrices = formats_to_try(bundle, options);
   if (!matrices) return tl::unexpected(matrices.error());
   std::vector<runtime::Candidate> candidates;
-  if (matrices->size() > 1 || options.explain) {  // one format needs no model
+  if (matrices->size() > 1 || options.explain || options.choose == kMeasured) {  // one format needs no model
     const DType values = matrices->front().format.value_dtype();
-    auto list = runtime::predict_product(options.request.op, *matrices,
-                                         plan_options(session, options.request, values));
+    auto list =
+        runtime::choose_product(options.request.op, *matrices, plan_options(session, options, values));
     if (!list) return tl::unexpected(list.error());
     candidates = std::move(*list);
   }
@@ -147,6 +151,10 @@ Action declare_run(CLI::App& app) {
   app.add_option(
       "--format", options->format,
       "stored format to run; several with commas, auto: the one predicted to be fastest of them, of all");
+  app.add_option("--choose", options->choose,
+                 "how one of several formats and kernels is chosen: predicted by the cost model, or measured "
+                 "by running each that can be the fastest")
+      ->check(CLI::IsMember({"predicted", kMeasured}));
   app.add_flag("--explain", options->explain, "show the formats to choose from and what each would take");
   app.add_option("-n", options->request.n, "columns of B, or of X and Y")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));

@@ -10,8 +10,11 @@
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/check.hpp"
 #include "runtime/cuda/device_buffer.hpp"
+#include "runtime/cuda/libra_streams.hpp"
+#include "runtime/cuda/plan.hpp"
 #include "runtime/cuda/upload.hpp"
 #include "runtime/kernels.hpp"
+#include "runtime/product_plan.hpp"
 #include "runtime/sddmm.hpp"
 #include "runtime/spmm.hpp"
 #include "tools/cuda/ceilings.hpp"
@@ -236,14 +239,17 @@ Result<DeviceMeasurement> CudaBench::measure(const runtime::PlanMatrix& a, const
   if (!request.precision.empty() && request.precision != name_of(precision))
     return fail(Errc::unsupported, fmt::format("{} forms {} products, not {}", runtime::kernel_name(**plan),
                                                name_of(precision), request.precision));
-  plan->reset();
-  const Stopwatch watch;
-  plan = make_plan();
-  if (!plan) return tl::unexpected(plan.error());
   DeviceMeasurement m;
-  m.product.plan_us = 1e6 * watch.seconds();
+  if (options_.time_planning) {
+    plan->reset();
+    const Stopwatch watch;
+    plan = make_plan();
+    if (!plan) return tl::unexpected(plan.error());
+    m.product.plan_us = 1e6 * watch.seconds();
+  }
   m.product.format = a.format.layout->name;
   m.product.kernel = runtime::kernel_name(**plan);
+  m.occupancy = runtime::cuda::ratios_of((*plan)->on_device->schedule);
   m.pinned_us = 1e6 * static_cast<double>(formats::index_bytes(a.format) + formats::value_bytes(a.format)) /
                 ceilings_.pinned;
   if (options_.predict) {

@@ -7,10 +7,11 @@ profile=$(jq -r .output report.json)
 case $profile in "$PWD/config/sptile/profiles/"*.tsv) ;; *) echo "profile at $profile" ;; esac
 head -1 "$profile"
 [ "$(wc -l < samples.csv)" = "$(jq '.measurements + 1' report.json)" ] || echo "samples are missing"
-[ "$(jq '.choice.cases' report.json)" = 14 ] || echo "cases: $(jq .choice report.json)"
+[ "$(jq '.choice.cases' report.json)" = 28 ] || echo "cases: $(jq .choice report.json)"
 sptile convert "$ROOT/data/examples/us_states.mtx" a.h5 -q
 sptile run a.h5 --json | json-has predicted_us 'candidates[].predicted_us' 'candidates[].chosen'
 [ "$(sptile run a.h5 --json | jq '[.candidates[] | select(.predicted_us > 0)] | length')" = 8 ] || echo "no predictions"
+[ "$(sptile run a.h5 --op sddmm --json | jq '[.candidates[] | select(.predicted_us > 0)] | length')" = 8 ] || echo "no predictions of SDDMM"
 # It is renewed, with what kernels keep there, but a file that is named is not replaced.
 printf 'number cpu.bmat.avx2 any balance 0.5\n' >> "$profile"
 sptile calibrate --quick -q > /dev/null

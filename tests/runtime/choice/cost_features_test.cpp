@@ -21,11 +21,16 @@ double feature(const CostFeatures& features, std::string_view name) {
   return 0;
 }
 
+CostFeatures spmm_features(const formats::FormatView& a, std::int64_t n, std::int64_t element_bytes,
+                           const runtime::Caches& caches) {
+  return runtime::cost_features("spmm", a, n, element_bytes, caches);
+}
+
 }  // namespace
 
 TEST_CASE("cost features: everything fits into the caches") {
   const BundleSample sample;  // [. 1 . . 2 / . . . . . / 3 4 . 5 .]
-  const CostFeatures f = runtime::cost_features(formats::as_format(sample.csr()), 32, 4, {128e3, 50e6});
+  const CostFeatures f = spmm_features(formats::as_format(sample.csr()), 32, 4, {128e3, 50e6});
   CHECK(feature(f, "launch") == 1);
   CHECK(feature(f, "gather_mb") == doctest::Approx(5 * 128e-6));
   CHECK(feature(f, "far_mb") == doctest::Approx(4 * 128e-6));  // four different columns
@@ -39,7 +44,7 @@ TEST_CASE("cost features: everything fits into the caches") {
 
 TEST_CASE("cost features: caches for less than one row of B") {
   const BundleSample sample;
-  const CostFeatures f = runtime::cost_features(formats::as_format(sample.csr()), 32, 4, {1, 100});
+  const CostFeatures f = spmm_features(formats::as_format(sample.csr()), 32, 4, {1, 100});
   CHECK(feature(f, "far_mb") == doctest::Approx(5 * 128e-6));
   const double format = 72, c = 3 * 128, b = 5 * 128;
   const double cold = 1 - 100 / (format + c + b);
@@ -48,7 +53,7 @@ TEST_CASE("cost features: caches for less than one row of B") {
 
 TEST_CASE("cost features: tiles, and slices of 512 bytes") {
   const BundleSample sample;
-  const CostFeatures f = runtime::cost_features(sample.bittcf(), 129, 4, {128e3, 50e6});
+  const CostFeatures f = spmm_features(sample.bittcf(), 129, 4, {128e3, 50e6});
   CHECK(feature(f, "gather_mb") == doctest::Approx(8 * 129 * 4e-6));
   CHECK(feature(f, "tiles_m") == doctest::Approx(2e-6));
   CHECK(feature(f, "entries_m") == doctest::Approx(10e-6));
@@ -61,13 +66,34 @@ TEST_CASE("cost features: one long row in pieces") {
   std::vector<std::int32_t> columns(1001, 0);
   for (std::size_t i = 0; i < 1000; ++i) columns[i] = static_cast<std::int32_t>(i);
   const formats::CsrView a{2, 1000, row_ptr, columns, {}};
-  const CostFeatures f = runtime::cost_features(formats::as_format(a), 32, 4, {128e3, 50e6});
+  const CostFeatures f = spmm_features(formats::as_format(a), 32, 4, {128e3, 50e6});
   CHECK(feature(f, "partial_mb") == doctest::Approx(7 * 128e-6));
   CHECK(feature(f, "longest_k") == doctest::Approx(1));
 }
 
 TEST_CASE("cost features: the largest N there can be") {
   const BundleSample sample;
-  const CostFeatures f = runtime::cost_features(sample.bittcf(), std::int64_t{1} << 40, 8, {128e3, 50e6});
+  const CostFeatures f = spmm_features(sample.bittcf(), std::int64_t{1} << 40, 8, {128e3, 50e6});
   for (const double x : f) CHECK(x >= 0);
+}
+
+TEST_CASE("cost features: SDDMM reads X, writes a number for each entry and decodes the format once") {
+  const BundleSample sample;
+  const auto count = [](const formats::FormatView& a, std::int64_t n, const runtime::Caches& caches) {
+    return runtime::cost_features("sddmm", a, n, 4, caches);
+  };
+  const CostFeatures f = count(sample.bittcf(), 129, {128e3, 50e6});
+  CHECK(feature(f, "gather_mb") == doctest::Approx(8 * 129 * 4e-6));
+  CHECK(feature(f, "tiles_m") == doctest::Approx(1e-6));
+  CHECK(feature(f, "entries_m") == doctest::Approx(5e-6));
+  CHECK(feature(f, "units_m") == doctest::Approx(2e-6));
+  const CostFeatures cold = count(formats::as_format(sample.csr()), 32, {1, 100});
+  const double format = 72, x = 3 * 128, y = 5 * 128, results = 5 * 4;
+  const double share = 1 - 100 / (format + x + y + results);
+  CHECK(feature(cold, "memory_mb") == doctest::Approx(share * (format + x + y + results) * 1e-6));
+  // A long row is cut, but there is nothing to add up.
+  const std::vector<std::int64_t> row_ptr = {0, 1000, 1001};
+  const std::vector<std::int32_t> columns(1001, 0);
+  const formats::CsrView a{2, 1000, row_ptr, columns, {}};
+  CHECK(feature(count(formats::as_format(a), 1 << 20, {128e3, 50e6}), "partial_mb") == 0);
 }

@@ -2,6 +2,12 @@
 #include "runtime/cuda/libra_balance.hpp"
 
 #include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include "runtime/cuda/libra_streams.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace sptile;
 using namespace sptile::runtime::cuda;
@@ -88,8 +94,25 @@ TEST_CASE("libra_balance: without cuts, and without rows") {
 }
 
 TEST_CASE("libra_balance: two streams only when neither part fills the device") {
-  CHECK(choose_mode(3.9, 38.2) == LibraMode::two_streams);
-  CHECK(choose_mode(3.92, 0) == LibraMode::sequential);
-  CHECK(choose_mode(0, 38.3) == LibraMode::sequential);
-  CHECK(choose_mode(1, 1, {.tiles = 0.5, .rows = 2}) == LibraMode::sequential);
+  CHECK(choose_mode({3.9, 38.2}) == LibraMode::two_streams);
+  CHECK(choose_mode({3.92, 0}) == LibraMode::sequential);
+  CHECK(choose_mode({0, 38.3}) == LibraMode::sequential);
+  CHECK(choose_mode({1, 1}, {.tiles = 0.5, .rows = 2}) == LibraMode::sequential);
+}
+
+TEST_CASE("libra_balance: occupancy thresholds of the device's profile, else the paper's") {
+  const TemporaryFolder folder;
+  const auto read = [&](const std::string& lines) {
+    std::ofstream(folder / "p.tsv") << "sptile-profile 1\ndevice cuda 90 x\n" << lines;
+    setenv("SPTILE_PROFILE", (folder / "p.tsv").c_str(), 1);
+    const LibraOccupancy thresholds = libra_occupancy({.capability = 90});
+    unsetenv("SPTILE_PROFILE");
+    return thresholds;
+  };
+  const LibraOccupancy given = read("number cuda.libra_spmm.streams any occupancy_tiles 0.5\n");
+  CHECK(given.tiles == 0.5);
+  CHECK(given.rows == LibraOccupancy{}.rows);
+  CHECK(read("number cuda.libra_spmm.streams any occupancy_rows 7\n").rows == 7);
+  CHECK(read("number cuda.libra_spmm.streams any occupancy_tiles 0\n").tiles == LibraOccupancy{}.tiles);
+  CHECK(read("").rows == LibraOccupancy{}.rows);
 }

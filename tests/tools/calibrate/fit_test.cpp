@@ -17,7 +17,7 @@ std::vector<Sample> made_up(int matrices) {
   std::vector<Sample> samples;
   for (int m = 0; m < matrices; ++m)
     for (const bool tiles : {false, true}) {
-      Sample s{"m" + std::to_string(m), "f32", tiles ? "bmat" : "csr", tiles ? "k.bmat" : "k.csr",
+      Sample s{"m" + std::to_string(m), "spmm", "f32", tiles ? "bmat" : "csr", tiles ? "k.bmat" : "k.csr",
                tiles ? "tf32" : "fp32", 128};
       for (double& f : s.features) f = uniform(random);
       s.features[0] = 1;

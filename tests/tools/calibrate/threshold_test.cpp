@@ -28,3 +28,30 @@ TEST_CASE("fit_thresholds: the least sum of log times, for each precision and N"
   CHECK(value("fp16", "threshold_128") == 3);
   CHECK(fit_thresholds({}).empty());
 }
+
+TEST_CASE("occupancy: two streams below the ratios that divide the samples best") {
+  // Two streams win where the tiles' ratio is below 4 and the rows' below 10.
+  std::vector<OccupancySample> samples;
+  for (const double tiles : {1.0, 2.0, 8.0})
+    for (const double rows : {2.0, 5.0, 20.0}) {
+      const bool two = tiles < 4 && rows < 10;
+      samples.push_back({tiles, rows, two ? 12.0 : 10.0, two ? 10.0 : 12.0});
+    }
+  const auto numbers = fit_occupancy(samples);
+  REQUIRE(numbers.size() == 2);
+  CHECK(numbers[0].kernel == "cuda.libra_spmm.streams");
+  CHECK(numbers[0].name == "occupancy_tiles");
+  CHECK(numbers[0].precision == "any");
+  CHECK(numbers[0].value == doctest::Approx(4));
+  CHECK(numbers[1].name == "occupancy_rows");
+  CHECK(numbers[1].value == doctest::Approx(10));
+}
+
+TEST_CASE("occupancy: always one stream, always two, and what is known where nothing is better") {
+  std::vector<OccupancySample> samples = {{1, 1, 5, 9}, {2, 7, 5, 9}};
+  CHECK(fit_occupancy(samples)[0].value < 1);
+  for (OccupancySample& sample : samples) std::swap(sample.sequential_us, sample.concurrent_us);
+  CHECK(fit_occupancy(samples, {.tiles = 1, .rows = 1})[0].value > 2);
+  CHECK(fit_occupancy(samples, {.tiles = 33, .rows = 44})[0].value == 33);
+  CHECK(fit_occupancy({}).empty());
+}

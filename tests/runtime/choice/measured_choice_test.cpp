@@ -1,0 +1,151 @@
+// Candidates that are run before one of them is chosen.
+#include "runtime/choice/measured_choice.hpp"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <string>
+
+#include "runtime/sddmm.hpp"
+#include "tests/runtime/random_problem.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using runtime::Candidate;
+using runtime::PlanOptions;
+
+namespace {
+
+/// A profile in which the kernels of these formats for the CPU take so many microseconds.
+class Profile {
+ public:
+  Profile(std::string_view op, const std::vector<std::pair<std::string_view, double>>& costs) {
+    std::ofstream file(folder_ / "p.tsv");
+    file << "sptile-profile 1\ndevice cpu 0 x\n";
+    for (const auto& [format, us] : costs)
+      file << "number " << runtime::find_kernel(op, format, runtime::Device::cpu)->name << " fp32 launch "
+           << us << "\n";
+    file.close();
+    ::setenv("SPTILE_PROFILE", (folder_ / "p.tsv").c_str(), 1);
+  }
+  ~Profile() { ::unsetenv("SPTILE_PROFILE"); }
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+
+ private:
+  TemporaryFolder folder_;
+};
+
+struct Problem {
+  Random random{1};
+  formats::Csr a = random_matrix(100, 80, 0.1, DType::f32, random);
+  Formatted csr = format_matrix(a, "csr"), bittcf = format_matrix(a, "bittcf"),
+            bmat = format_matrix(a, "bmat");
+  std::vector<runtime::PlanMatrix> matrices = {csr.matrix(), bittcf.matrix(), bmat.matrix()};
+};
+
+constexpr PlanOptions kMeasured = {.n = 12, .choice = runtime::Choice::measured};
+
+int measured_count(const std::vector<Candidate>& list) {
+  int count = 0;
+  for (const Candidate& c : list) count += c.measured_us ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("measured choice: the fastest of all that ran, for both operations") {
+  const Problem p;
+  for (const std::string_view op : {"spmm", "sddmm"}) {
+    const Profile profile(op, {{"csr", 5}, {"bmat", 1}});  // bittcf is not known: all are run
+    const auto list = runtime::choose_product(op, p.matrices, kMeasured);
+    REQUIRE_MESSAGE(list.has_value(), list.error().text());
+    CHECK(measured_count(*list) == 3);
+    const Candidate* const best = runtime::chosen_of(*list);
+    REQUIRE(best != nullptr);
+    int chosen = 0;
+    for (const Candidate& c : *list) {
+      CHECK(*c.measured_us > 0);
+      CHECK(*best->measured_us <= *c.measured_us);
+      chosen += c.chosen ? 1 : 0;
+    }
+    CHECK(chosen == 1);
+  }
+}
+
+TEST_CASE("measured choice: what is predicted to be hopeless is not run") {
+  const Problem p;
+  {
+    const Profile profile("spmm", {{"csr", 10}, {"bittcf", 29}, {"bmat", 31}});
+    const auto list = runtime::choose_product("spmm", p.matrices, kMeasured);
+    REQUIRE(list.has_value());
+    CHECK(measured_count(*list) == 2);
+    CHECK_FALSE((*list)[2].measured_us);
+  }
+  const Profile profile("spmm", {{"csr", 10}, {"bittcf", 90}, {"bmat", 91}});
+  const auto one = runtime::choose_product("spmm", p.matrices, kMeasured);
+  CHECK(measured_count(*one) == 0);  // nothing to choose
+  CHECK(runtime::chosen_of(*one)->format == "csr");
+  CHECK(measured_count(*runtime::choose_product("spmm", {p.matrices.data(), 1}, kMeasured)) == 0);
+}
+
+TEST_CASE("measured choice: the plan that it gives is right") {
+  Problem p;
+  const auto plan = runtime::plan_spmm(p.matrices, kMeasured);
+  REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
+  const formats::Array b = random_values(80 * 12, DType::f32, p.random);
+  formats::Array c(DType::f32, 100 * 12);
+  const runtime::SpmmOperands operands = {.b = b.data(), .ldb = 12, .c = c.data(), .ldc = 12};
+  REQUIRE(runtime::run(**plan, operands).has_value());
+  CHECK(runtime::relative_error(p.a.view(), 12, DType::f32, operands) <
+        runtime::tolerated_error(p.a.view(), DType::f32));
+}
+
+TEST_CASE("measured choice: every type, matrices without rows or entries") {
+  Random random(5);
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const formats::Csr a = random_matrix(9, 7, 0.4, dtype, random);
+    const Formatted csr = format_matrix(a, "csr"), tall = format_matrix(a, "tall");
+    const std::vector<runtime::PlanMatrix> matrices = {csr.matrix(), tall.matrix()};
+    PlanOptions options = kMeasured;
+    options.dense = dtype;
+    for (const std::string_view op : {"spmm", "sddmm"})
+      CHECK(measured_count(*runtime::choose_product(op, matrices, options)) == 2);
+  }
+  for (const std::int64_t rows : {0, 5}) {
+    const formats::Csr a = random_matrix(rows, 7, 0, DType::f32, random);
+    const Formatted csr = format_matrix(a, "csr"), bmat = format_matrix(a, "bmat");
+    const std::vector<runtime::PlanMatrix> matrices = {csr.matrix(), bmat.matrix()};
+    for (const std::string_view op : {"spmm", "sddmm"}) {
+      const auto plan = runtime::plan_product(op, matrices, kMeasured);
+      CHECK_MESSAGE(plan.has_value(), plan.error().text());
+    }
+  }
+}
+
+TEST_CASE("measured choice: errors") {
+  Problem p;
+  const auto code = [&](const PlanOptions& options) {
+    const auto plan = runtime::plan_spmm(p.matrices, options);
+    return plan.has_value() ? Errc::ok : plan.error().code;
+  };
+  PlanOptions options = kMeasured;
+  options.n = 0;
+  CHECK(code(options) == Errc::usage);
+  options.n = std::int64_t{1} << 42;
+  CHECK(code(options) == Errc::io);
+  options.n = std::int64_t{1} << 61;
+  CHECK(code(options) == Errc::unsupported);
+  options = kMeasured;
+  options.dense = DType::f16;  // no kernel of the CPU
+  CHECK(code(options) == Errc::unsupported);
+  options = kMeasured;
+  options.threads = -1;
+  CHECK(code(options) == Errc::usage);
+  // A damaged format is an error though others are sound.
+  const auto columns = p.bittcf.data.view().arrays[3].as<std::int32_t>();
+  const_cast<std::int32_t&>(columns[0]) = 1000;
+  CHECK(code(kMeasured) == Errc::bad_input);
+}

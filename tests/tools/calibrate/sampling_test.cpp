@@ -1,0 +1,143 @@
+// What is measured, and in which order, on a device that is none.
+#include "tools/calibrate/sampling.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+
+#include "runtime/kernels.hpp"
+#include "tests/runtime/random_problem.hpp"
+
+using namespace sptile;
+using namespace sptile::tools;
+
+namespace {
+
+/// Knows how long everything takes, and checks what it is asked.
+class FakeBench final : public ProductBench {
+ public:
+  [[nodiscard]] runtime::Device kind() const override { return runtime::Device::cpu; }
+
+  Status set_matrix(const formats::CsrView& source, DType dense) override {
+    CHECK(source.values.dtype == dense);
+    dense_ = dense;
+    op_.clear();
+    return {};
+  }
+  Status set_operands(std::string_view op, std::int64_t n) override {
+    op_ = op;
+    n_ = n;
+    return {};
+  }
+  Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const ProductRequest& request) override {
+    CHECK(request.op == op_);
+    CHECK_FALSE(request.kernel.empty());
+    // The results of SDDMM stand in the format's order.
+    if (op_ == "sddmm" && a.format.layout->name != "csr") CHECK(a.value_source.size == a.format.nnz);
+    ++asked[request.kernel];
+    DeviceMeasurement measured;
+    measured.product.kernel = request.kernel;
+    measured.product.precision = "fp32";
+    measured.product.n = n_;
+    measured.product.median_us = 5;
+    measured.product.checked = true;
+    measured.occupancy = {2, n_ == 8 ? 0.0 : 3.0};
+    measured.product.rel_err = wrong == request.kernel ? 1 : 0;
+    return measured;
+  }
+
+  std::map<std::string, int> asked;
+  std::string wrong;
+
+ private:
+  DType dense_ = DType::none;
+  std::string op_;
+  std::int64_t n_ = 0;
+};
+
+struct Setting {
+  test::Random random{3};
+  formats::Csr a = test::random_matrix(60, 50, 0.2, DType::f32, random);
+  FakeBench bench;
+  Session session;
+  SamplingPlan plan;
+  Measurements found;
+
+  Setting() {
+    plan.bench = &bench;
+    plan.operations = {"spmm", "sddmm"};
+    plan.columns = {8, 16};
+  }
+  Status sample() { return sample_matrix(session, "m", a.view(), plan, found); }
+};
+
+}  // namespace
+
+TEST_CASE("sampling: both operations of every format, each once") {
+  Setting s;
+  REQUIRE(s.sample().has_value());
+  const std::size_t formats = formats::converters().size();
+  CHECK(s.found.samples.size() == 2 * 2 * formats);
+  CHECK(s.bench.asked.size() == 2 * formats);
+  std::map<std::string, std::set<std::string>> operations;
+  for (const Sample& sample : s.found.samples) {
+    operations[sample.kernel].insert(sample.op);
+    CHECK(sample.us == 5);
+    CHECK(sample.features[1] > 0);
+  }
+  for (const auto& [kernel, of_kernel] : operations) CHECK(of_kernel.size() == 1);
+  CHECK(s.found.thresholds.empty());
+}
+
+TEST_CASE("sampling: only the kernels and operations that are named") {
+  Setting s;
+  const auto* const kernel = runtime::find_kernel("sddmm", "bmat", runtime::Device::cpu);
+  s.plan.kernels = {std::string(kernel->name)};
+  s.plan.thresholds = true;
+  REQUIRE(s.sample().has_value());
+  CHECK(s.bench.asked == std::map<std::string, int>{{std::string(kernel->name), 2}});
+  s.plan.kernels = {};
+  s.plan.operations = {"spmm"};
+  s.plan.thresholds = false;
+  s.bench.asked.clear();
+  REQUIRE(s.sample().has_value());
+  CHECK(s.bench.asked.size() == formats::converters().size());
+}
+
+TEST_CASE("sampling: the formats of Libra with each threshold") {
+  Setting s;
+  s.plan.thresholds = true;
+  REQUIRE(s.sample().has_value());
+  std::map<std::string, std::set<int>> thresholds;
+  for (const ThresholdSample& sample : s.found.thresholds) thresholds[sample.kernel].insert(sample.threshold);
+  CHECK(thresholds.at("cuda.libra_spmm.mma").size() == 9);
+  CHECK(thresholds.at("cuda.libra_sddmm.sddmm").size() == 8);
+  CHECK(s.found.thresholds.size() == 2 * 17);
+  // Both modes of Libra's balance, where both parts have work.
+  CHECK(s.bench.asked.at("cuda.libra_spmm.sequential") == 2);
+  CHECK(s.bench.asked.at("cuda.libra_spmm.concurrent") == 2);
+  REQUIRE(s.found.occupancy.size() == 1);
+  CHECK(s.found.occupancy[0].rows_ratio == 3);
+}
+
+TEST_CASE("sampling: the modes of Libra's balance alone") {
+  Setting s;
+  s.plan.thresholds = true;
+  s.plan.half = true;  // its kernels are for f32
+  s.plan.kernels = {"cuda.libra_spmm.streams"};
+  REQUIRE(s.sample().has_value());
+  CHECK(s.bench.asked ==
+        std::map<std::string, int>{{"cuda.libra_spmm.concurrent", 2}, {"cuda.libra_spmm.sequential", 2}});
+}
+
+TEST_CASE("sampling: half precision; a wrong result ends it") {
+  Setting s;
+  s.plan.half = true;
+  s.plan.operations = {"sddmm"};
+  s.bench.wrong = runtime::find_kernel("sddmm", "csr", runtime::Device::cpu)->name;
+  const Status status = s.sample();
+  REQUIRE_FALSE(status.has_value());
+  CHECK(status.error().code == Errc::check_failed);
+  CHECK(status.error().text().find(s.bench.wrong) != std::string::npos);
+}

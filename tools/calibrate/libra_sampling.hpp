@@ -1,0 +1,43 @@
+// Measures the formats of Libra split with each of some thresholds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "formats/buffer.hpp"
+#include "formats/convert/converters.hpp"
+#include "tools/calibrate/sampling.hpp"
+
+namespace sptile::tools {
+
+/// One matrix, split in every way.
+class LibraSampler {
+ public:
+  explicit LibraSampler(const SamplingPlan& plan) : plan_(plan) {}
+
+  /// Splits the matrix for the kernels that the plan wants. O(nnz) for each threshold.
+  Status set_matrix(const formats::CsrView& a);
+
+  /// Nothing is measured until there is another matrix.
+  void forget() { splits_.clear(); }
+
+  /// Measures with the operands of the plan's bench, which are those of an operation.
+  Status measure(const std::string& matrix, std::string_view op, std::int64_t n, Measurements& found);
+
+ private:
+  struct Split {
+    std::string_view op, kernel;  // kernel: the one whose threshold is wanted
+    int threshold;
+    formats::FormatData data;
+    formats::Array entries;  // of SDDMM: where its results belong
+  };
+
+  Result<DeviceMeasurement> run(const Split& split, std::string_view kernel);
+  Status measure_streams(const Split& split, Measurements& found);
+
+  const SamplingPlan& plan_;
+  bool single_ = false;  // values of 32 bits
+  std::vector<Split> splits_;
+};
+
+}  // namespace sptile::tools

@@ -93,7 +93,7 @@ enum BulkNumber {
   kBulkSlotSplitsAt = kShortAt,
   kBulkBlocks = kShortCount,  ///< for each slice of those that are multiplied together
   kBulkSliceSegments = kEmptyRowsAt,
-  kBulkStages = kWarpsPerBlock + 1  ///< 0: the schedule is one of cuda.bmat.mma
+  kBulkStages = kTeams + 1  ///< 0: the schedule is one of cuda.bmat.mma
 };
 
 /// Schedule of a product whose rows of B are whole pieces of 16 bytes, for the first variant whose stages are

@@ -78,6 +78,10 @@ TEST_CASE("bulk kernels: windows in pieces, blocks with several pieces") {
     CHECK(many.numbers[runtime::cuda::kSplitCount] > 0);
     const Schedule few = check_product(kernel, a, {.n = 16}, random);
     CHECK(few.numbers[runtime::cuda::kItemCount] >= few.numbers[runtime::cuda::kBulkBlocks]);
+    // Columns that cannot be copied in bulk, and warps enough for teams.
+    const Schedule teams = check_product(kernel, a, {.n = 17, .sm_count = 132}, random);
+    CHECK(teams.numbers[runtime::cuda::kTeams] > 0);
+    CHECK(teams.numbers[runtime::cuda::kBulkStages] == 0);
   }
 }
 

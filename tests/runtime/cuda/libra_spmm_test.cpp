@@ -13,6 +13,7 @@
 #pragma GCC diagnostic pop
 
 #include "formats/convert/libra_spmm.hpp"
+#include "tests/profile_file.hpp"
 #include "tests/runtime/cuda/emulated_product.hpp"
 
 using namespace sptile;
@@ -141,6 +142,7 @@ TEST_CASE("libra_spmm kernels: a part without work is not started") {
 
 TEST_CASE("libra_spmm kernels: segments that others add to, and those that nobody else does") {
   Random random(6);
+  const ProfileFile profile("");  // without occupancy ratios, so that those of the paper count
   for (const DeviceKernel& kernel : runtime::cuda::libra_streams_kernels())
     for (const double beta : {0.0, 1.0, -2.0})
       for (const int sm_count : {1, 132}) {

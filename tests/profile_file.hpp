@@ -10,12 +10,12 @@
 
 namespace sptile::test {
 
-/// Writes a profile of a CUDA device with these lines, and names it in SPTILE_PROFILE.
+/// Writes a profile with these lines, and names it in SPTILE_PROFILE.
 class ProfileFile {
  public:
-  explicit ProfileFile(const std::string& numbers) {
+  explicit ProfileFile(const std::string& numbers, const std::string& device = "cuda 90 some device") {
     const std::string path = folder_ / "profile.tsv";
-    std::ofstream(path) << "sptile-profile 1\ndevice cuda 90 some device\n" << numbers;
+    std::ofstream(path) << "sptile-profile 1\ndevice " << device << "\n" << numbers;
     ::setenv("SPTILE_PROFILE", path.c_str(), 1);
   }
   ProfileFile(const ProfileFile&) = delete;

@@ -10,7 +10,7 @@
 
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
-#include "tests/runtime/random_problem.hpp"
+#include "tests/runtime/choice/three_formats.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace sptile;
@@ -42,15 +42,6 @@ class ProfilePlaces {
   TemporaryFolder folder_;
 };
 
-/// A matrix in three formats.
-struct Problem {
-  Random random{1};
-  formats::Csr a = random_matrix(100, 80, 0.1, DType::f32, random);
-  Formatted csr = format_matrix(a, "csr"), bittcf = format_matrix(a, "bittcf"),
-            bmat = format_matrix(a, "bmat");
-  std::vector<runtime::PlanMatrix> matrices = {csr.matrix(), bittcf.matrix(), bmat.matrix()};
-};
-
 std::string chosen_format(const Result<std::vector<Candidate>>& list) {
   REQUIRE_MESSAGE(list.has_value(), list.error().text());
   const Candidate* const best = runtime::chosen_of(*list);
@@ -69,7 +60,7 @@ std::string costs(std::string_view format, double launch) {
 
 TEST_CASE("choice: csr without a model, the fastest predicted with one") {
   const ProfilePlaces places;
-  const Problem p;
+  const ThreeFormats p;
   const PlanOptions options{.n = 32};
   CHECK(chosen_format(runtime::predict_spmm(p.matrices, options)) == "csr");
   places.name("device cpu 0 x\n" + costs("csr", 3) + costs("bittcf", 2) + costs("bmat", 4));
@@ -87,14 +78,14 @@ TEST_CASE("choice: csr without a model, the fastest predicted with one") {
 
 TEST_CASE("choice: candidates without a model come last") {
   const ProfilePlaces places;
-  const Problem p;
+  const ThreeFormats p;
   places.name("device cpu 0 x\n" + costs("bmat", 1e6));
   CHECK(chosen_format(runtime::predict_spmm(p.matrices, {.n = 32})) == "bmat");
 }
 
 TEST_CASE("choice: a forced kernel, types without a kernel, bad questions") {
   const ProfilePlaces places;
-  const Problem p;
+  const ThreeFormats p;
   const std::string bmat = kernel_of("bmat");
   const auto forced = runtime::predict_spmm(p.matrices, {.n = 8, .kernel = bmat});
   CHECK(chosen_format(forced) == "bmat");
@@ -111,14 +102,14 @@ TEST_CASE("choice: a forced kernel, types without a kernel, bad questions") {
 
 TEST_CASE("choice: features are counted on demand") {
   const ProfilePlaces places;
-  const Problem p;
+  const ThreeFormats p;
   CHECK((*runtime::predict_spmm(p.matrices, {.n = 8}))[0].features[1] == 0);
   CHECK((*runtime::predict_spmm(p.matrices, {.n = 8}, true))[0].features[1] > 0);
 }
 
 TEST_CASE("profiles: a broken one says where") {
   const ProfilePlaces places;
-  const Problem p;
+  const ThreeFormats p;
   places.name("device cpu 0 x\nnumber what\n");
   const auto list = runtime::predict_spmm(p.matrices, {.n = 8});
   REQUIRE_FALSE(list.has_value());

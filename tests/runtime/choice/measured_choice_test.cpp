@@ -2,14 +2,15 @@
 #include "runtime/choice/measured_choice.hpp"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
-#include <fstream>
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/sddmm.hpp"
-#include "tests/runtime/random_problem.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/profile_file.hpp"
+#include "tests/runtime/choice/three_formats.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
@@ -18,33 +19,16 @@ using runtime::PlanOptions;
 
 namespace {
 
-/// A profile in which the kernels of these formats for the CPU take so many microseconds.
-class Profile {
- public:
-  Profile(std::string_view op, const std::vector<std::pair<std::string_view, double>>& costs) {
-    std::ofstream file(folder_ / "p.tsv");
-    file << "sptile-profile 1\ndevice cpu 0 x\n";
-    for (const auto& [format, us] : costs)
-      file << "number " << runtime::find_kernel(op, format, runtime::Device::cpu)->name << " fp32 launch "
-           << us << "\n";
-    file.close();
-    ::setenv("SPTILE_PROFILE", (folder_ / "p.tsv").c_str(), 1);
-  }
-  ~Profile() { ::unsetenv("SPTILE_PROFILE"); }
-  Profile(const Profile&) = delete;
-  Profile& operator=(const Profile&) = delete;
+/// Numbers of a profile in which the kernels of these formats for the CPU take so many microseconds.
+std::string costs(std::string_view op, const std::vector<std::pair<std::string_view, double>>& formats) {
+  std::ostringstream lines;
+  for (const auto& [format, us] : formats)
+    lines << "number " << runtime::find_kernel(op, format, runtime::Device::cpu)->name << " fp32 launch "
+          << us << "\n";
+  return lines.str();
+}
 
- private:
-  TemporaryFolder folder_;
-};
-
-struct Problem {
-  Random random{1};
-  formats::Csr a = random_matrix(100, 80, 0.1, DType::f32, random);
-  Formatted csr = format_matrix(a, "csr"), bittcf = format_matrix(a, "bittcf"),
-            bmat = format_matrix(a, "bmat");
-  std::vector<runtime::PlanMatrix> matrices = {csr.matrix(), bittcf.matrix(), bmat.matrix()};
-};
+constexpr const char* kCpu = "cpu 0 x";
 
 constexpr PlanOptions kMeasured = {.n = 12, .choice = runtime::Choice::measured};
 
@@ -57,9 +41,10 @@ int measured_count(const std::vector<Candidate>& list) {
 }  // namespace
 
 TEST_CASE("measured choice: the fastest of all that ran, for both operations") {
-  const Problem p;
+  const ThreeFormats p;
   for (const std::string_view op : {"spmm", "sddmm"}) {
-    const Profile profile(op, {{"csr", 5}, {"bmat", 1}});  // bittcf is not known: all are run
+    const ProfileFile profile(costs(op, {{"csr", 5}, {"bmat", 1}}),
+                              kCpu);  // bittcf is not known: all are run
     const auto list = runtime::choose_product(op, p.matrices, kMeasured);
     REQUIRE_MESSAGE(list.has_value(), list.error().text());
     CHECK(measured_count(*list) == 3);
@@ -76,15 +61,15 @@ TEST_CASE("measured choice: the fastest of all that ran, for both operations") {
 }
 
 TEST_CASE("measured choice: what is predicted to be hopeless is not run") {
-  const Problem p;
+  const ThreeFormats p;
   {
-    const Profile profile("spmm", {{"csr", 10}, {"bittcf", 29}, {"bmat", 31}});
+    const ProfileFile profile(costs("spmm", {{"csr", 10}, {"bittcf", 29}, {"bmat", 31}}), kCpu);
     const auto list = runtime::choose_product("spmm", p.matrices, kMeasured);
     REQUIRE(list.has_value());
     CHECK(measured_count(*list) == 2);
     CHECK_FALSE((*list)[2].measured_us);
   }
-  const Profile profile("spmm", {{"csr", 10}, {"bittcf", 90}, {"bmat", 91}});
+  const ProfileFile profile(costs("spmm", {{"csr", 10}, {"bittcf", 90}, {"bmat", 91}}), kCpu);
   const auto one = runtime::choose_product("spmm", p.matrices, kMeasured);
   CHECK(measured_count(*one) == 0);  // nothing to choose
   CHECK(runtime::chosen_of(*one)->format == "csr");
@@ -92,7 +77,7 @@ TEST_CASE("measured choice: what is predicted to be hopeless is not run") {
 }
 
 TEST_CASE("measured choice: the plan that it gives is right") {
-  Problem p;
+  ThreeFormats p;
   const auto plan = runtime::plan_spmm(p.matrices, kMeasured);
   REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
   const formats::Array b = random_values(80 * 12, DType::f32, p.random);
@@ -126,7 +111,7 @@ TEST_CASE("measured choice: every type, matrices without rows or entries") {
 }
 
 TEST_CASE("measured choice: errors") {
-  Problem p;
+  ThreeFormats p;
   const auto code = [&](const PlanOptions& options) {
     const auto plan = runtime::plan_spmm(p.matrices, options);
     return plan.has_value() ? Errc::ok : plan.error().code;

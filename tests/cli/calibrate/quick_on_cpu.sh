@@ -14,7 +14,7 @@ sptile run a.h5 --json | json-has predicted_us 'candidates[].predicted_us' 'cand
 [ "$(sptile run a.h5 --op sddmm --json | jq '[.candidates[] | select(.predicted_us > 0)] | length')" = 8 ] || echo "no predictions of SDDMM"
 # It is renewed, with what kernels keep there, but a file that is named is not replaced.
 printf 'number cpu.bmat.avx2 any balance 0.5\n' >> "$profile"
-sptile calibrate --quick -q > /dev/null
+sptile calibrate --quick --op spmm -q > /dev/null
 grep -c balance "$profile" > count
 [ "$(cat count)" = 1 ] || echo "the kernel's own number is lost"
 sptile calibrate --quick -o "$profile" 2> message && echo "replaced"

@@ -1,1 +1,1 @@
-sptile calibrate --quick -o p.tsv
+sptile calibrate --quick --op spmm -o p.tsv

@@ -8,7 +8,8 @@ number cuda.libra_spmm.mma fp16 threshold_128 2
 number cuda.libra_sddmm.sddmm any threshold_128 40
 END
 export SPTILE_PROFILE=profile.tsv
-sptile convert "$ROOT/data/examples/blocks.mtx" out.h5 --format libra_spmm:auto,libra_sddmm:auto
+sptile convert "$ROOT/data/examples/blocks.mtx" out.h5 --format libra_spmm:auto,libra_sddmm:auto |
+  sed 's/  */ /g'  # columns are as wide as times are
 for dtype in f16 bf16 f64; do
   sptile convert "$ROOT/data/examples/blocks.mtx" out.h5 --force --format libra_spmm:auto --dtype $dtype --json |
     jq -c '.formats[1] | [.parameters.threshold, .threshold_from]'

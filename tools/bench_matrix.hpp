@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "formats/csr.hpp"
+#include "tools/json.hpp"
 #include "tools/order.hpp"
 #include "tools/precision_choice.hpp"
-#include "tools/result.hpp"
 
 namespace sptile::tools {
 

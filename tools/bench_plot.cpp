@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tools/bench_rows.hpp"
+#include "tools/json.hpp"
 #include "tools/plot/rate_plot.hpp"
 
 namespace sptile::tools {

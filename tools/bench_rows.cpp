@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tools/json.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
 

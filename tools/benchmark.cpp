@@ -11,6 +11,7 @@
 #include "tools/bench_rows.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
+#include "tools/json.hpp"
 #include "tools/random_operands.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"

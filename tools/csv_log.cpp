@@ -1,5 +1,7 @@
 #include "tools/csv_log.hpp"
 
+#include "tools/json.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/result.hpp"
+#include "tools/json.hpp"
 
 namespace sptile::tools {
 

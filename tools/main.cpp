@@ -29,11 +29,11 @@ int report(const std::string& verb, const Error& error) {
   return exit_code(error.code);
 }
 
-void declare_common(CLI::App& app, CommonOptions& common) {
+void declare_common(Options& app, CommonOptions& common) {
   app.add_flag("--json", common.json, "print one JSON object instead of text");
   app.add_option("--threads", common.threads, "threads to use; 0: all")
-      ->envname("SPTILE_THREADS")
-      ->check(CLI::Range(0, kMaxThreads));
+      .environment("SPTILE_THREADS")
+      .range(0, kMaxThreads);
   app.add_option("--seed", common.seed, "seed of every random choice");
   app.add_flag("-q,--quiet", common.quiet, "errors and results only");
   app.add_flag("-v,--verbose", common.verbose, "tell what is being done, on stderr");
@@ -57,8 +57,9 @@ struct CommandLine {
       sub->group("Verbs");
       sub->set_help_flag("-h,--help", "print this help");
       sub->footer("Example:\n" + std::string(verb.example));
-      Action action = verb.declare(*sub);
-      declare_common(*sub, common);
+      Options options(*sub);
+      Action action = verb.declare(options);
+      declare_common(options, common);
       actions.emplace_back(sub, std::move(action));
     }
   }

@@ -13,6 +13,7 @@
 #include "runtime/reference/spmm.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
+#include "tools/json.hpp"
 #include "tools/names.hpp"
 #include "tools/random_operands.hpp"
 #include "tools/stopwatch.hpp"
@@ -143,20 +144,19 @@ double rounding_bound(DType dense, runtime::Precision precision, std::string_vie
   return 32 * accumulation + stores * storage + (dense == DType::f32 ? product_error(precision) : 0);
 }
 
-void declare_request(CLI::App& app, ProductRequest& request) {
+void declare_request(Options& app, ProductRequest& request) {
   app.add_option("--op", request.op, "operation: C = A B (spmm), or X Y^T at the entries of A (sddmm)")
-      ->check(CLI::IsMember(operation_names()));
+      .one_of(operation_names());
   app.add_option("--device", request.device, "where to run ('sptile list devices')");
   app.add_option("--precision", request.precision, "how f32 products are formed: fp32, tf32, fp16, bf16")
-      ->default_str("the device's best");
+      .default_text("the device's best");
   app.add_option("--kernel", request.kernel, "kernel to force ('sptile list kernels')")
-      ->default_str("the fastest known");
+      .default_text("the fastest known");
   app.add_option("--dense", request.dense, "type of the dense operands")
-      ->check(CLI::IsMember({"f32", "f64", "f16", "bf16"}))
-      ->default_str("f64 for f64 matrices, else f32");
-  app.add_option("--warmup", request.warmup, "runs before the clock counts")->check(CLI::Range(0, 1000000));
-  app.add_option("--repeat", request.repeat, "runs that are timed; the median is reported")
-      ->check(CLI::Range(1, 1000000));
+      .one_of({"f32", "f64", "f16", "bf16"})
+      .default_text("f64 for f64 matrices, else f32");
+  app.add_option("--warmup", request.warmup, "runs before the clock counts").range(0, 1000000);
+  app.add_option("--repeat", request.repeat, "runs that are timed; the median is reported").range(1, 1000000);
 }
 
 Status check_request(const ProductRequest& request) {

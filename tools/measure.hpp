@@ -37,7 +37,7 @@ struct ProductMeasurement {
 };
 
 /// Declares the options of a request.
-void declare_request(CLI::App& app, ProductRequest& request);
+void declare_request(Options& app, ProductRequest& request);
 
 /// Checks names, and that this build has the operation (Errc::unsupported) and the device (Errc::device).
 Status check_request(const ProductRequest& request);

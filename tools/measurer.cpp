@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tools/cuda/device_bench.hpp"
+#include "tools/json.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -51,19 +51,26 @@ Error unknown_name(std::string_view what, std::string_view name, const std::vect
           {}};
 }
 
+std::vector<std::string> split_list(std::string_view list) {
+  std::vector<std::string> items;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    items.emplace_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return items;
+    list.remove_prefix(comma + 1);
+  }
+}
+
 Result<std::vector<std::string>> parse_names(std::string_view what, std::string_view list,
                                              const std::vector<std::string>& known) {
   if (list == "all") return known;
   std::vector<std::string> names;
-  while (true) {
-    const std::size_t comma = list.find(',');
-    const std::string name(list.substr(0, comma));
+  for (const std::string& name : split_list(list)) {
     if (std::find(known.begin(), known.end(), name) == known.end())
       return tl::unexpected(unknown_name(what, name, known));
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    if (comma == std::string_view::npos) return names;
-    list.remove_prefix(comma + 1);
   }
+  return names;
 }
 
 std::vector<std::string> format_names() {

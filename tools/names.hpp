@@ -15,6 +15,9 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 /// Says that `name` is not a `what`: the nearest one, and which there are.
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);
 
+/// The items of "a,b", as they stand.
+std::vector<std::string> split_list(std::string_view list);
+
 /// Splits "a,b" into names of `known`, in the order given, repeated ones once; "all" gives all.
 Result<std::vector<std::string>> parse_names(std::string_view what, std::string_view list,
                                              const std::vector<std::string>& known);

@@ -55,31 +55,21 @@ std::vector<reorder::Setting> all_settings(const Ordering& ordering) {
   return settings;
 }
 
-// The items of "a,b:c", or all methods.
-std::vector<std::string> split_list(std::string_view list) {
-  if (list == "all") return names_of(reorder::reorderers());
-  std::vector<std::string> items;
-  for (std::size_t end = 0; end != std::string_view::npos; list.remove_prefix(end + 1)) {
-    end = list.find(',');
-    items.emplace_back(list.substr(0, end));
-    if (end == std::string_view::npos) break;
-  }
-  return items;
+// The methods that a list names: "a,b:c", or all.
+std::vector<std::string> methods_in(const std::string& list) {
+  return list == "all" ? names_of(reorder::reorderers()) : split_list(list);
 }
 }  // namespace
 
-CLI::Option* declare_order(CLI::App& app, OrderRequest& request, const std::string& option,
-                           const std::string& help) {
-  CLI::Option* const method = app.add_option(option, request.method, help);
+Option declare_order(Options& app, OrderRequest& request, const std::string& option,
+                     const std::string& help) {
+  const Option method = app.add_option(option, request.method, help);
   app.add_option("--preset", request.preset,
                  "settings of the ordering that have a name ('sptile list reorderers')")
-      ->default_str("none");
+      .default_text("none");
   app.add_option("--set", request.settings, "NAME=VALUE: a parameter of the ordering; several with commas")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->default_str("none");
-  app.add_option("--window-rows", request.window_rows, "window height that orderings aim at")
-      ->check(CLI::Range(1, 1024));
+      .default_text("none");
+  app.add_option("--window-rows", request.window_rows, "window height that orderings aim at").range(1, 1024);
   return method;
 }
 
@@ -113,7 +103,7 @@ Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request) {
   std::vector<Ordering> orderings;
   bool preset_used = request.preset.empty();
   std::vector<bool> used(request.settings.size(), false);
-  for (const std::string& item : split_list(request.method)) {
+  for (const std::string& item : methods_in(request.method)) {
     const std::size_t colon = item.find(':');
     OrderRequest one{
         item.substr(0, colon), colon < item.size() ? item.substr(colon + 1) : "", {}, request.window_rows};

@@ -23,8 +23,7 @@ struct OrderRequest {
 
 /// Declares the option that names the method, and --preset, --set and --window-rows. The same words on every
 /// verb.
-CLI::Option* declare_order(CLI::App& app, OrderRequest& request, const std::string& option,
-                           const std::string& help);
+Option declare_order(Options& app, OrderRequest& request, const std::string& option, const std::string& help);
 
 /// A method with checked settings; names live as long as the table of methods.
 struct Ordering {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/json.hpp"
 #include "tools/table.hpp"
 
 namespace sptile::tools {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "tools/json.hpp"
 #include "tools/progress_bar.hpp"
 
 namespace sptile::tools {

@@ -1,7 +1,7 @@
 // The result of a verb: JSON or text, on stdout.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "formats/parameters.hpp"

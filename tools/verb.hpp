@@ -1,7 +1,6 @@
 // What a verb of the command is, and what it gets when it runs.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -10,6 +9,7 @@
 
 #include "formats/error.hpp"
 #include "formats/progress.hpp"
+#include "tools/options.hpp"
 
 namespace sptile::tools {
 
@@ -42,18 +42,13 @@ using Action = std::function<Status(Session&)>;
 
 /// One row of the verb table. A verb's own file in commands/ defines it.
 struct Verb {
-  std::string_view name;             ///< "convert"
-  std::string_view summary;          ///< one line for the help
-  std::string_view example;          ///< command lines for the foot of its help
-  Action (*declare)(CLI::App& app);  ///< adds the verb's options; the action runs after they are parsed
+  std::string_view name;                ///< "convert"
+  std::string_view summary;             ///< one line for the help
+  std::string_view example;             ///< command lines for the foot of its help
+  Action (*declare)(Options& options);  ///< adds the verb's options; the action runs after they are parsed
 };
 
 /// Lists every verb, in the order of the help.
 std::span<const Verb> verbs();
-
-/// Declares --force; the same words on every verb that writes a file.
-inline void declare_force(CLI::App& app, bool& force) {
-  app.add_flag("--force", force, "replace an output that exists");
-}
 
 }  // namespace sptile::tools

@@ -7,6 +7,7 @@
 #include "tools/bench_rows.hpp"
 #include "tools/benchmark.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/json.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -109,44 +110,43 @@ Status run_bench(Session& session, const BenchOptions& options) {
   return benchmark.worst();
 }
 
-Action declare_bench(CLI::App& app) {
+Action declare_bench(Options& app) {
   auto options = std::make_shared<BenchOptions>();
   app.add_option("IN", options->inputs, "matrices: Matrix Market files, raw CSR files or bundles")
-      ->default_str("");
+      .default_text("");
   app.add_option("--format", options->formats,
                  "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows, "
                  "libra_spmm:1 to :9 and libra_sddmm:1 to :129 the threshold");
   declare_order(app, options->orders, "--reorder", "orderings: all, or METHOD[:PRESET] with commas");
   app.add_option("-n", options->columns, "columns of B, or of X and Y, several with commas")
-      ->delimiter(',')
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+      .range(std::int64_t{1}, std::int64_t{1} << 31);
   app.add_option("--dtype", options->dtype, "type of the values of the matrix")
-      ->check(CLI::IsMember({"f32", "f64", "f16", "bf16"}))
-      ->default_str("that of the precision, else f32");
+      .one_of({"f32", "f64", "f16", "bf16"})
+      .default_text("that of the precision, else f32");
   app.add_option("--values", options->values,
                  "values of the matrix: those of the file, or random ones in (0.1, 1)")
-      ->check(CLI::IsMember({"file", "random"}));
+      .one_of({"file", "random"});
   app.add_option("--csv", options->csv,
                  "file to add rows to; rows that are there already are not measured again")
-      ->default_str("none");
+      .default_text("none");
   app.add_option("--plot", options->plot,
                  "SVG file to draw GFLOP/s in; without IN, those of the rows of --csv")
-      ->default_str("none");
+      .default_text("none");
   app.add_flag("--flush-l2", options->flush_l2, "empty the device's L2 cache before each launch");
   app.add_flag("--cusparse,!--no-cusparse", options->cusparse,
                "measure cuSPARSE beside, if there is one; only on CUDA");
   app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
   app.add_flag("--no-check", options->no_check, "do not compare with the reference");
-  declare_force(app, options->force);
+  app.add_force(options->force);
   declare_request(app, options->request);
   app.get_option("--precision")
-      ->description("how products are formed: fp32, tf32, fp16, bf16, fp64; several with commas");
+      .description("how products are formed: fp32, tf32, fp16, bf16, fp64; several with commas");
   app.get_option("--kernel")
-      ->description("kernel to force ('sptile list kernels'); all: each one of the formats by itself");
-  const CLI::Option* const warmup = app.get_option("--warmup");
-  const CLI::Option* const repeat = app.get_option("--repeat");
+      .description("kernel to force ('sptile list kernels'); all: each one of the formats by itself");
+  const Option warmup = app.get_option("--warmup");
+  const Option repeat = app.get_option("--repeat");
   return [options, warmup, repeat](Session& session) {
-    options->repeats_given = warmup->count() + repeat->count() > 0;
+    options->repeats_given = warmup.given() || repeat.given();
     return run_bench(session, *options);
   };
 }

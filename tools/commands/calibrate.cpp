@@ -19,10 +19,10 @@
 #include "tools/cuda/device_bench.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
+#include "tools/json.hpp"
 #include "tools/measure.hpp"
 #include "tools/names.hpp"
 #include "tools/random_operands.hpp"
-#include "tools/result.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
@@ -262,25 +262,24 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
   return {};
 }
 
-Action declare_calibrate(CLI::App& app) {
+Action declare_calibrate(Options& app) {
   auto options = std::make_shared<CalibrateOptions>();
   app.add_option("IN", options->inputs, "matrices of your own, measured besides generated ones");
   app.add_option("--device", options->device, "what to measure ('sptile list devices')");
   app.add_flag("--quick", options->quick, "fewer and smaller matrices: under a minute, rougher predictions");
   std::vector<std::string> operations = operation_names();
   operations.emplace_back("all");
-  app.add_option("--op", options->op, "operation to measure")->check(CLI::IsMember(operations));
+  app.add_option("--op", options->op, "operation to measure").one_of(operations);
   app.add_option("--only", options->kernels, "kernels to measure, with commas ('sptile list kernels')")
-      ->delimiter(',')
-      ->default_str("all that plans choose from");
+      .default_text("all that plans choose from");
   app.add_option("--into", options->into,
                  "profile of this device to put what is measured into; its other numbers stay")
-      ->default_str("the one in use, where not all is measured");
+      .default_text("the one in use, where not all is measured");
   app.add_option("-o,--output", options->out, "profile to write")
-      ->default_str("that of --into, else the user's own, where plans look for it");
+      .default_text("that of --into, else the user's own, where plans look for it");
   app.add_option("--samples", options->samples, "CSV file for the measurements and the counted features")
-      ->default_str("none");
-  declare_force(app, options->force);
+      .default_text("none");
+  app.add_force(options->force);
   return [options](Session& session) { return run_calibrate(session, *options); };
 }
 }  // namespace

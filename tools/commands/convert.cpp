@@ -6,7 +6,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/conversion.hpp"
 #include "tools/input.hpp"
-#include "tools/result.hpp"
+#include "tools/json.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
 
@@ -75,25 +75,25 @@ Status run_convert(Session& session, const ConvertOptions& options) {
   return {};
 }
 
-Action declare_convert(CLI::App& app) {
+Action declare_convert(Options& app) {
   auto options = std::make_shared<ConvertOptions>();
   app.add_option("IN", options->in,
                  "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
-      ->required();
-  app.add_option("OUT", options->out, "bundle to write (.h5)")->required();
+      .required();
+  app.add_option("OUT", options->out, "bundle to write (.h5)").required();
   app.add_option("--format", options->formats,
                  "formats to store beside csr: all, or names with commas; bittcf, tall:64, libra_spmm:2, "
                  "libra_spmm:auto");
   declare_order(app, options->order, "--reorder",
                 "order of the rows inside the formats ('sptile list reorderers')");
   app.add_option("--dtype", options->dtype, "type of the stored values")
-      ->check(CLI::IsMember({"f32", "f64", "f16", "bf16"}));
+      .one_of({"f32", "f64", "f16", "bf16"});
   app.add_option("--device", options->device,
                  "what converts ('sptile list devices'); the bundle is the same");
   app.add_flag("--refreshable", options->refreshable,
                "store where each value comes from, so values can be replaced");
   app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
-  declare_force(app, options->force);
+  app.add_force(options->force);
   return [options](Session& session) { return run_convert(session, *options); };
 }
 }  // namespace

@@ -5,8 +5,8 @@
 #include "formats/layout/csr.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
+#include "tools/json.hpp"
 #include "tools/order.hpp"
-#include "tools/result.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
 
@@ -58,12 +58,12 @@ Status run_export(Session& session, const ExportOptions& options) {
   return {};
 }
 
-Action declare_export(CLI::App& app) {
+Action declare_export(Options& app) {
   auto options = std::make_shared<ExportOptions>();
-  app.add_option("BUNDLE", options->bundle, "bundle to read")->required();
-  app.add_option("OUT", options->out, "Matrix Market file to write; -: standard output")->required();
+  app.add_option("BUNDLE", options->bundle, "bundle to read").required();
+  app.add_option("OUT", options->out, "Matrix Market file to write; -: standard output").required();
   app.add_option("--from", options->from, "stored format to rebuild the matrix from");
-  declare_force(app, options->force);
+  app.add_force(options->force);
   return [options](Session& session) { return run_export(session, *options); };
 }
 }  // namespace

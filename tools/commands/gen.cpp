@@ -3,7 +3,7 @@
 #include "formats/io/matrix_market.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/gen/generator.hpp"
-#include "tools/result.hpp"
+#include "tools/json.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
 
@@ -40,58 +40,48 @@ Status run_gen(Session& session, const GenOptions& options) {
   return {};
 }
 
-void declare_argument(CLI::App& app, const gen::ArgumentSpec& spec, ParameterValue& place) {
+void declare_argument(Options& app, const gen::ArgumentSpec& spec, ParameterValue& place) {
   const std::string option = "--" + std::string(spec.name), help(spec.help);
   if (spec.integer) {
     place = std::int64_t{0};
     app.add_option(option, std::get<std::int64_t>(place), help)
-        ->required()
-        ->default_str("")
-        ->check(CLI::Range(static_cast<std::int64_t>(spec.minimum), static_cast<std::int64_t>(spec.maximum)));
+        .required()
+        .default_text("")
+        .range(static_cast<std::int64_t>(spec.minimum), static_cast<std::int64_t>(spec.maximum));
   } else {
     place = 0.0;
     app.add_option(option, std::get<double>(place), help)
-        ->required()
-        ->default_str("")
-        ->check(CLI::Range(spec.minimum, spec.maximum));
+        .required()
+        .default_text("")
+        .real_range(spec.minimum, spec.maximum);
   }
 }
 
-void declare_kind(CLI::App& gen_app, const gen::Generator& kind, const std::shared_ptr<GenOptions>& options) {
-  CLI::App* const app = gen_app.add_subcommand(std::string(kind.name), std::string(kind.summary));
-  app->group("Kinds");
-  app->set_help_flag("-h,--help", "print this help");
-  app->footer(
-      fmt::format("Options of 'sptile gen' (-o, --seed, --field, --shuffle ...) may follow too.\nExample:\n"
-                  "  sptile gen {} {} -o {}.mtx",
-                  kind.name, kind.example, kind.name));
-  app->fallthrough();
-  // The places must not move: CLI11 keeps their addresses.
+void declare_kind(Options& verb, const gen::Generator& kind, const std::shared_ptr<GenOptions>& options) {
+  // The places must not move: the options keep their addresses.
   auto arguments = std::make_shared<Parameters>(kind.arguments.size());
-  for (std::size_t i = 0; i < kind.arguments.size(); ++i) {
-    (*arguments)[i].first = kind.arguments[i].name;
-    declare_argument(*app, kind.arguments[i], (*arguments)[i].second);
-  }
-  app->callback([&kind, options, arguments] {
+  const std::string footer = fmt::format(
+      "Options of 'sptile gen' (-o, --seed, --field, --shuffle ...) may follow too.\nExample:\n"
+      "  sptile gen {} {} -o {}.mtx",
+      kind.name, kind.example, kind.name);
+  Options app = verb.add_kind(kind.name, kind.summary, footer, [&kind, options, arguments] {
     options->kind = &kind;
     options->arguments = *arguments;
   });
+  for (std::size_t i = 0; i < kind.arguments.size(); ++i) {
+    (*arguments)[i].first = kind.arguments[i].name;
+    declare_argument(app, kind.arguments[i], (*arguments)[i].second);
+  }
 }
 
-Action declare_gen(CLI::App& app) {
+Action declare_gen(Options& app) {
   auto options = std::make_shared<GenOptions>();
   app.add_option("-o,--output", options->out, "Matrix Market file to write; -: standard output");
   app.add_option("--field", options->field, "values uniform in (-1, 1) and never 0, or none")
-      ->check(CLI::IsMember({"real", "pattern"}));
+      .one_of({"real", "pattern"});
   app.add_flag("--shuffle", options->shuffle,
                "relabel at random: rows and columns alike in graphs, independently in 'random'");
-  declare_force(app, options->force);
-  app.require_subcommand(1);
-  // The parent's formatter is shared by all verbs.
-  auto formatter =
-      std::make_shared<CLI::Formatter>(dynamic_cast<const CLI::Formatter&>(*app.get_formatter()));
-  formatter->label("SUBCOMMAND", "KIND");
-  app.formatter(std::move(formatter));
+  app.add_force(options->force);
   for (const gen::Generator& kind : gen::generators()) declare_kind(app, kind, options);
   return [options](Session& session) { return run_gen(session, *options); };
 }

@@ -3,7 +3,7 @@
 #include "runtime/bundle.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
-#include "tools/result.hpp"
+#include "tools/json.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
 
@@ -71,9 +71,9 @@ Status run_info(Session& session, const std::string& path) {
   return {};
 }
 
-Action declare_info(CLI::App& app) {
+Action declare_info(Options& app) {
   auto path = std::make_shared<std::string>();
-  app.add_option("BUNDLE", *path, "bundle, read no further than its header")->required();
+  app.add_option("BUNDLE", *path, "bundle, read no further than its header").required();
   return [path](Session& session) { return run_info(session, *path); };
 }
 }  // namespace

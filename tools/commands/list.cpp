@@ -7,8 +7,8 @@
 #include "runtime/kernels.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/devices.hpp"
+#include "tools/json.hpp"
 #include "tools/names.hpp"
-#include "tools/result.hpp"
 #include "tools/table.hpp"
 
 namespace sptile::tools {
@@ -138,7 +138,7 @@ Status run_list(Session& session, const std::string& what) {
   return {};
 }
 
-Action declare_list(CLI::App& app) {
+Action declare_list(Options& app) {
   auto what = std::make_shared<std::string>("all");
   app.add_option("TABLE", *what, "formats, reorderers, kernels, devices, or all");
   return [what](Session& session) { return run_list(session, *what); };

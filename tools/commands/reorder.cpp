@@ -10,9 +10,9 @@
 #include "tools/commands/commands.hpp"
 #include "tools/conversion.hpp"
 #include "tools/input.hpp"
+#include "tools/json.hpp"
 #include "tools/order.hpp"
 #include "tools/quality_report.hpp"
-#include "tools/result.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
 
@@ -145,22 +145,22 @@ Status run_reorder(Session& session, const ReorderOptions& options) {
   return {};
 }
 
-Action declare_reorder(CLI::App& app) {
+Action declare_reorder(Options& app) {
   auto options = std::make_shared<ReorderOptions>();
   app.add_option("IN", options->in,
                  "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
-      ->required();
+      .required();
   app.add_option("-o,--output", options->out,
                  "reordered matrix to write: Matrix Market (.mtx; -: standard output) or a bundle (.h5)");
   app.add_option("--perm", options->permutation,
                  "permutation to write: the old row of each new row, counted from 0, one per line");
   declare_order(app, options->order, "--method", "how to order ('sptile list reorderers')")
-      ->required()
-      ->default_str("");
+      .required()
+      .default_text("");
   app.add_option("--dtype", options->dtype, "type of the values in the formats of a bundle")
-      ->check(CLI::IsMember({"f32", "f64", "f16", "bf16"}));
+      .one_of({"f32", "f64", "f16", "bf16"});
   app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
-  declare_force(app, options->force);
+  app.add_force(options->force);
   return [options](Session& session) { return run_reorder(session, *options); };
 }
 }  // namespace

@@ -8,7 +8,9 @@
 #include "tools/commands/commands.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
+#include "tools/json.hpp"
 #include "tools/measure.hpp"
+#include "tools/names.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
 
@@ -42,7 +44,7 @@ Result<std::vector<runtime::PlanMatrix>> formats_to_try(const std::shared_ptr<co
                                                         const RunOptions& options) {
   if (options.format == "auto") return runtime::matrices_of(bundle, {});
   std::vector<runtime::PlanMatrix> matrices;
-  for (const std::string& name : CLI::detail::split(options.format, ',')) {
+  for (const std::string& name : split_list(options.format)) {
     const auto view = held_format(*bundle, options.bundle, name);
     if (!view) return tl::unexpected(view.error());
     const auto matrix = runtime::matrix_of(bundle, name);
@@ -145,19 +147,19 @@ Status run_run(Session& session, const RunOptions& options) {
   return check_outcome(*measured);
 }
 
-Action declare_run(CLI::App& app) {
+Action declare_run(Options& app) {
   auto options = std::make_shared<RunOptions>();
-  app.add_option("BUNDLE", options->bundle, "bundle to multiply with")->required();
+  app.add_option("BUNDLE", options->bundle, "bundle to multiply with").required();
   app.add_option(
       "--format", options->format,
       "stored format to run; several with commas, auto: the one predicted to be fastest of them, of all");
   app.add_option("--choose", options->choose,
                  "how one of several formats and kernels is chosen: predicted by the cost model, or measured "
                  "by running each that can be the fastest")
-      ->check(CLI::IsMember({"predicted", kMeasured}));
+      .one_of({"predicted", kMeasured});
   app.add_flag("--explain", options->explain, "show the formats to choose from and what each would take");
   app.add_option("-n", options->request.n, "columns of B, or of X and Y")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+      .range(std::int64_t{1}, std::int64_t{1} << 31);
   declare_request(app, options->request);
   app.add_flag("--check", options->request.check,
                "compare with the serial double-precision reference; exit 7 if wrong");

@@ -6,8 +6,8 @@
 #include "formats/io/output_bytes.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
+#include "tools/json.hpp"
 #include "tools/order.hpp"
-#include "tools/result.hpp"
 #include "tools/spy/png.hpp"
 #include "tools/spy/raster.hpp"
 
@@ -71,18 +71,18 @@ Status run_spy(Session& session, const SpyOptions& options) {
   return {};
 }
 
-Action declare_spy(CLI::App& app) {
+Action declare_spy(Options& app) {
   auto options = std::make_shared<SpyOptions>();
   app.add_option("IN", options->in,
                  "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
-      ->required();
-  app.add_option("-o,--output", options->out, "PNG file to write; -: standard output")->required();
+      .required();
+  app.add_option("-o,--output", options->out, "PNG file to write; -: standard output").required();
   declare_order(app, options->order, "--reorder", "beside the matrix as it stands, paint it in this order");
-  app.add_option("--size", options->size, "pixels of the longer side")->check(CLI::Range(16, 4096));
+  app.add_option("--size", options->size, "pixels of the longer side").range(16, 4096);
   app.add_flag("--rows-only", options->rows_only,
                "leave the columns of a square matrix in their order; else they follow the rows");
   app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
-  declare_force(app, options->force);
+  app.add_force(options->force);
   return [options](Session& session) { return run_spy(session, *options); };
 }
 }  // namespace

@@ -11,9 +11,9 @@
 #include "runtime/choice/format_counts.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
+#include "tools/json.hpp"
 #include "tools/order.hpp"
 #include "tools/quality_report.hpp"
-#include "tools/result.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
 
@@ -237,15 +237,15 @@ Status run_stats(Session& session, const StatsOptions& options) {
   return {};
 }
 
-Action declare_stats(CLI::App& app) {
+Action declare_stats(Options& app) {
   auto options = std::make_shared<StatsOptions>();
   app.add_option("IN", options->in,
                  "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
-      ->required();
+      .required();
   declare_order(app, options->order, "--reorder",
                 "look at the matrix in this row order; a bundle has its own");
   app.add_option("--dtype", options->dtype, "value type that the sizes are for")
-      ->check(CLI::IsMember({"f32", "f64", "f16", "bf16"}));
+      .one_of({"f32", "f64", "f16", "bf16"});
   app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
   return [options](Session& session) { return run_stats(session, *options); };
 }

@@ -11,8 +11,8 @@
 #include "runtime/bundle.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
+#include "tools/json.hpp"
 #include "tools/order.hpp"
-#include "tools/result.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -195,9 +195,9 @@ Status run_verify(Session& session, const VerifyOptions& options) {
   return outcome;
 }
 
-Action declare_verify(CLI::App& app) {
+Action declare_verify(Options& app) {
   auto options = std::make_shared<VerifyOptions>();
-  app.add_option("BUNDLE", options->bundle, "bundle to check")->required();
+  app.add_option("BUNDLE", options->bundle, "bundle to check").required();
   app.add_option("--against", options->against,
                  "matrix that the bundle was made from: must be the same, bit by bit");
   app.add_flag("--real-part", options->real_part, "with --against: take the real part of a complex matrix");

@@ -1,0 +1,7 @@
+// JSON values, for files that make or read them. Headers that only name them include tools/result.hpp, which
+// is cheap.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "tools/result.hpp"

@@ -32,7 +32,7 @@ Buffer<std::int32_t> places(const CsrView& a, const Buffer<std::int32_t>& used) 
 }  // namespace
 
 CompactColumns::CompactColumns(const CsrView& a) : view_{a.rows, a.cols, a.row_ptr, a.col_idx, {}} {
-  if (a.cols <= a.rows + a.nnz() + 1) return;
+  if (a.cols <= kColumnsPerEntry * (a.rows + a.nnz() + 1)) return;
   const Buffer<std::int32_t> used = used_columns(a);
   col_idx_ = places(a, used);
   view_.col_idx = col_idx_.span();

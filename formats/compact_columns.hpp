@@ -8,7 +8,12 @@
 
 namespace sptile::formats {
 
-/// Whatever keeps an array by column looks at a matrix through this: view().cols <= rows + entries + 1.
+/// Columns from which on they are renumbered: so many times the rows and entries. Below, arrays by column are
+/// cheaper than the sort.
+inline constexpr std::int64_t kColumnsPerEntry = 4;
+
+/// Whatever keeps an array by column looks at a matrix through this: view().cols is at most
+/// kColumnsPerEntry * (rows + entries + 1).
 ///
 /// A matrix that keeps within this bound is borrowed as it stands. Of one with more columns those that have
 /// entries are numbered 0, 1, ... in their order, and it stays wider than tall: a matrix that is not square

@@ -91,10 +91,8 @@ WindowQuality measure_windows(const formats::CsrView& a, std::span<const std::in
 
 std::vector<WindowQuality> measure_quality(const formats::CsrView& a,
                                            std::span<const std::int32_t> new_to_old) {
-  const formats::CompactColumns columns(a);
   std::vector<WindowQuality> result;
-  for (const int height : kQualityHeights)
-    result.push_back(measure_windows(columns.view(), new_to_old, height));
+  for (const int height : kQualityHeights) result.push_back(measure_windows(a, new_to_old, height));
   return result;
 }
 

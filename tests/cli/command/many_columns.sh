@@ -14,3 +14,7 @@ bounded spy wide.mtx --reorder pack -o wide.png
 sptile stats wide.mtx --json |
   json-has rows=3 cols=2147483647 nnz=2000 empty_cols=2147482647 col_nnz.min=0 col_nnz.max=2 col_nnz.percentiles.p99=0
 cmp <(grep -v % wide.mtx | sort) <(grep -v % back.mtx | sort) || echo "not the same entries"
+# Each column on a page of its own, if columns had pages.
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate pattern general\n30000 2147483647 90000"
+             for (i = 0; i < 90000; ++i) print 1 + int(i / 3), 1 + i * 23860 }' > scattered.mtx
+bounded convert scattered.mtx scattered.h5

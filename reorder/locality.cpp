@@ -12,6 +12,7 @@
 #include <functional>
 #include <vector>
 
+#include "formats/compact_columns.hpp"
 #include "reorder/quality.hpp"
 
 namespace sptile::reorder {
@@ -108,7 +109,9 @@ std::int64_t bandwidth(const formats::CsrView& a, const OrderedRows& rows,
 
 }  // namespace
 
-OrderLocality measure_locality(const formats::CsrView& a, std::span<const std::int32_t> new_to_old) {
+OrderLocality measure_locality(const formats::CsrView& matrix, std::span<const std::int32_t> new_to_old) {
+  const formats::CompactColumns columns_in_use(matrix);
+  const formats::CsrView& a = columns_in_use.view();
   assert(new_to_old.empty() || static_cast<std::int64_t>(new_to_old.size()) == a.rows);
   const OrderedRows rows(a, new_to_old);
   OrderLocality locality;

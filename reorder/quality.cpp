@@ -8,6 +8,8 @@
 #include <cassert>
 #include <functional>
 
+#include "formats/compact_columns.hpp"
+
 namespace sptile::reorder {
 namespace {
 
@@ -66,8 +68,9 @@ class WindowCounter {
 WindowQuality measure_windows(const formats::CsrView& a, std::span<const std::int32_t> order, int height) {
   assert(height >= 1 && (order.empty() || static_cast<std::int64_t>(order.size()) == a.rows));
   using Range = tbb::blocked_range<std::int64_t>;
-  const WindowCounter counter(a, order, height);
-  tbb::enumerable_thread_specific<Stamps> stamps(static_cast<std::size_t>(a.cols), kNever);
+  const formats::CompactColumns columns(a);
+  const WindowCounter counter(columns.view(), order, height);
+  tbb::enumerable_thread_specific<Stamps> stamps(static_cast<std::size_t>(columns.view().cols), kNever);
   const std::int64_t windows = (a.rows + height - 1) / height;
   const Counts counts = tbb::parallel_reduce(
       Range(0, windows, std::max(1, 2048 / height)), Counts{},

@@ -21,7 +21,7 @@ struct WindowQuality {
 };
 
 /// Measures one window height, at least 1. `new_to_old` may be empty: the given order. O(nnz), parallel; 4
-/// bytes per column and thread.
+/// bytes per column (see CompactColumns) and thread.
 WindowQuality measure_windows(const formats::CsrView& a, std::span<const std::int32_t> new_to_old,
                               int height);
 

@@ -8,6 +8,7 @@
 
 #include "reorder/affinity.hpp"
 #include "reorder/auto.hpp"
+#include "reorder/compacted.hpp"
 #include "reorder/degree.hpp"
 #include "reorder/identity.hpp"
 #include "reorder/loa.hpp"
@@ -21,24 +22,25 @@
 
 namespace sptile::reorder {
 namespace {
+// Those with compact columns keep arrays by column. lsh keeps none, and hashes the ids.
 constexpr Reorderer kReorderers[] = {
     {"identity", "the order as it stands", order_identity},
     {"degree", "rows by descending number of entries", order_by_degree},
     {"random", "rows shuffled with --seed", order_randomly},
-    {"rcm", "reverse Cuthill-McKee: small bandwidth", order_by_rcm},
-    {"metis", "parts of a k-way partition, one after the other", order_by_metis, kMetisParameters},
-    {"metis-nd", "nested dissection", order_by_dissection},
+    {"rcm", "reverse Cuthill-McKee: small bandwidth", compacted<order_by_rcm>},
+    {"metis", "parts of a k-way partition, one after the other", compacted<order_by_metis>, kMetisParameters},
+    {"metis-nd", "nested dissection", compacted<order_by_dissection>},
     {"lsh", "clusters of rows that share minhash buckets (DTC-SpMM)", order_by_lsh, kLshParameters},
-    {"rabbit", "communities found by modularity, side by side (Rabbit Order)", order_by_rabbit},
-    {"affinity", "communities, and rows that share columns within (Acc-SpMM)", order_by_affinity,
+    {"rabbit", "communities found by modularity, side by side (Rabbit Order)", compacted<order_by_rabbit>},
+    {"affinity", "communities, and rows that share columns within (Acc-SpMM)", compacted<order_by_affinity>,
      kAffinityParameters},
-    {"loa", "windows filled by entries per column within a sliding list (HyGNN)", order_by_loa,
+    {"loa", "windows filled by entries per column within a sliding list (HyGNN)", compacted<order_by_loa>,
      kLoaParameters},
-    {"wjaccard", "a path through the most similar rows (RSH-SpMM)", order_by_weighted_jaccard,
+    {"wjaccard", "a path through the most similar rows (RSH-SpMM)", compacted<order_by_weighted_jaccard>,
      kWJaccardParameters},
-    {"pack", "windows packed, matched and refined for few distinct columns", order_by_packing,
+    {"pack", "windows packed, matched and refined for few distinct columns", compacted<order_by_packing>,
      kPackParameters, kPackPresets},
-    {"auto", "the best of the given order, degree and greedy windows", order_by_trial},
+    {"auto", "the best of the given order, degree and greedy windows", compacted<order_by_trial>},
 };
 
 std::string number(double value) {

@@ -9,13 +9,15 @@
 #include <array>
 #include <new>
 
+#include "formats/compact_columns.hpp"
+
 namespace sptile::formats {
 namespace {
 
 constexpr int kWindow = 8;
 
 /// 1 + the row that last had each column; 0 for none. Mapped, so that pages which are never touched cost
-/// nothing, however many columns there are.
+/// nothing.
 class LastRows {
  public:
   explicit LastRows(std::int64_t cols) : bytes_(static_cast<std::size_t>(cols + 1) * sizeof(std::int32_t)) {
@@ -82,9 +84,11 @@ void count_rows(const CsrView& a, std::int64_t first_row, std::int64_t end_row, 
 
 WindowIncrements window_increments(const CsrView& a) {
   WindowIncrements result{Buffer<std::int32_t>(a.rows), Buffer<std::uint8_t>(a.rows)};
-  tbb::enumerable_thread_specific<LastRows> last_rows(a.cols);
+  const CompactColumns columns(a);
+  const CsrView& compact = columns.view();
+  tbb::enumerable_thread_specific<LastRows> last_rows(compact.cols);
   tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, a.rows, 1024), [&](const auto& range) {
-    count_rows(a, range.begin(), range.end(), last_rows.local().data(), result);
+    count_rows(compact, range.begin(), range.end(), last_rows.local().data(), result);
   });
   return result;
 }

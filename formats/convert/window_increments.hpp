@@ -17,7 +17,8 @@ struct WindowIncrements {
 
 /// Counts them. An entry is new to a window when the row that last had its column stands in front of the
 /// window: one look at that row tells it for all eight windows that hold the entry. Parallel; O(entries +
-/// rows), and 4 bytes per column and thread of address space (only columns in use are touched).
+/// rows), and for each thread 4 bytes of address space per column, of which it touches those that it meets;
+/// columns count as far as CompactColumns has them.
 WindowIncrements window_increments(const CsrView& a);
 
 }  // namespace sptile::formats

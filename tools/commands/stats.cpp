@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "formats/compact_columns.hpp"
 #include "formats/convert/converters.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/sizes.hpp"
@@ -34,23 +35,26 @@ struct LineLengths {
   std::vector<std::int64_t> percentiles;  // at kPercentiles, nearest rank
 };
 
-LineLengths measure_lengths(std::vector<std::int64_t> lengths) {
+// Of the rows or columns: all those with entries are among the lengths, of the empty ones any number.
+LineLengths measure_lengths(std::vector<std::int64_t> lengths, std::int64_t lines) {
   LineLengths result;
   result.percentiles.assign(std::size(kPercentiles), 0);
-  if (lengths.empty()) return result;
+  if (lines == 0) return result;
+  std::erase(lengths, 0);
   std::sort(lengths.begin(), lengths.end());
-  const double count = static_cast<double>(lengths.size());
-  result.empty = std::upper_bound(lengths.begin(), lengths.end(), 0) - lengths.begin();
-  result.minimum = lengths.front();
-  result.maximum = lengths.back();
+  const double count = static_cast<double>(lines);
+  result.empty = lines - static_cast<std::int64_t>(lengths.size());
+  const auto at_rank = [&](std::int64_t rank) {
+    return rank <= result.empty ? 0 : lengths[static_cast<std::size_t>(rank - result.empty - 1)];
+  };
+  result.minimum = at_rank(1);
+  result.maximum = at_rank(lines);
   result.mean = static_cast<double>(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0})) / count;
-  double squares = 0;
+  double squares = static_cast<double>(result.empty) * std::pow(result.mean, 2);
   for (const std::int64_t n : lengths) squares += std::pow(static_cast<double>(n) - result.mean, 2);
   result.deviation = std::sqrt(squares / count);
-  for (std::size_t i = 0; i < std::size(kPercentiles); ++i) {
-    const auto rank = static_cast<std::size_t>(std::ceil(kPercentiles[i] / 100.0 * count));
-    result.percentiles[i] = lengths[rank - 1];
-  }
+  for (std::size_t i = 0; i < std::size(kPercentiles); ++i)
+    result.percentiles[i] = at_rank(static_cast<std::int64_t>(std::ceil(kPercentiles[i] / 100.0 * count)));
   return result;
 }
 
@@ -60,9 +64,11 @@ std::vector<std::int64_t> row_lengths(const formats::CsrView& a) {
   return lengths;
 }
 
+// Without most of the empty columns where there are many of them.
 std::vector<std::int64_t> column_lengths(const formats::CsrView& a) {
-  std::vector<std::int64_t> lengths(static_cast<std::size_t>(a.cols), 0);
-  for (const std::int32_t c : a.col_idx) ++lengths[static_cast<std::size_t>(c)];
+  const formats::CompactColumns columns(a);
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(columns.view().cols), 0);
+  for (const std::int32_t c : columns.view().col_idx) ++lengths[static_cast<std::size_t>(c)];
   return lengths;
 }
 
@@ -228,8 +234,8 @@ Status run_stats(Session& session, const StatsOptions& options) {
   stats.cols = a.cols;
   stats.nnz = a.nnz();
   stats.dtype = a.values.dtype;
-  stats.row_nnz = measure_lengths(row_lengths(a));
-  stats.column_nnz = measure_lengths(column_lengths(a));
+  stats.row_nnz = measure_lengths(row_lengths(a), a.rows);
+  stats.column_nnz = measure_lengths(column_lengths(a), a.cols);
   auto sizes = measure_formats(session, a);
   if (!sizes) return tl::unexpected(std::move(sizes.error()));
   stats.formats = std::move(*sizes);

@@ -21,6 +21,7 @@
 #include "tools/input.hpp"
 #include "tools/measure.hpp"
 #include "tools/names.hpp"
+#include "tools/output_name.hpp"
 #include "tools/random_operands.hpp"
 #include "tools/result.hpp"
 #include "tools/stopwatch.hpp"
@@ -224,6 +225,10 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
   request.device = options.device;
   if (const Status s = check_request(request); !s) return s;
   if (const Status s = check_kernels(options); !s) return s;
+  if (const Status s = check_output_name(options.out, FileKind::profile); !s) return s;
+  if (const Status s = check_output_name(options.samples, FileKind::csv); !s) return s;
+  for (const std::string& path : options.inputs)
+    if (const Status s = probe_matrix(path, false); !s) return s;
   const auto device = describe_device(device_named(options.device));
   if (!device) return tl::unexpected(device.error());
   const auto path = profile_path(options.into, options.out, *device);
@@ -272,6 +277,7 @@ Action declare_calibrate(CLI::App& app) {
   app.add_option("--op", options->op, "operation to measure")->check(CLI::IsMember(operations));
   app.add_option("--only", options->kernels, "kernels to measure, with commas ('sptile list kernels')")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->default_str("all that plans choose from");
   app.add_option("--into", options->into,
                  "profile of this device to put what is measured into; its other numbers stay")

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "formats/io/matrix_market.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/gen/generator.hpp"
+#include "tools/output_name.hpp"
 #include "tools/result.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
@@ -19,6 +22,7 @@ struct GenOptions {
 
 Status run_gen(Session& session, const GenOptions& options) {
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
+  if (const Status s = check_output_name(options.out, FileKind::matrix_market); !s) return s;
   const Stopwatch total;
   const gen::GenerateOptions how = {session.common.seed, options.field == "pattern", options.shuffle};
   const Result<formats::Csr> a = gen::generate(*options.kind, options.arguments, how);
@@ -40,6 +44,13 @@ Status run_gen(Session& session, const GenOptions& options) {
   return {};
 }
 
+// CLI::Range lets NaN pass: it is neither too small nor too large.
+std::string refuse_nan(const std::string& text) {
+  double value = 0;
+  const bool is_nan = CLI::detail::lexical_cast(text, value) && std::isnan(value);
+  return is_nan ? fmt::format("{} is not a number", text) : std::string();
+}
+
 void declare_argument(CLI::App& app, const gen::ArgumentSpec& spec, ParameterValue& place) {
   const std::string option = "--" + std::string(spec.name), help(spec.help);
   if (spec.integer) {
@@ -53,7 +64,8 @@ void declare_argument(CLI::App& app, const gen::ArgumentSpec& spec, ParameterVal
     app.add_option(option, std::get<double>(place), help)
         ->required()
         ->default_str("")
-        ->check(CLI::Range(spec.minimum, spec.maximum));
+        ->check(CLI::Range(spec.minimum, spec.maximum))
+        ->check(refuse_nan);
   }
 }
 
@@ -80,7 +92,8 @@ void declare_kind(CLI::App& gen_app, const gen::Generator& kind, const std::shar
 
 Action declare_gen(CLI::App& app) {
   auto options = std::make_shared<GenOptions>();
-  app.add_option("-o,--output", options->out, "Matrix Market file to write; -: standard output");
+  app.add_option("-o,--output", options->out,
+                 "Matrix Market file to write (also .gz, .xz, .zst); -: standard output");
   app.add_option("--field", options->field, "values uniform in (-1, 1) and never 0, or none")
       ->check(CLI::IsMember({"real", "pattern"}));
   app.add_flag("--shuffle", options->shuffle,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "formats/layout/bundle_layout.hpp"
 #include "reorder/quality.hpp"
 #include "tools/input.hpp"
 #include "tools/measure.hpp"
@@ -16,6 +17,14 @@ formats::CsrView rounded_view(formats::CsrView a, DType values, formats::Array& 
   storage = formats::convert_values(a.values, values);
   a.values = storage.view();
   return a;
+}
+
+std::string content_hash(const formats::CsrView& a) {
+  formats::BundleHasher hasher;
+  hasher.add(a.row_ptr.data(), a.row_ptr.size_bytes());
+  hasher.add(a.col_idx.data(), a.col_idx.size_bytes());
+  if (!a.is_pattern()) hasher.add(a.values.data, static_cast<std::uint64_t>(a.values.bytes()));
+  return fmt::format("{:016x}", hasher.hash());
 }
 }  // namespace
 
@@ -47,8 +56,9 @@ std::vector<TypedMatrix> with_types(const std::string& name, const formats::CsrV
       known->precisions.push_back(p);
       continue;
     }
-    TypedMatrix group{name, p.values, p.dense, {p}, a, {}};
+    TypedMatrix group{name, p.values, p.dense, {p}, a, {}, {}};
     group.source = rounded_view(a, p.values, group.rounded);
+    group.content = content_hash(group.source);
     groups.push_back(std::move(group));
   }
   return groups;

@@ -20,6 +20,7 @@ struct TypedMatrix {
   std::vector<PrecisionChoice> precisions;
   formats::CsrView source;
   formats::Array rounded;  ///< of `source`, when its values are not those of the file
+  std::string content;     ///< hash of the arrays of `source`: the same matrix in another file has it, too
 
   [[nodiscard]] DType dense_dtype() const;
   /// "f16 x f16": tells apart what can share operands.

@@ -32,7 +32,8 @@ std::string short_name(const std::string& matrix) {
 
 std::string bench_plot(const Json& rows) {
   const bool orders = varies(rows, "reorder"), heights = varies(rows, "window_rows"),
-             flushes = varies(rows, "flush_l2"), devices = varies(rows, "device"), ops = varies(rows, "op");
+             flushes = varies(rows, "flush_l2"), devices = varies(rows, "device"), ops = varies(rows, "op"),
+             hosts = varies(rows, "host"), versions = varies(rows, "version");
   std::set<std::int64_t> columns;
   for (const Json& row : rows) columns.insert(row["n"].get<std::int64_t>());
   const std::string_view title = ops ? "SpMM and SDDMM" : rows.front()["op"] == "sddmm" ? "SDDMM" : "SpMM";
@@ -45,6 +46,8 @@ std::string bench_plot(const Json& rows) {
                                        std::string(row["precision"]));
       if (ops) series += " " + std::string(row["op"]);
       if (devices) series += " " + std::string(row["device"]);
+      if (hosts) series += " on " + std::string(row["host"]);
+      if (versions) series += " by sptile " + std::string(row["version"]);
       if (orders && !yardstick) series += ", " + std::string(row["reorder"]);
       if (orders && heights && !yardstick) series += fmt::format(" {}", row["window_rows"].dump());
       if (flushes && row["flush_l2"] == true) series += ", cold L2";

@@ -12,20 +12,22 @@ namespace sptile::tools {
 namespace {
 
 constexpr CsvColumn kColumns[] = {
-    {"matrix", true, true},         {"rows", false, true},         {"cols", false, true},
-    {"nnz", false, true},           {"values", true, true},        {"reorder", true, true},
-    {"window_rows", false, true},   {"device", true, true},        {"op", true, true},
-    {"format", true, true},         {"wanted_kernel", true, true}, {"n", false, true},
-    {"wanted_dtype", true, true},   {"value_dtype", true, true},   {"wanted_precision", true, true},
-    {"flush_l2", false, true},      {"threads", false, true},      {"seed", false, true},
-    {"reorder_us", false, false},   {"tc_blocks", false, false},   {"mean_nnz_tc", false, false},
-    {"kernel", true, false},        {"dtype", true, false},        {"precision", true, false},
-    {"median_us", false, false},    {"min_us", false, false},      {"spread", false, false},
-    {"gflops", false, false},       {"plan_us", false, false},     {"convert_us", false, false},
-    {"repeat", false, false},       {"rel_err", false, false},     {"tolerance", false, false},
-    {"checked", false, false},      {"frobenius", false, false},   {"over_cusparse", false, false},
-    {"predicted_us", false, false}, {"floor_us", false, false},    {"hbm_bytes", false, false},
-    {"hbm_ratio", false, false},    {"l2_bytes", false, false},    {"l2_gbps", false, false},
+    {"matrix", true, false},        {"content", true, true},        {"rows", false, true},
+    {"cols", false, true},          {"nnz", false, true},           {"values", true, true},
+    {"version", true, true},        {"host", true, true},           {"reorder", true, true},
+    {"window_rows", false, true},   {"device", true, true},         {"op", true, true},
+    {"format", true, true},         {"wanted_kernel", true, true},  {"n", false, true},
+    {"wanted_dtype", true, true},   {"value_dtype", true, true},    {"wanted_precision", true, true},
+    {"wanted_warmup", false, true}, {"wanted_repeat", false, true}, {"wanted_check", false, true},
+    {"flush_l2", false, true},      {"threads", false, true},       {"seed", false, true},
+    {"reorder_us", false, false},   {"tc_blocks", false, false},    {"mean_nnz_tc", false, false},
+    {"kernel", true, false},        {"dtype", true, false},         {"precision", true, false},
+    {"median_us", false, false},    {"min_us", false, false},       {"spread", false, false},
+    {"gflops", false, false},       {"plan_us", false, false},      {"convert_us", false, false},
+    {"repeat", false, false},       {"rel_err", false, false},      {"tolerance", false, false},
+    {"checked", false, false},      {"frobenius", false, false},    {"over_cusparse", false, false},
+    {"predicted_us", false, false}, {"floor_us", false, false},     {"hbm_bytes", false, false},
+    {"hbm_ratio", false, false},    {"l2_bytes", false, false},     {"l2_gbps", false, false},
     {"l2_ratio", false, false},     {"pinned_us", false, false},
 };
 
@@ -39,6 +41,28 @@ std::string percent(const Json& row, const char* key) {
 }
 
 bool on_device(const Json& row) { return row["device"] != "cpu"; }
+
+constexpr std::size_t kNumberWidth = 8, kPercentWidth = 4;
+
+std::size_t longest(const std::vector<std::string>& labels) {
+  std::size_t width = 0;
+  for (const std::string& label : labels) width = std::max(width, label.size());
+  return width;
+}
+
+BenchLabels labels_of(const Json& rows) {
+  BenchLabels labels;
+  for (const Json& row : rows) {
+    labels.matrices.push_back(row["matrix"]);
+    labels.orderings.push_back(row["reorder"]);
+    labels.formats.push_back(row["format"]);
+    labels.kernels.push_back(row["kernel"]);
+    labels.columns.push_back(row["n"].dump());
+    labels.precisions |= row["precision"] != rows.front()["precision"];
+    labels.device |= on_device(row);
+  }
+  return labels;
+}
 
 }  // namespace
 
@@ -56,35 +80,45 @@ void complete_row(Json& row) {
 
 bool is_cusparse(const Json& row) { return row["kernel"].get<std::string>().starts_with("cusparse."); }
 
-std::string bench_text(const Json& rows, std::int64_t resumed) {
-  const bool device = std::any_of(rows.begin(), rows.end(), on_device);
-  const bool precisions = device || std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
-                            return row["precision"] != rows.front()["precision"];
-                          });
-  std::vector<std::string> head = {"matrix", "reorder", "format", "kernel", "N"};
-  if (precisions) head.emplace_back("precision");
-  for (const char* name : {"median", "spread", "GFLOP/s", "error"}) head.emplace_back(name);
-  if (device)
-    for (const char* name : {"HBM", "L2", "over cuSPARSE"}) head.emplace_back(name);
-  const std::string alignment = fmt::format("llllr{}rrrr{}", precisions ? "l" : "", device ? "rrr" : "");
-  std::vector<std::vector<std::string>> table = {head};
-  for (const Json& row : rows) {
-    std::vector<std::string> line = {row["matrix"], row["reorder"], row["format"], row["kernel"],
-                                     row["n"].dump()};
-    if (precisions) line.push_back(row["precision"]);
-    line.push_back(human_seconds(row["median_us"].get<double>() * 1e-6));
-    line.push_back(percent(row, "spread"));
-    line.push_back(number(row, "gflops", "{:.2f}"));
-    line.push_back(number(row, "rel_err", "{:.1g}"));
-    if (device) {
-      line.push_back(percent(row, "hbm_ratio"));
-      line.push_back(percent(row, "l2_ratio"));
-      line.push_back(number(row, "over_cusparse", "{:.2f}"));
-    }
-    table.push_back(std::move(line));
+BenchTable::BenchTable(const BenchLabels& labels)
+    : precisions_(labels.precisions || labels.device), device_(labels.device) {
+  const auto add = [this](char alignment, const char* name, std::size_t width) {
+    alignment_ += alignment;
+    head_.emplace_back(name);
+    widths_.push_back(std::max(head_.back().size(), width));
+  };
+  add('l', "matrix", longest(labels.matrices));
+  add('l', "reorder", longest(labels.orderings));
+  add('l', "format", longest(labels.formats));
+  add('l', "kernel", longest(labels.kernels));
+  add('r', "N", longest(labels.columns));
+  if (precisions_) add('l', "precision", 0);
+  add('r', "median", kNumberWidth);
+  add('r', "spread", 0);
+  add('r', "GFLOP/s", kNumberWidth);
+  add('r', "error", 0);
+  if (!device_) return;
+  for (const char* name : {"HBM", "L2", "over cuSPARSE"}) add('r', name, kPercentWidth);
+}
+
+BenchTable::BenchTable(const Json& rows) : BenchTable(labels_of(rows)) {}
+
+std::string BenchTable::head() const { return format_line(head_, alignment_, widths_); }
+
+std::string BenchTable::line(const Json& row) const {
+  std::vector<std::string> cells = {row["matrix"], row["reorder"], row["format"], row["kernel"],
+                                    row["n"].dump()};
+  if (precisions_) cells.push_back(row["precision"]);
+  cells.push_back(human_seconds(row["median_us"].get<double>() * 1e-6));
+  cells.push_back(percent(row, "spread"));
+  cells.push_back(number(row, "gflops", "{:.2f}"));
+  cells.push_back(number(row, "rel_err", "{:.1g}"));
+  if (device_) {
+    cells.push_back(percent(row, "hbm_ratio"));
+    cells.push_back(percent(row, "l2_ratio"));
+    cells.push_back(number(row, "over_cusparse", "{:.2f}"));
   }
-  const std::string text = format_table(table, alignment);
-  return resumed == 0 ? text : text + fmt::format("{} rows were measured before\n", resumed);
+  return format_line(cells, alignment_, widths_);
 }
 
 Json compare_orders(const Json& rows) {

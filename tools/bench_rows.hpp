@@ -1,8 +1,11 @@
 // The rows of `bench`: their columns, and the tables made of them.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tools/csv_log.hpp"
 #include "tools/result.hpp"
@@ -19,8 +22,29 @@ void complete_row(Json& row);
 /// True for a row that measures cuSPARSE, not a kernel of ours.
 bool is_cusparse(const Json& row);
 
-/// One line for each row.
-std::string bench_text(const Json& rows, std::int64_t resumed);
+/// What may stand in the text columns of a table of rows.
+struct BenchLabels {
+  std::vector<std::string> matrices, orderings, formats, kernels, columns;  ///< columns: values of N
+  bool precisions = false;                                                  ///< more than one
+  bool device = false;                                                      ///< another than the CPU
+};
+
+/// The table of rows, which can be printed line by line: its columns are as wide as their labels may be.
+class BenchTable {
+ public:
+  explicit BenchTable(const BenchLabels& labels);
+  /// For rows that are all there.
+  explicit BenchTable(const Json& rows);
+
+  [[nodiscard]] std::string head() const;
+  [[nodiscard]] std::string line(const Json& row) const;
+
+ private:
+  bool precisions_, device_;
+  std::string alignment_;
+  std::vector<std::string> head_;
+  std::vector<std::size_t> widths_;
+};
 
 /// One row for each matrix, N and ordering: what the ordering costs, the windows it makes, and the fastest
 /// format. The speedup is over the first ordering of the same matrix and N.

@@ -1,9 +1,12 @@
 #include "tools/benchmark.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <optional>
 
 #include "formats/convert/packed_positions.hpp"
@@ -15,11 +18,17 @@
 #include "tools/random_operands.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
+#include "tools/version.hpp"
 
 namespace sptile::tools {
 namespace {
 std::string yardstick_key(const TypedMatrix& matrix, std::int64_t n) {
   return fmt::format("{} {}", matrix.label(), n);
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
 }  // namespace
 
@@ -82,7 +91,14 @@ std::vector<std::string> Benchmark::kernels_of(const FormatChoice& format) const
 
 Json Benchmark::key_of(const TypedMatrix& matrix) const {
   const formats::CsrView& a = matrix.source;
+  const bool on_cpu = task_.request.device == "cpu";  // on a device the time of a launch decides
   return {{"matrix", matrix.name},
+          {"content", matrix.content},
+          {"version", version()},
+          {"host", host_name()},
+          {"wanted_warmup", on_cpu ? Json(task_.request.warmup) : Json(nullptr)},
+          {"wanted_repeat", on_cpu ? Json(task_.request.repeat) : Json(nullptr)},
+          {"wanted_check", task_.check},
           {"rows", a.rows},
           {"cols", a.cols},
           {"nnz", a.nnz()},
@@ -100,7 +116,9 @@ Json Benchmark::key_of(const TypedMatrix& matrix) const {
 bool Benchmark::take_over(const Json& key) {
   const Json* const done = log_.find(key);
   if (done == nullptr) return false;
-  rows_.push_back(*done);
+  Json row = *done;
+  row["matrix"] = key["matrix"];  // it may have come from another file
+  show(std::move(row));
   ++resumed_;
   return true;
 }
@@ -122,12 +140,17 @@ Status Benchmark::keep(Json row, const Measured& measured) {
   row["format"] = label;  // with its parameter
   row.update(measured.columns);
   complete_row(row);
-  if (Status s = log_.append(row); !s) return s;
+  if (log_status_ = log_.append(row); !log_status_) return log_status_;
   session_.detail(fmt::format("{} {} {} N={} {}: {}", std::string(row["matrix"]), std::string(row["reorder"]),
                               measured.product.kernel, measured.product.n, measured.product.precision,
                               human_seconds(measured.product.median_us * 1e-6)));
-  rows_.push_back(std::move(row));
+  show(std::move(row));
   return {};
+}
+
+void Benchmark::show(Json row) {
+  if (task_.observe) task_.observe(row);
+  rows_.push_back(std::move(row));
 }
 
 // They take the rows as they stand, whatever the ordering: once for each matrix, types and N.
@@ -223,10 +246,46 @@ Status Benchmark::bench_matrix(const std::string& path) {
   return {};
 }
 
+Status Benchmark::try_matrix(const std::string& path) try {
+  return bench_matrix(path);
+} catch (const std::bad_alloc&) {
+  return fail(Errc::io, "out of memory", path);
+}
+
+void Benchmark::note_failure(const std::string& path, const Error& error) {
+  failed_.push_back({path, error});
+  if (task_.inputs.size() > 1) session_.warn(error.text());  // of a single one the outcome says it
+}
+
+// Those that look right.
+std::vector<std::string> Benchmark::probe_inputs() {
+  std::vector<std::string> good;
+  for (const std::string& path : task_.inputs) {
+    if (const Status s = probe_matrix(path, task_.real_part); s)
+      good.push_back(path);
+    else
+      note_failure(path, s.error());
+  }
+  return good;
+}
+
 Status Benchmark::run() {
-  for (const std::string& path : task_.inputs)
-    if (Status s = bench_matrix(path); !s) return s;
-  return rows_.empty() ? left_out_ : Status();
+  for (const std::string& path : probe_inputs()) {
+    const Status s = try_matrix(path);
+    if (!log_status_) return log_status_;
+    if (!s) note_failure(path, s.error());
+  }
+  return {};
+}
+
+Status Benchmark::outcome() const {
+  if (!worst_) return worst_;
+  if (failed_.empty()) return rows_.empty() ? left_out_ : Status();
+  if (task_.inputs.size() == 1) return tl::unexpected(failed_.front().error);
+  std::vector<std::string_view> paths;
+  for (const FailedInput& input : failed_) paths.push_back(input.path);
+  return fail(failed_.front().error.code, fmt::format("{} of {} matrices were not measured: {}", paths.size(),
+                                                      task_.inputs.size(), fmt::join(paths, ", ")));
 }
 
 }  // namespace sptile::tools

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -23,7 +24,14 @@ struct BenchTask {
   std::vector<std::int64_t> columns;  ///< values of N
   bool random_values = false;         ///< instead of those of the file
   bool real_part = false, check = true, flush_l2 = false, cusparse = true;
-  ProductRequest request;  ///< kernel "all": each kernel of a format by itself
+  ProductRequest request;                        ///< kernel "all": each kernel of a format by itself
+  std::function<void(const Json& row)> observe;  ///< sees each row as it comes; may be empty
+};
+
+/// A matrix that could not be measured, or not to its end.
+struct FailedInput {
+  std::string path;
+  Error error;
 };
 
 class Benchmark {
@@ -31,25 +39,33 @@ class Benchmark {
   Benchmark(Session& session, const BenchTask& task, CsvLog log, std::unique_ptr<Measurer> measurer)
       : session_(session), task_(task), log_(std::move(log)), measurer_(std::move(measurer)) {}
 
-  /// Measures what the log lacks; each row is in the log when it is measured. Wrong results do not stop it,
-  /// see worst(). Combinations that no kernel serves are left out with a note; when that leaves nothing, the
-  /// first one's error is returned.
+  /// Measures what the log lacks; each row is in the log when it is measured. Neither wrong results nor
+  /// matrices that cannot be read or measured stop it: see outcome(). Of all matrices the headers are looked
+  /// at first. Combinations that no kernel serves are left out with a note. Fails when the log cannot be
+  /// written.
   Status run();
+  /// What is to be told of a run: the first wrong result, else the matrices that failed, else, when nothing
+  /// was measured, why the first combination was left out.
+  [[nodiscard]] Status outcome() const;
 
   [[nodiscard]] const Json& rows() const { return rows_; }
   [[nodiscard]] std::int64_t resumed() const { return resumed_; }  ///< rows that were there before
-  [[nodiscard]] const Status& worst() const { return worst_; }     ///< the first wrong result
+  [[nodiscard]] const std::vector<FailedInput>& failed() const { return failed_; }
   [[nodiscard]] Json device() const { return measurer_->facts(); }
 
  private:
   /// The formats of one ordering in one value type, converted when they are needed.
   class Conversions;
 
+  std::vector<std::string> probe_inputs();
   Status bench_matrix(const std::string& path);
+  Status try_matrix(const std::string& path);
+  void note_failure(const std::string& path, const Error& error);
   Status bench_types(const TypedMatrix& matrix, OrderedMatrix& ordered);
   Status bench_yardsticks(const TypedMatrix& matrix, std::int64_t n);
   Status bench_format(const TypedMatrix& matrix, Conversions& conversions, std::size_t format, Json key);
   Status keep(Json row, const Measured& measured);
+  void show(Json row);
   Status leave_out(const Error& error);
   bool take_over(const Json& key);
   [[nodiscard]] Json key_of(const TypedMatrix& matrix) const;
@@ -63,7 +79,9 @@ class Benchmark {
   std::set<std::string> noted_;
   Json rows_ = Json::array();
   std::int64_t resumed_ = 0;
+  std::vector<FailedInput> failed_;
   Status worst_, left_out_;  // the first of each
+  Status log_status_;        // of writing the rows
 };
 
 }  // namespace sptile::tools

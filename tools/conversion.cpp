@@ -17,6 +17,7 @@
 #include "tools/devices.hpp"
 #include "tools/format_choice.hpp"
 #include "tools/input.hpp"
+#include "tools/output_name.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
 
@@ -93,12 +94,6 @@ Parameters root_attributes(const ConvertOptions& options, const std::string& for
   return attributes;
 }
 
-std::int64_t count_infinite(ArrayView values) {
-  const formats::Array wide = formats::convert_values(values, DType::f32);
-  const auto numbers = wide.as<float>();
-  return std::count_if(numbers.begin(), numbers.end(), [](float x) { return x - x != 0; });
-}
-
 // Converts one matrix; members are what the steps hand to each other.
 class Conversion {
  public:
@@ -127,7 +122,8 @@ class Conversion {
   Status add_format(const FormatChoice& choice);
   Result<ConvertedFormat> make_format(const FormatChoice& choice);
   Status commit();
-  void round_values();
+  Status round_values();
+  Status take_overflow(const Overflow& overflow, DType wide_enough);
   void apply_order();
 
   Session& session_;
@@ -162,6 +158,7 @@ Status Conversion::read() {
   report_.cols = matrix_.cols;
   report_.nnz = matrix_.nnz();
   report_.duplicates = source_->duplicates;
+  if (Status s = take_overflow(source_->overflow, DType::f64); !s) return s;
   report_.formats.push_back(report_format(formats::as_format(matrix_), 0, {}, {}));
   session_.detail(fmt::format("read {} x {}, {} entries in {}", report_.rows, report_.cols, report_.nnz,
                               human_seconds(report_.read)));
@@ -175,14 +172,26 @@ Status Conversion::read() {
   return writing_.start([this, source = source_] { return writer_->add_csr(source->csr.view()); });
 }
 
-void Conversion::round_values() {
-  if (matrix_.is_pattern() || matrix_.values.dtype == dtype_) return;
+Status Conversion::take_overflow(const Overflow& overflow, DType wide_enough) {
+  report_.overflowed += overflow.count;
+  if (overflow.count == 0 || !options_.strict) return {};
+  Error first = *overflow.first;
+  first.message +=
+      fmt::format("; {}leave out --strict",
+                  wide_enough == dtype_ ? "" : fmt::format("--dtype {} or ", name_of(wide_enough)));
+  return tl::unexpected(std::move(first));
+}
+
+Status Conversion::round_values() {
+  if (matrix_.is_pattern() || matrix_.values.dtype == dtype_) return {};
   rounded_ = formats::convert_values(matrix_.values, dtype_);
-  const std::int64_t before = count_infinite(matrix_.values), after = count_infinite(rounded_.view());
-  if (after > before)
-    session_.note(fmt::format("{}: values too large for {}, infinite in the formats: {}", options_.in,
-                              options_.dtype, after - before));
+  const Overflow overflow = find_overflow(matrix_, rounded_.view(), options_.in);
+  if (Status s = take_overflow(overflow, DType::f32); !s) return s;
+  if (overflow.count > 0)
+    session_.warn(fmt::format("{}: values too large for {}, infinite in the formats: {}", options_.in,
+                              options_.dtype, overflow.count));
   matrix_.values = rounded_.view();
+  return {};
 }
 
 // Permutes the matrix and lets go of the source as soon as it is written.
@@ -203,7 +212,7 @@ Status Conversion::reorder() {
     if (Status s = observe_(matrix_, *order, seconds); !s) return s;
   report_.reordered = !order->empty();
   order_ = std::make_shared<const std::vector<std::int32_t>>(std::move(*order));
-  round_values();
+  if (Status s = round_values(); !s) return s;
   report_.dtype = matrix_.values.dtype;
   if (report_.reordered)
     apply_order();
@@ -272,6 +281,8 @@ Status Conversion::commit() {
 
 Result<ConvertReport> convert(Session& session, const ConvertOptions& options, const OrderObserver& observe) {
   if (options.out == "-") return fail(Errc::usage, "a bundle cannot be piped: HDF5 needs a file; name one");
+  if (Status s = check_output_name(options.out, FileKind::bundle); !s)
+    return tl::unexpected(std::move(s.error()));
   const auto device = known_device(options.device);
   if (!device) return tl::unexpected(device.error());
   auto formats = resolve_formats(options, *device);

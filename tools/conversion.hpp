@@ -20,6 +20,7 @@ struct ConvertOptions {
   std::string device = "cpu";                           ///< that converts; orderings are found on the CPU
   OrderRequest order;
   bool refreshable = false, real_part = false, force = false;
+  bool strict = false;  ///< refuse values that are too large for dtype (Errc::bad_input)
 };
 
 /// One format of the bundle.
@@ -33,6 +34,7 @@ struct FormatReport {
 
 struct ConvertReport {
   std::int64_t rows, cols, nnz, duplicates;
+  std::int64_t overflowed = 0;  ///< values that are too large for the type and became infinite
   std::vector<FormatReport> formats;
   double read = 0, reorder = 0, convert = 0, write = 0, total = 0;
   bool reordered = false;

@@ -3,15 +3,16 @@
 #include "tools/json.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <memory>
+#include <iterator>
 #include <optional>
-#include <sstream>
 
 namespace sptile::tools {
 namespace {
@@ -51,6 +52,31 @@ Json parse_field(const CsvColumn& column, const std::string& field) {
   return field.empty() ? Json(nullptr) : Json::parse(field, nullptr, false);
 }
 
+// Rows of other columns cannot be told apart as these are: they are neither taken over nor added to.
+Status check_head(const std::vector<std::string>& fields, std::span<const CsvColumn> columns,
+                  const std::string& path) {
+  const auto refuse = [&](const std::string& what) {
+    return fail(Errc::bad_input,
+                fmt::format("{}, so it holds rows of another version or another program; "
+                            "name a new file to start over",
+                            what),
+                path + ":1");
+  };
+  for (const CsvColumn& column : columns)
+    if (std::find(fields.begin(), fields.end(), column.key) == fields.end())
+      return refuse(fmt::format("has no column '{}'", column.key));
+  const bool same = std::equal(fields.begin(), fields.end(), columns.begin(), columns.end(),
+                               [](const std::string& field, const CsvColumn& c) { return field == c.key; });
+  return same ? Status() : refuse("has more columns or another order of them");
+}
+
+// What is no regular file can neither be read back nor cut: a pipe would keep the reader waiting for ever.
+Status check_regular(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode)) return {};
+  return fail(Errc::usage, "is no regular file; rows are read back from it, so name one", path);
+}
+
 }  // namespace
 
 std::string CsvLog::identity(const Json& row) const {
@@ -75,6 +101,10 @@ Status CsvLog::read_lines(const std::string& text) {
   for (std::size_t number = 1; at < text.size(); ++number) {
     const auto fields = next_record(text, at);
     if (!fields) break;
+    if (number == 1) {
+      if (Status s = check_head(*fields, columns_, path_); !s) return s;
+      continue;
+    }
     const std::string where = fmt::format("{}:{}", path_, number);
     if (fields->size() != columns_.size())
       return fail(Errc::bad_input,
@@ -83,19 +113,12 @@ Status CsvLog::read_lines(const std::string& text) {
                   where);
     Json row = Json::object();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (number == 1 && (*fields)[i] != columns_[i].key)
-        return fail(Errc::bad_input,
-                    fmt::format("column '{}', expected '{}'; name a new file to start over", (*fields)[i],
-                                columns_[i].key),
-                    where);
-      if (number == 1) continue;
       Json value = parse_field(columns_[i], (*fields)[i]);
       if (value.is_discarded())
         return fail(Errc::bad_input, fmt::format("'{}' is no value for {}", (*fields)[i], columns_[i].key),
                     where);
       row[std::string(columns_[i].key)] = std::move(value);
     }
-    if (number == 1) continue;
     const auto [known, is_new] = places_.try_emplace(identity(row), rows_.size());
     if (is_new)
       rows_.push_back(std::move(row));
@@ -105,24 +128,36 @@ Status CsvLog::read_lines(const std::string& text) {
   return {};
 }
 
+std::string CsvLog::head() const {
+  std::string text;
+  for (const CsvColumn& column : columns_) text.append(text.empty() ? "" : ",").append(column.key);
+  return text + "\n";
+}
+
+// What follows the last line end was cut off by a crash, or is no log.
+Status CsvLog::drop_torn_line(const std::string& text, std::size_t keep) const {
+  if (keep == text.size()) return {};
+  if (keep == 0 && !head().starts_with(text))
+    return fail(Errc::bad_input, "is no CSV file of bench; name a new file to start over", path_);
+  return ::truncate(path_.c_str(), static_cast<off_t>(keep)) == 0
+             ? Status()
+             : fail(Errc::io, std::strerror(errno), path_);
+}
+
 Result<CsvLog> CsvLog::open(const std::string& path, std::span<const CsvColumn> columns) {
   CsvLog log;
   log.path_ = path;
   log.columns_ = columns;
   if (path.empty()) return log;
+  if (Status s = check_regular(path); !s) return tl::unexpected(std::move(s.error()));
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (in && in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
-  std::string whole = text.str();
-  whole.erase(whole.find_last_of('\n') + 1);
-  if (Status s = log.read_lines(whole); !s) return tl::unexpected(std::move(s.error()));
-  if (in.is_open() && whole.size() != text.str().size() &&
-      ::truncate(path.c_str(), static_cast<off_t>(whole.size())) != 0)
-    return fail(Errc::io, std::strerror(errno), path);
-  if (!whole.empty()) return log;
-  std::ofstream out(path, std::ios::binary);
-  for (const CsvColumn& column : columns) out << (&column == columns.data() ? "" : ",") << column.key;
-  if (!(out << std::endl)) return fail(Errc::io, std::strerror(errno), path);
+  if (!in && errno != ENOENT) return fail(Errc::io, std::strerror(errno), path);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t whole = text.find_last_of('\n') + 1;  // npos + 1 == 0
+  if (Status s = log.read_lines(text.substr(0, whole)); !s) return tl::unexpected(std::move(s.error()));
+  if (Status s = log.drop_torn_line(text, whole); !s) return tl::unexpected(std::move(s.error()));
+  if (whole > 0) return log;
+  if (Status s = log.add_text(log.head()); !s) return tl::unexpected(std::move(s.error()));
   return log;
 }
 
@@ -131,11 +166,12 @@ const Json* CsvLog::find(const Json& wanted) const {
   return found == places_.end() ? nullptr : &rows_[found->second];
 }
 
-Status CsvLog::append(const Json& row) {
-  if (path_.empty()) return {};
+Status CsvLog::add_text(const std::string& text) const {
   std::ofstream out(path_, std::ios::binary | std::ios::app);
-  if (!(out << line(row) << std::flush)) return fail(Errc::io, std::strerror(errno), path_);
+  if (!(out << text << std::flush)) return fail(Errc::io, std::strerror(errno), path_);
   return {};
 }
+
+Status CsvLog::append(const Json& row) { return path_.empty() ? Status() : add_text(line(row)); }
 
 }  // namespace sptile::tools

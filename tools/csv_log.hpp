@@ -22,7 +22,8 @@ struct CsvColumn {
 class CsvLog {
  public:
   /// Reads the rows that `path` has, if it exists; an empty path keeps nothing. A last line that was cut off
-  /// by a crash is dropped. Errc::bad_input when the file has other columns or broken lines, with file:line.
+  /// by a crash is dropped. A file that has other columns or broken lines is left as it is: Errc::bad_input,
+  /// with file:line. Errc::usage for what is no regular file, Errc::io when it cannot be read.
   static Result<CsvLog> open(const std::string& path, std::span<const CsvColumn> columns);
 
   /// Finds the row that agrees with `wanted` in all identifying columns; nullptr when there is none.
@@ -37,7 +38,10 @@ class CsvLog {
  private:
   [[nodiscard]] std::string identity(const Json& row) const;
   [[nodiscard]] std::string line(const Json& row) const;
+  [[nodiscard]] std::string head() const;
   Status read_lines(const std::string& text);
+  [[nodiscard]] Status drop_torn_line(const std::string& text, std::size_t keep) const;
+  [[nodiscard]] Status add_text(const std::string& text) const;
 
   std::string path_;
   std::span<const CsvColumn> columns_;

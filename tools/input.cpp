@@ -55,10 +55,15 @@ Result<LoadedMatrix> load_text(Session& session, const std::string& path, const 
   if (!read) return tl::unexpected(std::move(read.error()));
   if (read->duplicates > 0)
     session.note(fmt::format("{}: entries summed into one at the same place: {}", path, read->duplicates));
-  if (read->nonfinite > 0)
-    session.note(fmt::format("{}: values that are infinite or not a number: {}", path, read->nonfinite));
-  return LoadedMatrix{
-      std::move(read->csr), base_name(path), std::move(read->source_sha256), {}, read->duplicates};
+  if (read->nonfinite > read->overflowed)
+    session.note(fmt::format("{}: values that are infinite or not a number: {}", path,
+                             read->nonfinite - read->overflowed));
+  return LoadedMatrix{std::move(read->csr),
+                      base_name(path),
+                      std::move(read->source_sha256),
+                      {},
+                      read->duplicates,
+                      {read->overflowed, std::move(read->overflow)}};
 }
 
 Result<LoadedMatrix> load_bundle(const std::string& path, const LoadOptions& options) {
@@ -68,8 +73,10 @@ Result<LoadedMatrix> load_bundle(const std::string& path, const LoadOptions& opt
   if (const Status s = formats::check_csr(csr); !s) return fail(s.error().code, s.error().message, path);
   LoadedMatrix loaded;
   loaded.csr = formats::copy(csr);
-  if (!csr.is_pattern() && options.dtype != DType::none && csr.values.dtype != options.dtype)
+  if (!csr.is_pattern() && options.dtype != DType::none && csr.values.dtype != options.dtype) {
     loaded.csr.values = formats::convert_values(csr.values, options.dtype);
+    loaded.overflow = find_overflow(csr, loaded.csr.values.view(), path);
+  }
   loaded.name = base_name(path);
   const auto order = (*bundle)->row_order();
   if (!order.empty())
@@ -84,10 +91,15 @@ Result<LoadedMatrix> load_bundle(const std::string& path, const LoadOptions& opt
   return loaded;
 }
 
+template <class T>
+Status without_value(const Result<T>& result) {
+  return result ? Status() : tl::unexpected(result.error());
+}
+
 Result<LoadedMatrix> load_raw(const std::string& path, const LoadOptions& options) {
   auto csr = read_raw_csr(path);
   if (!csr) return tl::unexpected(std::move(csr.error()));
-  LoadedMatrix loaded{std::move(*csr), base_name(path), {}, {}, 0};
+  LoadedMatrix loaded{std::move(*csr), base_name(path), {}, {}, 0, {}};
   if (options.hash_source) {
     auto hash = hash_file(path);
     if (!hash) return tl::unexpected(std::move(hash.error()));
@@ -138,11 +150,26 @@ Result<const formats::FormatView*> held_format(const runtime::Bundle& bundle, co
 
 std::string_view dtype_label(DType dtype) { return dtype == DType::none ? "pattern" : name_of(dtype); }
 
+Status probe_matrix(const std::string& path, bool real_part) {
+  const auto kind = sniff_input(path);
+  if (!kind) return tl::unexpected(kind.error());
+  if (*kind == InputKind::bundle) return without_value(runtime::Bundle::open(path));
+  struct stat status {};
+  const bool is_file = ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  if (*kind == InputKind::raw_csr || !is_file) return {};
+  return without_value(formats::read_matrix_market_header(path, real_part));
+}
+
 Result<LoadedMatrix> load_matrix(Session& session, const std::string& path, const LoadOptions& options) {
   const auto kind = sniff_input(path);
   if (!kind) return tl::unexpected(kind.error());
-  if (*kind == InputKind::raw_csr) return load_raw(path, options);
-  return *kind == InputKind::bundle ? load_bundle(path, options) : load_text(session, path, options);
+  auto loaded = *kind == InputKind::raw_csr  ? load_raw(path, options)
+                : *kind == InputKind::bundle ? load_bundle(path, options)
+                                             : load_text(session, path, options);
+  if (loaded && loaded->overflow.count > 0)
+    session.warn(fmt::format("{}: values too large for {}, read as infinite: {}", path,
+                             name_of(loaded->csr.values.dtype()), loaded->overflow.count));
+  return loaded;
 }
 
 }  // namespace sptile::tools

@@ -10,6 +10,7 @@
 
 #include "formats/csr.hpp"
 #include "runtime/bundle.hpp"
+#include "tools/overflow.hpp"
 #include "tools/verb.hpp"
 
 namespace sptile::tools {
@@ -33,12 +34,17 @@ struct LoadedMatrix {
   std::string sha256;                   ///< of the file's bytes, when asked for
   std::vector<std::int32_t> row_order;  ///< new_to_old that a bundle holds; empty otherwise
   std::int64_t duplicates = 0;          ///< entries summed into others
+  Overflow overflow;                    ///< values that are infinite in the type that was asked for
 };
 
 /// Reads a Matrix Market file (also .gz, .xz, .zst, "-"), a raw CSR file (see raw_csr.hpp) or the source
 /// matrix of a bundle. Notes duplicates
-/// and non-finite values on stderr.
+/// and non-finite values on stderr; warns of values that are too large for the type.
 Result<LoadedMatrix> load_matrix(Session& session, const std::string& path, const LoadOptions& options);
+
+/// Finds early what load_matrix would refuse: looks at the header of the file, not at pipes, which can be
+/// read once.
+Status probe_matrix(const std::string& path, bool real_part);
 
 /// Opens a bundle; other kinds of files are refused with what they are (Errc::bad_input).
 Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path);

@@ -15,6 +15,7 @@
 #include "tools/progress_bar.hpp"
 #include "tools/signals.hpp"
 #include "tools/verb.hpp"
+#include "tools/version.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -35,7 +36,7 @@ void declare_common(Options& app, CommonOptions& common) {
       .environment("SPTILE_THREADS")
       .range(0, kMaxThreads);
   app.add_option("--seed", common.seed, "seed of every random choice");
-  app.add_flag("-q,--quiet", common.quiet, "errors and results only");
+  app.add_flag("-q,--quiet", common.quiet, "errors, warnings and results only");
   app.add_flag("-v,--verbose", common.verbose, "tell what is being done, on stderr");
   app.add_flag("--no-progress", common.no_progress, "no progress bar, not even on a terminal");
 }
@@ -48,7 +49,7 @@ struct CommandLine {
   CommandLine() {
     app.option_defaults()->always_capture_default();
     app.set_help_flag("-h,--help", "print this help");
-    app.set_version_flag("--version", "sptile " SPTILE_VERSION, "print the version");
+    app.set_version_flag("--version", fmt::format("sptile {}", version()), "print the version");
     app.require_subcommand(1);
     app.get_formatter()->label("SUBCOMMAND", "VERB");
     app.footer("'sptile VERB --help' tells more about a verb.");

@@ -13,7 +13,7 @@ CLI::Validator a_number() {
   const auto check = [](const std::string& text) {
     double value = 0;
     const bool is_number = CLI::detail::lexical_cast(text, value) && !std::isnan(value);
-    return is_number ? std::string() : "Value " + text + " is not a number";
+    return is_number ? std::string() : text + " is not a number";
   };
   return {check, ""};
 }

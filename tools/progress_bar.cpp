@@ -100,17 +100,16 @@ void ProgressBar::clear() {
   painted_ = false;
 }
 
-void ProgressBar::print(const std::string& line) {
+void ProgressBar::print(const std::string& line, std::FILE* to) {
   const std::lock_guard lock(mutex_);
   clear();
-  std::fputs((line + "\n").c_str(), stderr);
+  print_line(nullptr, line, to);
 }
 
-void print_line(ProgressBar* bar, const std::string& line) {
-  if (bar != nullptr)
-    bar->print(line);
-  else
-    std::fputs((line + "\n").c_str(), stderr);
+void print_line(ProgressBar* bar, const std::string& line, std::FILE* to) {
+  if (bar != nullptr) return bar->print(line, to);
+  std::fputs((line + "\n").c_str(), to);
+  std::fflush(to);
 }
 
 }  // namespace sptile::tools

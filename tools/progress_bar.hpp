@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdio>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -32,8 +33,8 @@ class ProgressBar {
   /// Stops painting and clears the line; further calls do nothing. The destructor does it too.
   void finish();
 
-  /// Prints a line above the bar.
-  void print(const std::string& line);
+  /// Prints a line above the bar, at once.
+  void print(const std::string& line, std::FILE* to = stderr);
 
  private:
   void paint_until_stopped();
@@ -51,7 +52,7 @@ class ProgressBar {
   std::thread painter_;
 };
 
-/// Prints a line on stderr, above the bar when there is one (`bar` may be null).
-void print_line(ProgressBar* bar, const std::string& line);
+/// Prints a line at once, above the bar when there is one (`bar` may be null).
+void print_line(ProgressBar* bar, const std::string& line, std::FILE* to = stderr);
 
 }  // namespace sptile::tools

@@ -7,6 +7,18 @@
 
 namespace sptile::tools {
 
+std::string format_line(const std::vector<std::string>& cells, std::string_view alignment,
+                        std::span<const std::size_t> widths) {
+  std::string line;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (c > 0) line += "  ";
+    line += alignment[c] == 'r' ? fmt::format("{:>{}}", cells[c], widths[c])
+                                : fmt::format("{:<{}}", cells[c], widths[c]);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
 std::string format_table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment) {
   std::vector<std::size_t> widths(alignment.size(), 0);
   for (const auto& row : rows) {
@@ -14,16 +26,7 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows, std:
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
   }
   std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      if (c > 0) line += "  ";
-      line += alignment[c] == 'r' ? fmt::format("{:>{}}", row[c], widths[c])
-                                  : fmt::format("{:<{}}", row[c], widths[c]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
+  for (const auto& row : rows) text += format_line(row, alignment, widths) + "\n";
   return text;
 }
 

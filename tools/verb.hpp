@@ -32,7 +32,9 @@ struct Session {
   Progress progress;           ///< verbs count their work here
   ProgressBar* bar = nullptr;  ///< paints it; notes to stderr go through it
 
-  /// Tells the user something beside the result, on stderr; silent with --quiet.
+  /// Tells the user that the result is not all it should be, on stderr, also with --quiet.
+  void warn(const std::string& text) const;
+  /// Tells something beside the result, on stderr; silent with --quiet.
   void note(const std::string& text) const;
   /// The same, but only with --verbose.
   void detail(const std::string& text) const;

@@ -9,8 +9,10 @@ std::span<const Verb> verbs() {
   return kTable;
 }
 
+void Session::warn(const std::string& text) const { print_line(bar, text); }
+
 void Session::note(const std::string& text) const {
-  if (!common.quiet) print_line(bar, text);
+  if (!common.quiet) warn(text);
 }
 
 void Session::detail(const std::string& text) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "formats/csr.hpp"
@@ -35,7 +36,9 @@ struct MtxMatrix {
   MtxHeader header;
   std::int64_t duplicates = 0;  ///< entries that were summed into another one
   std::int64_t nonfinite = 0;   ///< values that are NaN or infinite (in the file, or after rounding to dtype)
-  std::string source_sha256;    ///< lower-case hex; empty unless asked for
+  std::int64_t overflowed = 0;  ///< those of them that are finite in the file
+  std::optional<Error> overflow;  ///< the first of these: Errc::bad_input, with its line, place and value
+  std::string source_sha256;      ///< lower-case hex; empty unless asked for
 };
 
 /// Reads a Matrix Market file into CSR: sorted unique columns, symmetry expanded, duplicates summed, explicit
@@ -46,6 +49,9 @@ struct MtxMatrix {
 /// short.
 Result<MtxMatrix> read_matrix_market(const std::string& path, const MtxReadOptions& options = {});
 
+/// Reads no further than the size line; errors as read_matrix_market.
+Result<MtxHeader> read_matrix_market_header(const std::string& path, bool real_part = false);
+
 struct MtxWriteOptions {
   bool force = false;   ///< replace an existing file
   std::string comment;  ///< written as %-lines after the banner; may be empty
@@ -53,7 +59,8 @@ struct MtxWriteOptions {
 };
 
 /// Writes coordinate real (or pattern) general text, one entry per line in row order, values in the shortest
-/// form that reads back exactly. `path` may be "-" (standard output). The file appears whole or not at all.
+/// form that reads back exactly. `path` may be "-" (standard output); .gz, .xz and .zst at its end compress.
+/// The file appears whole or not at all.
 Status write_matrix_market(const CsrView& a, const std::string& path, const MtxWriteOptions& options = {});
 
 }  // namespace sptile::formats

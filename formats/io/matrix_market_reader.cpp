@@ -104,6 +104,8 @@ class BodyReader {
   EntryStore& store() { return store_; }
   [[nodiscard]] bool sorted() const { return sorted_; }
   [[nodiscard]] std::int64_t nonfinite() const { return nonfinite_; }
+  [[nodiscard]] std::int64_t overflowed() const { return overflowed_; }
+  [[nodiscard]] const std::optional<Error>& overflow() const { return overflow_; }
 
  private:
   Work* read();
@@ -132,7 +134,8 @@ class BodyReader {
   bool sorted_ = true;
   std::int32_t last_row_ = 0;
   bool lower_ = false, upper_ = false;  // triangles seen so far
-  std::int64_t nonfinite_ = 0;
+  std::int64_t nonfinite_ = 0, overflowed_ = 0;
+  std::optional<Error> overflow_;  // the first
 };
 
 // The next block, with room for its entries; nullptr at the end.
@@ -209,6 +212,9 @@ void BodyReader::collect(Work& work) {
   }
   look_at_order(work);
   nonfinite_ += work.summary.nonfinite;
+  overflowed_ += work.summary.overflowed;
+  if (auto& first = work.summary.overflow; first && !overflow_)
+    overflow_ = Error{Errc::bad_input, std::move(first->message), where(work.block.first_line + first->line)};
   store_.keep(work.piece, work.summary.entries);
 }
 
@@ -262,6 +268,8 @@ Result<MtxMatrix> read_all(InputBytes input, const MtxReadOptions& options, cons
   BodyReader body(blocks, *std::move(opening), *proven, options, sizes);
   if (Status done = body.run(); !done) return tl::unexpected(done.error());
   matrix.nonfinite = body.nonfinite();
+  matrix.overflowed = body.overflowed();
+  matrix.overflow = body.overflow();
   matrix.source_sha256 = blocks.stream().input().finish_hash();
   Result<AssembledCsr> assembled =
       entries_to_csr(matrix.header, body.store(), body.sorted(),
@@ -286,6 +294,20 @@ Result<MtxMatrix> read_matrix_market(InputBytes input, const MtxReadOptions& opt
   } catch (const std::bad_alloc&) {
     return fail(Errc::io, "not enough memory to read the matrix", name);
   }
+}
+
+Result<MtxHeader> read_matrix_market_header(const std::string& path, bool real_part) {
+  Result<InputBytes> input = InputBytes::open(path);
+  if (!input) return tl::unexpected(input.error());
+  Result<TextStream> stream = TextStream::open(*std::move(input));
+  if (!stream) return tl::unexpected(stream.error());
+  constexpr std::int64_t kBlockBytes = 4 << 10;
+  LineBlocks blocks(*std::move(stream), kBlockBytes);
+  const Result<Opening> opening = read_opening(blocks, real_part);
+  if (!opening) return tl::unexpected(opening.error());
+  if (const auto proven = proven_entries(*opening, blocks.stream()); !proven)
+    return tl::unexpected(proven.error());
+  return opening->header;
 }
 
 Result<MtxMatrix> read_matrix_market(const std::string& path, const MtxReadOptions& options) {

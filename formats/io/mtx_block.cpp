@@ -9,6 +9,7 @@
 #include "formats/io/mtx_header.hpp"
 #include "formats/io/mtx_line.hpp"
 #include "formats/io/parse_value.hpp"
+#include "formats/io/quote.hpp"
 #include "formats/io/words.hpp"
 #include "formats/value_types.hpp"
 
@@ -151,8 +152,8 @@ class LineParser {
     T* const value = kHasValue<V> ? static_cast<T*>(target_.values) + entries_ : nullptr;
     const char* const next = quick_line<V>(header_, p_, row, col, value);
     if (next != nullptr) [[likely]] {
-      p_ = next;
       store(row, col);
+      p_ = next;
     } else {
       parse_with_full_grammar(value);
     }
@@ -162,32 +163,54 @@ class LineParser {
     BlockSummary result;
     result.entries = entries_;
     result.nonfinite = nonfinite_;
+    result.overflowed = overflowed_;
+    result.overflow = std::move(overflow_);
     result.defect = std::move(defect_);
     return result;
   }
 
  private:
+  // Keeps the entry of the line at p_.
   void store(std::int32_t row, std::int32_t col) {
     if (header_.coordinate) {
       target_.rows[entries_] = row;
       target_.cols[entries_] = col;
     }
     if constexpr (kHasValue<V>)
-      nonfinite_ += std::isfinite(widen(static_cast<T*>(target_.values)[entries_])) ? 0 : 1;
+      if (!std::isfinite(widen(static_cast<T*>(target_.values)[entries_]))) [[unlikely]]
+        note_nonfinite(row, col);
     ++entries_;
+  }
+
+  // Words that stand for NaN and infinity have an n, numbers have none.
+  [[gnu::noinline]] void note_nonfinite(std::int32_t row, std::int32_t col) {
+    std::string_view rest(p_, static_cast<std::size_t>(end_ - p_));
+    const std::string_view line = take_line(rest);
+    ++nonfinite_;
+    if (line.find_first_of("nN") != line.npos) return;
+    ++overflowed_;
+    if (overflow_) return;
+    const std::string_view word = split_words(line).word[header_.coordinate ? 2 : 0];
+    std::string message = "value " + quoted(word) + " is too large for " + std::string(name_of(dtype_));
+    if (header_.coordinate)
+      message += ", in row " + std::to_string(row + 1) + ", column " + std::to_string(col + 1);
+    overflow_ = {lines_before(), std::move(message)};
+  }
+
+  [[nodiscard]] std::int64_t lines_before() const {
+    return count_lines(text_.substr(0, static_cast<std::size_t>(p_ - text_.data())));
   }
 
   [[gnu::noinline]] void parse_with_full_grammar(T* value) {
     std::string_view rest(p_, static_cast<std::size_t>(end_ - p_));
     LineContent content = parse_line(header_, dtype_, take_line(rest), value);
     if (content.kind == LineKind::defect) {
-      const std::string_view before = text_.substr(0, static_cast<std::size_t>(p_ - text_.data()));
-      defect_ = {count_lines(before), std::move(content.defect)};
+      defect_ = {lines_before(), std::move(content.defect)};
       p_ = end_;
       return;
     }
-    p_ = rest.data();
     if (content.kind == LineKind::entry) store(content.row, content.col);
+    p_ = rest.data();
   }
 
   const MtxHeader header_;
@@ -196,8 +219,8 @@ class LineParser {
   const EntryTarget target_;
   const char* p_;
   const char* const end_;
-  std::int64_t entries_ = 0, nonfinite_ = 0;
-  std::optional<LineDefect> defect_;
+  std::int64_t entries_ = 0, nonfinite_ = 0, overflowed_ = 0;
+  std::optional<LineDefect> overflow_, defect_;
 };
 
 // Closes the gap that comment lines of the first half leave in front of the entries of the second.
@@ -236,6 +259,9 @@ BlockSummary parse_lines(const MtxHeader& header, DType dtype, std::string_view 
     if (tail.defect) summary.defect = {first_lines + tail.defect->line, std::move(tail.defect->message)};
     summary.entries += tail.entries;
     summary.nonfinite += tail.nonfinite;
+    summary.overflowed += tail.overflowed;
+    if (!summary.overflow && tail.overflow)
+      summary.overflow = {first_lines + tail.overflow->line, std::move(tail.overflow->message)};
   }
   if (header.coordinate) look_at_order(header, target, summary);
   return summary;

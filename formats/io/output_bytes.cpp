@@ -21,10 +21,21 @@ Result<OutputBytes> OutputBytes::create(const std::string& path, bool force) {
   output.name_ = path;
   output.file_ = *std::move(file);
   output.fd_ = output.file_->fd();
+  if (const Compression* const compression = find_compression(path)) output.encoder_ = compression->make();
   return output;
 }
 
 Status OutputBytes::write(std::string_view bytes) {
+  return encoder_ ? write_encoded(bytes, false) : write_plain(bytes);
+}
+
+Status OutputBytes::write_encoded(std::string_view bytes, bool last) {
+  std::string encoded;
+  encoder_->encode(bytes, last, encoded);
+  return write_plain(encoded);
+}
+
+Status OutputBytes::write_plain(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(fd_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
@@ -34,6 +45,10 @@ Status OutputBytes::write(std::string_view bytes) {
   return {};
 }
 
-Status OutputBytes::commit() { return file_ ? file_->commit() : Status(); }
+Status OutputBytes::commit() {
+  if (encoder_)
+    if (Status s = write_encoded({}, true); !s) return s;
+  return file_ ? file_->commit() : Status();
+}
 
 }  // namespace sptile::formats

@@ -1,5 +1,9 @@
 #include "runtime/choice/device_profile.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -132,6 +136,23 @@ std::string shortest(double value) {
   return {text.data(), end};
 }
 
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// Opens a regular file; anything else could keep the reader waiting for ever.
+Result<File> open_regular(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  File file(fd < 0 ? nullptr : ::fdopen(fd, "rb"), std::fclose);
+  if (file == nullptr) {
+    if (fd >= 0) ::close(fd);
+    return fail(Errc::io, "the profile cannot be opened", path);
+  }
+  struct stat facts {};
+  if (::fstat(fd, &facts) != 0) return fail(Errc::io, "the profile cannot be examined", path);
+  if (!S_ISREG(facts.st_mode))
+    return fail(Errc::bad_input, "is no regular file; name a profile that 'sptile calibrate' wrote", path);
+  return file;
+}
+
 }  // namespace
 
 bool is_feature(std::string_view name) {
@@ -199,11 +220,11 @@ std::string format_profile(const DeviceProfile& profile, std::span<const std::st
 }
 
 Result<DeviceProfile> read_profile(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (file == nullptr) return fail(Errc::io, "the profile cannot be opened", path);
+  const Result<File> file = open_regular(path);
+  if (!file) return tl::unexpected(file.error());
   std::string text(kMostBytes + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) return fail(Errc::io, "the profile cannot be read", path);
+  text.resize(std::fread(text.data(), 1, text.size(), file->get()));
+  if (std::ferror(file->get()) != 0) return fail(Errc::io, "the profile cannot be read", path);
   if (text.size() > kMostBytes) return fail(Errc::bad_input, "longer than 1 MiB; no profile is", path);
   return parse_profile(text, path);
 }

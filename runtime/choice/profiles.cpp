@@ -16,6 +16,7 @@ constexpr std::string_view kBuiltIn[] = {
 };
 
 constexpr std::size_t kMostFiles = 256;
+constexpr const char* kVariable = "SPTILE_PROFILE";
 
 std::string environment(const char* name) {
   const char* const value = secure_getenv(name);
@@ -90,9 +91,11 @@ std::string profile_file_name(const ProfileDevice& device) {
 }
 
 Result<std::optional<DeviceProfile>> find_profile(const ProfileDevice& device) {
-  if (const std::string path = environment("SPTILE_PROFILE"); !path.empty()) {
+  if (const std::string path = environment(kVariable); !path.empty()) {
     Result<DeviceProfile> profile = read_profile(path);
-    if (!profile) return tl::unexpected(profile.error());
+    if (!profile)
+      return fail(profile.error().code, profile.error().message,
+                  std::string(kVariable) + ": " + profile.error().where);
     if (profile->device.kind == device.kind) return std::move(*profile);
   }
   Result<std::vector<DeviceProfile>> profiles = user_profiles();

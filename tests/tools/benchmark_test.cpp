@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "tests/temporary_folder.hpp"
@@ -73,6 +74,7 @@ struct Bench {
   std::vector<std::string> asked;
   Json rows;
   std::int64_t resumed = 0;
+  std::size_t observed = 0;
 
   Bench() {
     std::ofstream(folder / "a.mtx")
@@ -83,17 +85,19 @@ struct Bench {
     task.precisions = *parse_precisions("fp32,tf32,fp16", "", "");
     task.columns = {8, 16};
     task.request.device = "cuda";
+    task.observe = [this](const Json&) { ++observed; };
     session.common.quiet = true;
   }
 
   Status run() {
     asked.clear();
+    observed = 0;
     Benchmark benchmark(session, task, *CsvLog::open(folder / "log.csv", bench_columns()),
                         std::make_unique<FakeDevice>(asked));
     Status status = benchmark.run();
     rows = benchmark.rows();
     resumed = benchmark.resumed();
-    return status;
+    return status ? benchmark.outcome() : status;
   }
 };
 
@@ -172,4 +176,37 @@ TEST_CASE("when nothing is left the reason is given") {
   REQUIRE_FALSE(status.has_value());
   CHECK(status.error().code == Errc::unsupported);
   CHECK(status.error().message == "csr forms fp32 products");
+}
+
+TEST_CASE("a matrix is known by its contents: another of the same name and shape is measured") {
+  Bench bench;
+  bench.task.columns = {8};
+  bench.task.cusparse = false;
+  REQUIRE(bench.run().has_value());
+  const auto rows = static_cast<std::int64_t>(bench.rows.size());
+  std::filesystem::copy(bench.folder / "a.mtx", bench.folder / "b.mtx");
+  bench.task.inputs = {bench.folder / "b.mtx"};
+  REQUIRE(bench.run().has_value());
+  CHECK(bench.resumed == rows);
+  for (const Json& row : bench.rows) CHECK(row["matrix"] == "b.mtx");
+  for (const char* entries : {"1 1 1.5\n2 3 2\n3 1 3\n3 2 1.25\n", "1 1 1.5\n2 2 2\n3 1 3\n3 2 1\n"}) {
+    std::ofstream(bench.folder / "b.mtx") << "%%MatrixMarket matrix coordinate real general\n3 3 4\n"
+                                          << entries;
+    REQUIRE(bench.run().has_value());
+    CHECK(bench.resumed == 0);
+  }
+}
+
+TEST_CASE("a matrix that cannot be read costs the others nothing") {
+  Bench bench;
+  bench.task.columns = {8};
+  const std::string good = bench.task.inputs.front();
+  std::ofstream(bench.folder / "torn.mtx") << "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n";
+  bench.task.inputs = {bench.folder / "torn.mtx", good, bench.folder / "absent.mtx", good};
+  const Status status = bench.run();
+  REQUIRE_FALSE(status.has_value());
+  CHECK(status.error().code == Errc::io);  // the absent one is seen before the torn one is read
+  CHECK(status.error().message.starts_with("2 of 4 matrices were not measured"));
+  CHECK(bench.rows.size() == 2 * (2 + 3 + 2 + 2));
+  CHECK(bench.observed == bench.rows.size());
 }

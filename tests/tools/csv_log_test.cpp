@@ -1,6 +1,7 @@
 #include "tools/csv_log.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -81,6 +82,30 @@ TEST_CASE("files with other contents are refused with the line, and left alone")
     CHECK(log.error().where.find(file.path + ":") == 0);
     CHECK(file.read() == bad);
   }
+}
+
+TEST_CASE("a file without a line end is another program's, unless it is the start of a head") {
+  const TemporaryFile file;
+  file.write("precious");
+  CHECK(CsvLog::open(file.path, kColumns).error().code == Errc::bad_input);
+  CHECK(file.read() == "precious");
+  file.write("matrix,n");
+  CHECK(CsvLog::open(file.path, kColumns).has_value());
+  CHECK(file.read() == "matrix,n,time\n");
+}
+
+TEST_CASE("a head that lacks a column says which") {
+  const TemporaryFile file;
+  file.write("matrix,time\n");
+  CHECK(CsvLog::open(file.path, kColumns).error().message.find("no column 'n'") != std::string::npos);
+  file.write("n,matrix,time\n");
+  CHECK(CsvLog::open(file.path, kColumns).error().message.find("order") != std::string::npos);
+}
+
+TEST_CASE("what is no regular file is refused, not waited for") {
+  const TemporaryFile file;
+  REQUIRE(::mkfifo(file.path.c_str(), 0600) == 0);
+  CHECK(CsvLog::open(file.path, kColumns).error().code == Errc::usage);
 }
 
 TEST_CASE("rows are listed in the order of the file, and of the same row the last counts") {

@@ -1,13 +1,20 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "formats/io/output_bytes.hpp"
+#include "runtime/kernels.hpp"
 #include "tools/bench_plot.hpp"
 #include "tools/bench_rows.hpp"
 #include "tools/benchmark.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/devices.hpp"
+#include "tools/input.hpp"
 #include "tools/json.hpp"
+#include "tools/output_name.hpp"
+#include "tools/progress_bar.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -24,6 +31,8 @@ struct BenchOptions {
 
 Status check_options(const BenchOptions& options) {
   if (options.plot == "-") return fail(Errc::usage, "--plot -: the table goes to stdout; name a file");
+  if (Status s = check_output_name(options.plot, FileKind::svg); !s) return s;
+  if (Status s = check_output_name(options.csv, FileKind::csv); !s) return s;
   if (options.inputs.empty() && (options.csv.empty() || options.plot.empty()))
     return fail(Errc::usage, "a matrix is wanted, or --csv and --plot to draw what was measured before");
   if (options.request.device != "cuda" && options.flush_l2)
@@ -69,21 +78,75 @@ Status write_plot(const BenchOptions& options, const Json& rows) {
   return output->commit();
 }
 
-void print_rows(Session& session, const Json& rows, std::int64_t resumed, const Json& device) {
+Json bench_json(const Session& session, const Json& rows, std::int64_t resumed, const Json& device,
+                std::span<const FailedInput> failed) {
   Json json = new_result(session);
+  json.update({{"resumed", resumed}, {"device_facts", device}, {"failed", Json::array()}});
+  for (const auto& [path, error] : failed)
+    json["failed"].push_back(
+        {{"input", path}, {"error", error.text()}, {"exit", static_cast<int>(error.code)}});
+  json.update({{"rows", rows}, {"orders", compare_orders(rows)}});
+  return json;
+}
+
+// What stands below the rows.
+std::string closing_text(const Json& rows, std::int64_t resumed) {
   const Json orders = compare_orders(rows);
-  json.update({{"resumed", resumed}, {"device_facts", device}, {"rows", rows}, {"orders", orders}});
-  std::string text = bench_text(rows, resumed);
+  std::string text;
+  if (resumed > 0) text += fmt::format("{} rows were measured before\n", resumed);
   if (orders_differ(orders)) text += "\n" + orders_text(orders);
-  print_result(session, json, text);
+  return text;
 }
 
 // Everything comes from the CSV.
 Status draw_only(Session& session, const BenchOptions& options, const CsvLog& log) {
   if (log.rows().empty()) return fail(Errc::bad_input, "no rows to draw", options.csv);
   const Json rows = log.rows();
-  print_rows(session, rows, static_cast<std::int64_t>(rows.size()), nullptr);
+  const auto resumed = static_cast<std::int64_t>(rows.size());
+  const BenchTable table(rows);
+  std::string text = table.head() + "\n";
+  for (const Json& row : rows) text += table.line(row) + "\n";
+  print_result(session, bench_json(session, rows, resumed, nullptr, {}), text + closing_text(rows, resumed));
   return write_plot(options, rows);
+}
+
+BenchLabels labels_of(const BenchTask& task) {
+  BenchLabels labels;
+  for (const std::string& path : task.inputs) labels.matrices.push_back(base_name(path));
+  for (const Ordering& ordering : task.orderings) labels.orderings.push_back(ordering.label());
+  for (const FormatChoice& format : task.formats) labels.formats.push_back(format.label);
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if (kernel.op == task.request.op && kernel.device == device_named(task.request.device))
+      labels.kernels.emplace_back(kernel.name);
+  for (const std::int64_t n : task.columns) labels.columns.push_back(std::to_string(n));
+  labels.device = task.request.device != "cpu";
+  labels.precisions = task.precisions.size() > 1;
+  return labels;
+}
+
+// Prints each row when it is there: a benchmark may take hours.
+void print_as_they_come(const Session& session, BenchTask& task) {
+  if (session.common.json) return;
+  task.observe = [&session, table = BenchTable(labels_of(task)), first = true](const Json& row) mutable {
+    if (std::exchange(first, false)) print_line(session.bar, table.head(), stdout);
+    print_line(session.bar, table.line(row), stdout);
+  };
+}
+
+Status measure(Session& session, const BenchOptions& options, const BenchTask& task, CsvLog log) {
+  Benchmark benchmark(session, task, std::move(log),
+                      task.request.device == "cuda" ? make_cuda_measurer(session, task.flush_l2, task.check)
+                                                    : make_host_measurer(session));
+  const Status stored = benchmark.run();
+  if (benchmark.rows().empty() && task.inputs.size() == 1) return stored ? benchmark.outcome() : stored;
+  print_result(
+      session,
+      bench_json(session, benchmark.rows(), benchmark.resumed(), benchmark.device(), benchmark.failed()),
+      closing_text(benchmark.rows(), benchmark.resumed()));
+  if (!stored) return stored;
+  if (!benchmark.rows().empty())
+    if (Status s = write_plot(options, benchmark.rows()); !s) return s;
+  return benchmark.outcome();
 }
 
 Status run_bench(Session& session, const BenchOptions& options) {
@@ -96,18 +159,12 @@ Status run_bench(Session& session, const BenchOptions& options) {
     const auto log = CsvLog::open(options.csv, bench_columns());
     return log ? draw_only(session, options, *log) : tl::unexpected(log.error());
   }
-  const auto task = make_task(options);
+  auto task = make_task(options);
   if (!task) return tl::unexpected(task.error());
   auto log = CsvLog::open(options.csv, bench_columns());
   if (!log) return tl::unexpected(std::move(log.error()));
-  Benchmark benchmark(session, *task, std::move(*log),
-                      task->request.device == "cuda"
-                          ? make_cuda_measurer(session, task->flush_l2, task->check)
-                          : make_host_measurer(session));
-  if (Status s = benchmark.run(); !s) return s;
-  print_rows(session, benchmark.rows(), benchmark.resumed(), benchmark.device());
-  if (Status s = write_plot(options, benchmark.rows()); !s) return s;
-  return benchmark.worst();
+  print_as_they_come(session, *task);
+  return measure(session, options, *task, std::move(*log));
 }
 
 Action declare_bench(Options& app) {

@@ -22,6 +22,7 @@
 #include "tools/json.hpp"
 #include "tools/measure.hpp"
 #include "tools/names.hpp"
+#include "tools/output_name.hpp"
 #include "tools/random_operands.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/table.hpp"
@@ -224,6 +225,10 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
   request.device = options.device;
   if (const Status s = check_request(request); !s) return s;
   if (const Status s = check_kernels(options); !s) return s;
+  if (const Status s = check_output_name(options.out, FileKind::profile); !s) return s;
+  if (const Status s = check_output_name(options.samples, FileKind::csv); !s) return s;
+  for (const std::string& path : options.inputs)
+    if (const Status s = probe_matrix(path, false); !s) return s;
   const auto device = describe_device(device_named(options.device));
   if (!device) return tl::unexpected(device.error());
   const auto path = profile_path(options.into, options.out, *device);

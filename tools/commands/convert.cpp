@@ -29,6 +29,7 @@ Json convert_json(const Session& session, const ConvertOptions& options, const C
   json.update({{"input", options.in}, {"output", options.out}});
   json.update({{"rows", report.rows}, {"cols", report.cols}, {"nnz", report.nnz}});
   json.update({{"duplicates", report.duplicates},
+               {"overflowed", report.overflowed},
                {"dtype", dtype_label(report.dtype)},
                {"reorder", options.order.method}});
   json.update(
@@ -92,6 +93,7 @@ Action declare_convert(Options& app) {
                  "what converts ('sptile list devices'); the bundle is the same");
   app.add_flag("--refreshable", options->refreshable,
                "store where each value comes from, so values can be replaced");
+  app.add_flag("--strict", options->strict, "refuse values that are too large for the type; else infinite");
   app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
   app.add_force(options->force);
   return [options](Session& session) { return run_convert(session, *options); };

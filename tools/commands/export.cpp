@@ -7,6 +7,8 @@
 #include "tools/input.hpp"
 #include "tools/json.hpp"
 #include "tools/order.hpp"
+#include "tools/output_name.hpp"
+#include "tools/result.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
 
@@ -34,6 +36,7 @@ Result<formats::Csr> rebuild(const runtime::Bundle& bundle, const std::string& n
 
 Status run_export(Session& session, const ExportOptions& options) {
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
+  if (const Status s = check_output_name(options.out, FileKind::matrix_market); !s) return s;
   const Stopwatch total;
   const auto bundle = open_bundle(options.bundle);
   if (!bundle) return tl::unexpected(bundle.error());
@@ -61,7 +64,8 @@ Status run_export(Session& session, const ExportOptions& options) {
 Action declare_export(Options& app) {
   auto options = std::make_shared<ExportOptions>();
   app.add_option("BUNDLE", options->bundle, "bundle to read").required();
-  app.add_option("OUT", options->out, "Matrix Market file to write; -: standard output").required();
+  app.add_option("OUT", options->out, "Matrix Market file to write (also .gz, .xz, .zst); -: standard output")
+      .required();
   app.add_option("--from", options->from, "stored format to rebuild the matrix from");
   app.add_force(options->force);
   return [options](Session& session) { return run_export(session, *options); };

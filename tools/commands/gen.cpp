@@ -4,6 +4,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/gen/generator.hpp"
 #include "tools/json.hpp"
+#include "tools/output_name.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
 
@@ -19,6 +20,7 @@ struct GenOptions {
 
 Status run_gen(Session& session, const GenOptions& options) {
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
+  if (const Status s = check_output_name(options.out, FileKind::matrix_market); !s) return s;
   const Stopwatch total;
   const gen::GenerateOptions how = {session.common.seed, options.field == "pattern", options.shuffle};
   const Result<formats::Csr> a = gen::generate(*options.kind, options.arguments, how);
@@ -76,7 +78,8 @@ void declare_kind(Options& verb, const gen::Generator& kind, const std::shared_p
 
 Action declare_gen(Options& app) {
   auto options = std::make_shared<GenOptions>();
-  app.add_option("-o,--output", options->out, "Matrix Market file to write; -: standard output");
+  app.add_option("-o,--output", options->out,
+                 "Matrix Market file to write (also .gz, .xz, .zst); -: standard output");
   app.add_option("--field", options->field, "values uniform in (-1, 1) and never 0, or none")
       .one_of({"real", "pattern"});
   app.add_flag("--shuffle", options->shuffle,

@@ -12,6 +12,7 @@
 #include "tools/input.hpp"
 #include "tools/json.hpp"
 #include "tools/order.hpp"
+#include "tools/output_name.hpp"
 #include "tools/quality_report.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
@@ -31,14 +32,18 @@ struct ReorderReport {
   OrderQuality before, after;
 };
 
-bool is_bundle_name(const std::string& path) { return path.ends_with(".h5"); }
+bool is_bundle_name(const std::string& path) { return named_kind(path) == FileKind::bundle; }
+bool is_text_name(const std::string& path) {
+  return path == "-" || named_kind(path) == FileKind::matrix_market;
+}
 
 Status check_outputs(const Session& session, const ReorderOptions& options) {
   const std::string &out = options.out, &permutation = options.permutation;
   if (out.empty() && permutation.empty())
     return fail(Errc::usage, "nothing to write: -o names the reordered matrix, --perm the permutation");
-  if (!out.empty() && out != "-" && !out.ends_with(".mtx") && !is_bundle_name(out))
+  if (!out.empty() && !is_text_name(out) && !is_bundle_name(out))
     return fail(Errc::usage, "what to write? Name it .mtx for Matrix Market, .h5 for a bundle", out);
+  if (Status s = check_output_name(permutation, FileKind::permutation); !s) return s;
   if (out == permutation) return fail(Errc::usage, "-o and --perm name the same output", out);
   if (Status s = check_stdout_free(session, out); !s) return s;
   if (Status s = check_stdout_free(session, permutation); !s) return s;
@@ -151,7 +156,8 @@ Action declare_reorder(Options& app) {
                  "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
       .required();
   app.add_option("-o,--output", options->out,
-                 "reordered matrix to write: Matrix Market (.mtx; -: standard output) or a bundle (.h5)");
+                 "reordered matrix to write: Matrix Market (.mtx, also .gz, .xz, .zst; -: standard output) "
+                 "or a bundle (.h5)");
   app.add_option("--perm", options->permutation,
                  "permutation to write: the old row of each new row, counted from 0, one per line");
   declare_order(app, options->order, "--method", "how to order ('sptile list reorderers')")

@@ -8,6 +8,8 @@
 #include "tools/input.hpp"
 #include "tools/json.hpp"
 #include "tools/order.hpp"
+#include "tools/output_name.hpp"
+#include "tools/result.hpp"
 #include "tools/spy/png.hpp"
 #include "tools/spy/raster.hpp"
 
@@ -43,6 +45,7 @@ Status write_bytes(const std::string& path, bool force, const std::string& bytes
 
 Status run_spy(Session& session, const SpyOptions& options) {
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
+  if (const Status s = check_output_name(options.out, FileKind::png); !s) return s;
   const auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(ordering.error());
   // Before the input is read: a bad output should cost no waiting.

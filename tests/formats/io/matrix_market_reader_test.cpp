@@ -48,6 +48,9 @@ void check_all_block_sizes(std::string_view text) {
     REQUIRE(identical(pieces->csr.view(), whole->csr.view()));
     REQUIRE(pieces->duplicates == whole->duplicates);
     REQUIRE(pieces->nonfinite == whole->nonfinite);
+    REQUIRE(pieces->overflowed == whole->overflowed);
+    REQUIRE(pieces->overflow.has_value() == whole->overflow.has_value());
+    if (whole->overflow) REQUIRE(pieces->overflow->text() == whole->overflow->text());
   }
 }
 
@@ -147,6 +150,54 @@ TEST_CASE("values that are not finite are kept and counted, also those that the 
   CHECK(entries_of(wide.csr.view())[{1, 0}] == 0);
   CHECK(read(text, with_dtype(DType::f32)).nonfinite == 4);
   CHECK(read(text, with_dtype(DType::f16)).nonfinite == 5);
+}
+
+TEST_CASE("values that are finite in the text alone are counted, the first one with its line and place") {
+  const std::string text =
+      kReal + "3 3 6\n1 1 NaN\n1 2 -Inf\n% none\n1 3 1e400\n2 1 1\n2 2 1e300\n2 3 70000\n";
+  const MtxMatrix wide = read(text);
+  CHECK(wide.overflowed == 1);
+  CHECK(wide.overflow->text() == "a.mtx:6: value '1e400' is too large for f64, in row 1, column 3");
+  CHECK(wide.overflow->code == Errc::bad_input);
+  CHECK(read(text, with_dtype(DType::f32)).overflowed == 2);
+  CHECK(read(text, with_dtype(DType::f16)).overflowed == 3);
+  const MtxMatrix none = read(kReal + "2 2 1\n1 2 -Inf\n");
+  CHECK(none.overflowed == 0);
+  CHECK_FALSE(none.overflow.has_value());
+  check_all_block_sizes(text);
+}
+
+TEST_CASE("overflows of other kinds of files") {
+  const std::string digits(60, '9');
+  const auto first = [](const std::string& text, DType dtype) {
+    return read(text, with_dtype(dtype)).overflow.value_or(Error{}).text();
+  };
+  CHECK(first("%%MatrixMarket matrix array real general\n2 1\n1\n1e39\n", DType::f32) ==
+        "a.mtx:4: value '1e39' is too large for f32");
+  CHECK(first("%%MatrixMarket matrix coordinate integer general\n2 2 1\n2 1 70000\n", DType::f16) ==
+        "a.mtx:3: value '70000' is too large for f16, in row 2, column 1");
+  CHECK(first("%%MatrixMarket matrix coordinate real general\n2 2 1\n2\t1   " + digits + "\n", DType::f32) ==
+        "a.mtx:3: value '9999999999999999999999999999999999999999...' is too large for f32, in row 2, column "
+        "1");
+}
+
+TEST_CASE("the header alone tells what is wrong with it") {
+  const TemporaryFolder folder;
+  const auto header = [&](const std::string& text) {
+    std::ofstream(folder / "a.mtx") << text;
+    return read_matrix_market_header(folder / "a.mtx");
+  };
+  const auto good = header(kReal + "3 4 1\n9 9 wrong\n");  // the body is not looked at
+  REQUIRE(good.has_value());
+  CHECK(good->rows == 3);
+  CHECK(good->cols == 4);
+  CHECK(header("hello\n").error().code == Errc::bad_input);
+  CHECK(header("").error().code == Errc::bad_input);
+  CHECK(header("%%MatrixMarket matrix coordinate complex general\n1 1 0\n").error().code ==
+        Errc::unsupported);
+  CHECK(header(kReal + "3 4 1000000\n" + std::string(100000, ' ')).error().text().find("promises") !=
+        std::string::npos);
+  CHECK(read_matrix_market_header(folder / "absent.mtx").error().code == Errc::io);
 }
 
 TEST_CASE("the header is reported as it stands") {

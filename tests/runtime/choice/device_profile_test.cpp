@@ -2,6 +2,7 @@
 #include "runtime/choice/device_profile.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <string>
@@ -107,4 +108,12 @@ TEST_CASE("profile: files") {
   CHECK(runtime::read_profile(folder / "good.tsv").has_value());
   std::ofstream(folder / "long.tsv") << std::string(2 << 20, '\n');
   CHECK(contains(runtime::read_profile(folder / "long.tsv").error().text(), "1 MiB"));
+}
+
+TEST_CASE("profile: a pipe without a writer is refused, not waited for") {
+  const TemporaryFolder folder;
+  const std::string pipe = folder / "pipe.tsv";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(runtime::read_profile(pipe).error().code == Errc::bad_input);
+  CHECK(runtime::read_profile(folder.path().string()).error().code == Errc::bad_input);
 }

@@ -1,0 +1,43 @@
+#include "tools/output_name.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace sptile;
+using namespace sptile::tools;
+
+namespace {
+std::string complaint(const std::string& path, FileKind kind) {
+  const Status s = check_output_name(path, kind);
+  if (s) return "";
+  CHECK(s.error().code == Errc::usage);
+  CHECK(s.error().where == path);
+  return s.error().message;
+}
+}  // namespace
+
+TEST_CASE("an ending that stands for something else is refused, with a name that fits") {
+  CHECK(complaint("x.mtx", FileKind::bundle) ==
+        "what is written here is a bundle, not Matrix Market; name it x.h5");
+  CHECK(complaint("d/x.PNG", FileKind::svg) ==
+        "what is written here is an SVG drawing, not PNG; name it d/x.svg");
+  CHECK(complaint("x.h5.gz", FileKind::bundle).ends_with("name it x.h5"));
+  CHECK(complaint("x.mtx.bz2", FileKind::matrix_market).ends_with("not bzip2; name it x.mtx"));
+  CHECK(complaint("x.png.xz", FileKind::matrix_market).ends_with("not PNG; name it x.mtx"));
+}
+
+TEST_CASE("endings that fit, compressed text, and names that say nothing pass") {
+  for (const char* path :
+       {"x.mtx", "x.mtx.gz", "x.mtx.xz", "x.mtx.zst", "x.gz", "x.txt", "x", "-", "", "a.png/x"})
+    CHECK(complaint(path, FileKind::matrix_market).empty());
+  for (const char* path : {"x.h5", "x.HDF5", "x.bundle"}) CHECK(complaint(path, FileKind::bundle).empty());
+  CHECK(complaint("order.txt.zst", FileKind::permutation).empty());
+}
+
+TEST_CASE("what a name stands for") {
+  CHECK(named_kind("x.mtx.gz") == FileKind::matrix_market);
+  CHECK(named_kind("x.h5") == FileKind::bundle);
+  CHECK_FALSE(named_kind("x.h5.gz").has_value());
+  CHECK_FALSE(named_kind("x.gz").has_value());
+  CHECK_FALSE(named_kind("x.jpg").has_value());
+  CHECK_FALSE(named_kind("x").has_value());
+}

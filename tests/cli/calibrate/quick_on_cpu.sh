@@ -13,8 +13,9 @@ sptile run a.h5 --json | json-has predicted_us 'candidates[].predicted_us' 'cand
 [ "$(sptile run a.h5 --json | jq '[.candidates[] | select(.predicted_us > 0)] | length')" = 8 ] || echo "no predictions"
 [ "$(sptile run a.h5 --op sddmm --json | jq '[.candidates[] | select(.predicted_us > 0)] | length')" = 8 ] || echo "no predictions of SDDMM"
 # It is renewed, with what kernels keep there, but a file that is named is not replaced.
-printf 'number cpu.bmat.avx2 any balance 0.5\n' >> "$profile"
-sptile calibrate --quick --op spmm -q > /dev/null
+printf 'number cpu.bmat.generic any balance 0.5\n' >> "$profile"
+sptile calibrate --quick --op spmm --only cpu.bmat.generic -q > /dev/null
+[ "$(grep -c "^number.cpu.bmat.generic" "$profile")" -gt 1 ] || echo "it was not measured"
 grep -c balance "$profile" > count
 [ "$(cat count)" = 1 ] || echo "the kernel's own number is lost"
 sptile calibrate --quick -o "$profile" 2> message && echo "replaced"

@@ -1,1 +1,1 @@
-sptile calibrate --quick --op spmm -o p.tsv
+sptile calibrate --quick --op spmm --only cpu.csr.generic,cpu.bittcf.generic -o p.tsv

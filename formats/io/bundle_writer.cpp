@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "formats/io/atomic_file.hpp"
+#include "formats/io/file_writes.hpp"
 #include "formats/io/hdf5_file.hpp"
 #include "formats/io/system_error.hpp"
 #include "formats/layout/bundle_layout.hpp"
@@ -51,15 +52,11 @@ ArrayView slice(const ArrayView& array, std::int64_t first, std::int64_t size) {
   return {array.dtype, static_cast<const std::byte*>(array.data) + skip, std::min(size, array.size - first)};
 }
 
-Status write_at(int fd, std::uint64_t offset, const void* data, std::size_t bytes) {
-  const auto* from = static_cast<const std::byte*>(data);
-  while (bytes > 0) {
-    const ssize_t put = ::pwrite(fd, from, bytes, static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return system_failure(put < 0 ? errno : ENOSPC, "cannot write the header", {});
-    const auto step = static_cast<std::size_t>(put);
-    from += step, offset += step, bytes -= step;
-  }
+Status write_header(int fd, const BundleHeader& header, const std::vector<BundleEntry>& entries) {
+  int failed = write_all_at(fd, 0, &header, sizeof header);
+  if (failed == 0)
+    failed = write_all_at(fd, sizeof header, entries.data(), entries.size() * sizeof(BundleEntry));
+  if (failed != 0) return system_failure(failed, "cannot write the header", {});
   return {};
 }
 
@@ -149,7 +146,7 @@ Result<BundleWriter> BundleWriter::create(const std::string& path, const BundleW
     return fail(s.error().code, s.error().message, path);
   Result<AtomicFile> file = AtomicFile::create(path, options.force);
   if (!file) return tl::unexpected(file.error());
-  Result<Hdf5File> container = Hdf5File::create(file->temporary_path(), options.user_block);
+  Result<Hdf5File> container = Hdf5File::create(file->fd(), options.user_block);
   if (!container) return fail(container.error().code, container.error().message, path);
   auto state = std::unique_ptr<State>(new State{path, options, std::move(*file), std::move(*container)});
   Status s = state->container.add_attribute("/", "sptile_version", std::string(SPTILE_VERSION));
@@ -265,10 +262,7 @@ Result<std::uint64_t> BundleWriter::commit() {
   if (Status s = state_->named(state_->finish_container()); !s) return tl::unexpected(s.error());
   const Result<BundleHeader> header = state_->make_header();
   if (!header) return tl::unexpected(header.error());
-  const int fd = state_->file.fd();
-  Status s = write_at(fd, 0, &*header, sizeof *header);
-  if (s)
-    s = write_at(fd, sizeof *header, state_->entries.data(), state_->entries.size() * sizeof(BundleEntry));
+  Status s = write_header(state_->file.fd(), *header, state_->entries);
   state_->writeback.clear();  // waits
   if (s) s = state_->file.commit(kReadOnly);
   if (s = state_->named(s); !s) return tl::unexpected(s.error());

@@ -19,6 +19,8 @@ using PropertiesHandle = Hdf5Handle<H5Pclose>;
 
 /// HDF5 keeps links and attributes beside each other up to this number, instead of in heaps and B-trees.
 constexpr unsigned kMostCompact = 1024;
+/// HDF5 wants a name, looks whether it is a link, and leaves it there.
+constexpr const char* kNoName = "/";
 
 /// Keeps HDF5 from printing its error stack while one of our functions runs.
 class QuietErrors {
@@ -116,8 +118,6 @@ PropertiesHandle access_properties() {
   PropertiesHandle properties(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_libver_bounds(properties.id(), H5F_LIBVER_V18, H5F_LIBVER_V110);
   H5Pset_alignment(properties.id(), 1, kBundleAlignment);
-  H5Pset_file_locking(properties.id(), false,
-                      true);  // nobody else knows the temporary; some file systems cannot
   return properties;
 }
 
@@ -144,7 +144,7 @@ AttributeValue stored_attribute(const ParameterValue& value) {
 
 }  // namespace
 
-Result<Hdf5File> Hdf5File::create(const std::string& path, std::uint64_t user_block) {
+Result<Hdf5File> Hdf5File::create(int fd, std::uint64_t user_block) {
   // Files are closed here, one by one. A library that tidies up at exit would meet those whose closing
   // failed.
   H5dont_atexit();
@@ -153,7 +153,9 @@ Result<Hdf5File> Hdf5File::create(const std::string& path, std::uint64_t user_bl
   if (!creation) return failure("cannot make a user block of " + std::to_string(user_block) + " bytes");
   const PropertiesHandle access = access_properties();
   Hdf5File file;
-  file.file_ = Hdf5Handle<H5Fclose>(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()));
+  file.driver_ = Hdf5Handle<H5FDunregister>(register_open_file_driver());
+  if (use_open_file(access.id(), file.driver_.id(), fd))
+    file.file_ = Hdf5Handle<H5Fclose>(H5Fcreate(kNoName, H5F_ACC_TRUNC, creation.id(), access.id()));
   if (!file.file_) return failure("cannot start the HDF5 file");
   return file;
 }

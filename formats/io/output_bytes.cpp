@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <utility>
 
+#include "formats/io/file_writes.hpp"
 #include "formats/io/system_error.hpp"
 
 namespace sptile::formats {
@@ -25,12 +25,8 @@ Result<OutputBytes> OutputBytes::create(const std::string& path, bool force) {
 }
 
 Status OutputBytes::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(fd_, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_failure(errno, "cannot write", name_);
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
+  const int failed = write_all(fd_, bytes.data(), bytes.size());
+  if (failed != 0) return system_failure(failed, "cannot write", name_);
   return {};
 }
 

@@ -38,11 +38,12 @@ Status check_user_block(std::uint64_t bytes) {
                                        kBundleAlignment, kBundleUserBlockMax));
 }
 
-/// The descriptor of a CSR matrix in the binsparse specification 0.1.
+/// The descriptor of a CSR matrix in the binsparse specification 0.1. Readers compare versions by the rules of
+/// semantic versioning, which want three numbers.
 std::string binsparse_descriptor(const CsrView& a) {
   const std::string_view type = a.values.dtype == DType::f64 ? "float64" : "float32";
   return fmt::format(
-      R"({{"binsparse":{{"version":"0.1","format":"CSR","shape":[{},{}],"number_of_stored_values":{},)"
+      R"({{"binsparse":{{"version":"0.1.0","format":"CSR","shape":[{},{}],"number_of_stored_values":{},)"
       R"("data_types":{{"pointers_to_1":"int64","indices_1":"int32","values":"{}"}}}}}})",
       a.rows, a.cols, a.nnz(), a.is_pattern() ? fmt::format("iso[{}]", type) : std::string(type));
 }
@@ -75,6 +76,7 @@ struct BundleWriter::State {
   Status add_array(const std::string& array_path, const ArrayView& array);
   Status write_array(const ArrayView& array, BundleEntry& entry);
   void start_writeback(const BundleEntry& entry);
+  Status describe_csr(const std::string& descriptor);
   Status check_format(const FormatView& view, const ArrayView& value_source) const;
   Status finish_container();
   Result<BundleHeader> make_header() const;
@@ -136,6 +138,16 @@ Status BundleWriter::State::write_array(const ArrayView& array, BundleEntry& ent
   return {};
 }
 
+/// Programs that know binsparse look for the matrix in the root, unless they are told to look into /csr.
+Status BundleWriter::State::describe_csr(const std::string& descriptor) {
+  const std::string group(kCsrLayout.group);
+  Status s = container.add_attribute("/", "binsparse", descriptor);
+  if (s) s = container.add_attribute(group, "binsparse", descriptor);
+  for (const std::string array : {kCsrPointersPath, kCsrIndicesPath, kCsrValuesPath})
+    if (s) s = container.add_link(array, array.substr(group.size()));
+  return s;
+}
+
 BundleWriter::BundleWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 BundleWriter::BundleWriter(BundleWriter&&) noexcept = default;
 BundleWriter& BundleWriter::operator=(BundleWriter&&) noexcept = default;
@@ -178,10 +190,10 @@ Status BundleWriter::add_csr(const CsrView& a) {
   std::int64_t bytes = 0;
   for (const auto& [path, array] : arrays) bytes += array.bytes();
   begin(state_->options.progress, "write", bytes);
-  Status s = state_->container.add_group("/csr");
-  if (s) s = state_->container.add_attribute("/csr", "binsparse", binsparse_descriptor(a));
+  Status s = state_->container.add_group(std::string(kCsrLayout.group));
   for (const auto& [path, array] : arrays)
     if (s) s = state_->add_array(path, array);
+  if (s) s = state_->describe_csr(binsparse_descriptor(a));
   if (s) s = state_->container.add_group("/formats");
   return state_->named(s);
 }

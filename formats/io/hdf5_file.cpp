@@ -198,6 +198,13 @@ Status Hdf5File::add_array(const std::string& path, DType dtype, std::int64_t si
   return {};
 }
 
+Status Hdf5File::add_link(const std::string& path, const std::string& name) {
+  const QuietErrors quiet;
+  if (H5Lcreate_hard(file_.id(), path.c_str(), file_.id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0)
+    return failure("cannot link " + name + " to " + path);
+  return {};
+}
+
 Status Hdf5File::write(std::int64_t first, const ArrayView& piece) {
   if (piece.size == 0) return {};
   const QuietErrors quiet;

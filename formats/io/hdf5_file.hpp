@@ -57,6 +57,8 @@ class Hdf5File {
   Status add_attribute(const std::string& path, const std::string& name, const ParameterValue& value);
   /// Creates an array of `size` elements; bf16 becomes u16 with the attribute dtype = "bf16".
   Status add_array(const std::string& path, DType dtype, std::int64_t size);
+  /// Gives the array or group `path` another name.
+  Status add_link(const std::string& path, const std::string& name);
   /// Writes elements [first, first + piece.size) of the array that was added last.
   Status write(std::int64_t first, const ArrayView& piece);
   /// Tells where an array lies.

@@ -74,7 +74,8 @@ bool lock(int fd, short kind) {
 
 // True while `name` in the folder is the file that is open as `fd`, and not one that somebody put there.
 bool is_still(int folder, const char* name, int fd) {
-  struct stat named {}, opened {};
+  struct stat named {
+  }, opened{};
   return ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(fd, &opened) == 0 &&
          named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
@@ -138,7 +139,8 @@ Result<AtomicFile> AtomicFile::create(const std::string& path, bool force) {
   AtomicFile file;
   file.force_ = force;
   file.path_ = path;
-  file.folder_ = ::open(parts.folder.empty() ? "." : parts.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  file.folder_ =
+      ::open(parts.folder.empty() ? "." : parts.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (file.folder_ < 0) return cannot_create(errno, path);
   file.target_ = std::move(parts.name);
   remove_stale_temporaries(file.folder_, file.target_);
@@ -149,8 +151,9 @@ Result<AtomicFile> AtomicFile::create(const std::string& path, bool force) {
   return cannot_create(EEXIST, path);
 }
 
-// Creates and locks a temporary; EEXIST asks for another try. Before the lock is there another writer may take
-// the file for a stale one: it then holds the lock, or has removed the file. Without locks nobody removes it.
+// Creates and locks a temporary; EEXIST asks for another try. Before the lock is there another writer may
+// take the file for a stale one: it then holds the lock, or has removed the file. Without locks nobody
+// removes it.
 bool AtomicFile::open_temporary() {
   temporary_ = random_temporary(target_);
   slot_ = enlist_unfinished(folder_, temporary_);  // before it exists: a signal may come in between
@@ -222,7 +225,7 @@ Status AtomicFile::publish(mode_t mode) {
   }
   if ((force_ ? ::renameat(folder_, from, folder_, to) : rename_without_replacing(folder_, from, to)) != 0)
     return errno == EEXIST ? Status(exists(path_)) : system_failure(errno, "cannot rename", path_);
-  temporary_.clear();  // it has become the target
+  temporary_.clear();                            // it has become the target
   if (::fsync(folder_) != 0 && errno != EINVAL)  // EINVAL: nothing to sync there
     return system_failure(errno, "cannot make the new name durable", path_);
   return {};

@@ -12,16 +12,16 @@ namespace sptile::formats {
 
 /// A temporary file in the folder of its target. `commit` makes it durable and renames it; anything else (an
 /// error, a destructor, SIGINT through discard_unfinished_files) removes it. Killed hard, it leaves the old
-/// target alone and a temporary that the next writer of the same target removes. It is opened once, when it is
-/// created, and everything goes through that descriptor: nobody can put another file in its place.
+/// target alone and a temporary that the next writer of the same target removes. It is opened once, when it
+/// is created, and everything goes through that descriptor: nobody can put another file in its place.
 class AtomicFile {
  public:
   /// Creates ".NAME.sptile-RANDOM.tmp" with O_EXCL beside `path`; of NAME the first 100 bytes. Refuses an
   /// existing target unless `force` (Errc::usage: "... exists; --force replaces it"), a target that is no
   /// regular file (Errc::usage) and a folder that is missing or not writable (Errc::io). A link is followed:
-  /// its target is replaced. Removes temporaries of the same target whose writer is gone, in whatever process,
-  /// container or host of this file system: a writer holds a lock on its temporary while it lives. Where the
-  /// file system has no locks, temporaries of others are left alone.
+  /// its target is replaced. Removes temporaries of the same target whose writer is gone, in whatever
+  /// process, container or host of this file system: a writer holds a lock on its temporary while it lives.
+  /// Where the file system has no locks, temporaries of others are left alone.
   static Result<AtomicFile> create(const std::string& path, bool force);
 
   AtomicFile(AtomicFile&&) noexcept;
@@ -34,8 +34,8 @@ class AtomicFile {
   Status write(std::string_view bytes);
 
   /// fsync, chmod to `mode` less the umask, rename over the target (without replacing when not `force`),
-  /// fsync of the folder. Once only; the file is closed afterwards and, on failure, removed. Errc::io when the
-  /// temporary is no longer the file that was created.
+  /// fsync of the folder. Once only; the file is closed afterwards and, on failure, removed. Errc::io when
+  /// the temporary is no longer the file that was created.
   Status commit(mode_t mode = 0644);
 
  private:
@@ -48,7 +48,7 @@ class AtomicFile {
   int folder_ = -1, fd_ = -1;
   UnfinishedSlot slot_ = kNoSlot;
   bool force_ = false;
-  std::string path_;               ///< as the caller named it, for messages
+  std::string path_;                ///< as the caller named it, for messages
   std::string target_, temporary_;  ///< names in the folder; no temporary once it has become the target
 };
 

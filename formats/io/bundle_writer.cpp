@@ -13,6 +13,7 @@
 #include <future>
 #include <limits>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -38,8 +39,8 @@ Status check_user_block(std::uint64_t bytes) {
                                        kBundleAlignment, kBundleUserBlockMax));
 }
 
-/// The descriptor of a CSR matrix in the binsparse specification 0.1. Readers compare versions by the rules of
-/// semantic versioning, which want three numbers.
+/// The descriptor of a CSR matrix in the binsparse specification 0.1. Readers compare versions by the rules
+/// of semantic versioning, which want three numbers.
 std::string binsparse_descriptor(const CsrView& a) {
   const std::string_view type = a.values.dtype == DType::f64 ? "float64" : "float32";
   return fmt::format(
@@ -97,7 +98,10 @@ void BundleWriter::State::start_writeback(const BundleEntry& entry) {
     ::sync_file_range(fd, static_cast<off_t>(place.offset), static_cast<off_t>(place.bytes),
                       SYNC_FILE_RANGE_WRITE);
   };
-  writeback.push_back(std::async(std::launch::async, start));
+  try {
+    writeback.push_back(std::async(std::launch::async, start));
+  } catch (const std::system_error&) {  // no more threads: commit waits longer
+  }
 }
 
 /// Creates, hashes and writes one array, piece by piece.

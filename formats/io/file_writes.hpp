@@ -6,8 +6,8 @@
 
 namespace sptile::formats {
 
-/// These return 0, or the errno of what stopped them. Beyond the limit on the size of files (`ulimit -f`) that
-/// is EFBIG, whatever the program does with SIGXFSZ: the signal is kept from it.
+/// These return 0, or the errno of what stopped them. Beyond the limit on the size of files (`ulimit -f`)
+/// that is EFBIG, whatever the program does with SIGXFSZ: the signal is kept from it.
 
 /// Writes all of it where the file stands.
 [[nodiscard]] int write_all(int fd, const void* data, std::size_t bytes) noexcept;

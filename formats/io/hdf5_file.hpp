@@ -69,6 +69,7 @@ class Hdf5File {
  private:
   Hdf5File() = default;
 
+  int fd_ = -1;
   Hdf5Handle<H5FDunregister> driver_;
   Hdf5Handle<H5Fclose> file_;
   Hdf5Handle<H5Dclose> array_;  ///< the one added last

@@ -57,7 +57,8 @@ int in_child(const std::function<void()>& work) {
   return status;
 }
 
-// Does so as process 1 of a namespace of its own; gives back the exit code, nothing where that is not permitted.
+// Does so as process 1 of a namespace of its own; gives back the exit code, nothing where that is not
+// permitted.
 std::optional<int> in_container(const std::function<void()>& work) {
   const int status = in_child([&] {
     if (::unshare(CLONE_NEWPID) != 0) ::_exit(kNotPermitted);  // for children

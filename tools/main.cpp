@@ -7,10 +7,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <optional>
+#include <stdexcept>
+#include <system_error>
+#include <typeinfo>
 
+#include "formats/io/atomic_file.hpp"
 #include "tools/names.hpp"
 #include "tools/progress_bar.hpp"
 #include "tools/signals.hpp"
@@ -127,6 +132,21 @@ int report_usage(const CommandLine& line, const CLI::ParseError& error) {
   return exit_code(Errc::usage);
 }
 
+// Where no thread can be started, the C++ library throws a system_error and TBB a bare runtime_error; nothing
+// of ours throws either.
+bool is_refusal(const std::exception& error) {
+  return dynamic_cast<const std::system_error*>(&error) != nullptr ||
+         typeid(error) == typeid(std::runtime_error);
+}
+
+// OpenMP's library, where it has no memory or cannot start a thread, says so and calls exit(1).
+bool returned_from_command = false;
+void on_exit() {
+  if (returned_from_command) return;
+  formats::discard_unfinished_files();
+  std::_Exit(exit_code(Errc::io));
+}
+
 int run_command(int argc, char** argv) {
   std::string verb;
   try {
@@ -147,6 +167,9 @@ int run_command(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return report(verb, {Errc::io, "out of memory", {}});
   } catch (const std::exception& error) {
+    if (is_refusal(error))
+      return report(
+          verb, {Errc::io, fmt::format("the system refused: {}; --threads takes fewer", error.what()), {}});
     return report(verb,
                   {Errc::internal, fmt::format("internal error, please report it: {}", error.what()), {}});
   }
@@ -155,4 +178,9 @@ int run_command(int argc, char** argv) {
 }  // namespace
 }  // namespace sptile::tools
 
-int main(int argc, char** argv) { return sptile::tools::run_command(argc, argv); }
+int main(int argc, char** argv) {
+  std::atexit(sptile::tools::on_exit);
+  const int code = sptile::tools::run_command(argc, argv);
+  sptile::tools::returned_from_command = true;
+  return code;
+}

@@ -7,7 +7,7 @@ sptile_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build_packages=(g++ meson ninja-build pkg-config libexpected-dev libcli11-dev libfmt-dev nlohmann-json3-dev
   libxxhash-dev libhdf5-dev libtbb-dev zlib1g-dev liblzma-dev libzstd-dev libssl-dev
   libboost-graph-dev libmetis-dev libpng-dev)
-test_packages=(doctest-dev hdf5-tools python3 python3-h5py jq cmake make xz-utils)
+test_packages=(doctest-dev hdf5-tools python3 python3-venv python3-h5py jq cmake make xz-utils)
 sanitizer_packages=(clang-14 libclang-rt-14-dev libomp-14-dev llvm-14)
 
 say() { printf '== %s\n' "$*" >&2; }

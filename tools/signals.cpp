@@ -21,6 +21,7 @@ void on_signal(int number) {
 
 void clean_up_on_signals(bool painting) {
   progress_is_painted = painting ? 1 : 0;
+  ::signal(SIGXFSZ, SIG_IGN);  // the write that meets the limit fails instead, and is reported
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {};
     if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;  // nohup

@@ -1,10 +1,11 @@
-// SIGINT, SIGTERM and SIGHUP leave no half-written files.
+// SIGINT, SIGTERM, SIGHUP and SIGXFSZ leave no half-written files.
 #pragma once
 
 namespace sptile::tools {
 
-/// From now on these signals remove the temporaries of this process, clear the progress line if `painting`,
-/// and then kill it as they would have (so shells see the signal, not an exit code).
+/// From now on the first three remove the temporaries of this process, clear the progress line if `painting`,
+/// and then kill it as they would have (so shells see the signal, not an exit code). SIGXFSZ, the limit on
+/// the size of files, is ignored: writing fails with EFBIG instead.
 void clean_up_on_signals(bool painting);
 
 }  // namespace sptile::tools

@@ -2,19 +2,22 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <fmt/format.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
-#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
+#include <utility>
 
+#include "formats/io/file_writes.hpp"
 #include "formats/io/system_error.hpp"
 
 namespace sptile::formats {
@@ -22,6 +25,10 @@ namespace {
 
 constexpr std::string_view kMark = ".sptile-";
 constexpr std::string_view kSuffix = ".tmp";
+constexpr std::size_t kRandomDigits = 16;
+/// Of the target's name: the rest must fit beside it where names have at most 143 bytes (encrypted folders).
+constexpr std::size_t kNameBytes = 100;
+constexpr int kTries = 100;
 
 struct SplitPath {
   std::string folder;  // with its final slash; "" is the working folder
@@ -33,37 +40,78 @@ SplitPath split(const std::string& path) {
   return {path.substr(0, cut), path.substr(cut)};
 }
 
-std::string folder_to_open(const SplitPath& path) { return path.folder.empty() ? "." : path.folder; }
-
-// The process id in ".NAME.sptile-PID-SERIAL.tmp"; 0 for every other name.
-pid_t owner_of(std::string_view file, const std::string& name) {
-  const std::string prefix = "." + name + std::string(kMark);
-  if (!file.starts_with(prefix) || !file.ends_with(kSuffix)) return 0;
-  file.remove_prefix(prefix.size());
-  pid_t pid = 0;
-  const auto [end, error] = std::from_chars(file.data(), file.data() + file.size(), pid);
-  return error == std::errc() && *end == '-' && pid > 0 ? pid : 0;
+// Temporaries of targets whose names differ only behind 100 bytes share their prefix. That harms nobody: the
+// lock says whether one is in use.
+std::string prefix_of(std::string_view name) {
+  std::size_t bytes = std::min(name.size(), kNameBytes);
+  const auto inside_a_letter = [&](std::size_t at) { return (name[at] & 0xC0) == 0x80; };  // UTF-8
+  while (bytes > 0 && bytes < name.size() && inside_a_letter(bytes)) --bytes;
+  return fmt::format(".{}{}", name.substr(0, bytes), kMark);
 }
 
-void remove_stale_temporaries(const SplitPath& target) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(folder_to_open(target).c_str()), ::closedir);
-  if (!folder) return;  // a missing folder is reported when the temporary cannot be created
-  while (const dirent* entry = ::readdir(folder.get())) {
-    const pid_t owner = owner_of(entry->d_name, target.name);
-    if (owner != 0 && ::kill(owner, 0) != 0 && errno == ESRCH)
-      ::unlinkat(::dirfd(folder.get()), entry->d_name, 0);
-  }
+bool is_temporary_of(std::string_view prefix, std::string_view file) {
+  if (file.size() != prefix.size() + kRandomDigits + kSuffix.size()) return false;
+  const auto digits = file.substr(prefix.size(), kRandomDigits);
+  return file.starts_with(prefix) && file.ends_with(kSuffix) &&
+         digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// The number decides nothing but a name: one that exists is not taken, so 0 would do where there is none.
+std::string random_temporary(const std::string& target) {
+  std::uint64_t number = 0;
+  static_cast<void>(::getrandom(&number, sizeof number, 0));
+  return fmt::format("{}{:016x}{}", prefix_of(target), number, kSuffix);
+}
+
+// A lock of the open file, not of the process: it ends with the last descriptor, in every container, and does
+// not stand in the way of HDF5 programs, which use the other kind (flock).
+bool lock(int fd, short kind) {
+  struct flock whole {};
+  whole.l_type = kind;
+  whole.l_whence = SEEK_SET;
+  return ::fcntl(fd, F_OFD_SETLK, &whole) == 0;
+}
+
+// True while `name` in the folder is the file that is open as `fd`, and not one that somebody put there.
+bool is_still(int folder, const char* name, int fd) {
+  struct stat named {
+  }, opened{};
+  return ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(fd, &opened) == 0 &&
+         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+void remove_if_stale(int folder, const char* name) {
+  const int fd = ::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return;
+  if (lock(fd, F_RDLCK) && is_still(folder, name, fd)) ::unlinkat(folder, name, 0);
+  ::close(fd);
+}
+
+void remove_stale_temporaries(int folder, const std::string& target) {
+  const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // closedir closes it
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(again < 0 ? nullptr : ::fdopendir(again), ::closedir);
+  if (!entries) return;
+  const std::string prefix = prefix_of(target);
+  while (const dirent* entry = ::readdir(entries.get()))
+    if (is_temporary_of(prefix, entry->d_name)) remove_if_stale(folder, entry->d_name);
 }
 
 tl::unexpected<Error> exists(const std::string& path) {
   return fail(Errc::usage, "file exists; --force replaces it", path);
 }
 
+tl::unexpected<Error> cannot_create(int errnum, const std::string& path) {
+  return system_failure(errnum, "cannot create a file beside it", path);
+}
+
 // Where the data will really go: links are followed, so that a link to a file stays a link.
 Result<std::string> resolve_target(const std::string& path, bool force) {
   if (path.empty() || path.back() == '/') return fail(Errc::usage, "name a file, not a folder", path);
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return path;
+  if (::lstat(path.c_str(), &status) != 0) {
+    if (errno != ENOENT) return cannot_create(errno, path);
+    return path;
+  }
   if (!force) return exists(path);
   if (::stat(path.c_str(), &status) != 0) return system_failure(errno, "cannot follow the link", path);
   if (S_ISDIR(status.st_mode)) return fail(Errc::usage, "is a folder; name a file", path);
@@ -74,46 +122,50 @@ Result<std::string> resolve_target(const std::string& path, bool force) {
   return std::string(real.get());
 }
 
-int rename_without_replacing(const char* from, const char* to) {
-  if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+int rename_without_replacing(int folder, const char* from, const char* to) {
+  if (::renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;  // else: the file system cannot do it
-  if (::link(from, to) != 0) return -1;
-  ::unlink(from);
+  if (::linkat(folder, from, folder, to, 0) != 0) return -1;
+  ::unlinkat(folder, from, 0);
   return 0;
-}
-
-Status sync_folder(const std::string& target) {
-  const std::string folder = folder_to_open(split(target));
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return system_failure(errno, "cannot open the folder to make the new name durable", folder);
-  const int failed = ::fsync(fd) == 0 || errno == EINVAL ? 0 : errno;  // EINVAL: nothing to sync there
-  ::close(fd);
-  if (failed != 0) return system_failure(failed, "cannot make the new name durable", folder);
-  return {};
 }
 
 }  // namespace
 
 Result<AtomicFile> AtomicFile::create(const std::string& path, bool force) {
-  static std::atomic<int> serial{0};
-  Result<std::string> target = resolve_target(path, force);
+  const Result<std::string> target = resolve_target(path, force);
   if (!target) return tl::unexpected(target.error());
-  const SplitPath parts = split(*target);
-  remove_stale_temporaries(parts);
-
+  SplitPath parts = split(*target);
   AtomicFile file;
   file.force_ = force;
-  file.target_ = *std::move(target);
-  file.temporary_ = parts.folder + "." + parts.name + std::string(kMark) + std::to_string(::getpid()) + "-" +
-                    std::to_string(serial++) + std::string(kSuffix);
-  file.slot_ = enlist_unfinished(file.temporary_);  // before it exists: a signal may come in between
-  file.fd_ = ::open(file.temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file.fd_ < 0) {
-    auto failure = system_failure(errno, "cannot create a file beside it", path);
-    file.temporary_.clear();
-    return failure;
+  file.path_ = path;
+  file.folder_ =
+      ::open(parts.folder.empty() ? "." : parts.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file.folder_ < 0) return cannot_create(errno, path);
+  file.target_ = std::move(parts.name);
+  remove_stale_temporaries(file.folder_, file.target_);
+  for (int tried = 0; tried < kTries; ++tried) {
+    if (file.open_temporary()) return file;
+    if (errno != EEXIST) return cannot_create(errno, path);
   }
-  return file;
+  return cannot_create(EEXIST, path);
+}
+
+// Creates and locks a temporary; EEXIST asks for another try. Before the lock is there another writer may
+// take the file for a stale one: it then holds the lock, or has removed the file. Without locks nobody
+// removes it.
+bool AtomicFile::open_temporary() {
+  temporary_ = random_temporary(target_);
+  slot_ = enlist_unfinished(folder_, temporary_);  // before it exists: a signal may come in between
+  fd_ = ::openat(folder_, temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const bool lost = fd_ >= 0 && ((!lock(fd_, F_WRLCK) && (errno == EAGAIN || errno == EACCES)) ||
+                                 !is_still(folder_, temporary_.c_str(), fd_));
+  if (fd_ >= 0 && !lost) return true;
+  const int errnum = lost ? EEXIST : errno;
+  if (fd_ < 0) temporary_.clear();  // not ours to remove
+  drop_temporary();
+  errno = errnum;
+  return false;
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
@@ -121,9 +173,11 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); 
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   if (this == &other) return *this;
   discard();
+  folder_ = std::exchange(other.folder_, -1);
   fd_ = std::exchange(other.fd_, -1);
   slot_ = std::exchange(other.slot_, kNoSlot);
   force_ = other.force_;
+  path_ = std::exchange(other.path_, {});
   target_ = std::exchange(other.target_, {});
   temporary_ = std::exchange(other.temporary_, {});
   return *this;
@@ -131,11 +185,22 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
 
 AtomicFile::~AtomicFile() { discard(); }
 
-void AtomicFile::discard() noexcept {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+void AtomicFile::drop_temporary() noexcept {
+  if (!temporary_.empty()) ::unlinkat(folder_, temporary_.c_str(), 0);
   temporary_.clear();
   delist_unfinished(std::exchange(slot_, kNoSlot));
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));  // last: the lock ends
+}
+
+void AtomicFile::discard() noexcept {
+  drop_temporary();
+  if (folder_ >= 0) ::close(std::exchange(folder_, -1));
+}
+
+Status AtomicFile::write(std::string_view bytes) {
+  const int failed = write_all(fd_, bytes.data(), bytes.size());
+  if (failed != 0) return system_failure(failed, "cannot write", path_);
+  return {};
 }
 
 Status AtomicFile::commit(mode_t mode) {
@@ -148,16 +213,22 @@ Status AtomicFile::commit(mode_t mode) {
 Status AtomicFile::publish(mode_t mode) {
   // The file was created with 0666 less the umask; what the umask took away stays away.
   struct stat status {};
-  if (::fstat(fd_, &status) != 0) return system_failure(errno, "cannot examine the new file", target_);
-  if (::fsync(fd_) != 0) return system_failure(errno, "cannot write to disk", target_);
+  if (::fstat(fd_, &status) != 0) return system_failure(errno, "cannot examine the new file", path_);
+  if (::fsync(fd_) != 0) return system_failure(errno, "cannot write to disk", path_);
   if (::fchmod(fd_, mode & (status.st_mode | 0700)) != 0)
-    return system_failure(errno, "cannot set the permissions", target_);
+    return system_failure(errno, "cannot set the permissions", path_);
   const char* from = temporary_.c_str();
   const char* to = target_.c_str();
-  if ((force_ ? ::rename(from, to) : rename_without_replacing(from, to)) != 0)
-    return errno == EEXIST ? Status(exists(target_)) : system_failure(errno, "cannot rename", target_);
-  temporary_.clear();  // it has become the target
-  return sync_folder(target_);
+  if (!is_still(folder_, from, fd_)) {
+    temporary_.clear();  // whatever has that name is not ours
+    return fail(Errc::io, "somebody removed or replaced the temporary file; nothing was written", path_);
+  }
+  if ((force_ ? ::renameat(folder_, from, folder_, to) : rename_without_replacing(folder_, from, to)) != 0)
+    return errno == EEXIST ? Status(exists(path_)) : system_failure(errno, "cannot rename", path_);
+  temporary_.clear();                            // it has become the target
+  if (::fsync(folder_) != 0 && errno != EINVAL)  // EINVAL: nothing to sync there
+    return system_failure(errno, "cannot make the new name durable", path_);
+  return {};
 }
 
 }  // namespace sptile::formats

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 #include <string>
+#include <string_view>
 
 #include "formats/error.hpp"
 #include "formats/io/unfinished_files.hpp"
@@ -11,13 +12,16 @@ namespace sptile::formats {
 
 /// A temporary file in the folder of its target. `commit` makes it durable and renames it; anything else (an
 /// error, a destructor, SIGINT through discard_unfinished_files) removes it. Killed hard, it leaves the old
-/// target alone and a temporary that the next writer of the same target removes.
+/// target alone and a temporary that the next writer of the same target removes. It is opened once, when it
+/// is created, and everything goes through that descriptor: nobody can put another file in its place.
 class AtomicFile {
  public:
-  /// Creates ".NAME.sptile-PID-SERIAL.tmp" with O_EXCL beside `path`. Refuses an existing target unless
-  /// `force` (Errc::usage: "... exists; --force replaces it"), a target that is no regular file (Errc::usage)
-  /// and a folder that is missing or not writable (Errc::io). A link is followed: its target is replaced.
-  /// Removes stale temporaries of the same target whose process is gone.
+  /// Creates ".NAME.sptile-RANDOM.tmp" with O_EXCL beside `path`; of NAME the first 100 bytes. Refuses an
+  /// existing target unless `force` (Errc::usage: "... exists; --force replaces it"), a target that is no
+  /// regular file (Errc::usage) and a folder that is missing or not writable (Errc::io). A link is followed:
+  /// its target is replaced. Removes temporaries of the same target whose writer is gone, in whatever
+  /// process, container or host of this file system: a writer holds a lock on its temporary while it lives.
+  /// Where the file system has no locks, temporaries of others are left alone.
   static Result<AtomicFile> create(const std::string& path, bool force);
 
   AtomicFile(AtomicFile&&) noexcept;
@@ -25,21 +29,27 @@ class AtomicFile {
   ~AtomicFile();
 
   [[nodiscard]] int fd() const { return fd_; }  ///< open for reading and writing
-  [[nodiscard]] const std::string& temporary_path() const { return temporary_; }
+
+  /// Writes all of it where the file stands; Errc::io otherwise.
+  Status write(std::string_view bytes);
 
   /// fsync, chmod to `mode` less the umask, rename over the target (without replacing when not `force`),
-  /// fsync of the folder. Once only; the file is closed afterwards and, on failure, removed.
+  /// fsync of the folder. Once only; the file is closed afterwards and, on failure, removed. Errc::io when
+  /// the temporary is no longer the file that was created.
   Status commit(mode_t mode = 0644);
 
  private:
   AtomicFile() = default;
+  bool open_temporary();
+  void drop_temporary() noexcept;
   Status publish(mode_t mode);
   void discard() noexcept;
 
-  int fd_ = -1;
+  int folder_ = -1, fd_ = -1;
   UnfinishedSlot slot_ = kNoSlot;
   bool force_ = false;
-  std::string target_, temporary_;
+  std::string path_;                ///< as the caller named it, for messages
+  std::string target_, temporary_;  ///< names in the folder; no temporary once it has become the target
 };
 
 /// Removes the temporaries of all unfinished AtomicFiles of this process. Async-signal-safe: for signal

@@ -13,10 +13,12 @@
 #include <future>
 #include <limits>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "formats/io/atomic_file.hpp"
+#include "formats/io/file_writes.hpp"
 #include "formats/io/hdf5_file.hpp"
 #include "formats/io/system_error.hpp"
 #include "formats/layout/bundle_layout.hpp"
@@ -37,11 +39,12 @@ Status check_user_block(std::uint64_t bytes) {
                                        kBundleAlignment, kBundleUserBlockMax));
 }
 
-/// The descriptor of a CSR matrix in the binsparse specification 0.1.
+/// The descriptor of a CSR matrix in the binsparse specification 0.1. Readers compare versions by the rules
+/// of semantic versioning, which want three numbers.
 std::string binsparse_descriptor(const CsrView& a) {
   const std::string_view type = a.values.dtype == DType::f64 ? "float64" : "float32";
   return fmt::format(
-      R"({{"binsparse":{{"version":"0.1","format":"CSR","shape":[{},{}],"number_of_stored_values":{},)"
+      R"({{"binsparse":{{"version":"0.1.0","format":"CSR","shape":[{},{}],"number_of_stored_values":{},)"
       R"("data_types":{{"pointers_to_1":"int64","indices_1":"int32","values":"{}"}}}}}})",
       a.rows, a.cols, a.nnz(), a.is_pattern() ? fmt::format("iso[{}]", type) : std::string(type));
 }
@@ -51,15 +54,11 @@ ArrayView slice(const ArrayView& array, std::int64_t first, std::int64_t size) {
   return {array.dtype, static_cast<const std::byte*>(array.data) + skip, std::min(size, array.size - first)};
 }
 
-Status write_at(int fd, std::uint64_t offset, const void* data, std::size_t bytes) {
-  const auto* from = static_cast<const std::byte*>(data);
-  while (bytes > 0) {
-    const ssize_t put = ::pwrite(fd, from, bytes, static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return system_failure(put < 0 ? errno : ENOSPC, "cannot write the header", {});
-    const auto step = static_cast<std::size_t>(put);
-    from += step, offset += step, bytes -= step;
-  }
+Status write_header(int fd, const BundleHeader& header, const std::vector<BundleEntry>& entries) {
+  int failed = write_all_at(fd, 0, &header, sizeof header);
+  if (failed == 0)
+    failed = write_all_at(fd, sizeof header, entries.data(), entries.size() * sizeof(BundleEntry));
+  if (failed != 0) return system_failure(failed, "cannot write the header", {});
   return {};
 }
 
@@ -78,6 +77,7 @@ struct BundleWriter::State {
   Status add_array(const std::string& array_path, const ArrayView& array);
   Status write_array(const ArrayView& array, BundleEntry& entry);
   void start_writeback(const BundleEntry& entry);
+  Status describe_csr(const std::string& descriptor);
   Status check_format(const FormatView& view, const ArrayView& value_source) const;
   Status finish_container();
   Result<BundleHeader> make_header() const;
@@ -98,7 +98,10 @@ void BundleWriter::State::start_writeback(const BundleEntry& entry) {
     ::sync_file_range(fd, static_cast<off_t>(place.offset), static_cast<off_t>(place.bytes),
                       SYNC_FILE_RANGE_WRITE);
   };
-  writeback.push_back(std::async(std::launch::async, start));
+  try {
+    writeback.push_back(std::async(std::launch::async, start));
+  } catch (const std::system_error&) {  // no more threads: commit waits longer
+  }
 }
 
 /// Creates, hashes and writes one array, piece by piece.
@@ -139,6 +142,16 @@ Status BundleWriter::State::write_array(const ArrayView& array, BundleEntry& ent
   return {};
 }
 
+/// Programs that know binsparse look for the matrix in the root, unless they are told to look into /csr.
+Status BundleWriter::State::describe_csr(const std::string& descriptor) {
+  const std::string group(kCsrLayout.group);
+  Status s = container.add_attribute("/", "binsparse", descriptor);
+  if (s) s = container.add_attribute(group, "binsparse", descriptor);
+  for (const std::string array : {kCsrPointersPath, kCsrIndicesPath, kCsrValuesPath})
+    if (s) s = container.add_link(array, array.substr(group.size()));
+  return s;
+}
+
 BundleWriter::BundleWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 BundleWriter::BundleWriter(BundleWriter&&) noexcept = default;
 BundleWriter& BundleWriter::operator=(BundleWriter&&) noexcept = default;
@@ -149,7 +162,7 @@ Result<BundleWriter> BundleWriter::create(const std::string& path, const BundleW
     return fail(s.error().code, s.error().message, path);
   Result<AtomicFile> file = AtomicFile::create(path, options.force);
   if (!file) return tl::unexpected(file.error());
-  Result<Hdf5File> container = Hdf5File::create(file->temporary_path(), options.user_block);
+  Result<Hdf5File> container = Hdf5File::create(file->fd(), options.user_block);
   if (!container) return fail(container.error().code, container.error().message, path);
   auto state = std::unique_ptr<State>(new State{path, options, std::move(*file), std::move(*container)});
   Status s = state->container.add_attribute("/", "sptile_version", std::string(SPTILE_VERSION));
@@ -181,10 +194,10 @@ Status BundleWriter::add_csr(const CsrView& a) {
   std::int64_t bytes = 0;
   for (const auto& [path, array] : arrays) bytes += array.bytes();
   begin(state_->options.progress, "write", bytes);
-  Status s = state_->container.add_group("/csr");
-  if (s) s = state_->container.add_attribute("/csr", "binsparse", binsparse_descriptor(a));
+  Status s = state_->container.add_group(std::string(kCsrLayout.group));
   for (const auto& [path, array] : arrays)
     if (s) s = state_->add_array(path, array);
+  if (s) s = state_->describe_csr(binsparse_descriptor(a));
   if (s) s = state_->container.add_group("/formats");
   return state_->named(s);
 }
@@ -265,10 +278,7 @@ Result<std::uint64_t> BundleWriter::commit() {
   if (Status s = state_->named(state_->finish_container()); !s) return tl::unexpected(s.error());
   const Result<BundleHeader> header = state_->make_header();
   if (!header) return tl::unexpected(header.error());
-  const int fd = state_->file.fd();
-  Status s = write_at(fd, 0, &*header, sizeof *header);
-  if (s)
-    s = write_at(fd, sizeof *header, state_->entries.data(), state_->entries.size() * sizeof(BundleEntry));
+  Status s = write_header(state_->file.fd(), *header, state_->entries);
   state_->writeback.clear();  // waits
   if (s) s = state_->file.commit(kReadOnly);
   if (s = state_->named(s); !s) return tl::unexpected(s.error());

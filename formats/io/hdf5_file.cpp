@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "formats/io/file_writes.hpp"
+#include "formats/io/system_error.hpp"
 #include "formats/layout/bundle_layout.hpp"
 
 namespace sptile::formats {
@@ -19,6 +21,8 @@ using PropertiesHandle = Hdf5Handle<H5Pclose>;
 
 /// HDF5 keeps links and attributes beside each other up to this number, instead of in heaps and B-trees.
 constexpr unsigned kMostCompact = 1024;
+/// HDF5 wants a name, looks whether it is a link, and leaves it there.
+constexpr const char* kNoName = "/";
 
 /// Keeps HDF5 from printing its error stack while one of our functions runs.
 class QuietErrors {
@@ -116,8 +120,6 @@ PropertiesHandle access_properties() {
   PropertiesHandle properties(H5Pcreate(H5P_FILE_ACCESS));
   H5Pset_libver_bounds(properties.id(), H5F_LIBVER_V18, H5F_LIBVER_V110);
   H5Pset_alignment(properties.id(), 1, kBundleAlignment);
-  H5Pset_file_locking(properties.id(), false,
-                      true);  // nobody else knows the temporary; some file systems cannot
   return properties;
 }
 
@@ -144,7 +146,7 @@ AttributeValue stored_attribute(const ParameterValue& value) {
 
 }  // namespace
 
-Result<Hdf5File> Hdf5File::create(const std::string& path, std::uint64_t user_block) {
+Result<Hdf5File> Hdf5File::create(int fd, std::uint64_t user_block) {
   // Files are closed here, one by one. A library that tidies up at exit would meet those whose closing
   // failed.
   H5dont_atexit();
@@ -153,7 +155,10 @@ Result<Hdf5File> Hdf5File::create(const std::string& path, std::uint64_t user_bl
   if (!creation) return failure("cannot make a user block of " + std::to_string(user_block) + " bytes");
   const PropertiesHandle access = access_properties();
   Hdf5File file;
-  file.file_ = Hdf5Handle<H5Fclose>(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()));
+  file.fd_ = fd;
+  file.driver_ = Hdf5Handle<H5FDunregister>(register_open_file_driver());
+  if (use_open_file(access.id(), file.driver_.id(), fd))
+    file.file_ = Hdf5Handle<H5Fclose>(H5Fcreate(kNoName, H5F_ACC_TRUNC, creation.id(), access.id()));
   if (!file.file_) return failure("cannot start the HDF5 file");
   return file;
 }
@@ -189,23 +194,31 @@ Status Hdf5File::add_array(const std::string& path, DType dtype, std::int64_t si
   const SpaceHandle space(H5Screate_simple(1, &extent, nullptr));
   const TypeHandle type = stored_type(dtype);
   const PropertiesHandle properties = array_properties();
-  array_ = Hdf5Handle<H5Dclose>(
+  Hdf5Handle<H5Dclose> array(
       H5Dcreate2(file_.id(), path.c_str(), type.id(), space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT));
-  if (!array_) return failure("cannot add the array " + path);
+  if (!array) return failure("cannot add the array " + path);
+  array_ = std::move(array);
   if (dtype == DType::bf16) return add_attribute(path, "dtype", std::string(name_of(dtype)));
   return {};
 }
 
+Status Hdf5File::add_link(const std::string& path, const std::string& name) {
+  const QuietErrors quiet;
+  if (H5Lcreate_hard(file_.id(), path.c_str(), file_.id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0)
+    return failure("cannot link " + name + " to " + path);
+  return {};
+}
+
+// Past HDF5, which would copy small pieces and, short of memory, crash: the place is fixed and the bytes are
+// ours.
 Status Hdf5File::write(std::int64_t first, const ArrayView& piece) {
   if (piece.size == 0) return {};
   const QuietErrors quiet;
-  const auto start = static_cast<hsize_t>(first), count = static_cast<hsize_t>(piece.size);
-  const SpaceHandle memory(H5Screate_simple(1, &count, nullptr));
-  const SpaceHandle file(H5Dget_space(array_.id()));
-  const TypeHandle type = stored_type(piece.dtype);
-  if (H5Sselect_hyperslab(file.id(), H5S_SELECT_SET, &start, nullptr, &count, nullptr) < 0 ||
-      H5Dwrite(array_.id(), type.id(), memory.id(), file.id(), H5P_DEFAULT, piece.data) < 0)
-    return failure("cannot write");
+  const haddr_t start = H5Dget_offset(array_.id());
+  if (start == HADDR_UNDEF) return failure("cannot find the place of the array");
+  const std::uint64_t skip = static_cast<std::uint64_t>(first) * size_of(piece.dtype);
+  const int failed = write_all_at(fd_, start + skip, piece.data, static_cast<std::size_t>(piece.bytes()));
+  if (failed != 0) return system_failure(failed, "cannot write", {});
   return {};
 }
 

@@ -1,14 +1,13 @@
 // The few things that a bundle needs of HDF5, with its handles owned and its errors turned into ours.
 #pragma once
 
-#include <hdf5.h>
-
 #include <cstdint>
 #include <string>
 #include <utility>
 
 #include "formats/array_view.hpp"
 #include "formats/error.hpp"
+#include "formats/io/hdf5_driver.hpp"
 #include "formats/parameters.hpp"
 
 namespace sptile::formats {
@@ -46,8 +45,9 @@ struct Hdf5Place {
 /// error is Errc::io with the reason that the system gave.
 class Hdf5File {
  public:
-  /// Builds a container in the existing file `path`, behind `user_block` bytes that HDF5 leaves alone.
-  static Result<Hdf5File> create(const std::string& path, std::uint64_t user_block);
+  /// Builds a container in the empty file open as `fd`, behind `user_block` bytes that HDF5 leaves alone. The
+  /// descriptor stays the caller's and must outlive this.
+  static Result<Hdf5File> create(int fd, std::uint64_t user_block);
   Hdf5File(Hdf5File&&) = default;
   Hdf5File& operator=(Hdf5File&&) = default;
   ~Hdf5File();
@@ -57,6 +57,8 @@ class Hdf5File {
   Status add_attribute(const std::string& path, const std::string& name, const ParameterValue& value);
   /// Creates an array of `size` elements; bf16 becomes u16 with the attribute dtype = "bf16".
   Status add_array(const std::string& path, DType dtype, std::int64_t size);
+  /// Gives the array or group `path` another name.
+  Status add_link(const std::string& path, const std::string& name);
   /// Writes elements [first, first + piece.size) of the array that was added last.
   Status write(std::int64_t first, const ArrayView& piece);
   /// Tells where an array lies.
@@ -67,6 +69,8 @@ class Hdf5File {
  private:
   Hdf5File() = default;
 
+  int fd_ = -1;
+  Hdf5Handle<H5FDunregister> driver_;
   Hdf5Handle<H5Fclose> file_;
   Hdf5Handle<H5Dclose> array_;  ///< the one added last
 };

@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <utility>
 
+#include "formats/io/file_writes.hpp"
 #include "formats/io/system_error.hpp"
 
 namespace sptile::formats {
@@ -36,12 +36,8 @@ Status OutputBytes::write_encoded(std::string_view bytes, bool last) {
 }
 
 Status OutputBytes::write_plain(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(fd_, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_failure(errno, "cannot write", name_);
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
+  const int failed = write_all(fd_, bytes.data(), bytes.size());
+  if (failed != 0) return system_failure(failed, "cannot write", name_);
   return {};
 }
 

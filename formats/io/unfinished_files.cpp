@@ -15,22 +15,24 @@ namespace {
 enum class Use : int { free, reserved, listed };
 
 // A signal may arrive at any instruction, so the table is static memory and each entry is published by one
-// atomic store after its path is complete.
+// atomic store after the rest of it is complete.
 struct Entry {
   std::atomic<Use> use{Use::free};
-  char path[PATH_MAX];
+  int folder;
+  char name[NAME_MAX + 1];
 };
 std::array<Entry, 32> table;
 static_assert(std::atomic<Use>::is_always_lock_free);
 
 }  // namespace
 
-UnfinishedSlot enlist_unfinished(const std::string& path) noexcept {
-  if (path.size() >= PATH_MAX) return kNoSlot;
+UnfinishedSlot enlist_unfinished(int folder, const std::string& name) noexcept {
+  if (name.size() > NAME_MAX) return kNoSlot;
   for (std::size_t i = 0; i < table.size(); ++i) {
     Use expected = Use::free;
     if (!table[i].use.compare_exchange_strong(expected, Use::reserved)) continue;
-    std::memcpy(table[i].path, path.c_str(), path.size() + 1);
+    table[i].folder = folder;
+    std::memcpy(table[i].name, name.c_str(), name.size() + 1);
     table[i].use.store(Use::listed);
     return static_cast<UnfinishedSlot>(i);
   }
@@ -43,7 +45,7 @@ void delist_unfinished(UnfinishedSlot slot) noexcept {
 
 void discard_unfinished_files() noexcept {
   for (Entry& entry : table)
-    if (entry.use.load() == Use::listed) ::unlink(entry.path);
+    if (entry.use.load() == Use::listed) ::unlinkat(entry.folder, entry.name, 0);
 }
 
 }  // namespace sptile::formats

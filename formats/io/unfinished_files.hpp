@@ -9,8 +9,9 @@ namespace sptile::formats {
 using UnfinishedSlot = int;
 inline constexpr UnfinishedSlot kNoSlot = -1;
 
-/// Lists a path for discard_unfinished_files; kNoSlot when the table is full or the path is too long for it.
-UnfinishedSlot enlist_unfinished(const std::string& path) noexcept;
+/// Lists a file of an open folder for discard_unfinished_files; kNoSlot when the table is full. Take it off
+/// the list before the folder is closed.
+UnfinishedSlot enlist_unfinished(int folder, const std::string& name) noexcept;
 
 /// Takes it off the list; does nothing for kNoSlot.
 void delist_unfinished(UnfinishedSlot slot) noexcept;

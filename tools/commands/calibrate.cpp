@@ -135,11 +135,7 @@ Result<Measurements> measure_all(Session& session, const CalibrateOptions& optio
 }
 
 Status write_text(formats::AtomicFile& file, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = ::write(file.fd(), text.data() + done, text.size() - done);
-    if (wrote < 0) return fail(Errc::io, "writing failed", file.temporary_path());
-    done += static_cast<std::size_t>(wrote);
-  }
+  if (Status s = file.write(text); !s) return s;
   return file.commit();
 }
 

@@ -1,16 +1,25 @@
 #include "formats/io/atomic_file.hpp"
 
 #include <doctest/doctest.h>
-#include <sys/resource.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <climits>
 #include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <optional>
 
 #include "tests/temporary_folder.hpp"
 
@@ -19,6 +28,8 @@ using namespace sptile::formats;
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr int kNotPermitted = 99;  // exit code of a child that may not do what its test needs
 
 std::string content(const fs::path& path) {
   std::ifstream in(path);
@@ -46,6 +57,32 @@ int in_child(const std::function<void()>& work) {
   return status;
 }
 
+// Does so as process 1 of a namespace of its own; gives back the exit code, nothing where that is not
+// permitted.
+std::optional<int> in_container(const std::function<void()>& work) {
+  const int status = in_child([&] {
+    if (::unshare(CLONE_NEWPID) != 0) ::_exit(kNotPermitted);  // for children
+    ::_exit(WEXITSTATUS(in_child(work)));
+  });
+  if (WEXITSTATUS(status) == kNotPermitted) return std::nullopt;
+  return WEXITSTATUS(status);
+}
+
+// From now on this process gets no locks, as on some network file systems.
+bool refuse_locks() {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[1])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_OFD_SETLK, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOLCK),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{std::size(program), program};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
 }  // namespace
 
 TEST_CASE("a committed file appears whole, with its mode, and nothing else is left") {
@@ -55,7 +92,7 @@ TEST_CASE("a committed file appears whole, with its mode, and nothing else is le
   REQUIRE(file);
   put(*file, "hello");
   CHECK(!fs::exists(path));
-  CHECK(fs::exists(file->temporary_path()));
+  CHECK(files_in(folder.path()) == 1);
   REQUIRE(file->commit(0444));
   CHECK(content(path) == "hello");
   CHECK((fs::status(path).permissions() & fs::perms::mask) == static_cast<fs::perms>(0444));
@@ -140,16 +177,110 @@ TEST_CASE("temporaries of dead writers are removed by the next writer, those of 
   });
   CHECK(WIFSIGNALED(status));
   CHECK(files_in(folder.path()) == 1);
-  std::ofstream(folder / ".out.bin.sptile-0-0.tmp") << "a name that no process has";
-  std::ofstream(folder / ".other.sptile-1-0.tmp") << "another target";
+  std::ofstream(folder / ".out.bin.sptile-0.tmp") << "a name that we never give";
+  std::ofstream(folder / ".other.sptile-0123456789abcdef.tmp") << "another target";
 
   auto alive = AtomicFile::create(path, false);
   REQUIRE(alive);
   CHECK(files_in(folder.path()) == 3);
   auto second = AtomicFile::create(path, false);
   REQUIRE(second);
-  CHECK(fs::exists(alive->temporary_path()));
-  CHECK(alive->temporary_path() != second->temporary_path());
+  CHECK(files_in(folder.path()) == 4);
+}
+
+TEST_CASE("in a container, where every writer is process 1, the next writer works after a kill") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "out.bin";
+  const auto killed = in_container([&] {
+    auto file = AtomicFile::create(path, false);
+    ::_exit(file ? 0 : 1);  // without destructors, as a kill would; process 1 cannot kill itself
+  });
+  if (!killed) {
+    MESSAGE("skipped: no containers here");
+    return;
+  }
+  CHECK(*killed == 0);
+  CHECK(files_in(folder.path()) == 1);
+  const auto next = in_container([&] {
+    auto file = AtomicFile::create(path, false);
+    if (!file || files_in(folder.path()) != 1 || !file->commit()) ::_exit(1);
+  });
+  CHECK(*next == 0);
+  CHECK(content(path).empty());
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("a container that shares the folder leaves the temporaries of living writers outside alone") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "out.bin";
+  auto ours = AtomicFile::create(path, true);
+  REQUIRE(ours);
+  put(*ours, "ours");
+  const auto theirs = in_container([&] {
+    auto file = AtomicFile::create(path, true);
+    if (!file) ::_exit(1);
+    put(*file, "theirs");
+    if (!file->commit()) ::_exit(2);
+  });
+  if (!theirs) {
+    MESSAGE("skipped: no containers here");
+    return;
+  }
+  CHECK(*theirs == 0);
+  CHECK(content(path) == "theirs");
+  REQUIRE(ours->commit());
+  CHECK(content(path) == "ours");
+}
+
+TEST_CASE("without locks temporaries of others are left alone, and writing works") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "out.bin";
+  std::ofstream(folder / ".out.bin.sptile-0123456789abcdef.tmp") << "perhaps somebody's";
+  const int status = in_child([&] {
+    if (!refuse_locks()) ::_exit(kNotPermitted);
+    auto file = AtomicFile::create(path, false);
+    if (!file || files_in(folder.path()) != 2 || !file->commit()) ::_exit(1);
+  });
+  if (WEXITSTATUS(status) == kNotPermitted) {
+    MESSAGE("skipped: system calls cannot be refused here");
+    return;
+  }
+  CHECK(status == 0);
+  CHECK(fs::exists(path));
+  CHECK(files_in(folder.path()) == 2);
+}
+
+TEST_CASE("names as long as the system takes them can be written, longer ones are refused at once") {
+  const TemporaryFolder folder;
+  for (const std::string letter : {"n", "\u00e9", "\u20ac"}) {  // of one, two and three bytes
+    std::string name;
+    while (name.size() + letter.size() <= NAME_MAX) name += letter;
+    auto file = AtomicFile::create(folder / name, false);
+    REQUIRE_MESSAGE(file, file.error().text());
+    const auto shown = fs::directory_iterator(folder.path())->path().filename().string();
+    CHECK(shown.find(letter + ".sptile-") != std::string::npos);  // no half letter
+    REQUIRE(file->commit());
+    CHECK(fs::remove(folder / name));
+    CHECK(AtomicFile::create(folder / (name + letter), false).error().code == Errc::io);
+  }
+  CHECK(files_in(folder.path()) == 0);
+}
+
+TEST_CASE("a temporary that somebody replaced is never published") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "out.bin";
+  auto file = AtomicFile::create(path, false);
+  REQUIRE(file);
+  const fs::path temporary = fs::directory_iterator(folder.path())->path();
+  fs::remove(temporary);
+  std::ofstream(temporary) << "not ours";
+  const Status done = file->commit();
+  REQUIRE(!done);
+  CHECK(done.error().code == Errc::io);
+  CHECK(done.error().text() ==
+        path + ": somebody removed or replaced the temporary file; nothing was written");
+  CHECK(!fs::exists(path));
+  CHECK(content(temporary) == "not ours");
 }
 
 TEST_CASE("a signal handler can discard what is unfinished") {

@@ -1,5 +1,5 @@
 // What is left when writing a bundle is stopped: by SIGKILL after any system call, by a full disk, by a
-// limit.
+// limit. And what happens when somebody puts a link in the place of the temporary.
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <signal.h>
@@ -84,10 +84,10 @@ bool stands_after_change(pid_t child, long& call) {
          std::find(std::begin(kChangingCalls), std::end(kChangingCalls), call) != std::end(kChangingCalls);
 }
 
-enum class End { killed, finished, not_permitted };
+enum class End { interrupted, finished, not_permitted };
 
-/// Writes kNew to `path` in a child and kills it after its k-th changing system call.
-End write_and_kill(const std::string& path, int k) {
+/// Writes kNew to `path` in a child and does something to it after its k-th changing system call.
+End write_and_interrupt(const std::string& path, int k, const std::function<void(pid_t)>& interrupt) {
   std::cout.flush();  // or each child would print it again
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
@@ -105,9 +105,9 @@ End write_and_kill(const std::string& path, int k) {
     }
     if (stands_after_change(child, call)) --k;
   }
-  ::kill(child, SIGKILL);
+  interrupt(child);
   wait_for(child);
-  return End::killed;
+  return End::interrupted;
 }
 
 std::vector<std::byte> bytes_or_nothing(const std::string& path) {
@@ -130,7 +130,7 @@ int kill_everywhere(const std::function<void(const std::string&)>& prepare) {
     fs::remove(path);
     prepare(path);
     const auto before = bytes_or_nothing(path);
-    const End end = write_and_kill(path, k);
+    const End end = write_and_interrupt(path, k, [](pid_t child) { ::kill(child, SIGKILL); });
     if (end == End::not_permitted) return 0;
     const auto now = bytes_or_nothing(path);
     if (!replaced) replaced = now != before;  // once the new file is there, killing later cannot take it back
@@ -141,6 +141,18 @@ int kill_everywhere(const std::function<void(const std::string&)>& prepare) {
     CHECK(bytes_of(path) == after);
     if (end == End::finished) return k;
   }
+}
+
+/// Puts links to `victim` in the place of all temporaries in the folder; false when there were none.
+bool replace_temporaries(const fs::path& folder, const std::string& victim) {
+  bool replaced = false;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".tmp") continue;
+    fs::remove(entry.path());
+    fs::create_symlink(victim, entry.path());
+    replaced = true;
+  }
+  return replaced;
 }
 
 /// Runs the writer where there is not enough room; 0 when it fails as it should.
@@ -171,6 +183,30 @@ TEST_CASE("killed after any system call, the writer leaves no file or the whole 
   if (calls == 0) MESSAGE("skipped: tracing a child is not permitted here");
 }
 
+TEST_CASE("a link put in the place of the temporary is neither written through nor published") {
+  const TemporaryFolder folder, elsewhere;
+  const std::string path = folder / "a.h5", victim = elsewhere / "victim";
+  std::ofstream(victim) << "precious";
+  const auto victim_before = bytes_of(victim);
+  int attacks = 0;
+  for (int k = 1;; ++k) {
+    CAPTURE(k);
+    const End end = write_and_interrupt(path, k, [&](pid_t child) {
+      attacks += replace_temporaries(folder.path(), victim) ? 1 : 0;
+      ::ptrace(PTRACE_DETACH, child, nullptr, nullptr);
+    });
+    if (end == End::not_permitted) {
+      MESSAGE("skipped: tracing a child is not permitted here");
+      return;
+    }
+    CHECK(bytes_of(victim) == victim_before);
+    CHECK(!fs::is_symlink(path));
+    for (const auto& entry : fs::directory_iterator(folder.path())) fs::remove(entry.path());
+    if (end == End::finished) break;
+  }
+  CHECK(attacks > 20);
+}
+
 TEST_CASE("a limit on the size of files gives a clear error, keeps the old file and leaves nothing else") {
   const TemporaryFolder folder;
   const std::string path = folder / "a.h5";
@@ -178,7 +214,7 @@ TEST_CASE("a limit on the size of files gives a clear error, keeps the old file 
   const auto before = bytes_of(path);
   for (rlim_t limit = 0; limit < before.size(); limit += 6000) {
     const int status = in_child([&] {
-      ::signal(SIGXFSZ, SIG_IGN);
+      ::signal(SIGXFSZ, SIG_DFL);  // which would kill
       const rlimit low{limit, limit};
       ::setrlimit(RLIMIT_FSIZE, &low);
       return write_without_room(path, "File too large");

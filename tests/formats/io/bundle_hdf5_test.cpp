@@ -87,6 +87,7 @@ TEST_CASE("h5dump reads a bundle, and a pattern's one value") {
   CHECK(shell("h5dump " + path));
   CHECK(shell("h5dump -d /csr/values " + path + " | grep -q '(0): 1$'"));
   CHECK(shell("h5dump -a /csr/binsparse " + path + " | grep -q 'iso.float32.'"));
+  CHECK(shell("h5dump -d /values " + path + " | grep -q '(0): 1$'"));
   CHECK(shell("h5dump -a /sptile_version " + path));
 }
 

@@ -1,7 +1,7 @@
 """Reads the bundle of tests/bundle_sample.hpp (f32 in /csr, argv[2] in /formats/bittcf) with h5py.
 
 Checks that HDF5 programs see the arrays where the table in the user block says, with the right types, and that
-/csr is a binsparse matrix.
+/csr and the root are a binsparse matrix.
 """
 import json
 import struct
@@ -41,12 +41,14 @@ with h5py.File(path, "r") as file:
     assert list(file["row_order"]) == [2, 1, 0]
 
     csr = file["csr"]
+    assert file.attrs["binsparse"] == csr.attrs["binsparse"]
     described = json.loads(csr.attrs["binsparse"])["binsparse"]
     assert described == {
-        "version": "0.1", "format": "CSR", "shape": [3, 5], "number_of_stored_values": 5,
+        "version": "0.1.0", "format": "CSR", "shape": [3, 5], "number_of_stored_values": 5,
         "data_types": {"pointers_to_1": "int64", "indices_1": "int32", "values": "float32"}}
     for name, kind in described["data_types"].items():
         assert csr[name].dtype == np.dtype(kind), name
+        assert file[name] == csr[name], name  # the same array by another name
     assert list(csr["pointers_to_1"]) == [0, 2, 2, 5]
     assert list(csr["indices_1"]) == [1, 4, 0, 1, 3]
     assert list(csr["values"]) == [1, 2, 3, 4, 5]

@@ -33,10 +33,11 @@ void write(const std::filesystem::path& path, Bytes bytes) {
 
 bool same_array(const BundleEntry& a, const BundleEntry& b) {
   return std::equal(std::begin(a.path), std::end(a.path), std::begin(b.path)) && a.dtype == b.dtype &&
-         a.dims[0] * a.dims[1] == b.dims[0] * b.dims[1] && a.hash == b.hash;
+         a.rank == b.rank && std::equal(std::begin(a.dims), std::end(a.dims), std::begin(b.dims)) &&
+         a.offset == b.offset && a.bytes == b.bytes && a.hash == b.hash;
 }
 
-/// True when both tables list the same arrays with the same data, under the same flags.
+/// True when both tables list the same arrays in the same places with the same data, under the same flags.
 bool same_contents(Bytes a, Bytes b) {
   BundleHeader before, after;
   std::memcpy(&before, a.data(), sizeof before);

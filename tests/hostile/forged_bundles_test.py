@@ -81,11 +81,12 @@ def same(a, b, dtype):
     if a is None or b is None or a[0] != b[0] or len(a[1]) != len(b[1]):
         return False
     for one, other in zip(a[1], b[1]):
-        wanted = [rounded(x, dtype) for x in one[2:]]
-        if one[:2] != other[:2] or len(wanted) != len(other[2:]):
+        if one[:2] != other[:2] or len(one) != len(other):
             return False
-        if any(x != y and not (x != x and y != y) for x, y in zip(wanted, other[2:])):
-            return False
+        for x, y in zip(one[2:], other[2:]):
+            x, y = rounded(x, dtype), rounded(y, dtype)  # text has the digits that its own type needs
+            if x != y and not (x != x and y != y):
+                return False
     return True
 
 

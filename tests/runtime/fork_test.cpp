@@ -14,7 +14,7 @@
 namespace {
 
 constexpr std::int64_t kRows = 4000, kN = 16;
-constexpr unsigned kSeconds = 60;  // after which a child hangs
+constexpr unsigned kSeconds = 30;  // after which a child hangs
 
 /// A band matrix with enough work for several threads.
 struct Band {

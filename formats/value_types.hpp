@@ -1,5 +1,5 @@
-// The four value types as C++ types: dispatch from a DType or its width, exact widening, correct rounding. Offline side
-// only.
+// The four value types as C++ types: dispatch from a DType or its width, exact widening, correct rounding.
+// Offline side only.
 #pragma once
 
 #include <bit>
@@ -33,7 +33,7 @@ decltype(auto) visit_value_type(DType dtype, F&& f) {
 }
 
 /// Calls f(Word{}) with the unsigned integer as wide as the elements of `dtype`. Values, and positions in
-/// their place, are moved as such words, whatever they mean; a pattern has none to move, and any word will do.
+/// their place, are moved as such words, whatever they mean. For a pattern, which has none, any will do.
 template <class F>
 decltype(auto) visit_word(DType dtype, F&& f) {
   switch (size_of(dtype)) {

@@ -37,8 +37,7 @@ Status check_array(std::string_view path, const ArrayView& array, std::initializ
 
 /// Verifies that the one value of a pattern is 1: the formats of a pattern multiply with ones.
 Status check_iso_value(const ArrayView& array) {
-  const double value =
-      array.dtype == DType::f32 ? array.as<float>().front() : array.as<double>().front();
+  const double value = array.dtype == DType::f32 ? array.as<float>().front() : array.as<double>().front();
   if (value == 1) return {};
   return bad(std::string(formats::kCsrValuesPath) + " holds " + to_string(value) +
              ", but the header says that the matrix is a pattern, whose one value is 1");
@@ -134,7 +133,8 @@ Status Bundle::add_format(const FormatLayout& layout) {
     if (!array.present()) return bad(path + " is missing");
     view.arrays[i] = array;
   }
-  if (const ArrayView source = value_source(layout.name); source.present() && &layout != &formats::kCsrLayout) {
+  if (const ArrayView source = value_source(layout.name);
+      source.present() && &layout != &formats::kCsrLayout) {
     if (pattern_) return bad(std::string(layout.group) + " has a value_source, but a pattern has no values");
     known.push_back(std::string(layout.group) + "/" + formats::kValueSourceName);
     if (Status s = check_array(known.back(), source, {DType::i64}, nnz_); !s) return s;

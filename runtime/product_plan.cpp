@@ -100,8 +100,7 @@ Status check_value_source(const PlanMatrix& a, bool trusted) {
     return fail(Errc::usage,
                 "plan: refreshable needs value_source, one i64 position per entry; convert with "
                 "--refreshable");
-  return trusted ? Status{}
-                 : check_permutation(a.value_source.as<std::int64_t>(), "value_source", "entry");
+  return trusted ? Status{} : check_permutation(a.value_source.as<std::int64_t>(), "value_source", "entry");
 }
 
 /// Copies the values and lets the plan's format point to the copy.

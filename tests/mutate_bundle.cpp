@@ -29,8 +29,9 @@ std::uint64_t width_of(const BundleEntry& e) {
 
 /// A number that may be one too many, none at all, or far too large.
 std::uint64_t lie_about(std::uint64_t number, std::mt19937& random) {
-  const std::uint64_t lies[] = {number + 1, number - 1, 0,       1,        8,         number + 8,     number * 2,
-                                number / 2, 16,         1 << 20, ~0ull / 8, number ^ 1, 0x7fffffffull, ~0ull};
+  const std::uint64_t lies[] = {number + 1,    number - 1, 0,  1,       8,         number + 8,
+                                number * 2,    number / 2, 16, 1 << 20, ~0ull / 8, number ^ 1,
+                                0x7fffffffull, ~0ull};
   return lies[below(random, std::size(lies))];
 }
 
@@ -53,9 +54,7 @@ struct Lie {
   std::mt19937& random;
 };
 
-void change_type(const Lie& lie) {
-  retype(lie.entry, any_type(lie.random), below(lie.random, 2) == 0);
-}
+void change_type(const Lie& lie) { retype(lie.entry, any_type(lie.random), below(lie.random, 2) == 0); }
 
 /// All value arrays of the bundle, or of one format, get the same type.
 void change_value_types(const Lie& lie) {
@@ -152,11 +151,11 @@ struct Mutation {
   bool settles;  ///< bytes and places then follow, or the table is refused at once
 };
 constexpr Mutation kMutations[] = {
-    {"type", change_type, 4, true},        {"value types", change_value_types, 4, true},
-    {"length", change_length, 4, true},    {"rank", change_rank, 1, true},
-    {"flags", change_flags, 1, false},     {"place", change_place, 1, true},
-    {"drop", drop, 1, false},              {"name", rename, 1, false},
-    {"data", change_data, 20, false},      {"bytes", change_bytes, 1, false},
+    {"type", change_type, 4, true},     {"value types", change_value_types, 4, true},
+    {"length", change_length, 4, true}, {"rank", change_rank, 1, true},
+    {"flags", change_flags, 1, false},  {"place", change_place, 1, true},
+    {"drop", drop, 1, false},           {"name", rename, 1, false},
+    {"data", change_data, 20, false},   {"bytes", change_bytes, 1, false},
 };
 
 const Mutation& choose(std::mt19937& random) {

@@ -5,8 +5,8 @@
 
 namespace sptile {
 
-/// Says loudly what is missing; the caller returns. A binary in which anything was skipped ends with 77, which
-/// test runners count as skipped, unless something failed.
+/// Says loudly what is missing; the caller returns. A binary in which anything was skipped ends with 77,
+/// which test runners count as skipped, unless something failed.
 void skip(const std::string& missing);
 
 }  // namespace sptile

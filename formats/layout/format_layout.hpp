@@ -64,7 +64,7 @@ struct FormatLayout {
 Status check(const FormatView& view);
 
 /// Verifies that each array is there with its declared type, that all value arrays share one type that may
-/// hold values (f16, bf16, f32, f64), and that value arrays are absent together. Every check_lengths starts with it.
+/// hold values (DTypeInfo), and that value arrays are absent together. Every check_lengths starts with it.
 Status check_array_types(const FormatView& view);
 
 /// Bytes of the index arrays (everything but values).

@@ -1,6 +1,7 @@
-// Opens any bytes as a bundle, as they are and unfolded with hashes made right, and does with it what `info`, `verify`,
-// `export` and `run` do. Beyond not crashing: arrays lie inside the file; what passes the checks expands to a
-// valid CSR, and its products are those of that CSR; all formats of a sound bundle hold the matrix of /csr.
+// Opens any bytes as a bundle, as they are and unfolded with hashes made right, and does with it what `info`,
+// `verify`, `export` and `run` do. Beyond not crashing: arrays lie inside the file; what passes the checks
+// expands to a valid CSR, and its products are those of that CSR; all formats of a sound bundle hold the
+// matrix of /csr.
 #include <fcntl.h>
 #include <tbb/global_control.h>
 #include <unistd.h>
@@ -78,9 +79,9 @@ void multiply(const runtime::PlanMatrix& matrix, const Csr& a, bool refreshable)
   const runtime::SpmmOperands operands{b.data(), kN, c.data(), kN, 1, 0};
   require(runtime::run(**plan, operands).has_value(), "a planned product does not run");
   if (has_plain_numbers(a))
-    require(runtime::relative_error(a.view(), kN, dense, operands) <=
-                runtime::tolerated_error(a.view(), dense),
-            "a product is not that of the matrix");
+    require(
+        runtime::relative_error(a.view(), kN, dense, operands) <= runtime::tolerated_error(a.view(), dense),
+        "a product is not that of the matrix");
 }
 
 void sample(const runtime::PlanMatrix& matrix, const Csr& a) {
@@ -103,8 +104,7 @@ void sample(const runtime::PlanMatrix& matrix, const Csr& a) {
 bool same_as_source(const Bundle& bundle, const Csr& a) {
   const CsrView source = bundle.csr();
   if (!std::ranges::equal(source.row_ptr, a.row_ptr.span()) ||
-      !std::ranges::equal(source.col_idx, a.col_idx.span()) ||
-      source.values.present() != a.values.present())
+      !std::ranges::equal(source.col_idx, a.col_idx.span()) || source.values.present() != a.values.present())
     return false;
   Array rounded(a.values.dtype(), a.values.size());
   for (std::int64_t i = 0; i < rounded.size(); ++i) {

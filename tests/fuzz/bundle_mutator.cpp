@@ -18,7 +18,8 @@ BundleDraft draft_of(std::vector<std::byte>& heads, Bytes folded) {
   BundleDraft draft;
   std::memcpy(&draft.header, folded.data(), sizeof draft.header);
   const Bytes rest = folded.subspan(sizeof draft.header);
-  draft.entries.resize(std::min<std::size_t>(draft.header.entries, rest.size() / sizeof(formats::BundleEntry)));
+  draft.entries.resize(
+      std::min<std::size_t>(draft.header.entries, rest.size() / sizeof(formats::BundleEntry)));
   const std::size_t table = draft.entries.size() * sizeof(formats::BundleEntry);
   std::ranges::copy(rest.first(table), reinterpret_cast<std::byte*>(draft.entries.data()));
   heads.assign(rest.begin() + static_cast<std::ptrdiff_t>(table), rest.end());

@@ -1,5 +1,5 @@
-// Makes the seeds of the bundle fuzzer: `bundle_seeds FOLDER` writes small bundles there, folded; with all formats,
-// and with one each, which run faster.
+// Makes the seeds of the bundle fuzzer: `bundle_seeds FOLDER` writes small bundles there, folded; with all
+// formats, and with one each, which run faster.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
-// Forges bundles: `forge_bundles BUNDLE FOLDER SEED COUNT` writes COUNT changed copies with right checksums to
-// FOLDER and prints a line for each: file, "same" or "changed", the format to try, what was done.
+// Forges bundles: `forge_bundles BUNDLE FOLDER SEED COUNT` writes COUNT changed copies with right checksums
+// to FOLDER and prints a line for each: file, "same" or "changed", the format to try, what was done.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,5 @@
-// Forged bundles with right checksums through the C interface: refused, or safe to use. Sanitizers see the rest.
+// Forged bundles with right checksums through the C interface: refused, or safe to use. Sanitizers see the
+// rest.
 #include <doctest/doctest.h>
 
 #include <algorithm>

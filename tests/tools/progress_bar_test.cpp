@@ -18,7 +18,8 @@ namespace {
 /// Takes what is written to stderr as long as it lives.
 class StderrFile {
  public:
-  StderrFile() : file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600)), saved_(::dup(STDERR_FILENO)) {
+  StderrFile()
+      : file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600)), saved_(::dup(STDERR_FILENO)) {
     REQUIRE(::dup2(file_, STDERR_FILENO) >= 0);
   }
   StderrFile(const StderrFile&) = delete;

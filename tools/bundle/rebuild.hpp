@@ -7,8 +7,8 @@
 
 namespace sptile::tools {
 
-/// Rebuilds the matrix of a bundle from one of its formats, its rows back in their original order. Checks what
-/// it reads first: Errc::bad_input names the first thing that is wrong.
+/// Rebuilds the matrix of a bundle from one of its formats, its rows back in their original order. Checks
+/// what it reads first: Errc::bad_input names the first thing that is wrong.
 Result<formats::Csr> rebuild_matrix(const runtime::Bundle& bundle, const formats::FormatView& view);
 
 }  // namespace sptile::tools

@@ -8,7 +8,6 @@
 #include <cassert>
 #include <cstring>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "formats/counting_sort.hpp"
@@ -34,19 +33,6 @@ Buffer<T> copy_of(std::span<const T> source) {
 }
 
 Array values_for(const CsrView& a) { return a.is_pattern() ? Array() : Array(a.values.dtype, a.nnz()); }
-
-// Calls f with an unsigned integer type as wide as a value; moving values needs no more than that.
-template <class F>
-void visit_value_width(DType dtype, F&& f) {
-  switch (size_of(dtype)) {
-    case 2:
-      return f(std::type_identity<std::uint16_t>{});
-    case 4:
-      return f(std::type_identity<std::uint32_t>{});
-    default:
-      return f(std::type_identity<std::uint64_t>{});
-  }
-}
 
 // Rows cut in `parts` runs of about as many entries each; returns the first row of each and the end.
 std::vector<std::int64_t> balanced_rows(const CsrView& a, int parts) {
@@ -85,8 +71,8 @@ Csr transpose(const CsrView& a) {
                               [&](std::int64_t at, std::int32_t row, std::int64_t) { t.col_idx[at] = row; });
     return t;
   }
-  visit_value_width(a.values.dtype, [&](auto type) {
-    using Bits = typename decltype(type)::type;
+  visit_word(a.values.dtype, [&](auto word) {
+    using Bits = decltype(word);
     const auto* from = static_cast<const Bits*>(a.values.data);
     auto* to = static_cast<Bits*>(t.values.data());
     t.row_ptr =

@@ -1,9 +1,8 @@
-// The four value types as C++ types: dispatch from a DType, exact widening, correct rounding. Offline side
-// only.
+// The four value types as C++ types: dispatch from a DType or its width, exact widening, correct rounding.
+// Offline side only.
 #pragma once
 
 #include <bit>
-#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -11,6 +10,7 @@
 
 #include "formats/dtype.hpp"
 #include "formats/half.hpp"
+#include "formats/no_value_type.hpp"
 
 namespace sptile::formats {
 
@@ -18,7 +18,6 @@ namespace sptile::formats {
 /// result.
 template <class F>
 decltype(auto) visit_value_type(DType dtype, F&& f) {
-  assert(info(dtype).is_value);
   switch (dtype) {
     case DType::f16:
       return std::forward<F>(f)(std::type_identity<Half>{});
@@ -26,8 +25,27 @@ decltype(auto) visit_value_type(DType dtype, F&& f) {
       return std::forward<F>(f)(std::type_identity<BFloat16>{});
     case DType::f32:
       return std::forward<F>(f)(std::type_identity<float>{});
-    default:
+    case DType::f64:
       return std::forward<F>(f)(std::type_identity<double>{});
+    default:
+      no_value_type(dtype);
+  }
+}
+
+/// Calls f(Word{}) with the unsigned integer as wide as the elements of `dtype`. Values, and positions in
+/// their place, are moved as such words, whatever they mean. For a pattern, which has none, any will do.
+template <class F>
+decltype(auto) visit_word(DType dtype, F&& f) {
+  switch (size_of(dtype)) {
+    case 2:
+      return std::forward<F>(f)(std::uint16_t{});
+    case 4:
+      return std::forward<F>(f)(std::uint32_t{});
+    case 0:
+    case 8:
+      return std::forward<F>(f)(std::uint64_t{});
+    default:
+      no_value_type(dtype);
   }
 }
 

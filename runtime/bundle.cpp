@@ -35,6 +35,14 @@ Status check_array(std::string_view path, const ArrayView& array, std::initializ
   return {};
 }
 
+/// Verifies that the one value of a pattern is 1: the formats of a pattern multiply with ones.
+Status check_iso_value(const ArrayView& array) {
+  const double value = array.dtype == DType::f32 ? array.as<float>().front() : array.as<double>().front();
+  if (value == 1) return {};
+  return bad(std::string(formats::kCsrValuesPath) + " holds " + to_string(value) +
+             ", but the header says that the matrix is a pattern, whose one value is 1");
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Bundle>> Bundle::open(const std::string& path,
@@ -100,13 +108,13 @@ Status Bundle::relate() {
   if (const ArrayView order = find(formats::kRowOrderPath); order.present())
     if (Status s = check_array(formats::kRowOrderPath, order, {DType::i32}, rows_); !s) return s;
   const std::int64_t values = pattern_ ? 1 : nnz_;  // a pattern stores the one iso value 1
-  if (Status s = check_array(formats::kCsrValuesPath, find(formats::kCsrValuesPath), {DType::f32, DType::f64},
-                             values);
-      !s)
-    return s;
+  const ArrayView source = find(formats::kCsrValuesPath);
+  Status s = check_array(formats::kCsrValuesPath, source, {DType::f32, DType::f64}, values);
+  if (s && pattern_) s = check_iso_value(source);
+  if (!s) return s;
   for (const FormatLayout* layout : formats::layouts())
     if (layout == &formats::kCsrLayout || !group(layout->group).empty())
-      if (Status s = add_format(*layout); !s) return s;
+      if (s = add_format(*layout); !s) return s;
   return {};
 }
 
@@ -125,7 +133,8 @@ Status Bundle::add_format(const FormatLayout& layout) {
     if (!array.present()) return bad(path + " is missing");
     view.arrays[i] = array;
   }
-  if (const ArrayView source = value_source(layout.name); source.present()) {
+  if (const ArrayView source = value_source(layout.name);
+      source.present() && &layout != &formats::kCsrLayout) {
     if (pattern_) return bad(std::string(layout.group) + " has a value_source, but a pattern has no values");
     known.push_back(std::string(layout.group) + "/" + formats::kValueSourceName);
     if (Status s = check_array(known.back(), source, {DType::i64}, nnz_); !s) return s;

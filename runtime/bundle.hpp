@@ -32,10 +32,10 @@ struct BundleArray {
 /// An open bundle. Immutable and thread-safe; views borrow from it.
 class Bundle {
  public:
-  /// Validates header, table, lengths and the relations between arrays; the data is not touched, so the cost
-  /// does not grow with the file. Errc::bad_input for anything that is not a whole, unchanged bundle, naming
-  /// the field and the remedy; Errc::unsupported for a newer layout or an unknown must-know flag; Errc::io
-  /// when it cannot be read.
+  /// Validates header, table, lengths and the relations between arrays; the data is not touched (but /shape
+  /// and the one value of a pattern), so the cost does not grow with the file. Errc::bad_input for anything
+  /// that is not a whole, unchanged bundle, naming the field and the remedy; Errc::unsupported for a newer
+  /// layout or an unknown must-know flag; Errc::io when it cannot be read.
   static Result<std::shared_ptr<const Bundle>> open(const std::string& path,
                                                     const BundleOpenOptions& options = {});
   /// The same for a bundle in memory that starts at a multiple of 64 bytes (else Errc::usage) and outlives

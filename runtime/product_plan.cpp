@@ -1,12 +1,11 @@
 #include "runtime/product_plan.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <string>
 
+#include "runtime/fork.hpp"
 #include "runtime/spmm/isa.hpp"
 #include "runtime/spmm/units.hpp"
 
@@ -27,22 +26,27 @@ Status check_numbers(const PlanOptions& options) {
   return {};
 }
 
-Status check_row_order(const PlanMatrix& a, bool trusted) {
-  const std::int64_t rows = a.format.rows;
-  if (a.row_order.empty()) return {};
-  if (std::ssize(a.row_order) != rows)
-    return fail(Errc::bad_input, "row_order has " + std::to_string(a.row_order.size()) +
-                                     " rows, the matrix " + std::to_string(rows));
-  if (trusted) return {};
-  std::vector<bool> seen(static_cast<std::size_t>(rows));
-  for (std::size_t i = 0; i < a.row_order.size(); ++i) {
-    const std::int32_t row = a.row_order[i];
-    if (row < 0 || row >= rows || seen[static_cast<std::size_t>(row)])
-      return fail(Errc::bad_input, "row_order[" + std::to_string(i) + "] = " + std::to_string(row) +
-                                       "; expected each row of 0 to " + std::to_string(rows - 1) + " once");
-    seen[static_cast<std::size_t>(row)] = true;
+/// Verifies that an array holds each of its positions once.
+template <class T>
+Status check_permutation(std::span<const T> ids, const char* array, const char* what) {
+  std::vector<bool> seen(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto id = static_cast<std::size_t>(ids[i]);  // negative ones are larger than all
+    if (id >= ids.size() || seen[id])
+      return fail(Errc::bad_input, std::string(array) + "[" + std::to_string(i) +
+                                       "] = " + std::to_string(ids[i]) + "; expected each " + what +
+                                       " of 0 to " + std::to_string(ids.size() - 1) + " once");
+    seen[id] = true;
   }
   return {};
+}
+
+Status check_row_order(const PlanMatrix& a, bool trusted) {
+  if (a.row_order.empty()) return {};
+  if (std::ssize(a.row_order) != a.format.rows)
+    return fail(Errc::bad_input, "row_order has " + std::to_string(a.row_order.size()) +
+                                     " rows, the matrix " + std::to_string(a.format.rows));
+  return trusted ? Status{} : check_permutation(a.row_order, "row_order", "row");
 }
 
 Status check_matrix(const PlanMatrix& a, bool trusted) {
@@ -96,12 +100,7 @@ Status check_value_source(const PlanMatrix& a, bool trusted) {
     return fail(Errc::usage,
                 "plan: refreshable needs value_source, one i64 position per entry; convert with "
                 "--refreshable");
-  if (trusted) return {};
-  for (const std::int64_t position : a.value_source.as<std::int64_t>())
-    if (position < 0 || position >= a.format.nnz)
-      return fail(Errc::bad_input, "value_source holds position " + std::to_string(position) + " of " +
-                                       std::to_string(a.format.nnz) + " entries");
-  return {};
+  return trusted ? Status{} : check_permutation(a.value_source.as<std::int64_t>(), "value_source", "entry");
 }
 
 /// Copies the values and lets the plan's format point to the copy.
@@ -119,7 +118,7 @@ void own_values(ProductPlan& plan) {
 }
 
 void set_work(ProductPlan& plan) {
-  int threads = plan.options.threads > 0 ? plan.options.threads : omp_get_max_threads();
+  int threads = plan.options.threads > 0 ? plan.options.threads : most_threads();
   WorkPlan work = divide_work(plan.matrix.format, plan.options.n, threads);
   plan.chunks = std::move(work.chunks);
   plan.empty_rows = std::move(work.empty_rows);
@@ -163,7 +162,7 @@ MatrixTask matrix_task(const ProductPlan& plan) {
 
 void run_chunks(const ProductPlan& plan, const MatrixTask& task) noexcept {
   const auto chunks = static_cast<std::int64_t>(plan.chunks.size());
-  if (plan.threads <= 1) {
+  if (plan.threads <= 1 || forks() > 0) {
     for (const Chunk& chunk : plan.chunks) plan.run_chunk(task, chunk);
     return;
   }
@@ -210,6 +209,7 @@ Result<std::shared_ptr<ProductPlan>> plan_checked(std::string_view op, const Pla
   plan->op = op;
   plan->matrix = a;
   plan->options = options;
+  plan->forks = forks();
   plan->values = a.format.value_dtype();
   if (options.refreshable && plan->values != DType::none && on_device.format == nullptr)
     if (Status s = check_value_source(a, options.trusted); !s) return tl::unexpected(s.error());
@@ -246,8 +246,15 @@ std::size_t workspace_bytes(const ProductPlan& plan) {
   return plan.on_device ? cuda::workspace_bytes(*plan.on_device) : 0;
 }
 
+Status check_process(const ProductPlan& plan, std::string_view call) {
+  if (!plan.on_device || plan.forks == forks()) return {};
+  return fail(Errc::device, std::string(call) +
+                                ": the plan was made before fork, and its CUDA device stayed with the parent "
+                                "process; use CUDA in the child alone, or start it afresh (exec, spawn)");
+}
+
 Status check_operation(const ProductPlan& plan, std::string_view op) {
-  if (plan.op == op) return {};
+  if (plan.op == op) return check_process(plan, op);
   return fail(Errc::usage, std::string(op) + ": the plan was made for " + std::string(plan.op) + "; plan " +
                                std::string(op));
 }
@@ -272,6 +279,7 @@ namespace {
 
 /// Verifies that new values fit the plan.
 Status check_refresh(const ProductPlan& plan, const ArrayView& values) {
+  if (Status s = check_process(plan, "refresh"); !s) return s;
   if (!plan.options.refreshable) return fail(Errc::usage, "refresh: the plan was not made with refreshable");
   if (plan.values == DType::none) return fail(Errc::usage, "refresh: a pattern matrix has no values");
   const std::int64_t nnz = plan.matrix.format.nnz;

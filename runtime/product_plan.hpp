@@ -23,7 +23,8 @@ class ProductPlan {
   Precision precision = Precision::fp32;
   std::shared_ptr<cuda::Plan> on_device;  ///< of a CUDA plan; it holds what follows in its own way
   ChunkFn run_chunk = nullptr;
-  int threads = 1;  ///< that run uses; never more than there are chunks
+  int threads = 1;  ///< that run uses, but in a forked process; never more than there are chunks
+  int forks = 0;    ///< when it was made; a CUDA plan serves no other process
   std::vector<Chunk> chunks;
   std::vector<std::int32_t> empty_rows;  ///< see WorkPlan
   std::vector<std::byte> own_values;     ///< all value arrays of the format, one after the other
@@ -54,7 +55,10 @@ Status check_extent(std::int64_t rows, std::int64_t cols, const PlanOptions& opt
 Status check_operand(const ProductPlan& plan, const char* name, const void* data, std::int64_t stride,
                      std::int64_t rows);
 
-/// Errc::usage when the plan is of another operation.
+/// Errc::device when the plan needs a CUDA device that this process, being forked, does not have.
+Status check_process(const ProductPlan& plan, std::string_view call);
+
+/// Errc::usage when the plan is of another operation; then as check_process.
 Status check_operation(const ProductPlan& plan, std::string_view op);
 
 /// Runs a plan for the CPU on the task of its operation.

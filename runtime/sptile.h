@@ -7,6 +7,11 @@
  *
  * Thread safety: bundles and plans are immutable. Any number of threads may use one at the same time, each
  * with its own C; only sptile_plan_refresh and sptile_plan_refresh_packed need a plan for themselves.
+ *
+ * Fork: a process forked after the library was loaded may use everything for the CPU, handles of its parent
+ * too, with the same bits, but on one thread: those of OpenMP stay with the parent. A CUDA plan of the parent
+ * is answered with SPTILE_DEVICE; CUDA itself works in the child only if the parent has not used it. A process
+ * started afresh (exec, spawn) has no such limits.
  */
 #pragma once
 
@@ -106,7 +111,7 @@ typedef struct sptile_spmm_options {
   int64_t n;           /* columns of B and C; must be set, >= 1 */
   int32_t dense;       /* sptile_dtype of B and C; SPTILE_F32 */
   int32_t device;      /* sptile_device; SPTILE_CPU */
-  int32_t threads;     /* 0: all that OpenMP gives */
+  int32_t threads;     /* 0: all that OpenMP gives; one is used in a forked process, whatever stands here */
   int32_t trusted;     /* != 0: skip the one-pass check of the arrays; 0 */
   int32_t refreshable; /* != 0: keep a copy of the values so that sptile_plan_refresh works; 0 */
   int32_t nonfinite;   /* sptile_nonfinite; SPTILE_NONFINITE_FAST */

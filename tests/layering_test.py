@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-VOCABULARY = ("array_view", "csr_view", "dtype", "error", "half", "parameters", "progress")
+VOCABULARY = ("array_view", "csr_view", "dtype", "error", "half", "no_value_type", "parameters", "progress")
 OFFLINE = re.compile(r"(H5|hdf5|tbb/|oneapi/|metis|boost/|fmt/|nlohmann/|CLI/|openssl/|zlib|lzma|zstd)")
 
 # folder -> what its files may include of the project, what they may not include from outside

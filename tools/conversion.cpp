@@ -12,6 +12,7 @@
 #include "formats/io/bundle_writer.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/layout/registry.hpp"
+#include "formats/row_order.hpp"
 #include "tools/background.hpp"
 #include "tools/device_conversion.hpp"
 #include "tools/devices.hpp"
@@ -197,7 +198,7 @@ Status Conversion::round_values() {
 // Permutes the matrix and lets go of the source as soon as it is written.
 void Conversion::apply_order() {
   permuted_ = formats::permute_rows(matrix_, *order_);
-  if (options_.refreshable) positions_ = entry_positions(matrix_, *order_);
+  if (options_.refreshable) positions_ = formats::entry_positions(matrix_, *order_);
   matrix_ = permuted_.view();
   rounded_ = {};
   source_.reset();
@@ -217,7 +218,7 @@ Status Conversion::reorder() {
   if (report_.reordered)
     apply_order();
   else if (options_.refreshable)
-    positions_ = entry_positions(matrix_, {});
+    positions_ = formats::entry_positions(matrix_, {});
   report_.reorder = watch.seconds();
   if (!report_.reordered) return {};
   return writing_.start([this, order_kept = order_] { return writer_->add_row_order(*order_kept); });

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "formats/buffer.hpp"
 #include "formats/csr_view.hpp"
 #include "formats/parameters.hpp"
 #include "reorder/registry.hpp"
@@ -49,12 +48,5 @@ Result<std::vector<std::int32_t>> compute_order(Session& session, const Ordering
 
 /// The facts that a bundle records: method, preset, the value of every parameter, window height.
 Parameters order_attributes(const Ordering& ordering);
-
-/// For each entry of `a` with its rows in `new_to_old` order (empty: as they stand), its position in `a`.
-formats::Buffer<std::int64_t> entry_positions(const formats::CsrView& a,
-                                              std::span<const std::int32_t> new_to_old);
-
-/// Gives the permutation the other way: result[new_to_old[i]] == i.
-std::vector<std::int32_t> invert_order(std::span<const std::int32_t> new_to_old);
 
 }  // namespace sptile::tools

@@ -14,6 +14,7 @@
 #include "formats/error.hpp"
 #include "formats/layout/format_layout.hpp"
 #include "formats/progress.hpp"
+#include "formats/value_types.hpp"
 
 namespace sptile::formats {
 

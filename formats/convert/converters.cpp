@@ -4,6 +4,7 @@
 
 #include "formats/convert/from_to_csr.hpp"
 #include "formats/convert/tile_bits.hpp"
+#include "formats/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -9,6 +9,7 @@
 #include "formats/convert/tile_bits.hpp"
 #include "formats/csr.hpp"
 #include "formats/layout/format_layout.hpp"
+#include "formats/value_types.hpp"
 
 namespace sptile::formats {
 

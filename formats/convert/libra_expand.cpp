@@ -9,6 +9,7 @@
 #include "formats/convert/expand.hpp"
 #include "formats/convert/from_to_csr.hpp"
 #include "formats/layout/libra.hpp"
+#include "formats/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "formats/convert/condense.hpp"
+#include "formats/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

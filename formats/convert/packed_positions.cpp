@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formats/convert/converters.hpp"
+#include "formats/row_order.hpp"
 
 namespace sptile::formats {
 
@@ -32,10 +33,7 @@ Result<Array> packed_positions(const FormatView& view, std::span<const std::int3
   Result<Csr> rebuilt = rebuild_with(view, numbers);
   if (!rebuilt) return tl::unexpected(rebuilt.error());
   if (row_order.empty()) return std::move(rebuilt->values);
-  std::vector<std::int32_t> old_to_new(row_order.size());
-  for (std::size_t i = 0; i < row_order.size(); ++i)
-    old_to_new[static_cast<std::size_t>(row_order[i])] = static_cast<std::int32_t>(i);
-  return std::move(permute_rows(rebuilt->view(), old_to_new).values);
+  return std::move(permute_rows(rebuilt->view(), invert_order(row_order)).values);
 }
 
 Array inverse_positions(std::span<const std::int64_t> positions) {

@@ -6,6 +6,7 @@
 #include "formats/convert/from_to_csr.hpp"
 #include "formats/convert/rs_tile_partition.hpp"
 #include "formats/convert/rs_tile_split.hpp"
+#include "formats/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -14,6 +14,7 @@
 #include "formats/convert/tall_height.hpp"
 #include "formats/convert/tall_window.hpp"
 #include "formats/layout/tall.hpp"
+#include "formats/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -5,9 +5,6 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <utility>
-
-#include "formats/dtype.hpp"
 
 namespace sptile::formats {
 
@@ -56,20 +53,6 @@ Word* take_values_with_room(std::uint64_t mask, const Word** rows, Word* out) {
     rows[r] += count;
   }
   return out;
-}
-
-/// Calls f(Word{}) with the unsigned integer as wide as the elements of `dtype`. Values are moved as such
-/// words, whatever they mean.
-template <class F>
-decltype(auto) visit_word(DType dtype, F&& f) {
-  switch (size_of(dtype)) {
-    case 2:
-      return std::forward<F>(f)(std::uint16_t{});
-    case 4:
-      return std::forward<F>(f)(std::uint32_t{});
-    default:
-      return std::forward<F>(f)(std::uint64_t{});
-  }
 }
 
 }  // namespace sptile::formats

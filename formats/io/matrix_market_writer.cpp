@@ -67,7 +67,7 @@ void print_lines(const CsrView& a, const T* values, Lines& lines) {
 
 void print(const CsrView& a, Lines& lines) {
   constexpr std::int64_t kLongestLine = 2 * kLongestIndex + kLongestValue + 24;
-  if (lines.text.empty()) lines.text = Buffer<char>(kEntriesPerTask * kLongestLine);
+  if (lines.text.empty()) lines.text = Buffer<char>(std::min(a.nnz(), kEntriesPerTask) * kLongestLine);
   if (a.is_pattern()) return print_lines(a, static_cast<const NoValue*>(nullptr), lines);
   visit_value_type(a.values.dtype, [&](auto type) {
     using T = typename decltype(type)::type;

@@ -15,6 +15,9 @@ Status check_array_types(const FormatView& view) {
     return std::string(view.layout->name) + ": " + std::string(view.layout->arrays[i].name);
   };
   const DType values = view.value_dtype();
+  if (values != DType::none && !info(values).is_value)
+    return fail(Errc::bad_input, std::string(view.layout->name) + ": values of " +
+                                     std::string(name_of(values)) + ", expected f16, bf16, f32 or f64");
   for (std::size_t i = 0; i < view.layout->arrays.size(); ++i) {
     const ArraySpec& spec = view.layout->arrays[i];
     const ArrayView& array = view.arrays[i];

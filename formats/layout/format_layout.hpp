@@ -63,8 +63,8 @@ struct FormatLayout {
 /// Verifies everything: lengths, then contents.
 Status check(const FormatView& view);
 
-/// Verifies that each array is there with its declared type, that all value arrays share one value type, and
-/// that value arrays are absent together. Every check_lengths starts with it.
+/// Verifies that each array is there with its declared type, that all value arrays share one type that may
+/// hold values (DTypeInfo), and that value arrays are absent together. Every check_lengths starts with it.
 Status check_array_types(const FormatView& view);
 
 /// Bytes of the index arrays (everything but values).

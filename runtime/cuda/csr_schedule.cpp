@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/cuda/schedule_parts.hpp"
+#include "runtime/fork.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -114,7 +115,7 @@ void append(Part& all, Part&& part) {
 Part schedule_all(const CsrRows& rows, const Targets& target) {
   const std::int64_t count = (rows.rows() + kRowsPerPart - 1) / kRowsPerPart;
   std::vector<Part> parts(static_cast<std::size_t>(count));
-#pragma omp parallel for schedule(dynamic, 1) if (count > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(most_threads()) if (count > 1)
   for (std::int64_t i = 0; i < count; ++i)
     parts[static_cast<std::size_t>(i)] =
         schedule_rows(rows, i * kRowsPerPart, std::min((i + 1) * kRowsPerPart, rows.rows()), target);

@@ -4,6 +4,7 @@
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/check.hpp"
 #include "runtime/cuda/device_buffer.hpp"
+#include "runtime/fork.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -47,7 +48,11 @@ Result<DeviceInfo> find_device(int ordinal) {
                                   std::to_string(CUDART_VERSION / 1000) + "." +
                                   std::to_string(CUDART_VERSION % 1000 / 10) + " needs; use the CPU");
   if (code != cudaSuccess && code != cudaErrorNoDevice)
-    return fail(Errc::device, std::string("no CUDA device can be used: ") + cudaGetErrorString(code));
+    return fail(Errc::device,
+                std::string("no CUDA device can be used: ") + cudaGetErrorString(code) +
+                    (forks() > 0 ? "; this process was forked: start it afresh (exec, spawn), or "
+                                   "use CUDA in the child alone"
+                                 : ""));
   if (count == 0) return fail(Errc::device, "there is no CUDA device; use the CPU");
   if (ordinal < 0 || ordinal >= count)
     return fail(Errc::device, "there is no CUDA device " + std::to_string(ordinal) +

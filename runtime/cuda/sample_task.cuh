@@ -1,6 +1,7 @@
 // What a launch of an SDDMM kernel is told, and how a lane hands in a result.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -58,7 +59,7 @@ struct SampleTask {
   std::int32_t tile_blocks;  ///< the first blocks of the grid; the others have the entries
 };
 
-/// Reads a value of any type as a factor.
+/// Reads a value of any type as a factor; those of a pattern are ones.
 template <class Acc>
 __device__ __forceinline__ Acc read_value(const void* values, DType type, std::int64_t i) {
   switch (type) {
@@ -70,8 +71,10 @@ __device__ __forceinline__ Acc read_value(const void* values, DType type, std::i
       return value_at<float, Acc>(values, i);
     case DType::f64:
       return static_cast<Acc>(value_at<double, double>(values, i));
-    default:
+    case DType::none:
       return Acc{1};
+    default:  // no type of values: check_array_types refuses it
+      return Acc(NAN);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cassert>
 
 #include "runtime/cuda/schedule_parts.hpp"
+#include "runtime/fork.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -62,12 +63,12 @@ std::vector<std::int32_t> make_chunks(const formats::TallView& a, int most_value
                                       std::vector<TallChunk>& chunks) {
   const std::int64_t windows = a.windows();
   std::vector<std::int32_t> first(at(windows) + 1);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(most_threads())
   for (std::int64_t w = 0; w < windows; ++w)
     for_each_chunk(a, w, most_values, [&](std::int64_t, std::int64_t) { ++first[at(w) + 1]; });
   for (std::size_t w = 1; w < first.size(); ++w) first[w] += first[w - 1];
   chunks.resize(at(first.back()));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(most_threads())
   for (std::int64_t w = 0; w < windows; ++w) {
     TallChunk* to = chunks.data() + first[at(w)];
     for_each_chunk(a, w, most_values,

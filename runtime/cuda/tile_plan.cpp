@@ -9,6 +9,7 @@
 #include "formats/layout/me_tcf.hpp"
 #include "formats/layout/rs_tile.hpp"
 #include "runtime/cuda/schedule_parts.hpp"
+#include "runtime/fork.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -201,7 +202,7 @@ std::int64_t append_masks(Schedule& schedule, const formats::MeTcfView& a) {
   const std::size_t tiles = a.tc_offset.size() - 1;
   const std::int64_t at = append_zeros(schedule, 16 * tiles);
   auto* const masks = reinterpret_cast<std::uint32_t*>(schedule.bytes.data() + at);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(most_threads())
   for (std::size_t t = 0; t < tiles; ++t)
     for (std::uint32_t i = a.tc_offset[t]; i < a.tc_offset[t + 1]; ++i) {
       const unsigned id = a.tc_local_id[i];

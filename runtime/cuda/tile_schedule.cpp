@@ -1,4 +1,5 @@
 #include "runtime/cuda/tile_schedule.hpp"
+#include "runtime/fork.hpp"
 
 #include <algorithm>
 
@@ -74,12 +75,12 @@ struct Divider {
 /// other. The first items are `pieces`, `team` of them to a slot.
 void find_values(const TileWindows& windows, TileSchedule& schedule, std::int64_t pieces, std::int64_t team) {
   const formats::FormatView& format = *windows.format;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(most_threads())
   for (std::int64_t i = pieces; i < std::ssize(schedule.items); ++i) {
     TileItem& run = schedule.items[static_cast<std::size_t>(i)];
     run.value_begin = windows.first_value(format, run.tile_begin);
   }
-#pragma omp parallel for schedule(dynamic, 16)
+#pragma omp parallel for schedule(dynamic, 16) num_threads(most_threads())
   for (const SplitWindow& split : schedule.splits) {
     TileItem* const piece = schedule.items.data() + split.first_slot * team;
     std::int64_t value = windows.first_value(format, piece->tile_begin);

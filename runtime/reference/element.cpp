@@ -1,7 +1,6 @@
 #include "runtime/reference/element.hpp"
 
 #include <bit>
-#include <cassert>
 #include <cfloat>
 #include <cmath>
 #include <limits>
@@ -21,30 +20,21 @@ float to_float_odd(double x) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(cut) | 1U);
 }
 
-/// Smallest normal number: rounding to the type is relative above it and absolute below.
-double smallest_normal(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return 0x1p-14;
-    case DType::f64:
-      return DBL_MIN;
-    default:
-      return FLT_MIN;  // bf16 has the exponents of f32
-  }
-}
+/// How a type of values rounds.
+struct Rounding {
+  DType dtype;
+  double smallest_normal;  ///< rounding is relative above it and absolute below
+  double unit_roundoff;    ///< half the distance from 1 to the next number
+};
+constexpr Rounding kRoundings[] = {{DType::f16, 0x1p-14, 0x1p-11},
+                                   {DType::bf16, FLT_MIN, 0x1p-8},
+                                   {DType::f32, FLT_MIN, 0x1p-24},
+                                   {DType::f64, DBL_MIN, 0x1p-53}};
 
-/// Half the distance from 1 to the next number.
-double unit_roundoff(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return 0x1p-11;
-    case DType::bf16:
-      return 0x1p-8;
-    case DType::f64:
-      return 0x1p-53;
-    default:
-      return 0x1p-24;
-  }
+const Rounding& rounding(DType dtype) {
+  for (const Rounding& row : kRoundings)
+    if (row.dtype == dtype) return row;
+  no_value_type(dtype);
 }
 
 }  // namespace
@@ -64,7 +54,7 @@ void write_element(DType dtype, void* data, std::int64_t i, double x) {
       static_cast<double*>(data)[i] = x;
       break;
     default:
-      assert(!"a value type");
+      no_value_type(dtype);
   }
 }
 
@@ -80,14 +70,14 @@ double rounded(DType dtype, double x) {
 double element_error(DType dense, double computed, double reference, double scale) {
   const double target = rounded(dense, reference);
   if (std::isfinite(computed) && std::isfinite(target))
-    return std::fabs(computed - reference) / (scale + smallest_normal(dense));
+    return std::fabs(computed - reference) / (scale + rounding(dense).smallest_normal);
   const bool same = (std::isnan(computed) && std::isnan(target)) || computed == target;
   return same ? 0 : std::numeric_limits<double>::infinity();
 }
 
 double tolerated_sum_error(std::int64_t terms, DType dense) {
-  const double accumulator = unit_roundoff(dense == DType::f64 ? DType::f64 : DType::f32);
-  return 2 * (static_cast<double>(terms + 3) * accumulator + unit_roundoff(dense));
+  const double accumulator = rounding(dense == DType::f64 ? DType::f64 : DType::f32).unit_roundoff;
+  return 2 * (static_cast<double>(terms + 3) * accumulator + rounding(dense).unit_roundoff);
 }
 
 }  // namespace sptile::runtime

@@ -1,11 +1,11 @@
 // Elements of any type, and how far a computed one may be from what it should be.
 #pragma once
 
-#include <cassert>
 #include <cstdint>
 
 #include "formats/dtype.hpp"
 #include "formats/half.hpp"
+#include "formats/no_value_type.hpp"
 
 namespace sptile::runtime {
 
@@ -21,8 +21,7 @@ inline double read_element(DType dtype, const void* data, std::int64_t i) {
     case DType::f64:
       return static_cast<const double*>(data)[i];
     default:
-      assert(!"a value type");
-      return 0;
+      no_value_type(dtype);
   }
 }
 

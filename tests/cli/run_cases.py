@@ -4,7 +4,8 @@
 A case runs under `bash -euo pipefail` in a fresh folder, with `sptile` and the helpers of tests/cli/bin on PATH and
 the project's root in $ROOT. Beside CASE.sh may stand:
 
-  CASE.exit           the exit code (without it: 0; 77 skips the case, with the reason on stderr)
+  CASE.exit           the exit code (without it: 0; 77 skips the case, with the reason on stderr, and the whole run
+                      then ends with 77 unless a case fails)
   CASE.stdout.exact   the output after masking (below); CASE.stdout.glob: the same with * for anything
   CASE.stderr.exact   the same for stderr; CASE.stderr.glob
 
@@ -98,12 +99,13 @@ def main():
     helpers = pathlib.Path(__file__).resolve().parent / "bin"
     scripts = sorted(s for s in options.folder.resolve().glob("*.sh") if not options.cases or s.stem in options.cases)
     assert scripts, f"no cases in {options.folder}"
-    failed = 0
+    failed = skipped = 0
     for script in scripts:
         case = Case(script, options.sptile.resolve(), options.root.resolve())
         outcome = case.run(helpers)
         if outcome[0] == SKIP:
-            print(f"skipped {case.name}: {outcome[2].strip()}")
+            print(f"SKIPPED {case.name}: {outcome[2].strip()}")
+            skipped += 1
             continue
         if options.update:
             case.update(*outcome)
@@ -112,7 +114,7 @@ def main():
         print(f"{'FAILED ' if complaints else 'ok     '} {case.name}")
         for complaint in complaints:
             print("    " + complaint.rstrip("\n").replace("\n", "\n    "))
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if failed else SKIP if skipped else 0)
 
 
 if __name__ == "__main__":

@@ -95,13 +95,15 @@ TEST_CASE("identical compares shape, structure, value type and value bits") {
 
 TEST_CASE("transposing moves every entry and twice gives the matrix back") {
   for (const bool pattern : {false, true})
-    for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int32_t>{1, 1},
-                                     {300, 7},
-                                     {7, 300},
-                                     {2000, 500},
-                                     {5, 0},
-                                     {0, 5},
-                                     {0, 0}}) {
+    for (const auto& shape : {std::pair<std::int64_t, std::int32_t>{1, 1},
+                              {300, 7},
+                              {7, 300},
+                              {2000, 500},
+                              {5, 0},
+                              {0, 5},
+                              {0, 0}}) {
+      const auto rows = shape.first;
+      const auto cols = shape.second;
       CAPTURE(rows);
       CAPTURE(cols);
       const Csr a = sorted_random_csr(rows, cols, 3, pattern);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "formats/convert/packed_positions.hpp"
@@ -58,6 +59,27 @@ TEST_CASE("formats: a conversion passes its check and its inverse gives exactly 
       REQUIRE(back.has_value());
       CHECK(identical(back->view(), a.view()));
     }
+  });
+}
+
+TEST_CASE("formats: values have one type, and it is one that holds values") {
+  for_all([](const Converter& converter, const Sample& sample) {
+    const Csr a = make_csr(sample.cols, sample.rows, DType::f32);
+    const FormatData data = convert(converter, a.view());
+    const std::span<const ArraySpec> specs = data.layout->arrays;
+    FormatView all = data.view();
+    for (const DType wrong : {DType::u8, DType::i32, DType::u32, DType::i64, DType::u64}) {
+      for (std::size_t i = 0; i < specs.size(); ++i)
+        if (specs[i].holds_values) all.arrays[i].dtype = wrong;
+      CHECK(data.layout->check_lengths(all).error().code == Errc::bad_input);
+    }
+    const auto arrays = std::ranges::count_if(specs, &ArraySpec::holds_values);
+    for (std::size_t i = 0; i < specs.size() && arrays > 1; ++i)
+      for (const DType other : {DType::none, DType::f16, DType::f64}) {
+        FormatView mixed = data.view();
+        if (specs[i].holds_values) mixed.arrays[i].dtype = other;
+        CHECK(data.layout->check_lengths(mixed).has_value() != specs[i].holds_values);
+      }
   });
 }
 

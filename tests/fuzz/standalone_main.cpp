@@ -24,7 +24,7 @@ void run(const std::vector<char>& bytes) {
 int replay(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
-  std::cout << file.string() << " (" << bytes.size() << " bytes)" << std::endl;  // flushed: names the crasher
+  std::cerr << file.string() << " (" << bytes.size() << " bytes)" << std::endl;  // flushed: names the crasher
   run(bytes);
   std::minstd_rand random(1);
   for (int i = 0; i < kChanges && !bytes.empty(); ++i) {
@@ -46,6 +46,6 @@ int main(int argc, char** argv) {
     }
     for (const auto& entry : fs::directory_iterator(argv[i])) files += replay(entry.path());
   }
-  std::cout << files << " inputs replayed\n";
+  std::cerr << files << " inputs replayed\n";
   return files > 0 ? 0 : 1;  // an empty corpus would test nothing
 }

@@ -3,8 +3,8 @@
 
     install_test.py PROJECT_ROOT BUILD_FOLDER
 
-Once with pkg-config, once with CMake (skipped with a message where there is none). Also checks that the code in
-docs/how-to/use-the-runtime.md is the code of these programs.
+Once with pkg-config, once with CMake. What is missing for a part is said, and the test then ends with 77
+(skipped). Also checks that the code in docs/how-to/use-the-runtime.md is the code of these programs.
 """
 import os
 import pathlib
@@ -13,6 +13,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+SKIP = 77
+skipped = []
 
 
 def run(*command, **options):
@@ -33,11 +36,16 @@ def install(build, folder):
     return prefix, library, dict(os.environ, LD_LIBRARY_PATH=str(library))
 
 
+def skip(missing):
+    print(f"SKIPPED: {missing}", file=sys.stderr)
+    skipped.append(missing)
+
+
 def make_bundle(root, build, work):
     """Returns the arguments that name a bundle; none where the command was not built."""
     command = build / "tools" / "sptile"
     if not command.exists():
-        print("skipped: no sptile command, so no bundle to read")
+        skip("the sptile command, so there is no bundle to read")
         return []
     run(command, "convert", root / "data" / "examples" / "fem_plate.mtx", work / "example.h5", "-q")
     return [work / "example.h5"]
@@ -62,8 +70,7 @@ def test_pkg_config(sources, prefix, library, work, bundle, environment):
 
 def test_cmake(sources, prefix, work, bundle, environment):
     if shutil.which("cmake") is None:
-        print("skipped: no cmake")
-        return
+        return skip("cmake")
     run("cmake", "-S", sources, "-B", work / "cmake", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", work / "cmake")
     check_programs([work / "cmake" / "consumer_c", work / "cmake" / "consumer_cpp"], bundle, environment)
@@ -95,6 +102,7 @@ def main():
         bundle = make_bundle(root, build, work)
         test_pkg_config(sources, prefix, library, work, bundle, environment)
         test_cmake(sources, prefix, work, bundle, environment)
+    sys.exit(SKIP if skipped else 0)
 
 
 if __name__ == "__main__":

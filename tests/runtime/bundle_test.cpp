@@ -10,9 +10,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 
 #include "formats/layout/bundle_layout.hpp"
 #include "tests/bundle_sample.hpp"
+#include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace sptile;
@@ -237,6 +239,9 @@ TEST_CASE("every broken field is refused with its own message") {
          i.entry("/formats/bittcf/value_source").bytes = 32;
        },
        Errc::bad_input, "value_source has 4 elements, expected 5"},
+      {"source of csr",
+       [](Image& i) { std::strncpy(i.entry("/formats/bittcf/value_source").path, "/csr/value_source", 72); },
+       Errc::bad_input, "/csr/value_source is not an array of csr"},
       {"pattern flag", [](Image& i) { i.header().may_ignore |= kBundlePattern; }, Errc::bad_input,
        "/csr/values has 5 elements, expected 1"},
   };
@@ -247,6 +252,30 @@ TEST_CASE("every broken field is refused with its own message") {
     b.apply(image);
     if (image.header().entries <= 31) image.seal();
     check_refused(image.open(), b.code, b.message);
+  }
+}
+
+TEST_CASE("values of a type that holds no values are refused when a bundle is opened") {
+  for (const DTypeInfo& type : kDTypes) {
+    if (type.is_value || type.dtype == DType::none) continue;
+    CAPTURE(type.name);
+    Image image(sample_bytes());
+    BundleEntry& values = image.entry("/formats/bittcf/values");
+    values.dtype = static_cast<std::uint32_t>(type.dtype);
+    values.bytes = 5 * type.bytes;
+    image.seal();
+    check_refused(image.open(), Errc::bad_input,
+                  "bittcf: values of " + std::string(type.name) + ", expected f16, bf16, f32 or f64");
+  }
+}
+
+TEST_CASE("the one value of a pattern is 1") {
+  const auto bytes = sample_bytes(BundleSample(DType::none, DType::none));
+  for (const float value : {2.0F, 0.0F, -1.0F, std::numeric_limits<float>::quiet_NaN()}) {
+    Image image(bytes);
+    CHECK(image.open());
+    std::memcpy(image.bytes().data() + image.entry(kCsrValuesPath).offset, &value, sizeof value);
+    check_refused(image.open(), Errc::bad_input, "a pattern, whose one value is 1");
   }
 }
 
@@ -407,10 +436,7 @@ TEST_CASE("arrays beyond 4 GiB open as quickly as others and read the right byte
     const float last = 42;
     out.seekp(static_cast<std::streamoff>(image.header().file_size - 4))
         .write(reinterpret_cast<const char*>(&last), 4);
-    if (!out) {
-      MESSAGE("skipped: this file system has no room for a sparse file of 28 GiB");
-      return;
-    }
+    if (!out) return skip("a file system with room for a sparse file of 28 GiB");
   }
   const auto bundle = Bundle::open(path);
   REQUIRE_MESSAGE(bundle, bundle.error().text());

@@ -14,6 +14,7 @@
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels.hpp"
 #include "tests/runtime/random_problem.hpp"
+#include "tests/skip.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
@@ -304,6 +305,22 @@ TEST_CASE("spmm: refreshing what cannot be refreshed is a usage error") {
   CHECK(runtime::refresh_values(**pattern_plan, a.values.view()).error().code == Errc::usage);
 }
 
+TEST_CASE("spmm: positions that are out of range or come twice are refused before values are refreshed") {
+  Random random(16);
+  const formats::Csr a = random_matrix(20, 20, 0.2, DType::f32, random);
+  const Formatted tiles = format_matrix(a, "bittcf", random_order(a.rows, random));
+  const auto positions = tiles.matrix().value_source.as<std::int64_t>();
+  for (const std::int64_t wrong : {std::int64_t{-1}, a.nnz(), positions[1], std::int64_t{1} << 60}) {
+    CAPTURE(wrong);
+    std::vector<std::int64_t> changed(positions.begin(), positions.end());
+    changed[0] = wrong;
+    runtime::PlanMatrix matrix = tiles.matrix();
+    matrix.value_source = ArrayView(std::span<const std::int64_t>(changed));
+    CHECK(runtime::plan_spmm(matrix, {.n = 4, .refreshable = true}).error().code == Errc::bad_input);
+    CHECK(runtime::plan_spmm(matrix, {.n = 4}));  // nothing reads them
+  }
+}
+
 TEST_CASE("spmm: plans that make no sense or find no kernel say what would work") {
   Random random(12);
   const formats::Csr a = random_matrix(20, 20, 0.2, DType::f32, random);
@@ -377,10 +394,7 @@ TEST_CASE("spmm: rows of B and C lie where 64-bit offsets put them") {
   const formats::Csr a = random_matrix(2, 2, 1, DType::f32, random);
   const std::int64_t far = std::int64_t{3} << 28;  // elements, so 3 GiB
   const FarRows b(far + 8), c(far + 8);
-  if (b.get() == nullptr || c.get() == nullptr) {
-    MESSAGE("skipped: 6 GiB of address space are not to be had");
-    return;
-  }
+  if (b.get() == nullptr || c.get() == nullptr) return skip("6 GiB of address space");
   Dense near(a, 4, DType::f32, random);
   std::memcpy(b.get(), near.b.data(), 16);
   std::memcpy(b.get() + far, static_cast<const float*>(near.b.data()) + 4, 16);

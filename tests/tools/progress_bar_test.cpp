@@ -1,8 +1,53 @@
 #include "tools/progress_bar.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "tests/temporary_folder.hpp"
 
 using namespace sptile::tools;
+
+namespace {
+
+/// Takes what is written to stderr as long as it lives.
+class StderrFile {
+ public:
+  StderrFile()
+      : file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600)), saved_(::dup(STDERR_FILENO)) {
+    REQUIRE(::dup2(file_, STDERR_FILENO) >= 0);
+  }
+  StderrFile(const StderrFile&) = delete;
+  StderrFile& operator=(const StderrFile&) = delete;
+  ~StderrFile() {
+    ::dup2(saved_, STDERR_FILENO);
+    ::close(saved_);
+    ::close(file_);
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::ifstream in(path_);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  /// Gives up after half a minute.
+  [[nodiscard]] bool waits_for(const std::string& part) const {
+    for (int i = 0; i < 3000 && text().find(part) == std::string::npos; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return text().find(part) != std::string::npos;
+  }
+
+ private:
+  sptile::TemporaryFolder folder_;
+  std::string path_ = folder_ / "stderr";
+  int file_, saved_;
+};
+
+}  // namespace
 
 TEST_CASE("a phase with a total shows its share and the time left") {
   CHECK(progress_line("read", 50, 100, 2.0, 80) ==
@@ -23,9 +68,23 @@ TEST_CASE("counts beyond the total and narrow terminals do no harm") {
   CHECK(progress_line("read", 50, 100, 2.0, 0).empty());
 }
 
-TEST_CASE("the painter starts and stops without work") {
+TEST_CASE("a bar without a phase writes nothing, however often it is finished") {
+  const StderrFile written;
   sptile::Progress progress;
   ProgressBar bar(progress);
   bar.finish();
   bar.finish();
+  CHECK(written.text().empty());
+}
+
+TEST_CASE("a bar shows its phase, keeps lines above it, and leaves an empty line") {
+  const StderrFile written;
+  sptile::Progress progress;
+  progress.begin("inflate", 0);
+  ProgressBar bar(progress);
+  REQUIRE(written.waits_for("inflate"));
+  bar.print("a note");
+  CHECK(written.waits_for("\r\033[Ka note\n\r\033[Kinflate"));
+  bar.finish();
+  CHECK(written.text().ends_with("inflate\r\033[K"));
 }

@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 
-#include "formats/convert/converters.hpp"
 #include "formats/io/matrix_market.hpp"
-#include "formats/layout/csr.hpp"
+#include "tools/bundle/rebuild.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
-#include "tools/order.hpp"
 #include "tools/output_name.hpp"
-#include "tools/result.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
 
@@ -20,28 +17,16 @@ struct ExportOptions {
   bool force = false;
 };
 
-// Rebuilds the matrix from one of the formats, rows back in their original order.
-Result<formats::Csr> rebuild(const runtime::Bundle& bundle, const std::string& name,
-                             const std::string& path) {
-  const auto view = held_format(bundle, path, name);
-  if (!view) return tl::unexpected(view.error());
-  if (const Status s = formats::check(**view); !s) return fail(s.error().code, s.error().message, path);
-  auto csr = formats::find_converter(name)->to_csr(**view);
-  const auto order = bundle.row_order();
-  if (!csr || name == "csr" || order.empty()) return csr;
-  if (const Status s = formats::check_permutation(order, bundle.rows()); !s)
-    return fail(s.error().code, "row_order: " + s.error().message, path);
-  return formats::permute_rows(csr->view(), invert_order(order));
-}
-
 Status run_export(Session& session, const ExportOptions& options) {
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
   if (const Status s = check_output_name(options.out, FileKind::matrix_market); !s) return s;
   const Stopwatch total;
   const auto bundle = open_bundle(options.bundle);
   if (!bundle) return tl::unexpected(bundle.error());
-  auto csr = rebuild(**bundle, options.from, options.bundle);
-  if (!csr) return tl::unexpected(csr.error());
+  const auto view = held_format(**bundle, options.bundle, options.from);
+  if (!view) return tl::unexpected(view.error());
+  auto csr = rebuild_matrix(**bundle, **view);
+  if (!csr) return fail(csr.error().code, csr.error().message, options.bundle);
   // The text does not say how wide its values are: halves are written so that any reader gets the same
   // number.
   if (csr->values.dtype() == DType::f16 || csr->values.dtype() == DType::bf16)

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "formats/no_value_type.hpp"
 #include "runtime/cuda/device_buffer.hpp"
 
 namespace sptile::tools::cuda {
@@ -63,10 +64,18 @@ Status check(cusparseStatus_t status, const char* what) {
 }
 
 cudaDataType type_of(DType dtype) {
-  return dtype == DType::f64    ? CUDA_R_64F
-         : dtype == DType::f16  ? CUDA_R_16F
-         : dtype == DType::bf16 ? CUDA_R_16BF
-                                : CUDA_R_32F;
+  switch (dtype) {
+    case DType::f16:
+      return CUDA_R_16F;
+    case DType::bf16:
+      return CUDA_R_16BF;
+    case DType::f32:
+      return CUDA_R_32F;
+    case DType::f64:
+      return CUDA_R_64F;
+    default:
+      no_value_type(dtype);
+  }
 }
 
 /// What a product needs to live while it is launched: a sparse matrix and two dense ones.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "formats/csr.hpp"
+#include "formats/no_value_type.hpp"
 #include "runtime/choice/choice.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/check.hpp"
@@ -58,8 +59,10 @@ runtime::Precision cusparse_precision(DType dense) {
       return runtime::Precision::fp16;
     case DType::bf16:
       return runtime::Precision::bf16;
-    default:
+    case DType::f32:
       return runtime::Precision::fp32;
+    default:
+      no_value_type(dense);
   }
 }
 

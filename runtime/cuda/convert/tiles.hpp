@@ -2,6 +2,7 @@
 // 8 per tile), in which mask a row of a tile has its bits (places), and in the order of a tile's values.
 #pragma once
 
+#include "formats/no_value_type.hpp"
 #include "runtime/cuda/convert/columns.hpp"
 
 namespace sptile::runtime::cuda {
@@ -131,12 +132,16 @@ struct MoveValues {
 template <class F>
 void visit_value_word(DType dtype, const F& f) {
   if (dtype == DType::none) return;
-  if (size_of(dtype) == 2)
-    f(std::uint16_t{});
-  else if (size_of(dtype) == 4)
-    f(std::uint32_t{});
-  else
-    f(std::uint64_t{});
+  switch (size_of(dtype)) {
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    case 8:
+      return f(std::uint64_t{});
+    default:
+      no_value_type(dtype);
+  }
 }
 
 /// Moves the values of all entries that are in tiles.

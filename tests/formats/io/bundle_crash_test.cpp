@@ -19,6 +19,7 @@
 
 #include "runtime/bundle.hpp"
 #include "tests/bundle_sample.hpp"
+#include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace sptile;
@@ -171,16 +172,13 @@ int write_without_room(const std::string& path, const std::string& reason) {
 
 TEST_CASE("killed after any system call, the writer leaves the whole old file or the whole new one") {
   const int calls = kill_everywhere([](const std::string& path) { REQUIRE(kOld.write(path)); });
-  if (calls == 0) {
-    MESSAGE("skipped: tracing a child is not permitted here");
-    return;
-  }
+  if (calls == 0) return skip("permission to trace a child");
   CHECK(calls > 20);
 }
 
 TEST_CASE("killed after any system call, the writer leaves no file or the whole new one") {
   const int calls = kill_everywhere([](const std::string&) {});
-  if (calls == 0) MESSAGE("skipped: tracing a child is not permitted here");
+  if (calls == 0) skip("permission to trace a child");
 }
 
 TEST_CASE("a link put in the place of the temporary is neither written through nor published") {
@@ -241,10 +239,8 @@ TEST_CASE("a full disk gives a clear error, keeps the old file and leaves nothin
       if (verdict != 0) return verdict;
       return bytes_of(path).size() == 3 && files_in(folder.path()) == 1 ? 0 : 10;
     });
-    if (WIFEXITED(status) && WEXITSTATUS(status) == kNotPermitted) {
-      MESSAGE("skipped: a small file system cannot be mounted here");
-      return;
-    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kNotPermitted)
+      return skip("permission to mount a small file system");
     CAPTURE(pages);
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 0);

@@ -7,6 +7,7 @@
 
 #include "runtime/bundle.hpp"
 #include "tests/bundle_sample.hpp"
+#include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace sptile;
@@ -58,10 +59,7 @@ int arrays_with_changed_data(const std::string& path) {
 }  // namespace
 
 TEST_CASE("h5py sees every array where the table says, and /csr as binsparse describes it") {
-  if (!have_h5py()) {
-    MESSAGE("skipped: no h5py");
-    return;
-  }
+  if (!have_h5py()) return skip("h5py (Debian: python3-h5py)");
   const char* root = std::getenv("SPTILE_SOURCE_ROOT");
   const std::string script =
       std::string(root != nullptr ? root : ".") + "/tests/formats/io/bundle_readback.py";
@@ -77,10 +75,7 @@ TEST_CASE("h5py sees every array where the table says, and /csr as binsparse des
 }
 
 TEST_CASE("h5dump reads a bundle, and a pattern's one value") {
-  if (!have_tools()) {
-    MESSAGE("skipped: no hdf5-tools");
-    return;
-  }
+  if (!have_tools()) return skip("h5dump, h5repack, h5copy and h5jam (Debian: hdf5-tools)");
   const TemporaryFolder folder;
   const std::string path = folder / "a.h5";
   REQUIRE(BundleSample(DType::none, DType::none).write(path));
@@ -92,10 +87,7 @@ TEST_CASE("h5dump reads a bundle, and a pattern's one value") {
 }
 
 TEST_CASE("files rewritten by HDF5 tools keep a stale table and are refused") {
-  if (!have_tools()) {
-    MESSAGE("skipped: no hdf5-tools");
-    return;
-  }
+  if (!have_tools()) return skip("h5dump, h5repack, h5copy and h5jam (Debian: hdf5-tools)");
   for (const std::string options : {"", "-f GZIP=1", "--latest", "-l CHUNK=2"}) {
     const Files files;
     CAPTURE(options);
@@ -111,10 +103,7 @@ TEST_CASE("files rewritten by HDF5 tools keep a stale table and are refused") {
 }
 
 TEST_CASE("copies without the user block are refused as HDF5 that is no bundle") {
-  if (!have_tools()) {
-    MESSAGE("skipped: no hdf5-tools");
-    return;
-  }
+  if (!have_tools()) return skip("h5dump, h5repack, h5copy and h5jam (Debian: hdf5-tools)");
   const Files files;
   REQUIRE(shell("h5copy -i " + files.in + " -o " + files.out + " -s /csr -d /csr"));
   check_refused(files.out, "is HDF5, but not a sptile bundle");
@@ -124,10 +113,7 @@ TEST_CASE("copies without the user block are refused as HDF5 that is no bundle")
 }
 
 TEST_CASE("opening for changes without changing anything is no damage") {
-  if (!have_h5py()) {
-    MESSAGE("skipped: no h5py");
-    return;
-  }
+  if (!have_h5py()) return skip("h5py (Debian: python3-h5py)");
   const Files files;
   const auto before = bytes_of(files.in);
   REQUIRE(files.change("f['csr/values'][0]"));
@@ -135,10 +121,7 @@ TEST_CASE("opening for changes without changing anything is no damage") {
 }
 
 TEST_CASE("changes of the structure by h5py are refused") {
-  if (!have_h5py()) {
-    MESSAGE("skipped: no h5py");
-    return;
-  }
+  if (!have_h5py()) return skip("h5py (Debian: python3-h5py)");
   for (const std::string code :
        {"f.attrs['more'] = 'x' * 5000", "f['more'] = [1, 2, 3]", "f.create_group('more')"}) {
     const Files files;
@@ -149,10 +132,7 @@ TEST_CASE("changes of the structure by h5py are refused") {
 }
 
 TEST_CASE("values changed in place are seen by the checksum of the data, and by nothing else") {
-  if (!have_h5py()) {
-    MESSAGE("skipped: no h5py");
-    return;
-  }
+  if (!have_h5py()) return skip("h5py (Debian: python3-h5py)");
   const Files files;
   CHECK(arrays_with_changed_data(files.in) == 0);
   REQUIRE(files.change("f['csr/values'][2] = 77"));
@@ -160,10 +140,7 @@ TEST_CASE("values changed in place are seen by the checksum of the data, and by 
 }
 
 TEST_CASE("an array deleted and made again never gives wrong numbers unnoticed") {
-  if (!have_h5py()) {
-    MESSAGE("skipped: no h5py");
-    return;
-  }
+  if (!have_h5py()) return skip("h5py (Debian: python3-h5py)");
   const Files files;
   REQUIRE(files.change("del f['csr/values']\nf['csr/values'] = [9.0, 9.0, 9.0, 9.0, 9.0]"));
   const auto bundle = Bundle::open(files.in);

@@ -1,0 +1,22 @@
+// What `verify` finds out about an open bundle.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "formats/progress.hpp"
+#include "runtime/bundle.hpp"
+
+namespace sptile::tools {
+
+struct BundleCheck {
+  std::string name;  ///< "checksum /csr/values", "round trip bittcf"
+  Status outcome;
+};
+
+/// Runs every check: the checksum of each array; the invariants of /csr, its row order and each format; that
+/// each format, expanded, is the matrix of /csr; that value sources lead to the stored values. Later ones
+/// rely on what earlier ones found sound, so they stop where one fails. The bundle is sound when all pass.
+std::vector<BundleCheck> check_bundle(const runtime::Bundle& bundle, Progress* progress);
+
+}  // namespace sptile::tools

@@ -25,13 +25,12 @@ const DeviceKernel& skeleton(DType values, DType dense, Precision precision) {
 
 using BulkStart = int (*)(TileTask, const Launch&, cudaStream_t);
 
-template <class V, class Math, DType kValues, DType kDense, Precision kPrecision>
+/// Kernels of growing tiles for one pair of types and precision.
+template <DType kValues, DType kDense, Precision kPrecision, class... K>
 struct BulkInstance {
-  using Small = BulkKernel<V, Math, 4>;
-  using Large = BulkKernel<V, Math, 8>;
-  static constexpr BulkVariant kVariants[] = {{Small::kTiles, Small::kEntryBytes},
-                                              {Large::kTiles, Large::kEntryBytes}};
-  static constexpr int kSize = sizeof(typename Math::Dense);
+  using First = std::tuple_element_t<0, std::tuple<K...>>;
+  static constexpr BulkVariant kVariants[] = {{K::kTiles, K::kEntryBytes}...};
+  static constexpr int kSize = sizeof(typename First::Dense);
 
   static Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t> row_order,
                            std::int64_t n, const DeviceInfo& device) {
@@ -43,7 +42,7 @@ struct BulkInstance {
   }
 
   static int launch(const Launch& launch, void* stream) noexcept {
-    static constexpr BulkStart kStarts[] = {start_bulk<Small>, start_bulk<Large>};
+    static constexpr BulkStart kStarts[] = {start_bulk<K>...};
     if (launch.host->numbers[kBulkStages] == 0)
       return skeleton(kValues, kDense, kPrecision).launch(launch, stream);
     const formats::BmatView a = formats::as_bmat(launch.format);
@@ -58,25 +57,32 @@ struct BulkInstance {
   }
 };
 
-template <class V, DType kValues>
-using Tf32 = BulkInstance<V, MathF32<false>, kValues, DType::f32, Precision::tf32>;
-template <class V, DType kValues>
-using Split = BulkInstance<V, MathF32<true>, kValues, DType::f32, Precision::fp32>;
-template <class V, DType kValues>
-using Fp16 = BulkInstance<V, MathHalf<Half, 8>, kValues, DType::f16, Precision::fp16>;
-template <class V, DType kValues>
-using Bf16 = BulkInstance<V, MathHalf<BFloat16, 8>, kValues, DType::bf16, Precision::bf16>;
-template <class V, DType kValues>
-using Fp64 = BulkInstance<V, MathF64, kValues, DType::f64, Precision::fp64>;
+/// Both sizes of stages for the types that are met most, one for the others.
+template <class V, class Math, DType kValues, DType kDense, Precision kPrecision>
+using Common = BulkInstance<kValues, kDense, kPrecision, BulkKernel<V, Math, 4>, BulkKernel<V, Math, 8>>;
+template <class V, class Math, DType kValues, DType kDense, Precision kPrecision>
+using Rare = BulkInstance<kValues, kDense, kPrecision, BulkKernel<V, Math, 4>>;
+
+using Tf32 = MathF32<false>;
+using Split = MathF32<true>;
+template <class D>
+using Math16 = MathHalf<D, 8>;
 
 constexpr DeviceKernel kRows[] = {
-    Tf32<float, DType::f32>::row(),     Split<float, DType::f32>::row(),
-    Tf32<Half, DType::f16>::row(),      Split<Half, DType::f16>::row(),
-    Tf32<BFloat16, DType::bf16>::row(), Split<BFloat16, DType::bf16>::row(),
-    Tf32<Ones, DType::none>::row(),     Split<Ones, DType::none>::row(),
-    Fp16<Half, DType::f16>::row(),      Bf16<BFloat16, DType::bf16>::row(),
-    Fp16<Ones, DType::none>::row(),     Bf16<Ones, DType::none>::row(),
-    Fp64<double, DType::f64>::row(),    Fp64<Ones, DType::none>::row(),
+    Common<float, Tf32, DType::f32, DType::f32, Precision::tf32>::row(),
+    Common<float, Split, DType::f32, DType::f32, Precision::fp32>::row(),
+    Rare<Half, Tf32, DType::f16, DType::f32, Precision::tf32>::row(),
+    Rare<Half, Split, DType::f16, DType::f32, Precision::fp32>::row(),
+    Rare<BFloat16, Tf32, DType::bf16, DType::f32, Precision::tf32>::row(),
+    Rare<BFloat16, Split, DType::bf16, DType::f32, Precision::fp32>::row(),
+    Rare<Ones, Tf32, DType::none, DType::f32, Precision::tf32>::row(),
+    Rare<Ones, Split, DType::none, DType::f32, Precision::fp32>::row(),
+    Common<Half, Math16<Half>, DType::f16, DType::f16, Precision::fp16>::row(),
+    Common<BFloat16, Math16<BFloat16>, DType::bf16, DType::bf16, Precision::bf16>::row(),
+    Rare<Ones, Math16<Half>, DType::none, DType::f16, Precision::fp16>::row(),
+    Rare<Ones, Math16<BFloat16>, DType::none, DType::bf16, Precision::bf16>::row(),
+    Rare<double, MathF64, DType::f64, DType::f64, Precision::fp64>::row(),
+    Rare<Ones, MathF64, DType::none, DType::f64, Precision::fp64>::row(),
 };
 
 }  // namespace

@@ -22,9 +22,19 @@ template <class V, bool kSplit, int kSegments, bool kWhole, int kRegisters>
 using Adding = AddingKernel<DirectKernel<Mask8, V, MathF32<kSplit>, kSegments, kWhole, kRegisters>>;
 
 template <class V, bool kSplit>
-using AddingTiles =
-    TileInstance<LibraTiles, Adding<V, kSplit, 1, false, Sizes8::kSingle>,
-                 Adding<V, kSplit, 1, true, Sizes8::kF32x1>, Adding<V, kSplit, 2, true, Sizes8::kF32x2>>;
+struct AddingTilesOf {
+  using type =
+      TileInstance<LibraTiles, Adding<V, kSplit, 1, false, Sizes8::kSingle>,
+                   Adding<V, kSplit, 1, true, Sizes8::kF32x1>, Adding<V, kSplit, 2, true, Sizes8::kF32x2>>;
+};
+/// The paper has values: patterns do with fewer kernels.
+template <bool kSplit>
+struct AddingTilesOf<Ones, kSplit> {
+  using type = TileInstance<LibraTiles, Adding<Ones, kSplit, 1, false, Sizes8::kSingle>,
+                            Adding<Ones, kSplit, 1, true, Sizes8::kF32x1>>;
+};
+template <class V, bool kSplit>
+using AddingTiles = typename AddingTilesOf<V, kSplit>::type;
 
 int row_blocks_per_sm(int lanes) {
   constexpr int kThreads = AddingRows::kThreads;

@@ -21,6 +21,6 @@ struct MeTcf {
 
 }  // namespace
 
-std::span<const DeviceKernel> me_tcf_kernels() { return tile_rows<DirectFamily<MeTcf, Sizes16>>(); }
+std::span<const DeviceKernel> me_tcf_kernels() { return tile_rows<RareFamily<MeTcf, Sizes16>>(); }
 
 }  // namespace sptile::runtime::cuda

@@ -74,7 +74,7 @@ Status upload_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader)
   std::byte* const base = plan.arrays.data();
   plan.format = matrix.format;
   for (std::size_t i = 0; i < array_count; ++i)  // absent arrays stay null
-    plan.format.arrays[i].data = plan.format.arrays[i].size > 0 ? base + offsets[i] : nullptr;
+    plan.format.arrays[i].data = plan.format.arrays[i].present() ? base + offsets[i] : nullptr;
   if (!matrix.row_order.empty()) plan.row_order = reinterpret_cast<const std::int32_t*>(base + order);
   if (with_source) plan.value_source = reinterpret_cast<const std::int64_t*>(base + source);
   return parts.upload(base, uploader);

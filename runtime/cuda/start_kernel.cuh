@@ -6,17 +6,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
-#include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/launch_shape.hpp"
 
 namespace sptile::runtime::cuda {
-
-struct LaunchShape {
-  dim3 blocks;
-  unsigned threads;
-  std::size_t shared_bytes = 0;  ///< dynamic, of a block
-  int carveout = 0;  ///< percent of the memory of a multiprocessor that its blocks have, not its first cache
-};
 
 #ifdef __CUDACC__
 
@@ -41,36 +35,14 @@ __device__ __forceinline__ void follow_previous_kernel() {
   await_previous_kernel();
 }
 
-/// Enqueues a kernel; gives the cudaError_t of the launch. From Hopper on, its blocks come up while the last
-/// ones of the kernel before are still at work (programmatic dependent launch), which hides most of the time
-/// that a launch takes. A kernel that wants dynamic shared memory is allowed as much as a block can have,
-/// once per device.
+/// Enqueues a kernel with arguments of exactly the types that it takes; gives the cudaError_t of the launch.
 template <auto kKernel, class... Args>
 int start_kernel(const LaunchShape& shape, const DeviceInfo& device, cudaStream_t stream,
                  const Args&... args) {
-  if (shape.shared_bytes > 0) {
-    static std::atomic<std::uint64_t> allowed{0};
-    const std::uint64_t bit = std::uint64_t{1} << (device.ordinal % 64);
-    if ((allowed.load(std::memory_order_relaxed) & bit) == 0) {
-      cudaError_t code = cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                              static_cast<int>(device.shared_per_block));
-      if (code == cudaSuccess)
-        code = cudaFuncSetAttribute(kKernel, cudaFuncAttributePreferredSharedMemoryCarveout, shape.carveout);
-      if (code != cudaSuccess) return static_cast<int>(code);
-      allowed.fetch_or(bit, std::memory_order_relaxed);
-    }
-  }
-  cudaLaunchAttribute overlap{};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = shape.blocks;
-  config.blockDim = dim3(shape.threads);
-  config.dynamicSmemBytes = shape.shared_bytes;
-  config.stream = stream;
-  config.attrs = &overlap;
-  config.numAttrs = device.capability >= 90 ? 1 : 0;
-  return static_cast<int>(cudaLaunchKernelEx(&config, kKernel, args...));
+  static_assert(std::is_same_v<std::remove_const_t<decltype(kKernel)>, void (*)(Args...)>);
+  static std::atomic<std::uint64_t> allowed{0};
+  void* arguments[] = {const_cast<Args*>(&args)...};
+  return enqueue_kernel(reinterpret_cast<const void*>(kKernel), allowed, shape, device, stream, arguments);
 }
 
 /// Blocks of a kernel that fit on a multiprocessor of the current device; 1 when it does not tell.

@@ -62,6 +62,24 @@ struct DirectFamily {
                            Whole<V, MathF64, 2, T::kF64x2>>;
 };
 
+/// As DirectFamily, for a layout whose kernels are not the fastest: one for operands of any alignment, one
+/// for whole pieces.
+template <class Layout, class T>
+struct RareFamily {
+  static constexpr std::string_view kKernel = Layout::kDirect;
+  using Direct = DirectFamily<Layout, T>;
+  template <class V, class Math, class WideMath, int kRegisters>
+  using Pair = TileInstance<Layout, typename Direct::template Single<V, Math>,
+                            typename Direct::template Whole<V, WideMath, 1, kRegisters>>;
+
+  template <class V, bool kSplit>
+  using F32 = Pair<V, MathF32<kSplit>, MathF32<kSplit>, T::kF32x1>;
+  template <class V, class D>
+  using F16 = Pair<V, MathHalf<D, 4>, MathHalf<D, 8>, T::kF16x1>;
+  template <class V>
+  using F64 = Pair<V, MathF64, MathF64, T::kF64x1>;
+};
+
 /// Kernels whose loads wait in shared memory where there are columns enough. `T` has the warps of each that
 /// should fit on a multiprocessor: more than are needed to keep its part of the L2 cache's bandwidth busy,
 /// few enough to leave the first cache room.

@@ -2,7 +2,7 @@
 // stores.
 #include <doctest/doctest.h>
 
-#include "tests/runtime/cuda/emulated_copies.hpp"
+#include "tests/runtime/cuda/emulated_block.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"

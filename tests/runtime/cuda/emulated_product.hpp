@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/side_stream.hpp"
 #include "tests/runtime/cuda/emulated_block.hpp"
 #include "tests/runtime/random_problem.hpp"
 
@@ -81,6 +82,14 @@ inline std::vector<std::span<double>> counters_of(const runtime::cuda::Schedule&
   return counters;
 }
 
+/// As on the device, where empty arrays have an address, too.
+inline formats::FormatView with_addresses(formats::FormatView format) {
+  static const std::max_align_t nothing{};
+  for (std::size_t i = 0; i < format.layout->arrays.size(); ++i)
+    if (ArrayView& array = format.arrays[i]; array.present() && array.size == 0) array.data = &nothing;
+  return format;
+}
+
 /// Multiplies, compares with the reference, looks between the rows of C and at the counters; gives the
 /// schedule.
 inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::DeviceKernel& kernel,
@@ -104,7 +113,7 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
   std::vector<std::byte> c = dense.c_bytes();
   runtime::cuda::Launch launch;
-  launch.format = p.format;
+  launch.format = with_addresses(p.format);
   launch.row_order = p.order.empty() ? nullptr : p.order.data();
   launch.schedule = reinterpret_cast<const std::byte*>(bytes.data());
   launch.workspace = reinterpret_cast<std::byte*>(workspace.data());
@@ -117,6 +126,10 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   launch.alpha = p.alpha;
   launch.beta = p.beta;
   launch.device = &p.device;
+  // Kernels in two streams must also be right where the second one could not be made.
+  const auto side = runtime::cuda::SideStream::make();
+  REQUIRE(side);
+  if (schedule.two_streams && p.device.sm_count == 1) launch.side = side->get();
   CHECK(kernel.launch(launch, nullptr) == 0);
   for (const std::span<double> part : counters)
     CHECK(

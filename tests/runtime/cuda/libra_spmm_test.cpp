@@ -1,12 +1,11 @@
 // The code of the kernels of libra_spmm, run on the host lane by lane: both parts, and what adds them up.
 #include <doctest/doctest.h>
 
-#include "tests/runtime/cuda/emulated_copies.hpp"
+#include "tests/runtime/cuda/emulated_block.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include "runtime/cuda/csr_spmm.cu"
 #include "runtime/cuda/libra_streams_spmm.cu"
 #include "runtime/cuda/tile8_spmm.cu"
@@ -46,7 +45,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
       c.permuted ? formats::permute_rows(source.view(), order) : formats::copy(source.view());
   const auto data = formats::libra_spmm_from_csr_at(a.view(), c.threshold, nullptr);
   REQUIRE(data);
-  emulated_copies.late = !emulated_copies.late;
+  emulated_block.late = !emulated_block.late;
   return check_emulated_product(
       kernel,
       {.exact = source,

@@ -1,7 +1,7 @@
 // The code of the SDDMM kernels, run on the host lane by lane.
 #include <doctest/doctest.h>
 
-#include "tests/runtime/cuda/emulated_copies.hpp"
+#include "tests/runtime/cuda/emulated_block.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"

@@ -46,7 +46,8 @@ void check_places(const CsrView& a, const CsrView& compact) {
 
 TEST_CASE("compact columns: those in use are numbered in their order, rows stay") {
   for (const auto& [rows, most] : {std::pair{1, 40}, {3, 2000}, {300, 9}, {5000, 30}}) {
-    CAPTURE(rows);
+    const auto row_count = rows;
+    CAPTURE(row_count);
     const Csr a = make_csr(kMostColumns, scattered_rows(rows, kMostColumns, most), DType::none);
     const CompactColumns columns(a.view());
     const CsrView compact = columns.view();

@@ -77,7 +77,8 @@ TEST_CASE("locality: agrees with the definition, in the given order and in anoth
                                             {1000, 50, 0.3},
                                             {1500, 1500, 0.004},
                                             {5000, 70, 0.02}}) {
-    CAPTURE(rows);
+    const auto row_count = rows;
+    CAPTURE(row_count);
     const Pattern a = random_pattern(rows, cols, density, 11);
     std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
     std::iota(order.begin(), order.end(), 0);

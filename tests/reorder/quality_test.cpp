@@ -57,7 +57,8 @@ void compare(const Pattern& a, const std::vector<std::int32_t>& order,
 TEST_CASE("quality: agrees with the definition, in the given order and in another") {
   for (const auto& [rows, cols, density] :
        {std::tuple{1, 1, 1.0}, {7, 300, 0.1}, {129, 64, 0.02}, {1000, 50, 0.3}, {5000, 700, 0.004}}) {
-    CAPTURE(rows);
+    const auto row_count = rows;
+    CAPTURE(row_count);
     const Pattern a = random_pattern(rows, cols, density, 11);
     std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
     std::iota(order.begin(), order.end(), 0);

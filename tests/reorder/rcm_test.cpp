@@ -30,8 +30,7 @@ Pattern from_edges(std::int64_t vertices, const Edges& edges, std::uint64_t seed
   Pattern a{vertices, vertices};
   for (auto& list : lists) {
     std::ranges::sort(list);
-    const auto repeated = std::ranges::unique(list);
-    a.col_idx.insert(a.col_idx.end(), list.begin(), repeated.begin());
+    a.col_idx.insert(a.col_idx.end(), list.begin(), std::unique(list.begin(), list.end()));
     a.end_row();
   }
   return a;

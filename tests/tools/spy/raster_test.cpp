@@ -45,8 +45,10 @@ std::vector<std::int32_t> inverse(std::span<const std::int32_t> order) {
 TEST_CASE("raster: counts what each cell holds, for matrices smaller and larger than the grid") {
   for (const auto& [rows, cols] :
        {std::pair{5, 3}, {3, 7}, {100, 40}, {40, 100}, {16, 16}, {60, 60}, {300, 2}}) {
-    CAPTURE(rows);
-    CAPTURE(cols);
+    const auto row_count = rows;
+    CAPTURE(row_count);
+    const auto column_count = cols;
+    CAPTURE(column_count);
     const reorder::Pattern a = reorder::random_pattern(rows, cols, 0.2, 5);
     const auto row_order = random_permutation(rows, RandomStream(1)),
                column_order = random_permutation(cols, RandomStream(2));

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "runtime/cuda/tile_launch.cuh"
 
@@ -62,8 +63,8 @@ struct DirectFamily {
                            Whole<V, MathF64, 2, T::kF64x2>>;
 };
 
-/// As DirectFamily, for a layout whose kernels are not the fastest: one for operands of any alignment, one
-/// for whole pieces.
+/// As DirectFamily, for a layout whose kernels are seldom the fastest: all widths where the values have the type of
+/// the operands, else one kernel for operands of any alignment and one for whole pieces.
 template <class Layout, class T>
 struct RareFamily {
   static constexpr std::string_view kKernel = Layout::kDirect;
@@ -73,9 +74,11 @@ struct RareFamily {
                             typename Direct::template Whole<V, WideMath, 1, kRegisters>>;
 
   template <class V, bool kSplit>
-  using F32 = Pair<V, MathF32<kSplit>, MathF32<kSplit>, T::kF32x1>;
+  using F32 = std::conditional_t<std::is_same_v<V, float>, typename Direct::template F32<V, kSplit>,
+                                 Pair<V, MathF32<kSplit>, MathF32<kSplit>, T::kF32x1>>;
   template <class V, class D>
-  using F16 = Pair<V, MathHalf<D, 4>, MathHalf<D, 8>, T::kF16x1>;
+  using F16 = std::conditional_t<std::is_same_v<V, D>, typename Direct::template F16<V, D>,
+                                 Pair<V, MathHalf<D, 4>, MathHalf<D, 8>, T::kF16x1>>;
   template <class V>
   using F64 = Pair<V, MathF64, MathF64, T::kF64x1>;
 };

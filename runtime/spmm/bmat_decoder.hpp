@@ -46,11 +46,11 @@ class BmatDecoder {
   [[gnu::noinline]] Entries<A> row(int r) {
     RowWriter<V, A> writer(values_, scratch_);
     const std::int32_t* ids = view_.col_id.data() + 8 * range_.first;
-    const std::uint32_t* word = view_.bits.data() + 4 * range_.first + r / 8;
-    const int shift = 4 * (r % 8);
+    const std::uint32_t* word = view_.bits.data() + 4 * range_.first;
+    const int upper = r / 8, shift = 4 * (r % 8);
     Cursors* const end = cursors_ + (range_.last - range_.first);
     for (Cursors* at = cursors_; at != end; ++at, ids += 8, word += 4) {
-      const unsigned left = word[0] >> shift & 0xfu, right = word[2] >> shift & 0xfu;
+      const unsigned left = word[upper] >> shift & 0xfu, right = word[2 + upper] >> shift & 0xfu;
       writer.append_columns(ids, left | right << 4);
       const int left_count = __builtin_popcount(left), right_count = __builtin_popcount(right);
       writer.append_values(at->left, left_count);

@@ -24,8 +24,11 @@ refused 1 "out.mtx: $too_large" export a.h5 out.mtx
 refused 1 "out.mtx: $too_large" gen random --rows 400 --cols 400 --nnz 4000 -o out.mtx
 refused 1 "out.png: $too_large" spy a.mtx -o out.png --size 1000
 refused 1 "out.svg: $too_large" bench --csv rows.csv --plot out.svg
-refused 0 "rows.csv: File too large" bench a.mtx --format csr -n 16 --repeat 1 --csv rows.csv
-refused 0 "out.tsv: $too_large" calibrate --quick --only "$kernel" -o out.tsv
+refused 1 "rows.csv: File too large" bench a.mtx --format csr -n 16 --repeat 1 --csv rows.csv
+# A profile is small, and LLVM's OpenMP, which builds with sanitizers have, fails if it cannot write a file of its own.
+if ldd "$(command -v sptile)" | grep -q libgomp; then
+  refused 0 "out.tsv: $too_large" calibrate --quick --only "$kernel" -o out.tsv
+fi
 refused 1 "<stdout>: $too_large" gen random --rows 400 --cols 400 --nnz 4000
 refused 1 "<stdout>: $too_large" export a.h5 -
 refused 1 "<stdout>: writing the result failed" list kernels --json

@@ -1,7 +1,5 @@
 #include "tools/csv_log.hpp"
 
-#include "tools/json.hpp"
-
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,8 +3,9 @@
 
 sptile_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# What the build and the program need, what the tests need on top, and what the builds with sanitizers need.
-build_packages=(g++ meson ninja-build pkg-config libexpected-dev libcli11-dev libfmt-dev nlohmann-json3-dev
+# What the build and the program need (dpkg-dev tells Meson where Debian has libraries), what the tests need on top, and
+# what the builds with sanitizers need.
+build_packages=(g++ meson ninja-build pkg-config dpkg-dev libexpected-dev libcli11-dev libfmt-dev nlohmann-json3-dev
   libxxhash-dev libhdf5-dev libtbb-dev zlib1g-dev liblzma-dev libzstd-dev libssl-dev
   libboost-graph-dev libmetis-dev libpng-dev)
 test_packages=(doctest-dev hdf5-tools python3 python3-venv python3-h5py jq cmake make xz-utils)

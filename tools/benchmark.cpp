@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "formats/convert/packed_positions.hpp"
-#include "runtime/kernels.hpp"
+#include "runtime/kernels/kernels.hpp"
 #include "tools/bench_rows.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "runtime/cuda/backend.hpp"
-#include "runtime/kernels.hpp"
+#include "runtime/kernels/kernels.hpp"
 #include "tools/names.hpp"
 #include "tools/units.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/spmm.hpp"
+#include "runtime/plan/spmm.hpp"
 
 namespace sptile::tools {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/csr.hpp"
-#include "runtime/bundle.hpp"
+#include "runtime/bundle/bundle.hpp"
 #include "tools/overflow.hpp"
 #include "tools/verb.hpp"
 

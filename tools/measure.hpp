@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/csr_view.hpp"
-#include "runtime/plan.hpp"
+#include "runtime/plan/plan.hpp"
 #include "tools/result.hpp"
 #include "tools/time_summary.hpp"
 #include "tools/verb.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "formats/csr_view.hpp"
-#include "runtime/cuda/libra_balance.hpp"
+#include "runtime/cuda/papers/libra_streams/balance.hpp"
 #include "tools/measure.hpp"
 
 namespace sptile::tools {

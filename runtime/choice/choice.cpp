@@ -7,7 +7,7 @@
 #include "runtime/choice/measured_choice.hpp"
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
-#include "runtime/product_plan.hpp"
+#include "runtime/plan/product_plan.hpp"
 
 namespace sptile::runtime {
 namespace {

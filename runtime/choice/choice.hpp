@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "runtime/choice/cost_features.hpp"
-#include "runtime/kernels.hpp"
-#include "runtime/spmm.hpp"
+#include "runtime/kernels/kernels.hpp"
+#include "runtime/plan/spmm.hpp"
 
 namespace sptile::runtime {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "runtime/choice/device_profile.hpp"
-#include "runtime/kernels.hpp"
+#include "runtime/kernels/kernels.hpp"
 
 namespace sptile::runtime {
 

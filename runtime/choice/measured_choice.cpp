@@ -6,9 +6,9 @@
 #include <iterator>
 #include <new>
 
-#include "runtime/product_plan.hpp"
+#include "runtime/plan/product_plan.hpp"
 #include "runtime/reference/element.hpp"
-#include "runtime/sddmm.hpp"
+#include "runtime/plan/sddmm.hpp"
 
 namespace sptile::runtime {
 namespace {

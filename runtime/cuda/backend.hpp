@@ -11,8 +11,8 @@
 #include "formats/error.hpp"
 #include "runtime/cuda/convert/convert.hpp"
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/sddmm.hpp"
-#include "runtime/spmm.hpp"
+#include "runtime/plan/sddmm.hpp"
+#include "runtime/plan/spmm.hpp"
 
 namespace sptile::runtime::cuda {
 

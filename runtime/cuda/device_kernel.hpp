@@ -12,7 +12,7 @@
 
 #include "formats/dtype.hpp"
 #include "formats/layout/format_layout.hpp"
-#include "runtime/plan.hpp"
+#include "runtime/plan/plan.hpp"
 
 namespace sptile::runtime::cuda {
 

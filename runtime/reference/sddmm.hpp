@@ -4,7 +4,7 @@
 #include <span>
 
 #include "formats/csr_view.hpp"
-#include "runtime/sddmm.hpp"
+#include "runtime/plan/sddmm.hpp"
 
 namespace sptile::runtime {
 

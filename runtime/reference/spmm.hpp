@@ -2,7 +2,7 @@
 #pragma once
 
 #include "formats/csr_view.hpp"
-#include "runtime/spmm.hpp"
+#include "runtime/plan/spmm.hpp"
 
 namespace sptile::runtime {
 

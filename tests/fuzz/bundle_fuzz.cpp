@@ -17,7 +17,7 @@
 #include "formats/convert/packed_positions.hpp"
 #include "formats/io/matrix_market.hpp"
 #include "formats/layout/csr.hpp"
-#include "runtime/bundle_matrix.hpp"
+#include "runtime/bundle/bundle_matrix.hpp"
 #include "runtime/reference/element.hpp"
 #include "runtime/reference/sddmm.hpp"
 #include "runtime/reference/spmm.hpp"

@@ -11,7 +11,7 @@
 #include "formats/csr.hpp"
 #include "formats/io/bundle_writer.hpp"
 #include "formats/io/matrix_market.hpp"
-#include "runtime/bundle.hpp"
+#include "runtime/bundle/bundle.hpp"
 #include "tests/fuzz/folded_bundle.hpp"
 #include "tests/temporary_folder.hpp"
 

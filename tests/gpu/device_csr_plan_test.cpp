@@ -1,5 +1,5 @@
 // Plans for CSR matrices in device memory: the right products, and the thresholds of the device's profile.
-#include "runtime/device_csr_plan.hpp"
+#include "runtime/plan/device_csr_plan.hpp"
 
 #include <functional>
 #include <memory>

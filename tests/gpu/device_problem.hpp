@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/cuda/backend.hpp"
-#include "runtime/kernels.hpp"
+#include "runtime/kernels/kernels.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 namespace sptile::test {

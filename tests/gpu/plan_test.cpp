@@ -1,8 +1,8 @@
 // What plan and run promise on a device: streams, graphs, refreshed values, errors.
 #include <thread>
 
-#include "runtime/cuda/device_buffer.hpp"
-#include "runtime/kernels.hpp"
+#include "runtime/cuda/device/device_buffer.hpp"
+#include "runtime/kernels/kernels.hpp"
 #include "tests/gpu/device_problem.hpp"
 
 using namespace sptile;

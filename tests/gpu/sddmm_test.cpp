@@ -1,5 +1,5 @@
 // Every instance of every SDDMM kernel for CUDA against the double reference.
-#include "runtime/sddmm.hpp"
+#include "runtime/plan/sddmm.hpp"
 
 #include "formats/convert/packed_positions.hpp"
 #include "runtime/reference/element.hpp"

@@ -12,7 +12,7 @@
 #include "formats/csr.hpp"
 #include "formats/layout/csr.hpp"
 #include "runtime/reference/spmm.hpp"
-#include "runtime/spmm.hpp"
+#include "runtime/plan/spmm.hpp"
 
 namespace sptile::test {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/sddmm.hpp"
+#include "runtime/plan/sddmm.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 namespace sptile::test {

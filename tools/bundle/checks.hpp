@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "formats/progress.hpp"
-#include "runtime/bundle.hpp"
+#include "runtime/bundle/bundle.hpp"
 
 namespace sptile::tools {
 

@@ -3,7 +3,7 @@
 
 #include "formats/csr.hpp"
 #include "formats/layout/format_layout.hpp"
-#include "runtime/bundle.hpp"
+#include "runtime/bundle/bundle.hpp"
 
 namespace sptile::tools {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/choice/device_profile.hpp"
-#include "runtime/cuda/libra_balance.hpp"
+#include "runtime/cuda/papers/libra_streams/balance.hpp"
 
 namespace sptile::tools {
 

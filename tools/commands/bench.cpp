@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "formats/io/output_bytes.hpp"
-#include "runtime/kernels.hpp"
+#include "runtime/kernels/kernels.hpp"
 #include "tools/bench_plot.hpp"
 #include "tools/bench_rows.hpp"
 #include "tools/benchmark.hpp"

@@ -8,7 +8,7 @@
 #include "formats/io/atomic_file.hpp"
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
-#include "runtime/kernels.hpp"
+#include "runtime/kernels/kernels.hpp"
 #include "tools/calibrate/fit.hpp"
 #include "tools/calibrate/host_bench.hpp"
 #include "tools/calibrate/merge.hpp"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "runtime/bundle.hpp"
+#include "runtime/bundle/bundle.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"

@@ -4,7 +4,7 @@
 
 #include "formats/layout/registry.hpp"
 #include "reorder/registry.hpp"
-#include "runtime/kernels.hpp"
+#include "runtime/kernels/kernels.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/devices.hpp"
 #include "tools/json.hpp"

@@ -2,8 +2,8 @@
 
 #include "formats/layout/csr.hpp"
 #include "formats/layout/registry.hpp"
-#include "runtime/bundle.hpp"
-#include "runtime/bundle_matrix.hpp"
+#include "runtime/bundle/bundle.hpp"
+#include "runtime/bundle/bundle_matrix.hpp"
 #include "runtime/choice/choice.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/devices.hpp"

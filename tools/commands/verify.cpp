@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/bundle.hpp"
+#include "runtime/bundle/bundle.hpp"
 #include "tools/bundle/checks.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <memory>
 
-#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/device/check.hpp"
 #include "tools/cuda/device_math.hpp"
 #include "tools/cuda/launch_timer.hpp"
 #include "tools/time_summary.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "formats/no_value_type.hpp"
-#include "runtime/cuda/device_buffer.hpp"
+#include "runtime/cuda/device/device_buffer.hpp"
 
 namespace sptile::tools::cuda {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/device/check.hpp"
 #include "tools/cuda/launch_schedule.hpp"
 
 namespace sptile::tools::cuda {

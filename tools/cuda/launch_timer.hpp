@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "formats/error.hpp"
-#include "runtime/cuda/device_buffer.hpp"
+#include "runtime/cuda/device/device_buffer.hpp"
 
 namespace sptile::tools::cuda {
 

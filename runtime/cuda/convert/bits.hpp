@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "runtime/cuda/qualifiers.hpp"
+#include "runtime/cuda/device/qualifiers.hpp"
 
 namespace sptile::runtime::cuda {
 

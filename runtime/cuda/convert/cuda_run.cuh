@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/convert/column_bits.hpp"
 #include "runtime/cuda/convert/convert.hpp"
 #include "runtime/cuda/convert/primitives.hpp"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/qualifiers.hpp"
+#include "runtime/cuda/device/qualifiers.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -1,10 +1,10 @@
 #include <utility>
 
-#include "runtime/cuda/check.hpp"
+#include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/convert/arena.hpp"
 #include "runtime/cuda/convert/convert.hpp"
-#include "runtime/cuda/device_buffer.hpp"
-#include "runtime/cuda/upload.hpp"
+#include "runtime/cuda/device/device_buffer.hpp"
+#include "runtime/cuda/device/upload.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/cuda/device_buffer.hpp"
+#include "runtime/cuda/device/device_buffer.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -17,7 +17,7 @@
 #include <functional>
 #include <iostream>
 
-#include "runtime/bundle.hpp"
+#include "runtime/bundle/bundle.hpp"
 #include "tests/bundle_sample.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"

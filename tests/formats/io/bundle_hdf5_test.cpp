@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/bundle.hpp"
+#include "runtime/bundle/bundle.hpp"
 #include "tests/bundle_sample.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "formats/layout/csr.hpp"
-#include "runtime/bundle.hpp"
+#include "runtime/bundle/bundle.hpp"
 #include "tests/bundle_sample.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/sddmm.hpp"
+#include "runtime/plan/sddmm.hpp"
 #include "tests/profile_file.hpp"
 #include "tests/runtime/choice/three_formats.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "runtime/cuda/bulk_pipe.cuh"
-#include "runtime/cuda/tile_pipe.cuh"
+#include "runtime/cuda/papers/bulk/pipe.cuh"
+#include "runtime/cuda/tile/pipe.cuh"
 #include "tests/runtime/cuda/emulated_device.hpp"
 
 namespace sptile::test {

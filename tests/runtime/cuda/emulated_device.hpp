@@ -24,8 +24,8 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/cuda/ptx.cuh"
-#include "runtime/cuda/start_kernel.cuh"
+#include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/device/start_kernel.cuh"
 #include "tests/runtime/cuda/fiber.hpp"
 
 namespace sptile::test {

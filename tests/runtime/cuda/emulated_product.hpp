@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/cuda/side_stream.hpp"
+#include "runtime/cuda/papers/libra_streams/side_stream.hpp"
 #include "tests/runtime/cuda/emulated_block.hpp"
 #include "tests/runtime/random_problem.hpp"
 

@@ -1,7 +1,7 @@
 // The second stream of emulated kernels: what goes there is done at once, before what stays here.
 #include <cuda_runtime_api.h>
 
-#include "runtime/cuda/side_stream.hpp"
+#include "runtime/cuda/papers/libra_streams/side_stream.hpp"
 
 namespace sptile::runtime::cuda {
 

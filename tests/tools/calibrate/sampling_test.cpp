@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "runtime/kernels.hpp"
+#include "runtime/kernels/kernels.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 using namespace sptile;

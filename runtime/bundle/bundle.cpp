@@ -1,0 +1,199 @@
+#include "runtime/bundle/bundle.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "formats/layout/bundle_layout.hpp"
+#include "formats/layout/csr.hpp"
+#include "formats/layout/registry.hpp"
+#include "runtime/bundle/bundle_table.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+using formats::BundleEntry;
+using formats::FormatLayout;
+using formats::FormatView;
+using std::to_string;
+
+constexpr std::size_t kMemoryAlignment = 64;
+
+Status bad(std::string message) { return fail(Errc::bad_input, std::move(message) + "; convert again"); }
+
+/// Verifies that an array is there, has one of the types, and has `size` elements.
+Status check_array(std::string_view path, const ArrayView& array, std::initializer_list<DType> types,
+                   std::int64_t size) {
+  if (!array.present()) return bad(std::string(path) + " is missing");
+  if (std::find(types.begin(), types.end(), array.dtype) == types.end())
+    return bad(std::string(path) + " holds " + std::string(name_of(array.dtype)) + ", expected " +
+               std::string(name_of(*types.begin())));
+  if (array.size != size)
+    return bad(std::string(path) + " has " + to_string(array.size) + " elements, expected " +
+               to_string(size));
+  return {};
+}
+
+/// Verifies that the one value of a pattern is 1: the formats of a pattern multiply with ones.
+Status check_iso_value(const ArrayView& array) {
+  const double value = array.dtype == DType::f32 ? array.as<float>().front() : array.as<double>().front();
+  if (value == 1) return {};
+  return bad(std::string(formats::kCsrValuesPath) + " holds " + to_string(value) +
+             ", but the header says that the matrix is a pattern, whose one value is 1");
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Bundle>> Bundle::open(const std::string& path,
+                                                   const BundleOpenOptions& options) {
+  Result<FileBytes> file = FileBytes::open(path);
+  if (!file) return fail(file.error().code, file.error().message, path);
+  return validate(std::move(*file), path, options);
+}
+
+Result<std::shared_ptr<const Bundle>> Bundle::from_memory(std::span<const std::byte> memory,
+                                                          const std::string& name) {
+  if (reinterpret_cast<std::uintptr_t>(memory.data()) % kMemoryAlignment != 0)
+    return fail(Errc::usage, "a bundle in memory must start at a multiple of 64 bytes", name);
+  return validate(FileBytes::borrow(memory), name, {});
+}
+
+Result<std::shared_ptr<const Bundle>> Bundle::validate(FileBytes file, const std::string& path,
+                                                       const BundleOpenOptions& options) {
+  std::shared_ptr<Bundle> bundle(new Bundle(std::move(file), path));
+  const Result<BundleTable> table = read_bundle_table(bundle->file_);
+  if (!table) return fail(table.error().code, table.error().message, path);
+  Status s = bundle->read_shape(*table);
+  if (s) s = bundle->bring_to_memory(*table, options);
+  if (s) s = bundle->relate();
+  if (!s) return fail(s.error().code, s.error().message, path);
+  return bundle;
+}
+
+Status Bundle::read_shape(const BundleTable& table) {
+  const auto is_shape = [](const BundleEntry& e) { return path_of(e) == formats::kShapePath; };
+  const auto entry = std::find_if(table.entries.begin(), table.entries.end(), is_shape);
+  if (entry == table.entries.end()) return bad(std::string(formats::kShapePath) + " is missing");
+  std::array<std::int64_t, 3> shape{};
+  if (entry->rank != 1 || entry->dims[0] != shape.size() || static_cast<DType>(entry->dtype) != DType::i64)
+    return bad("/shape must be i64[3]: rows, columns, entries");
+  if (Status s = file_.read(entry->offset, std::as_writable_bytes(std::span(shape))); !s) return s;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (shape[0] < 0 || shape[0] > kMost || shape[1] < 0 || shape[1] > kMost || shape[2] < 0)
+    return bad("/shape says " + to_string(shape[0]) + " x " + to_string(shape[1]) + " with " +
+               to_string(shape[2]) + " entries; rows and columns go from 0 to 2^31 - 1");
+  rows_ = shape[0], cols_ = shape[1], nnz_ = shape[2];
+  pattern_ = (table.header.may_ignore & formats::kBundlePattern) != 0;
+  return {};
+}
+
+Status Bundle::bring_to_memory(const BundleTable& table, const BundleOpenOptions& options) {
+  std::vector<ByteRange> pieces;
+  for (const BundleEntry& e : table.entries) pieces.push_back({e.offset, e.bytes});
+  if (Status s = options.copy ? file_.load(pieces) : file_.map(); !s) return s;
+  for (const BundleEntry& e : table.entries) {
+    const ArrayView view(static_cast<DType>(e.dtype), e.bytes == 0 ? nullptr : file_.data() + e.offset,
+                         elements_of(e));
+    arrays_.push_back({std::string(path_of(e)), view, e.hash});
+  }
+  by_path_.resize(arrays_.size());
+  std::iota(by_path_.begin(), by_path_.end(), 0u);
+  std::sort(by_path_.begin(), by_path_.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return arrays_[a].path < arrays_[b].path; });
+  return {};
+}
+
+Status Bundle::relate() {
+  if (const ArrayView order = find(formats::kRowOrderPath); order.present())
+    if (Status s = check_array(formats::kRowOrderPath, order, {DType::i32}, rows_); !s) return s;
+  const std::int64_t values = pattern_ ? 1 : nnz_;  // a pattern stores the one iso value 1
+  const ArrayView source = find(formats::kCsrValuesPath);
+  Status s = check_array(formats::kCsrValuesPath, source, {DType::f32, DType::f64}, values);
+  if (s && pattern_) s = check_iso_value(source);
+  if (!s) return s;
+  for (const FormatLayout* layout : formats::layouts())
+    if (layout == &formats::kCsrLayout || !group(layout->group).empty())
+      if (s = add_format(*layout); !s) return s;
+  return {};
+}
+
+/// Verifies that the group of a format holds its arrays and nothing else, with lengths that agree.
+Status Bundle::add_format(const FormatLayout& layout) {
+  FormatView view{&layout, rows_, cols_, nnz_, {}};
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < layout.arrays.size(); ++i) {
+    const std::string& path = known.emplace_back(formats::bundle_path(layout, i));
+    const ArrayView array = find(path);
+    if (pattern_ && layout.arrays[i].holds_values) {
+      if (array.present() && path != formats::kCsrValuesPath)
+        return bad(path + " is there, but the header says that the matrix is a pattern");
+      continue;
+    }
+    if (!array.present()) return bad(path + " is missing");
+    view.arrays[i] = array;
+  }
+  if (const ArrayView source = value_source(layout.name);
+      source.present() && &layout != &formats::kCsrLayout) {
+    if (pattern_) return bad(std::string(layout.group) + " has a value_source, but a pattern has no values");
+    known.push_back(std::string(layout.group) + "/" + formats::kValueSourceName);
+    if (Status s = check_array(known.back(), source, {DType::i64}, nnz_); !s) return s;
+  }
+  for (const std::uint32_t position : group(layout.group))
+    if (const std::string& path = arrays_[position].path;
+        std::find(known.begin(), known.end(), path) == known.end())
+      return bad(path + " is not an array of " + std::string(layout.name));
+  if (Status s = layout.check_lengths(view); !s) return bad(s.error().message);
+  formats_.push_back(view);
+  return {};
+}
+
+std::span<const std::uint32_t> Bundle::group(std::string_view path) const {
+  const auto before = [&](std::uint32_t position, const std::string& bound) {
+    return arrays_[position].path < bound;
+  };
+  const auto first = std::lower_bound(by_path_.begin(), by_path_.end(), std::string(path) + "/", before);
+  const auto last = std::lower_bound(first, by_path_.end(), std::string(path) + '0', before);
+  return {first, last};
+}
+
+ArrayView Bundle::find(std::string_view path) const {
+  const auto before = [&](std::uint32_t position, std::string_view bound) {
+    return arrays_[position].path < bound;
+  };
+  const auto found = std::lower_bound(by_path_.begin(), by_path_.end(), path, before);
+  if (found == by_path_.end() || arrays_[*found].path != path) return {};
+  return arrays_[*found].array;
+}
+
+DType Bundle::dtype() const { return formats_.front().value_dtype(); }
+
+formats::CsrView Bundle::csr() const { return formats::as_csr(formats_.front()); }
+
+std::span<const std::int32_t> Bundle::row_order() const {
+  const ArrayView order = find(formats::kRowOrderPath);
+  return order.present() ? order.as<std::int32_t>() : std::span<const std::int32_t>();
+}
+
+const FormatView* Bundle::format(std::string_view name) const {
+  for (const FormatView& view : formats_)
+    if (view.layout->name == name) return &view;
+  return nullptr;
+}
+
+ArrayView Bundle::value_source(std::string_view format) const {
+  const FormatLayout* layout = formats::find_layout(format);
+  if (layout == nullptr) return {};
+  return find(std::string(layout->group) + "/" + formats::kValueSourceName);
+}
+
+Status Bundle::verify_checksum(const BundleArray& array) const {
+  const auto bytes = static_cast<std::uint64_t>(array.array.bytes());
+  if (formats::bundle_hash(array.array.data, bytes) == array.hash) return {};
+  return fail(Errc::check_failed,
+              array.path +
+                  ": data changed since it was written (its XXH3 hash differs from the table); convert again",
+              path_);
+}
+
+}  // namespace sptile::runtime

@@ -1,0 +1,94 @@
+// Opens a bundle without HDF5: reads the user block, validates it, maps the file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/csr_view.hpp"
+#include "formats/error.hpp"
+#include "formats/layout/format_layout.hpp"
+#include "runtime/bundle/file_bytes.hpp"
+
+namespace sptile::runtime {
+
+struct BundleTable;
+
+struct BundleOpenOptions {
+  bool copy = false;  ///< read the arrays into memory instead of mapping: for folders that others can write
+};
+
+/// One array of the table.
+struct BundleArray {
+  std::string path;
+  ArrayView array;
+  std::uint64_t hash = 0;
+};
+
+/// An open bundle. Immutable and thread-safe; views borrow from it.
+class Bundle {
+ public:
+  /// Validates header, table, lengths and the relations between arrays; the data is not touched (but /shape
+  /// and the one value of a pattern), so the cost does not grow with the file. Errc::bad_input for anything
+  /// that is not a whole, unchanged bundle, naming the field and the remedy; Errc::unsupported for a newer
+  /// layout or an unknown must-know flag; Errc::io when it cannot be read.
+  static Result<std::shared_ptr<const Bundle>> open(const std::string& path,
+                                                    const BundleOpenOptions& options = {});
+  /// The same for a bundle in memory that starts at a multiple of 64 bytes (else Errc::usage) and outlives
+  /// the result. `name` stands for the path in messages.
+  static Result<std::shared_ptr<const Bundle>> from_memory(std::span<const std::byte> memory,
+                                                           const std::string& name);
+
+  Bundle(const Bundle&) = delete;
+  Bundle& operator=(const Bundle&) = delete;
+
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  [[nodiscard]] std::int64_t cols() const { return cols_; }
+  [[nodiscard]] std::int64_t nnz() const { return nnz_; }
+  [[nodiscard]] bool is_pattern() const { return pattern_; }
+  /// Type of the source values in /csr/values: f32, f64, or none for a pattern.
+  [[nodiscard]] DType dtype() const;
+  [[nodiscard]] std::uint64_t file_size() const { return file_.size(); }
+
+  /// The source matrix in original row order (contents unchecked, see formats::check_csr).
+  [[nodiscard]] formats::CsrView csr() const;
+  /// new_to_old; empty when the order is the original.
+  [[nodiscard]] std::span<const std::int32_t> row_order() const;
+  /// Formats that the bundle holds, `csr` first. Lengths are checked, contents are not.
+  [[nodiscard]] const std::vector<formats::FormatView>& formats() const { return formats_; }
+  /// One of them; nullptr when the bundle does not hold it.
+  [[nodiscard]] const formats::FormatView* format(std::string_view name) const;
+  /// Positions in /csr/values of the stored values of a format; not present unless written with
+  /// --refreshable.
+  [[nodiscard]] ArrayView value_source(std::string_view format) const;
+  /// Every array of the table, by offset.
+  [[nodiscard]] const std::vector<BundleArray>& arrays() const { return arrays_; }
+
+  /// Compares the XXH3-64 of one array's data with the table; touches every byte.
+  [[nodiscard]] Status verify_checksum(const BundleArray& array) const;
+
+ private:
+  Bundle(FileBytes file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  static Result<std::shared_ptr<const Bundle>> validate(FileBytes file, const std::string& path,
+                                                        const BundleOpenOptions& options);
+  Status read_shape(const BundleTable& table);
+  Status bring_to_memory(const BundleTable& table, const BundleOpenOptions& options);
+  Status relate();
+  Status add_format(const formats::FormatLayout& layout);
+  [[nodiscard]] ArrayView find(std::string_view path) const;
+  [[nodiscard]] std::span<const std::uint32_t> group(std::string_view path) const;
+
+  FileBytes file_;
+  std::string path_;
+  std::int64_t rows_ = 0, cols_ = 0, nnz_ = 0;
+  bool pattern_ = false;
+  std::vector<BundleArray> arrays_;
+  std::vector<std::uint32_t> by_path_;  ///< positions in arrays_, sorted by path
+  std::vector<formats::FormatView> formats_;
+};
+
+}  // namespace sptile::runtime

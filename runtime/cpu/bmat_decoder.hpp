@@ -1,0 +1,85 @@
+// Windows of bmat: a row's bits and values come from two 8x4 words, the left and the right half of the tile.
+// Compiled once per instruction set.
+#pragma once
+
+#include "formats/layout/bmat.hpp"
+#include "runtime/cpu/tile_group.hpp"
+#include "runtime/cpu/walk.hpp"
+
+namespace sptile::runtime::SPTILE_ISA {
+
+template <class V, class A>
+class BmatDecoder {
+ public:
+  using Acc = A;
+  static constexpr int kRows = 16;
+
+  explicit BmatDecoder(const MatrixTask& task) : view_(formats::as_bmat(task.format)) {
+    values_.bind(view_.values);
+  }
+
+  void open(std::int64_t window) {
+    const std::int32_t* offset = view_.row_window_offset.data() + window;
+    tiles_ = {offset[0], offset[1]};
+    first_value_ = view_.value_offset.data()[window];
+    first_row_ = window * kRows;
+    rows_ = window_rows(first_row_, view_.rows, kRows);
+  }
+  [[nodiscard]] int rows() const { return rows_; }
+  [[nodiscard]] std::int64_t row_id(int r) const { return first_row_ + r; }
+  [[nodiscard]] int groups() const { return tiles_.groups(); }
+
+  /// Sets the two cursors of each tile. The left one starts at word 0 and, after eight rows, stands at word
+  /// 1; the right one starts at word 2 and then stands at word 3: rows in order need no second look.
+  [[gnu::noinline]] void prepare(int g) {
+    if (g == 0) next_value_ = first_value_;
+    range_ = tiles_.group(g);
+    for (std::int64_t t = range_.first; t < range_.last; ++t) {
+      const std::uint32_t* word = view_.bits.data() + 4 * t;
+      Cursors& at = cursors_[t - range_.first];
+      at.left = next_value_;
+      at.right = at.left + __builtin_popcount(word[0]) + __builtin_popcount(word[1]);
+      next_value_ = at.right + __builtin_popcount(word[2]) + __builtin_popcount(word[3]);
+    }
+  }
+
+  [[gnu::noinline]] Entries<A> row(int r) {
+    RowWriter<V, A> writer(values_, scratch_);
+    const std::int32_t* ids = view_.col_id.data() + 8 * range_.first;
+    const std::uint32_t* word = view_.bits.data() + 4 * range_.first;
+    const int upper = r / 8, shift = 4 * (r % 8);
+    Cursors* const end = cursors_ + (range_.last - range_.first);
+    for (Cursors* at = cursors_; at != end; ++at, ids += 8, word += 4) {
+      const unsigned left = word[upper] >> shift & 0xfu, right = word[2 + upper] >> shift & 0xfu;
+      writer.append_columns(ids, left | right << 4);
+      const int left_count = __builtin_popcount(left), right_count = __builtin_popcount(right);
+      writer.append_values(at->left, left_count);
+      writer.append_values(at->right, right_count);
+      at->left += left_count;
+      at->right += right_count;
+    }
+    return writer.entries();
+  }
+
+ private:
+  struct Cursors {
+    std::int64_t left, right;
+  };
+  formats::BmatView view_;
+  TileRange tiles_, range_;
+  std::int64_t first_row_ = 0, first_value_ = 0, next_value_ = 0;
+  int rows_ = 0;
+  Cursors cursors_[kGroupTiles];
+  ValueArray<V> values_;
+  RowScratch<V, A> scratch_;
+};
+
+/// Kernel of `bmat`; a unit is a window.
+struct BmatKernel {
+  template <class V, class A, class Walker>
+  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+    walker.template walk<BmatDecoder<V, A>>(chunk.first, chunk.last);
+  }
+};
+
+}  // namespace sptile::runtime::SPTILE_ISA

@@ -1,0 +1,60 @@
+#include "runtime/cpu/chunk.hpp"
+
+#include <algorithm>
+
+namespace sptile::runtime {
+namespace {
+
+constexpr std::int64_t kChunksPerThread = 16;
+constexpr std::int64_t kMinProducts = 1 << 16;  ///< multiplications that pay for taking a chunk: some 5 us
+constexpr std::int64_t kColumnStep = 64;        ///< columns are cut at multiples of this
+
+/// Finds the first unit in (first, last] whose cost reaches `goal`.
+std::int64_t unit_reaching(std::int64_t first, std::int64_t last, const CostBefore& cost_before,
+                           std::int64_t goal) {
+  std::int64_t low = first + 1, high = last;
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (cost_before(middle) >= goal)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+/// Cuts the columns of a run of units in `parts` nearly equal ranges at multiples of kColumnStep.
+void append_by_columns(std::vector<Chunk>& chunks, std::int64_t first, std::int64_t last, std::int64_t n,
+                       std::int64_t parts) {
+  const std::int64_t steps = (n + kColumnStep - 1) / kColumnStep;
+  parts = std::clamp<std::int64_t>(parts, 1, steps);
+  for (std::int64_t p = 0; p < parts; ++p)
+    chunks.push_back(
+        {first, last, steps * p / parts * kColumnStep, std::min(n, steps * (p + 1) / parts * kColumnStep)});
+}
+
+}  // namespace
+
+std::int64_t chunk_target(std::int64_t total_cost, std::int64_t n, int threads) {
+  const std::int64_t smallest = std::max<std::int64_t>(1, kMinProducts / n);
+  return std::max(smallest, total_cost / (threads * kChunksPerThread));
+}
+
+void append_chunks(std::vector<Chunk>& chunks, std::int64_t first, std::int64_t last, std::int64_t n,
+                   const CostBefore& cost_before, std::int64_t target) {
+  while (first < last) {
+    const std::int64_t start = cost_before(first);
+    const std::int64_t next = unit_reaching(first, last, cost_before, start + target);
+    const std::int64_t cost = cost_before(next) - start;
+    // The last unit of the run may be a giant: the run before it and the giant are better apart.
+    if (next - first > 1 && cost > 2 * target) {
+      append_by_columns(chunks, first, next - 1, n, 1);
+      first = next - 1;
+      continue;
+    }
+    append_by_columns(chunks, first, next, n, next - first == 1 ? cost / target : 1);
+    first = next;
+  }
+}
+
+}  // namespace sptile::runtime

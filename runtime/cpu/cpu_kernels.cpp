@@ -1,0 +1,79 @@
+// The CPU kernels of one instruction set: the build compiles this file once for each, with SPTILE_ISA as the
+// namespace and the matching machine flags.
+#include "runtime/cpu/cpu_kernels.hpp"
+
+#include "runtime/cpu/bittcf_decoder.hpp"
+#include "runtime/cpu/bmat_decoder.hpp"
+#include "runtime/cpu/csr_decoder.hpp"
+#include "runtime/cpu/libra_decoder.hpp"
+#include "runtime/cpu/me_tcf_decoder.hpp"
+#include "runtime/cpu/rs_tile_decoder.hpp"
+#include "runtime/cpu/sample.hpp"
+#include "runtime/cpu/tall_decoder.hpp"
+
+namespace sptile::runtime::SPTILE_ISA {
+namespace {
+
+template <class F, class V, class D>
+constexpr CpuKernel row(const char* format, DType values, DType dense) {
+  return {"spmm", format, false, values, dense, run_chunk<F, V, D>};
+}
+
+template <class F, class D>
+constexpr CpuKernel sddmm_row(const char* format, DType dense) {
+  return {"sddmm", format, true, DType::none, dense, sample_chunk<F, D>};
+}
+
+/// Pairs of types that SpMM takes, for every format: dense operands of the matrix's own type, f32 with the
+/// half types, anything with a pattern. SDDMM takes every type of dense operands.
+inline constexpr int kRowsPerFormat = 14;
+template <class F>
+constexpr void append(const char* format, CpuKernel* rows) {
+  const CpuKernel all[kRowsPerFormat] = {
+      row<F, float, float>(format, DType::f32, DType::f32),
+      row<F, double, double>(format, DType::f64, DType::f64),
+      row<F, Half, float>(format, DType::f16, DType::f32),
+      row<F, Half, Half>(format, DType::f16, DType::f16),
+      row<F, BFloat16, float>(format, DType::bf16, DType::f32),
+      row<F, BFloat16, BFloat16>(format, DType::bf16, DType::bf16),
+      row<F, Ones, float>(format, DType::none, DType::f32),
+      row<F, Ones, double>(format, DType::none, DType::f64),
+      row<F, Ones, Half>(format, DType::none, DType::f16),
+      row<F, Ones, BFloat16>(format, DType::none, DType::bf16),
+      sddmm_row<F, float>(format, DType::f32),
+      sddmm_row<F, double>(format, DType::f64),
+      sddmm_row<F, Half>(format, DType::f16),
+      sddmm_row<F, BFloat16>(format, DType::bf16),
+  };
+  for (int i = 0; i < kRowsPerFormat; ++i) rows[i] = all[i];
+}
+
+/// A format and the kernel that serves it; one kernel may serve several.
+template <class F>
+struct Serves {
+  const char* format;
+};
+
+template <int kFormats>
+struct Table {
+  CpuKernel rows[kFormats * kRowsPerFormat] = {};
+
+  template <class... F>
+  constexpr explicit Table(Serves<F>... formats) {
+    CpuKernel* next = rows;
+    ((append<F>(formats.format, next), next += kRowsPerFormat), ...);
+  }
+};
+template <class... F>
+Table(Serves<F>...) -> Table<static_cast<int>(sizeof...(F))>;
+
+constexpr Table kTable{Serves<CsrKernel>{"csr"},          Serves<MeTcfKernel>{"me_tcf"},
+                       Serves<BitTcfKernel>{"bittcf"},    Serves<BmatKernel>{"bmat"},
+                       Serves<RsTileKernel>{"rs_tile"},   Serves<TallKernel>{"tall"},
+                       Serves<LibraKernel>{"libra_spmm"}, Serves<LibraKernel>{"libra_sddmm"}};
+
+}  // namespace
+
+CpuKernels cpu_kernels() { return {kTable.rows, static_cast<int>(sizeof(kTable.rows) / sizeof(CpuKernel))}; }
+
+}  // namespace sptile::runtime::SPTILE_ISA

@@ -1,0 +1,39 @@
+#include "runtime/cpu/isa.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+bool always() { return true; }
+
+#if defined(__x86_64__)
+/// F16C came before AVX2 in every processor that has AVX2, and clang 14 cannot ask for it.
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+}
+
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+}
+#endif
+
+constexpr Isa kIsas[] = {
+    {"generic", always, generic::cpu_kernels},
+#if defined(__x86_64__)
+    {"avx2", has_avx2, avx2::cpu_kernels},
+    {"avx512", has_avx512, avx512::cpu_kernels},
+#endif
+};
+
+}  // namespace
+
+std::span<const Isa> isas() { return kIsas; }
+
+const Isa* find_isa(std::string_view name) {
+  for (const Isa& isa : kIsas)
+    if (isa.name == name) return &isa;
+  return nullptr;
+}
+
+}  // namespace sptile::runtime

@@ -1,0 +1,22 @@
+// The instruction sets that the CPU kernels are compiled for, from the one that always works to the best.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "runtime/cpu/cpu_kernels.hpp"
+
+namespace sptile::runtime {
+
+struct Isa {
+  std::string_view name;
+  bool (*available)();  ///< this machine runs it
+  CpuKernels (*kernels)();
+};
+
+std::span<const Isa> isas();
+
+/// Finds a row by name; nullptr when this build has none.
+const Isa* find_isa(std::string_view name);
+
+}  // namespace sptile::runtime

@@ -1,0 +1,124 @@
+// libra_spmm and libra_sddmm: the tiles of a window, then its residual rows. Compiled once per instruction
+// set.
+#pragma once
+
+#include "formats/layout/libra.hpp"
+#include "runtime/cpu/csr_decoder.hpp"
+#include "runtime/cpu/tile_group.hpp"
+#include "runtime/cpu/walk.hpp"
+
+namespace sptile::runtime::SPTILE_ISA {
+
+/// A unit is a window. Its groups are first those of its tiles, then the pieces of its residual rows, so each
+/// row adds its tile entries first; a window with only one of the two parts has one group as a rule.
+template <class V, class A>
+class LibraDecoder {
+ public:
+  using Acc = A;
+  static constexpr int kRows = 8;
+
+  explicit LibraDecoder(const MatrixTask& task) : view_(formats::as_libra(task.format)) {
+    group_.bind(view_.values);
+    residual_values_.bind(view_.residual_values, task.format.nnz - residual_entries());
+  }
+
+  void open(std::int64_t window) {
+    const std::int32_t* offset = view_.row_window_offset.data() + window;
+    tiles_ = {offset[0], offset[1]};
+    first_row_ = window * kRows;
+    rows_ = window_rows(first_row_, view_.rows, kRows);
+    tile_groups_ = tiles_.first == tiles_.last ? 0 : tiles_.groups();
+    open_residual_rows();
+    groups_ = tile_groups_ + residual_pieces();
+    if (groups_ == 0) groups_ = 1;  // rows without entries are written too
+  }
+  [[nodiscard]] int rows() const { return rows_; }
+  [[nodiscard]] std::int64_t row_id(int r) const { return first_row_ + r; }
+  [[nodiscard]] int groups() const { return groups_; }
+
+  [[gnu::noinline]] void prepare(int g) {
+    piece_ = g - tile_groups_;
+    if (piece_ >= 0) return;
+    const TileRange range = tiles_.group(g);
+    group_.start(view_.col_id.data() + 8 * range.first);
+    for (std::int64_t t = range.first; t < range.last; ++t)
+      group_.add(view_.bitmap.data() + t, view_.tc_offset.data()[t]);
+  }
+  Entries<A> row(int r) {
+    if (piece_ < 0) return group_.row(r);
+    if (residual_[r].first == residual_[r].last) return {};
+    open_run(residual_[r]);
+    return piece_ < run_.pieces() ? run_.piece(piece_) : Entries<A>{};
+  }
+
+ private:
+  /// Entries of a residual row.
+  struct Range {
+    std::int64_t first = 0, last = 0;
+  };
+
+  [[nodiscard]] std::int64_t residual_entries() const {
+    return static_cast<std::int64_t>(view_.residual_col_id.size());
+  }
+
+  /// Finds the residual rows of the window. Units come in ascending order, so that they move along.
+  void open_residual_rows() {
+    const std::int32_t* const ids = view_.residual_row_id.data();
+    const std::int64_t* const offset = view_.residual_row_offset.data();
+    const auto count = static_cast<std::int64_t>(view_.residual_row_id.size());
+    if (next_ < 0) next_ = first_residual_row();
+    for (Range& range : residual_) range = {};
+    for (; next_ < count && ids[next_] < first_row_ + rows_; ++next_)
+      residual_[ids[next_] - first_row_] = {offset[next_], offset[next_ + 1]};
+  }
+
+  /// Binary search: a chunk may start anywhere.
+  [[nodiscard]] std::int64_t first_residual_row() const {
+    const std::int32_t* const ids = view_.residual_row_id.data();
+    std::int64_t low = 0, high = static_cast<std::int64_t>(view_.residual_row_id.size());
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      if (ids[middle] < first_row_)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  void open_run(const Range& range) {
+    run_.open(view_.residual_col_id.data() + range.first, residual_values_, range.first,
+              range.last - range.first);
+  }
+
+  /// Pieces of the longest residual row; 0 when the window has none.
+  [[nodiscard]] int residual_pieces() {
+    Range longest;
+    for (const Range& range : residual_)
+      if (range.last - range.first > longest.last - longest.first) longest = range;
+    if (longest.first == longest.last) return 0;
+    open_run(longest);
+    return run_.pieces();
+  }
+
+  formats::LibraView view_;
+  TileRange tiles_;
+  std::int64_t first_row_ = 0;
+  std::int64_t next_ = -1;  ///< position of the residual row behind those of the open window
+  int rows_ = 0, tile_groups_ = 0, groups_ = 0;
+  int piece_ = 0;  ///< of the residual rows; negative while tiles are decoded
+  TileGroup<V, A, 1> group_;
+  Range residual_[kRows];
+  ValueArray<V> residual_values_;
+  EntryRun<V, A> run_;
+};
+
+/// Kernel of both formats; a unit is a window.
+struct LibraKernel {
+  template <class V, class A, class Walker>
+  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+    walker.template walk<LibraDecoder<V, A>>(chunk.first, chunk.last);
+  }
+};
+
+}  // namespace sptile::runtime::SPTILE_ISA

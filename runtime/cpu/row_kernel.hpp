@@ -1,0 +1,134 @@
+// The one place where products are formed: the entries of a row times a block of columns of B, sums in
+// registers. Every format feeds it the same entries in the same order, so every format gives the same bits.
+// Compiled once per instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/cpu/cpu_kernels.hpp"
+#include "runtime/cpu/lanes.hpp"
+
+namespace sptile::runtime::SPTILE_ISA {
+
+/// Entries of a row, or of a part of it: columns ascending, values widened.
+template <class Acc>
+struct Entries {
+  const std::int32_t* col = nullptr;
+  const Acc* value = nullptr;
+  std::int64_t count = 0;
+};
+
+/// A block of columns, up to kBlockVectors vectors wide. Strides are in bytes so that one walk over a format
+/// serves every dense type. `last` is where the last vector starts, in elements: when the width is no
+/// multiple of the vector it overlaps the one before, which computes some columns twice and needs no masks.
+template <class Acc>
+struct ColumnBlock {
+  using Fn = void (*)(const ColumnBlock&, const Entries<Acc>&, std::byte* c_row, const Acc* carry_in,
+                      Acc* carry_out);
+  Fn fn = nullptr;
+  const std::byte* b = nullptr;  ///< first row of B, first column of the block
+  std::int64_t row_bytes = 0;    ///< from one row of B to the next
+  std::int64_t c_offset = 0;     ///< bytes from the start of a row of C to the block
+  std::int64_t last = 0;
+  Acc alpha = 1, beta = 0;
+};
+
+inline constexpr int kBlockVectors = 8;
+template <class Acc>
+inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(Acc));
+/// Elements of a carry buffer.
+template <class Acc>
+inline constexpr int kBlockColumns = kBlockVectors* kLanes<Acc>;
+
+/// Adds entries to the sums of W vectors of L columns each. The sums start from carry_in (null: zero). They
+/// go to carry_out, or, where that is null, to C as alpha * sum + beta * C; with beta = 0 C is not read.
+template <class D, int L, int W>
+void multiply_block(const ColumnBlock<Accumulator<D>>& block, const Entries<Accumulator<D>>& entries,
+                    std::byte* c_row, const Accumulator<D>* carry_in, Accumulator<D>* carry_out) {
+  using Acc = Accumulator<D>;
+  using V = Vector<Acc, L>;
+  const std::int64_t last = block.last;
+  const auto at = [last](int w) { return w == W - 1 ? last : std::int64_t{w} * L; };
+
+  // Every loop over w is unrolled completely, or the sums would live in memory.
+  V sum[W];
+#pragma GCC unroll 8
+  for (int w = 0; w < W; ++w) sum[w] = V{};
+  if (carry_in != nullptr) {
+#pragma GCC unroll 8
+    for (int w = 0; w < W; ++w) sum[w] = load<L>(carry_in + w * L);
+  }
+
+  const std::int32_t* col = entries.col;
+  const Acc* value = entries.value;
+  const std::int64_t count = entries.count;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const auto* b = reinterpret_cast<const D*>(block.b + col[k] * block.row_bytes);
+    const Acc a = value[k];
+#pragma GCC unroll 8
+    for (int w = 0; w < W; ++w) sum[w] += a * load<L>(b + at(w));
+  }
+
+  if (carry_out != nullptr) {
+#pragma GCC unroll 8
+    for (int w = 0; w < W; ++w) store<L>(carry_out + w * L, sum[w]);
+    return;
+  }
+  auto* c = reinterpret_cast<D*>(c_row + block.c_offset);
+#pragma GCC unroll 8
+  for (int w = 0; w < W; ++w) sum[w] *= block.alpha;
+  if (block.beta != 0) {  // all reads come before all writes: the last vector overlaps
+#pragma GCC unroll 8
+    for (int w = 0; w < W; ++w) sum[w] += block.beta * load<L>(c + at(w));
+  }
+#pragma GCC unroll 8
+  for (int w = 0; w < W; ++w) store<L>(c + at(w), sum[w]);
+}
+
+/// Picks the instance for `vectors` vectors of L columns.
+template <class D, int L>
+typename ColumnBlock<Accumulator<D>>::Fn block_of(int vectors) {
+  if constexpr (L < kLanes<Accumulator<D>>) {
+    return vectors == 1 ? multiply_block<D, L, 1> : multiply_block<D, L, 2>;
+  } else {
+    static constexpr typename ColumnBlock<Accumulator<D>>::Fn kByVectors[] = {
+        multiply_block<D, L, 1>, multiply_block<D, L, 2>, multiply_block<D, L, 3>, multiply_block<D, L, 4>,
+        multiply_block<D, L, 5>, multiply_block<D, L, 6>, multiply_block<D, L, 7>, multiply_block<D, L, 8>};
+    return kByVectors[vectors - 1];
+  }
+}
+
+/// The blocks of a range of columns.
+template <class Acc>
+struct Panel {
+  static constexpr int kMaxBlocks = 16;
+  static constexpr std::int64_t kMaxColumns = std::int64_t{kMaxBlocks} * kBlockColumns<Acc>;
+  ColumnBlock<Acc> blocks[kMaxBlocks];
+  int count = 0;
+};
+
+/// Cuts columns [first, last) of the task, at most kMaxColumns, in blocks of nearly equal numbers of vectors.
+/// Vectors have all lanes unless the range is narrower than one; then the widest that is not wider serves.
+template <class D, int L = kLanes<Accumulator<D>>>
+void cut_columns(const SpmmTask& task, std::int64_t first, std::int64_t last, Panel<Accumulator<D>>& panel) {
+  const std::int64_t width = last - first;
+  if constexpr (L > 1)
+    if (width < L) return cut_columns<D, L / 2>(task, first, last, panel);
+  const std::int64_t vectors = (width + L - 1) / L;
+  panel.count = static_cast<int>((vectors + kBlockVectors - 1) / kBlockVectors);
+  for (int i = 0; i < panel.count; ++i) {
+    const std::int64_t begin = vectors * i / panel.count, end = vectors * (i + 1) / panel.count;
+    const std::int64_t columns = (i + 1 < panel.count ? end * L : width) - begin * L;
+    ColumnBlock<Accumulator<D>>& block = panel.blocks[i];
+    block.fn = block_of<D, L>(static_cast<int>(end - begin));
+    block.b = reinterpret_cast<const std::byte*>(static_cast<const D*>(task.b) + first + begin * L);
+    block.row_bytes = task.ldb * static_cast<std::int64_t>(sizeof(D));
+    block.c_offset = (first + begin * L) * static_cast<std::int64_t>(sizeof(D));
+    block.last = columns - L;
+    block.alpha = static_cast<Accumulator<D>>(task.alpha);
+    block.beta = static_cast<Accumulator<D>>(task.beta);
+  }
+}
+
+}  // namespace sptile::runtime::SPTILE_ISA

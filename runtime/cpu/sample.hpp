@@ -1,0 +1,126 @@
+// Walks the units of a chunk for SDDMM: finds out which entries a row has and where their numbers stand, and
+// forms their dot products. Compiled once per instruction set.
+#pragma once
+
+#include "runtime/cpu/cpu_kernels.hpp"
+#include "runtime/cpu/dot_kernel.hpp"
+#include "runtime/cpu/row_kernel.hpp"
+#include "runtime/cpu/values.hpp"
+#include "runtime/cpu/walk.hpp"
+
+namespace sptile::runtime::SPTILE_ISA {
+
+/// Type of Positions: every position of a matrix fits.
+using Position = std::int64_t;
+
+/// The values of A by their position in the packed order, whatever their type and in however many arrays.
+template <class Acc>
+class PackedValues {
+ public:
+  explicit PackedValues(const SddmmTask& task) {
+    if (!task.scaled || task.values == DType::none) return;
+    const auto& specs = task.format.layout->arrays;
+    const formats::ArraySpec* const spec = specs.data();
+    const auto count = static_cast<int>(specs.size());
+    for (int i = count - 1; i >= 0; --i)
+      if (spec[i].holds_values) {
+        second_ = first_;
+        first_ = static_cast<const std::byte*>(task.format.arrays.data()[i].data);
+        first_size_ = task.format.arrays.data()[i].size;
+      }
+    read_ = reader_of(task.values);
+  }
+
+  /// 1 when dot products are not scaled.
+  [[nodiscard]] Acc operator[](Position position) const {
+    if (read_ == nullptr) return 1;
+    return position < first_size_ ? read_(first_, position) : read_(second_, position - first_size_);
+  }
+
+ private:
+  using Reader = Acc (*)(const std::byte* array, std::int64_t i);
+
+  template <class V>
+  static Acc read(const std::byte* array, std::int64_t i) {
+    return static_cast<Acc>(load<1>(reinterpret_cast<const V*>(array) + i));
+  }
+  static Reader reader_of(DType values) {
+    struct Row {
+      DType values;
+      Reader read;
+    };
+    static constexpr Row kReaders[] = {{DType::f16, read<Half>},
+                                       {DType::bf16, read<BFloat16>},
+                                       {DType::f32, read<float>},
+                                       {DType::f64, read<double>}};
+    for (const Row& row : kReaders)
+      if (row.values == values) return row.read;
+    return nullptr;
+  }
+
+  const std::byte* first_ = nullptr;
+  const std::byte* second_ = nullptr;
+  std::int64_t first_size_ = 0;
+  Reader read_ = nullptr;
+};
+
+/// Writes the numbers of some entries of one row.
+template <class D>
+void sample_row(const SddmmTask& task, std::int64_t row, const Entries<Position>& entries) {
+  using Acc = Accumulator<D>;
+  const PackedValues<Acc> values(task);
+  const auto alpha = static_cast<Acc>(task.alpha), beta = static_cast<Acc>(task.beta);
+  const D* const x = static_cast<const D*>(task.x) + row * task.ldx;
+  for (std::int64_t k = 0; k < entries.count; k += kDots) {
+    const D* y[kDots];
+    Acc dots[kDots];
+    const int count = entries.count - k < kDots ? static_cast<int>(entries.count - k) : kDots;
+    for (int j = 0; j < count; ++j) y[j] = static_cast<const D*>(task.y) + entries.col[k + j] * task.ldy;
+    dot_rows(x, y, count, task.n, dots);
+    for (int j = 0; j < count; ++j) {
+      const Position position = entries.value[k + j];
+      D* const out = static_cast<D*>(task.out) + position;
+      Acc number = alpha * dots[j] * values[position];
+      if (beta != 0) number += beta * load<1>(out);
+      store<1>(out, number);
+    }
+  }
+}
+
+/// Samples X Y^T at the entries of units, as a decoder of Positions yields them. It knows no type of X and Y,
+/// so that there is one walk over each format.
+struct Sample {
+  const SddmmTask& task;
+  const Chunk& chunk;
+  void (*sample_row)(const SddmmTask&, std::int64_t row, const Entries<Position>&);
+
+  /// Takes the chunk's share of the entries of each row. Every entry is worth n products, so a chunk of a
+  /// part of the columns is here the same part of the entries: no sum is ever split.
+  template <class Decoder>
+  void walk(std::int64_t first, std::int64_t last) const {
+    Decoder decoder(task);
+    for (std::int64_t unit = first; unit < last; ++unit) {
+      decoder.open(unit);
+      for (int g = 0; g < decoder.groups(); ++g) {
+        decoder.prepare(g);
+        for (int r = 0; r < decoder.rows(); ++r) {
+          const Entries<Position> all = decoder.row(r);
+          const std::int64_t begin = all.count * chunk.first_col / task.n,
+                             end = all.count * chunk.last_col / task.n;
+          if (begin < end)
+            sample_row(task, original_row(task, decoder.row_id(r)),
+                       {all.col + begin, all.value + begin, end - begin});
+        }
+      }
+    }
+  }
+};
+
+/// The kernel of one format for dense type D.
+template <class F, class D>
+void sample_chunk(const MatrixTask& matrix, const Chunk& chunk) noexcept {
+  const auto& task = static_cast<const SddmmTask&>(matrix);
+  F::template walk_units<Positions, Position>(task, chunk, Sample{task, chunk, sample_row<D>});
+}
+
+}  // namespace sptile::runtime::SPTILE_ISA

@@ -1,0 +1,115 @@
+// The scratch of a tile decoder: a group of tiles of one window, and one row at a time pulled out of them.
+// Compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cpu/compress.hpp"
+#include "runtime/cpu/row_kernel.hpp"
+#include "runtime/cpu/values.hpp"
+
+namespace sptile::runtime::SPTILE_ISA {
+
+/// Tiles per group: the scratch of a row stays well inside the first cache (8 KiB for float).
+inline constexpr int kGroupTiles = 128;
+
+/// Room for the entries of one row of a group.
+template <class V, class A>
+struct RowScratch {
+  static constexpr int kRoom = 8 * kGroupTiles + 8;  ///< appends write 8 elements, whatever they keep
+  alignas(kVectorBytes) std::int32_t col[kRoom];
+  alignas(kVectorBytes) A value[kRoom];
+
+  RowScratch() { fill_constant<V>(value); }
+};
+
+/// Collects one row over the tiles of a group: column ids packed by the row's bits, values read where the
+/// tile's cursor stands. Lives in registers for the time of one row.
+template <class V, class A>
+class RowWriter {
+ public:
+  RowWriter(const ValueArray<V>& values, RowScratch<V, A>& scratch)
+      : values_(values), col_(scratch.col), value_(scratch.value) {}
+
+  /// Appends the columns of `ids` (8 of them) that `bits` selects.
+  [[gnu::always_inline]] void append_columns(const std::int32_t* ids, unsigned bits) {
+    compress8(ids, bits, col_ + count_);
+  }
+
+  /// Appends `count` values from position `from`; call after the columns that they belong to.
+  [[gnu::always_inline]] void append_values(std::int64_t from, int count) {
+    values_.copy_few(from, count, value_ + count_);
+    count_ += count;
+  }
+
+  [[nodiscard]] Entries<A> entries() const { return {col_, value_, count_}; }
+
+ private:
+  const ValueArray<V> values_;
+  std::int32_t* const col_;
+  A* const value_;
+  std::int64_t count_ = 0;
+};
+
+/// A group of tiles whose rows are bytes of 64-bit masks, kWords masks (8 rows each) per tile, values row by
+/// row: bittcf, rs_tile and me_tcf look like this.
+template <class V, class A, int kWords>
+class TileGroup {
+ public:
+  /// Starts a group over `ids`, the columns of its first tile.
+  void start(const std::int32_t* ids) {
+    ids_ = ids;
+    tiles_ = 0;
+  }
+
+  /// Adds a tile whose first value stands at `cursor`.
+  void add(const std::uint64_t* masks, std::int64_t cursor) {
+    for (int w = 0; w < kWords; ++w) masks_[tiles_][w] = masks[w];
+    cursors_[tiles_++] = cursor;
+  }
+
+  /// Yields row r of all tiles; rows in ascending order, each once, because the cursors move along.
+  [[gnu::noinline]] Entries<A> row(int r) {
+    RowWriter<V, A> writer(values_, scratch_);
+    const std::int32_t* ids = ids_;
+    const int tiles = tiles_, word = r / 8, shift = 8 * (r % 8);
+    for (int t = 0; t < tiles; ++t, ids += 8) {
+      const auto bits = static_cast<unsigned>(masks_[t][word] >> shift & 0xffu);
+      const int count = __builtin_popcount(bits);
+      writer.append_columns(ids, bits);
+      writer.append_values(cursors_[t], count);
+      cursors_[t] += count;
+    }
+    return writer.entries();
+  }
+
+  void bind(const ArrayView& values) { values_.bind(values); }
+
+ private:
+  const std::int32_t* ids_ = nullptr;
+  int tiles_ = 0;
+  std::uint64_t masks_[kGroupTiles][kWords];
+  std::int64_t cursors_[kGroupTiles];
+  ValueArray<V> values_;
+  RowScratch<V, A> scratch_;
+};
+
+/// The tiles of the open window, cut in groups.
+struct TileRange {
+  std::int64_t first = 0, last = 0;
+
+  [[nodiscard]] int groups() const {
+    return last - first <= kGroupTiles ? 1 : static_cast<int>((last - first + kGroupTiles - 1) / kGroupTiles);
+  }
+  [[nodiscard]] TileRange group(int g) const {
+    const std::int64_t begin = first + std::int64_t{g} * kGroupTiles;
+    return {begin, last - begin < kGroupTiles ? last : begin + kGroupTiles};
+  }
+};
+
+/// Rows of a window of H that starts at `first_row`; the last window of a matrix may be short.
+inline int window_rows(std::int64_t first_row, std::int64_t rows, int height) {
+  return rows - first_row < height ? static_cast<int>(rows - first_row) : height;
+}
+
+}  // namespace sptile::runtime::SPTILE_ISA

@@ -1,0 +1,21 @@
+// How each format divides into units of work, and what they cost.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "formats/layout/format_layout.hpp"
+#include "runtime/cpu/chunk.hpp"
+
+namespace sptile::runtime {
+
+/// The work of one plan.
+struct WorkPlan {
+  std::vector<Chunk> chunks;             ///< cover every row and every column of C exactly once
+  std::vector<std::int32_t> empty_rows;  ///< rows that no unit of the format holds (rs_tile skips them)
+};
+
+/// Divides the product of a checked matrix with n columns for `threads` threads; O(units + chunks log units).
+WorkPlan divide_work(const formats::FormatView& format, std::int64_t n, int threads);
+
+}  // namespace sptile::runtime

@@ -1,0 +1,93 @@
+// Walks the units of a chunk: decode a row, multiply it. Compiled once per instruction set.
+//
+// A decoder turns one unit (a window of up to kRows rows) into rows of entries:
+//   using Acc;                       accumulator type of the values it yields
+//   static constexpr int kRows;      largest number of rows of a unit
+//   void open(unit)                  starts a unit
+//   int rows()                       its rows
+//   std::int64_t row_id(r)           row of the matrix, in the format's order
+//   int groups()                     a unit with too many tiles for the scratch comes in several groups
+//   void prepare(g)                  groups are asked for in ascending order, starting over at 0
+//   Entries<Acc> row(r)              entries of row r in that group; rows are asked for once, in order
+#pragma once
+
+#include "runtime/cpu/row_kernel.hpp"
+
+namespace sptile::runtime::SPTILE_ISA {
+
+/// Sums of each row of a unit between its groups.
+template <class Acc, int H>
+struct alignas(kVectorBytes) Carry {
+  Acc sums[H][kBlockColumns<Acc>];
+};
+
+/// Multiplies a unit that fits the scratch: each row is decoded once and meets all column blocks.
+template <class Decoder>
+void multiply_unit(Decoder& decoder, const Panel<typename Decoder::Acc>& panel, std::byte* const* c_rows) {
+  decoder.prepare(0);
+  for (int r = 0; r < decoder.rows(); ++r) {
+    const auto entries = decoder.row(r);
+    for (int i = 0; i < panel.count; ++i)
+      panel.blocks[i].fn(panel.blocks[i], entries, c_rows[r], nullptr, nullptr);
+  }
+}
+
+/// Multiplies a unit of several groups; the sums wait in a carry buffer, so they are added in the same order.
+template <class Decoder>
+void multiply_long_unit(Decoder& decoder, const Panel<typename Decoder::Acc>& panel,
+                        std::byte* const* c_rows) {
+  Carry<typename Decoder::Acc, Decoder::kRows> carry;
+  for (int i = 0; i < panel.count; ++i) {
+    for (int g = 0; g < decoder.groups(); ++g) {
+      decoder.prepare(g);
+      const bool first = g == 0, last = g + 1 == decoder.groups();
+      for (int r = 0; r < decoder.rows(); ++r)
+        panel.blocks[i].fn(panel.blocks[i], decoder.row(r), c_rows[r], first ? nullptr : carry.sums[r],
+                           last ? nullptr : carry.sums[r]);
+    }
+  }
+}
+
+/// Where a row of the format stands in the original matrix.
+inline std::int64_t original_row(const MatrixTask& task, std::int64_t row) {
+  return task.row_order != nullptr ? task.row_order[row] : row;
+}
+
+/// Multiplies the rows of units, as a decoder yields them, with a panel.
+template <class Acc>
+struct Multiply {
+  const SpmmTask& task;
+  std::int64_t c_row_bytes;
+  const Panel<Acc>& panel;
+
+  template <class Decoder>
+  void walk(std::int64_t first, std::int64_t last) const {
+    Decoder decoder(task);
+    std::byte* c_rows[Decoder::kRows];
+    for (std::int64_t unit = first; unit < last; ++unit) {
+      decoder.open(unit);
+      for (int r = 0; r < decoder.rows(); ++r)
+        c_rows[r] = static_cast<std::byte*>(task.c) + original_row(task, decoder.row_id(r)) * c_row_bytes;
+      if (decoder.groups() == 1)
+        multiply_unit(decoder, panel, c_rows);
+      else
+        multiply_long_unit(decoder, panel, c_rows);
+    }
+  }
+};
+
+/// The kernel of one format: F::walk_units<V, Acc> for values of type V and dense type D.
+template <class F, class V, class D>
+void run_chunk(const MatrixTask& matrix, const Chunk& chunk) noexcept {
+  using Acc = Accumulator<D>;
+  const auto& task = static_cast<const SpmmTask&>(matrix);
+  Panel<Acc> panel;
+  for (std::int64_t col = chunk.first_col; col < chunk.last_col; col += Panel<Acc>::kMaxColumns) {
+    const std::int64_t rest = chunk.last_col - col;
+    cut_columns<D>(task, col, col + (rest < Panel<Acc>::kMaxColumns ? rest : Panel<Acc>::kMaxColumns), panel);
+    const Multiply<Acc> multiply = {task, task.ldc * static_cast<std::int64_t>(sizeof(D)), panel};
+    F::template walk_units<V, Acc>(task, chunk, multiply);
+  }
+}
+
+}  // namespace sptile::runtime::SPTILE_ISA

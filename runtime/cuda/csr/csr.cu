@@ -1,0 +1,82 @@
+#include "runtime/cuda/csr/csr.hpp"
+
+#include <type_traits>
+#include <vector>
+
+#include "formats/layout/csr.hpp"
+#include "runtime/cuda/csr/launch.cuh"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+/// 16-bit rows of B take more registers: each lane sums 8 columns in f32.
+template <class Dense>
+using Tuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 6 : 9>;
+
+template <class Value, class Dense>
+int launch_csr(const Launch& launch, void* stream) noexcept {
+  const formats::CsrView csr = formats::as_csr(launch.format);
+  return launch_arrays<Value, Dense, Tuning<Dense>>({csr.row_ptr.data(), csr.col_idx.data(), csr.values.data},
+                                                    launch, stream);
+}
+
+template <DType kDense>
+Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
+                  const DeviceInfo& device) {
+  return csr_schedule({formats::as_csr(host).row_ptr}, kDense, n, device);
+}
+
+template <class Dense>
+constexpr DType kTypeOf = std::is_same_v<Dense, float>    ? DType::f32
+                          : std::is_same_v<Dense, double> ? DType::f64
+                          : std::is_same_v<Dense, __half> ? DType::f16
+                                                          : DType::bf16;
+
+struct Instance {
+  DeviceKernel row;
+  int (*launch)(const CsrArrays&, const Launch&, void* stream);
+};
+
+/// A pattern runs as a matrix of its dense type without values.
+template <class Value, class Dense>
+constexpr Instance instance(DType values, Precision precision) {
+  constexpr DType kDense = kTypeOf<Dense>;
+  return {{"cuda.csr.rows", values, kDense, precision, 80, true, schedule<kDense>, launch_csr<Value, Dense>},
+          launch_arrays<Value, Dense, Tuning<Dense>>};
+}
+
+constexpr Instance kInstances[] = {
+    instance<float, float>(DType::f32, Precision::fp32),
+    instance<float, float>(DType::none, Precision::fp32),
+    instance<double, double>(DType::f64, Precision::fp64),
+    instance<double, double>(DType::none, Precision::fp64),
+    instance<__half, float>(DType::f16, Precision::fp32),
+    instance<__half, __half>(DType::f16, Precision::fp16),
+    instance<__half, __half>(DType::none, Precision::fp16),
+    instance<__nv_bfloat16, float>(DType::bf16, Precision::fp32),
+    instance<__nv_bfloat16, __nv_bfloat16>(DType::bf16, Precision::bf16),
+    instance<__nv_bfloat16, __nv_bfloat16>(DType::none, Precision::bf16),
+};
+
+std::vector<DeviceKernel> rows_of_table() {
+  std::vector<DeviceKernel> rows;
+  for (const Instance& instance : kInstances) rows.push_back(instance.row);
+  return rows;
+}
+
+}  // namespace
+
+std::span<const DeviceKernel> csr_kernels() {
+  static const std::vector<DeviceKernel> rows = rows_of_table();
+  return rows;
+}
+
+int launch_rows(DType values, DType dense, const CsrArrays& arrays, const Launch& launch,
+                void* stream) noexcept {
+  for (const Instance& instance : kInstances)
+    if (instance.row.values == values && instance.row.dense == dense)
+      return instance.launch(arrays, launch, stream);
+  return cudaErrorInvalidValue;
+}
+
+}  // namespace sptile::runtime::cuda

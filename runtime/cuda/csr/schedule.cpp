@@ -1,0 +1,158 @@
+#include "runtime/cuda/csr/schedule.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/cuda/device/schedule_parts.hpp"
+#include "runtime/fork.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+constexpr std::int64_t kRowCost = 2;            ///< writing a row of C, in entries
+constexpr std::int64_t kRowsPerPart = 1 << 15;  ///< what one thread schedules at a time
+constexpr std::int64_t kWarpsPerSm = 32;        ///< about what is resident
+constexpr std::int64_t kShortestRun = 48, kLongestRun = 128;
+constexpr std::int64_t kShortestPiece = 64, kLongestPiece = 1024;
+/// Groups that share a warp go in step: their items must be about as long as their neighbours'.
+constexpr std::int64_t kLongestPieceInStep = 512;
+constexpr std::ptrdiff_t kSortedRuns = 64;  ///< neighbours that may change places to that end
+
+/// `vector` is the number of elements that one lane holds.
+CsrGeometry geometry_of(std::int64_t n, int vector) {
+  const std::int64_t vectors = (n + vector - 1) / vector;
+  const int lanes = vectors <= 8 ? 8 : vectors <= 16 ? 16 : 32;
+  return {lanes, (vectors + lanes - 1) / lanes};
+}
+
+struct Targets {
+  std::int64_t run, piece;
+  bool in_step, cut = true;
+};
+
+/// Makes enough parts to keep the device balanced, and none longer than that needs.
+Targets targets(std::int64_t rows, std::int64_t entries, int lanes, const DeviceInfo& device) {
+  const std::int64_t groups = std::max(device.sm_count, 1) * kWarpsPerSm * (32 / lanes);
+  const std::int64_t share = (entries + kRowCost * rows) / groups;
+  const std::int64_t longest = lanes == 32 ? kLongestPiece : kLongestPieceInStep;
+  return {std::clamp(share / 8, kShortestRun, kLongestRun),
+          (std::clamp(share / 4, kShortestPiece, longest) + 31) / 32 * 32, lanes < 32};
+}
+
+struct Part {
+  std::vector<CsrRun> runs;
+  std::vector<CsrPiece> pieces;
+  std::vector<CsrSplit> splits;
+};
+
+constexpr std::int64_t kMostRunEntries = (1 << 24) - 1;  ///< that a CsrRun can count
+
+/// Rows a little over the target stay whole: two pieces cost more than the imbalance.
+bool is_long(std::int64_t entries, const Targets& target) {
+  return target.cut ? 2 * entries > 3 * target.piece : entries > kMostRunEntries;
+}
+
+void split_row(std::int64_t row, std::int64_t entry, std::int64_t entries, std::int64_t target, Part& part) {
+  const std::int64_t pieces = (entries + target - 1) / target;
+  const std::int64_t each = ((entries + pieces - 1) / pieces + 31) / 32 * 32;
+  const CsrSplit split{static_cast<std::int32_t>(row), static_cast<std::int32_t>(part.pieces.size()), 0};
+  part.splits.push_back(split);
+  for (std::int64_t begin = 0; begin < entries; begin += each)
+    part.pieces.push_back({entry + begin, static_cast<std::int32_t>(std::min(each, entries - begin)),
+                           static_cast<std::int32_t>(part.splits.size() - 1)});
+  part.splits.back().pieces = static_cast<std::int32_t>(part.pieces.size()) - split.first_piece;
+}
+
+/// Brings runs of equal length together, without moving any far from its neighbours.
+void sort_neighbours(std::vector<CsrRun>& runs) {
+  for (auto first = runs.begin(); first != runs.end();) {
+    const auto last = first + std::min(kSortedRuns, runs.end() - first);
+    std::stable_sort(first, last, [](const CsrRun& a, const CsrRun& b) {
+      return a.entries_and_rows >> 8 > b.entries_and_rows >> 8;
+    });
+    first = last;
+  }
+}
+
+Part schedule_rows(const CsrRows& rows, std::int64_t first, std::int64_t last, const Targets& target) {
+  const std::int64_t* const row_ptr = rows.row_ptr.data();
+  Part part;
+  std::int64_t begin = first;
+  const auto close = [&](std::int64_t end) {
+    const std::int64_t entries = row_ptr[end] - row_ptr[begin];
+    if (end > begin)
+      part.runs.push_back({row_ptr[begin], static_cast<std::int32_t>(begin),
+                           static_cast<std::uint32_t>(entries << 8 | (end - begin))});
+    begin = end;
+  };
+  for (std::int64_t row = first; row < last; ++row) {
+    const std::int64_t entries = row_ptr[row + 1] - row_ptr[row];
+    if (is_long(entries, target)) {
+      close(row);
+      split_row(row, row_ptr[row], entries, target.piece, part);
+      begin = row + 1;
+      continue;
+    }
+    const std::int64_t before = row_ptr[row] - row_ptr[begin] + kRowCost * (row - begin);
+    if (row - begin == kMaxRunRows || (row > begin && before + entries > target.run)) close(row);
+  }
+  close(last);
+  if (target.in_step) sort_neighbours(part.runs);
+  return part;
+}
+
+/// Appends, counting splits and pieces on from those that are there.
+void append(Part& all, Part&& part) {
+  const auto splits = static_cast<std::int32_t>(all.splits.size()),
+             pieces = static_cast<std::int32_t>(all.pieces.size());
+  for (CsrSplit& split : part.splits) split.first_piece += pieces;
+  for (CsrPiece& piece : part.pieces) piece.split += splits;
+  all.runs.insert(all.runs.end(), part.runs.begin(), part.runs.end());
+  all.pieces.insert(all.pieces.end(), part.pieces.begin(), part.pieces.end());
+  all.splits.insert(all.splits.end(), part.splits.begin(), part.splits.end());
+}
+
+Part schedule_all(const CsrRows& rows, const Targets& target) {
+  const std::int64_t count = (rows.rows() + kRowsPerPart - 1) / kRowsPerPart;
+  std::vector<Part> parts(static_cast<std::size_t>(count));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(most_threads()) if (count > 1)
+  for (std::int64_t i = 0; i < count; ++i)
+    parts[static_cast<std::size_t>(i)] =
+        schedule_rows(rows, i * kRowsPerPart, std::min((i + 1) * kRowsPerPart, rows.rows()), target);
+  Part all;
+  for (Part& part : parts) append(all, std::move(part));
+  return all;
+}
+
+constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+template <class T>
+void store(Schedule& schedule, const std::vector<T>& items, CsrNumber offset, CsrNumber count) {
+  schedule.numbers[offset] = append(schedule, items);
+  schedule.numbers[count] = std::ssize(items);
+}
+
+}  // namespace
+
+Schedule csr_schedule(const CsrRows& rows, DType dense, std::int64_t n, const DeviceInfo& device) {
+  const int vector = csr_vector(dense);
+  const CsrGeometry geometry = geometry_of(n, vector);
+  Targets target = targets(rows.rows(), rows.entries(), geometry.lanes, device);
+  target.cut = rows.cut;
+  const Part part = schedule_all(rows, target);
+  Schedule schedule;
+  store(schedule, part.runs, kRunsOffset, kRuns);
+  store(schedule, part.pieces, kPiecesOffset, kPieces);
+  store(schedule, part.splits, kSplitsOffset, kSplits);
+  schedule.numbers[kGridLanes] = geometry.lanes;
+  schedule.numbers[kGridSlices] = geometry.slices;
+  // Workspace: a counter for each split row and slice, then the sums of the pieces.
+  const std::int64_t counters = aligned(std::ssize(part.splits) * geometry.slices * 4);
+  const std::int64_t sum = dense == DType::f64 ? 8 : 4;
+  schedule.numbers[kPartialsOffset] = counters;
+  schedule.workspace_bytes = static_cast<std::size_t>(counters + std::ssize(part.pieces) * geometry.slices *
+                                                                     geometry.lanes * vector * sum);
+  return schedule;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,264 @@
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/device/check.hpp"
+#include "runtime/cuda/device/device_buffer.hpp"
+#include "runtime/cuda/device/gather.hpp"
+#include "runtime/cuda/device/plan.hpp"
+#include "runtime/cuda/device/upload.hpp"
+
+namespace sptile::runtime::cuda {
+
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+
+/// Parts of one device allocation: placed first, then uploaded.
+class Parts {
+ public:
+  /// Gives the part's offset.
+  std::size_t add(const void* from, std::size_t bytes) {
+    parts_.push_back({from, bytes, total_});
+    total_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return parts_.back().offset;
+  }
+  std::size_t add(const ArrayView& array) { return add(array.data, static_cast<std::size_t>(array.bytes())); }
+  [[nodiscard]] std::size_t total() const { return total_; }
+
+  /// Kernels that copy whole pieces read a little around a part: what stands there is defined, too.
+  Status upload(std::byte* to, Uploader& uploader) const {
+    for (const Part& part : parts_) {
+      std::byte* const end = to + part.offset + part.bytes;
+      if (Status s = uploader.copy(to + part.offset, part.from, part.bytes); !s) return s;
+      if (Status s = uploader.clear(end, (kAlignment - part.bytes % kAlignment) % kAlignment); !s) return s;
+    }
+    return {};
+  }
+
+ private:
+  struct Part {
+    const void* from;
+    std::size_t bytes, offset;
+  };
+  std::vector<Part> parts_;
+  std::size_t total_ = 0;
+};
+
+Status check_code(const DeviceInfo& device) {
+  const cudaError_t code = probe_code();
+  if (code != cudaErrorNoKernelImageForDevice && code != cudaErrorInvalidDeviceFunction)
+    return check(code, "starting the device");
+  return fail(Errc::device, "this build has no code for CUDA device " + std::to_string(device.ordinal) +
+                                " (" + device.name + ", compute capability " +
+                                std::to_string(device.capability / 10) + "." +
+                                std::to_string(device.capability % 10) + "); build with it in -Dgpu_arch");
+}
+
+/// Uploads the matrix, in one allocation.
+Status upload_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader) {
+  const PlanMatrix& matrix = *request.matrix;
+  const std::size_t array_count = matrix.format.layout->arrays.size();
+  const bool with_source = request.refreshable && matrix.value_source.present();
+  Parts parts;
+  std::array<std::size_t, formats::kMaxArrays> offsets{};
+  for (std::size_t i = 0; i < array_count; ++i) offsets[i] = parts.add(matrix.format.arrays[i]);
+  const std::size_t order = parts.add(matrix.row_order.data(), matrix.row_order.size_bytes());
+  const std::size_t source = with_source ? parts.add(matrix.value_source) : 0;
+
+  auto arrays = DeviceBuffer::allocate(parts.total(), "the matrix");
+  if (!arrays) return tl::unexpected(arrays.error());
+  plan.arrays = std::move(*arrays);
+  std::byte* const base = plan.arrays.data();
+  plan.format = matrix.format;
+  for (std::size_t i = 0; i < array_count; ++i)  // absent arrays stay null
+    plan.format.arrays[i].data = plan.format.arrays[i].present() ? base + offsets[i] : nullptr;
+  if (!matrix.row_order.empty()) plan.row_order = reinterpret_cast<const std::int32_t*>(base + order);
+  if (with_source) plan.value_source = reinterpret_cast<const std::int64_t*>(base + source);
+  return parts.upload(base, uploader);
+}
+
+/// Takes a matrix that is on the device already.
+Status adopt_matrix(Plan& plan, const PlanRequest& request) {
+  const DeviceFormat& matrix = *request.on_device;
+  plan.format = matrix.view;
+  plan.matrix_memory = matrix.memory;
+  if (request.refreshable && matrix.value_source.present()) {
+    plan.value_source = matrix.value_source.as<std::int64_t>().data();
+    plan.source_memory = matrix.source_memory;
+  }
+  if (request.device_row_order == nullptr) return {};
+  const std::size_t bytes = static_cast<std::size_t>(matrix.view.rows) * sizeof(std::int32_t);
+  auto order = DeviceBuffer::allocate(bytes, "the row order");
+  if (!order) return tl::unexpected(order.error());
+  plan.arrays = std::move(*order);
+  plan.row_order = reinterpret_cast<const std::int32_t*>(plan.arrays.data());
+  if (Status s =
+          check(cudaMemcpy(plan.arrays.data(), request.device_row_order, bytes, cudaMemcpyDeviceToDevice),
+                "copying the row order");
+      !s)
+    return s;
+  // Such a copy may return early, and streams that wait for none do not see it.
+  return check(cudaStreamSynchronize(nullptr), "copying the row order");
+}
+
+/// Uploads the schedule; behind it stands the workspace.
+Status upload_schedule(Plan& plan, Uploader& uploader) {
+  Parts parts;
+  parts.add(plan.schedule.bytes.data(), plan.schedule.bytes.size());
+  auto work = DeviceBuffer::allocate(parts.total() + plan.schedule.workspace_bytes,
+                                     "the plan's schedule and workspace");
+  if (!work) return tl::unexpected(work.error());
+  plan.work = std::move(*work);
+  plan.schedule_bytes = plan.work.data();
+  plan.workspace = plan.work.data() + parts.total();
+  if (Status s = parts.upload(plan.work.data(), uploader); !s) return s;
+  if (Status s = uploader.clear(plan.workspace, plan.schedule.workspace_bytes); !s) return s;
+  plan.schedule.bytes = {};
+  return {};
+}
+
+/// True for memory that the device reads directly.
+bool is_on_device(const void* pointer) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    cudaGetLastError();
+    return false;
+  }
+  return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
+  const CurrentDevice current(request.device.ordinal);
+  if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
+  if (Status s = check_code(request.device); !s) return tl::unexpected(s.error());
+  auto plan = std::make_shared<Plan>();
+  plan->kernel = request.kernel;
+  plan->device = request.device;
+  plan->n = request.n;
+  Uploader uploader;
+  if (Status s = request.on_device != nullptr ? adopt_matrix(*plan, request)
+                                              : upload_matrix(*plan, request, uploader);
+      !s)
+    return tl::unexpected(s.error());
+  // The last of the matrix is still on its way. (All of it could be, but OpenMP would start its threads anew
+  // in another thread, which costs more than it gains.)
+  plan->schedule =
+      request.kernel->schedule(request.matrix->format, request.matrix->row_order, request.n, request.device);
+  if (Status s = upload_schedule(*plan, uploader); !s) return tl::unexpected(s.error());
+  if (Status s = uploader.finish(); !s) return tl::unexpected(s.error());
+  if (plan->schedule.two_streams) {
+    auto side = SideStream::make();
+    if (!side) return tl::unexpected(side.error());
+    plan->side = std::move(*side);
+  }
+  return plan;
+}
+
+namespace {
+
+/// What does not depend on the operands.
+Launch launch_of(const Plan& plan) {
+  Launch launch;
+  launch.format = plan.format;
+  launch.row_order = plan.row_order;
+  launch.schedule = plan.schedule_bytes;
+  launch.workspace = plan.workspace;
+  launch.host = &plan.schedule;
+  launch.n = plan.n;
+  launch.device = &plan.device;
+  launch.side = plan.side.get();
+  return launch;
+}
+
+Status start(const Plan& plan, const Launch& launch, void* stream) {
+  const CurrentDevice current(plan.device.ordinal);
+  if (Status s = check(current.status(), "choosing the device"); !s) return s;
+  return check(static_cast<cudaError_t>(plan.kernel->launch(launch, stream)), "launching a kernel");
+}
+
+}  // namespace
+
+Status run(const Plan& plan, const SpmmOperands& operands, void* stream) noexcept {
+  if (plan.format.rows == 0) return {};
+  Launch launch = launch_of(plan);
+  if (operands.workspace != nullptr) launch.workspace = static_cast<std::byte*>(operands.workspace);
+  launch.b = operands.b;
+  launch.ldb = operands.ldb;
+  launch.c = operands.c;
+  launch.ldc = operands.ldc;
+  launch.alpha = operands.alpha;
+  launch.beta = operands.beta;
+  return start(plan, launch, stream);
+}
+
+Status run(const Plan& plan, const SddmmOperands& operands, void* stream) noexcept {
+  if (plan.format.nnz == 0) return {};
+  Launch launch = launch_of(plan);
+  launch.x = operands.x;
+  launch.ldx = operands.ldx;
+  launch.y = operands.y;
+  launch.ldy = operands.ldy;
+  launch.out = operands.out;
+  launch.scaled = operands.scaled;
+  launch.alpha = operands.alpha;
+  launch.beta = operands.beta;
+  return start(plan, launch, stream);
+}
+
+Status refresh(Plan& plan, ArrayView values) {
+  const CurrentDevice current(plan.device.ordinal);
+  if (Status s = check(current.status(), "choosing the device"); !s) return s;
+  // Runs that were enqueued before still read the old values.
+  if (Status s = check(cudaDeviceSynchronize(), "waiting for earlier runs"); !s) return s;
+  const auto bytes = static_cast<std::size_t>(values.bytes());
+  const void* source = values.data;
+  if (!is_on_device(values.data)) {
+    if (plan.fresh.size() < bytes) {
+      auto room = DeviceBuffer::allocate(bytes, "new values");
+      if (!room) return tl::unexpected(room.error());
+      plan.fresh = std::move(*room);
+    }
+    Uploader uploader;
+    if (Status s = uploader.copy(plan.fresh.data(), values.data, bytes); !s) return s;
+    if (Status s = uploader.finish(); !s) return s;
+    source = plan.fresh.data();
+  }
+  std::int64_t position = 0;
+  for (std::size_t i = 0; i < plan.format.layout->arrays.size(); ++i) {
+    const ArrayView& array = plan.format.arrays[i];
+    if (!plan.format.layout->arrays[i].holds_values || array.size == 0) continue;
+    void* const to = const_cast<void*>(array.data);
+    const cudaError_t code =
+        plan.value_source == nullptr
+            ? cudaMemcpyAsync(to, source, bytes, cudaMemcpyDeviceToDevice)
+            : gather(to, source, plan.value_source + position, array.size, size_of(array.dtype), nullptr);
+    if (Status s = check(code, "moving new values"); !s) return s;
+    position += array.size;
+  }
+  return check(cudaStreamSynchronize(nullptr), "moving new values");
+}
+
+Status refresh_packed(Plan& plan, const void* values, void* stream) {
+  const CurrentDevice current(plan.device.ordinal);
+  if (Status s = check(current.status(), "choosing the device"); !s) return s;
+  const auto* from = static_cast<const std::byte*>(values);
+  for (std::size_t i = 0; i < plan.format.layout->arrays.size(); ++i) {
+    const ArrayView& array = plan.format.arrays[i];
+    if (!plan.format.layout->arrays[i].holds_values || array.size == 0) continue;
+    const auto bytes = static_cast<std::size_t>(array.bytes());
+    const cudaError_t code = cudaMemcpyAsync(const_cast<void*>(array.data), from, bytes,
+                                             cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream));
+    if (Status s = check(code, "moving new values"); !s) return s;
+    from += bytes;
+  }
+  return {};
+}
+
+std::size_t workspace_bytes(const Plan& plan) { return plan.schedule.workspace_bytes; }
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,31 @@
+// What make_plan makes and run reads.
+#pragma once
+
+#include <memory>
+
+#include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/device/device_buffer.hpp"
+#include "runtime/cuda/papers/libra_streams/side_stream.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Immutable after planning except through refresh.
+class Plan {
+ public:
+  const DeviceKernel* kernel = nullptr;
+  DeviceInfo device;
+  std::int64_t n = 0;
+  formats::FormatView format;  ///< arrays on the device
+  const std::int32_t* row_order = nullptr;
+  const std::int64_t* value_source = nullptr;  ///< when refreshable
+  const std::byte* schedule_bytes = nullptr;
+  Schedule schedule;  ///< bytes are on the device only
+  std::byte* workspace = nullptr;
+  DeviceBuffer arrays;                                       ///< what was uploaded or copied of the matrix
+  std::shared_ptr<const void> matrix_memory, source_memory;  ///< of a matrix that was there before
+  DeviceBuffer work;                 ///< the bytes of the schedule, then the workspace
+  std::unique_ptr<SideStream> side;  ///< when the schedule wants two streams
+  DeviceBuffer fresh;  ///< values of the source CSR, kept from the first refresh out of host memory
+};
+
+}  // namespace sptile::runtime::cuda

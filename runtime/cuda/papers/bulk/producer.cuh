@@ -1,0 +1,143 @@
+// A producer warp of a bulk block: it brings its rows of B of stage after stage, as far ahead as there are
+// stages.
+#pragma once
+
+#include "runtime/cuda/papers/bulk/pipe.cuh"
+#include "runtime/cuda/papers/bulk/task.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// A lane has one row of a stage: it reads the column id kAhead stages ahead and issues one copy for the
+/// row's part in the slice. Copies of the lanes are issued one after the other, some 30 cycles each, so
+/// several producers share a stage. kDense is the size of an element.
+template <int kTiles, int kDense>
+class BulkProducer {
+ public:
+  __device__ __forceinline__ BulkProducer(const BulkTask& task, const BulkShared& shared, int producer,
+                                          int lane)
+      : task_(task), shared_(shared), first_(producer * kBulkProducerRows), lane_(lane), stages_(task) {}
+
+  __device__ __forceinline__ void run() {
+    if (task_.copy == BulkCopy::rows)
+      produce<BulkCopy::rows>();
+    else if (task_.copy == BulkCopy::pieces)
+      produce<BulkCopy::pieces>();
+    else
+      produce<BulkCopy::elements>();
+  }
+
+ private:
+  static constexpr int kAhead = 4;
+  static_assert(kBulkProducerRows <= kWarp);
+
+  /// A stage whose column ids are on their way.
+  struct Ahead {
+    std::int32_t column;
+    int count;  ///< tiles; 0: past the last stage
+    std::int32_t slice;
+  };
+
+  /// The ring has fixed places: to move what is on its way would be to wait for it.
+  template <BulkCopy kCopy>
+  __device__ __forceinline__ void produce() {
+    Ahead ring[kAhead];
+    StageCursor cursor;
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a) read_ahead(ring[a]);
+    while (true) {
+#pragma unroll
+      for (int a = 0; a < kAhead; ++a) {
+        if (ring[a].count == 0) return;
+        barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
+        bring<kCopy>(ring[a], shared_.stage(task_, cursor.stage), shared_.full(cursor.stage));
+        cursor.advance(task_.stages);
+        read_ahead(ring[a]);
+      }
+    }
+  }
+
+  /// Rows that the producer brings for so many tiles.
+  [[nodiscard]] __device__ __forceinline__ int rows(int tiles) const {
+    return max(0, min(kBulkProducerRows, 8 * tiles - first_));
+  }
+
+  __device__ __forceinline__ void read_ahead(Ahead& ahead) {
+    ahead.count = 0;
+    if (done_ || !stages_.advance()) {
+      done_ = true;
+      return;
+    }
+    ahead.count = stages_.count();
+    ahead.slice = stages_.slice();
+    ahead.column = 0;
+    if (lane_ < rows(ahead.count))
+      ahead.column = __ldg(task_.tiles.arrays.columns + 8 * std::int64_t{stages_.tile()} + first_ + lane_);
+  }
+
+  template <BulkCopy kCopy>
+  __device__ __forceinline__ void bring(const Ahead& ahead, std::uint32_t stage, std::uint32_t full) const {
+    const std::int64_t slice_bytes = std::int64_t{kBulkSegmentBytes} * task_.slice_segments;
+    const std::int64_t offset = ahead.slice * slice_bytes;
+    const auto bytes = static_cast<int>(min(task_.tiles.n * kDense - offset, slice_bytes));
+    const std::byte* const b = static_cast<const std::byte*>(task_.tiles.b) + offset;
+    const int count = rows(ahead.count);
+    if constexpr (kCopy == BulkCopy::rows) {
+      if (lane_ == 0) barrier_arrive_expect(full, static_cast<unsigned>(count * bytes));
+      __syncwarp();
+      if (lane_ < count)
+        copy_bulk(row_at(stage, lane_), b + static_cast<std::uint32_t>(ahead.column) * task_.tiles.ldb_bytes,
+                  static_cast<unsigned>(bytes), full);
+      return;
+    }
+    if constexpr (kCopy == BulkCopy::pieces)
+      bring_pieces(ahead.column, count, stage, b, bytes);
+    else
+      bring_elements(ahead.column, count, stage, b, bytes);
+    if constexpr (kCopy == BulkCopy::elements && kDense == 2)  // their copies were not asynchronous
+      barrier_arrive(full);
+    else
+      barrier_arrive_copied(full);
+  }
+
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t row_at(std::uint32_t stage, int row) const {
+    return stage + static_cast<std::uint32_t>((first_ + row) * task_.stage.pitch);
+  }
+
+  /// A lane copies 16 bytes of a row, the warp as many rows at once as that makes.
+  __device__ __forceinline__ void bring_pieces(std::int32_t columns, int count, std::uint32_t stage,
+                                               const std::byte* b, int bytes) const {
+    const int lanes = task_.slice_segments * (kBulkSegmentBytes / 16);
+    const int together = kWarp / lanes, mine = lane_ / lanes, byte = lane_ % lanes * 16;
+    for (int row = mine; row - mine < count; row += together) {
+      const auto column = static_cast<std::uint32_t>(__shfl_sync(~0u, columns, row));
+      if (row < count && mine < together && byte < bytes)
+        copy_16(row_at(stage, row) + static_cast<std::uint32_t>(byte),
+                b + column * task_.tiles.ldb_bytes + byte);
+    }
+  }
+
+  __device__ __forceinline__ void bring_elements(std::int32_t columns, int count, std::uint32_t stage,
+                                                 const std::byte* b, int bytes) const {
+#pragma unroll 1
+    for (int row = 0; row < count; ++row) {
+      const auto column = static_cast<std::uint32_t>(__shfl_sync(~0u, columns, row));
+      const std::byte* const from = b + column * task_.tiles.ldb_bytes;
+#pragma unroll 1
+      for (int e = lane_; e < bytes / kDense; e += kWarp) {
+        const std::uint32_t to = row_at(stage, row) + static_cast<std::uint32_t>(e * kDense);
+        if constexpr (kDense == 2)
+          store_half(to, __ldg(reinterpret_cast<const unsigned short*>(from) + e));
+        else
+          copy_element<kDense>(to, from + e * kDense);
+      }
+    }
+  }
+
+  const BulkTask& task_;
+  const BulkShared& shared_;
+  int first_, lane_;  ///< row of a stage that it brings first
+  BulkStages<kTiles> stages_;
+  bool done_ = false;
+};
+
+}  // namespace sptile::runtime::cuda

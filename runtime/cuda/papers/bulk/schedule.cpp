@@ -1,0 +1,190 @@
+#include "runtime/cuda/papers/bulk/schedule.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "runtime/choice/profiles.hpp"
+#include "runtime/cuda/device/schedule_parts.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+using formats::BmatView;
+
+/// Between two tiles; in a window unless `tile` is its first.
+struct Cut {
+  std::int64_t window, tile;
+};
+
+class Cutter {
+ public:
+  Cutter(const BmatView& a, const BulkCosts& costs) : a_(a), costs_(costs) {}
+
+  [[nodiscard]] std::int64_t windows() const { return std::ssize(a_.row_window_offset) - 1; }
+  [[nodiscard]] std::int64_t first_tile(std::int64_t window) const {
+    return a_.row_window_offset[static_cast<std::size_t>(window)];
+  }
+  /// Cost of everything before a window.
+  [[nodiscard]] double cost_before(std::int64_t window) const {
+    return costs_.tile * static_cast<double>(first_tile(window)) +
+           costs_.window * static_cast<double>(window);
+  }
+  [[nodiscard]] double total() const { return cost_before(windows()); }
+
+  /// Finds where that much of the cost is before the cut, or the edge of a window that is near.
+  [[nodiscard]] Cut cut_at(double cost, double piece) const {
+    std::int64_t low = 0, high = windows();  // the window is in [low, high)
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      (cost_before(middle) <= cost ? low : high) = middle;
+    }
+    const std::int64_t begin = first_tile(low), tiles = first_tile(low + 1) - begin;
+    const double inside = (cost - cost_before(low)) / costs_.tile;
+    const auto tile = std::clamp<std::int64_t>(std::llround(inside), 0, tiles);
+    const auto near = static_cast<std::int64_t>(std::min(
+        std::max(static_cast<double>(tiles) / 8, costs_.piece / costs_.tile), piece / costs_.tile / 16));
+    if (std::min(tile, tiles - tile) > near) return {low, begin + tile};
+    return 2 * tile < tiles ? Cut{low, begin} : Cut{low + 1, begin + tiles};
+  }
+
+  [[nodiscard]] bool is_inside(const Cut& cut) const { return cut.tile > first_tile(cut.window); }
+
+  /// First entry of the tile behind the cut.
+  [[nodiscard]] std::int64_t first_value(const Cut& cut) const {
+    std::int64_t value = a_.value_offset[static_cast<std::size_t>(cut.window)];
+    const auto begin = static_cast<std::size_t>(first_tile(cut.window));
+    for (std::size_t w = 4 * begin; w < 4 * static_cast<std::size_t>(cut.tile); ++w)
+      value += std::popcount(a_.bits[w]);
+    return value;
+  }
+
+ private:
+  const BmatView& a_;
+  const BulkCosts& costs_;
+};
+
+/// Gives the next slot to a window that is cut; `first`: to its first part.
+std::int32_t next_slot(BulkPartition& partition, bool first) {
+  auto& splits = partition.splits;
+  const auto slot = static_cast<std::int32_t>(partition.slot_splits.size());
+  if (first) splits.push_back({slot, 0, 0});
+  ++splits.back().count;
+  partition.slot_splits.push_back(static_cast<std::int32_t>(splits.size()) - 1);
+  return slot;
+}
+
+constexpr double kLeastCost = 0.01, kMostCost = 1000;
+
+/// Blocks that share a multiprocessor, as registers allow.
+constexpr int kBlocksPerSm = 2;
+
+/// Stages that a block can have when so many share a multiprocessor, which keeps 1 KiB for each.
+int stages_of(const BulkStage& stage, int blocks, const DeviceInfo& device) {
+  const auto room =
+      (static_cast<std::int64_t>(device.shared_per_block) + 1024) / blocks - 1024 - kBulkBarrierBytes;
+  return static_cast<int>(std::clamp<std::int64_t>(room / stage.bytes, 0, kBulkStagesMost));
+}
+
+}  // namespace
+
+BulkTuning bulk_tuning(const DeviceInfo& device, Precision precision) {
+  BulkTuning tuning;
+  const auto profile = find_profile(profile_device(Device::cuda, device));
+  if (!profile || !*profile) return tuning;
+  const auto read = [&](double& cost, std::string_view name) {
+    const std::optional<double> number = (*profile)->find("cuda.bmat.bulk", name_of(precision), name);
+    // What cannot be meant would only make pieces that are no division of the work.
+    if (number && *number >= kLeastCost && *number <= kMostCost) cost = *number;
+  };
+  read(tuning.costs.tile, "tile_cost");
+  read(tuning.costs.window, "window_cost");
+  read(tuning.costs.piece, "piece_cost");
+  return tuning;
+}
+
+BulkPartition partition_tiles(const BmatView& a, std::int64_t count, const BulkCosts& costs) {
+  const Cutter cutter(a, costs);
+  BulkPartition result;
+  if (cutter.windows() == 0) return result;
+  const Cut end{cutter.windows(), cutter.first_tile(cutter.windows())};
+  const double piece = cutter.total() / static_cast<double>(count);
+  Cut from{0, 0};
+  for (std::int64_t p = 1; p <= count; ++p) {
+    Cut to = p == count ? end : cutter.cut_at(piece * static_cast<double>(p), piece);
+    if (to.window < from.window || (to.window == from.window && to.tile <= from.tile)) continue;
+    BulkPiece made{cutter.first_value(from),
+                   static_cast<std::int32_t>(from.tile),
+                   static_cast<std::int32_t>(to.tile),
+                   static_cast<std::int32_t>(from.window),
+                   static_cast<std::int32_t>(to.window + (cutter.is_inside(to) ? 1 : 0)),
+                   -1,
+                   -1};
+    const bool one = made.window_end - made.window_begin == 1;
+    const bool head = cutter.is_inside(from), tail = cutter.is_inside(to);
+    if (head || (one && tail)) made.head_slot = next_slot(result, !head);
+    if (!one && tail) made.tail_slot = next_slot(result, true);
+    result.pieces.push_back(made);
+    from = to;
+  }
+  for (SplitWindow& split : result.splits) {
+    split.first_counter = result.counters;
+    result.counters += sum_counters(split.count);
+  }
+  return result;
+}
+
+std::int64_t piece_count(const BmatView& a, std::int64_t blocks, const BulkTuning& tuning) {
+  const double total = Cutter(a, tuning.costs).total();
+  const auto rounds = static_cast<std::int64_t>(total / (static_cast<double>(blocks) * tuning.piece_target));
+  if (rounds >= 1) return rounds * blocks;
+  const auto few = static_cast<std::int64_t>(total / tuning.piece_least);
+  return std::clamp<std::int64_t>(few, 1, blocks);
+}
+
+Schedule schedule_bulk(const formats::FormatView& format, std::int64_t n, int element_bytes,
+                       std::span<const BulkVariant> variants, const BulkTuning& tuning,
+                       const DeviceInfo& device) {
+  Schedule schedule;
+  const BmatView a = formats::as_bmat(format);
+  const std::int64_t segments = (n * element_bytes + kBulkSegmentBytes - 1) / kBulkSegmentBytes;
+  const std::int64_t slices = (segments + kBulkSegmentsMost - 1) / kBulkSegmentsMost;
+  const auto slice_segments = static_cast<int>((segments + slices - 1) / slices);
+  // Stages of some 16 KiB: narrow slices have more tiles in one.
+  std::size_t variant = 0;
+  while (variant + 1 < variants.size() &&
+         8 * variants[variant].tiles * slice_segments * kBulkSegmentBytes < (12 << 10))
+    ++variant;
+  const BulkStage stage = bulk_stage(slice_segments, variants[variant].tiles, variants[variant].entry_bytes);
+  int per_sm = kBlocksPerSm;
+  while (per_sm > 1 && stages_of(stage, per_sm, device) < 3) --per_sm;
+  const int stages = stages_of(stage, per_sm, device);
+  if (stages < 2) return schedule;
+
+  const std::int64_t slice_bytes = std::int64_t{slice_segments} * kBulkSegmentBytes;
+  const int together = slices_together(format.cols, static_cast<int>(slices), slice_bytes, device);
+  const std::int64_t room = std::int64_t{std::max(device.sm_count, 1)} * per_sm;
+  const std::int64_t blocks = std::max<std::int64_t>(room / together, 1);
+  const BulkPartition partition = partition_tiles(a, piece_count(a, blocks, tuning), tuning.costs);
+  const std::int64_t accumulator = element_bytes == 8 ? 8 : 4;
+  const std::int64_t counters = (4 * partition.counters * slices * slice_segments + 255) / 256 * 256;
+  const std::int64_t slot = 16 * slices * slice_bytes / element_bytes * accumulator;
+  schedule.workspace_bytes = static_cast<std::size_t>(counters + std::ssize(partition.slot_splits) * slot);
+  auto& numbers = schedule.numbers;
+  numbers[kPartialsAt] = counters;
+  numbers[kItemsAt] = append(schedule, partition.pieces);
+  numbers[kItemCount] = std::ssize(partition.pieces);
+  numbers[kSplitsAt] = append(schedule, partition.splits);
+  numbers[kSplitCount] = std::ssize(partition.splits);
+  numbers[kBulkSlotSplitsAt] = append(schedule, partition.slot_splits);
+  numbers[kVariant] = static_cast<std::int64_t>(variant);
+  numbers[kSlicesTogether] = together;
+  numbers[kBulkStages] = stages;
+  numbers[kBulkBlocks] = std::min<std::int64_t>(blocks, std::ssize(partition.pieces));
+  numbers[kBulkSliceSegments] = slice_segments;
+  return schedule;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,62 @@
+// Where the windows of a piece end, and where their rows are in C. As in window_cursor.cuh, for any number of
+// windows of 16 rows.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/tile/task.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// Walks windows in ascending order. All lanes take the same steps.
+class BulkWindows {
+ public:
+  __device__ __forceinline__ BulkWindows(const TileTask& task, int lane) : task_(task), lane_(lane) {}
+
+  /// Goes to the first of the windows [begin, end), of which there is at least one.
+  __device__ __forceinline__ void start(std::int32_t begin, std::int32_t end) {
+    window_ = begin;
+    last_ = end - 1;
+    at_ = 0;
+    ends_ = read_ends();
+    rows_ = read_rows(begin);
+    next_rows_ = read_rows(begin + 2);
+    end_ = __shfl_sync(~0u, ends_, 0);
+  }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t window() const { return window_; }
+  /// End of the current window's tiles.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t end() const { return end_; }
+  /// Row of C of row `r` of the current window; -1: there is none. A warp-wide exchange.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t row(int r) const {
+    return __shfl_sync(~0u, rows_, at_ % 2 * 16 + r);
+  }
+  __device__ __forceinline__ void advance() {
+    ++window_;
+    ++at_;
+    if (at_ % kWarp == 0) ends_ = read_ends();
+    end_ = __shfl_sync(~0u, ends_, at_ % kWarp);
+    if (at_ % 2 != 0) return;
+    rows_ = next_rows_;
+    next_rows_ = read_rows(window_ + 2);
+  }
+
+ private:
+  /// Reads the ends of 32 windows, one a lane.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t read_ends() const {
+    return __ldg(task_.window_tile + min(window_ + lane_, last_) + 1);
+  }
+  /// Reads where the rows of two windows go, one row a lane.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t read_rows(std::int32_t window) const {
+    const std::int32_t row = min(window, last_) * 16 + lane_;
+    if (row >= task_.rows) return -1;
+    return task_.row_order == nullptr ? row : __ldg(task_.row_order + row);
+  }
+
+  const TileTask& task_;
+  int lane_;
+  std::int32_t window_ = 0, last_ = 0, at_ = 0, end_ = 0;
+  std::int32_t ends_ = 0;  ///< of the window with the lane's number
+  std::int32_t rows_ = 0, next_rows_ = 0;
+};
+
+}  // namespace sptile::runtime::cuda

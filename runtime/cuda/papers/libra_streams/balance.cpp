@@ -1,0 +1,92 @@
+#include "runtime/cuda/papers/libra_streams/balance.hpp"
+
+#include <algorithm>
+
+namespace sptile::runtime::cuda {
+namespace {
+
+constexpr std::int64_t kWindowRows = 8;
+
+std::int64_t segments_of(std::int64_t length, std::int64_t most) {
+  return length / most + (length % most != 0 ? 1 : 0);
+}
+
+/// What the flags of a window depend on.
+struct WindowParts {
+  bool tiles = false, rows = false, cut = false;
+
+  [[nodiscard]] bool shared(LibraMode mode) const {
+    return tiles && (cut || (mode == LibraMode::two_streams && rows));
+  }
+};
+
+/// True when the segment has a neighbour of the same window or row.
+bool is_cut(const std::vector<std::int32_t>& owner, std::size_t i) {
+  return (i > 0 && owner[i - 1] == owner[i]) || (i + 1 < owner.size() && owner[i + 1] == owner[i]);
+}
+
+std::size_t window_of(std::int32_t row) { return static_cast<std::size_t>(row / kWindowRows); }
+
+}  // namespace
+
+LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes) {
+  LibraBalance balance;
+  for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w)
+    for (std::int64_t tile = a.row_window_offset[w], end = a.row_window_offset[w + 1]; tile < end;
+         tile += std::min(sizes.tiles, end - tile)) {
+      balance.window_offset.push_back(static_cast<std::int32_t>(tile));
+      balance.cur_window.push_back(static_cast<std::int32_t>(w));
+    }
+  balance.window_offset.push_back(a.row_window_offset.back());
+  for (std::size_t r = 0; r < a.residual_row_id.size(); ++r) {
+    const std::int64_t begin = a.residual_row_offset[r], entries = a.residual_row_offset[r + 1] - begin;
+    const std::int64_t count = entries <= sizes.short_entries ? 1 : segments_of(entries, sizes.entries);
+    for (std::int64_t s = 0; s < count; ++s) {
+      balance.row_offset.push_back(begin + s * (count > 1 ? sizes.entries : 0));
+      balance.cur_row.push_back(a.residual_row_id[r]);
+    }
+  }
+  balance.row_offset.push_back(a.residual_row_offset.back());
+  return balance;
+}
+
+void flag_atomic(LibraBalance& balance, std::int64_t windows, LibraMode mode) {
+  std::vector<WindowParts> parts(static_cast<std::size_t>(windows));
+  const std::size_t tile_segments = balance.cur_window.size(), row_segments = balance.cur_row.size();
+  for (std::size_t i = 0; i < tile_segments; ++i) {
+    WindowParts& window = parts[static_cast<std::size_t>(balance.cur_window[i])];
+    window.tiles = true;
+    window.cut = window.cut || is_cut(balance.cur_window, i);
+  }
+  for (std::size_t i = 0; i < row_segments; ++i) {
+    WindowParts& window = parts[window_of(balance.cur_row[i])];
+    window.rows = true;
+    window.cut = window.cut || is_cut(balance.cur_row, i);
+  }
+  balance.atomic.resize(tile_segments + row_segments);
+  for (std::size_t i = 0; i < tile_segments; ++i)
+    balance.atomic[i] = parts[static_cast<std::size_t>(balance.cur_window[i])].shared(mode) ? 1 : 0;
+  for (std::size_t i = 0; i < row_segments; ++i) {
+    const WindowParts& window = parts[window_of(balance.cur_row[i])];
+    const bool shared = window.tiles ? window.shared(mode) : is_cut(balance.cur_row, i);
+    balance.atomic[tile_segments + i] = shared ? 1 : 0;
+  }
+}
+
+std::vector<std::int32_t> rows_to_scale(const LibraBalance& balance, std::int64_t rows) {
+  std::vector<bool> wanted(static_cast<std::size_t>(rows), true);  // what no segment has stays
+  const std::size_t tile_segments = balance.cur_window.size();
+  for (std::size_t i = 0; i < balance.cur_row.size(); ++i)
+    wanted[static_cast<std::size_t>(balance.cur_row[i])] = balance.atomic[tile_segments + i] != 0;
+  for (std::size_t i = 0; i < tile_segments; ++i) {  // these are the writers of all their rows
+    const std::int64_t first = kWindowRows * balance.cur_window[i], end = std::min(first + kWindowRows, rows);
+    for (std::int64_t row = first; row < end; ++row)
+      wanted[static_cast<std::size_t>(row)] = balance.atomic[i] != 0;
+  }
+  std::vector<std::int32_t> list;
+  for (std::size_t row = 0; row < wanted.size(); ++row)
+    if (wanted[row]) list.push_back(static_cast<std::int32_t>(row));
+  return list;
+}
+
+}  // namespace sptile::runtime::cuda

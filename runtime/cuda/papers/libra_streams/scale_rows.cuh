@@ -1,0 +1,55 @@
+// Rows of C times beta, before others add to them.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/device/start_kernel.cuh"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr int kScaleThreads = 128;
+
+/// A warp for each row.
+template <class Dense>
+struct ScaleTask {
+  const std::int32_t* rows;
+  const std::int32_t* row_order;  ///< null: as they stand
+  std::int64_t row_count;
+  Dense* c;
+  std::int64_t ldc, n;
+  Dense beta;
+};
+
+template <class Dense>
+__global__ void __launch_bounds__(kScaleThreads)
+    scale_rows_kernel(const __grid_constant__ ScaleTask<Dense> task) {
+  constexpr int kWarpThreads = 32;
+  follow_previous_kernel();
+  const std::int64_t thread = std::int64_t{blockIdx.x} * kScaleThreads + threadIdx.x;
+  const std::int64_t place = thread / kWarpThreads;
+  if (place >= task.row_count) return;
+  std::int32_t row = task.rows[place];
+  if (task.row_order != nullptr) row = task.row_order[row];
+  Dense* const c = task.c + row * task.ldc;
+  for (std::int64_t j = thread % kWarpThreads; j < task.n; j += kWarpThreads)
+    c[j] = task.beta == Dense(0) ? Dense(0) : task.beta * c[j];
+}
+
+/// Enqueues it for a list of rows in device memory. Gives a cudaError_t.
+template <class Dense>
+int scale_rows(const std::int32_t* rows, std::int64_t count, const Launch& launch, cudaStream_t stream) {
+  if (count == 0 || launch.beta == 1) return cudaSuccess;
+  const ScaleTask<Dense> task{rows,
+                              launch.row_order,
+                              count,
+                              static_cast<Dense*>(launch.c),
+                              launch.ldc,
+                              launch.n,
+                              static_cast<Dense>(launch.beta)};
+  constexpr std::int64_t kRows = kScaleThreads / 32;
+  return start_kernel<scale_rows_kernel<Dense>>(
+      {.blocks = dim3(static_cast<unsigned>((count + kRows - 1) / kRows)), .threads = kScaleThreads},
+      *launch.device, stream, task);
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,58 @@
+#include "runtime/cuda/papers/libra_streams/side_stream.hpp"
+
+#include "runtime/cuda/device/check.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+/// What a stream is captured in; 0 when it is not.
+struct Capture {
+  bool known = false;
+  unsigned long long id = 0;
+};
+
+Capture capture_of(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  unsigned long long id = 0;
+  if (cudaStreamGetCaptureInfo(stream, &status, &id) != cudaSuccess) {
+    cudaGetLastError();  // the launch itself will say it
+    return {};
+  }
+  if (status == cudaStreamCaptureStatusInvalidated) return {};
+  return {true, status == cudaStreamCaptureStatusActive ? id : 0};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SideStream>> SideStream::make() {
+  std::unique_ptr<SideStream> side(new SideStream);
+  cudaError_t code = cudaStreamCreateWithFlags(&side->stream_, cudaStreamNonBlocking);
+  for (cudaEvent_t* event : {&side->forked_, &side->joined_})
+    if (code == cudaSuccess) code = cudaEventCreateWithFlags(event, cudaEventDisableTiming);
+  if (Status s = check(code, "making a second stream"); !s) return tl::unexpected(s.error());
+  return side;
+}
+
+SideStream::~SideStream() {
+  for (cudaEvent_t event : {forked_, joined_})
+    if (event != nullptr) cudaEventDestroy(event);
+  if (stream_ != nullptr) cudaStreamDestroy(stream_);
+}
+
+/// The side stream stays in a capture until that ends: until then only the same capture may use it.
+bool SideStream::may_follow(cudaStream_t main) const {
+  const Capture mine = capture_of(stream_), its = capture_of(main);
+  return mine.known && its.known && (mine.id == 0 || mine.id == its.id);
+}
+
+int SideStream::fork(cudaStream_t main) {
+  const cudaError_t code = cudaEventRecord(forked_, main);
+  return static_cast<int>(code != cudaSuccess ? code : cudaStreamWaitEvent(stream_, forked_, 0));
+}
+
+int SideStream::join(cudaStream_t main) {
+  const cudaError_t code = cudaEventRecord(joined_, stream_);
+  return static_cast<int>(code != cudaSuccess ? code : cudaStreamWaitEvent(main, joined_, 0));
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,70 @@
+// Dot products on tensor cores: 16 rows of Y times 8 rows of X, a piece of each row at a time.
+//
+// Rows of Y are the first operand of mma.m16n8k8, rows of X the second, features are k. A lane loads 16
+// consecutive bytes of the rows that it holds; which features that makes meet in one MMA does not matter, as
+// both operands are loaded alike (FlashSparse, PPoPP 2025, section 3.3, permutes B in the same way).
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/tile/math.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// f32 operands; kSplit: products of f32 accuracy from the two halves of each factor.
+template <bool kSplit>
+struct DotF32 : MathF32<kSplit> {
+  using Chunk = typename MathF32<kSplit>::Chunk;
+
+  /// Adds to sums (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1): y[0] and y[1] are of rows g and g + 8.
+  static __device__ __forceinline__ void multiply(float (&sum)[4], const Chunk& y0, const Chunk& y1,
+                                                  const Chunk& x) {
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      const float a[4] = {y0.e[2 * j], y1.e[2 * j], y0.e[2 * j + 1], y1.e[2 * j + 1]};
+      const float b[2] = {x.e[2 * j], x.e[2 * j + 1]};
+      std::uint32_t big_a[4], big_b[2];
+      round(big_a, a);
+      round(big_b, b);
+      if constexpr (kSplit) {
+        std::uint32_t small_a[4], small_b[2];
+        rest(small_a, a);
+        rest(small_b, b);
+        float part[4] = {};  // see MathF32: few terms are added where low bits are cut off
+        mma_tf32(part, small_a, big_b);
+        mma_tf32(part, big_a, small_b);
+        mma_tf32(part, big_a, big_b);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) sum[i] += part[i];
+      } else {
+        mma_tf32(sum, big_a, big_b);
+      }
+    }
+  }
+
+ private:
+  template <int kCount>
+  static __device__ __forceinline__ void round(std::uint32_t (&to)[kCount], const float (&x)[kCount]) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) to[i] = to_tf32(x[i]);
+  }
+  template <int kCount>
+  static __device__ __forceinline__ void rest(std::uint32_t (&to)[kCount], const float (&x)[kCount]) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) to[i] = to_tf32(x[i] - round_tf32(x[i]));
+  }
+};
+
+/// 16-bit operands, E of them in a piece, f32 sums.
+template <class T, int E>
+struct DotHalf : MathHalf<T, E> {
+  using Chunk = typename MathHalf<T, E>::Chunk;
+
+  static __device__ __forceinline__ void multiply(float (&sum)[4], const Chunk& y0, const Chunk& y1,
+                                                  const Chunk& x) {
+#pragma unroll
+    for (int w = 0; w < E / 2; ++w) mma_half(sum, y0.w[w], y1.w[w], x.w[w], T{});
+  }
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,105 @@
+// The kernel of tall windows and its launch.
+#pragma once
+
+#include "runtime/cuda/device/start_kernel.cuh"
+#include "runtime/cuda/tall/consumer.cuh"
+#include "runtime/cuda/tall/producer.cuh"
+#include "runtime/cuda/device/whole_pieces.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// One block: one item and one slice of the columns of B. Consumer warps come first, then the producers.
+template <class K>
+__global__ void __launch_bounds__(kWarp*(K::kWarps + kTallProducers), K::kBlocks)
+    tall_product(const __grid_constant__ TallTask task) {
+  follow_previous_kernel();
+  const TallShared shared{dynamic_shared()};
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const int consumers = task.row_warps * task.feature_warps;
+  const TallItem item = task.items[blockIdx.x % static_cast<unsigned>(task.item_count)];
+  const int slice = static_cast<int>(blockIdx.x / static_cast<unsigned>(task.item_count));
+
+  if (threadIdx.x == 0) {
+    for (int stage = 0; stage < task.stages; ++stage) {
+      barrier_init(shared.full(stage), kTallProducers * kWarp);
+      barrier_init(shared.empty(stage), static_cast<unsigned>(consumers));
+    }
+  }
+  __syncthreads();
+  if (warp < consumers)
+    TallConsumer<K>(task, shared, item, slice, warp, lane).run();
+  else
+    TallProducer<static_cast<int>(sizeof(typename K::Dense)), K::kValueBytes>(task, shared, item, slice,
+                                                                              warp - consumers, lane)
+        .run();
+}
+
+template <class K>
+int start_tall(const Launch& launch, cudaStream_t stream) {
+  const auto& numbers = launch.host->numbers;
+  const formats::TallView a = formats::as_tall(launch.format);
+  constexpr std::int64_t kSize = sizeof(typename K::Dense);
+  const auto number = [&](TallNumber i) { return static_cast<int>(numbers[i]); };
+  TallTask task{};
+  task.chunks = reinterpret_cast<const TallChunk*>(launch.schedule + numbers[kTallChunksAt]);
+  task.items = reinterpret_cast<const TallItem*>(launch.schedule + numbers[kTallItemsAt]);
+  task.splits = reinterpret_cast<const TallSplit*>(launch.schedule + numbers[kTallSplitsAt]);
+  task.col_id = a.col_id.data();
+  task.bitmap = a.bitmap.data();
+  task.value_offset = a.value_offset.data();
+  task.values = a.values.data;
+  task.row_order = launch.row_order;
+  task.item_count = number(kTallItemCount);
+  task.slices = number(kTallSlices);
+  task.stage =
+      tall_stage(number(kTallSliceSegments), number(kTallChunkTilesMost), number(kTallValuesBytesMost));
+  task.stages = number(kTallStages);
+  task.slice_segments = number(kTallSliceSegments);
+  task.row_warps = number(kTallRowWarps);
+  task.feature_warps = number(kTallFeatureWarps);
+  task.copy = whole_pieces(launch.b, launch.ldb, launch.n, kSize) ? TallCopy::pieces : TallCopy::elements;
+  task.whole_pieces = whole_pieces(launch.c, launch.ldc, launch.n, kSize);
+  task.b = static_cast<const std::byte*>(launch.b);
+  task.ldb_bytes = launch.ldb * kSize;
+  task.c = launch.c;
+  task.ldc = launch.ldc;
+  task.n = launch.n;
+  task.scale = {static_cast<float>(launch.alpha), static_cast<float>(launch.beta)};
+  task.wide_scale = {launch.alpha, launch.beta};
+  task.arrived = reinterpret_cast<unsigned*>(launch.workspace);
+  task.partials = launch.workspace + numbers[kTallPartialsAt];
+
+  const auto shared = static_cast<std::size_t>(TallShared::kBarrierBytes + task.stages * task.stage.bytes);
+  const auto blocks = static_cast<unsigned>(task.item_count * std::int64_t{task.slices});
+  const auto threads = static_cast<unsigned>(kWarp * (task.row_warps * task.feature_warps + kTallProducers));
+  if (blocks == 0) return cudaSuccess;
+  return start_kernel<tall_product<K>>({.blocks = dim3(blocks),
+                                        .threads = threads,
+                                        .shared_bytes = shared,
+                                        .carveout = cudaSharedmemCarveoutMaxShared},
+                                       *launch.device, stream, task);
+}
+
+using TallStart = int (*)(const Launch&, cudaStream_t);
+
+/// One row of the table: kernels of growing warps for one pair of types. kMostSegments of 128 bytes are the
+/// widest slice of a row of B.
+template <int kMostSegments, class... K>
+struct TallInstance {
+  using First = std::tuple_element_t<0, std::tuple<K...>>;
+  static constexpr TallVariant kVariants[sizeof...(K)] = {
+      {K::kSubWindows, K::kSegments, K::kWarps, K::kBlocks}...};
+
+  static Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
+                           const DeviceInfo& device) {
+    return schedule_tall(host, n, sizeof(typename First::Dense), sizeof(typename First::Acc), kMostSegments,
+                         {kVariants, sizeof...(K)}, device);
+  }
+  static int launch(const Launch& launch, void* stream) noexcept {
+    static constexpr TallStart kStarts[] = {start_tall<K>...};
+    return kStarts[launch.host->numbers[kTallVariant]](launch, static_cast<cudaStream_t>(stream));
+  }
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,208 @@
+// The producer warps of a tall block: they bring chunk after chunk to the stages, as far ahead as there are
+// stages.
+#pragma once
+
+#include "runtime/cuda/tall/lanes.hpp"
+#include "runtime/cuda/tall/pipe.cuh"
+#include "runtime/cuda/tall/task.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// Chunks come 32 at a time, one a lane, and column ids kAhead chunks ahead, one a lane: reading where to
+/// read is never waited for. The producers of a block share each chunk: every one brings some of its groups,
+/// and some of the parts that come from the format. kDense and kValue are the sizes of elements (kValue 0: a
+/// pattern).
+template <int kDense, int kValue>
+class TallProducer {
+ public:
+  __device__ __forceinline__ TallProducer(const TallTask& task, const TallShared& shared,
+                                          const TallItem& item, int slice, int producer, int lane)
+      : task_(task), shared_(shared), item_(item), producer_(producer), lane_(lane) {
+    const std::int64_t slice_bytes = std::int64_t{kTallSegmentBytes} * task.slice_segments;
+    const std::int64_t offset = slice * slice_bytes;
+    row_bytes_ = static_cast<int>(min(task.n * kDense - offset, slice_bytes));
+    b_ = task.b + offset;
+    ldb_bytes_ = static_cast<std::uint64_t>(task.ldb_bytes);
+    const int lanes = 8 * task.slice_segments;  // that copy a row
+    byte_ = lane % lanes * 16;
+    row_ = lane / lanes;
+    piece_ = b_ + byte_;
+    pitch_ = static_cast<std::uint32_t>(task.stage.pitch);
+  }
+
+  __device__ __forceinline__ void run() {
+    if (task_.copy == TallCopy::elements)
+      produce<0>();
+    else if (task_.slice_segments == 4)
+      produce<1>();
+    else if (task_.slice_segments == 2)
+      produce<2>();
+    else
+      produce<4>();
+  }
+
+ private:
+  static constexpr int kAhead = 3;
+
+  /// What the producer needs of a chunk.
+  struct Head {
+    std::uint32_t tile, value, values;
+    std::int32_t group, groups, tiles;
+  };
+
+  /// kTogether rows of B are copied at once; 0: element by element.
+  template <int kTogether>
+  __device__ __forceinline__ void produce() {
+    StageCursor cursor;
+    heads_ = read_head(item_.chunk + lane_);
+    next_heads_ = read_head(item_.chunk + kWarp + lane_);
+    std::int32_t column[kAhead];
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a) column[a] = read_column(a);
+    int at = 0;  // of the chunk in heads_
+    for (std::int32_t chunk = item_.chunk; chunk < item_.end_chunk; ++chunk) {
+      const Head head = pick(heads_, at);
+      const std::int32_t far_column = read_column(at + kAhead);
+      barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
+      bring<kTogether>(head, chunk, column[0], cursor.stage);
+      cursor.advance(task_.stages);
+#pragma unroll
+      for (int a = 1; a < kAhead; ++a) column[a - 1] = column[a];
+      column[kAhead - 1] = far_column;
+      if (++at == kWarp) {
+        at = 0;
+        heads_ = next_heads_;
+        next_heads_ = read_head(chunk + 1 + kWarp + lane_);
+      }
+    }
+  }
+
+  __device__ __forceinline__ Head read_head(std::int32_t chunk) const {
+    if (chunk >= item_.end_chunk) return {};
+    const uint4 x = __ldg(reinterpret_cast<const uint4*>(task_.chunks + chunk));
+    const uint4 y = __ldg(reinterpret_cast<const uint4*>(task_.chunks + chunk) + 1);
+    return {x.z & ~kTallLast,
+            x.w,
+            y.w,
+            static_cast<std::int32_t>(y.x),
+            static_cast<std::int32_t>(y.y & 0xffu),
+            static_cast<std::int32_t>(y.y >> 8 & 0xffu)};
+  }
+  static __device__ __forceinline__ Head pick(const Head& heads, int lane) {
+    return {__shfl_sync(~0u, heads.tile, lane),   __shfl_sync(~0u, heads.value, lane),
+            __shfl_sync(~0u, heads.values, lane), __shfl_sync(~0u, heads.group, lane),
+            __shfl_sync(~0u, heads.groups, lane), __shfl_sync(~0u, heads.tiles, lane)};
+  }
+  /// Column of the lane in a chunk that stands at most kWarp + kAhead behind the first of heads_; 0 where it
+  /// has none.
+  __device__ __forceinline__ std::int32_t read_column(int at) const {
+    const bool near = at < kWarp;
+    const std::int32_t group = __shfl_sync(~0u, near ? heads_.group : next_heads_.group, at % kWarp);
+    const std::int32_t groups = __shfl_sync(~0u, near ? heads_.groups : next_heads_.groups, at % kWarp);
+    return lane_ < 8 * groups ? __ldg(task_.col_id + 8 * std::int64_t{group} + lane_) : 0;
+  }
+
+  /// Copies pieces of 16 bytes around the values that are wanted.
+  __device__ __forceinline__ void bring_values(const Head& head, std::uint32_t stage) const {
+    if constexpr (kValue > 0) {
+      const std::uint32_t pieces = pieces_of(head.value, head.values, kValue);
+      const std::byte* const from = static_cast<const std::byte*>(task_.values) +
+                                    std::uint64_t{aligned_down(head.value, kValue)} * kValue;
+      const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at);
+      for (auto i = static_cast<std::uint32_t>(lane_); i < pieces; i += kWarp)
+        copy_16(to + 16 * i, from + 16 * i);
+    }
+  }
+
+  /// The same for bitmaps, value offsets and the chunk itself: one piece a lane.
+  __device__ __forceinline__ void bring_tiles(const Head& head, std::int32_t chunk,
+                                              std::uint32_t stage) const {
+    const auto tiles = static_cast<std::uint32_t>(head.tiles);
+    const std::uint32_t bitmaps = pieces_of(head.tile, tiles, 8);
+    const std::uint32_t offsets = bitmaps + pieces_of(head.tile, tiles, 4), all = offsets + 2;
+    for (auto i = static_cast<std::uint32_t>(lane_); i < all; i += kWarp) {
+      const void* from = task_.bitmap + aligned_down(head.tile, 8);
+      int to = task_.stage.bitmaps_at;
+      std::uint32_t piece = i;
+      if (i >= offsets) {
+        from = task_.chunks + chunk;
+        to = task_.stage.chunk_at;
+        piece -= offsets;
+      } else if (i >= bitmaps) {
+        from = task_.value_offset + aligned_down(head.tile, 4);
+        to = task_.stage.offsets_at;
+        piece -= bitmaps;
+      }
+      copy_16(stage + static_cast<std::uint32_t>(to) + 16 * piece,
+              static_cast<const std::byte*>(from) + 16 * piece);
+    }
+  }
+
+  template <int kTogether>
+  __device__ __forceinline__ void bring(const Head& head, std::int32_t chunk, std::int32_t column,
+                                        int stage_number) const {
+    const std::uint32_t stage = shared_.stage(task_, stage_number);
+    const std::uint32_t full = shared_.full(stage_number);
+    if (producer_ == 0) bring_tiles(head, chunk, stage);
+    if (producer_ == kTallProducers - 1) bring_values(head, stage);
+    const std::uint64_t offset = static_cast<std::uint32_t>(column) * ldb_bytes_;
+    for (int group = producer_; group < head.groups; group += kTallProducers) {
+      if constexpr (kTogether > 0)
+        bring_pieces<kTogether>(offset, group, stage);
+      else
+        bring_elements(offset, group, stage);
+    }
+    if (kDense == 2 && kTogether == 0) {  // their copies were not asynchronous
+      copy_wait_all();
+      barrier_arrive(full);
+    } else {
+      barrier_arrive_copied(full);
+    }
+  }
+
+  /// A lane copies 16 bytes of a row, the warp kTogether rows at once. `offset` is that of the row of the
+  /// lane. All addresses of a group are found before the first copy, side by side.
+  template <int kTogether>
+  __device__ __forceinline__ void bring_pieces(std::uint64_t offset, int group, std::uint32_t stage) const {
+    constexpr int kSteps = 8 / kTogether;
+    std::uint64_t from[kSteps];
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) from[s] = __shfl_sync(~0u, offset, 8 * group + s * kTogether + row_);
+    if (byte_ >= row_bytes_) return;
+    const std::uint32_t to =
+        stage + static_cast<std::uint32_t>(8 * group + row_) * pitch_ + static_cast<std::uint32_t>(byte_);
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s)
+      copy_16(to + static_cast<std::uint32_t>(s * kTogether) * pitch_, piece_ + from[s]);
+  }
+
+  /// Element by element.
+  __device__ __forceinline__ void bring_elements(std::uint64_t offset, int group, std::uint32_t stage) const {
+    const int elements = row_bytes_ / kDense;
+    for (int row = 8 * group; row < 8 * group + 8; ++row) {
+      const std::byte* const from = b_ + __shfl_sync(~0u, offset, row);
+      const std::uint32_t to = stage + static_cast<std::uint32_t>(row) * pitch_;
+      for (int e = lane_; e < elements; e += kWarp) {
+        if constexpr (kDense == 2)
+          store_half(to + static_cast<std::uint32_t>(2 * e),
+                     __ldg(reinterpret_cast<const unsigned short*>(from) + e));
+        else
+          copy_element<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
+      }
+    }
+  }
+
+  const TallTask& task_;
+  const TallShared& shared_;
+  const TallItem& item_;
+  int producer_, lane_;
+  const std::byte* b_;      ///< the slice of row 0
+  const std::byte* piece_;  ///< the lane's 16 bytes of it
+  std::uint64_t ldb_bytes_;
+  int row_bytes_;   ///< of the slice that exist
+  int byte_, row_;  ///< of the 16 bytes that the lane copies
+  std::uint32_t pitch_;
+  Head heads_, next_heads_;  ///< of 32 chunks, and of the 32 that follow
+};
+
+}  // namespace sptile::runtime::cuda

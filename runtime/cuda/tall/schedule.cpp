@@ -1,0 +1,246 @@
+#include "runtime/cuda/tall/schedule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+
+#include "runtime/cuda/device/schedule_parts.hpp"
+#include "runtime/fork.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+int round_up(int bytes, int to) { return (bytes + to - 1) / to * to; }
+
+/// Entries of a run of groups.
+std::int64_t entries(const formats::TallView& a, std::int64_t group, std::int64_t end) {
+  const auto before = [&](std::int64_t g) { return a.value_offset[at(a.group_tile_offset[at(g)])]; };
+  return std::int64_t{before(end)} - before(group);
+}
+
+/// Ends the chunk that starts at `group`.
+std::int64_t chunk_end(const formats::TallView& a, std::int64_t group, std::int64_t window_end,
+                       int most_values) {
+  std::int64_t end = std::min(group + kTallChunkGroups, window_end);
+  while (end > group + 1 && entries(a, group, end) > most_values) --end;
+  return end;
+}
+
+/// Calls f(first group, end) for each chunk of a window, at least once.
+template <class F>
+void for_each_chunk(const formats::TallView& a, std::int64_t window, int most_values, const F& f) {
+  const std::int64_t end = a.window_group_offset[at(window + 1)];
+  std::int64_t group = a.window_group_offset[at(window)];
+  do {
+    const std::int64_t next = group == end ? end : chunk_end(a, group, end, most_values);
+    f(group, next);
+    group = next;
+  } while (group < end);
+}
+
+TallChunk make_chunk(const formats::TallView& a, std::int64_t window, std::int64_t group, std::int64_t end) {
+  TallChunk chunk{};
+  const std::int32_t tile = a.group_tile_offset[at(group)];
+  for (std::int64_t g = group; g < end; ++g)
+    chunk.mask[g - group] = static_cast<std::uint16_t>(a.group_mask[at(g)]);
+  chunk.tile_and_last = static_cast<std::uint32_t>(tile);
+  chunk.value = a.value_offset[at(tile)];
+  chunk.group = static_cast<std::int32_t>(group);
+  chunk.groups = static_cast<std::uint8_t>(end - group);
+  chunk.tiles = static_cast<std::uint8_t>(a.group_tile_offset[at(end)] - tile);
+  chunk.row = a.window_row[at(window)];
+  chunk.rows = static_cast<std::uint16_t>(a.window_row[at(window + 1)] - chunk.row);
+  chunk.values = static_cast<std::uint32_t>(entries(a, group, end));
+  if (end == a.window_group_offset[at(window + 1)]) chunk.tile_and_last |= kTallLast;
+  return chunk;
+}
+
+/// Makes the chunks; returns the first of each window, and their number.
+std::vector<std::int32_t> make_chunks(const formats::TallView& a, int most_values,
+                                      std::vector<TallChunk>& chunks) {
+  const std::int64_t windows = a.windows();
+  std::vector<std::int32_t> first(at(windows) + 1);
+#pragma omp parallel for schedule(static) num_threads(most_threads())
+  for (std::int64_t w = 0; w < windows; ++w)
+    for_each_chunk(a, w, most_values, [&](std::int64_t, std::int64_t) { ++first[at(w) + 1]; });
+  for (std::size_t w = 1; w < first.size(); ++w) first[w] += first[w - 1];
+  chunks.resize(at(first.back()));
+#pragma omp parallel for schedule(static) num_threads(most_threads())
+  for (std::int64_t w = 0; w < windows; ++w) {
+    TallChunk* to = chunks.data() + first[at(w)];
+    for_each_chunk(a, w, most_values,
+                   [&](std::int64_t group, std::int64_t end) { *to++ = make_chunk(a, w, group, end); });
+  }
+  return first;
+}
+
+/// Cost of a window, in fifths of the time of a group: its rows of B come from L2, tiles read theirs from
+/// shared memory five times as fast, rows of C go to memory.
+std::int64_t cost_of(const formats::TallView& a, std::int64_t w) {
+  const std::int64_t group = a.window_group_offset[at(w)], end = a.window_group_offset[at(w + 1)];
+  return 5 * (end - group) + (a.group_tile_offset[at(end)] - a.group_tile_offset[at(group)]) +
+         (a.window_row[at(w + 1)] - a.window_row[at(w)]);
+}
+
+constexpr std::int64_t kLeastPiece = 5 * 32;  ///< a shorter piece costs more in partial sums than it gains
+constexpr std::int64_t kItemCost = 5 * 256;   ///< enough to hide how a block starts and ends
+constexpr std::int64_t kItemsPerBlock = 8;    ///< enough to even out
+
+/// Cuts a long window into pieces of equally many chunks.
+void add_pieces(std::int32_t chunk, std::int32_t end, std::int64_t pieces, TallPlan& plan) {
+  const auto count = std::min<std::int64_t>(pieces, end - chunk);
+  const auto split = static_cast<std::int32_t>(plan.splits.size());
+  plan.splits.push_back({plan.slots, static_cast<std::int32_t>(count)});
+  const auto cut = [&](std::int64_t p) {
+    return chunk + static_cast<std::int32_t>((end - chunk) * p / count);
+  };
+  for (std::int64_t p = 0; p < count; ++p) {
+    plan.items.push_back({cut(p), cut(p + 1), plan.slots++, split});
+    plan.chunks[at(cut(p + 1) - 1)].tile_and_last |= kTallLast;
+  }
+}
+
+/// Long items first, in steps of two; equals keep their order, and so their neighbourhood in B.
+void sort_items(TallPlan& plan, const std::vector<std::int64_t>& costs) {
+  std::int64_t total = 0;
+  for (const std::int64_t cost : costs) total += cost;
+  const std::int64_t mean = std::max<std::int64_t>(total / std::max<std::int64_t>(std::ssize(costs), 1), 1);
+  constexpr int kRanks = 64;
+  const auto rank = [&](std::size_t i) {  // 0: the longest
+    return kRanks - 1 - std::bit_width(static_cast<std::uint64_t>(costs[i] / mean));
+  };
+  std::array<std::size_t, kRanks + 1> next{};
+  for (std::size_t i = 0; i < costs.size(); ++i) ++next[at(rank(i)) + 1];
+  for (std::size_t r = 1; r < next.size(); ++r) next[r] += next[r - 1];
+  std::vector<TallItem> sorted(plan.items.size());
+  for (std::size_t i = 0; i < costs.size(); ++i) sorted[next[at(rank(i))]++] = plan.items[i];
+  plan.items = std::move(sorted);
+}
+
+}  // namespace
+
+TallStage tall_stage(int slice_segments, int chunk_tiles, int values_bytes) {
+  TallStage stage{};
+  stage.pitch = 128 * slice_segments + 16;
+  stage.values_at = kTallChunkColumns * stage.pitch;
+  stage.bitmaps_at = stage.values_at + (values_bytes > 0 ? round_up(values_bytes, 16) + 16 : 0);
+  stage.offsets_at = stage.bitmaps_at + 8 * chunk_tiles + 16;
+  stage.chunk_at = stage.offsets_at + round_up(4 * chunk_tiles, 16) + 16;
+  stage.bytes = stage.chunk_at + static_cast<int>(sizeof(TallChunk));
+  return stage;
+}
+
+TallPlan plan_tall(const formats::TallView& a, const TallCut& cut) {
+  TallPlan plan;
+  const std::vector<std::int32_t> first = make_chunks(a, cut.chunk_values, plan.chunks);
+  std::int64_t total = 0;
+  for (std::int64_t w = 0; w < a.windows(); ++w) total += cost_of(a, w);
+  const std::int64_t ideal = total * cut.slices / cut.blocks + 1;
+  const std::int64_t limit = std::max(ideal, kLeastPiece);
+  const std::int64_t target = std::min(kItemCost, ideal / kItemsPerBlock);
+
+  std::vector<std::int64_t> costs;
+  std::int64_t open = 0;  // cost of the item that still grows
+  for (std::int64_t w = 0; w < a.windows(); ++w) {
+    const std::int64_t cost = cost_of(a, w);
+    const std::int32_t chunk = first[at(w)], end = first[at(w + 1)];
+    if (cost > limit && end - chunk > 1) {
+      const std::size_t before = plan.items.size();
+      add_pieces(chunk, end, (cost + limit - 1) / limit, plan);
+      costs.resize(plan.items.size(), cost / static_cast<std::int64_t>(plan.items.size() - before));
+      open = 0;
+      continue;
+    }
+    if (open == 0 || open + cost > target) {
+      plan.items.push_back({chunk, chunk, -1, -1});
+      costs.push_back(0);
+      open = 0;
+    }
+    plan.items.back().end_chunk = end;
+    costs.back() += cost;
+    open += cost;
+  }
+  sort_items(plan, costs);
+  return plan;
+}
+
+TallShape tall_shape(std::span<const TallVariant> variants, int height, std::int64_t row_bytes,
+                     int most_segments) {
+  TallShape shape{};
+  shape.slice_segments = 1;
+  while (shape.slice_segments < most_segments && 128 * shape.slice_segments < row_bytes)
+    shape.slice_segments *= 2;
+  const int sub_windows = std::max((height + 7) / 8, 1);
+  // The last one that is no larger than the block: the more a warp owns, the fewer times entries are decoded;
+  // but no less than 8 warps where there is work for them.
+  shape.variant = -1;
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    const TallVariant& variant = variants[v];
+    if (variant.segments > shape.slice_segments) continue;
+    const int row_warps = (sub_windows + variant.sub_windows - 1) / variant.sub_windows;
+    const int feature_warps = shape.slice_segments / variant.segments, warps = row_warps * feature_warps;
+    if (warps > variant.warps) continue;
+    if (shape.variant >= 0 && warps < 8) continue;
+    shape.variant = static_cast<int>(v);
+    shape.row_warps = row_warps;
+    shape.feature_warps = feature_warps;
+  }
+  assert(shape.variant >= 0);
+  return shape;
+}
+
+Schedule schedule_tall(const formats::FormatView& format, std::int64_t n, int element_bytes, int sum_bytes,
+                       int most_segments, std::span<const TallVariant> variants, const DeviceInfo& device) {
+  const formats::TallView a = formats::as_tall(format);
+  int height = 8;
+  for (std::int64_t w = 0; w < a.windows(); ++w)
+    height = std::max(height, a.window_row[at(w + 1)] - a.window_row[at(w)]);
+  const TallShape shape = tall_shape(variants, height, n * element_bytes, most_segments);
+  const TallVariant& variant = variants[static_cast<std::size_t>(shape.variant)];
+  const int warps = shape.row_warps * shape.feature_warps;
+
+  const int value_bytes = static_cast<int>(size_of(format.value_dtype()));
+  const int chunk_tiles = kTallChunkGroups * ((height + 7) / 8);
+  const int values_bytes = std::min(kTallValuesBytes, 64 * chunk_tiles * value_bytes);
+  const TallStage stage = tall_stage(shape.slice_segments, chunk_tiles, values_bytes);
+  // As many stages as fit beside the other blocks, but no more than hide the way from memory.
+  const int blocks =
+      std::clamp(variant.blocks * (variant.warps + kTallProducers) / (warps + kTallProducers), 1, 8);
+  constexpr int kReserved = 2 << 10;  // per block: barriers, and what the system takes
+  const int room = static_cast<int>(device.shared_per_block) / blocks - kReserved;
+  const int stages = std::clamp(room / stage.bytes, 2, 6);
+
+  const std::int64_t slice_bytes = 128 * shape.slice_segments;
+  const std::int64_t slices = (n * element_bytes + slice_bytes - 1) / slice_bytes;
+  const TallPlan plan =
+      plan_tall(a, {.slices = slices,
+                    .blocks = std::int64_t{device.sm_count} * blocks,
+                    .chunk_values = value_bytes > 0 ? values_bytes / value_bytes : 1 << 30});
+
+  Schedule schedule;
+  auto& numbers = schedule.numbers;
+  numbers[kTallChunksAt] = append(schedule, plan.chunks);
+  numbers[kTallItemsAt] = append(schedule, plan.items);
+  numbers[kTallSplitsAt] = append(schedule, plan.splits);
+  numbers[kTallItemCount] = std::ssize(plan.items);
+  numbers[kTallVariant] = shape.variant;
+  numbers[kTallSliceSegments] = shape.slice_segments;
+  numbers[kTallRowWarps] = shape.row_warps;
+  numbers[kTallFeatureWarps] = shape.feature_warps;
+  numbers[kTallStages] = stages;
+  numbers[kTallChunkTilesMost] = chunk_tiles;
+  numbers[kTallValuesBytesMost] = values_bytes;
+  numbers[kTallSlices] = slices;
+  const std::int64_t counters = std::ssize(plan.splits) * slices * warps;
+  const std::int64_t partials_at = (4 * counters + 255) / 256 * 256;
+  numbers[kTallPartialsAt] = partials_at;
+  const std::int64_t slot_bytes =
+      std::int64_t{8 * variant.sub_windows * shape.row_warps} * slice_bytes * sum_bytes / element_bytes;
+  if (plan.slots > 0) schedule.workspace_bytes = at(partials_at + plan.slots * slices * slot_bytes);
+  return schedule;
+}
+
+}  // namespace sptile::runtime::cuda

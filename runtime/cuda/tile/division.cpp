@@ -1,0 +1,153 @@
+#include "runtime/cuda/tile/division.hpp"
+#include "runtime/fork.hpp"
+
+#include <algorithm>
+
+namespace sptile::runtime::cuda {
+namespace {
+
+struct Divider {
+  const TileWindows& windows;
+  const TileTuning& tuning;
+  std::int64_t warps;      ///< of the device, for each slice
+  std::int64_t remaining;  ///< cost of the windows from the current one on
+  std::int64_t piece;      ///< tiles of a piece of a long window
+  std::int64_t longest;    ///< tiles of a window that is not cut
+  std::int64_t team;       ///< warps that share a piece of a long window
+  TileSchedule result = {};
+  std::vector<TileItem> runs = {};
+
+  std::int32_t first_tile(std::int64_t window) const {
+    return windows.tile_offset[static_cast<std::size_t>(window)];
+  }
+  std::int64_t tiles(std::int64_t window) const { return first_tile(window + 1) - first_tile(window); }
+
+  void add_run(std::int64_t begin, std::int64_t end) {
+    if (begin == end) return;
+    runs.push_back({0, first_tile(begin), first_tile(end), static_cast<std::int32_t>(begin),
+                    static_cast<std::int32_t>(end), -1});
+  }
+
+  void add_pieces(std::int64_t window) {
+    const std::int64_t pieces = (tiles(window) + piece * team - 1) / (piece * team), items = pieces * team;
+    const auto split = static_cast<std::int32_t>(result.splits.size());
+    const auto count = static_cast<std::int32_t>(pieces);
+    result.splits.push_back({result.slots, count, result.counters});
+    for (std::int64_t i = 0; i < items; ++i)
+      result.items.push_back({0, first_tile(window) + static_cast<std::int32_t>(tiles(window) * i / items),
+                              first_tile(window) + static_cast<std::int32_t>(tiles(window) * (i + 1) / items),
+                              static_cast<std::int32_t>(window), static_cast<std::int32_t>(window + 1),
+                              result.slots + static_cast<std::int32_t>(i / team), split});
+    result.slots += count;
+    result.counters += sum_counters(count);
+    if (team > 1) result.teams += count;
+  }
+
+  /// Cost of the next run: at the end ever less, so that all warps end at about the same time.
+  std::int64_t target() const {
+    return std::clamp<std::int64_t>(remaining / (2 * warps), tuning.min_item_cost, tuning.max_item_cost);
+  }
+
+  void divide() {
+    const std::int64_t count = std::ssize(windows.tile_offset) - 1;
+    std::int64_t begin = 0, cost = 0;
+    for (std::int64_t w = 0; w < count; ++w) {
+      const std::int64_t next = tiles(w) + tuning.window_cost;
+      if (tiles(w) > longest) {
+        add_run(begin, w);
+        add_pieces(w);
+        begin = w + 1;
+        cost = 0;
+      } else if (cost > 0 && (cost + next > target() || w - begin == kMaxItemWindows)) {
+        add_run(begin, w);
+        begin = w;
+        cost = next;
+      } else {
+        cost += next;
+      }
+      remaining -= next;
+    }
+    add_run(begin, count);
+  }
+};
+
+/// Finds where the values of the items start: of runs, and of the pieces of each window, which follow each
+/// other. The first items are `pieces`, `team` of them to a slot.
+void find_values(const TileWindows& windows, TileSchedule& schedule, std::int64_t pieces, std::int64_t team) {
+  const formats::FormatView& format = *windows.format;
+#pragma omp parallel for schedule(static) num_threads(most_threads())
+  for (std::int64_t i = pieces; i < std::ssize(schedule.items); ++i) {
+    TileItem& run = schedule.items[static_cast<std::size_t>(i)];
+    run.value_begin = windows.first_value(format, run.tile_begin);
+  }
+#pragma omp parallel for schedule(dynamic, 16) num_threads(most_threads())
+  for (const SplitWindow& split : schedule.splits) {
+    TileItem* const piece = schedule.items.data() + split.first_slot * team;
+    std::int64_t value = windows.first_value(format, piece->tile_begin);
+    for (std::int64_t p = 0; p < split.count * team; ++p) {
+      piece[p].value_begin = value;
+      for (std::int64_t t = piece[p].tile_begin; t < piece[p].tile_end; ++t)
+        value += windows.tile_values(format, t);
+    }
+  }
+}
+
+/// Tiles above which a window is cut, and those of a piece, or of a warp's part of it.
+struct Lengths {
+  std::int64_t longest, piece;
+};
+
+/// A window of more than a warp's share would keep the device waiting; but adding up pieces costs too. Where
+/// each warp has many windows, one of an eighth of its share is none too long.
+Lengths lengths_alone(std::int64_t share, const TileTuning& tuning) {
+  const std::int64_t piece =
+      std::clamp<std::int64_t>(share / tuning.rounds, tuning.min_item_cost, tuning.max_item_cost);
+  return {std::max(std::clamp(3 * share / 2, 3 * piece, 6 * piece), share / 8), piece};
+}
+
+/// The same for teams, whose sums cost little; but their warps wait for each other, so they are for matrices
+/// that do not fill the device.
+Lengths lengths_in_teams(const TileTuning& tuning) {
+  return {std::int64_t{tuning.team_warps} * tuning.least_team_piece, tuning.most_team_piece};
+}
+
+/// True when most of the work is in windows of more than so many tiles.
+bool mostly_longer(const TileWindows& windows, std::int64_t length) {
+  std::int64_t tiles = 0;
+  for (std::size_t w = 0; w + 1 < windows.tile_offset.size(); ++w)
+    if (const std::int64_t mine = windows.tile_offset[w + 1] - windows.tile_offset[w]; mine > length)
+      tiles += mine;
+  return 2 * tiles > windows.tile_offset.back();
+}
+
+}  // namespace
+
+std::int64_t cost_of(const TileWindows& windows, const TileTuning& tuning) {
+  return windows.tile_offset.back() + tuning.window_cost * (std::ssize(windows.tile_offset) - 1);
+}
+
+TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device) {
+  const std::int64_t cost = cost_of(windows, tuning);
+  const std::int64_t warps =
+      std::max<std::int64_t>(std::int64_t{device.sm_count} * tuning.warps_per_sm / tuning.slices, 1);
+  const std::int64_t share = cost / warps;
+  const Lengths in_teams = lengths_in_teams(tuning);
+  const bool teams = share < tuning.min_item_cost && mostly_longer(windows, in_teams.longest);
+  const Lengths lengths = teams ? in_teams : lengths_alone(share, tuning);
+  const std::int64_t team = teams ? tuning.team_warps : 1;
+  Divider divider{windows, tuning, warps, cost, lengths.piece, lengths.longest, team};
+  divider.divide();
+  // Runs are no longer than they should be, except one window of up to six pieces: those start first.
+  const auto first_short = std::stable_partition(
+      divider.runs.begin(), divider.runs.end(),
+      [&](const TileItem& run) { return run.tile_end - run.tile_begin > tuning.max_item_cost; });
+  std::stable_sort(divider.runs.begin(), first_short, [](const TileItem& a, const TileItem& b) {
+    return a.tile_end - a.tile_begin > b.tile_end - b.tile_begin;
+  });
+  const auto pieces = std::ssize(divider.result.items);
+  divider.result.items.insert(divider.result.items.end(), divider.runs.begin(), divider.runs.end());
+  find_values(windows, divider.result, pieces, divider.team);
+  return std::move(divider.result);
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,99 @@
+// Division of a windowed format among warps, made on the host when planning. Plain C++.
+//
+// An item is what one warp does for one slice of the columns of B: a run of whole windows, or one piece of a
+// long window. Items are about equally long: a window costs its tiles plus window_cost for writing its rows
+// (Acc-SpMM, PPoPP 2025, section 3.5, counts the write-back in the same way). Windows far above the target
+// are cut in pieces, whose sums go to the workspace and are added in an order that does not depend on timing.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/device/qualifiers.hpp"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr int kMaxItemWindows = 32;  ///< a lane of the warp for each
+
+/// Slot of an item whose sums are added to C, in kernels that can: part of a window, or all of it.
+inline constexpr std::int32_t kAddedSlot = -2;
+
+/// One warp's work. `slot` -1: whole windows [window_begin, window_end); kAddedSlot: tiles of window_begin;
+/// otherwise one piece of window window_begin, whose sums go to that slot of the workspace.
+struct alignas(16) TileItem {
+  std::int64_t value_begin;  ///< first entry of the first tile
+  std::int32_t tile_begin, tile_end;
+  std::int32_t window_begin, window_end;
+  std::int32_t slot;
+  std::int32_t split = -1;  ///< the split window of the piece
+};
+static_assert(sizeof(TileItem) == 32);
+
+/// A window in pieces: slots [first_slot, first_slot + count) hold its partial sums, in order. Whoever brings
+/// the last of kSumGroup neighbouring pieces adds them, and the sums of such groups are pieces again; each
+/// group has a counter. With teams a piece here is what a team of warps adds up in its block.
+struct SplitWindow {
+  std::int32_t first_slot, count, first_counter;
+};
+inline constexpr int kSumGroup = 32;
+/// Groups of so many pieces.
+SPTILE_HOST_DEVICE constexpr std::int32_t sum_groups(std::int32_t pieces) {
+  return (pieces + kSumGroup - 1) / kSumGroup;
+}
+/// Counters of a window in so many pieces: one for each group, of all levels.
+constexpr std::int32_t sum_counters(std::int32_t pieces) {
+  std::int32_t counters = 0;
+  for (; pieces > 1; pieces = sum_groups(pieces)) counters += sum_groups(pieces);
+  return counters;
+}
+
+/// Rows of one length that are multiplied entry by entry; at most 32 rows, and at most 32 entries unless it
+/// is one row. Class 0: rows that nothing is stored for.
+struct alignas(8) ShortRows {
+  std::int64_t entry_begin;
+  std::int32_t row_begin, rows;  ///< positions in the list of rows of the class: short rows or empty rows
+  std::int32_t length;
+  std::int32_t unused = 0;
+};
+static_assert(sizeof(ShortRows) == 24);
+
+/// What the schedule needs to know of a format.
+struct TileWindows {
+  std::span<const std::int32_t> tile_offset;  ///< windows + 1
+  std::int64_t (*first_value)(const formats::FormatView&,
+                              std::int64_t tile);  ///< of the window with this first tile
+  std::int64_t (*tile_values)(const formats::FormatView&, std::int64_t tile);  ///< number of them
+  const formats::FormatView* format;
+};
+
+/// Numbers to be measured; those of the kernel are filled in when planning.
+struct TileTuning {
+  int slices = 1;           ///< parts of the columns of B, each the work of another warp
+  int warps_per_sm = 16;    ///< that fit on a multiprocessor
+  int warps_per_block = 2;  ///< neighbours in the matrix that share a first cache
+  int min_item_cost = 20;   ///< tiles below which an item is not worth starting
+  int max_item_cost = 32;   ///< tiles above which warps that run together share too few B rows in caches
+  int window_cost = 2;      ///< cost of writing a window, in tiles
+  int rounds = 3;      ///< pieces of a window are so small that each warp of the device could have so many
+  int team_warps = 8;  ///< of a block whose warps share long windows
+  int least_team_piece = 4;  ///< tiles of a warp below which a team is not worth it
+  int most_team_piece = 16;  ///< tiles of a warp above which a window has another team
+};
+
+struct TileSchedule {
+  std::vector<TileItem> items;  ///< long windows first, the others in order and at last ever shorter
+  std::vector<SplitWindow> splits;
+  std::int32_t teams = 0;     ///< the first items are theirs, tuning.team_warps each; 0: pieces have no teams
+  std::int32_t slots = 0;     ///< of partial sums
+  std::int32_t counters = 0;  ///< of pieces that have arrived
+};
+
+/// Cost of all windows for one slice, in tiles.
+std::int64_t cost_of(const TileWindows& windows, const TileTuning& tuning);
+
+/// Divides the windows; O(windows), and O(tiles) of the windows that are split.
+TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device);
+
+}  // namespace sptile::runtime::cuda

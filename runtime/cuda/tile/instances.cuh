@@ -1,0 +1,142 @@
+// Rows of the kernel table for one tile layout: every pair of types and precision.
+#pragma once
+
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "runtime/cuda/tile/launch.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// One row of the table: a kernel for operands of any alignment, then kernels that move whole pieces, by
+/// features of a warp. `Layout` has schedule() and bind() of the format.
+template <class Layout, class Scalar, class... Vector>
+struct TileInstance {
+  static constexpr TileVariant kVariants[sizeof...(Vector)] = {
+      {Vector::kFeatures, Vector::kElements, Vector::kWarpsPerSm, Vector::kLeastTiles}...};
+
+  /// Blocks of a variant that fit on a multiprocessor.
+  static int blocks_per_sm(int variant, int threads) {
+    static constexpr int (*kAsk[])(int) = {cuda::blocks_per_sm<tile_product<Vector>>...};
+    return kAsk[variant](threads);
+  }
+
+  static Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
+                           const DeviceInfo& device) {
+    return Layout::schedule(host, n, sizeof(typename Scalar::Dense), {kVariants, sizeof...(Vector)}, device);
+  }
+
+  static int launch(const Launch& launch, void* stream) noexcept {
+    static constexpr TileStart kStarts[] = {start_tiles<Vector>...};
+    constexpr std::int64_t kSize = sizeof(typename Scalar::Dense);
+    TileTask task = common_task(launch);
+    ShortTask part{};
+    Layout::bind(launch, task, part);
+    const auto variant = static_cast<std::size_t>(launch.host->numbers[kVariant]);
+    const bool whole = aligned(launch, kSize, kSize * kVariants[variant].elements);
+    return (whole ? kStarts[variant] : start_tiles<Scalar>)(task, part, launch,
+                                                            static_cast<cudaStream_t>(stream));
+  }
+};
+
+/// Kernels of a layout whose loads wait in registers. `T` has the registers that a thread of each may have:
+/// as many as keep its loop out of local memory (ptxas -v; sm_90).
+template <class Layout, class T>
+struct DirectFamily {
+  static constexpr std::string_view kKernel = Layout::kDirect;
+  using Source = typename Layout::Source;
+  template <class V, class Math>
+  using Single = DirectKernel<Source, V, Math, 1, false, T::kSingle>;
+  template <class V, class Math, int kSegments, int kRegisters>
+  using Whole = DirectKernel<Source, V, Math, kSegments, true, kRegisters>;
+
+  template <class V, bool kSplit>
+  using F32 = TileInstance<Layout, Single<V, MathF32<kSplit>>, Whole<V, MathF32<kSplit>, 1, T::kF32x1>,
+                           Whole<V, MathF32<kSplit>, 2, T::kF32x2>>;
+  template <class V, class D>
+  using F16 = TileInstance<Layout, Single<V, MathHalf<D, 4>>, Whole<V, MathHalf<D, 4>, 1, T::kF32x1>,
+                           Whole<V, MathHalf<D, 8>, 1, T::kF16x1>, Whole<V, MathHalf<D, 8>, 2, T::kF16x2>>;
+  template <class V>
+  using F64 = TileInstance<Layout, Single<V, MathF64>, Whole<V, MathF64, 1, T::kF64x1>,
+                           Whole<V, MathF64, 2, T::kF64x2>>;
+};
+
+/// As DirectFamily, for a layout whose kernels are seldom the fastest: all widths where the values have the type of
+/// the operands, else one kernel for operands of any alignment and one for whole pieces.
+template <class Layout, class T>
+struct RareFamily {
+  static constexpr std::string_view kKernel = Layout::kDirect;
+  using Direct = DirectFamily<Layout, T>;
+  template <class V, class Math, class WideMath, int kRegisters>
+  using Pair = TileInstance<Layout, typename Direct::template Single<V, Math>,
+                            typename Direct::template Whole<V, WideMath, 1, kRegisters>>;
+
+  template <class V, bool kSplit>
+  using F32 = std::conditional_t<std::is_same_v<V, float>, typename Direct::template F32<V, kSplit>,
+                                 Pair<V, MathF32<kSplit>, MathF32<kSplit>, T::kF32x1>>;
+  template <class V, class D>
+  using F16 = std::conditional_t<std::is_same_v<V, D>, typename Direct::template F16<V, D>,
+                                 Pair<V, MathHalf<D, 4>, MathHalf<D, 8>, T::kF16x1>>;
+  template <class V>
+  using F64 = Pair<V, MathF64, MathF64, T::kF64x1>;
+};
+
+/// Kernels whose loads wait in shared memory where there are columns enough. `T` has the warps of each that
+/// should fit on a multiprocessor: more than are needed to keep its part of the L2 cache's bandwidth busy,
+/// few enough to leave the first cache room.
+template <class Layout, class T>
+struct StagedFamily {
+  static constexpr std::string_view kKernel = Layout::kStaged;
+  static constexpr int kStages = 3;
+  using Direct = DirectFamily<Layout, T>;
+  template <class V, class Math, int kSegments, int kWarps>
+  using Whole = StagedKernel<typename Layout::Source, V, Math, kSegments, kWarps, kStages>;
+
+  template <class V, bool kSplit>
+  using F32 = TileInstance<Layout, typename Direct::template Single<V, MathF32<kSplit>>,
+                           typename Direct::template Whole<V, MathF32<kSplit>, 1, T::kF32x1>,
+                           Whole<V, MathF32<kSplit>, 2, T::kStagedWarps>,
+                           Whole<V, MathF32<kSplit>, T::kWidestF32, T::kWidestWarps>>;
+  template <class V, class D>
+  using F16 = TileInstance<Layout, typename Direct::template Single<V, MathHalf<D, 4>>,
+                           typename Direct::template Whole<V, MathHalf<D, 4>, 1, T::kF32x1>,
+                           Whole<V, MathHalf<D, 8>, 1, T::kStagedWarps>,
+                           Whole<V, MathHalf<D, 8>, 2, T::kWidestWarps>>;
+  template <class V>
+  using F64 = typename Direct::template F64<V>;
+};
+
+template <class Family, class Instance>
+constexpr DeviceKernel tile_row(DType values, DType dense, Precision precision) {
+  return {Family::kKernel, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
+}
+
+/// All rows of a family.
+template <class Family>
+std::span<const DeviceKernel> tile_rows() {
+  static constexpr DeviceKernel kRows[] = {
+      tile_row<Family, typename Family::template F32<float, false>>(DType::f32, DType::f32, Precision::tf32),
+      tile_row<Family, typename Family::template F32<float, true>>(DType::f32, DType::f32, Precision::fp32),
+      tile_row<Family, typename Family::template F32<Half, false>>(DType::f16, DType::f32, Precision::tf32),
+      tile_row<Family, typename Family::template F32<Half, true>>(DType::f16, DType::f32, Precision::fp32),
+      tile_row<Family, typename Family::template F32<BFloat16, false>>(DType::bf16, DType::f32,
+                                                                       Precision::tf32),
+      tile_row<Family, typename Family::template F32<BFloat16, true>>(DType::bf16, DType::f32,
+                                                                      Precision::fp32),
+      tile_row<Family, typename Family::template F32<Ones, false>>(DType::none, DType::f32, Precision::tf32),
+      tile_row<Family, typename Family::template F32<Ones, true>>(DType::none, DType::f32, Precision::fp32),
+      tile_row<Family, typename Family::template F16<Half, Half>>(DType::f16, DType::f16, Precision::fp16),
+      tile_row<Family, typename Family::template F16<BFloat16, BFloat16>>(DType::bf16, DType::bf16,
+                                                                          Precision::bf16),
+      tile_row<Family, typename Family::template F16<Ones, Half>>(DType::none, DType::f16, Precision::fp16),
+      tile_row<Family, typename Family::template F16<Ones, BFloat16>>(DType::none, DType::bf16,
+                                                                      Precision::bf16),
+      tile_row<Family, typename Family::template F64<double>>(DType::f64, DType::f64, Precision::fp64),
+      tile_row<Family, typename Family::template F64<Ones>>(DType::none, DType::f64, Precision::fp64),
+  };
+  return {kRows, std::size(kRows)};
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,62 @@
+// The kernels around the skeleton.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/tile/short_rows.cuh"
+#include "runtime/cuda/device/start_kernel.cuh"
+#include "runtime/cuda/tile/direct.cuh"
+#include "runtime/cuda/tile/staged.cuh"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr int kMaxTileThreads = 256;  ///< of a block; how many it has, the schedule says
+
+/// What a warp multiplies: an item, for one slice of the columns.
+struct TileWork {
+  std::uint32_t item;
+  int slice;
+};
+
+/// Blocks of a pass first have the items of a team each, then items that warps have for themselves.
+__device__ __forceinline__ TileWork tile_work(const TileTask& task, int block, int warps, int warp) {
+  const auto together = static_cast<std::uint32_t>(task.slices_together);
+  const int first_slice = block / task.blocks_per_pass * task.slices_together;
+  const auto place = static_cast<std::uint32_t>(block % task.blocks_per_pass);
+  const auto teams = static_cast<std::uint32_t>(task.teams);
+  if (place < teams * together)
+    return {place / together * warps + warp, first_slice + static_cast<int>(place % together)};
+  const std::uint32_t unit = (place - teams * together) * warps + warp;
+  return {teams * warps + unit / together, first_slice + static_cast<int>(unit % together)};
+}
+
+/// Blocks first take tile items, pass after pass, then short rows.
+template <class K>
+__global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
+    tile_product(const __grid_constant__ TileTask task, const __grid_constant__ ShortTask part) {
+  if (task.overlapped) {
+    await_previous_kernel();
+    admit_next_kernel();
+  } else {
+    follow_previous_kernel();
+  }
+  const int warps = static_cast<int>(blockDim.x) / kWarp;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const int tile_blocks = task.blocks_per_pass * task.passes;
+  const int block = static_cast<int>(blockIdx.x);
+  if (block < tile_blocks) {
+    const TileWork work = tile_work(task, block, warps, warp);
+    if (work.item >= static_cast<std::uint32_t>(task.item_count) || work.slice >= task.slices) return;
+    const TileItem item = task.items[work.item];
+    const std::uint32_t shared = dynamic_shared() + warp * task.shared_bytes;
+    typename K::Warp(task, item, work.slice, lane, shared).run();
+  } else if constexpr (K::kHalves == 1) {
+    const std::int64_t item_number = std::int64_t{block - tile_blocks} * warps + warp;
+    if (item_number >= part.item_count) return;
+    const ShortRows item = part.items[item_number];
+    ShortRowsWarp<typename K::Value, typename K::Math, K::kVector>(task, part, item, lane).run();
+  }
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,152 @@
+// Loads and stores of a lane's consecutive features: in one piece where the operands are aligned, else one by
+// one.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/device/atomic_add.cuh"
+#include "runtime/cuda/tile/math.cuh"
+
+namespace sptile::runtime::cuda {
+
+template <int kBytes>
+struct Word;
+template <>
+struct Word<4> {
+  using type = std::uint32_t;
+};
+template <>
+struct Word<8> {
+  using type = uint2;
+};
+template <>
+struct Word<16> {
+  using type = uint4;
+};
+
+/// Reads the features of a chunk that exist (`left` of them, perhaps negative); the others keep what they
+/// hold.
+template <bool kVector, class Dense, class Chunk>
+__device__ __forceinline__ void load_chunk(Chunk& chunk, const Dense* from, int left) {
+  if constexpr (kVector) {
+    using W = typename Word<sizeof(Chunk)>::type;
+    if (left > 0) {
+      const W w = __ldg(reinterpret_cast<const W*>(from));
+      __builtin_memcpy(&chunk, &w, sizeof w);
+    }
+  } else {
+    constexpr int kElements = sizeof(Chunk) / sizeof(Dense);
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) {
+      if (e >= left) continue;
+      if constexpr (sizeof(Dense) == 2) {
+        const std::uint32_t h = __ldg(reinterpret_cast<const unsigned short*>(from) + e);
+        chunk.w[e / 2] =
+            e % 2 == 0 ? __byte_perm(chunk.w[e / 2], h, 0x3254) : __byte_perm(chunk.w[e / 2], h, 0x5410);
+      } else {
+        chunk.e[e] = __ldg(from + e);
+      }
+    }
+  }
+}
+
+/// Reads a stored value if it is there, else gives 0.
+template <class V>
+__device__ __forceinline__ V value_if(const V* values, std::uint32_t index, bool present) {
+  if constexpr (sizeof(V) == 2)
+    return {present ? __ldg(reinterpret_cast<const unsigned short*>(values) + index)
+                    : static_cast<unsigned short>(0)};
+  else
+    return present ? __ldg(values + index) : V{0};
+}
+
+/// Reads a stored value as a factor of sums.
+template <class V, class Acc>
+__device__ __forceinline__ Acc value_at(const void* values, std::int64_t index) {
+  if constexpr (std::is_same_v<V, Ones>)
+    return Acc{1};
+  else if constexpr (sizeof(V) == 2)
+    return widen(V{__ldg(static_cast<const unsigned short*>(values) + index)});
+  else
+    return widen(__ldg(static_cast<const V*>(values) + index));
+}
+
+/// Element e of a chunk as a factor of sums.
+template <class Math>
+__device__ __forceinline__ typename Math::Acc chunk_at(const typename Math::Chunk& chunk, int e) {
+  using Dense = typename Math::Dense;
+  if constexpr (sizeof(Dense) == 2)
+    return widen(Dense{static_cast<std::uint16_t>(chunk.w[e / 2] >> (16 * (e % 2)))});
+  else
+    return chunk.e[e];
+}
+
+/// alpha and beta in the type of the sums.
+template <class Acc>
+struct Scale {
+  Acc alpha, beta;
+};
+
+/// Consecutive elements of a row of C as they lie in memory.
+template <class Dense, int kElements>
+struct alignas(sizeof(Dense) * kElements) RowPiece {
+  Dense e[kElements];
+};
+
+/// Reads what another warp has written: past the first cache, which may hold what was there before.
+template <class Piece>
+__device__ __forceinline__ Piece load_written(const Piece* from) {
+  Piece piece;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(Piece) / 16); ++i) {
+    const uint4 bits = __ldcg(reinterpret_cast<const uint4*>(from) + i);
+    __builtin_memcpy(reinterpret_cast<std::byte*>(&piece) + 16 * i, &bits, sizeof bits);
+  }
+  return piece;
+}
+
+/// Writes alpha * sum + beta * C for the features that exist. C is written once and not read again soon, so
+/// it should be the first to leave the cache.
+template <bool kVector, class Dense, class Acc, int kElements>
+__device__ __forceinline__ void store_piece(Dense* to, const Acc (&sum)[kElements], Scale<Acc> scale,
+                                            int left) {
+  using Piece = RowPiece<Dense, kElements>;
+  if constexpr (kVector) {
+    using W = typename Word<sizeof(Piece)>::type;
+    Piece piece;
+    if (left <= 0) return;
+    if (scale.beta != Acc{0}) {
+      const Piece old = *reinterpret_cast<const Piece*>(to);
+#pragma unroll
+      for (int e = 0; e < kElements; ++e)
+        piece.e[e] = narrow<Dense>(scale.alpha * sum[e] + scale.beta * widen(old.e[e]));
+    } else {
+#pragma unroll
+      for (int e = 0; e < kElements; ++e) piece.e[e] = narrow<Dense>(scale.alpha * sum[e]);
+    }
+    W w;
+    __builtin_memcpy(&w, &piece, sizeof w);
+    __stcs(reinterpret_cast<W*>(to), w);
+  } else {
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) {
+      if (e >= left) continue;
+      const Acc scaled = scale.alpha * sum[e];
+      to[e] = narrow<Dense>(scale.beta != Acc{0} ? scaled + scale.beta * widen(to[e]) : scaled);
+    }
+  }
+}
+
+/// Adds alpha * sum to the features that exist, as others may at the same time.
+template <bool kVector>
+__device__ __forceinline__ void add_piece(float* to, const float (&sum)[4], float alpha, int left) {
+  if constexpr (kVector) {
+    if (left > 0) add_four(to, sum, alpha);
+  } else {
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+      if (e < left) atomicAdd(to + e, alpha * sum[e]);
+  }
+}
+
+}  // namespace sptile::runtime::cuda

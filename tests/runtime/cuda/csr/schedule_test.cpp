@@ -1,0 +1,98 @@
+// The division of CSR rows for CUDA devices: every entry and every row is somebody's work, exactly once.
+#include "runtime/cuda/csr/schedule.hpp"
+
+#include <doctest/doctest.h>
+
+#include "formats/layout/csr.hpp"
+#include "tests/runtime/random_problem.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using runtime::cuda::CsrPiece;
+using runtime::cuda::CsrRun;
+using runtime::cuda::CsrSplit;
+using runtime::cuda::Schedule;
+
+namespace {
+
+const runtime::cuda::DeviceInfo kDevice = {.capability = 90, .sm_count = 132};
+
+template <class T>
+std::span<const T> items(const Schedule& schedule, runtime::cuda::CsrNumber offset,
+                         runtime::cuda::CsrNumber count) {
+  return {reinterpret_cast<const T*>(schedule.bytes.data() + schedule.numbers[offset]),
+          static_cast<std::size_t>(schedule.numbers[count])};
+}
+
+/// Follows every item and marks what it covers.
+void check_schedule(const formats::Csr& a, DType dense, std::int64_t n) {
+  const Schedule schedule = runtime::cuda::csr_schedule({a.view().row_ptr}, dense, n, kDevice);
+  const auto runs = items<CsrRun>(schedule, runtime::cuda::kRunsOffset, runtime::cuda::kRuns);
+  const auto pieces = items<CsrPiece>(schedule, runtime::cuda::kPiecesOffset, runtime::cuda::kPieces);
+  const auto splits = items<CsrSplit>(schedule, runtime::cuda::kSplitsOffset, runtime::cuda::kSplits);
+  std::vector<int> rows(static_cast<std::size_t>(a.rows)), entries(static_cast<std::size_t>(a.nnz()));
+  const auto mark = [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t k = first; k < first + count; ++k) ++entries.at(static_cast<std::size_t>(k));
+  };
+  for (const CsrRun& run : runs) {
+    const std::int64_t count = run.entries_and_rows & 0xFF, last = run.row + count;
+    REQUIRE(count >= 1);
+    REQUIRE(count <= runtime::cuda::kMaxRunRows);
+    CHECK(run.entry == a.row_ptr[run.row]);
+    CHECK((run.entries_and_rows >> 8) == a.row_ptr[last] - run.entry);
+    mark(run.entry, run.entries_and_rows >> 8);
+    for (std::int64_t r = run.row; r < last; ++r) ++rows[static_cast<std::size_t>(r)];
+  }
+  std::size_t next = 0;
+  for (std::size_t s = 0; s < splits.size(); ++s) {  // pieces stand in the order of their entries
+    CHECK(splits[s].first_piece == static_cast<std::int32_t>(next));
+    CHECK(splits[s].pieces >= 2);
+    ++rows[static_cast<std::size_t>(splits[s].row)];
+    std::int64_t entry = a.row_ptr[splits[s].row];
+    for (std::int32_t p = 0; p < splits[s].pieces; ++p, ++next) {
+      CHECK(pieces[next].split == static_cast<std::int32_t>(s));
+      CHECK(pieces[next].entry == entry);
+      mark(entry, pieces[next].entries);
+      entry += pieces[next].entries;
+    }
+    CHECK(entry == a.row_ptr[splits[s].row + 1]);
+  }
+  CHECK(next == pieces.size());
+  for (const int count : rows) REQUIRE(count == 1);
+  for (const int count : entries) REQUIRE(count == 1);
+  const std::int64_t lanes = schedule.numbers[runtime::cuda::kGridLanes],
+                     vector = runtime::cuda::csr_vector(dense);
+  CHECK(schedule.numbers[runtime::cuda::kGridSlices] * lanes * vector >= n);
+  CHECK((schedule.numbers[runtime::cuda::kGridSlices] - 1) * lanes * vector < n);
+}
+
+}  // namespace
+
+TEST_CASE("csr_schedule: every row and every entry is covered once, whatever the shape") {
+  Random random(1);
+  const auto skewed = [](std::int64_t r, std::int64_t) { return r % 97 == 5 ? 0.9 : 0.004; };
+  const auto sparse = [](std::int64_t r, std::int64_t) { return r % 3 == 0 ? 0.01 : 0.0; };
+  for (const std::int64_t n : {1, 32, 33, 64, 128, 1000}) {
+    for (const DType dense : {DType::f32, DType::f64, DType::f16}) {
+      check_schedule(random_matrix(400, 2000, DType::f32, random, skewed), dense, n);
+      check_schedule(random_matrix(900, 100, DType::f32, random, sparse), dense, n);
+    }
+    check_schedule(random_matrix(50, 50, 0, DType::f32, random), DType::f32, n);
+    check_schedule(random_matrix(0, 50, 0, DType::f32, random), DType::f32, n);
+    check_schedule(random_matrix(1, 3000, 1, DType::f32, random), DType::f32, n);
+  }
+}
+
+TEST_CASE("csr_schedule: many rows are shared out in parts that join without gaps") {
+  Random random(2);
+  formats::Csr a;
+  a.rows = 100003;
+  a.cols = 10;
+  a.row_ptr = formats::Buffer<std::int64_t>(a.rows + 1);
+  a.row_ptr[0] = 0;
+  for (std::int64_t r = 0; r < a.rows; ++r)
+    a.row_ptr[r + 1] = a.row_ptr[r] + static_cast<std::int64_t>(random() % 5);
+  a.col_idx = formats::Buffer<std::int32_t>(a.row_ptr[a.rows]);
+  check_schedule(a, DType::f32, 32);
+  check_schedule(a, DType::f32, 128);
+}

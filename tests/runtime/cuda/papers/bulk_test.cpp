@@ -1,0 +1,114 @@
+// The code of the bulk kernel, run on the host lane by lane: producer, decoder, barriers, consumers, pieces,
+// stores.
+#include <doctest/doctest.h>
+
+#include "tests/runtime/cuda/emulated_block.hpp"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Wconversion"
+#include "runtime/cuda/papers/bulk/bulk.cu"
+#include "runtime/cuda/tile/bmat.cu"
+#pragma GCC diagnostic pop
+
+#include "tests/runtime/cuda/emulated_product.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using runtime::cuda::DeviceKernel;
+using runtime::cuda::Schedule;
+
+namespace {
+
+struct Case {
+  std::int64_t n = 32, pad = 0;
+  bool permuted = false;
+  double alpha = 1, beta = 0;
+  int sm_count = 1;
+};
+
+Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const Case& c, Random& random) {
+  const Formatted formatted =
+      format_matrix(a, "bmat", c.permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
+  return check_emulated_product(kernel,
+                                {.exact = a,
+                                 .format = formatted.data.view(),
+                                 .order = formatted.order,
+                                 .n = c.n,
+                                 .pad = c.pad,
+                                 .alpha = c.alpha,
+                                 .beta = c.beta,
+                                 .device = emulated_device(c.sm_count, 90, 90 * 64 * 8),
+                                 .counters_end = {runtime::cuda::kPartialsAt}},
+                                random);
+}
+
+}  // namespace
+
+TEST_CASE("bulk kernels: every instance multiplies an uneven matrix, slices in one pass and in several") {
+  Random random(1);
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels())
+    for (const std::int64_t n : {72, 264})
+      check_product(kernel, uneven_matrix(75, 90, kernel.values, random), {.n = n, .permuted = n == 72},
+                    random);
+}
+
+TEST_CASE("bulk kernels: any number of columns, any leading dimension") {
+  Random random(2);
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels())
+    for (const std::int64_t n : {1, 17, 40, 136})
+      for (const std::int64_t pad : {0, 1, 8}) {
+        if (kernel.values == DType::none && n != 40) continue;
+        const Schedule made =
+            check_product(kernel, uneven_matrix(29, 40, kernel.values, random),
+                          {.n = n, .pad = pad, .permuted = true, .alpha = -0.5, .beta = 2}, random);
+        CHECK((made.numbers[runtime::cuda::kBulkStages] > 0) == (n % 8 == 0));
+      }
+}
+
+TEST_CASE("bulk kernels: windows in pieces, blocks with several pieces") {
+  Random random(3);
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
+    if (kernel.dense != DType::f32 && kernel.values == DType::none) continue;
+    const formats::Csr a = random_matrix(60, 800, kernel.values, random, [](std::int64_t r, std::int64_t) {
+      return r == 9 ? 0.95 : r < 16 ? 0.05 : r < 48 ? 0.0 : 0.02;
+    });
+    const Schedule many =
+        check_product(kernel, a, {.n = 40, .permuted = true, .alpha = 2, .beta = -1, .sm_count = 8}, random);
+    CHECK(many.numbers[runtime::cuda::kSplitCount] > 0);
+    const Schedule few = check_product(kernel, a, {.n = 16}, random);
+    CHECK(few.numbers[runtime::cuda::kItemCount] >= few.numbers[runtime::cuda::kBulkBlocks]);
+    // Columns that cannot be copied in bulk, and warps enough for teams.
+    const Schedule teams = check_product(kernel, a, {.n = 17, .sm_count = 132}, random);
+    CHECK(teams.numbers[runtime::cuda::kTeams] > 0);
+    CHECK(teams.numbers[runtime::cuda::kBulkStages] == 0);
+  }
+}
+
+TEST_CASE("bulk kernels: a window in more pieces than one warp adds up") {
+  Random random(5);
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
+    if (kernel.values != DType::f32 && kernel.values != DType::f64) continue;
+    const formats::Csr a = random_matrix(20, 4000, kernel.values, random,
+                                         [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.01; });
+    const Schedule schedule = check_product(kernel, a, {.n = 16, .permuted = true, .sm_count = 132}, random);
+    runtime::cuda::SplitWindow split;
+    std::memcpy(&split, schedule.bytes.data() + schedule.numbers[runtime::cuda::kSplitsAt], sizeof split);
+    CHECK(split.count > runtime::cuda::kSumGroup);
+  }
+}
+
+TEST_CASE("bulk kernels: matrices without rows, columns or entries") {
+  Random random(4);
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
+    const auto check = [&](std::int64_t rows, std::int64_t cols, double density, const Case& c) {
+      check_product(kernel, random_matrix(rows, cols, density, kernel.values, random), c, random);
+    };
+    check(19, 7, 0, {.n = 8});
+    check(19, 7, 0, {.n = 8, .pad = 1, .beta = 3});
+    check(0, 7, 0, {.n = 8});
+    check(9, 0, 0, {.n = 8});
+    check(1, 1, 1, {.n = 8});
+    check(1200, 7, 0.02, {.n = 16});
+  }
+}

@@ -1,0 +1,118 @@
+// Libra's balance: what is cut, and which segments must add by atomic operations.
+#include "runtime/cuda/papers/libra_streams/balance.hpp"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include "runtime/cuda/papers/libra_streams/schedule.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace sptile;
+using namespace sptile::runtime::cuda;
+
+namespace {
+
+/// Offsets and rows of a matrix; its columns and values do not matter.
+struct Parts {
+  std::vector<std::int32_t> window_offset, residual_rows;
+  std::vector<std::int64_t> residual_offset;
+  std::int64_t rows = 0;
+
+  [[nodiscard]] formats::LibraView view() const {
+    formats::LibraView a;
+    a.rows = rows;
+    a.row_window_offset = window_offset;
+    a.residual_row_id = residual_rows;
+    a.residual_row_offset = residual_offset;
+    return a;
+  }
+};
+
+/// The example of the paper's figure 8, with its sizes: window 0 has tiles and a row that are cut, window 1 a
+/// row that is, windows 2 and 3 are short and of one kind.
+const Parts kFigure = {{0, 5, 8, 10, 10}, {0, 3, 9, 12, 25, 26}, {0, 7, 9, 20, 21, 23, 26}, 32};
+constexpr LibraSizes kSizes = {.tiles = 4, .entries = 5, .short_entries = 2};
+
+LibraBalance balance_of(const Parts& parts, LibraMode mode, const LibraSizes& sizes = kSizes) {
+  LibraBalance balance = cut_windows(parts.view(), sizes);
+  flag_atomic(balance, (parts.rows + 7) / 8, mode);
+  return balance;
+}
+
+}  // namespace
+
+TEST_CASE("libra_balance: windows and long rows are cut, short rows are not") {
+  const LibraBalance b = balance_of(kFigure, LibraMode::sequential);
+  CHECK(b.window_offset == std::vector<std::int32_t>{0, 4, 5, 8, 10});
+  CHECK(b.cur_window == std::vector<std::int32_t>{0, 0, 1, 2});
+  CHECK(b.row_offset == std::vector<std::int64_t>{0, 5, 7, 9, 14, 19, 20, 21, 23, 26});
+  CHECK(b.cur_row == std::vector<std::int32_t>{0, 0, 3, 9, 9, 9, 12, 25, 26});
+}
+
+TEST_CASE("libra_balance: both parts cut, one part cut, nothing cut") {
+  const LibraBalance b = balance_of(kFigure, LibraMode::sequential);
+  // Windows 0 and 1: all segments, also the tiles of window 1 and the short rows. Windows 2 and 3: none.
+  CHECK(b.atomic == std::vector<std::uint8_t>{1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0});
+  CHECK(rows_to_scale(b, 32) == std::vector<std::int32_t>{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                                          11, 12, 13, 14, 15, 24, 27, 28, 29, 30, 31});
+}
+
+TEST_CASE("libra_balance: tiles that are cut make the rows of their window atomic") {
+  const Parts parts = {{0, 9, 10}, {2, 8}, {0, 1, 2}, 16};
+  CHECK(balance_of(parts, LibraMode::sequential).atomic == std::vector<std::uint8_t>{1, 1, 1, 0, 1, 0});
+}
+
+TEST_CASE("libra_balance: side by side, a window with both parts is atomic even when nothing is cut") {
+  const Parts parts = {{0, 2, 2, 4}, {1, 9}, {0, 2, 4}, 20};
+  const LibraBalance sequential = balance_of(parts, LibraMode::sequential);
+  CHECK(sequential.atomic == std::vector<std::uint8_t>{0, 0, 0, 0});
+  CHECK(rows_to_scale(sequential, 20) == std::vector<std::int32_t>{8, 10, 11, 12, 13, 14, 15});
+  const LibraBalance beside = balance_of(parts, LibraMode::two_streams);
+  CHECK(beside.atomic == std::vector<std::uint8_t>{1, 0, 1, 0});
+  CHECK(rows_to_scale(beside, 20) ==
+        std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15});
+}
+
+TEST_CASE("libra_balance: a cut row in a window without tiles leaves the others alone") {
+  const Parts parts = {{0, 0}, {1, 2}, {0, 6, 7}, 4};
+  const LibraBalance b = balance_of(parts, LibraMode::two_streams);
+  CHECK(b.atomic == std::vector<std::uint8_t>{1, 1, 0});
+  CHECK(rows_to_scale(b, 4) == std::vector<std::int32_t>{0, 1, 3});
+}
+
+TEST_CASE("libra_balance: without cuts, and without rows") {
+  const LibraBalance b = balance_of(kFigure, LibraMode::sequential, kLibraUncut);
+  CHECK(b.cur_window == std::vector<std::int32_t>{0, 1, 2});
+  CHECK(b.cur_row == kFigure.residual_rows);
+  CHECK(b.row_offset == kFigure.residual_offset);
+  CHECK(b.atomic == std::vector<std::uint8_t>(9, 0));
+  const LibraBalance none = balance_of({{0}, {}, {0}, 0}, LibraMode::two_streams);
+  CHECK(none.atomic.empty());
+  CHECK(rows_to_scale(none, 0).empty());
+}
+
+TEST_CASE("libra_balance: two streams only when neither part fills the device") {
+  CHECK(choose_mode({3.9, 38.2}) == LibraMode::two_streams);
+  CHECK(choose_mode({3.92, 0}) == LibraMode::sequential);
+  CHECK(choose_mode({0, 38.3}) == LibraMode::sequential);
+  CHECK(choose_mode({1, 1}, {.tiles = 0.5, .rows = 2}) == LibraMode::sequential);
+}
+
+TEST_CASE("libra_balance: occupancy thresholds of the device's profile, else the paper's") {
+  const TemporaryFolder folder;
+  const auto read = [&](const std::string& lines) {
+    std::ofstream(folder / "p.tsv") << "sptile-profile 1\ndevice cuda 90 x\n" << lines;
+    setenv("SPTILE_PROFILE", (folder / "p.tsv").c_str(), 1);
+    const LibraOccupancy thresholds = libra_occupancy({.capability = 90});
+    unsetenv("SPTILE_PROFILE");
+    return thresholds;
+  };
+  const LibraOccupancy given = read("number cuda.libra_spmm.streams any occupancy_tiles 0.5\n");
+  CHECK(given.tiles == 0.5);
+  CHECK(given.rows == LibraOccupancy{}.rows);
+  CHECK(read("number cuda.libra_spmm.streams any occupancy_rows 7\n").rows == 7);
+  CHECK(read("number cuda.libra_spmm.streams any occupancy_tiles 0\n").tiles == LibraOccupancy{}.tiles);
+  CHECK(read("").rows == LibraOccupancy{}.rows);
+}

@@ -1,0 +1,144 @@
+// The code of the SDDMM kernels, run on the host lane by lane.
+#include <doctest/doctest.h>
+
+#include "tests/runtime/cuda/emulated_block.hpp"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Wconversion"
+#include "runtime/cuda/sddmm/csr.cu"
+#include "runtime/cuda/sddmm/tile16.cu"
+#include "runtime/cuda/sddmm/tile8.cu"
+#pragma GCC diagnostic pop
+
+#include "formats/convert/packed_positions.hpp"
+#include "runtime/reference/element.hpp"
+#include "runtime/reference/sddmm.hpp"
+#include "tests/runtime/cuda/emulated_product.hpp"
+#include "tests/runtime/random_samples.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using runtime::cuda::DeviceInfo;
+using runtime::cuda::DeviceKernel;
+using runtime::cuda::Launch;
+using runtime::cuda::Schedule;
+
+namespace {
+
+std::vector<DeviceKernel> sample_kernels() {
+  std::vector<DeviceKernel> all;
+  for (const auto family : {runtime::cuda::csr_sddmm_kernels, runtime::cuda::bittcf_sddmm_kernels,
+                            runtime::cuda::rs_tile_sddmm_kernels, runtime::cuda::libra_spmm_sddmm_kernels,
+                            runtime::cuda::libra_sddmm_sddmm_kernels, runtime::cuda::me_tcf_sddmm_kernels,
+                            runtime::cuda::bmat_sddmm_kernels})
+    for (const DeviceKernel& row : family()) all.push_back(row);
+  return all;
+}
+
+std::string format_of(const DeviceKernel& kernel) {
+  const std::string name(kernel.kernel.substr(5));
+  return name.substr(0, name.find('.'));
+}
+
+struct Problem {
+  std::int64_t n = 32, pad = 0;
+  bool permuted = false;
+  double alpha = 1, beta = 0;
+  bool scaled = false;
+  DeviceInfo device = emulated_device();
+};
+
+void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Problem& p, Random& random) {
+  CAPTURE(kernel.kernel);
+  CAPTURE(name_of(kernel.dense));
+  CAPTURE(static_cast<int>(kernel.precision));
+  CAPTURE(a.rows);
+  CAPTURE(p.n);
+  CAPTURE(p.pad);
+  const auto order = p.permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{};
+  const Formatted formatted = format_matrix(a, format_of(kernel), order);
+  const auto packed = formats::packed_positions(formatted.data.view(), order);
+  REQUIRE(packed);
+  const Samples samples(a, p.n, kernel.dense, random, p.pad);
+  const std::vector<std::byte> before = samples.out_bytes();
+  std::vector<std::byte> out = before;
+  const Schedule schedule = kernel.schedule(formatted.data.view(), formatted.order, p.n, p.device);
+  std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
+  if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
+  Launch launch;
+  launch.format = formatted.data.view();
+  launch.row_order = formatted.order.empty() ? nullptr : formatted.order.data();
+  launch.schedule = reinterpret_cast<const std::byte*>(bytes.data());
+  launch.host = &schedule;
+  launch.x = samples.x.data();
+  launch.ldx = samples.ldx;
+  launch.y = samples.y.data();
+  launch.ldy = samples.ldy;
+  launch.out = out.data();
+  launch.scaled = p.scaled;
+  launch.n = p.n;
+  launch.alpha = p.alpha;
+  launch.beta = p.beta;
+  launch.device = &p.device;
+  CHECK(kernel.launch(launch, nullptr) == 0);
+  CHECK_FALSE(EmulatedWarp::diverged);
+
+  const double error =
+      runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), p.n, kernel.dense,
+                              samples.with(out.data(), p.alpha, p.beta, p.scaled), before.data());
+  CHECK(error <= runtime::tolerated_sum_error(p.n, kernel.dense) + product_error(kernel.precision));
+  const std::size_t end = static_cast<std::size_t>(a.nnz()) * size_of(kernel.dense);
+  CHECK(std::memcmp(out.data() + end, before.data() + end, before.size() - end) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("sddmm kernels: every instance samples an uneven matrix") {
+  Random random(1);
+  for (const DeviceKernel& kernel : sample_kernels())
+    for (const std::int64_t n : {32, 128})
+      check_samples(kernel, uneven_matrix(75, 90, DType::f32, random), {.n = n, .permuted = n == 32}, random);
+}
+
+TEST_CASE("sddmm kernels: any number of features, any leading dimension, several passes") {
+  Random random(2);
+  for (const DeviceKernel& kernel : sample_kernels()) {
+    for (const auto& [n, pad] : kRagged)
+      check_samples(kernel, uneven_matrix(29, 40, DType::f32, random), {.n = n, .pad = pad, .permuted = true},
+                    random);
+    for (const std::int64_t n : {64, 200, 264})
+      check_samples(kernel, uneven_matrix(29, 40, DType::f32, random), {.n = n, .pad = 8}, random);
+  }
+}
+
+TEST_CASE("sddmm kernels: scaled by values of any type, added to what is there") {
+  Random random(3);
+  for (const DeviceKernel& kernel : sample_kernels())
+    for (const DType values : {DType::none, DType::f16, DType::bf16, DType::f32, DType::f64})
+      check_samples(kernel, uneven_matrix(40, 50, values, random),
+                    {.n = 16, .permuted = true, .alpha = -0.5, .beta = 2, .scaled = true}, random);
+}
+
+TEST_CASE("sddmm kernels: work in many pieces, many empty rows") {
+  Random random(4);
+  for (const DeviceKernel& kernel : sample_kernels()) {
+    const formats::Csr a = random_matrix(20, 1500, DType::f32, random,
+                                         [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.05; });
+    check_samples(kernel, a, {.n = 20}, random);
+    check_samples(kernel, a, {.n = 20, .permuted = true, .device = emulated_device(132)}, random);
+    const formats::Csr sparse = random_matrix(
+        400, 30, DType::f32, random, [](std::int64_t r, std::int64_t) { return r % 90 == 0 ? 0.5 : 0.0; });
+    check_samples(kernel, sparse, {.n = 32}, random);
+  }
+}
+
+TEST_CASE("sddmm kernels: matrices without rows, columns or entries") {
+  Random random(5);
+  for (const DeviceKernel& kernel : sample_kernels()) {
+    check_samples(kernel, random_matrix(19, 7, 0, DType::f32, random), {.n = 8}, random);
+    check_samples(kernel, random_matrix(0, 7, 0, DType::f32, random), {.n = 8}, random);
+    check_samples(kernel, random_matrix(9, 0, 0, DType::f32, random), {.n = 8}, random);
+    check_samples(kernel, random_matrix(1, 1, 1, DType::f32, random), {.n = 1}, random);
+  }
+}

@@ -2,12 +2,13 @@
 
 #include <bit>
 
+#include "formats/layout/blocks.hpp"
 #include "formats/layout/invariants.hpp"
 
 namespace sptile::formats {
 namespace {
 
-constexpr int kRowWindowOffset = 0, kTcOffset = 1, kTcLocalBit = 2, kSparseAToB = 3, kValues = 4;
+using A = BitTcfArray;
 constexpr int kWindowRows = 8;
 constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
                                  {"tc_offset", DType::u32},
@@ -15,17 +16,19 @@ constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
                                  {"sparse_a_to_b", DType::i32, false, true},
                                  {"values", DType::none, true}};
 
-std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kTcLocalBit].size; }
+std::int64_t tc_blocks(const FormatView& view) { return view.array(A::tc_local_bit).size; }
 
 Status check_lengths(const FormatView& view) {
   if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
   const std::int64_t windows = (view.rows + kWindowRows - 1) / kWindowRows;
-  if (Status s = check_length(view, kRowWindowOffset, windows + 1, "windows of 8 rows, + 1"); !s) return s;
-  if (Status s = check_whole_tiles(view, kSparseAToB); !s) return s;
-  const std::int64_t tiles = view.arrays[kSparseAToB].size / 8;
-  if (Status s = check_length(view, kTcLocalBit, tiles, "one per 8 columns of sparse_a_to_b"); !s) return s;
-  if (Status s = check_length(view, kTcOffset, tiles + 1, "tiles + 1"); !s) return s;
-  return check_length(view, kValues, view.nnz, "one per entry");
+  if (Status s = check_length(view, A::row_window_offset, windows + 1, "windows of 8 rows, + 1"); !s)
+    return s;
+  if (Status s = check_whole_tiles(view, A::sparse_a_to_b); !s) return s;
+  const std::int64_t tiles = view.array(A::sparse_a_to_b).size / 8;
+  if (Status s = check_length(view, A::tc_local_bit, tiles, "one per 8 columns of sparse_a_to_b"); !s)
+    return s;
+  if (Status s = check_length(view, A::tc_offset, tiles + 1, "tiles + 1"); !s) return s;
+  return check_length(view, A::values, view.nnz, "one per entry");
 }
 
 Status check_tile(const FormatView& view, const BitTcfView& a, std::int64_t tile, int rows) {
@@ -33,15 +36,17 @@ Status check_tile(const FormatView& view, const BitTcfView& a, std::int64_t tile
   const std::uint64_t mask = a.tc_local_bit[t];
   const std::int64_t entries = std::int64_t{a.tc_offset[t + 1]} - std::int64_t{a.tc_offset[t]};
   if (std::popcount(mask) != entries)
-    return broken_mask(view, kTcLocalBit, tile, mask, std::to_string(entries) + " bits, as tc_offset says");
-  return check_rows_exist(view, kTcLocalBit, tile, mask, rows);
+    return broken_mask(view, A::tc_local_bit, tile, mask,
+                       std::to_string(entries) + " bits, as tc_offset says");
+  return check_rows_exist(view, A::tc_local_bit, tile, mask, rows);
 }
 
 Status check_contents(const FormatView& view) {
   const BitTcfView a = as_bittcf(view);
-  if (Status s = check_offsets(view, kRowWindowOffset, a.row_window_offset, tc_blocks(view)); !s) return s;
-  if (Status s = check_offsets(view, kTcOffset, a.tc_offset, view.nnz); !s) return s;
-  WindowColumnsCheck columns(view, kSparseAToB, a.sparse_a_to_b);
+  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view)); !s)
+    return s;
+  if (Status s = check_offsets(view, A::tc_offset, a.tc_offset, view.nnz); !s) return s;
+  WindowColumnsCheck columns(view, A::sparse_a_to_b, a.sparse_a_to_b);
   for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
     const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
     const std::int64_t end = a.row_window_offset[w + 1];
@@ -55,6 +60,17 @@ Status check_contents(const FormatView& view) {
   return {};
 }
 
+Blocks blocks(const FormatView& view) {
+  Blocks blocks;
+  blocks.window_rows = kWindowRows;
+  blocks.tile_offset = view.array(A::row_window_offset).as<std::int32_t>();
+  blocks.columns = view.array(A::sparse_a_to_b).as<std::int32_t>();
+  blocks.tile_value = view.array(A::tc_offset).as<std::uint32_t>();
+  blocks.masks = static_cast<const std::byte*>(view.array(A::tc_local_bit).data);
+  blocks.mask_bytes = 8;
+  return blocks;
+}
+
 }  // namespace
 
 constexpr FormatLayout kBitTcfLayout = {.name = "bittcf",
@@ -66,17 +82,18 @@ constexpr FormatLayout kBitTcfLayout = {.name = "bittcf",
                                         .arrays = kArrays,
                                         .check_lengths = check_lengths,
                                         .check_contents = check_contents,
-                                        .tc_blocks = tc_blocks};
+                                        .tc_blocks = tc_blocks,
+                                        .blocks = blocks};
 
 BitTcfView as_bittcf(const FormatView& view) {
   return {view.rows,
           view.cols,
           view.nnz,
-          view.arrays[kRowWindowOffset].as<std::int32_t>(),
-          view.arrays[kTcOffset].as<std::uint32_t>(),
-          view.arrays[kTcLocalBit].as<std::uint64_t>(),
-          view.arrays[kSparseAToB].as<std::int32_t>(),
-          view.arrays[kValues]};
+          view.array(A::row_window_offset).as<std::int32_t>(),
+          view.array(A::tc_offset).as<std::uint32_t>(),
+          view.array(A::tc_local_bit).as<std::uint64_t>(),
+          view.array(A::sparse_a_to_b).as<std::int32_t>(),
+          view.array(A::values)};
 }
 
 }  // namespace sptile::formats

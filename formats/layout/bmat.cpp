@@ -2,12 +2,13 @@
 
 #include <bit>
 
+#include "formats/layout/blocks.hpp"
 #include "formats/layout/invariants.hpp"
 
 namespace sptile::formats {
 namespace {
 
-constexpr int kRowWindowOffset = 0, kValueOffset = 1, kBits = 2, kColId = 3, kValues = 4;
+using A = BmatArray;
 constexpr int kWindowRows = 16;
 constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
                                  {"value_offset", DType::i64},
@@ -15,16 +16,17 @@ constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
                                  {"col_id", DType::i32, false, true},
                                  {"values", DType::none, true}};
 
-std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kColId].size / 8; }
+std::int64_t tc_blocks(const FormatView& view) { return view.array(A::col_id).size / 8; }
 
 Status check_lengths(const FormatView& view) {
   if (Status s = check_shape(view); !s) return s;
   const std::int64_t windows = (view.rows + kWindowRows - 1) / kWindowRows;
-  if (Status s = check_length(view, kRowWindowOffset, windows + 1, "windows of 16 rows, + 1"); !s) return s;
-  if (Status s = check_length(view, kValueOffset, windows + 1, "windows of 16 rows, + 1"); !s) return s;
-  if (Status s = check_whole_tiles(view, kColId); !s) return s;
-  if (Status s = check_length(view, kBits, 4 * tc_blocks(view), "4 per tile"); !s) return s;
-  return check_length(view, kValues, view.nnz, "one per entry");
+  if (Status s = check_length(view, A::row_window_offset, windows + 1, "windows of 16 rows, + 1"); !s)
+    return s;
+  if (Status s = check_length(view, A::value_offset, windows + 1, "windows of 16 rows, + 1"); !s) return s;
+  if (Status s = check_whole_tiles(view, A::col_id); !s) return s;
+  if (Status s = check_length(view, A::bits, 4 * tc_blocks(view), "4 per tile"); !s) return s;
+  return check_length(view, A::values, view.nnz, "one per entry");
 }
 
 /// Folds an 8x4 word (bit 4 * row + column) to the mask of its columns that hold an entry.
@@ -44,7 +46,7 @@ Status check_tile(const FormatView& view, const BmatView& a, std::int64_t tile, 
     const std::uint32_t word = a.bits[static_cast<std::size_t>(i)];
     const int rows_left = rows - 8 * (w % 2);
     if (rows_left < 8 && (rows_left <= 0 ? word : word >> (4 * rows_left)) != 0)
-      return broken_mask(view, kBits, i, word, "no bits in rows past the end of the matrix");
+      return broken_mask(view, A::bits, i, word, "no bits in rows past the end of the matrix");
     entries += std::popcount(word);
     used |= used_columns_of_word(word) << (4 * (w / 2));
   }
@@ -53,9 +55,10 @@ Status check_tile(const FormatView& view, const BmatView& a, std::int64_t tile, 
 
 Status check_contents(const FormatView& view) {
   const BmatView a = as_bmat(view);
-  if (Status s = check_offsets(view, kRowWindowOffset, a.row_window_offset, tc_blocks(view)); !s) return s;
-  if (Status s = check_offsets(view, kValueOffset, a.value_offset, view.nnz); !s) return s;
-  WindowColumnsCheck columns(view, kColId, a.col_id);
+  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view)); !s)
+    return s;
+  if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz); !s) return s;
+  WindowColumnsCheck columns(view, A::col_id, a.col_id);
   for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
     const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
     const std::int64_t end = a.row_window_offset[w + 1];
@@ -68,10 +71,21 @@ Status check_contents(const FormatView& view) {
     }
     if (entries != a.value_offset[w + 1])
       return broken_element(
-          view, kValueOffset, static_cast<std::int64_t>(w) + 1, a.value_offset[w + 1],
+          view, A::value_offset, static_cast<std::int64_t>(w) + 1, a.value_offset[w + 1],
           std::to_string(entries) + ", as the bits of window " + std::to_string(w) + " say");
   }
   return {};
+}
+
+Blocks blocks(const FormatView& view) {
+  Blocks blocks;
+  blocks.window_rows = kWindowRows;
+  blocks.tile_offset = view.array(A::row_window_offset).as<std::int32_t>();
+  blocks.columns = view.array(A::col_id).as<std::int32_t>();
+  blocks.window_value = view.array(A::value_offset).as<std::int64_t>();
+  blocks.masks = static_cast<const std::byte*>(view.array(A::bits).data);
+  blocks.mask_bytes = 16;
+  return blocks;
 }
 
 }  // namespace
@@ -86,17 +100,18 @@ constexpr FormatLayout kBmatLayout = {
     .arrays = kArrays,
     .check_lengths = check_lengths,
     .check_contents = check_contents,
-    .tc_blocks = tc_blocks};
+    .tc_blocks = tc_blocks,
+    .blocks = blocks};
 
 BmatView as_bmat(const FormatView& view) {
   return {view.rows,
           view.cols,
           view.nnz,
-          view.arrays[kRowWindowOffset].as<std::int32_t>(),
-          view.arrays[kValueOffset].as<std::int64_t>(),
-          view.arrays[kBits].as<std::uint32_t>(),
-          view.arrays[kColId].as<std::int32_t>(),
-          view.arrays[kValues]};
+          view.array(A::row_window_offset).as<std::int32_t>(),
+          view.array(A::value_offset).as<std::int64_t>(),
+          view.array(A::bits).as<std::uint32_t>(),
+          view.array(A::col_id).as<std::int32_t>(),
+          view.array(A::values)};
 }
 
 }  // namespace sptile::formats

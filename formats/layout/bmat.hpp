@@ -12,6 +12,9 @@ namespace sptile::formats {
 
 extern const FormatLayout kBmatLayout;
 
+/// Positions of the arrays in FormatView::arrays.
+enum class BmatArray : int { row_window_offset, value_offset, bits, col_id, values };
+
 /// Typed access to the arrays. W windows, T tiles.
 struct BmatView {
   std::int64_t rows = 0, cols = 0, nnz = 0;

@@ -1,31 +1,32 @@
 #include "formats/layout/csr.hpp"
 
+#include "formats/layout/blocks.hpp"
 #include "formats/layout/invariants.hpp"
 
 namespace sptile::formats {
 namespace {
 
-constexpr int kRowPtr = 0, kColIdx = 1, kValues = 2;
+using A = CsrArray;
 constexpr ArraySpec kArrays[] = {
     {"row_ptr", DType::i64}, {"col_idx", DType::i32, false, true}, {"values", DType::none, true}};
 
 Status check_lengths(const FormatView& view) {
   if (Status s = check_shape(view); !s) return s;
-  if (Status s = check_length(view, kRowPtr, view.rows + 1, "rows + 1"); !s) return s;
-  if (Status s = check_length(view, kColIdx, view.nnz, "one per entry"); !s) return s;
-  return check_length(view, kValues, view.nnz, "one per entry");
+  if (Status s = check_length(view, A::row_ptr, view.rows + 1, "rows + 1"); !s) return s;
+  if (Status s = check_length(view, A::col_idx, view.nnz, "one per entry"); !s) return s;
+  return check_length(view, A::values, view.nnz, "one per entry");
 }
 
 Status check_contents(const FormatView& view) {
   const CsrView a = as_csr(view);
-  if (Status s = check_offsets(view, kRowPtr, a.row_ptr, a.nnz()); !s) return s;
+  if (Status s = check_offsets(view, A::row_ptr, a.row_ptr, a.nnz()); !s) return s;
   for (std::int64_t r = 0; r < a.rows; ++r) {
     std::int64_t previous = -1;
     const std::int64_t end = a.row_ptr[static_cast<std::size_t>(r) + 1];
     for (std::int64_t i = a.row_ptr[static_cast<std::size_t>(r)]; i < end; ++i) {
       const std::int64_t column = a.col_idx[static_cast<std::size_t>(i)];
       if (column <= previous || column >= a.cols)
-        return broken_element(view, kColIdx, i, column,
+        return broken_element(view, A::col_idx, i, column,
                               std::to_string(previous + 1) + " to " + std::to_string(a.cols - 1) + " (row " +
                                   std::to_string(r) + "; columns of a row ascend)");
       previous = column;
@@ -35,6 +36,13 @@ Status check_contents(const FormatView& view) {
 }
 
 std::int64_t no_tc_blocks(const FormatView&) { return 0; }
+
+Blocks blocks(const FormatView& view) {
+  Blocks blocks;
+  blocks.rows.offset = view.array(A::row_ptr).as<std::int64_t>();
+  blocks.rows.columns = view.array(A::col_idx).as<std::int32_t>();
+  return blocks;
+}
 
 }  // namespace
 
@@ -47,18 +55,19 @@ constexpr FormatLayout kCsrLayout = {.name = "csr",
                                      .arrays = kArrays,
                                      .check_lengths = check_lengths,
                                      .check_contents = check_contents,
-                                     .tc_blocks = no_tc_blocks};
+                                     .tc_blocks = no_tc_blocks,
+                                     .blocks = blocks};
 
 CsrView as_csr(const FormatView& view) {
-  return {view.rows, view.cols, view.arrays[kRowPtr].as<std::int64_t>(),
-          view.arrays[kColIdx].as<std::int32_t>(), view.arrays[kValues]};
+  return {view.rows, view.cols, view.array(A::row_ptr).as<std::int64_t>(),
+          view.array(A::col_idx).as<std::int32_t>(), view.array(A::values)};
 }
 
 FormatView as_format(const CsrView& csr) {
   FormatView view{&kCsrLayout, csr.rows, csr.cols, csr.nnz(), {}};
-  view.arrays[kRowPtr] = ArrayView(csr.row_ptr);
-  view.arrays[kColIdx] = ArrayView(csr.col_idx);
-  view.arrays[kValues] = csr.values;
+  view.array(A::row_ptr) = ArrayView(csr.row_ptr);
+  view.array(A::col_idx) = ArrayView(csr.col_idx);
+  view.array(A::values) = csr.values;
   return view;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "formats/array_view.hpp"
 #include "formats/error.hpp"
@@ -22,6 +23,34 @@ struct ArraySpec {
 
 inline constexpr int kMaxArrays = 12;
 
+/// Position of an array of a format: an enumerator of the format's own enum (CsrArray::col_idx).
+struct ArrayIndex {
+  std::size_t value;
+
+  template <class Enum>
+  requires(std::is_enum_v<Enum>) constexpr ArrayIndex(Enum array) : value(static_cast<std::size_t>(array)) {}
+};
+
+/// A whole number that a format may be given where it is made.
+struct FormatParameter {
+  std::string_view name;             ///< "threshold"
+  std::string_view summary;          ///< one line
+  int least, most;                   ///< both allowed
+  std::span<const int> values = {};  ///< where not all from least to most are allowed: those that are
+  int standard = 0;                  ///< what a conversion takes by itself; 0: it looks at the matrix
+  std::string_view fitted_for = {};  ///< operation for which profiles of devices have values: "spmm"; or none
+  std::span<const int> tried = {};   ///< values that are measured to fit one
+  bool on_device = false;            ///< conversions on a device take it, too
+
+  [[nodiscard]] constexpr bool accepts(std::int64_t value) const {
+    if (value < least || value > most) return false;
+    bool listed = values.empty();
+    for (const int one : values) listed |= one == value;
+    return listed;
+  }
+};
+
+struct Blocks;
 struct FormatLayout;
 
 /// Borrows one matrix in one format. Arrays stand in the order of `layout->arrays`.
@@ -31,6 +60,9 @@ struct FormatView {
   std::int64_t cols = 0;
   std::int64_t nnz = 0;  ///< entries of the matrix
   std::array<ArrayView, kMaxArrays> arrays;
+
+  [[nodiscard]] const ArrayView& array(ArrayIndex i) const { return arrays[i.value]; }
+  ArrayView& array(ArrayIndex i) { return arrays[i.value]; }
 
   /// Type of the values; DType::none for a pattern matrix.
   [[nodiscard]] DType value_dtype() const;
@@ -58,6 +90,12 @@ struct FormatLayout {
 
   /// Number of TC blocks; 0 for formats without tiles. Valid after check_lengths.
   std::int64_t (*tc_blocks)(const FormatView&);
+
+  /// Where the tiles and the entries in rows stand: what counts, divides and draws the matrix, whatever its
+  /// format. O(1); valid after check_lengths, whatever the contents.
+  Blocks (*blocks)(const FormatView&);
+
+  const FormatParameter* parameter = nullptr;  ///< null: nothing may be given
 };
 
 /// Verifies everything: lengths, then contents.

@@ -6,13 +6,12 @@
 namespace sptile::formats {
 namespace {
 
-std::string array_name(const FormatView& view, int array) {
-  return std::string(view.layout->name) + ": " +
-         std::string(view.layout->arrays[static_cast<std::size_t>(array)].name);
+std::string array_name(const FormatView& view, ArrayIndex array) {
+  return std::string(view.layout->name) + ": " + std::string(view.layout->arrays[array.value].name);
 }
 
-tl::unexpected<Error> broken(const FormatView& view, int array, std::int64_t index, const std::string& found,
-                             const std::string& expected) {
+tl::unexpected<Error> broken(const FormatView& view, ArrayIndex array, std::int64_t index,
+                             const std::string& found, const std::string& expected) {
   return fail(Errc::bad_input, array_name(view, array) + "[" + std::to_string(index) + "] = " + found +
                                    ", expected " + expected);
 }
@@ -25,13 +24,13 @@ std::string hexadecimal(std::uint64_t value) {
 
 }  // namespace
 
-tl::unexpected<Error> broken_element(const FormatView& view, int array, std::int64_t index,
+tl::unexpected<Error> broken_element(const FormatView& view, ArrayIndex array, std::int64_t index,
                                      std::int64_t found, const std::string& expected) {
   return broken(view, array, index, std::to_string(found), expected);
 }
 
-tl::unexpected<Error> broken_mask(const FormatView& view, int array, std::int64_t index, std::uint64_t found,
-                                  const std::string& expected) {
+tl::unexpected<Error> broken_mask(const FormatView& view, ArrayIndex array, std::int64_t index,
+                                  std::uint64_t found, const std::string& expected) {
   return broken(view, array, index, hexadecimal(found), expected);
 }
 
@@ -47,21 +46,22 @@ Status check_shape(const FormatView& view, std::int64_t max_nnz) {
   return check_array_types(view);
 }
 
-Status check_length(const FormatView& view, int array, std::int64_t expected, const char* why) {
-  const ArrayView& found = view.arrays[static_cast<std::size_t>(array)];
+Status check_length(const FormatView& view, ArrayIndex array, std::int64_t expected, const char* why) {
+  const ArrayView& found = view.array(array);
   if (!found.present() || found.size == expected) return {};
   return fail(Errc::bad_input, array_name(view, array) + " has " + std::to_string(found.size) +
                                    " elements, expected " + std::to_string(expected) + " (" + why + ")");
 }
 
-Status check_whole_tiles(const FormatView& view, int array) {
-  const std::int64_t size = view.arrays[static_cast<std::size_t>(array)].size;
+Status check_whole_tiles(const FormatView& view, ArrayIndex array) {
+  const std::int64_t size = view.array(array).size;
   if (size % 8 == 0 && size / 8 <= kMaxId) return {};
   return fail(Errc::bad_input, array_name(view, array) + " has " + std::to_string(size) +
                                    " elements, expected 8 for each of at most 2147483647 tiles");
 }
 
-Status check_rows_exist(const FormatView& view, int array, std::int64_t tile, std::uint64_t mask, int rows) {
+Status check_rows_exist(const FormatView& view, ArrayIndex array, std::int64_t tile, std::uint64_t mask,
+                        int rows) {
   if (rows >= 8 || mask >> (8 * rows) == 0) return {};
   return broken_mask(view, array, tile, mask, "no bits in rows past the end of the matrix");
 }

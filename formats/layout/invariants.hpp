@@ -14,11 +14,12 @@ inline constexpr std::int64_t kMaxId = std::numeric_limits<std::int32_t>::max();
 
 /// Fails naming format, array and index: "bittcf: tc_offset[17] = 40, expected at least 41 (offsets never
 /// decrease)".
-[[nodiscard]] tl::unexpected<Error> broken_element(const FormatView& view, int array, std::int64_t index,
-                                                   std::int64_t found, const std::string& expected);
+[[nodiscard]] tl::unexpected<Error> broken_element(const FormatView& view, ArrayIndex array,
+                                                   std::int64_t index, std::int64_t found,
+                                                   const std::string& expected);
 
 /// The same for masks, printed in hexadecimal.
-[[nodiscard]] tl::unexpected<Error> broken_mask(const FormatView& view, int array, std::int64_t index,
+[[nodiscard]] tl::unexpected<Error> broken_mask(const FormatView& view, ArrayIndex array, std::int64_t index,
                                                 std::uint64_t found, const std::string& expected);
 
 /// Verifies rows and columns (0 to 2^31 - 1) and entries (not negative, at most max_nnz), then the types of
@@ -27,14 +28,14 @@ Status check_shape(const FormatView& view, std::int64_t max_nnz = std::numeric_l
 
 /// Verifies that an array has `expected` elements; `why` says where the number comes from. Value arrays of a
 /// pattern matrix pass.
-Status check_length(const FormatView& view, int array, std::int64_t expected, const char* why);
+Status check_length(const FormatView& view, ArrayIndex array, std::int64_t expected, const char* why);
 
 /// Verifies that an array of 8 columns per tile holds whole tiles, and not more than 2^31 - 1 of them.
-Status check_whole_tiles(const FormatView& view, int array);
+Status check_whole_tiles(const FormatView& view, ArrayIndex array);
 
 /// Verifies offsets: the first is 0, none is smaller than the one before, the last is `end`.
 template <class T>
-Status check_offsets(const FormatView& view, int array, std::span<const T> offsets, std::int64_t end) {
+Status check_offsets(const FormatView& view, ArrayIndex array, std::span<const T> offsets, std::int64_t end) {
   const auto at = [&](std::int64_t i) {
     return static_cast<std::int64_t>(offsets[static_cast<std::size_t>(i)]);
   };
@@ -62,7 +63,8 @@ inline unsigned used_columns(std::uint64_t mask) {
 }
 
 /// Verifies that a tile mask (bit 8 * row + column) has no bits in rows past the `rows` that exist.
-Status check_rows_exist(const FormatView& view, int array, std::int64_t tile, std::uint64_t mask, int rows);
+Status check_rows_exist(const FormatView& view, ArrayIndex array, std::int64_t tile, std::uint64_t mask,
+                        int rows);
 
 /// How the columns of a window stand.
 struct ColumnOrder {
@@ -74,7 +76,7 @@ struct ColumnOrder {
 /// and holding none only at the end of the last block, where the last real column is repeated.
 class WindowColumnsCheck {
  public:
-  WindowColumnsCheck(const FormatView& view, int array, std::span<const std::int32_t> columns,
+  WindowColumnsCheck(const FormatView& view, ArrayIndex array, std::span<const std::int32_t> columns,
                      ColumnOrder order = {})
       : view_(view), array_(array), columns_(columns), order_(order) {}
 
@@ -91,7 +93,7 @@ class WindowColumnsCheck {
   [[nodiscard]] bool starts_block(std::int64_t tile) const { return tile % order_.block_tiles == 0; }
 
   const FormatView& view_;
-  int array_;
+  ArrayIndex array_;
   std::span<const std::int32_t> columns_;
   ColumnOrder order_;
   std::int32_t previous_ = -1;

@@ -4,13 +4,14 @@
 #include <bit>
 #include <vector>
 
+#include "formats/layout/blocks.hpp"
 #include "formats/layout/invariants.hpp"
+#include "formats/layout/libra_rules.hpp"
 
 namespace sptile::formats {
 namespace {
 
-constexpr int kRowWindowOffset = 0, kTcOffset = 1, kBitmap = 2, kColId = 3, kValues = 4, kResidualRowId = 5,
-              kResidualRowOffset = 6, kResidualColId = 7, kResidualValues = 8;
+using A = LibraArray;
 constexpr int kWindowRows = 8;
 constexpr ColumnOrder kSpmmOrder{.ascending = true, .block_tiles = 1},
     kSddmmOrder{.ascending = false, .block_tiles = 2};
@@ -24,21 +25,23 @@ constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
                                  {"residual_col_id", DType::i32, false, true},
                                  {"residual_values", DType::none, true}};
 
-std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kBitmap].size; }
+std::int64_t tc_blocks(const FormatView& view) { return view.array(A::bitmap).size; }
 
 Status check_tc_lengths(const FormatView& view) {
   const std::int64_t windows = (view.rows + kWindowRows - 1) / kWindowRows;
-  if (Status s = check_length(view, kRowWindowOffset, windows + 1, "windows of 8 rows, + 1"); !s) return s;
-  if (Status s = check_whole_tiles(view, kColId); !s) return s;
-  const std::int64_t tiles = view.arrays[kColId].size / 8;
-  if (Status s = check_length(view, kTcOffset, tiles + 1, "tiles + 1"); !s) return s;
-  return check_length(view, kBitmap, tiles, "one per 8 columns of col_id");
+  if (Status s = check_length(view, A::row_window_offset, windows + 1, "windows of 8 rows, + 1"); !s)
+    return s;
+  if (Status s = check_whole_tiles(view, A::col_id); !s) return s;
+  const std::int64_t tiles = view.array(A::col_id).size / 8;
+  if (Status s = check_length(view, A::tc_offset, tiles + 1, "tiles + 1"); !s) return s;
+  return check_length(view, A::bitmap, tiles, "one per 8 columns of col_id");
 }
 
 Status check_lengths(const FormatView& view) {
   if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
   if (Status s = check_tc_lengths(view); !s) return s;
-  const std::int64_t rows = view.arrays[kResidualRowId].size, residual = view.arrays[kResidualColId].size;
+  const std::int64_t rows = view.array(A::residual_row_id).size,
+                     residual = view.array(A::residual_col_id).size;
   if (residual > view.nnz)
     return fail(Errc::bad_input, std::string(view.layout->name) + ": residual_col_id has " +
                                      std::to_string(residual) + " elements, expected at most the " +
@@ -47,28 +50,29 @@ Status check_lengths(const FormatView& view) {
     return fail(Errc::bad_input, std::string(view.layout->name) + ": residual_row_id has " +
                                      std::to_string(rows) + " elements, expected at most " +
                                      std::to_string(view.rows) + " (rows)");
-  if (Status s = check_length(view, kResidualRowOffset, rows + 1, "one per residual row, + 1"); !s) return s;
-  if (Status s = check_length(view, kValues, view.nnz - residual, "entries outside the residual part"); !s)
+  if (Status s = check_length(view, A::residual_row_offset, rows + 1, "one per residual row, + 1"); !s)
     return s;
-  return check_length(view, kResidualValues, residual, "one per entry of the residual part");
+  if (Status s = check_length(view, A::values, view.nnz - residual, "entries outside the residual part"); !s)
+    return s;
+  return check_length(view, A::residual_values, residual, "one per entry of the residual part");
 }
 
 Status check_tile(const FormatView& view, const LibraView& a, std::int64_t tile, int rows) {
   const auto t = static_cast<std::size_t>(tile);
   const std::int64_t entries = std::int64_t{a.tc_offset[t + 1]} - std::int64_t{a.tc_offset[t]};
   if (std::popcount(a.bitmap[t]) != entries)
-    return broken_mask(view, kBitmap, tile, a.bitmap[t],
+    return broken_mask(view, A::bitmap, tile, a.bitmap[t],
                        std::to_string(entries) + " bits, as tc_offset says");
-  return check_rows_exist(view, kBitmap, tile, a.bitmap[t], rows);
+  return check_rows_exist(view, A::bitmap, tile, a.bitmap[t], rows);
 }
 
 Status check_tiles(const FormatView& view, const LibraView& a, ColumnOrder order) {
-  WindowColumnsCheck columns(view, kColId, a.col_id, order);
+  WindowColumnsCheck columns(view, A::col_id, a.col_id, order);
   for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
     const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
     const std::int64_t end = a.row_window_offset[w + 1];
     if (end % order.block_tiles != 0)
-      return broken_element(view, kRowWindowOffset, static_cast<std::int64_t>(w + 1), end,
+      return broken_element(view, A::row_window_offset, static_cast<std::int64_t>(w + 1), end,
                             "an even number (a block is two tiles)");
     columns.begin_window();
     for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
@@ -120,7 +124,7 @@ Status check_distinct_columns(const FormatView& view, const LibraView& a, Ascend
     if (twice == sorted.end()) continue;
     const auto window = a.col_id.begin() + 8 * a.row_window_offset[w];
     const auto again = std::find(std::find(window, a.col_id.end(), *twice) + 1, a.col_id.end(), *twice);
-    return broken_element(view, kColId, again - a.col_id.begin(), *twice,
+    return broken_element(view, A::col_id, again - a.col_id.begin(), *twice,
                           "a column that window " + std::to_string(w) + " does not have yet");
   }
   return {};
@@ -135,12 +139,12 @@ Status check_residual_columns(const FormatView& view, const LibraView& a, Ascend
   for (std::int64_t k = a.residual_row_offset[i]; k < a.residual_row_offset[i + 1]; ++k) {
     const std::int32_t column = a.residual_col_id[static_cast<std::size_t>(k)];
     if (column <= previous || column >= view.cols)
-      return broken_element(view, kResidualColId, k, column,
+      return broken_element(view, A::residual_col_id, k, column,
                             std::to_string(previous + 1) + " to " + std::to_string(view.cols - 1) + " (row " +
                                 std::to_string(row) + "; columns of a row ascend)");
     if (std::binary_search(tiles.begin(), tiles.end(), column))
       return broken_element(
-          view, kResidualColId, k, column,
+          view, A::residual_col_id, k, column,
           "a column that is not in the tiles of window " + std::to_string(row / kWindowRows));
     previous = column;
   }
@@ -153,11 +157,11 @@ Status check_residual_rows(const FormatView& view, const LibraView& a, Ascending
     const std::int64_t row = a.residual_row_id[i];
     if (row <= previous || row >= view.rows)
       return broken_element(
-          view, kResidualRowId, static_cast<std::int64_t>(i), row,
+          view, A::residual_row_id, static_cast<std::int64_t>(i), row,
           std::to_string(previous + 1) + " to " + std::to_string(view.rows - 1) + " (residual rows ascend)");
     if (a.residual_row_offset[i] == a.residual_row_offset[i + 1])
       return broken_element(
-          view, kResidualRowOffset, static_cast<std::int64_t>(i + 1), a.residual_row_offset[i + 1],
+          view, A::residual_row_offset, static_cast<std::int64_t>(i + 1), a.residual_row_offset[i + 1],
           "at least " + std::to_string(a.residual_row_offset[i] + 1) + " (residual rows are not empty)");
     if (Status s = check_residual_columns(view, a, columns, i); !s) return s;
     previous = row;
@@ -169,9 +173,10 @@ template <const ColumnOrder& kOrder>
 Status check_contents(const FormatView& view) {
   const LibraView a = as_libra(view);
   const std::int64_t residual = std::ssize(a.residual_col_id);
-  if (Status s = check_offsets(view, kRowWindowOffset, a.row_window_offset, tc_blocks(view)); !s) return s;
-  if (Status s = check_offsets(view, kTcOffset, a.tc_offset, view.nnz - residual); !s) return s;
-  if (Status s = check_offsets(view, kResidualRowOffset, a.residual_row_offset, residual); !s) return s;
+  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view)); !s)
+    return s;
+  if (Status s = check_offsets(view, A::tc_offset, a.tc_offset, view.nnz - residual); !s) return s;
+  if (Status s = check_offsets(view, A::residual_row_offset, a.residual_row_offset, residual); !s) return s;
   if (Status s = check_tiles(view, a, kOrder); !s) return s;
   AscendingColumns columns(a, kOrder);
   if (!kOrder.ascending)
@@ -179,8 +184,44 @@ Status check_contents(const FormatView& view) {
   return check_residual_rows(view, a, columns);
 }
 
+Blocks blocks(const FormatView& view) {
+  Blocks blocks;
+  blocks.window_rows = kWindowRows;
+  blocks.tile_offset = view.array(A::row_window_offset).as<std::int32_t>();
+  blocks.columns = view.array(A::col_id).as<std::int32_t>();
+  blocks.tile_value = view.array(A::tc_offset).as<std::uint32_t>();
+  blocks.masks = static_cast<const std::byte*>(view.array(A::bitmap).data);
+  blocks.mask_bytes = 8;
+  blocks.rows = {.ids = view.array(A::residual_row_id).as<std::int32_t>(),
+                 .offset = view.array(A::residual_row_offset).as<std::int64_t>(),
+                 .class_offset = {},
+                 .columns = view.array(A::residual_col_id).as<std::int32_t>()};
+  return blocks;
+}
+
+constexpr int kSpmmTried[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, kSddmmTried[] = {1, 8, 16, 24, 32, 48, 64, 129};
+constexpr FormatParameter kSpmmThreshold = {
+    .name = "threshold",
+    .summary = "entries of 8 that a column of a window needs for the tensor cores",
+    .least = kLibraMinThreshold,
+    .most = kLibraMaxThreshold,
+    .standard = kLibraThreshold,
+    .fitted_for = "spmm",
+    .tried = kSpmmTried,
+    .on_device = true};
+constexpr FormatParameter kSddmmThreshold = {
+    .name = "threshold",
+    .summary = "entries of 128 that a block needs for the tensor cores",
+    .least = kLibraSddmmMinThreshold,
+    .most = kLibraSddmmMaxThreshold,
+    .standard = kLibraSddmmThreshold,
+    .fitted_for = "sddmm",
+    .tried = kSddmmTried,
+    .on_device = true};
+
 template <const ColumnOrder& kOrder>
-constexpr FormatLayout layout(const char* name, const char* summary, const char* group) {
+constexpr FormatLayout layout(const char* name, const char* summary, const char* group,
+                              const FormatParameter& parameter) {
   return {.name = name,
           .summary = summary,
           .group = group,
@@ -191,30 +232,33 @@ constexpr FormatLayout layout(const char* name, const char* summary, const char*
           .arrays = kArrays,
           .check_lengths = check_lengths,
           .check_contents = check_contents<kOrder>,
-          .tc_blocks = tc_blocks};
+          .tc_blocks = tc_blocks,
+          .blocks = blocks,
+          .parameter = &parameter};
 }
 
 }  // namespace
 
-constexpr FormatLayout kLibraSpmmLayout = layout<kSpmmOrder>(
-    "libra_spmm", "8x8 tiles of dense columns plus rows of the rest (Libra)", "/formats/libra_spmm");
+constexpr FormatLayout kLibraSpmmLayout =
+    layout<kSpmmOrder>("libra_spmm", "8x8 tiles of dense columns plus rows of the rest (Libra)",
+                       "/formats/libra_spmm", kSpmmThreshold);
 constexpr FormatLayout kLibraSddmmLayout =
     layout<kSddmmOrder>("libra_sddmm", "8x16 blocks of the densest columns plus rows of the rest (Libra)",
-                        "/formats/libra_sddmm");
+                        "/formats/libra_sddmm", kSddmmThreshold);
 
 LibraView as_libra(const FormatView& view) {
   return {view.rows,
           view.cols,
           view.nnz,
-          view.arrays[kRowWindowOffset].as<std::int32_t>(),
-          view.arrays[kTcOffset].as<std::uint32_t>(),
-          view.arrays[kBitmap].as<std::uint64_t>(),
-          view.arrays[kColId].as<std::int32_t>(),
-          view.arrays[kValues],
-          view.arrays[kResidualRowId].as<std::int32_t>(),
-          view.arrays[kResidualRowOffset].as<std::int64_t>(),
-          view.arrays[kResidualColId].as<std::int32_t>(),
-          view.arrays[kResidualValues]};
+          view.array(A::row_window_offset).as<std::int32_t>(),
+          view.array(A::tc_offset).as<std::uint32_t>(),
+          view.array(A::bitmap).as<std::uint64_t>(),
+          view.array(A::col_id).as<std::int32_t>(),
+          view.array(A::values),
+          view.array(A::residual_row_id).as<std::int32_t>(),
+          view.array(A::residual_row_offset).as<std::int64_t>(),
+          view.array(A::residual_col_id).as<std::int32_t>(),
+          view.array(A::residual_values)};
 }
 
 }  // namespace sptile::formats

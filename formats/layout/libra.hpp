@@ -13,6 +13,19 @@ namespace sptile::formats {
 
 extern const FormatLayout kLibraSpmmLayout, kLibraSddmmLayout;
 
+/// Positions of the arrays in FormatView::arrays.
+enum class LibraArray : int {
+  row_window_offset,
+  tc_offset,
+  bitmap,
+  col_id,
+  values,
+  residual_row_id,
+  residual_row_offset,
+  residual_col_id,
+  residual_values
+};
+
 /// Typed access to the arrays. W windows, T tiles, R rows with residual entries.
 struct LibraView {
   std::int64_t rows = 0, cols = 0, nnz = 0;

@@ -1,11 +1,12 @@
 #include "formats/layout/me_tcf.hpp"
 
+#include "formats/layout/blocks.hpp"
 #include "formats/layout/invariants.hpp"
 
 namespace sptile::formats {
 namespace {
 
-constexpr int kRowWindowOffset = 0, kTcOffset = 1, kTcLocalId = 2, kSparseAToB = 3, kValues = 4;
+using A = MeTcfArray;
 constexpr int kWindowRows = 16;
 constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
                                  {"tc_offset", DType::u32},
@@ -13,16 +14,17 @@ constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
                                  {"sparse_a_to_b", DType::i32, false, true},
                                  {"values", DType::none, true}};
 
-std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kSparseAToB].size / 8; }
+std::int64_t tc_blocks(const FormatView& view) { return view.array(A::sparse_a_to_b).size / 8; }
 
 Status check_lengths(const FormatView& view) {
   if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
   const std::int64_t windows = (view.rows + kWindowRows - 1) / kWindowRows;
-  if (Status s = check_length(view, kRowWindowOffset, windows + 1, "windows of 16 rows, + 1"); !s) return s;
-  if (Status s = check_whole_tiles(view, kSparseAToB); !s) return s;
-  if (Status s = check_length(view, kTcOffset, tc_blocks(view) + 1, "tiles + 1"); !s) return s;
-  if (Status s = check_length(view, kTcLocalId, view.nnz, "one per entry"); !s) return s;
-  return check_length(view, kValues, view.nnz, "one per entry");
+  if (Status s = check_length(view, A::row_window_offset, windows + 1, "windows of 16 rows, + 1"); !s)
+    return s;
+  if (Status s = check_whole_tiles(view, A::sparse_a_to_b); !s) return s;
+  if (Status s = check_length(view, A::tc_offset, tc_blocks(view) + 1, "tiles + 1"); !s) return s;
+  if (Status s = check_length(view, A::tc_local_id, view.nnz, "one per entry"); !s) return s;
+  return check_length(view, A::values, view.nnz, "one per entry");
 }
 
 /// Checks the local ids of one tile; sets the mask of the columns that hold entries.
@@ -33,7 +35,7 @@ Status check_tile(const FormatView& view, const MeTcfView& a, std::int64_t tile,
        i < a.tc_offset[static_cast<std::size_t>(tile) + 1]; ++i) {
     const int id = a.tc_local_id[i];
     if (id <= previous || id >= 8 * rows)
-      return broken_element(view, kTcLocalId, static_cast<std::int64_t>(i), id,
+      return broken_element(view, A::tc_local_id, static_cast<std::int64_t>(i), id,
                             std::to_string(previous + 1) + " to " + std::to_string(8 * rows - 1) +
                                 " (ids of tile " + std::to_string(tile) + " ascend)");
     used |= 1u << (id % 8);
@@ -44,9 +46,10 @@ Status check_tile(const FormatView& view, const MeTcfView& a, std::int64_t tile,
 
 Status check_contents(const FormatView& view) {
   const MeTcfView a = as_me_tcf(view);
-  if (Status s = check_offsets(view, kRowWindowOffset, a.row_window_offset, tc_blocks(view)); !s) return s;
-  if (Status s = check_offsets(view, kTcOffset, a.tc_offset, view.nnz); !s) return s;
-  WindowColumnsCheck columns(view, kSparseAToB, a.sparse_a_to_b);
+  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view)); !s)
+    return s;
+  if (Status s = check_offsets(view, A::tc_offset, a.tc_offset, view.nnz); !s) return s;
+  WindowColumnsCheck columns(view, A::sparse_a_to_b, a.sparse_a_to_b);
   for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
     const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
     const std::int64_t end = a.row_window_offset[w + 1];
@@ -60,6 +63,15 @@ Status check_contents(const FormatView& view) {
   return {};
 }
 
+Blocks blocks(const FormatView& view) {
+  Blocks blocks;
+  blocks.window_rows = kWindowRows;
+  blocks.tile_offset = view.array(A::row_window_offset).as<std::int32_t>();
+  blocks.columns = view.array(A::sparse_a_to_b).as<std::int32_t>();
+  blocks.tile_value = view.array(A::tc_offset).as<std::uint32_t>();
+  return blocks;
+}
+
 }  // namespace
 
 constexpr FormatLayout kMeTcfLayout = {.name = "me_tcf",
@@ -71,17 +83,18 @@ constexpr FormatLayout kMeTcfLayout = {.name = "me_tcf",
                                        .arrays = kArrays,
                                        .check_lengths = check_lengths,
                                        .check_contents = check_contents,
-                                       .tc_blocks = tc_blocks};
+                                       .tc_blocks = tc_blocks,
+                                       .blocks = blocks};
 
 MeTcfView as_me_tcf(const FormatView& view) {
   return {view.rows,
           view.cols,
           view.nnz,
-          view.arrays[kRowWindowOffset].as<std::int32_t>(),
-          view.arrays[kTcOffset].as<std::uint32_t>(),
-          view.arrays[kTcLocalId].as<std::uint8_t>(),
-          view.arrays[kSparseAToB].as<std::int32_t>(),
-          view.arrays[kValues]};
+          view.array(A::row_window_offset).as<std::int32_t>(),
+          view.array(A::tc_offset).as<std::uint32_t>(),
+          view.array(A::tc_local_id).as<std::uint8_t>(),
+          view.array(A::sparse_a_to_b).as<std::int32_t>(),
+          view.array(A::values)};
 }
 
 }  // namespace sptile::formats

@@ -10,6 +10,9 @@ namespace sptile::formats {
 
 extern const FormatLayout kMeTcfLayout;
 
+/// Positions of the arrays in FormatView::arrays.
+enum class MeTcfArray : int { row_window_offset, tc_offset, tc_local_id, sparse_a_to_b, values };
+
 /// Typed access to the arrays. W windows, T tiles.
 struct MeTcfView {
   std::int64_t rows = 0, cols = 0, nnz = 0;

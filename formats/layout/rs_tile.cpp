@@ -3,14 +3,13 @@
 #include <bit>
 #include <vector>
 
+#include "formats/layout/blocks.hpp"
 #include "formats/layout/invariants.hpp"
 
 namespace sptile::formats {
 namespace {
 
-constexpr int kRowWindowId = 0, kRowWindowOffset = 1, kValueOffset = 2, kWindowFlags = 3, kBitmap = 4,
-              kColId = 5, kValues = 6, kResidualRowId = 7, kResidualClassOffset = 8, kResidualColId = 9,
-              kResidualValues = 10;
+using A = RsTileArray;
 constexpr int kWindowRows = 8;
 constexpr ArraySpec kArrays[] = {{"row_window_id", DType::i32},
                                  {"row_window_offset", DType::i32},
@@ -24,42 +23,42 @@ constexpr ArraySpec kArrays[] = {{"row_window_id", DType::i32},
                                  {"residual_col_id", DType::i32, false, true},
                                  {"residual_values", DType::none, true}};
 
-std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kBitmap].size; }
+std::int64_t tc_blocks(const FormatView& view) { return view.array(A::bitmap).size; }
 
 Status check_tc_lengths(const FormatView& view) {
-  const std::int64_t windows = view.arrays[kRowWindowId].size;
-  if (Status s = check_whole_tiles(view, kColId); !s) return s;
-  const std::int64_t tiles = view.arrays[kColId].size / 8;
+  const std::int64_t windows = view.array(A::row_window_id).size;
+  if (Status s = check_whole_tiles(view, A::col_id); !s) return s;
+  const std::int64_t tiles = view.array(A::col_id).size / 8;
   if (windows > tiles)  // every window has a tile; this also bounds windows + 1
     return fail(Errc::bad_input, "rs_tile: row_window_id has " + std::to_string(windows) +
                                      " elements, expected at most one for each of " + std::to_string(tiles) +
                                      " tiles");
-  if (Status s = check_length(view, kRowWindowOffset, windows + 1, "windows + 1"); !s) return s;
-  if (Status s = check_length(view, kValueOffset, windows + 1, "windows + 1"); !s) return s;
-  if (Status s = check_length(view, kWindowFlags, windows, "one per window"); !s) return s;
-  return check_length(view, kBitmap, tiles, "one per 8 columns of col_id");
+  if (Status s = check_length(view, A::row_window_offset, windows + 1, "windows + 1"); !s) return s;
+  if (Status s = check_length(view, A::value_offset, windows + 1, "windows + 1"); !s) return s;
+  if (Status s = check_length(view, A::window_flags, windows, "one per window"); !s) return s;
+  return check_length(view, A::bitmap, tiles, "one per 8 columns of col_id");
 }
 
 Status check_lengths(const FormatView& view) {
   if (Status s = check_shape(view); !s) return s;
   if (Status s = check_tc_lengths(view); !s) return s;
-  const std::int64_t residual = view.arrays[kResidualColId].size;
-  const std::int64_t classes = view.arrays[kResidualClassOffset].size;
+  const std::int64_t residual = view.array(A::residual_col_id).size;
+  const std::int64_t classes = view.array(A::residual_class_offset).size;
   if (residual > view.nnz)
     return fail(Errc::bad_input, "rs_tile: residual_col_id has " + std::to_string(residual) +
                                      " elements, expected at most the " + std::to_string(view.nnz) +
                                      " entries of the matrix");
-  if (view.arrays[kResidualRowId].size > view.rows)
+  if (view.array(A::residual_row_id).size > view.rows)
     return fail(Errc::bad_input, "rs_tile: residual_row_id has " +
-                                     std::to_string(view.arrays[kResidualRowId].size) +
+                                     std::to_string(view.array(A::residual_row_id).size) +
                                      " elements, expected at most " + std::to_string(view.rows) + " (rows)");
   if (classes < 2 || classes > view.cols + 2)
     return fail(Errc::bad_input, "rs_tile: residual_class_offset has " + std::to_string(classes) +
                                      " elements, expected 2 to " + std::to_string(view.cols + 2) +
                                      " (columns + 2)");
-  if (Status s = check_length(view, kValues, view.nnz - residual, "entries outside the residual part"); !s)
+  if (Status s = check_length(view, A::values, view.nnz - residual, "entries outside the residual part"); !s)
     return s;
-  return check_length(view, kResidualValues, residual, "one per residual_col_id");
+  return check_length(view, A::residual_values, residual, "one per residual_col_id");
 }
 
 /// Checks where window w starts and that its flag tells the truth about its neighbours.
@@ -70,16 +69,16 @@ Status check_window_row(const FormatView& view, const RsTileView& a, std::size_t
   const bool continued = w + 1 < a.row_window_id.size() && row == a.row_window_id[w + 1];
   const std::int64_t lowest = w == 0 || continues ? 0 : std::int64_t{a.row_window_id[w - 1]} + kWindowRows;
   if (row < lowest || row >= view.rows)
-    return broken_element(view, kRowWindowId, index, row,
+    return broken_element(view, A::row_window_id, index, row,
                           std::to_string(lowest) + " to " + std::to_string(view.rows - 1) +
                               " (windows ascend and do not overlap)");
   const int flag = continues || continued ? kRsTileSplit : 0;
   if (a.window_flags[w] != flag)
-    return broken_element(view, kWindowFlags, index, a.window_flags[w],
+    return broken_element(view, A::window_flags, index, a.window_flags[w],
                           std::to_string(flag) + (flag != 0 ? " (a neighbouring piece has the same rows)"
                                                             : " (no neighbouring piece has the same rows)"));
   if (a.row_window_offset[w] == a.row_window_offset[w + 1])
-    return broken_element(view, kRowWindowOffset, index + 1, a.row_window_offset[w + 1],
+    return broken_element(view, A::row_window_offset, index + 1, a.row_window_offset[w + 1],
                           "more than " + std::to_string(a.row_window_offset[w]) + " (no window is empty)");
   return {};
 }
@@ -95,21 +94,21 @@ Status check_window_tiles(const FormatView& view, const RsTileView& a, std::size
   if (!continues) columns.begin_window();
   for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
     const std::uint64_t mask = a.bitmap[static_cast<std::size_t>(t)];
-    if (Status s = check_rows_exist(view, kBitmap, t, mask, rows); !s) return s;
+    if (Status s = check_rows_exist(view, A::bitmap, t, mask, rows); !s) return s;
     if (Status s = columns.next(t, used_columns(mask), t + 1 == end && !continued); !s) return s;
     entries += std::popcount(mask);
   }
   if (entries == a.value_offset[w + 1]) return {};
-  return broken_element(view, kValueOffset, static_cast<std::int64_t>(w) + 1, a.value_offset[w + 1],
+  return broken_element(view, A::value_offset, static_cast<std::int64_t>(w) + 1, a.value_offset[w + 1],
                         std::to_string(entries) + ", as the bitmaps of window " + std::to_string(w) + " say");
 }
 
 /// Checks that the classes add up to the residual entries. No sum overflows: at most rows * (columns + 1).
 Status check_classes(const FormatView& view, const RsTileView& a) {
   const auto rows = static_cast<std::int64_t>(a.residual_row_id.size());
-  if (Status s = check_offsets(view, kResidualClassOffset, a.residual_class_offset, rows); !s) return s;
+  if (Status s = check_offsets(view, A::residual_class_offset, a.residual_class_offset, rows); !s) return s;
   if (a.residual_class_offset[1] != 0)
-    return broken_element(view, kResidualClassOffset, 1, a.residual_class_offset[1],
+    return broken_element(view, A::residual_class_offset, 1, a.residual_class_offset[1],
                           "0 (empty rows are not stored)");
   std::int64_t entries = 0;
   for (std::size_t c = 1; c + 1 < a.residual_class_offset.size(); ++c)
@@ -128,18 +127,18 @@ Status check_residual_rows(const FormatView& view, const RsTileView& a, std::vec
     for (auto i = a.residual_class_offset[c]; i < a.residual_class_offset[c + 1]; ++i) {
       const std::int64_t row = a.residual_row_id[static_cast<std::size_t>(i)];
       if (row <= previous_row || row >= view.rows)
-        return broken_element(view, kResidualRowId, i, row,
+        return broken_element(view, A::residual_row_id, i, row,
                               std::to_string(previous_row + 1) + " to " + std::to_string(view.rows - 1) +
                                   " (rows of a class ascend)");
       if (is_residual[static_cast<std::size_t>(row)])
-        return broken_element(view, kResidualRowId, i, row, "a row that no other class has");
+        return broken_element(view, A::residual_row_id, i, row, "a row that no other class has");
       is_residual[static_cast<std::size_t>(row)] = true;
       previous_row = row;
       std::int64_t previous = -1;
       for (const std::size_t end = entry + c; entry < end; ++entry) {
         const std::int64_t column = a.residual_col_id[entry];
         if (column <= previous || column >= view.cols)
-          return broken_element(view, kResidualColId, static_cast<std::int64_t>(entry), column,
+          return broken_element(view, A::residual_col_id, static_cast<std::int64_t>(entry), column,
                                 std::to_string(previous + 1) + " to " + std::to_string(view.cols - 1) +
                                     " (row " + std::to_string(row) + "; columns of a row ascend)");
         previous = column;
@@ -156,7 +155,7 @@ Status check_rows_not_residual(const FormatView& view, const RsTileView& a, std:
   for (int r = 0; r < rows_in_window(view, first, kWindowRows); ++r)
     if (is_residual[static_cast<std::size_t>(first + r)])
       return broken_element(
-          view, kRowWindowId, static_cast<std::int64_t>(w), first,
+          view, A::row_window_id, static_cast<std::int64_t>(w), first,
           "a window without residual rows, but row " + std::to_string(first + r) + " is one");
   return {};
 }
@@ -164,12 +163,13 @@ Status check_rows_not_residual(const FormatView& view, const RsTileView& a, std:
 Status check_contents(const FormatView& view) {
   const RsTileView a = as_rs_tile(view);
   const auto residual = static_cast<std::int64_t>(a.residual_col_id.size());
-  if (Status s = check_offsets(view, kRowWindowOffset, a.row_window_offset, tc_blocks(view)); !s) return s;
-  if (Status s = check_offsets(view, kValueOffset, a.value_offset, view.nnz - residual); !s) return s;
+  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view)); !s)
+    return s;
+  if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz - residual); !s) return s;
   if (Status s = check_classes(view, a); !s) return s;
   std::vector<bool> is_residual(a.residual_row_id.empty() ? 0 : static_cast<std::size_t>(view.rows));
   if (Status s = check_residual_rows(view, a, is_residual); !s) return s;
-  WindowColumnsCheck columns(view, kColId, a.col_id);
+  WindowColumnsCheck columns(view, A::col_id, a.col_id);
   for (std::size_t w = 0; w < a.row_window_id.size(); ++w) {
     if (Status s = check_window_row(view, a, w); !s) return s;
     if (Status s = check_window_tiles(view, a, w, columns); !s) return s;
@@ -177,6 +177,22 @@ Status check_contents(const FormatView& view) {
     if (Status s = check_rows_not_residual(view, a, w, is_residual); !s) return s;
   }
   return {};
+}
+
+Blocks blocks(const FormatView& view) {
+  Blocks blocks;
+  blocks.window_rows = kWindowRows;
+  blocks.tile_offset = view.array(A::row_window_offset).as<std::int32_t>();
+  blocks.columns = view.array(A::col_id).as<std::int32_t>();
+  blocks.first_row = view.array(A::row_window_id).as<std::int32_t>();
+  blocks.window_value = view.array(A::value_offset).as<std::int64_t>();
+  blocks.masks = static_cast<const std::byte*>(view.array(A::bitmap).data);
+  blocks.mask_bytes = 8;
+  blocks.rows = {.ids = view.array(A::residual_row_id).as<std::int32_t>(),
+                 .offset = {},
+                 .class_offset = view.array(A::residual_class_offset).as<std::int32_t>(),
+                 .columns = view.array(A::residual_col_id).as<std::int32_t>()};
+  return blocks;
 }
 
 }  // namespace
@@ -190,32 +206,28 @@ constexpr FormatLayout kRsTileLayout = {.name = "rs_tile",
                                         .arrays = kArrays,
                                         .check_lengths = check_lengths,
                                         .check_contents = check_contents,
-                                        .tc_blocks = tc_blocks};
+                                        .tc_blocks = tc_blocks,
+                                        .blocks = blocks};
 
 RsTileView as_rs_tile(const FormatView& view) {
   return {view.rows,
           view.cols,
           view.nnz,
-          view.arrays[kRowWindowId].as<std::int32_t>(),
-          view.arrays[kRowWindowOffset].as<std::int32_t>(),
-          view.arrays[kValueOffset].as<std::int64_t>(),
-          view.arrays[kWindowFlags].as<std::uint8_t>(),
-          view.arrays[kBitmap].as<std::uint64_t>(),
-          view.arrays[kColId].as<std::int32_t>(),
-          view.arrays[kValues],
-          view.arrays[kResidualRowId].as<std::int32_t>(),
-          view.arrays[kResidualClassOffset].as<std::int32_t>(),
-          view.arrays[kResidualColId].as<std::int32_t>(),
-          view.arrays[kResidualValues]};
+          view.array(A::row_window_id).as<std::int32_t>(),
+          view.array(A::row_window_offset).as<std::int32_t>(),
+          view.array(A::value_offset).as<std::int64_t>(),
+          view.array(A::window_flags).as<std::uint8_t>(),
+          view.array(A::bitmap).as<std::uint64_t>(),
+          view.array(A::col_id).as<std::int32_t>(),
+          view.array(A::values),
+          view.array(A::residual_row_id).as<std::int32_t>(),
+          view.array(A::residual_class_offset).as<std::int32_t>(),
+          view.array(A::residual_col_id).as<std::int32_t>(),
+          view.array(A::residual_values)};
 }
 
 std::vector<std::int64_t> residual_row_offsets(const RsTileView& view) {
-  std::vector<std::int64_t> offsets{0};
-  offsets.reserve(view.residual_row_id.size() + 1);
-  for (std::size_t c = 0; c + 1 < view.residual_class_offset.size(); ++c)
-    for (std::int32_t i = view.residual_class_offset[c]; i < view.residual_class_offset[c + 1]; ++i)
-      offsets.push_back(offsets.back() + static_cast<std::int64_t>(c));
-  return offsets;
+  return row_offsets({view.residual_row_id, {}, view.residual_class_offset, view.residual_col_id});
 }
 
 }  // namespace sptile::formats

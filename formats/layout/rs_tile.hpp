@@ -16,6 +16,21 @@ extern const FormatLayout kRsTileLayout;
 /// neighbouring pieces, which have the same row_window_id and stand next to each other.
 inline constexpr std::uint8_t kRsTileSplit = 1;
 
+/// Positions of the arrays in FormatView::arrays.
+enum class RsTileArray : int {
+  row_window_id,
+  row_window_offset,
+  value_offset,
+  window_flags,
+  bitmap,
+  col_id,
+  values,
+  residual_row_id,
+  residual_class_offset,
+  residual_col_id,
+  residual_values
+};
+
 /// Typed access to the arrays. W windows (pieces counted one by one), T tiles, R residual rows, tau the
 /// largest class.
 struct RsTileView {

@@ -4,39 +4,40 @@
 #include <array>
 #include <vector>
 
+#include "formats/layout/blocks.hpp"
 #include "formats/layout/invariants.hpp"
+#include "formats/layout/tall_rules.hpp"
 
 namespace sptile::formats {
 namespace {
 
-constexpr int kWindowRow = 0, kWindowGroupOffset = 1, kGroupMask = 2, kGroupTileOffset = 3, kColId = 4,
-              kBitmap = 5, kValueOffset = 6, kValues = 7;
+using A = TallArray;
 constexpr ArraySpec kArrays[] = {{"window_row", DType::i32},          {"window_group_offset", DType::i32},
                                  {"group_mask", DType::u32},          {"group_tile_offset", DType::i32},
                                  {"col_id", DType::i32, false, true}, {"bitmap", DType::u64},
                                  {"value_offset", DType::u32},        {"values", DType::none, true}};
 
-std::int64_t tc_blocks(const FormatView& view) { return view.arrays[kBitmap].size; }
+std::int64_t tc_blocks(const FormatView& view) { return view.array(A::bitmap).size; }
 
 Status check_lengths(const FormatView& view) {
   if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
-  const std::int64_t starts = view.arrays[kWindowRow].size;
+  const std::int64_t starts = view.array(A::window_row).size;
   const std::int64_t least = (view.rows + kTallMaxRows - 1) / kTallMaxRows, most = (view.rows + 7) / 8;
   if (starts < least + 1 || starts > most + 1)
     return fail(Errc::bad_input, "tall: window_row has " + std::to_string(starts) + " elements, expected " +
                                      std::to_string(least + 1) + " to " + std::to_string(most + 1) +
                                      " (windows of 8 to 128 rows, + 1)");
-  if (Status s = check_length(view, kWindowGroupOffset, starts, "windows + 1"); !s) return s;
-  if (Status s = check_whole_tiles(view, kColId); !s) return s;
-  const std::int64_t groups = view.arrays[kColId].size / 8;
-  if (Status s = check_length(view, kGroupMask, groups, "one per 8 columns of col_id"); !s) return s;
-  if (Status s = check_length(view, kGroupTileOffset, groups + 1, "groups + 1"); !s) return s;
-  const std::int64_t tiles = view.arrays[kBitmap].size;
+  if (Status s = check_length(view, A::window_group_offset, starts, "windows + 1"); !s) return s;
+  if (Status s = check_whole_tiles(view, A::col_id); !s) return s;
+  const std::int64_t groups = view.array(A::col_id).size / 8;
+  if (Status s = check_length(view, A::group_mask, groups, "one per 8 columns of col_id"); !s) return s;
+  if (Status s = check_length(view, A::group_tile_offset, groups + 1, "groups + 1"); !s) return s;
+  const std::int64_t tiles = view.array(A::bitmap).size;
   if (tiles > kMaxId)
     return fail(Errc::bad_input,
                 "tall: bitmap has " + std::to_string(tiles) + " elements, expected at most 2147483647");
-  if (Status s = check_length(view, kValueOffset, tiles + 1, "tiles + 1"); !s) return s;
-  return check_length(view, kValues, view.nnz, "one per entry");
+  if (Status s = check_length(view, A::value_offset, tiles + 1, "tiles + 1"); !s) return s;
+  return check_length(view, A::values, view.nnz, "one per entry");
 }
 
 Status check_window_rows(const FormatView& view, const TallView& a) {
@@ -46,13 +47,14 @@ Status check_window_rows(const FormatView& view, const TallView& a) {
     const std::int64_t row = a.window_row[static_cast<std::size_t>(w)];
     if (w == last) {
       if (row != view.rows)
-        return broken_element(view, kWindowRow, w, row, std::to_string(view.rows) + " (the number of rows)");
+        return broken_element(view, A::window_row, w, row,
+                              std::to_string(view.rows) + " (the number of rows)");
     } else if (row % 8 != 0 || row < 0) {
-      return broken_element(view, kWindowRow, w, row, "a multiple of 8");
+      return broken_element(view, A::window_row, w, row, "a multiple of 8");
     }
-    if (w == 0 && row != 0) return broken_element(view, kWindowRow, w, row, "0");
+    if (w == 0 && row != 0) return broken_element(view, A::window_row, w, row, "0");
     if (w > 0 && (row <= previous || row > previous + kTallMaxRows))
-      return broken_element(view, kWindowRow, w, row,
+      return broken_element(view, A::window_row, w, row,
                             std::to_string(previous + 1) + " to " + std::to_string(previous + kTallMaxRows) +
                                 " (windows of at most 128 rows)");
     previous = row;
@@ -89,10 +91,10 @@ class WindowCheck {
     const std::uint32_t mask = a_.group_mask[g];
     const std::int64_t first = a_.group_tile_offset[g], tiles = a_.group_tile_offset[g + 1] - first;
     if (mask == 0 || mask >> ((rows_ + 7) / 8) != 0)
-      return broken_mask(view_, kGroupMask, group, mask,
+      return broken_mask(view_, A::group_mask, group, mask,
                          "bits of the " + std::to_string((rows_ + 7) / 8) + " sub-windows only, and some");
     if (std::popcount(mask) != tiles)
-      return broken_mask(view_, kGroupMask, group, mask,
+      return broken_mask(view_, A::group_mask, group, mask,
                          std::to_string(tiles) + " bits, as group_tile_offset says");
     uses.fill(0);
     std::int64_t tile = first;
@@ -110,10 +112,11 @@ class WindowCheck {
     const auto t = static_cast<std::size_t>(tile);
     const std::uint64_t bits = a_.bitmap[t];
     const std::int64_t entries = std::int64_t{a_.value_offset[t + 1]} - std::int64_t{a_.value_offset[t]};
-    if (bits == 0) return broken_mask(view_, kBitmap, tile, bits, "some bits (empty tiles are not stored)");
+    if (bits == 0) return broken_mask(view_, A::bitmap, tile, bits, "some bits (empty tiles are not stored)");
     if (std::popcount(bits) != entries)
-      return broken_mask(view_, kBitmap, tile, bits, std::to_string(entries) + " bits, as value_offset says");
-    return check_rows_exist(view_, kBitmap, tile, bits, rows);
+      return broken_mask(view_, A::bitmap, tile, bits,
+                         std::to_string(entries) + " bits, as value_offset says");
+    return check_rows_exist(view_, A::bitmap, tile, bits, rows);
   }
 
   /// Checks the columns in sorted order: (sub-windows, column) ascend, padding only at the end.
@@ -127,21 +130,21 @@ class WindowCheck {
         const std::int64_t at = start + c;
         const std::int32_t column = a_.col_id[static_cast<std::size_t>(at)];
         if (column < 0 || column >= view_.cols)
-          return broken_element(view_, kColId, at, column, "0 to " + std::to_string(view_.cols - 1));
+          return broken_element(view_, A::col_id, at, column, "0 to " + std::to_string(view_.cols - 1));
         const std::uint64_t key =
             std::uint64_t{uses[static_cast<std::size_t>(c)]} << 32 | static_cast<std::uint32_t>(column);
         if (key >> 32 == 0) {
           const std::int32_t real = static_cast<std::int32_t>(previous & 0xFFFFFFFF);
           if (c == 0 || i + 1 < place_of_.size())
-            return broken_element(view_, kColId, at, column,
+            return broken_element(view_, A::col_id, at, column,
                                   "a column with an entry (only the last of the sorted groups is padded)");
           if (column != real)
-            return broken_element(view_, kColId, at, column,
+            return broken_element(view_, A::col_id, at, column,
                                   std::to_string(real) + " (padding repeats the last real column)");
           continue;
         }
         if (key <= previous || (c > 0 && uses[static_cast<std::size_t>(c - 1)] == 0))
-          return broken_element(view_, kColId, at, column,
+          return broken_element(view_, A::col_id, at, column,
                                 "columns sorted by the sub-windows that use them, then by number");
         previous = key;
         columns_.push_back(column);
@@ -156,7 +159,7 @@ class WindowCheck {
     if (twice == columns_.end()) return {};
     std::int64_t at = 8 * first_;  // the second place where it stands
     for (int found = 0; found < 2; ++at) found += a_.col_id[static_cast<std::size_t>(at)] == *twice;
-    return broken_element(view_, kColId, at - 1, *twice, "a column that the window does not have yet");
+    return broken_element(view_, A::col_id, at - 1, *twice, "a column that the window does not have yet");
   }
 
   const FormatView& view_;
@@ -172,14 +175,33 @@ Status check_contents(const FormatView& view) {
   const TallView a = as_tall(view);
   const auto groups = static_cast<std::int64_t>(a.group_mask.size());
   if (Status s = check_window_rows(view, a); !s) return s;
-  if (Status s = check_offsets(view, kWindowGroupOffset, a.window_group_offset, groups); !s) return s;
-  if (Status s = check_offsets(view, kGroupTileOffset, a.group_tile_offset, tc_blocks(view)); !s) return s;
-  if (Status s = check_offsets(view, kValueOffset, a.value_offset, view.nnz); !s) return s;
+  if (Status s = check_offsets(view, A::window_group_offset, a.window_group_offset, groups); !s) return s;
+  if (Status s = check_offsets(view, A::group_tile_offset, a.group_tile_offset, tc_blocks(view)); !s)
+    return s;
+  if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz); !s) return s;
   WindowCheck window(view);
   for (std::int64_t w = 0; w < a.windows(); ++w)
     if (Status s = window.run(w); !s) return s;
   return {};
 }
+
+Blocks blocks(const FormatView& view) {
+  Blocks blocks;
+  blocks.tile_offset = view.array(A::window_group_offset).as<std::int32_t>();
+  blocks.first_row = view.array(A::window_row).as<std::int32_t>();
+  blocks.columns = view.array(A::col_id).as<std::int32_t>();
+  blocks.tile_value = view.array(A::value_offset).as<std::uint32_t>();
+  blocks.group_tile = view.array(A::group_tile_offset).as<std::int32_t>();
+  return blocks;
+}
+
+constexpr int kHeights[] = {tall_height(0), tall_height(1), tall_height(2), tall_height(3)};
+static_assert(std::size(kHeights) == kTallLevels);
+constexpr FormatParameter kHeight = {.name = "height",
+                                     .summary = "rows of a window",
+                                     .least = kHeights[0],
+                                     .most = kTallMaxRows,
+                                     .values = kHeights};
 
 }  // namespace
 
@@ -194,20 +216,22 @@ constexpr FormatLayout kTallLayout = {
     .arrays = kArrays,
     .check_lengths = check_lengths,
     .check_contents = check_contents,
-    .tc_blocks = tc_blocks};
+    .tc_blocks = tc_blocks,
+    .blocks = blocks,
+    .parameter = &kHeight};
 
 TallView as_tall(const FormatView& view) {
   return {view.rows,
           view.cols,
           view.nnz,
-          view.arrays[kWindowRow].as<std::int32_t>(),
-          view.arrays[kWindowGroupOffset].as<std::int32_t>(),
-          view.arrays[kGroupMask].as<std::uint32_t>(),
-          view.arrays[kGroupTileOffset].as<std::int32_t>(),
-          view.arrays[kColId].as<std::int32_t>(),
-          view.arrays[kBitmap].as<std::uint64_t>(),
-          view.arrays[kValueOffset].as<std::uint32_t>(),
-          view.arrays[kValues]};
+          view.array(A::window_row).as<std::int32_t>(),
+          view.array(A::window_group_offset).as<std::int32_t>(),
+          view.array(A::group_mask).as<std::uint32_t>(),
+          view.array(A::group_tile_offset).as<std::int32_t>(),
+          view.array(A::col_id).as<std::int32_t>(),
+          view.array(A::bitmap).as<std::uint64_t>(),
+          view.array(A::value_offset).as<std::uint32_t>(),
+          view.array(A::values)};
 }
 
 }  // namespace sptile::formats

@@ -15,6 +15,18 @@ extern const FormatLayout kTallLayout;
 inline constexpr int kTallMaxRows = 128;                     ///< of a window
 inline constexpr int kTallMaxSubWindows = kTallMaxRows / 8;  ///< bits of a group's mask
 
+/// Positions of the arrays in FormatView::arrays.
+enum class TallArray : int {
+  window_row,
+  window_group_offset,
+  group_mask,
+  group_tile_offset,
+  col_id,
+  bitmap,
+  value_offset,
+  values
+};
+
 /// Typed access to the arrays. W windows, G groups of 8 columns, T tiles of 8x8.
 struct TallView {
   std::int64_t rows = 0, cols = 0, nnz = 0;

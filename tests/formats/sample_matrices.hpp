@@ -125,6 +125,10 @@ inline std::vector<Sample> sample_matrices() {
     for (std::size_t i = 0; i < row.size(); ++i) row[i] += i % 2 == 0 ? 0 : 2147482000;
   for (auto& row : wide.rows) std::sort(row.begin(), row.end());
   samples.push_back(std::move(wide));
+  // A window that rs_tile splits: far longer than the others, none of which has residual rows alone.
+  Sample long_window{"one dense row between long ones", 3000, short_rows(160, 3000, 30, 77)};
+  long_window.rows[80] = all_columns(3000);
+  samples.push_back(std::move(long_window));
   // Several chunks of work, so that tasks meet.
   samples.push_back({"several chunks", 2000, short_rows(12000, 2000, 25, seed++)});
   return samples;

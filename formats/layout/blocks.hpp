@@ -26,6 +26,14 @@ struct BlockRows {
   }
 };
 
+/// How windows stand.
+enum class WindowPlacement {
+  none,       ///< all entries stand in rows
+  regular,    ///< one behind the other, all of the same height
+  varied,     ///< one behind the other, heights differ
+  scattered,  ///< anywhere, all of the same height; rows may be in none, windows in pieces
+};
+
 /// Where everything of a matrix stands; borrows the arrays of its format. What is said here of tiles is true
 /// of the groups of `tall`, which share 8 columns among all 8x8 tiles of a window of any height. Every format
 /// with tiles has `tile_value` or `window_value`.
@@ -33,10 +41,11 @@ struct BlockRows {
 /// Contents of a matrix that was not checked may be anything: then use sizes only. Where an array is not in
 /// host memory (a plan of a matrix that was converted on a device fetches no columns), sizes are right, too.
 struct Blocks {
+  WindowPlacement placement = WindowPlacement::none;
   int window_rows = 0;                        ///< of a window; 0 where they differ, or where there are none
   std::span<const std::int32_t> tile_offset;  ///< windows + 1: first tile of each; empty where there are none
-  /// First row of each window; where heights differ, also the end; empty: every `window_rows` rows. Windows
-  /// next to each other with the same first row are pieces of one.
+  /// First row of each window, with varied ones also the end; empty for regular ones. Scattered windows next
+  /// to each other with the same first row are pieces of one.
   std::span<const std::int32_t> first_row;
   std::span<const std::int32_t> columns;       ///< 8 per tile
   std::span<const std::uint32_t> tile_value;   ///< 8x8 or 16x8 tiles + 1: first entry of each
@@ -53,7 +62,8 @@ struct Blocks {
 
   /// First row of a window.
   [[nodiscard]] std::int64_t row_of(std::int64_t window) const {
-    return first_row.empty() ? window_rows * window : first_row[static_cast<std::size_t>(window)];
+    return placement == WindowPlacement::regular ? window_rows * window
+                                                 : first_row[static_cast<std::size_t>(window)];
   }
   /// First entry of a window, among those in tiles; for windows() their number.
   [[nodiscard]] std::int64_t first_value(std::int64_t window) const {

@@ -186,6 +186,7 @@ Status check_contents(const FormatView& view) {
 
 Blocks blocks(const FormatView& view) {
   Blocks blocks;
+  blocks.placement = WindowPlacement::regular;
   blocks.window_rows = kWindowRows;
   blocks.tile_offset = view.array(A::row_window_offset).as<std::int32_t>();
   blocks.columns = view.array(A::col_id).as<std::int32_t>();

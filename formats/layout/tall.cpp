@@ -187,6 +187,7 @@ Status check_contents(const FormatView& view) {
 
 Blocks blocks(const FormatView& view) {
   Blocks blocks;
+  blocks.placement = WindowPlacement::varied;
   blocks.tile_offset = view.array(A::window_group_offset).as<std::int32_t>();
   blocks.first_row = view.array(A::window_row).as<std::int32_t>();
   blocks.columns = view.array(A::col_id).as<std::int32_t>();

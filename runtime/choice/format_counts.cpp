@@ -2,16 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <string_view>
 #include <vector>
 
-#include "formats/layout/bittcf.hpp"
-#include "formats/layout/bmat.hpp"
-#include "formats/layout/csr.hpp"
-#include "formats/layout/libra.hpp"
-#include "formats/layout/me_tcf.hpp"
-#include "formats/layout/rs_tile.hpp"
-#include "formats/layout/tall.hpp"
+#include "formats/layout/blocks.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -23,12 +16,15 @@ std::int64_t distance(std::int64_t from, std::int64_t to) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from));
 }
 
-/// Looks at units that have `fetches` for each step of their offsets, and a list of columns with all of them.
+/// Of units of one kind.
+struct UnitCounts {
+  std::int64_t longest = 0, pieces = 0;
+};
+
+/// Looks at units that have `fetches` for each step of their offsets, and `steps` of them in all.
 template <class T>
-void count_units(std::span<const T> offsets, std::int64_t fetches, std::span<const std::int32_t> columns,
-                 FormatCounts& counts) {
-  counts.units = std::max<std::int64_t>(std::ssize(offsets) - 1, 0);
-  const std::int64_t all = std::ssize(columns) / fetches;
+UnitCounts count_units(std::span<const T> offsets, std::int64_t fetches, std::int64_t all) {
+  UnitCounts counts;
   const std::int64_t steps = std::clamp(all / kItems, kLeastPiece / fetches, kMostPiece / fetches);
   std::int64_t longest = 0;
   for (std::size_t i = 1; i < offsets.size(); ++i) {
@@ -37,68 +33,8 @@ void count_units(std::span<const T> offsets, std::int64_t fetches, std::span<con
     if (length / steps > kLongPieces) counts.pieces += length / steps;
   }
   counts.longest = fetches * longest;
+  return counts;
 }
-
-void count_csr(const FormatView& a, FormatCounts& counts) {
-  const formats::CsrView csr = formats::as_csr(a);
-  count_units(csr.row_ptr, 1, csr.col_idx, counts);
-  counts.lists = {csr.col_idx};
-}
-
-/// Windows whose tiles have 8 columns each.
-void count_windows(std::span<const std::int32_t> tile_offset, std::span<const std::int32_t> columns,
-                   FormatCounts& counts) {
-  count_units(tile_offset, 8, columns, counts);
-  counts.lists[0] = columns;
-}
-
-void count_me_tcf(const FormatView& a, FormatCounts& counts) {
-  const formats::MeTcfView view = formats::as_me_tcf(a);
-  count_windows(view.row_window_offset, view.sparse_a_to_b, counts);
-}
-
-void count_bittcf(const FormatView& a, FormatCounts& counts) {
-  const formats::BitTcfView view = formats::as_bittcf(a);
-  count_windows(view.row_window_offset, view.sparse_a_to_b, counts);
-}
-
-void count_bmat(const FormatView& a, FormatCounts& counts) {
-  const formats::BmatView view = formats::as_bmat(a);
-  count_windows(view.row_window_offset, view.col_id, counts);
-}
-
-void count_rs_tile(const FormatView& a, FormatCounts& counts) {
-  const formats::RsTileView view = formats::as_rs_tile(a);
-  count_windows(view.row_window_offset, view.col_id, counts);
-  counts.units += std::ssize(view.residual_row_id);
-  counts.lists[1] = view.residual_col_id;
-}
-
-void count_tall(const FormatView& a, FormatCounts& counts) {
-  const formats::TallView view = formats::as_tall(a);
-  count_windows(view.window_group_offset, view.col_id, counts);
-}
-
-void count_libra(const FormatView& a, FormatCounts& counts) {
-  const formats::LibraView view = formats::as_libra(a);
-  count_windows(view.row_window_offset, view.col_id, counts);
-  FormatCounts residual;
-  count_units(view.residual_row_offset, 1, view.residual_col_id, residual);
-  counts.longest = std::max(counts.longest, residual.longest);
-  counts.pieces += residual.pieces;
-  counts.units += residual.units;
-  counts.lists[1] = view.residual_col_id;
-}
-
-/// What differs between formats; a new one adds a row.
-struct Counter {
-  std::string_view format;
-  void (*count)(const FormatView&, FormatCounts&);
-};
-constexpr Counter kCounters[] = {{"csr", count_csr},          {"me_tcf", count_me_tcf},
-                                 {"bittcf", count_bittcf},    {"bmat", count_bmat},
-                                 {"rs_tile", count_rs_tile},  {"tall", count_tall},
-                                 {"libra_spmm", count_libra}, {"libra_sddmm", count_libra}};
 
 /// Multiplier of Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 constexpr std::uint64_t kHash = 0x9E3779B97F4A7C15;
@@ -168,13 +104,18 @@ void walk(std::span<const std::int32_t> run, std::size_t warm, TwoGenerations& c
 }  // namespace
 
 FormatCounts count_format(const FormatView& a) {
+  const formats::Blocks blocks = formats::blocks_of(a);
+  const UnitCounts windows = count_units(blocks.tile_offset, 8, blocks.tiles());
+  const UnitCounts rows = count_units(blocks.rows.offset, 1, std::ssize(blocks.rows.columns));
   FormatCounts counts;
-  counts.entries = a.nnz;
+  counts.fetches = blocks.fetches();
   counts.tiles = a.layout->tc_blocks(a);
+  counts.entries = a.nnz;
+  counts.units = blocks.windows() + blocks.rows.size();
+  counts.longest = std::max(windows.longest, rows.longest);
+  counts.pieces = windows.pieces + rows.pieces;
   counts.bytes = formats::index_bytes(a) + formats::value_bytes(a);
-  for (const Counter& row : kCounters)
-    if (row.format == a.layout->name) row.count(a, counts);
-  for (const auto& list : counts.lists) counts.fetches += std::ssize(list);
+  counts.lists = {blocks.columns, blocks.rows.columns};
   return counts;
 }
 

@@ -9,8 +9,8 @@
 
 namespace sptile::runtime {
 
-/// The lists of columns of a format, in the order in which a kernel fetches rows of B; rs_tile and those of
-/// Libra have two.
+/// The columns of tiles and those of entries in rows, in the order in which a kernel fetches rows of B; most
+/// formats have one of them.
 using FetchLists = std::array<std::span<const std::int32_t>, 2>;
 
 inline constexpr std::int64_t kItems = 20'000, kLeastPiece = 128, kMostPiece = 512, kLongPieces = 3;
@@ -21,7 +21,7 @@ struct FormatCounts {
   std::int64_t tiles = 0;    ///< that tensor cores multiply; 0 for csr
   std::int64_t entries = 0;  ///< of the matrix
   std::int64_t units = 0;    ///< windows, or rows where there are none
-  std::int64_t longest = 0;  ///< fetches of the longest unit; of libra_*, of a window's tiles or a row
+  std::int64_t longest = 0;  ///< fetches of the longest unit: of the tiles of a window, or of a row
   std::int64_t pieces = 0;   ///< that long units are cut into, so that all multiprocessors have work
   std::int64_t bytes = 0;    ///< of all arrays
   FetchLists lists = {};

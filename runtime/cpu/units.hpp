@@ -1,7 +1,12 @@
-// How each format divides into units of work, and what they cost.
+// How a matrix divides into units of work, and what they cost. Decoders number units as they are divided
+// here:
+//   no windows (csr)               a row
+//   regular windows                a window, with the entries that stand in its rows
+//   windows of varied heights      8 rows
+//   scattered windows (rs_tile)    a piece; then each row of entries; then each row without any
 #pragma once
 
-#include <string_view>
+#include <cstdint>
 #include <vector>
 
 #include "formats/layout/format_layout.hpp"

@@ -7,9 +7,9 @@
 
 #include "formats/compact_columns.hpp"
 #include "formats/convert/converters.hpp"
+#include "formats/layout/blocks.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/sizes.hpp"
-#include "runtime/choice/format_counts.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
@@ -86,17 +86,15 @@ FormatRow comparison_row(const formats::FormatSize& size) {
 }
 
 FormatRow stored_row(const formats::FormatView& view) {
-  FormatRow row{std::string(view.layout->name),
-                true,
-                view.layout->tc_blocks(view),
-                formats::index_bytes(view),
-                formats::value_bytes(view),
-                {},
-                view.nnz,
-                runtime::count_format(view).fetches};
-  for (std::size_t i = 0; i < view.layout->arrays.size(); ++i)  // two formats have entries outside the blocks
-    if (view.layout->arrays[i].name == "residual_col_id") row.tc_entries -= view.arrays[i].size;
-  return row;
+  const formats::Blocks blocks = formats::blocks_of(view);
+  return {std::string(view.layout->name),
+          true,
+          view.layout->tc_blocks(view),
+          formats::index_bytes(view),
+          formats::value_bytes(view),
+          {},
+          view.nnz - std::ssize(blocks.rows.columns),
+          blocks.fetches()};
 }
 
 // Converts to every format, one at a time, and keeps the sizes.

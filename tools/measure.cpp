@@ -8,7 +8,7 @@
 
 #include "formats/convert/packed_positions.hpp"
 #include "formats/csr.hpp"
-#include "runtime/choice/choice.hpp"
+#include "runtime/plan/choice.hpp"
 #include "runtime/reference/sddmm.hpp"
 #include "runtime/reference/spmm.hpp"
 #include "tools/devices.hpp"

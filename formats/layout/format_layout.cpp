@@ -4,6 +4,12 @@
 
 namespace sptile::formats {
 
+ArrayView FormatView::values(int number) const {
+  for (std::size_t i = 0; i < layout->arrays.size(); ++i)
+    if (layout->arrays[i].holds_values && number-- == 0) return arrays[i];
+  return {};
+}
+
 DType FormatView::value_dtype() const {
   for (std::size_t i = 0; i < layout->arrays.size(); ++i)
     if (layout->arrays[i].holds_values && arrays[i].present()) return arrays[i].dtype;

@@ -64,6 +64,8 @@ struct FormatView {
   [[nodiscard]] const ArrayView& array(ArrayIndex i) const { return arrays[i.value]; }
   ArrayView& array(ArrayIndex i) { return arrays[i.value]; }
 
+  /// One of the value arrays, by number; not present for a pattern matrix or where there are fewer.
+  [[nodiscard]] ArrayView values(int number = 0) const;
   /// Type of the values; DType::none for a pattern matrix.
   [[nodiscard]] DType value_dtype() const;
   [[nodiscard]] bool is_pattern() const { return value_dtype() == DType::none; }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/bundle/bundle.hpp"
-#include "runtime/plan/spmm.hpp"
+#include "runtime/matrix.hpp"
 
 namespace sptile::runtime {
 

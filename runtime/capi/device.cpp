@@ -2,7 +2,9 @@
 #include "runtime/capi/error.hpp"
 #include "runtime/capi/handles.hpp"
 #include "runtime/capi/options.hpp"
-#include "runtime/plan/device_csr_plan.hpp"
+#include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/spmm.hpp"
+#include "runtime/plan/from_device.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -31,7 +33,7 @@ sptile_status sptile_plan_from_device_csr(int64_t rows, int64_t cols, int64_t nn
                                           sptile_dtype value_dtype, const char* format,
                                           const sptile_spmm_options* options, sptile_plan** plan) {
   return guarded([&] {
-    return plan_from_device_csr({"sptile_plan_from_device_csr", "spmm"},
+    return plan_from_device_csr({"sptile_plan_from_device_csr", kSpmm},
                                 {rows, cols, nnz, row_ptr, col_idx, values}, value_dtype, format, options,
                                 plan);
   });
@@ -43,7 +45,7 @@ sptile_status sptile_plan_sddmm_from_device_csr(int64_t rows, int64_t cols, int6
                                                 const char* format, const sptile_plan_options* options,
                                                 sptile_plan** plan) {
   return guarded([&] {
-    return plan_from_device_csr({"sptile_plan_sddmm_from_device_csr", "sddmm"},
+    return plan_from_device_csr({"sptile_plan_sddmm_from_device_csr", kSddmm},
                                 {rows, cols, nnz, row_ptr, col_idx, values}, value_dtype, format, options,
                                 plan);
   });

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 
 #include "runtime/bundle/bundle.hpp"
-#include "runtime/plan/spmm.hpp"
+#include "runtime/plan/plan.hpp"
 
 struct sptile_bundle {
   std::shared_ptr<const sptile::runtime::Bundle> bundle;
@@ -20,7 +19,7 @@ namespace sptile::runtime {
 /// A planning function: its name, for messages, and its operation.
 struct PlanCall {
   const char* name;
-  std::string_view op;
+  const Operation& op;
 };
 
 /// Hands a new plan out.

@@ -5,7 +5,7 @@
 
 #include "formats/dtype.hpp"
 #include "formats/error.hpp"
-#include "runtime/plan/spmm.hpp"
+#include "runtime/options.hpp"
 #include "runtime/sptile.h"
 
 namespace sptile::runtime {

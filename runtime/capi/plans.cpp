@@ -9,8 +9,10 @@
 #include "runtime/capi/error.hpp"
 #include "runtime/capi/handles.hpp"
 #include "runtime/capi/options.hpp"
-#include "runtime/choice/choice.hpp"
+#include "runtime/plan/choice.hpp"
 #include "runtime/plan/product_plan.hpp"
+#include "runtime/plan/sddmm.hpp"
+#include "runtime/plan/spmm.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -60,7 +62,7 @@ Status predict_bundle(const sptile_bundle* handle, const char* formats, const sp
   if (!options) return tl::unexpected(options.error());
   const Result<std::vector<PlanMatrix>> matrices = named_matrices(handle, formats);
   if (!matrices) return tl::unexpected(matrices.error());
-  const auto list = predict_spmm(*matrices, *options);
+  const auto list = predict_product(kSpmm, *matrices, *options);
   if (!list) return tl::unexpected(list.error());
   *count = static_cast<int>(list->size());
   for (std::size_t i = 0; i < std::min(list->size(), static_cast<std::size_t>(capacity)); ++i) {
@@ -130,7 +132,7 @@ const char* sptile_version(void) { return SPTILE_VERSION; }
 
 sptile_status sptile_plan_spmm(const sptile_bundle* bundle, const char* format,
                                const sptile_spmm_options* options, sptile_plan** plan) {
-  return guarded([&] { return plan_bundle({"sptile_plan_spmm", "spmm"}, bundle, format, options, plan); });
+  return guarded([&] { return plan_bundle({"sptile_plan_spmm", kSpmm}, bundle, format, options, plan); });
 }
 
 sptile_status sptile_predict_spmm(const sptile_bundle* bundle, const char* formats,
@@ -144,7 +146,7 @@ sptile_status sptile_plan_spmm_csr(int64_t rows, int64_t cols, const int64_t* ro
                                    const void* values, sptile_dtype value_dtype,
                                    const sptile_spmm_options* options, sptile_plan** plan) {
   return guarded([&] {
-    return plan_csr({"sptile_plan_spmm_csr", "spmm"}, rows, cols, row_ptr, col_idx, values, value_dtype,
+    return plan_csr({"sptile_plan_spmm_csr", kSpmm}, rows, cols, row_ptr, col_idx, values, value_dtype,
                     options, plan);
   });
 }
@@ -243,14 +245,14 @@ sptile_status sptile_spmm_sized_workspace(const sptile_plan* plan, double alpha,
 
 sptile_status sptile_plan_sddmm(const sptile_bundle* bundle, const char* format,
                                 const sptile_plan_options* options, sptile_plan** plan) {
-  return guarded([&] { return plan_bundle({"sptile_plan_sddmm", "sddmm"}, bundle, format, options, plan); });
+  return guarded([&] { return plan_bundle({"sptile_plan_sddmm", kSddmm}, bundle, format, options, plan); });
 }
 
 sptile_status sptile_plan_sddmm_csr(int64_t rows, int64_t cols, const int64_t* row_ptr,
                                     const int32_t* col_idx, const void* values, sptile_dtype value_dtype,
                                     const sptile_plan_options* options, sptile_plan** plan) {
   return guarded([&] {
-    return plan_csr({"sptile_plan_sddmm_csr", "sddmm"}, rows, cols, row_ptr, col_idx, values, value_dtype,
+    return plan_csr({"sptile_plan_sddmm_csr", kSddmm}, rows, cols, row_ptr, col_idx, values, value_dtype,
                     options, plan);
   });
 }

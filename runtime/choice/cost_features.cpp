@@ -1,8 +1,6 @@
 #include "runtime/choice/cost_features.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 
 namespace sptile::runtime {
 namespace {
@@ -17,53 +15,21 @@ double share_past(const FormatCounts& counts, double cache_bytes, double row_byt
   return miss_share(counts.lists, static_cast<std::int64_t>(std::max(cache_bytes / row_bytes, 1.0)), sample);
 }
 
-/// What depends on the operation, beside fetching rows.
-struct Work {
-  double streamed = 0;  ///< bytes of dense operands and results that go by once
-  double decodings = 1;
-  double partial = 0;  ///< bytes of sums of pieces
-};
-
-struct Sizes {
-  const formats::FormatView& a;
-  const FormatCounts& counts;
-  double row_bytes, element_bytes, slices;
-};
-
-Work spmm_work(const Sizes& s) {
-  const auto rows = static_cast<double>(s.a.rows);
-  const double rows_of_unit = std::ceil(rows / std::max<double>(1, static_cast<double>(s.counts.units)));
-  return {rows * s.row_bytes, s.slices, static_cast<double>(s.counts.pieces) * rows_of_unit * s.row_bytes};
-}
-
-/// Rows of X without entries are not read.
-Work sddmm_work(const Sizes& s) {
-  const auto rows = static_cast<double>(std::min(s.a.rows, s.a.nnz));
-  return {rows * s.row_bytes + static_cast<double>(s.a.nnz) * s.element_bytes, 1, 0};
-}
-
-/// A new operation adds a row.
-struct Operation {
-  std::string_view op;
-  Work (*work)(const Sizes&);
-};
-constexpr Operation kOperations[] = {{"spmm", spmm_work}, {"sddmm", sddmm_work}};
-
-Work work_of(std::string_view op, const Sizes& sizes) {
-  const auto* const row = std::find_if(std::begin(kOperations), std::end(kOperations),
-                                       [&](const Operation& o) { return o.op == op; });
-  return row == std::end(kOperations) ? Work{} : row->work(sizes);
-}
-
 }  // namespace
 
-CostFeatures cost_features(std::string_view op, const formats::FormatView& a, std::int64_t n,
+CostFeatures cost_features(const Operation& op, const formats::FormatView& a, std::int64_t n,
                            std::int64_t element_bytes, const Caches& caches) {
   const FormatCounts counts = count_format(a);
   const double row_bytes = static_cast<double>(n) * static_cast<double>(element_bytes);
   const double slices = std::max((row_bytes + kSliceBytes - 1) / kSliceBytes, 1.0);
   const auto rounds = static_cast<double>(static_cast<std::int64_t>(std::min(slices, 1e15)));
-  const Work work = work_of(op, {a, counts, row_bytes, static_cast<double>(element_bytes), rounds});
+  const Work work = op.work({.rows = a.rows,
+                             .nnz = a.nnz,
+                             .units = counts.units,
+                             .pieces = counts.pieces,
+                             .row_bytes = row_bytes,
+                             .element_bytes = static_cast<double>(element_bytes),
+                             .slices = rounds});
   const double gathered = static_cast<double>(counts.fetches) * row_bytes;
   // A near cache holds one slice of a row at a time.
   const double near_row = std::min(row_bytes, static_cast<double>(kSliceBytes));

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "runtime/choice/format_counts.hpp"
+#include "runtime/operation/operation.hpp"
 
 namespace sptile::runtime {
 
@@ -41,10 +42,8 @@ struct Caches {
 };
 
 /// Looks at the lists of fetches for `n` columns of `element_bytes` each; see miss_share for the cost.
-/// Kernels work on slices of kSliceBytes of the rows of B. `op` is one of kernels(): for "spmm" they decode
-/// the format once for each slice, and write C; for "sddmm" they decode it once, read X, write a number for
-/// each entry, and have no sums to share.
-CostFeatures cost_features(std::string_view op, const formats::FormatView& a, std::int64_t n,
+/// Kernels work on slices of kSliceBytes of the rows of B; what else they do, Operation::work says.
+CostFeatures cost_features(const Operation& op, const formats::FormatView& a, std::int64_t n,
                            std::int64_t element_bytes, const Caches& caches);
 
 inline constexpr std::int64_t kSliceBytes = 512;

@@ -17,7 +17,7 @@
 
 #include "formats/error.hpp"
 #include "runtime/choice/cost_features.hpp"
-#include "runtime/plan/spmm.hpp"
+#include "runtime/options.hpp"
 
 namespace sptile::runtime {
 

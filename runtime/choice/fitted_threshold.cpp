@@ -66,7 +66,7 @@ SplitProduct usual_product(std::string_view format, DType values) {
   const bool narrow = values != DType::none && size_of(values) == 2;
   for (const SplitFormat& row : kSplitFormats)
     if (row.format == format)
-      return {best_kernel(row.op, format, Device::cuda), narrow ? Precision::fp16 : Precision::tf32,
+      return {best_kernel(*find_operation(row.op), format, Device::cuda), narrow ? Precision::fp16 : Precision::tf32,
               kUsualColumns};
   return {};
 }

@@ -13,7 +13,7 @@ class BitTcfDecoder {
   using Acc = A;
   static constexpr int kRows = 8;
 
-  explicit BitTcfDecoder(const MatrixTask& task) : view_(formats::as_bittcf(task.format)) {
+  explicit BitTcfDecoder(const Task& task) : view_(formats::as_bittcf(task.format)) {
     group_.bind(view_.values);
   }
 
@@ -46,7 +46,7 @@ class BitTcfDecoder {
 /// Kernel of `bittcf`; a unit is a window.
 struct BitTcfKernel {
   template <class V, class A, class Walker>
-  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
     walker.template walk<BitTcfDecoder<V, A>>(chunk.first, chunk.last);
   }
 };

@@ -14,7 +14,7 @@ class BmatDecoder {
   using Acc = A;
   static constexpr int kRows = 16;
 
-  explicit BmatDecoder(const MatrixTask& task) : view_(formats::as_bmat(task.format)) {
+  explicit BmatDecoder(const Task& task) : view_(formats::as_bmat(task.format)) {
     values_.bind(view_.values);
   }
 
@@ -77,7 +77,7 @@ class BmatDecoder {
 /// Kernel of `bmat`; a unit is a window.
 struct BmatKernel {
   template <class V, class A, class Walker>
-  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
     walker.template walk<BmatDecoder<V, A>>(chunk.first, chunk.last);
   }
 };

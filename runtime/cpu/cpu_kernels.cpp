@@ -8,20 +8,36 @@
 #include "runtime/cpu/libra_decoder.hpp"
 #include "runtime/cpu/me_tcf_decoder.hpp"
 #include "runtime/cpu/rs_tile_decoder.hpp"
-#include "runtime/cpu/sample.hpp"
+#include "runtime/cpu/sddmm.hpp"
 #include "runtime/cpu/tall_decoder.hpp"
+#include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime::SPTILE_ISA {
 namespace {
 
+/// What the kernels of an operation do, for csr and for the others.
+struct Summaries {
+  const char *rows, *tiles;
+
+  template <class F>
+  [[nodiscard]] constexpr const char* of() const {
+    return std::is_same_v<F, CsrKernel> ? rows : tiles;
+  }
+};
+constexpr Summaries kSpmmSummaries = {"rows with the sums of up to 8 vectors of columns in registers",
+                                      "tile rows decoded into short rows, then multiplied as csr"};
+constexpr Summaries kSddmmSummaries = {"4 dot products at a time, entries of csr rows",
+                                       "tile rows decoded into columns and positions, then as csr"};
+
 template <class F, class V, class D>
 constexpr CpuKernel row(const char* format, DType values, DType dense) {
-  return {"spmm", format, false, values, dense, run_chunk<F, V, D>};
+  return {&kSpmm, format, kSpmmSummaries.of<F>(), false, values, dense, run_chunk<F, V, D>};
 }
 
 template <class F, class D>
 constexpr CpuKernel sddmm_row(const char* format, DType dense) {
-  return {"sddmm", format, true, DType::none, dense, sample_chunk<F, D>};
+  return {&kSddmm, format, kSddmmSummaries.of<F>(), true, DType::none, dense, sample_chunk<F, D>};
 }
 
 /// Pairs of types that SpMM takes, for every format: dense operands of the matrix's own type, f32 with the

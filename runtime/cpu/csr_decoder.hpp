@@ -54,7 +54,7 @@ class CsrDecoder {
   using Acc = A;
   static constexpr int kRows = 1;
 
-  explicit CsrDecoder(const MatrixTask& task) {
+  explicit CsrDecoder(const Task& task) {
     const formats::CsrView csr = formats::as_csr(task.format);
     row_ptr_ = csr.row_ptr.data();
     col_ = csr.col_idx.data();
@@ -84,7 +84,7 @@ class CsrDecoder {
 /// Kernel of `csr`; a unit is a row.
 struct CsrKernel {
   template <class V, class A, class Walker>
-  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
     walker.template walk<CsrDecoder<V, A>>(chunk.first, chunk.last);
   }
 };

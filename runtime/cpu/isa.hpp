@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "runtime/cpu/cpu_kernels.hpp"
+#include "runtime/kernel.hpp"
 
 namespace sptile::runtime {
 
@@ -18,5 +19,8 @@ std::span<const Isa> isas();
 
 /// Finds a row by name; nullptr when this build has none.
 const Isa* find_isa(std::string_view name);
+
+/// Finds the instance of a kernel for the CPU for these types; null when it has none.
+ChunkFn find_function(const Kernel& kernel, DType values, DType dense);
 
 }  // namespace sptile::runtime

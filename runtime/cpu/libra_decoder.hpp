@@ -17,7 +17,7 @@ class LibraDecoder {
   using Acc = A;
   static constexpr int kRows = 8;
 
-  explicit LibraDecoder(const MatrixTask& task) : view_(formats::as_libra(task.format)) {
+  explicit LibraDecoder(const Task& task) : view_(formats::as_libra(task.format)) {
     group_.bind(view_.values);
     residual_values_.bind(view_.residual_values, task.format.nnz - residual_entries());
   }
@@ -116,7 +116,7 @@ class LibraDecoder {
 /// Kernel of both formats; a unit is a window.
 struct LibraKernel {
   template <class V, class A, class Walker>
-  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
     walker.template walk<LibraDecoder<V, A>>(chunk.first, chunk.last);
   }
 };

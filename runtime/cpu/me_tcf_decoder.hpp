@@ -14,7 +14,7 @@ class MeTcfDecoder {
   using Acc = A;
   static constexpr int kRows = 16;
 
-  explicit MeTcfDecoder(const MatrixTask& task) : view_(formats::as_me_tcf(task.format)) {
+  explicit MeTcfDecoder(const Task& task) : view_(formats::as_me_tcf(task.format)) {
     group_.bind(view_.values);
   }
 
@@ -60,7 +60,7 @@ class MeTcfDecoder {
 /// Kernel of `me_tcf`; a unit is a window.
 struct MeTcfKernel {
   template <class V, class A, class Walker>
-  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
     walker.template walk<MeTcfDecoder<V, A>>(chunk.first, chunk.last);
   }
 };

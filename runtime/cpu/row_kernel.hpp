@@ -111,8 +111,9 @@ struct Panel {
 /// Cuts columns [first, last) of the task, at most kMaxColumns, in blocks of nearly equal numbers of vectors.
 /// Vectors have all lanes unless the range is narrower than one; then the widest that is not wider serves.
 template <class D, int L = kLanes<Accumulator<D>>>
-void cut_columns(const SpmmTask& task, std::int64_t first, std::int64_t last, Panel<Accumulator<D>>& panel) {
+void cut_columns(const Task& task, std::int64_t first, std::int64_t last, Panel<Accumulator<D>>& panel) {
   const std::int64_t width = last - first;
+  const Operand& b = task.operands.dense[kSpmmB];
   if constexpr (L > 1)
     if (width < L) return cut_columns<D, L / 2>(task, first, last, panel);
   const std::int64_t vectors = (width + L - 1) / L;
@@ -122,12 +123,12 @@ void cut_columns(const SpmmTask& task, std::int64_t first, std::int64_t last, Pa
     const std::int64_t columns = (i + 1 < panel.count ? end * L : width) - begin * L;
     ColumnBlock<Accumulator<D>>& block = panel.blocks[i];
     block.fn = block_of<D, L>(static_cast<int>(end - begin));
-    block.b = reinterpret_cast<const std::byte*>(static_cast<const D*>(task.b) + first + begin * L);
-    block.row_bytes = task.ldb * static_cast<std::int64_t>(sizeof(D));
+    block.b = reinterpret_cast<const std::byte*>(static_cast<const D*>(b.data) + first + begin * L);
+    block.row_bytes = b.ld * static_cast<std::int64_t>(sizeof(D));
     block.c_offset = (first + begin * L) * static_cast<std::int64_t>(sizeof(D));
     block.last = columns - L;
-    block.alpha = static_cast<Accumulator<D>>(task.alpha);
-    block.beta = static_cast<Accumulator<D>>(task.beta);
+    block.alpha = static_cast<Accumulator<D>>(task.operands.alpha);
+    block.beta = static_cast<Accumulator<D>>(task.operands.beta);
   }
 }
 

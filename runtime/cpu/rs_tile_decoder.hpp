@@ -17,7 +17,7 @@ class RsWindowDecoder {
   using Acc = A;
   static constexpr int kRows = 8;
 
-  explicit RsWindowDecoder(const MatrixTask& task) : view_(formats::as_rs_tile(task.format)) {
+  explicit RsWindowDecoder(const Task& task) : view_(formats::as_rs_tile(task.format)) {
     group_.bind(view_.values);
     windows_ = static_cast<std::int64_t>(view_.row_window_id.size());
   }
@@ -65,7 +65,7 @@ class RsResidualDecoder {
   using Acc = A;
   static constexpr int kRows = 1;
 
-  explicit RsResidualDecoder(const MatrixTask& task) : view_(formats::as_rs_tile(task.format)) {
+  explicit RsResidualDecoder(const Task& task) : view_(formats::as_rs_tile(task.format)) {
     const auto entries = static_cast<std::int64_t>(view_.residual_col_id.size());
     values_.bind(view_.residual_values, task.format.nnz - entries);
   }
@@ -103,14 +103,14 @@ class RsResidualDecoder {
   EntryRun<V, A> run_;
 };
 
-/// A unit is a position in MatrixTask::empty_rows: C = beta * C.
+/// A unit is a position in Task::empty_rows: C = beta * C.
 template <class A>
 class EmptyRowDecoder {
  public:
   using Acc = A;
   static constexpr int kRows = 1;
 
-  explicit EmptyRowDecoder(const MatrixTask& task) : rows_(task.empty_rows) {}
+  explicit EmptyRowDecoder(const Task& task) : rows_(task.empty_rows) {}
   void open(std::int64_t position) { row_ = rows_[position]; }
   [[nodiscard]] int rows() const { return 1; }
   [[nodiscard]] std::int64_t row_id(int) const { return row_; }
@@ -127,7 +127,7 @@ class EmptyRowDecoder {
 /// stays inside one of the three, and pieces of a split window stay together (runtime/spmm/units.cpp).
 struct RsTileKernel {
   template <class V, class A, class Walker>
-  static void walk_units(const MatrixTask& task, const Chunk& chunk, const Walker& walker) {
+  static void walk_units(const Task& task, const Chunk& chunk, const Walker& walker) {
     const formats::RsTileView view = formats::as_rs_tile(task.format);
     const auto windows = static_cast<std::int64_t>(view.row_window_id.size());
     const auto filled = windows + static_cast<std::int64_t>(view.residual_row_id.size());

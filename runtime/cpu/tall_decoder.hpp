@@ -14,7 +14,7 @@ class TallDecoder {
   using Acc = A;
   static constexpr int kRows = 8;
 
-  explicit TallDecoder(const MatrixTask& task) : view_(formats::as_tall(task.format)) {
+  explicit TallDecoder(const Task& task) : view_(formats::as_tall(task.format)) {
     values_.bind(view_.values);
   }
 
@@ -86,7 +86,7 @@ class TallDecoder {
 /// Kernel of `tall`; a unit is a sub-window.
 struct TallKernel {
   template <class V, class A, class Walker>
-  static void walk_units(const MatrixTask&, const Chunk& chunk, const Walker& walker) {
+  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
     walker.template walk<TallDecoder<V, A>>(chunk.first, chunk.last);
   }
 };

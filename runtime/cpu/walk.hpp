@@ -49,14 +49,15 @@ void multiply_long_unit(Decoder& decoder, const Panel<typename Decoder::Acc>& pa
 }
 
 /// Where a row of the format stands in the original matrix.
-inline std::int64_t original_row(const MatrixTask& task, std::int64_t row) {
+inline std::int64_t original_row(const Task& task, std::int64_t row) {
   return task.row_order != nullptr ? task.row_order[row] : row;
 }
 
 /// Multiplies the rows of units, as a decoder yields them, with a panel.
 template <class Acc>
 struct Multiply {
-  const SpmmTask& task;
+  const Task& task;
+  std::byte* c;
   std::int64_t c_row_bytes;
   const Panel<Acc>& panel;
 
@@ -67,7 +68,7 @@ struct Multiply {
     for (std::int64_t unit = first; unit < last; ++unit) {
       decoder.open(unit);
       for (int r = 0; r < decoder.rows(); ++r)
-        c_rows[r] = static_cast<std::byte*>(task.c) + original_row(task, decoder.row_id(r)) * c_row_bytes;
+        c_rows[r] = c + original_row(task, decoder.row_id(r)) * c_row_bytes;
       if (decoder.groups() == 1)
         multiply_unit(decoder, panel, c_rows);
       else
@@ -78,14 +79,15 @@ struct Multiply {
 
 /// The kernel of one format: F::walk_units<V, Acc> for values of type V and dense type D.
 template <class F, class V, class D>
-void run_chunk(const MatrixTask& matrix, const Chunk& chunk) noexcept {
+void run_chunk(const Task& task, const Chunk& chunk) noexcept {
   using Acc = Accumulator<D>;
-  const auto& task = static_cast<const SpmmTask&>(matrix);
+  const Operand& c = task.operands.dense[kSpmmC];
   Panel<Acc> panel;
   for (std::int64_t col = chunk.first_col; col < chunk.last_col; col += Panel<Acc>::kMaxColumns) {
     const std::int64_t rest = chunk.last_col - col;
     cut_columns<D>(task, col, col + (rest < Panel<Acc>::kMaxColumns ? rest : Panel<Acc>::kMaxColumns), panel);
-    const Multiply<Acc> multiply = {task, task.ldc * static_cast<std::int64_t>(sizeof(D)), panel};
+    const Multiply<Acc> multiply = {task, static_cast<std::byte*>(c.data),
+                                    c.ld * static_cast<std::int64_t>(sizeof(D)), panel};
     F::template walk_units<V, Acc>(task, chunk, multiply);
   }
 }

@@ -4,23 +4,20 @@
 
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "formats/array_view.hpp"
 #include "formats/error.hpp"
-#include "runtime/cuda/convert/convert.hpp"
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/plan/sddmm.hpp"
-#include "runtime/plan/spmm.hpp"
+#include "runtime/matrix.hpp"
+#include "runtime/operation/operation.hpp"
 
 namespace sptile::runtime::cuda {
 
+struct DeviceFormat;  // convert/convert.hpp
+
 /// True when CUDA kernels were compiled in.
 bool built();
-
-/// Lists every instance of every kernel; empty when none was compiled in.
-std::span<const DeviceKernel> device_kernels();
 
 /// Describes one device. Errc::device when it is not there or this build has no code for it, naming the
 /// compute capability; Errc::unsupported when no kernel was compiled in.
@@ -34,15 +31,18 @@ class Plan;
 
 /// What is planned: a checked matrix in host memory, and the instance to run.
 struct PlanRequest {
+  const Operation* op = nullptr;
   const PlanMatrix* matrix = nullptr;
   /// When not null, the same matrix on the device, which the plan takes as it is; `matrix` then needs only
-  /// what schedules read: no values, no columns. `device_row_order` is copied; null: rows as they stand.
+  /// what schedules read: no values, no columns, no order. `device_row_order` is copied; null: rows as they
+  /// stand.
   const DeviceFormat* on_device = nullptr;
   const std::int32_t* device_row_order = nullptr;
   const DeviceKernel* kernel = nullptr;
   std::int64_t n = 0;
   bool refreshable = false;
   DeviceInfo device;
+  std::span<const KernelCost> costs = {};  ///< see Kernel::costs
 };
 
 /// Uploads the matrix, where it is not there yet, and its schedule; returns when the device has them.
@@ -51,15 +51,12 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request);
 
 /// Enqueues the product on a stream (null: the default one) of the plan's device. `operands` are device
 /// pointers.
-Status run(const Plan& plan, const SpmmOperands& operands, void* stream) noexcept;
-Status run(const Plan& plan, const SddmmOperands& operands, void* stream) noexcept;
+Status run(const Plan& plan, const Operands& operands, void* stream) noexcept;
 
 /// Runs with operands in host memory, for programs that have no device memory of their own: copies them to
 /// the device, runs `warmup` times, then `repeat` times, each between two events, and copies the result back.
 /// Gives the seconds of each timed run.
-Result<std::vector<double>> run_from_host(const Plan& plan, const SpmmOperands& host, int warmup, int repeat);
-Result<std::vector<double>> run_from_host(const Plan& plan, const SddmmOperands& host, int warmup,
-                                          int repeat);
+Result<std::vector<double>> run_from_host(const Plan& plan, const Operands& host, int warmup, int repeat);
 
 /// Device memory filled with copies of a pattern, one after the other. Errc::device naming the bytes when the
 /// device has no room.
@@ -68,9 +65,7 @@ Result<std::shared_ptr<std::byte>> make_scratch(int ordinal, std::span<const std
 
 /// Runs with operands in device memory on the default stream: `groups` times `runs` that follow each other.
 /// Gives the seconds of one run of each group.
-Result<std::vector<double>> time_groups(const Plan& plan, const SpmmOperands& operands, int groups, int runs);
-Result<std::vector<double>> time_groups(const Plan& plan, const SddmmOperands& operands, int groups,
-                                        int runs);
+Result<std::vector<double>> time_groups(const Plan& plan, const Operands& operands, int groups, int runs);
 
 /// Replaces the values by those of the source CSR, in host or device memory; waits until they are in place.
 Status refresh(Plan& plan, ArrayView values);
@@ -80,5 +75,8 @@ Status refresh_packed(Plan& plan, const void* values, void* stream);
 
 /// Device scratch that a run needs, in bytes.
 std::size_t workspace_bytes(const Plan& plan);
+
+/// What launching reads of the plan's schedule.
+const ScheduleHeader& schedule_header(const Plan& plan);
 
 }  // namespace sptile::runtime::cuda

@@ -2,17 +2,20 @@
 // read it.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "formats/dtype.hpp"
+#include "formats/error.hpp"
 #include "formats/layout/format_layout.hpp"
-#include "runtime/plan/plan.hpp"
+#include "runtime/cuda/schedule.hpp"
+#include "runtime/operands.hpp"
+#include "runtime/options.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -27,44 +30,44 @@ struct DeviceInfo {
   std::string name = {};
 };
 
-/// Division of the work, made on the host when planning. `bytes` is uploaded as it is, to an address that is
-/// a multiple of 256.
-struct Schedule {
-  std::vector<std::byte> bytes;
-  std::array<std::int64_t, 16> numbers{};  ///< whatever launch needs: offsets of parts, counts, grid sizes
-  /// Device scratch. It is zero before the first launch; a launch that counts in it leaves its counters zero.
-  std::size_t workspace_bytes = 0;
-  /// Of a kernel that is made of others: their schedules. The bytes and the scratch of a part stand in those
-  /// of the whole, from here on.
-  std::vector<Schedule> parts = {};
-  std::int64_t bytes_at = 0, workspace_at = 0;
-  bool two_streams = false;  ///< launching wants Launch::side
+/// A number that the device's profile has for a kernel, see Kernel::costs.
+struct KernelCost {
+  std::string_view name;
+  double value = 0;
 };
 
-class SideStream;
+/// What is divided: a checked matrix whose arrays are in host memory, values and columns may be missing.
+struct ScheduleRequest {
+  const formats::FormatView& format;
+  std::int64_t n = 0;
+  const DeviceInfo& device;
+  std::span<const KernelCost> costs = {};
 
-/// Everything one launch needs. Arrays of `format` and all pointers but `host` are in device memory.
+  /// A cost; nothing when the profile does not have it.
+  [[nodiscard]] std::optional<double> cost(std::string_view name) const {
+    for (const KernelCost& known : costs)
+      if (known.name == name) return known.value;
+    return std::nullopt;
+  }
+};
+
+/// Everything one launch needs. Arrays of `format`, operands and `schedule` are in device memory.
 struct Launch {
   formats::FormatView format;
   const std::int32_t* row_order = nullptr;  ///< new_to_old; null: rows go where they stand
-  const std::byte* schedule = nullptr;
+  const std::byte* schedule = nullptr;      ///< Schedule::bytes
+  const ScheduleHeader* header = nullptr;
   std::byte* workspace = nullptr;
-  const Schedule* host = nullptr;  ///< its `numbers`; `bytes` are gone
-  const void* b = nullptr;         ///< SpMM
-  std::int64_t ldb = 0;
-  void* c = nullptr;
-  std::int64_t ldc = 0;
-  const void* x = nullptr;  ///< SDDMM
-  std::int64_t ldx = 0;
-  const void* y = nullptr;
-  std::int64_t ldy = 0;
-  void* out = nullptr;
-  bool scaled = false;
+  Operands operands;
   std::int64_t n = 0;
-  double alpha = 1, beta = 0;
   const DeviceInfo* device = nullptr;
-  bool overlaps = false;       ///< one of two kernels that share their operands, see csr_spmm
-  SideStream* side = nullptr;  ///< for kernels in two streams; null: the plan has none
+  void* resources = nullptr;  ///< what DeviceKernel::prepare made; null: nothing, or it could not be made
+
+  /// A part of the schedule.
+  template <class T>
+  [[nodiscard]] const T* part(std::int64_t at) const {
+    return reinterpret_cast<const T*>(schedule + at);
+  }
 };
 
 /// One instance of a kernel. The same kernel may have several for one pair of types: the first is its default
@@ -78,13 +81,14 @@ struct DeviceKernel {
   bool ieee;       ///< never multiplies a zero that is not an entry, so NaN and infinity in B stay where they
                    ///< belong
 
-  /// Divides the work of a checked matrix whose arrays are in host memory.
-  Schedule (*schedule)(const formats::FormatView& host, std::span<const std::int32_t> row_order,
-                       std::int64_t n, const DeviceInfo& device);
+  /// Divides the work.
+  Schedule (*schedule)(const ScheduleRequest& request);
   /// Enqueues the product: allocates nothing, never waits, writes every row of C or every entry of the
   /// result. Returns a cudaError_t.
   int (*launch)(const Launch& launch, void* stream) noexcept;
   bool any_values = false;  ///< serves every type of values: `values` says nothing
+  /// Makes what launches of a schedule want beside memory, on the current device; null: nothing.
+  Result<std::shared_ptr<void>> (*prepare)(const ScheduleHeader& header) = nullptr;
 };
 
 }  // namespace sptile::runtime::cuda

@@ -2,13 +2,13 @@
 #include <cassert>
 
 #include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/convert/convert.hpp"
 
 namespace sptile::runtime::cuda {
 
 class Plan {};
 
 bool built() { return false; }
-std::span<const DeviceKernel> device_kernels() { return {}; }
 int device_count() { return 0; }
 
 Result<DeviceInfo> find_device(int) {
@@ -31,21 +31,12 @@ Result<UploadedCsr> upload_csr(const formats::CsrView&, int ordinal) {
 
 Status download(int ordinal, const ArrayView&, void*) { return tl::unexpected(find_device(ordinal).error()); }
 
-Status run(const Plan&, const SpmmOperands&, void*) noexcept {
+Status run(const Plan&, const Operands&, void*) noexcept {
   assert(!"no plan was ever made");
   return {};
 }
 
-Status run(const Plan&, const SddmmOperands&, void*) noexcept {
-  assert(!"no plan was ever made");
-  return {};
-}
-
-Result<std::vector<double>> run_from_host(const Plan&, const SpmmOperands&, int, int) {
-  return tl::unexpected(find_device(0).error());
-}
-
-Result<std::vector<double>> run_from_host(const Plan&, const SddmmOperands&, int, int) {
+Result<std::vector<double>> run_from_host(const Plan&, const Operands&, int, int) {
   return tl::unexpected(find_device(0).error());
 }
 
@@ -53,11 +44,7 @@ Result<std::shared_ptr<std::byte>> make_scratch(int ordinal, std::span<const std
   return tl::unexpected(find_device(ordinal).error());
 }
 
-Result<std::vector<double>> time_groups(const Plan&, const SpmmOperands&, int, int) {
-  return tl::unexpected(find_device(0).error());
-}
-
-Result<std::vector<double>> time_groups(const Plan&, const SddmmOperands&, int, int) {
+Result<std::vector<double>> time_groups(const Plan&, const Operands&, int, int) {
   return tl::unexpected(find_device(0).error());
 }
 
@@ -72,5 +59,10 @@ Status refresh_packed(Plan&, const void*, void*) {
 }
 
 std::size_t workspace_bytes(const Plan&) { return 0; }
+
+const ScheduleHeader& schedule_header(const Plan&) {
+  static const ScheduleHeader none;
+  return none;
+}
 
 }  // namespace sptile::runtime::cuda

@@ -4,40 +4,62 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/plan/spmm.hpp"
+#include "formats/error.hpp"
+#include "runtime/cuda/device_kernel.hpp"
+#include "runtime/kernel.hpp"
 
 namespace sptile::runtime {
 
-/// One row, as `sptile list kernels` shows it.
-struct Kernel {
-  std::string_view name;    ///< "cpu.bittcf.avx2"
-  std::string_view op;      ///< "spmm"
-  std::string_view format;  ///< "bittcf"
-  Device device;
-  std::string_view isa;  ///< "generic", "avx2", "avx512"; on CUDA the least compute capability: "sm_80"
-  bool deterministic;    ///< same bits on every run and for any number of threads
-  std::string_view summary;
-  int stores = 1;  ///< of a row of C, at most: each rounds to the dense type
-};
-
 std::span<const Kernel> kernels();
 
-/// True when the kernel has the name that was asked for. None: any that is deterministic; the others are
-/// there for those who name them.
+/// True when the kernel has the name that was asked for. None: any that is not there only for those who name
+/// it.
 bool is_wanted(const Kernel& kernel, std::string_view name);
 
 /// True when the kernel is one for a combination, and wanted.
-bool is_for(const Kernel& kernel, std::string_view op, std::string_view format, Device device,
+bool is_for(const Kernel& kernel, const Operation& op, std::string_view format, Device device,
             std::string_view name);
 
 /// True when this machine can run it.
 bool available(const Kernel& kernel);
 
 /// Finds the best kernel for a combination, whatever this machine can run; nullptr when there is none.
-const Kernel* best_kernel(std::string_view op, std::string_view format, Device device);
+const Kernel* best_kernel(const Operation& op, std::string_view format, Device device);
 
 /// Finds the best available kernel for a combination, or the named one; nullptr when there is none.
-const Kernel* find_kernel(std::string_view op, std::string_view format, Device device,
+const Kernel* find_kernel(const Operation& op, std::string_view format, Device device,
                           std::string_view name = {});
+
+/// Instances of a kernel for CUDA; none on the CPU, and in a build without nvcc.
+std::span<const cuda::DeviceKernel> instances_of(const Kernel& kernel);
+
+/// True when a kernel for the CPU has an instance for these types.
+bool has_instance(const Kernel& kernel, DType values, DType dense);
+
+/// How kernels for the CPU form products of dense operands of this type.
+Precision cpu_precision(DType dense);
+
+/// Finds the instance of a CUDA kernel that a plan would run on a device: of its precisions the default one,
+/// or the least exact one that satisfies options.precision. Null when there is none.
+const cuda::DeviceKernel* find_instance(const Kernel& kernel, DType values, const PlanOptions& options,
+                                        const cuda::DeviceInfo& device);
+
+/// What decides which kernel can run: an operation, and of its matrix the format and the type of values.
+struct Multiplicand {
+  const Operation* op = nullptr;
+  std::string_view format;
+  DType values = DType::none;
+};
+
+/// A kernel for CUDA and its instance.
+struct KernelChoice {
+  const Kernel* kernel = nullptr;
+  const cuda::DeviceKernel* instance = nullptr;
+};
+
+/// Finds the best one of those that options allow. Errc::unsupported, or Errc::usage for a named kernel, with
+/// what there is.
+Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& options,
+                                   const cuda::DeviceInfo& device);
 
 }  // namespace sptile::runtime

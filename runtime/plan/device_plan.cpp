@@ -1,95 +1,47 @@
-// Planning for CUDA devices: which kernel, which instance of it.
+// Planning for CUDA devices.
 #include <string>
+#include <vector>
 
+#include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
+#include "runtime/kernels/kernels.hpp"
 #include "runtime/plan/product_plan.hpp"
 
 namespace sptile::runtime {
 namespace {
 
-using cuda::DeviceInfo;
-using cuda::DeviceKernel;
-
-/// Orders the ways to form products of f32 operands, least exact first.
-constexpr Precision kByExactness[] = {Precision::bf16, Precision::fp16, Precision::tf32, Precision::fp32,
-                                      Precision::fp64};
-
-int exactness(Precision precision) {
-  int rank = 0;
-  while (kByExactness[rank] != precision) ++rank;
-  return rank;
-}
-
-/// True when products of this kind are what was asked for, or more exact. 16-bit types stand in for each
-/// other only where asked: their ranges differ.
-bool serves(Precision has, Precision wanted) {
-  return has == wanted ||
-         (has != Precision::fp16 && has != Precision::bf16 && exactness(has) > exactness(wanted));
-}
-
-bool fits(const DeviceKernel& row, DType values, const PlanOptions& options, const DeviceInfo& device) {
-  return (row.any_values || row.values == values) && row.dense == options.dense &&
-         row.capability <= device.capability && (row.ieee || options.nonfinite == NonFinite::fast) &&
-         (!options.precision || row.dense != DType::f32 || serves(row.precision, *options.precision));
-}
-
-std::string describe(const DeviceKernel& row) {
-  const std::string values = row.any_values              ? "any"
-                             : row.values == DType::none ? "pattern"
-                                                         : std::string(name_of(row.values));
-  return std::string(row.kernel) + " (" + values + " x " + std::string(name_of(row.dense)) + ", " +
-         std::string(name_of(row.precision)) + ")";
-}
-
-/// Says what was asked for and what would have been there.
-tl::unexpected<Error> no_kernel(const Multiplicand& a, const PlanOptions& options, const DeviceInfo& device) {
-  std::string choices;
-  for (const Kernel& kernel : kernels())
-    for (const DeviceKernel& row : cuda::device_kernels())
-      if (kernel.op == a.op && kernel.format == a.format && row.kernel == kernel.name)
-        choices += (choices.empty() ? "" : ", ") + describe(row);
-  const std::string values = a.values == DType::none ? "pattern" : std::string(name_of(a.values));
-  return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
-              "plan: no kernel " + std::string(options.kernel) + " for " + std::string(a.op) + " of " +
-                  std::string(a.format) + ", " + values + " x " + std::string(name_of(options.dense)) +
-                  (options.precision ? ", " + std::string(name_of(*options.precision)) : "") +
-                  (options.nonfinite == NonFinite::strict ? ", nonfinite strict" : "") + " on " +
-                  device.name + "; there is: " + (choices.empty() ? "none" : choices));
+/// Numbers of the device's profile that divide the kernel's work; most kernels have none.
+Result<std::vector<cuda::KernelCost>> find_costs(const KernelChoice& chosen, const cuda::DeviceInfo& device) {
+  std::vector<cuda::KernelCost> costs;
+  if (chosen.kernel->costs.empty()) return costs;
+  const auto profile = find_profile(profile_device(Device::cuda, device));
+  if (!profile) return tl::unexpected(profile.error());
+  if (!*profile) return costs;
+  for (const std::string_view name : chosen.kernel->costs)
+    if (const auto known = (*profile)->find(chosen.kernel->name, name_of(chosen.instance->precision), name))
+      costs.push_back({name, *known});
+  return costs;
 }
 
 }  // namespace
 
-const DeviceKernel* find_instance(const Kernel& kernel, DType values, const PlanOptions& options,
-                                  const DeviceInfo& device) {
-  const DeviceKernel* best = nullptr;
-  for (const DeviceKernel& row : cuda::device_kernels()) {
-    if (row.kernel != kernel.name || !fits(row, values, options, device)) continue;
-    const bool better = best != nullptr && options.precision.has_value() &&
-                        exactness(row.precision) < exactness(best->precision);
-    if (best == nullptr || better) best = &row;
-  }
-  return best;
-}
-
-Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& options,
-                                   const DeviceInfo& device) {
-  KernelChoice best;
-  for (const Kernel& kernel : kernels())  // the last one is the best
-    if (is_for(kernel, a.op, a.format, Device::cuda, options.kernel))
-      if (const DeviceKernel* const found = find_instance(kernel, a.values, options, device))
-        best = {&kernel, found};
-  if (best.kernel == nullptr) return no_kernel(a, options, device);
-  return best;
-}
-
-Status plan_on_device(ProductPlan& plan, const DeviceInfo& device, const DeviceMatrix& on_device) {
+Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device, const DeviceMatrix& on_device) {
   const auto chosen =
       choose_kernel({plan.op, plan.matrix.format.layout->name, plan.values}, plan.options, device);
   if (!chosen) return tl::unexpected(chosen.error());
+  const auto costs = find_costs(*chosen, device);
+  if (!costs) return tl::unexpected(costs.error());
   plan.kernel = chosen->kernel;
   plan.precision = chosen->instance->precision;
-  auto made = cuda::make_plan({&plan.matrix, on_device.format, on_device.row_order, chosen->instance,
-                               plan.options.n, plan.options.refreshable, device});
+  auto made = cuda::make_plan({.op = plan.op,
+                               .matrix = &plan.matrix,
+                               .on_device = on_device.format,
+                               .device_row_order = on_device.row_order,
+                               .kernel = chosen->instance,
+                               .n = plan.options.n,
+                               .refreshable = plan.options.refreshable,
+                               .device = device,
+                               .costs = *costs});
   if (!made) return fail(made.error().code, "plan: " + made.error().message);
   plan.on_device = std::move(*made);
   plan.matrix.row_order = {};  // all that is needed is on the device now

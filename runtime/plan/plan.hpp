@@ -1,60 +1,44 @@
-// What a product is planned with: options, the matrix, and the plan. SpMM is in spmm.hpp, SDDMM in sddmm.hpp.
+// A planned product: making it, running it, giving it new values.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include "formats/array_view.hpp"
 #include "formats/error.hpp"
-#include "formats/layout/format_layout.hpp"
+#include "runtime/matrix.hpp"
+#include "runtime/operands.hpp"
+#include "runtime/operation/operation.hpp"
+#include "runtime/options.hpp"
 
 namespace sptile::runtime {
 
-enum class Device { cpu, cuda };
-/// How products are formed; sums are always f32 or wider. fp64 is what f64 operands get, whatever is asked
-/// for.
-enum class Precision { fp32, tf32, fp16, bf16, fp64 };
-inline constexpr std::string_view kPrecisionNames[] = {"fp32", "tf32", "fp16", "bf16",
-                                                       "fp64"};  ///< in that order
-constexpr std::string_view name_of(Precision precision) {
-  return kPrecisionNames[static_cast<int>(precision)];
-}
-enum class NonFinite { fast, strict };
-/// How one of several formats and kernels is chosen: by the cost model, or by running each.
-enum class Choice { predicted, measured };
+class ProductPlan;  // defined in runtime/plan/product_plan.hpp; immutable after planning except refresh_values
 
-struct PlanOptions {
-  std::int64_t n = 0;        ///< columns of the dense operands, >= 1
-  DType dense = DType::f32;  ///< type of the dense operands
-  Device device = Device::cpu;
-  std::string_view kernel =
-      {};           ///< row of kernels() to force, for example "cpu.csr.avx2"; empty: best for this machine
-  int threads = 0;  ///< 0: all that OpenMP gives
-  bool trusted = false;      ///< skip the one-pass check of the arrays
-  bool refreshable = false;  ///< keep an own copy of the values so that refresh_values works
-  NonFinite nonfinite = NonFinite::fast;
-  /// Least exact products that f32 operands may get; not set: the kernel's own (tf32 on tensor cores). A
-  /// kernel that has no such products forms more exact ones: see precision_of.
-  std::optional<Precision> precision = {};
-  int device_ordinal = 0;             ///< which CUDA device
-  Choice choice = Choice::predicted;  ///< read where there is something to choose, see choice/choice.hpp
-};
+/// Chooses a kernel, checks the matrix once (unless trusted), splits the work by entries. May allocate and be
+/// slow. Errc::bad_input when a check fails; Errc::unsupported for a format, type or device that no kernel
+/// serves, naming what would work; Errc::usage for bad options. With Device::cuda the matrix is uploaded, and
+/// `a` is not needed after planning; Errc::device when there is no such device, it is too old or has no room.
+Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const PlanMatrix& a,
+                                                  const PlanOptions& options);
 
-class ProductPlan;  // defined in runtime/product_plan.hpp; immutable after planning except refresh_values
+/// Runs the plan, which is one of `op`: allocates nothing; any number of threads may run one plan at once on
+/// different results. Every row of C, or every number of a list, is written, those of empty rows too. Same bits
+/// for any number of threads. Errc::usage for a plan of another operation, null pointers, leading dimensions
+/// below n or too small a workspace; nothing else can fail on the CPU.
+/// A CUDA plan has its operands in device memory. It is enqueued on `stream` (a cudaStream_t of the plan's
+/// device; null: the default one) and may be captured in a graph; Errc::device when launching fails. Runs of one
+/// plan at the same time need a workspace each, where workspace_bytes is not 0.
+Status run(const ProductPlan& plan, const Operation& op, const Operands& operands,
+           void* stream = nullptr) noexcept;
 
-/// What is multiplied: one format of a matrix, where its rows go, and (for refresh) where its values come
-/// from. Borrowed arrays must outlive the plan; `owner` keeps them alive (a Bundle, for example) and may be
-/// null.
-struct PlanMatrix {
-  formats::FormatView format;
-  std::span<const std::int32_t> row_order;  ///< new_to_old over the format's rows; empty: as they stand
-  ArrayView value_source;                   ///< i64 positions; may be absent
-  std::shared_ptr<const void> owner;
-};
+/// Runs warmup + repeat times with operands in host memory, whatever the device, and gives the seconds of
+/// each of the last `repeat` runs; copies are not timed. Allocates on the device when the plan is for CUDA.
+Result<std::vector<double>> timed_run(const ProductPlan& plan, const Operation& op, const Operands& host,
+                                      int warmup, int repeat);
 
 /// Device scratch of one run, in bytes; 0 on the CPU.
 std::size_t workspace_bytes(const ProductPlan& plan);

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "formats/csr_view.hpp"
-#include "runtime/plan/sddmm.hpp"
+#include "runtime/operands.hpp"
 
 namespace sptile::runtime {
 

@@ -70,10 +70,14 @@ double relative_error(const formats::CsrView& a, std::int64_t n, DType dense, co
   return worst;
 }
 
-double tolerated_error(const formats::CsrView& a, DType dense) {
+std::int64_t longest_row(const formats::CsrView& a) {
   std::int64_t longest = 0;
   for (std::int64_t r = 0; r < a.rows; ++r) longest = std::max(longest, a.row_nnz(r));
-  return tolerated_sum_error(longest, dense);
+  return longest;
+}
+
+double tolerated_error(const formats::CsrView& a, DType dense) {
+  return tolerated_sum_error(longest_row(a), dense);
 }
 
 }  // namespace sptile::runtime

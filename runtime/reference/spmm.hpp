@@ -2,7 +2,7 @@
 #pragma once
 
 #include "formats/csr_view.hpp"
-#include "runtime/plan/spmm.hpp"
+#include "runtime/operands.hpp"
 
 namespace sptile::runtime {
 
@@ -26,5 +26,8 @@ double relative_error(const formats::CsrView& a, std::int64_t n, DType dense, co
 /// Bounds relative_error for correct kernels: (longest row + 3) roundings in the accumulator (f32, or f64 for
 /// f64 operands) and one to `dense`, with a factor 2 for second-order terms.
 double tolerated_error(const formats::CsrView& a, DType dense);
+
+/// Entries of the longest row. O(rows).
+std::int64_t longest_row(const formats::CsrView& a);
 
 }  // namespace sptile::runtime

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "formats/layout/registry.hpp"
-#include "runtime/choice/choice.hpp"
+#include "runtime/plan/choice.hpp"
 #include "tests/gpu/device_problem.hpp"
 
 using namespace sptile;

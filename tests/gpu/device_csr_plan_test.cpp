@@ -1,5 +1,5 @@
 // Plans for CSR matrices in device memory: the right products, and the thresholds of the device's profile.
-#include "runtime/plan/device_csr_plan.hpp"
+#include "runtime/plan/from_device.hpp"
 
 #include <functional>
 #include <memory>

@@ -8,7 +8,7 @@
 #include "formats/convert/converters.hpp"
 #include "formats/convert/packed_positions.hpp"
 #include "formats/csr.hpp"
-#include "runtime/choice/choice.hpp"
+#include "runtime/plan/choice.hpp"
 #include "tools/calibrate/libra_sampling.hpp"
 #include "tools/devices.hpp"
 

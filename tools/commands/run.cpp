@@ -4,7 +4,7 @@
 #include "formats/layout/registry.hpp"
 #include "runtime/bundle/bundle.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
-#include "runtime/choice/choice.hpp"
+#include "runtime/plan/choice.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"

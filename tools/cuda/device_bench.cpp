@@ -7,7 +7,7 @@
 
 #include "formats/csr.hpp"
 #include "formats/no_value_type.hpp"
-#include "runtime/choice/choice.hpp"
+#include "runtime/plan/choice.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"

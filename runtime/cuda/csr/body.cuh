@@ -8,7 +8,6 @@
 #include <climits>
 #include <cstdint>
 
-#include "runtime/cuda/device/atomic_add.cuh"
 #include "runtime/cuda/csr/schedule.hpp"
 #include "runtime/cuda/device/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
@@ -22,17 +21,27 @@ struct CsrTuning {
   static constexpr int kThreads = kThreadsPerBlock;
   static constexpr int kUnroll = kRowsInFlight;  ///< even
   static constexpr int kBlocksPerSm = kLeastBlocks;
-  static constexpr bool kAdds = false;  ///< knows rows that others add to at the same time
 };
 
-template <class Value, class Dense>
+/// How rows of C are written: each by one group of lanes, alone. Another way may bring data of its own.
+struct CsrStore {
+  template <class Columns, class Dense, class Sum, class Acc>
+  __device__ void operator()(std::int32_t /*number*/, const Columns& columns, Dense* row, const Sum& sum,
+                             Acc alpha, Acc beta) const {
+    columns.store(row, sum, alpha, beta);
+  }
+};
+
+template <class ValueT, class DenseT, class StoreT = CsrStore>
 struct CsrArguments {
+  using Value = ValueT;
+  using Dense = DenseT;
+  using Store = StoreT;
   using Acc = typename Accumulator<Dense>::Type;
   const std::int64_t* row_ptr;
   const std::int32_t* columns;
   const Value* values;          ///< null: ones
   const std::int32_t* row_ids;  ///< of the rows; ~id: the result is added to what is there; null: 0, 1, ...
-  const std::uint8_t* row_atomic;  ///< of kernels that add: 1 where others add to the same row
   const std::int32_t* row_order;
   const CsrRun* runs;
   const CsrPiece* pieces;
@@ -48,6 +57,7 @@ struct CsrArguments {
   Dense* c;
   std::int64_t ldb, ldc, n;
   Acc alpha, beta;
+  [[no_unique_address]] StoreT store;
 };
 
 /// An entry as it waits in shared memory.
@@ -111,17 +121,6 @@ struct LaneColumns {
     return raw;
   }
 
-  /// Adds alpha * sum as others do at the same time.
-  __device__ void add(Dense* row, const Acc (&sum)[kVector], Acc alpha) const {
-    if constexpr (kAligned) {
-      if (last >= 0) add_four(row, sum, alpha);
-    } else {
-#pragma unroll
-      for (int e = 0; e < kVector; ++e)
-        if (e * kStep <= last) atomicAdd(row + e * kStep, alpha * sum[e]);
-    }
-  }
-
   /// Writes alpha * sum + beta * C.
   __device__ void store(Dense* row, const Acc (&sum)[kVector], Acc alpha, Acc beta) const {
     Acc result[kVector];
@@ -160,10 +159,11 @@ struct CsrWork {
 /// One group of lanes and its part of the block's shared memory. The groups of a warp go through their
 /// entries in step, as far as the longest of them needs: they have about equal work, and groups that drift
 /// apart would take turns.
-template <class Value, class Dense, int kLanes, bool kAligned, class Tuning>
+template <class ArgumentsT, int kLanes, bool kAligned, class Tuning>
 class CsrGroup {
  public:
-  using Arguments = CsrArguments<Value, Dense>;
+  using Arguments = ArgumentsT;
+  using Dense = typename Arguments::Dense;
   using Acc = typename Accumulator<Dense>::Type;
   using Columns = LaneColumns<Dense, kLanes, kAligned>;
   static constexpr int kVector = Columns::kVector;
@@ -226,9 +226,7 @@ class CsrGroup {
     const bool adds = to < 0;
     Dense* const row = c_ + (adds ? ~to : to) * a_.ldc;
     if (adds && a_.overlaps) await_previous_kernel();
-    if constexpr (Tuning::kAdds)
-      if (a_.row_atomic[number] != 0) return columns_.add(row, sum, a_.alpha);
-    columns_.store(row, sum, a_.alpha, adds ? Acc(1) : a_.beta);
+    a_.store(number, columns_, row, sum, a_.alpha, adds ? Acc(1) : a_.beta);
   }
 
   __device__ Acc* partial(std::int64_t piece) const {
@@ -350,10 +348,10 @@ class CsrGroup {
 
 /// Pieces come first: they are the longest items. The slices of columns are the slow dimension of the grid,
 /// so that the rows of B of one slice stay in the cache.
-template <class Value, class Dense, int kLanes, bool kAligned, class Tuning>
+template <class Arguments, int kLanes, bool kAligned, class Tuning>
 __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
-    csr_spmm(const __grid_constant__ CsrArguments<Value, Dense> arguments) {
-  using Group = CsrGroup<Value, Dense, kLanes, kAligned, Tuning>;
+    csr_spmm(const __grid_constant__ Arguments arguments) {
+  using Group = CsrGroup<Arguments, kLanes, kAligned, Tuning>;
   constexpr int kGroups = Tuning::kThreads / kLanes;
   __shared__ typename Group::Shared shared[kGroups];
 

@@ -14,16 +14,24 @@ template <class Dense>
 using Tuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 6 : 9>;
 
 template <class Value, class Dense>
+int launch_arrays(const CsrArrays& arrays, const CsrHeader& header, const Launch& launch, void* stream) {
+  const auto arguments = arguments_of<CsrArguments<Value, Dense>>(arrays, header, launch);
+  return launch_arguments<Tuning<Dense>>(arguments, header.geometry, launch, stream);
+}
+
+template <class Value, class Dense>
 int launch_csr(const Launch& launch, void* stream) noexcept {
   const formats::CsrView csr = formats::as_csr(launch.format);
-  return launch_arrays<Value, Dense, Tuning<Dense>>({csr.row_ptr.data(), csr.col_idx.data(), csr.values.data},
-                                                    launch, stream);
+  return launch_arrays<Value, Dense>({csr.row_ptr.data(), csr.col_idx.data(), csr.values.data},
+                                     launch.header->as<CsrHeader>(), launch, stream);
 }
 
 template <DType kDense>
-Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
-                  const DeviceInfo& device) {
-  return csr_schedule({formats::as_csr(host).row_ptr}, kDense, n, device);
+Schedule schedule(const ScheduleRequest& request) {
+  Schedule schedule;
+  schedule.header.set(append_csr(schedule, {formats::as_csr(request.format).row_ptr}, kDense, request.n,
+                                 request.device));
+  return schedule;
 }
 
 template <class Dense>
@@ -34,15 +42,15 @@ constexpr DType kTypeOf = std::is_same_v<Dense, float>    ? DType::f32
 
 struct Instance {
   DeviceKernel row;
-  int (*launch)(const CsrArrays&, const Launch&, void* stream);
+  int (*launch)(const CsrArrays&, const CsrHeader&, const Launch&, void* stream);
 };
 
 /// A pattern runs as a matrix of its dense type without values.
 template <class Value, class Dense>
 constexpr Instance instance(DType values, Precision precision) {
   constexpr DType kDense = kTypeOf<Dense>;
-  return {{"cuda.csr.rows", values, kDense, precision, 80, true, schedule<kDense>, launch_csr<Value, Dense>},
-          launch_arrays<Value, Dense, Tuning<Dense>>};
+  return {{kCsrRows, values, kDense, precision, 80, true, schedule<kDense>, launch_csr<Value, Dense>},
+          launch_arrays<Value, Dense>};
 }
 
 constexpr Instance kInstances[] = {
@@ -71,11 +79,11 @@ std::span<const DeviceKernel> csr_kernels() {
   return rows;
 }
 
-int launch_rows(DType values, DType dense, const CsrArrays& arrays, const Launch& launch,
-                void* stream) noexcept {
+int launch_rows(DType values, DType dense, const CsrArrays& arrays, const CsrHeader& header,
+                const Launch& launch, void* stream) noexcept {
   for (const Instance& instance : kInstances)
     if (instance.row.values == values && instance.row.dense == dense)
-      return instance.launch(arrays, launch, stream);
+      return instance.launch(arrays, header, launch, stream);
   return cudaErrorInvalidValue;
 }
 

@@ -3,25 +3,32 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
+#include "runtime/cuda/csr/schedule.hpp"
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/kernel.hpp"
 
 namespace sptile::runtime::cuda {
 
-/// Rows of the kernel "cuda.csr.rows".
+inline constexpr std::string_view kCsrRows = "cuda.csr.rows";
+
+std::span<const Kernel> csr_rows();
+
 std::span<const DeviceKernel> csr_kernels();
 
-/// Rows of entries, in device memory; csr_schedule divides them.
+/// Rows of entries, in device memory; append_csr divides them.
 struct CsrArrays {
   const std::int64_t* row_ptr;
   const std::int32_t* columns;
-  const void* values;                        ///< null: ones
-  const std::int32_t* row_ids = nullptr;     ///< of the rows; ~id: the result is added to C; null: 0, 1, ...
-  const std::uint8_t* row_atomic = nullptr;  ///< for kernels that add: 1 where others add to the same row
+  const void* values;                     ///< null: ones
+  const std::int32_t* row_ids = nullptr;  ///< of the rows; ~id: the result is added to C; null: 0, 1, ...
+  /// The kernel before writes rows that this one adds to, and admits this one early: see csr_spmm.
+  bool overlaps = false;
 };
 
 /// Enqueues the same kernels for a part of a matrix, none when it has no rows. Gives a cudaError_t.
-int launch_rows(DType values, DType dense, const CsrArrays& arrays, const Launch& launch,
-                void* stream) noexcept;
+int launch_rows(DType values, DType dense, const CsrArrays& arrays, const CsrHeader& header,
+                const Launch& launch, void* stream) noexcept;
 
 }  // namespace sptile::runtime::cuda

@@ -12,72 +12,71 @@ namespace sptile::runtime::cuda {
 
 inline constexpr std::int64_t kMostSlicesInY = 65535;
 
-template <class Value, class Dense>
-CsrArguments<Value, Dense> arguments_of(const CsrArrays& arrays, const Launch& launch,
-                                        const CsrGeometry& geometry) {
-  using Acc = typename Accumulator<Dense>::Type;
-  const auto& numbers = launch.host->numbers;
-  CsrArguments<Value, Dense> a;
+template <class Arguments>
+Arguments arguments_of(const CsrArrays& arrays, const CsrHeader& header, const Launch& launch) {
+  using Acc = typename Arguments::Acc;
+  using Dense = typename Arguments::Dense;
+  const Operand &b = launch.operands.dense[kSpmmB], &c = launch.operands.dense[kSpmmC];
+  Arguments a;
   a.row_ptr = arrays.row_ptr;
   a.columns = arrays.columns;
-  a.values = static_cast<const Value*>(arrays.values);
+  a.values = static_cast<const typename Arguments::Value*>(arrays.values);
   a.row_ids = arrays.row_ids;
-  a.row_atomic = arrays.row_atomic;
   a.row_order = launch.row_order;
-  a.runs = reinterpret_cast<const CsrRun*>(launch.schedule + numbers[kRunsOffset]);
-  a.pieces = reinterpret_cast<const CsrPiece*>(launch.schedule + numbers[kPiecesOffset]);
-  a.splits = reinterpret_cast<const CsrSplit*>(launch.schedule + numbers[kSplitsOffset]);
-  a.arrived = reinterpret_cast<unsigned*>(launch.workspace);
-  a.partials = reinterpret_cast<Acc*>(launch.workspace + numbers[kPartialsOffset]);
-  a.piece_count = static_cast<int>(numbers[kPieces]);
-  a.item_count = static_cast<int>(numbers[kPieces] + numbers[kRuns]);
-  a.slices = static_cast<int>(geometry.slices);
-  a.overlaps = launch.overlaps;
-  a.b = static_cast<const Dense*>(launch.b);
-  a.c = static_cast<Dense*>(launch.c);
-  a.ldb = launch.ldb;
-  a.ldc = launch.ldc;
+  a.runs = launch.part<CsrRun>(header.runs_at);
+  a.pieces = launch.part<CsrPiece>(header.pieces_at);
+  a.splits = launch.part<CsrSplit>(header.splits_at);
+  a.arrived = reinterpret_cast<unsigned*>(launch.workspace + header.scratch.counters_at);
+  a.partials = reinterpret_cast<Acc*>(launch.workspace + header.scratch.partials_at);
+  a.piece_count = static_cast<int>(header.pieces);
+  a.item_count = static_cast<int>(header.items());
+  a.slices = static_cast<int>(header.geometry.slices);
+  a.overlaps = arrays.overlaps;
+  a.b = static_cast<const Dense*>(b.data);
+  a.c = static_cast<Dense*>(c.data);
+  a.ldb = b.ld;
+  a.ldc = c.ld;
   a.n = launch.n;
-  a.alpha = static_cast<Acc>(launch.alpha);
-  a.beta = static_cast<Acc>(launch.beta);
+  a.alpha = static_cast<Acc>(launch.operands.alpha);
+  a.beta = static_cast<Acc>(launch.operands.beta);
   return a;
 }
 
 /// True when every row of both operands can be read 16 bytes at a time.
 template <class Dense>
 bool is_aligned(const Launch& launch) {
-  return whole_pieces(launch.b, launch.ldb, launch.n, sizeof(Dense)) &&
-         whole_pieces(launch.c, launch.ldc, launch.n, sizeof(Dense));
+  return whole_pieces(launch.operands.dense[kSpmmB], launch.n, sizeof(Dense)) &&
+         whole_pieces(launch.operands.dense[kSpmmC], launch.n, sizeof(Dense));
 }
 
-template <class Value, class Dense, class Tuning, int kLanes, bool kAligned>
-int launch_kernel(const CsrArrays& arrays, const Launch& launch, const CsrGeometry& geometry, void* stream) {
-  const CsrArguments<Value, Dense> arguments = arguments_of<Value, Dense>(arrays, launch, geometry);
+template <class Tuning, int kLanes, bool kAligned, class Arguments>
+int launch_kernel(const Arguments& arguments, const Launch& launch, const CsrGeometry& geometry,
+                  void* stream) {
   if (arguments.item_count == 0) return cudaSuccess;
   constexpr int kThreads = Tuning::kThreads;
   constexpr std::int64_t kGroups = kThreads / kLanes;
   const std::int64_t y = std::min(geometry.slices, kMostSlicesInY);
   const dim3 grid(static_cast<unsigned>((arguments.item_count + kGroups - 1) / kGroups),
                   static_cast<unsigned>(y), static_cast<unsigned>((geometry.slices + y - 1) / y));
-  return start_kernel<csr_spmm<Value, Dense, kLanes, kAligned, Tuning>>(
+  return start_kernel<csr_spmm<Arguments, kLanes, kAligned, Tuning>>(
       {.blocks = grid, .threads = kThreads}, *launch.device, static_cast<cudaStream_t>(stream), arguments);
 }
 
-template <class Value, class Dense, class Tuning, int kLanes>
-int launch_lanes(const CsrArrays& arrays, const Launch& launch, const CsrGeometry& geometry, void* stream) {
-  return is_aligned<Dense>(launch)
-             ? launch_kernel<Value, Dense, Tuning, kLanes, true>(arrays, launch, geometry, stream)
-             : launch_kernel<Value, Dense, Tuning, kLanes, false>(arrays, launch, geometry, stream);
+template <class Tuning, int kLanes, class Arguments>
+int launch_lanes(const Arguments& arguments, const Launch& launch, const CsrGeometry& geometry,
+                 void* stream) {
+  return is_aligned<typename Arguments::Dense>(launch)
+             ? launch_kernel<Tuning, kLanes, true>(arguments, launch, geometry, stream)
+             : launch_kernel<Tuning, kLanes, false>(arguments, launch, geometry, stream);
 }
 
 /// Enqueues the kernel for some rows; none when there are none.
-template <class Value, class Dense, class Tuning>
-int launch_arrays(const CsrArrays& arrays, const Launch& launch, void* stream) {
-  const CsrGeometry geometry{static_cast<int>(launch.host->numbers[kGridLanes]),
-                             launch.host->numbers[kGridSlices]};
-  if (geometry.lanes == 8) return launch_lanes<Value, Dense, Tuning, 8>(arrays, launch, geometry, stream);
-  if (geometry.lanes == 16) return launch_lanes<Value, Dense, Tuning, 16>(arrays, launch, geometry, stream);
-  return launch_lanes<Value, Dense, Tuning, 32>(arrays, launch, geometry, stream);
+template <class Tuning, class Arguments>
+int launch_arguments(const Arguments& arguments, const CsrGeometry& geometry, const Launch& launch,
+                     void* stream) {
+  if (geometry.lanes == 8) return launch_lanes<Tuning, 8>(arguments, launch, geometry, stream);
+  if (geometry.lanes == 16) return launch_lanes<Tuning, 16>(arguments, launch, geometry, stream);
+  return launch_lanes<Tuning, 32>(arguments, launch, geometry, stream);
 }
 
 }  // namespace sptile::runtime::cuda

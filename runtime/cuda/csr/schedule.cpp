@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "runtime/cuda/device/schedule_parts.hpp"
 #include "runtime/fork.hpp"
 
 namespace sptile::runtime::cuda {
@@ -124,35 +123,28 @@ Part schedule_all(const CsrRows& rows, const Targets& target) {
   return all;
 }
 
-constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
-template <class T>
-void store(Schedule& schedule, const std::vector<T>& items, CsrNumber offset, CsrNumber count) {
-  schedule.numbers[offset] = append(schedule, items);
-  schedule.numbers[count] = std::ssize(items);
-}
-
 }  // namespace
 
-Schedule csr_schedule(const CsrRows& rows, DType dense, std::int64_t n, const DeviceInfo& device) {
+CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
+                     const DeviceInfo& device) {
   const int vector = csr_vector(dense);
-  const CsrGeometry geometry = geometry_of(n, vector);
-  Targets target = targets(rows.rows(), rows.entries(), geometry.lanes, device);
+  CsrHeader header;
+  header.geometry = geometry_of(n, vector);
+  Targets target = targets(rows.rows(), rows.entries(), header.geometry.lanes, device);
   target.cut = rows.cut;
   const Part part = schedule_all(rows, target);
-  Schedule schedule;
-  store(schedule, part.runs, kRunsOffset, kRuns);
-  store(schedule, part.pieces, kPiecesOffset, kPieces);
-  store(schedule, part.splits, kSplitsOffset, kSplits);
-  schedule.numbers[kGridLanes] = geometry.lanes;
-  schedule.numbers[kGridSlices] = geometry.slices;
-  // Workspace: a counter for each split row and slice, then the sums of the pieces.
-  const std::int64_t counters = aligned(std::ssize(part.splits) * geometry.slices * 4);
+  header.runs_at = cuda::append(schedule, part.runs);
+  header.runs = std::ssize(part.runs);
+  header.pieces_at = cuda::append(schedule, part.pieces);
+  header.pieces = std::ssize(part.pieces);
+  header.splits_at = cuda::append(schedule, part.splits);
+  header.splits = std::ssize(part.splits);
+  // A counter for each split row and slice, then the sums of the pieces.
   const std::int64_t sum = dense == DType::f64 ? 8 : 4;
-  schedule.numbers[kPartialsOffset] = counters;
-  schedule.workspace_bytes = static_cast<std::size_t>(counters + std::ssize(part.pieces) * geometry.slices *
-                                                                     geometry.lanes * vector * sum);
-  return schedule;
+  const std::int64_t columns = header.geometry.slices * header.geometry.lanes * vector;
+  header.scratch =
+      append_scratch(schedule, header.splits * header.geometry.slices, header.pieces * columns * sum);
+  return header;
 }
 
 }  // namespace sptile::runtime::cuda

@@ -40,17 +40,16 @@ struct CsrGeometry {
   std::int64_t slices;
 };
 
-/// Positions in Schedule::numbers.
-enum CsrNumber {
-  kRunsOffset,
-  kRuns,
-  kPiecesOffset,
-  kPieces,
-  kSplitsOffset,
-  kSplits,
-  kPartialsOffset,
-  kGridLanes,
-  kGridSlices
+/// What launching reads; `..._at` are offsets in Schedule::bytes.
+struct CsrHeader {
+  std::int64_t runs_at = 0, runs = 0;
+  std::int64_t pieces_at = 0, pieces = 0;
+  std::int64_t splits_at = 0, splits = 0;
+  ScheduleScratch scratch;
+  CsrGeometry geometry = {};
+
+  /// Work of groups of lanes, for each slice.
+  [[nodiscard]] std::int64_t items() const { return pieces + runs; }
 };
 
 /// Elements of B and C that a lane holds: 16 bytes of them.
@@ -64,7 +63,8 @@ struct CsrRows {
   [[nodiscard]] std::int64_t entries() const { return row_ptr.back() - row_ptr.front(); }
 };
 
-/// Schedules for dense operands of a type; sums take 4 bytes, 8 for f64.
-Schedule csr_schedule(const CsrRows& rows, DType dense, std::int64_t n, const DeviceInfo& device);
+/// Divides the rows for dense operands of a type; sums take 4 bytes, 8 for f64.
+CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
+                     const DeviceInfo& device);
 
 }  // namespace sptile::runtime::cuda

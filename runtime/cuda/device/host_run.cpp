@@ -1,4 +1,3 @@
-#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -11,82 +10,58 @@ namespace sptile::runtime::cuda {
 namespace {
 
 /// Bytes of an operand; the row stride counts for every row but the last.
-std::size_t operand_bytes(std::int64_t rows, std::int64_t stride, const Plan& plan) {
+std::size_t operand_bytes(const Plan& plan, const OperandSpec& spec, const Operand& operand) {
+  const std::int64_t rows = extent_of(spec, plan.format.rows, plan.format.cols, plan.format.nnz);
+  const std::int64_t width = width_of(spec, plan.n);
+  const std::int64_t stride = spec.extent == Extent::entries ? 1 : operand.ld;
   if (rows == 0) return 0;
-  return static_cast<std::size_t>((rows - 1) * stride + plan.n) * size_of(plan.kernel->dense);
+  return static_cast<std::size_t>((rows - 1) * stride + width) * size_of(plan.kernel->dense);
 }
 
-struct HostOperand {
-  const void* data;
-  std::size_t bytes;
-  const char* name;
+/// Operands on the device.
+struct DeviceOperands {
+  Operands operands;
+  std::vector<DeviceBuffer> buffers;
 };
 
 /// Copies operands to the device. Waits for them; other threads can upload then.
-Result<std::vector<DeviceBuffer>> copy_to_device(std::initializer_list<HostOperand> operands) {
-  std::vector<DeviceBuffer> buffers;
+Result<DeviceOperands> copy_to_device(const Plan& plan, const Operands& host) {
+  DeviceOperands copied{host, {}};
   Uploader uploader;
-  for (const HostOperand& from : operands) {
-    auto buffer = DeviceBuffer::allocate(from.bytes, from.name);
+  for (std::size_t i = 0; i < plan.op->operands.size(); ++i) {
+    const OperandSpec& spec = plan.op->operands[i];
+    const Operand& from = host.dense[i];
+    const std::size_t bytes = operand_bytes(plan, spec, from);
+    auto buffer = DeviceBuffer::allocate(bytes, spec.name.data());
     if (!buffer) return tl::unexpected(buffer.error());
-    buffers.push_back(std::move(*buffer));
-    if (Status s = uploader.copy(buffers.back().data(), from.data, from.bytes); !s)
-      return tl::unexpected(s.error());
+    if (Status s = uploader.copy(buffer->data(), from.data, bytes); !s) return tl::unexpected(s.error());
+    copied.operands.dense[i].data = buffer->data();
+    copied.buffers.push_back(std::move(*buffer));
   }
   if (Status s = uploader.finish(); !s) return tl::unexpected(s.error());
-  return buffers;
-}
-
-/// Runs and times, and fetches the result.
-template <class Operands>
-Result<std::vector<double>> time_runs(const Plan& plan, const Operands& operands, int warmup, int repeat,
-                                      void* result, const DeviceBuffer& on_device, std::size_t bytes) {
-  RunTimer timer;
-  std::vector<double> seconds;
-  for (int i = -warmup; i < repeat; ++i) {
-    const Result<double> one = timer.seconds(plan, operands);
-    if (!one) return tl::unexpected(one.error());
-    if (i >= 0) seconds.push_back(*one);
-  }
-  if (Status s =
-          check(cudaMemcpy(result, on_device.data(), bytes, cudaMemcpyDeviceToHost), "fetching the result");
-      !s)
-    return tl::unexpected(s.error());
-  return seconds;
+  return copied;
 }
 
 }  // namespace
 
-Result<std::vector<double>> run_from_host(const Plan& plan, const SpmmOperands& host, int warmup,
-                                          int repeat) {
+Result<std::vector<double>> run_from_host(const Plan& plan, const Operands& host, int warmup, int repeat) {
   const CurrentDevice current(plan.device.ordinal);
   if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
-  const std::size_t c_bytes = operand_bytes(plan.format.rows, host.ldc, plan);
-  const auto copies = copy_to_device(
-      {{host.b, operand_bytes(plan.format.cols, host.ldb, plan), "B"}, {host.c, c_bytes, "C"}});
-  if (!copies) return tl::unexpected(copies.error());
-  const DeviceBuffer &b = (*copies)[0], &c = (*copies)[1];
-  SpmmOperands operands = host;
-  operands.b = b.data();
-  operands.c = c.data();
-  return time_runs(plan, operands, warmup, repeat, host.c, c, c_bytes);
-}
-
-Result<std::vector<double>> run_from_host(const Plan& plan, const SddmmOperands& host, int warmup,
-                                          int repeat) {
-  const CurrentDevice current(plan.device.ordinal);
-  if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
-  const std::size_t out_bytes = static_cast<std::size_t>(plan.format.nnz) * size_of(plan.kernel->dense);
-  const auto copies = copy_to_device({{host.x, operand_bytes(plan.format.rows, host.ldx, plan), "X"},
-                                      {host.y, operand_bytes(plan.format.cols, host.ldy, plan), "Y"},
-                                      {host.out, out_bytes, "the result"}});
-  if (!copies) return tl::unexpected(copies.error());
-  const DeviceBuffer &x = (*copies)[0], &y = (*copies)[1], &out = (*copies)[2];
-  SddmmOperands operands = host;
-  operands.x = x.data();
-  operands.y = y.data();
-  operands.out = out.data();
-  return time_runs(plan, operands, warmup, repeat, host.out, out, out_bytes);
+  const auto copied = copy_to_device(plan, host);
+  if (!copied) return tl::unexpected(copied.error());
+  RunTimer timer;
+  std::vector<double> seconds;
+  for (int i = -warmup; i < repeat; ++i) {
+    const Result<double> one = timer.seconds(plan, copied->operands);
+    if (!one) return tl::unexpected(one.error());
+    if (i >= 0) seconds.push_back(*one);
+  }
+  const std::size_t last = plan.op->operands.size() - 1;
+  const std::size_t bytes = operand_bytes(plan, plan.op->result(), host.dense[last]);
+  const cudaError_t code =
+      cudaMemcpy(host.dense[last].data, copied->buffers[last].data(), bytes, cudaMemcpyDeviceToHost);
+  if (Status s = check(code, "fetching the result"); !s) return tl::unexpected(s.error());
+  return seconds;
 }
 
 }  // namespace sptile::runtime::cuda

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/convert/convert.hpp"
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
 #include "runtime/cuda/device/gather.hpp"
@@ -137,6 +138,7 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
   if (Status s = check_code(request.device); !s) return tl::unexpected(s.error());
   auto plan = std::make_shared<Plan>();
+  plan->op = request.op;
   plan->kernel = request.kernel;
   plan->device = request.device;
   plan->n = request.n;
@@ -148,66 +150,42 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   // The last of the matrix is still on its way. (All of it could be, but OpenMP would start its threads anew
   // in another thread, which costs more than it gains.)
   plan->schedule =
-      request.kernel->schedule(request.matrix->format, request.matrix->row_order, request.n, request.device);
+      request.kernel->schedule({request.matrix->format, request.n, request.device, request.costs});
   if (Status s = upload_schedule(*plan, uploader); !s) return tl::unexpected(s.error());
   if (Status s = uploader.finish(); !s) return tl::unexpected(s.error());
-  if (plan->schedule.two_streams) {
-    auto side = SideStream::make();
-    if (!side) return tl::unexpected(side.error());
-    plan->side = std::move(*side);
+  if (request.kernel->prepare != nullptr) {
+    auto made = request.kernel->prepare(plan->schedule.header);
+    if (!made) return tl::unexpected(made.error());
+    plan->resources = std::move(*made);
   }
   return plan;
 }
 
 namespace {
 
-/// What does not depend on the operands.
-Launch launch_of(const Plan& plan) {
+Launch launch_of(const Plan& plan, const Operands& operands) {
   Launch launch;
   launch.format = plan.format;
   launch.row_order = plan.row_order;
   launch.schedule = plan.schedule_bytes;
-  launch.workspace = plan.workspace;
-  launch.host = &plan.schedule;
+  launch.header = &plan.schedule.header;
+  launch.workspace =
+      operands.workspace != nullptr ? static_cast<std::byte*>(operands.workspace) : plan.workspace;
+  launch.operands = operands;
   launch.n = plan.n;
   launch.device = &plan.device;
-  launch.side = plan.side.get();
+  launch.resources = plan.resources.get();
   return launch;
-}
-
-Status start(const Plan& plan, const Launch& launch, void* stream) {
-  const CurrentDevice current(plan.device.ordinal);
-  if (Status s = check(current.status(), "choosing the device"); !s) return s;
-  return check(static_cast<cudaError_t>(plan.kernel->launch(launch, stream)), "launching a kernel");
 }
 
 }  // namespace
 
-Status run(const Plan& plan, const SpmmOperands& operands, void* stream) noexcept {
-  if (plan.format.rows == 0) return {};
-  Launch launch = launch_of(plan);
-  if (operands.workspace != nullptr) launch.workspace = static_cast<std::byte*>(operands.workspace);
-  launch.b = operands.b;
-  launch.ldb = operands.ldb;
-  launch.c = operands.c;
-  launch.ldc = operands.ldc;
-  launch.alpha = operands.alpha;
-  launch.beta = operands.beta;
-  return start(plan, launch, stream);
-}
-
-Status run(const Plan& plan, const SddmmOperands& operands, void* stream) noexcept {
-  if (plan.format.nnz == 0) return {};
-  Launch launch = launch_of(plan);
-  launch.x = operands.x;
-  launch.ldx = operands.ldx;
-  launch.y = operands.y;
-  launch.ldy = operands.ldy;
-  launch.out = operands.out;
-  launch.scaled = operands.scaled;
-  launch.alpha = operands.alpha;
-  launch.beta = operands.beta;
-  return start(plan, launch, stream);
+Status run(const Plan& plan, const Operands& operands, void* stream) noexcept {
+  if (extent_of(plan.op->result(), plan.format.rows, plan.format.cols, plan.format.nnz) == 0) return {};
+  const CurrentDevice current(plan.device.ordinal);
+  if (Status s = check(current.status(), "choosing the device"); !s) return s;
+  return check(static_cast<cudaError_t>(plan.kernel->launch(launch_of(plan, operands), stream)),
+               "launching a kernel");
 }
 
 Status refresh(Plan& plan, ArrayView values) {
@@ -260,5 +238,7 @@ Status refresh_packed(Plan& plan, const void* values, void* stream) {
 }
 
 std::size_t workspace_bytes(const Plan& plan) { return plan.schedule.workspace_bytes; }
+
+const ScheduleHeader& schedule_header(const Plan& plan) { return plan.schedule.header; }
 
 }  // namespace sptile::runtime::cuda

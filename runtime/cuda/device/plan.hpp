@@ -5,13 +5,13 @@
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
-#include "runtime/cuda/papers/libra_streams/side_stream.hpp"
 
 namespace sptile::runtime::cuda {
 
 /// Immutable after planning except through refresh.
 class Plan {
  public:
+  const Operation* op = nullptr;
   const DeviceKernel* kernel = nullptr;
   DeviceInfo device;
   std::int64_t n = 0;
@@ -24,7 +24,7 @@ class Plan {
   DeviceBuffer arrays;                                       ///< what was uploaded or copied of the matrix
   std::shared_ptr<const void> matrix_memory, source_memory;  ///< of a matrix that was there before
   DeviceBuffer work;                 ///< the bytes of the schedule, then the workspace
-  std::unique_ptr<SideStream> side;  ///< when the schedule wants two streams
+  std::shared_ptr<void> resources;   ///< what the kernel wants beside memory
   DeviceBuffer fresh;  ///< values of the source CSR, kept from the first refresh out of host memory
 };
 

@@ -20,7 +20,6 @@ class RunTimer {
   }
 
   /// Seconds of one of `runs` that follow each other; operands are in device memory.
-  template <class Operands>
   Result<double> seconds(const Plan& plan, const Operands& operands, int runs = 1) {
     if (status_) status_ = check(cudaEventRecord(begin_), "timing");
     for (int i = 0; i < runs; ++i)

@@ -23,10 +23,7 @@ Result<std::shared_ptr<std::byte>> make_scratch(int ordinal, std::span<const std
   return std::shared_ptr<std::byte>(owner, to);
 }
 
-namespace {
-
-template <class Operands>
-Result<std::vector<double>> time_all(const Plan& plan, const Operands& operands, int groups, int runs) {
+Result<std::vector<double>> time_groups(const Plan& plan, const Operands& operands, int groups, int runs) {
   const CurrentDevice current(plan.device.ordinal);
   if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
   RunTimer timer;
@@ -37,18 +34,6 @@ Result<std::vector<double>> time_all(const Plan& plan, const Operands& operands,
     seconds.push_back(*one);
   }
   return seconds;
-}
-
-}  // namespace
-
-Result<std::vector<double>> time_groups(const Plan& plan, const SpmmOperands& operands, int groups,
-                                        int runs) {
-  return time_all(plan, operands, groups, runs);
-}
-
-Result<std::vector<double>> time_groups(const Plan& plan, const SddmmOperands& operands, int groups,
-                                        int runs) {
-  return time_all(plan, operands, groups, runs);
 }
 
 }  // namespace sptile::runtime::cuda

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "runtime/operands.hpp"
+
 namespace sptile::runtime::cuda {
 
 /// True when rows of n elements, `stride` apart, can be read or written in pieces of `piece` bytes.
@@ -10,6 +12,12 @@ inline bool whole_pieces(const void* data, std::int64_t stride, std::int64_t n, 
                          std::int64_t piece = 16) {
   return reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(piece) == 0 &&
          stride * element_bytes % piece == 0 && n * element_bytes % piece == 0;
+}
+
+/// The same for an operand.
+inline bool whole_pieces(const Operand& operand, std::int64_t n, std::int64_t element_bytes,
+                         std::int64_t piece = 16) {
+  return whole_pieces(operand.data, operand.ld, n, element_bytes, piece);
 }
 
 }  // namespace sptile::runtime::cuda

@@ -24,14 +24,14 @@ struct EntryShape {
 };
 
 template <class S>
-class SampleEntries {
+class SddmmEntries {
   using Math = typename S::Math;
   using Dense = typename S::Dense;
   using Acc = typename S::Acc;
   using Chunk = typename Math::Chunk;
 
  public:
-  __device__ __forceinline__ SampleEntries(const EntryPart& part, const SampleRows& dense, int lane)
+  __device__ __forceinline__ SddmmEntries(const EntryPart& part, const SddmmDense& dense, int lane)
       : part_(part),
         dense_(dense),
         lane_(lane),
@@ -55,7 +55,7 @@ class SampleEntries {
       else
         multiply<false>(sum);
       const Acc dot = gather(sum);
-      if (entry < end_) write_sample<Dense>(part_.results, entry, dot);
+      if (entry < end_) write_result<Dense>(part_.results, entry, dot);
     }
   }
 
@@ -181,7 +181,7 @@ class SampleEntries {
   }
 
   const EntryPart& part_;
-  const SampleRows& dense_;
+  const SddmmDense& dense_;
   const int lane_, group_, first_;
   std::int64_t base_ = 0, end_ = 0;  ///< entries that are left of the run
   std::int32_t position_ = 0;        ///< of the row of the last entry that was found

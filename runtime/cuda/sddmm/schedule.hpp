@@ -6,48 +6,31 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 
 /// Some tiles of one window: the work of one warp.
-struct alignas(8) SampleItem {
+struct alignas(8) SddmmItem {
   std::int64_t value_begin;  ///< first entry of the first tile
   std::int32_t tile_begin, tile_end;
   std::int32_t row;  ///< first of the window
   std::int32_t unused = 0;
 };
-static_assert(sizeof(SampleItem) == 24);
+static_assert(sizeof(SddmmItem) == 24);
 
-/// Places of the numbers in Schedule::numbers. `..._at` are byte offsets in Schedule::bytes.
-enum SampleNumber {
-  kSampleItemsAt,
-  kSampleItemCount,
-  kSampleMasksAt,      ///< 16-byte masks made for me_tcf; -1: the format's own
-  kSampleRowOffsetAt,  ///< made for the residual rows of rs_tile; -1: the format's own
-  kSampleFirstRowAt,
-  kSampleRuns,
-  kSampleRounds,
+/// What launching reads; `..._at` are offsets in Schedule::bytes, -1: the format's own array.
+struct SddmmHeader {
+  std::int64_t items_at = 0, item_count = 0;
+  std::int64_t masks_at = -1;       ///< 16-byte masks made for me_tcf
+  std::int64_t row_offset_at = -1;  ///< of rows that have classes
+  std::int64_t first_row_at = 0;    ///< of each run: position of the row of its first entry
+  std::int64_t runs = 0, rounds = 0;
 };
 
-using SampleScheduler = Schedule (*)(const formats::FormatView& format,
-                                     std::span<const std::int32_t> row_order, std::int64_t n,
-                                     const DeviceInfo& device);
-
-/// O(runs log rows), O(windows + items); me_tcf O(nnz) for its masks.
-Schedule sample_csr(const formats::FormatView&, std::span<const std::int32_t>, std::int64_t,
-                    const DeviceInfo&);
-Schedule sample_bittcf(const formats::FormatView&, std::span<const std::int32_t>, std::int64_t,
-                       const DeviceInfo&);
-Schedule sample_me_tcf(const formats::FormatView&, std::span<const std::int32_t>, std::int64_t,
-                       const DeviceInfo&);
-Schedule sample_bmat(const formats::FormatView&, std::span<const std::int32_t>, std::int64_t,
-                     const DeviceInfo&);
-Schedule sample_rs_tile(const formats::FormatView&, std::span<const std::int32_t>, std::int64_t,
-                        const DeviceInfo&);
-Schedule sample_libra(const formats::FormatView&, std::span<const std::int32_t>, std::int64_t,
-                      const DeviceInfo&);
+/// Divides the tiles and the rows of a format of any layout. O(windows + items + runs log rows); me_tcf O(nnz)
+/// for its masks.
+Schedule schedule_sddmm(const ScheduleRequest& request);
 
 }  // namespace sptile::runtime::cuda

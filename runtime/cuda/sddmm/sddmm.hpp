@@ -2,10 +2,20 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/kernel.hpp"
 
 namespace sptile::runtime::cuda {
+
+inline constexpr std::string_view kCsrSddmm = "cuda.csr.sddmm", kBitTcfSddmm = "cuda.bittcf.sddmm",
+                                  kRsTileSddmm = "cuda.rs_tile.sddmm",
+                                  kLibraSpmmSddmm = "cuda.libra_spmm.sddmm",
+                                  kLibraSddmmSddmm = "cuda.libra_sddmm.sddmm",
+                                  kMeTcfSddmm = "cuda.me_tcf.sddmm", kBmatSddmm = "cuda.bmat.sddmm";
+
+std::span<const Kernel> sddmm_kernel_rows();
 
 std::span<const DeviceKernel> csr_sddmm_kernels();
 std::span<const DeviceKernel> bittcf_sddmm_kernels();

@@ -13,7 +13,7 @@
 namespace sptile::runtime::cuda {
 
 /// X and Y. Rows of X are in the caller's order.
-struct SampleRows {
+struct SddmmDense {
   const std::byte* x;
   const std::byte* y;
   std::uint64_t x_stride, y_stride;  ///< bytes from row to row
@@ -22,7 +22,7 @@ struct SampleRows {
 };
 
 /// The results of one part of a format: out[i] = alpha * dot * values[i] + beta * out[i].
-struct SampleResults {
+struct SddmmResults {
   void* out;
   const void* values;  ///< of the part; null: not scaled
   DType value_type;
@@ -39,21 +39,21 @@ struct EntryPart {
   std::int32_t rows;
   std::int32_t rounds;  ///< of a run: it has 32 entries for each
   std::int64_t runs;
-  SampleResults results;
+  SddmmResults results;
 };
 
 /// Entries that stand in tiles.
 struct TilePart {
   TileArrays arrays;
-  const SampleItem* items;
+  const SddmmItem* items;
   std::int32_t item_count;
   std::int32_t rows;  ///< of the matrix
-  SampleResults results;
+  SddmmResults results;
 };
 
 /// Kernel parameter: plain device pointers and numbers.
-struct SampleTask {
-  SampleRows dense;
+struct SddmmTask {
+  SddmmDense dense;
   TilePart tiles;
   EntryPart entries;
   std::int32_t tile_blocks;  ///< the first blocks of the grid; the others have the entries
@@ -80,7 +80,7 @@ __device__ __forceinline__ Acc read_value(const void* values, DType type, std::i
 
 /// Writes the result of entry i.
 template <class Dense, class Acc>
-__device__ __forceinline__ void write_sample(const SampleResults& results, std::int64_t i, Acc dot) {
+__device__ __forceinline__ void write_result(const SddmmResults& results, std::int64_t i, Acc dot) {
   Acc result = static_cast<Acc>(results.alpha) * dot;
   if (results.values != nullptr) result *= read_value<Acc>(results.values, results.value_type, i);
   Dense* const to = static_cast<Dense*>(results.out) + i;

@@ -13,36 +13,36 @@ namespace sptile::runtime::cuda {
 
 /// Row of its 8 whose X a lane of group `group` loads: so placed that the results of a lane, in columns 2t
 /// and 2t + 1 of the MMA, are of rows t and t + 4.
-SPTILE_HOST_DEVICE constexpr int sampled_row(int group) { return group / 2 + 4 * (group % 2); }
+SPTILE_HOST_DEVICE constexpr int result_row(int group) { return group / 2 + 4 * (group % 2); }
 
 /// Where a lane's results of one tile go: rows t and t + 4 of each 8, column g.
 template <int kHalves>
-struct SamplePlaces {
+struct ResultPlaces {
   LanePair half[kHalves];
   std::uint32_t count;  ///< entries of the tile
 };
 
 /// Bits 8 * row + column: the lane has the same bit of both words of 8 rows.
-__device__ __forceinline__ LanePair sampled_pair(std::uint32_t low, std::uint32_t high, std::uint32_t bit) {
+__device__ __forceinline__ LanePair result_pair(std::uint32_t low, std::uint32_t high, std::uint32_t bit) {
   return {{count_bits(low & (bit - 1u)), count_bits(low) + count_bits(high & (bit - 1u))},
           {(low & bit) != 0, (high & bit) != 0}};
 }
 
-struct SampleMask8 : Mask8 {
+struct SddmmMask8 : Mask8 {
   static __device__ __forceinline__ std::uint32_t bit_of(int group, int member) {
     return 1u << (8 * member + group);
   }
-  static __device__ __forceinline__ SamplePlaces<1> places(const Mask& mask, std::uint32_t bit, int) {
-    return {{sampled_pair(mask.x, mask.y, bit)}, count_bits(mask.x) + count_bits(mask.y)};
+  static __device__ __forceinline__ ResultPlaces<1> places(const Mask& mask, std::uint32_t bit, int) {
+    return {{result_pair(mask.x, mask.y, bit)}, count_bits(mask.x) + count_bits(mask.y)};
   }
 };
 
-struct SampleMask16 : Mask16 {
+struct SddmmMask16 : Mask16 {
   static __device__ __forceinline__ std::uint32_t bit_of(int group, int member) {
-    return SampleMask8::bit_of(group, member);
+    return SddmmMask8::bit_of(group, member);
   }
-  static __device__ __forceinline__ SamplePlaces<2> places(const Mask& mask, std::uint32_t bit, int) {
-    SamplePlaces<2> p{{sampled_pair(mask.x, mask.y, bit), sampled_pair(mask.z, mask.w, bit)}, 0};
+  static __device__ __forceinline__ ResultPlaces<2> places(const Mask& mask, std::uint32_t bit, int) {
+    ResultPlaces<2> p{{result_pair(mask.x, mask.y, bit), result_pair(mask.z, mask.w, bit)}, 0};
     const std::uint32_t upper = count_bits(mask.x) + count_bits(mask.y);
     p.half[1].index[0] += upper;
     p.half[1].index[1] += upper;
@@ -52,16 +52,16 @@ struct SampleMask16 : Mask16 {
 };
 
 /// Four words of 8 rows x 4 columns: left upper, left lower, right upper, right lower.
-struct SampleWords16 : Words16 {
+struct SddmmWords16 : Words16 {
   static __device__ __forceinline__ std::uint32_t bit_of(int group, int member) {
     return 1u << (4 * member + group % 4);
   }
-  static __device__ __forceinline__ SamplePlaces<2> places(const Mask& mask, std::uint32_t bit, int group) {
+  static __device__ __forceinline__ ResultPlaces<2> places(const Mask& mask, std::uint32_t bit, int group) {
     const bool left = group < 4;
     const std::uint32_t word[2] = {left ? mask.x : mask.z, left ? mask.y : mask.w};
     const std::uint32_t left_count = count_bits(mask.x) + count_bits(mask.y);
     std::uint32_t before = left ? 0 : left_count;
-    SamplePlaces<2> p{};
+    ResultPlaces<2> p{};
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const std::uint32_t lower = word[h] >> 16;  // rows 4 to 7
@@ -77,7 +77,7 @@ struct SampleWords16 : Words16 {
 };
 
 template <class SourceT, class MathT, int kStepsT, bool kVectorT>
-struct SampleShape {
+struct SddmmShape {
   using Source = SourceT;
   using Math = MathT;
   using Dense = typename Math::Dense;
@@ -91,7 +91,7 @@ struct SampleShape {
 };
 
 template <class S>
-class SampleTiles {
+class SddmmTiles {
   using Math = typename S::Math;
   using Source = typename S::Source;
   using Dense = typename S::Dense;
@@ -105,14 +105,14 @@ class SampleTiles {
   };
 
  public:
-  __device__ __forceinline__ SampleTiles(const TilePart& part, const SampleRows& dense, int lane)
+  __device__ __forceinline__ SddmmTiles(const TilePart& part, const SddmmDense& dense, int lane)
       : part_(part),
         dense_(dense),
         group_(lane_group(lane)),
         first_(lane_member(lane) * Math::kElements),
         bit_(Source::bit_of(lane_group(lane), lane_member(lane))) {}
 
-  __device__ __forceinline__ void run(const SampleItem& item) {
+  __device__ __forceinline__ void run(const SddmmItem& item) {
     item_ = item;
     find_rows();
     if (dense_.n <= S::kFeatures)
@@ -126,7 +126,7 @@ class SampleTiles {
   __device__ __forceinline__ void find_rows() {
 #pragma unroll
     for (int h = 0; h < S::kHalves; ++h) {
-      const std::int32_t row = item_.row + 8 * h + sampled_row(group_);
+      const std::int32_t row = item_.row + 8 * h + result_row(group_);
       row_[h] = row >= part_.rows ? -1 : dense_.row_order != nullptr ? __ldg(dense_.row_order + row) : row;
     }
   }
@@ -233,21 +233,21 @@ class SampleTiles {
   template <int kWhich>
   __device__ __forceinline__ std::int64_t write(const float (&sum)[S::kHalves][4],
                                                 const typename Source::Mask& mask, std::int64_t at) const {
-    const SamplePlaces<S::kHalves> places = Source::places(mask, bit_, group_);
+    const ResultPlaces<S::kHalves> places = Source::places(mask, bit_, group_);
 #pragma unroll
     for (int h = 0; h < S::kHalves; ++h)
 #pragma unroll
       for (int r = 0; r < 2; ++r)
         if (places.half[h].present[r])
-          write_sample<Dense>(part_.results, at + places.half[h].index[r], sum[h][2 * kWhich + r]);
+          write_result<Dense>(part_.results, at + places.half[h].index[r], sum[h][2 * kWhich + r]);
     return at + places.count;
   }
 
   const TilePart& part_;
-  const SampleRows& dense_;
+  const SddmmDense& dense_;
   const int group_, first_;
   const std::uint32_t bit_;
-  SampleItem item_{};
+  SddmmItem item_{};
   std::int32_t row_[S::kHalves];  ///< of X; -1: the matrix has no such row
 };
 

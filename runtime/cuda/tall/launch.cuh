@@ -36,39 +36,37 @@ __global__ void __launch_bounds__(kWarp*(K::kWarps + kTallProducers), K::kBlocks
 }
 
 template <class K>
-int start_tall(const Launch& launch, cudaStream_t stream) {
-  const auto& numbers = launch.host->numbers;
+int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stream) {
   const formats::TallView a = formats::as_tall(launch.format);
+  const Operand &b = launch.operands.dense[kSpmmB], &c = launch.operands.dense[kSpmmC];
   constexpr std::int64_t kSize = sizeof(typename K::Dense);
-  const auto number = [&](TallNumber i) { return static_cast<int>(numbers[i]); };
   TallTask task{};
-  task.chunks = reinterpret_cast<const TallChunk*>(launch.schedule + numbers[kTallChunksAt]);
-  task.items = reinterpret_cast<const TallItem*>(launch.schedule + numbers[kTallItemsAt]);
-  task.splits = reinterpret_cast<const TallSplit*>(launch.schedule + numbers[kTallSplitsAt]);
+  task.chunks = launch.part<TallChunk>(header.chunks_at);
+  task.items = launch.part<TallItem>(header.items_at);
+  task.splits = launch.part<TallSplit>(header.splits_at);
   task.col_id = a.col_id.data();
   task.bitmap = a.bitmap.data();
   task.value_offset = a.value_offset.data();
   task.values = a.values.data;
   task.row_order = launch.row_order;
-  task.item_count = number(kTallItemCount);
-  task.slices = number(kTallSlices);
-  task.stage =
-      tall_stage(number(kTallSliceSegments), number(kTallChunkTilesMost), number(kTallValuesBytesMost));
-  task.stages = number(kTallStages);
-  task.slice_segments = number(kTallSliceSegments);
-  task.row_warps = number(kTallRowWarps);
-  task.feature_warps = number(kTallFeatureWarps);
-  task.copy = whole_pieces(launch.b, launch.ldb, launch.n, kSize) ? TallCopy::pieces : TallCopy::elements;
-  task.whole_pieces = whole_pieces(launch.c, launch.ldc, launch.n, kSize);
-  task.b = static_cast<const std::byte*>(launch.b);
-  task.ldb_bytes = launch.ldb * kSize;
-  task.c = launch.c;
-  task.ldc = launch.ldc;
+  task.item_count = static_cast<std::int32_t>(header.item_count);
+  task.slices = header.slices;
+  task.stage = tall_stage(header.shape.slice_segments, header.chunk_tiles, header.values_bytes);
+  task.stages = header.stages;
+  task.slice_segments = header.shape.slice_segments;
+  task.row_warps = header.shape.row_warps;
+  task.feature_warps = header.shape.feature_warps;
+  task.copy = whole_pieces(b, launch.n, kSize) ? TallCopy::pieces : TallCopy::elements;
+  task.whole_pieces = whole_pieces(c, launch.n, kSize);
+  task.b = static_cast<const std::byte*>(b.data);
+  task.ldb_bytes = b.ld * kSize;
+  task.c = c.data;
+  task.ldc = c.ld;
   task.n = launch.n;
-  task.scale = {static_cast<float>(launch.alpha), static_cast<float>(launch.beta)};
-  task.wide_scale = {launch.alpha, launch.beta};
-  task.arrived = reinterpret_cast<unsigned*>(launch.workspace);
-  task.partials = launch.workspace + numbers[kTallPartialsAt];
+  task.scale = {static_cast<float>(launch.operands.alpha), static_cast<float>(launch.operands.beta)};
+  task.wide_scale = {launch.operands.alpha, launch.operands.beta};
+  task.arrived = reinterpret_cast<unsigned*>(launch.workspace + header.scratch.counters_at);
+  task.partials = launch.workspace + header.scratch.partials_at;
 
   const auto shared = static_cast<std::size_t>(TallShared::kBarrierBytes + task.stages * task.stage.bytes);
   const auto blocks = static_cast<unsigned>(task.item_count * std::int64_t{task.slices});
@@ -81,7 +79,7 @@ int start_tall(const Launch& launch, cudaStream_t stream) {
                                        *launch.device, stream, task);
 }
 
-using TallStart = int (*)(const Launch&, cudaStream_t);
+using TallStart = int (*)(const TallHeader&, const Launch&, cudaStream_t);
 
 /// One row of the table: kernels of growing warps for one pair of types. kMostSegments of 128 bytes are the
 /// widest slice of a row of B.
@@ -91,14 +89,19 @@ struct TallInstance {
   static constexpr TallVariant kVariants[sizeof...(K)] = {
       {K::kSubWindows, K::kSegments, K::kWarps, K::kBlocks}...};
 
-  static Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
-                           const DeviceInfo& device) {
-    return schedule_tall(host, n, sizeof(typename First::Dense), sizeof(typename First::Acc), kMostSegments,
-                         {kVariants, sizeof...(K)}, device);
+  static Schedule schedule(const ScheduleRequest& request) {
+    Schedule schedule;
+    schedule.header.set(append_tall(schedule, request,
+                                    {.element_bytes = sizeof(typename First::Dense),
+                                     .sum_bytes = sizeof(typename First::Acc),
+                                     .most_segments = kMostSegments,
+                                     .variants = kVariants}));
+    return schedule;
   }
   static int launch(const Launch& launch, void* stream) noexcept {
     static constexpr TallStart kStarts[] = {start_tall<K>...};
-    return kStarts[launch.host->numbers[kTallVariant]](launch, static_cast<cudaStream_t>(stream));
+    const auto& header = launch.header->as<TallHeader>();
+    return kStarts[header.shape.variant](header, launch, static_cast<cudaStream_t>(stream));
   }
 };
 

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cassert>
 
-#include "runtime/cuda/device/schedule_parts.hpp"
 #include "runtime/fork.hpp"
 
 namespace sptile::runtime::cuda {
@@ -192,55 +191,48 @@ TallShape tall_shape(std::span<const TallVariant> variants, int height, std::int
   return shape;
 }
 
-Schedule schedule_tall(const formats::FormatView& format, std::int64_t n, int element_bytes, int sum_bytes,
-                       int most_segments, std::span<const TallVariant> variants, const DeviceInfo& device) {
-  const formats::TallView a = formats::as_tall(format);
+TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const TallFamily& family) {
+  const formats::TallView a = formats::as_tall(request.format);
+  const DeviceInfo& device = request.device;
+  const std::int64_t row_bytes = request.n * family.element_bytes;
   int height = 8;
   for (std::int64_t w = 0; w < a.windows(); ++w)
     height = std::max(height, a.window_row[at(w + 1)] - a.window_row[at(w)]);
-  const TallShape shape = tall_shape(variants, height, n * element_bytes, most_segments);
-  const TallVariant& variant = variants[static_cast<std::size_t>(shape.variant)];
+  TallHeader header;
+  header.shape = tall_shape(family.variants, height, row_bytes, family.most_segments);
+  const TallShape& shape = header.shape;
+  const TallVariant& variant = family.variants[static_cast<std::size_t>(shape.variant)];
   const int warps = shape.row_warps * shape.feature_warps;
 
-  const int value_bytes = static_cast<int>(size_of(format.value_dtype()));
-  const int chunk_tiles = kTallChunkGroups * ((height + 7) / 8);
-  const int values_bytes = std::min(kTallValuesBytes, 64 * chunk_tiles * value_bytes);
-  const TallStage stage = tall_stage(shape.slice_segments, chunk_tiles, values_bytes);
+  const int value_bytes = static_cast<int>(size_of(request.format.value_dtype()));
+  header.chunk_tiles = kTallChunkGroups * ((height + 7) / 8);
+  header.values_bytes = std::min(kTallValuesBytes, 64 * header.chunk_tiles * value_bytes);
+  const TallStage stage = tall_stage(shape.slice_segments, header.chunk_tiles, header.values_bytes);
   // As many stages as fit beside the other blocks, but no more than hide the way from memory.
   const int blocks =
       std::clamp(variant.blocks * (variant.warps + kTallProducers) / (warps + kTallProducers), 1, 8);
   constexpr int kReserved = 2 << 10;  // per block: barriers, and what the system takes
   const int room = static_cast<int>(device.shared_per_block) / blocks - kReserved;
-  const int stages = std::clamp(room / stage.bytes, 2, 6);
+  header.stages = std::clamp(room / stage.bytes, 2, 6);
 
   const std::int64_t slice_bytes = 128 * shape.slice_segments;
-  const std::int64_t slices = (n * element_bytes + slice_bytes - 1) / slice_bytes;
+  const std::int64_t slices = (row_bytes + slice_bytes - 1) / slice_bytes;
   const TallPlan plan =
       plan_tall(a, {.slices = slices,
                     .blocks = std::int64_t{device.sm_count} * blocks,
-                    .chunk_values = value_bytes > 0 ? values_bytes / value_bytes : 1 << 30});
+                    .chunk_values = value_bytes > 0 ? header.values_bytes / value_bytes : 1 << 30});
 
-  Schedule schedule;
-  auto& numbers = schedule.numbers;
-  numbers[kTallChunksAt] = append(schedule, plan.chunks);
-  numbers[kTallItemsAt] = append(schedule, plan.items);
-  numbers[kTallSplitsAt] = append(schedule, plan.splits);
-  numbers[kTallItemCount] = std::ssize(plan.items);
-  numbers[kTallVariant] = shape.variant;
-  numbers[kTallSliceSegments] = shape.slice_segments;
-  numbers[kTallRowWarps] = shape.row_warps;
-  numbers[kTallFeatureWarps] = shape.feature_warps;
-  numbers[kTallStages] = stages;
-  numbers[kTallChunkTilesMost] = chunk_tiles;
-  numbers[kTallValuesBytesMost] = values_bytes;
-  numbers[kTallSlices] = slices;
-  const std::int64_t counters = std::ssize(plan.splits) * slices * warps;
-  const std::int64_t partials_at = (4 * counters + 255) / 256 * 256;
-  numbers[kTallPartialsAt] = partials_at;
-  const std::int64_t slot_bytes =
-      std::int64_t{8 * variant.sub_windows * shape.row_warps} * slice_bytes * sum_bytes / element_bytes;
-  if (plan.slots > 0) schedule.workspace_bytes = at(partials_at + plan.slots * slices * slot_bytes);
-  return schedule;
+  header.chunks_at = append(schedule, plan.chunks);
+  header.items_at = append(schedule, plan.items);
+  header.item_count = std::ssize(plan.items);
+  header.splits_at = append(schedule, plan.splits);
+  header.slices = static_cast<int>(slices);
+  const std::int64_t slot_bytes = std::int64_t{8 * variant.sub_windows * shape.row_warps} * slice_bytes *
+                                  family.sum_bytes / family.element_bytes;
+  if (plan.slots > 0)
+    header.scratch =
+        append_scratch(schedule, std::ssize(plan.splits) * slices * warps, plan.slots * slices * slot_bytes);
+  return header;
 }
 
 }  // namespace sptile::runtime::cuda

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "formats/layout/tall.hpp"
@@ -91,25 +92,25 @@ TallPlan plan_tall(const formats::TallView& a, const TallCut& cut);
 TallShape tall_shape(std::span<const TallVariant> variants, int height, std::int64_t row_bytes,
                      int most_segments);
 
-/// Places of the numbers in Schedule::numbers; `..._at` are byte offsets in Schedule::bytes.
-enum TallNumber {
-  kTallChunksAt,
-  kTallItemsAt,
-  kTallItemCount,
-  kTallSplitsAt,
-  kTallVariant,
-  kTallSliceSegments,
-  kTallRowWarps,
-  kTallFeatureWarps,
-  kTallStages,
-  kTallChunkTilesMost,
-  kTallValuesBytesMost,
-  kTallSlices,
-  kTallPartialsAt  ///< in the workspace, behind the counters
+/// What launching reads; `..._at` are offsets in Schedule::bytes.
+struct TallHeader {
+  std::int64_t chunks_at = 0;
+  std::int64_t items_at = 0, item_count = 0;
+  std::int64_t splits_at = 0;
+  ScheduleScratch scratch;
+  TallShape shape;
+  int stages = 0;
+  int chunk_tiles = 0, values_bytes = 0;  ///< of a chunk, at most
+  int slices = 0;
 };
 
-/// Makes the schedule of one kernel family.
-Schedule schedule_tall(const formats::FormatView& format, std::int64_t n, int element_bytes, int sum_bytes,
-                       int most_segments, std::span<const TallVariant> variants, const DeviceInfo& device);
+/// A kernel family.
+struct TallFamily {
+  int element_bytes, sum_bytes;
+  int most_segments;  ///< of 128 bytes, of the widest slice of a row of B
+  std::span<const TallVariant> variants;
+};
+
+TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const TallFamily& family);
 
 }  // namespace sptile::runtime::cuda

@@ -27,7 +27,7 @@ using Rare16 =
 
 template <class Instance>
 constexpr DeviceKernel row(DType values, DType dense, Precision precision) {
-  return {"cuda.tall.staged", values, dense, precision, 80, false, Instance::schedule, Instance::launch};
+  return {kTallStaged, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
 }
 
 using Tf32 = MathF32<false>;

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/kernel.hpp"
 
 namespace sptile::runtime::cuda {
 
-/// Rows of the kernel "cuda.tall.staged".
+inline constexpr std::string_view kTallStaged = "cuda.tall.staged";
+
+std::span<const Kernel> tall_rows();
+
 std::span<const DeviceKernel> tall_kernels();
 
 }  // namespace sptile::runtime::cuda

@@ -29,13 +29,6 @@ struct DirectKernel : TileShape<Source, V, Math, kSegments, kVector> {
   static constexpr int kDepth = 2;
 };
 
-/// The same kernel, which also knows items whose sums are added to C.
-template <class Direct>
-struct AddingKernel : Direct {
-  using Warp = TileDirect<AddingKernel>;
-  static constexpr bool kAdds = true;
-};
-
 /// Reads ids and masks of tiles: the ids of the B rows that a lane loads, the mask of all lanes.
 template <class Source>
 class TileHeads {

@@ -74,20 +74,20 @@ struct Divider {
 /// Finds where the values of the items start: of runs, and of the pieces of each window, which follow each
 /// other. The first items are `pieces`, `team` of them to a slot.
 void find_values(const TileWindows& windows, TileSchedule& schedule, std::int64_t pieces, std::int64_t team) {
-  const formats::FormatView& format = *windows.format;
+  const formats::Blocks& blocks = windows.blocks;
 #pragma omp parallel for schedule(static) num_threads(most_threads())
   for (std::int64_t i = pieces; i < std::ssize(schedule.items); ++i) {
     TileItem& run = schedule.items[static_cast<std::size_t>(i)];
-    run.value_begin = windows.first_value(format, run.tile_begin);
+    run.value_begin = blocks.first_value_of_tile(run.tile_begin);
   }
 #pragma omp parallel for schedule(dynamic, 16) num_threads(most_threads())
   for (const SplitWindow& split : schedule.splits) {
     TileItem* const piece = schedule.items.data() + split.first_slot * team;
-    std::int64_t value = windows.first_value(format, piece->tile_begin);
+    std::int64_t value = blocks.first_value_of_tile(piece->tile_begin);
     for (std::int64_t p = 0; p < split.count * team; ++p) {
       piece[p].value_begin = value;
       for (std::int64_t t = piece[p].tile_begin; t < piece[p].tile_end; ++t)
-        value += windows.tile_values(format, t);
+        value += blocks.tile_values(t);
     }
   }
 }

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "formats/layout/blocks.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/device/qualifiers.hpp"
 
@@ -17,11 +18,8 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kMaxItemWindows = 32;  ///< a lane of the warp for each
 
-/// Slot of an item whose sums are added to C, in kernels that can: part of a window, or all of it.
-inline constexpr std::int32_t kAddedSlot = -2;
-
-/// One warp's work. `slot` -1: whole windows [window_begin, window_end); kAddedSlot: tiles of window_begin;
-/// otherwise one piece of window window_begin, whose sums go to that slot of the workspace.
+/// One warp's work. `slot` < 0: whole windows [window_begin, window_end); otherwise one piece of window
+/// window_begin, whose sums go to that slot of the workspace.
 struct alignas(16) TileItem {
   std::int64_t value_begin;  ///< first entry of the first tile
   std::int32_t tile_begin, tile_end;
@@ -59,13 +57,10 @@ struct alignas(8) ShortRows {
 };
 static_assert(sizeof(ShortRows) == 24);
 
-/// What the schedule needs to know of a format.
+/// What is divided: windows of a matrix, all of those of its format or some.
 struct TileWindows {
   std::span<const std::int32_t> tile_offset;  ///< windows + 1
-  std::int64_t (*first_value)(const formats::FormatView&,
-                              std::int64_t tile);  ///< of the window with this first tile
-  std::int64_t (*tile_values)(const formats::FormatView&, std::int64_t tile);  ///< number of them
-  const formats::FormatView* format;
+  const formats::Blocks& blocks;
 };
 
 /// Numbers to be measured; those of the kernel are filled in when planning.

@@ -11,11 +11,12 @@
 namespace sptile::runtime::cuda {
 
 /// One row of the table: a kernel for operands of any alignment, then kernels that move whole pieces, by
-/// features of a warp. `Layout` has schedule() and bind() of the format.
-template <class Layout, class Scalar, class... Vector>
+/// features of a warp.
+template <class Scalar, class... Vector>
 struct TileInstance {
   static constexpr TileVariant kVariants[sizeof...(Vector)] = {
       {Vector::kFeatures, Vector::kElements, Vector::kWarpsPerSm, Vector::kLeastTiles}...};
+  static constexpr std::int64_t kSize = sizeof(typename Scalar::Dense);
 
   /// Blocks of a variant that fit on a multiprocessor.
   static int blocks_per_sm(int variant, int threads) {
@@ -23,54 +24,61 @@ struct TileInstance {
     return kAsk[variant](threads);
   }
 
-  static Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t>, std::int64_t n,
-                           const DeviceInfo& device) {
-    return Layout::schedule(host, n, sizeof(typename Scalar::Dense), {kVariants, sizeof...(Vector)}, device);
+  static TileHeader append(Schedule& schedule, const ScheduleRequest& request) {
+    return append_tiles(schedule,
+                        {request.format, request.n, kSize, {kVariants, sizeof...(Vector)}, request.device});
   }
 
-  static int launch(const Launch& launch, void* stream) noexcept {
+  /// `overlapped`: see TileTask.
+  static int start(const TileHeader& header, const Launch& launch, cudaStream_t stream,
+                   bool overlapped = false) {
     static constexpr TileStart kStarts[] = {start_tiles<Vector>...};
-    constexpr std::int64_t kSize = sizeof(typename Scalar::Dense);
-    TileTask task = common_task(launch);
-    ShortTask part{};
-    Layout::bind(launch, task, part);
-    const auto variant = static_cast<std::size_t>(launch.host->numbers[kVariant]);
+    TileTask task = tile_task(header, launch);
+    task.overlapped = overlapped;
+    const auto variant = static_cast<std::size_t>(header.variant);
     const bool whole = aligned(launch, kSize, kSize * kVariants[variant].elements);
-    return (whole ? kStarts[variant] : start_tiles<Scalar>)(task, part, launch,
-                                                            static_cast<cudaStream_t>(stream));
+    return (whole ? kStarts[variant] : start_tiles<Scalar>)(task, short_task(header, launch), header, launch,
+                                                            stream);
+  }
+
+  static Schedule schedule(const ScheduleRequest& request) {
+    Schedule schedule;
+    schedule.header.set(append(schedule, request));
+    return schedule;
+  }
+  static int launch(const Launch& launch, void* stream) noexcept {
+    return start(launch.header->as<TileHeader>(), launch, static_cast<cudaStream_t>(stream));
   }
 };
 
 /// Kernels of a layout whose loads wait in registers. `T` has the registers that a thread of each may have:
 /// as many as keep its loop out of local memory (ptxas -v; sm_90).
-template <class Layout, class T>
+template <class SourceT, class T>
 struct DirectFamily {
-  static constexpr std::string_view kKernel = Layout::kDirect;
-  using Source = typename Layout::Source;
+  using Source = SourceT;
   template <class V, class Math>
   using Single = DirectKernel<Source, V, Math, 1, false, T::kSingle>;
   template <class V, class Math, int kSegments, int kRegisters>
   using Whole = DirectKernel<Source, V, Math, kSegments, true, kRegisters>;
 
   template <class V, bool kSplit>
-  using F32 = TileInstance<Layout, Single<V, MathF32<kSplit>>, Whole<V, MathF32<kSplit>, 1, T::kF32x1>,
+  using F32 = TileInstance<Single<V, MathF32<kSplit>>, Whole<V, MathF32<kSplit>, 1, T::kF32x1>,
                            Whole<V, MathF32<kSplit>, 2, T::kF32x2>>;
   template <class V, class D>
-  using F16 = TileInstance<Layout, Single<V, MathHalf<D, 4>>, Whole<V, MathHalf<D, 4>, 1, T::kF32x1>,
+  using F16 = TileInstance<Single<V, MathHalf<D, 4>>, Whole<V, MathHalf<D, 4>, 1, T::kF32x1>,
                            Whole<V, MathHalf<D, 8>, 1, T::kF16x1>, Whole<V, MathHalf<D, 8>, 2, T::kF16x2>>;
   template <class V>
-  using F64 = TileInstance<Layout, Single<V, MathF64>, Whole<V, MathF64, 1, T::kF64x1>,
+  using F64 = TileInstance<Single<V, MathF64>, Whole<V, MathF64, 1, T::kF64x1>,
                            Whole<V, MathF64, 2, T::kF64x2>>;
 };
 
 /// As DirectFamily, for a layout whose kernels are seldom the fastest: all widths where the values have the type of
 /// the operands, else one kernel for operands of any alignment and one for whole pieces.
-template <class Layout, class T>
+template <class SourceT, class T>
 struct RareFamily {
-  static constexpr std::string_view kKernel = Layout::kDirect;
-  using Direct = DirectFamily<Layout, T>;
+  using Direct = DirectFamily<SourceT, T>;
   template <class V, class Math, class WideMath, int kRegisters>
-  using Pair = TileInstance<Layout, typename Direct::template Single<V, Math>,
+  using Pair = TileInstance<typename Direct::template Single<V, Math>,
                             typename Direct::template Whole<V, WideMath, 1, kRegisters>>;
 
   template <class V, bool kSplit>
@@ -86,21 +94,20 @@ struct RareFamily {
 /// Kernels whose loads wait in shared memory where there are columns enough. `T` has the warps of each that
 /// should fit on a multiprocessor: more than are needed to keep its part of the L2 cache's bandwidth busy,
 /// few enough to leave the first cache room.
-template <class Layout, class T>
+template <class SourceT, class T>
 struct StagedFamily {
-  static constexpr std::string_view kKernel = Layout::kStaged;
   static constexpr int kStages = 3;
-  using Direct = DirectFamily<Layout, T>;
+  using Direct = DirectFamily<SourceT, T>;
   template <class V, class Math, int kSegments, int kWarps>
-  using Whole = StagedKernel<typename Layout::Source, V, Math, kSegments, kWarps, kStages>;
+  using Whole = StagedKernel<SourceT, V, Math, kSegments, kWarps, kStages>;
 
   template <class V, bool kSplit>
-  using F32 = TileInstance<Layout, typename Direct::template Single<V, MathF32<kSplit>>,
+  using F32 = TileInstance<typename Direct::template Single<V, MathF32<kSplit>>,
                            typename Direct::template Whole<V, MathF32<kSplit>, 1, T::kF32x1>,
                            Whole<V, MathF32<kSplit>, 2, T::kStagedWarps>,
                            Whole<V, MathF32<kSplit>, T::kWidestF32, T::kWidestWarps>>;
   template <class V, class D>
-  using F16 = TileInstance<Layout, typename Direct::template Single<V, MathHalf<D, 4>>,
+  using F16 = TileInstance<typename Direct::template Single<V, MathHalf<D, 4>>,
                            typename Direct::template Whole<V, MathHalf<D, 4>, 1, T::kF32x1>,
                            Whole<V, MathHalf<D, 8>, 1, T::kStagedWarps>,
                            Whole<V, MathHalf<D, 8>, 2, T::kWidestWarps>>;
@@ -108,33 +115,33 @@ struct StagedFamily {
   using F64 = typename Direct::template F64<V>;
 };
 
-template <class Family, class Instance>
-constexpr DeviceKernel tile_row(DType values, DType dense, Precision precision) {
-  return {Family::kKernel, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
+template <class Instance>
+constexpr DeviceKernel instance_row(std::string_view kernel, DType values, DType dense, Precision precision) {
+  return {kernel, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
 }
 
-/// All rows of a family.
-template <class Family>
-std::span<const DeviceKernel> tile_rows() {
+/// All instances of a kernel of a family.
+template <const std::string_view& kKernel, class Family>
+std::span<const DeviceKernel> instances() {
   static constexpr DeviceKernel kRows[] = {
-      tile_row<Family, typename Family::template F32<float, false>>(DType::f32, DType::f32, Precision::tf32),
-      tile_row<Family, typename Family::template F32<float, true>>(DType::f32, DType::f32, Precision::fp32),
-      tile_row<Family, typename Family::template F32<Half, false>>(DType::f16, DType::f32, Precision::tf32),
-      tile_row<Family, typename Family::template F32<Half, true>>(DType::f16, DType::f32, Precision::fp32),
-      tile_row<Family, typename Family::template F32<BFloat16, false>>(DType::bf16, DType::f32,
+      instance_row<typename Family::template F32<float, false>>(kKernel, DType::f32, DType::f32, Precision::tf32),
+      instance_row<typename Family::template F32<float, true>>(kKernel, DType::f32, DType::f32, Precision::fp32),
+      instance_row<typename Family::template F32<Half, false>>(kKernel, DType::f16, DType::f32, Precision::tf32),
+      instance_row<typename Family::template F32<Half, true>>(kKernel, DType::f16, DType::f32, Precision::fp32),
+      instance_row<typename Family::template F32<BFloat16, false>>(kKernel, DType::bf16, DType::f32,
                                                                        Precision::tf32),
-      tile_row<Family, typename Family::template F32<BFloat16, true>>(DType::bf16, DType::f32,
+      instance_row<typename Family::template F32<BFloat16, true>>(kKernel, DType::bf16, DType::f32,
                                                                       Precision::fp32),
-      tile_row<Family, typename Family::template F32<Ones, false>>(DType::none, DType::f32, Precision::tf32),
-      tile_row<Family, typename Family::template F32<Ones, true>>(DType::none, DType::f32, Precision::fp32),
-      tile_row<Family, typename Family::template F16<Half, Half>>(DType::f16, DType::f16, Precision::fp16),
-      tile_row<Family, typename Family::template F16<BFloat16, BFloat16>>(DType::bf16, DType::bf16,
+      instance_row<typename Family::template F32<Ones, false>>(kKernel, DType::none, DType::f32, Precision::tf32),
+      instance_row<typename Family::template F32<Ones, true>>(kKernel, DType::none, DType::f32, Precision::fp32),
+      instance_row<typename Family::template F16<Half, Half>>(kKernel, DType::f16, DType::f16, Precision::fp16),
+      instance_row<typename Family::template F16<BFloat16, BFloat16>>(kKernel, DType::bf16, DType::bf16,
                                                                           Precision::bf16),
-      tile_row<Family, typename Family::template F16<Ones, Half>>(DType::none, DType::f16, Precision::fp16),
-      tile_row<Family, typename Family::template F16<Ones, BFloat16>>(DType::none, DType::bf16,
+      instance_row<typename Family::template F16<Ones, Half>>(kKernel, DType::none, DType::f16, Precision::fp16),
+      instance_row<typename Family::template F16<Ones, BFloat16>>(kKernel, DType::none, DType::bf16,
                                                                       Precision::bf16),
-      tile_row<Family, typename Family::template F64<double>>(DType::f64, DType::f64, Precision::fp64),
-      tile_row<Family, typename Family::template F64<Ones>>(DType::none, DType::f64, Precision::fp64),
+      instance_row<typename Family::template F64<double>>(kKernel, DType::f64, DType::f64, Precision::fp64),
+      instance_row<typename Family::template F64<Ones>>(kKernel, DType::none, DType::f64, Precision::fp64),
   };
   return {kRows, std::size(kRows)};
 }

@@ -8,14 +8,15 @@
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/tile/kernels.cuh"
 #include "runtime/cuda/tile/schedule.hpp"
+#include "formats/layout/blocks.hpp"
 #include "runtime/cuda/device/whole_pieces.hpp"
 
 namespace sptile::runtime::cuda {
 
 /// True when rows of B and C can be read and written in pieces of so many bytes.
 inline bool aligned(const Launch& launch, std::int64_t element_bytes, std::int64_t bytes) {
-  return whole_pieces(launch.b, launch.ldb, launch.n, element_bytes, bytes) &&
-         whole_pieces(launch.c, launch.ldc, launch.n, element_bytes, bytes);
+  return whole_pieces(launch.operands.dense[kSpmmB], launch.n, element_bytes, bytes) &&
+         whole_pieces(launch.operands.dense[kSpmmC], launch.n, element_bytes, bytes);
 }
 
 /// Percent of a multiprocessor's memory that kWarpsPerSm warps need; a block itself takes 1 KiB.
@@ -28,12 +29,12 @@ int carveout(const DeviceInfo& device, std::int64_t warps_per_block, std::int64_
 
 /// Starts the kernels of one instance.
 template <class K>
-int start_tiles(TileTask task, ShortTask part, const Launch& launch, cudaStream_t stream) {
-  const auto& numbers = launch.host->numbers;
-  const std::int64_t warps = numbers[kWarpsPerBlock];
+int start_tiles(TileTask task, ShortTask part, const TileHeader& header, const Launch& launch,
+                cudaStream_t stream) {
+  const std::int64_t warps = header.warps_per_block;
   task.ldb_bytes = static_cast<std::uint64_t>(task.ldb) * sizeof(typename K::Dense);
   task.slices = static_cast<std::int32_t>((task.n + K::kFeatures - 1) / K::kFeatures);
-  task.slices_together = std::min(task.slices, static_cast<std::int32_t>(numbers[kSlicesTogether]));
+  task.slices_together = std::min(task.slices, header.slices_together);
   task.passes = (task.slices + task.slices_together - 1) / task.slices_together;
   const std::int64_t alone = task.item_count - task.teams * warps;
   const std::int64_t per_pass =
@@ -54,29 +55,51 @@ int start_tiles(TileTask task, ShortTask part, const Launch& launch, cudaStream_
                                        *launch.device, stream, task, part);
 }
 
-using TileStart = int (*)(TileTask, ShortTask, const Launch&, cudaStream_t);
+using TileStart = int (*)(TileTask, ShortTask, const TileHeader&, const Launch&, cudaStream_t);
 
-/// Fills in what does not depend on the layout of the format.
-inline TileTask common_task(const Launch& launch) {
-  const auto& numbers = launch.host->numbers;
+/// What the kernels of all formats are told: where their tiles, windows and operands are.
+inline TileTask tile_task(const TileHeader& header, const Launch& launch) {
+  const formats::Blocks blocks = formats::blocks_of(launch.format);
+  const ArrayView values = launch.format.values();
+  const Operand &b = launch.operands.dense[kSpmmB], &c = launch.operands.dense[kSpmmC];
+  const auto own = [&](std::int64_t at, std::span<const std::int32_t> stored) {
+    return at < 0 ? stored.data() : launch.part<std::int32_t>(at);
+  };
   TileTask task{};
+  task.arrays = {blocks.columns.data(),
+                 header.masks_at < 0 ? blocks.masks : launch.part<std::byte>(header.masks_at), values.data,
+                 values.bytes()};
+  task.window_tile = own(header.window_tile_at, blocks.tile_offset);
+  task.window_row = own(header.window_row_at, blocks.first_row);
   task.row_order = launch.row_order;
-  task.items = reinterpret_cast<const TileItem*>(launch.schedule + numbers[kItemsAt]);
-  task.item_count = static_cast<std::int32_t>(numbers[kItemCount]);
-  task.teams = static_cast<std::int32_t>(numbers[kTeams]);
-  task.splits = reinterpret_cast<const SplitWindow*>(launch.schedule + numbers[kSplitsAt]);
+  task.items = launch.part<TileItem>(header.items_at);
+  task.item_count = static_cast<std::int32_t>(header.item_count);
+  task.teams = header.teams;
+  task.splits = launch.part<SplitWindow>(header.splits_at);
   task.rows = static_cast<std::int32_t>(launch.format.rows);
-  task.b = launch.b;
-  task.ldb = launch.ldb;
-  task.c = launch.c;
-  task.ldc = launch.ldc;
+  task.b = b.data;
+  task.ldb = b.ld;
+  task.c = c.data;
+  task.ldc = c.ld;
   task.n = launch.n;
-  task.scale = {static_cast<float>(launch.alpha), static_cast<float>(launch.beta)};
-  task.wide_scale = {launch.alpha, launch.beta};
-  task.arrived = reinterpret_cast<unsigned*>(launch.workspace);
-  task.overlapped = launch.overlaps;
-  task.partials = launch.workspace + numbers[kPartialsAt];
+  task.scale = {static_cast<float>(launch.operands.alpha), static_cast<float>(launch.operands.beta)};
+  task.wide_scale = {launch.operands.alpha, launch.operands.beta};
+  task.arrived = reinterpret_cast<unsigned*>(launch.workspace + header.scratch.counters_at);
+  task.partials = launch.workspace + header.scratch.partials_at;
   return task;
+}
+
+/// The rows in classes, and those of none; nothing for formats without them.
+inline ShortTask short_task(const TileHeader& header, const Launch& launch) {
+  const formats::BlockRows rows = formats::blocks_of(launch.format).rows;
+  ShortTask part{};
+  part.items = launch.part<ShortRows>(header.short_at);
+  part.item_count = static_cast<std::int32_t>(header.short_count);
+  part.rows = rows.ids.data();
+  part.empty_rows = launch.part<std::int32_t>(header.empty_rows_at);
+  part.columns = rows.columns.data();
+  part.values = launch.format.values(1).data;
+  return part;
 }
 
 }  // namespace sptile::runtime::cuda

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/device/atomic_add.cuh"
 #include "runtime/cuda/tile/math.cuh"
 
 namespace sptile::runtime::cuda {
@@ -134,18 +133,6 @@ __device__ __forceinline__ void store_piece(Dense* to, const Acc (&sum)[kElement
       const Acc scaled = scale.alpha * sum[e];
       to[e] = narrow<Dense>(scale.beta != Acc{0} ? scaled + scale.beta * widen(to[e]) : scaled);
     }
-  }
-}
-
-/// Adds alpha * sum to the features that exist, as others may at the same time.
-template <bool kVector>
-__device__ __forceinline__ void add_piece(float* to, const float (&sum)[4], float alpha, int left) {
-  if constexpr (kVector) {
-    if (left > 0) add_four(to, sum, alpha);
-  } else {
-#pragma unroll
-    for (int e = 0; e < 4; ++e)
-      if (e < left) atomicAdd(to + e, alpha * sum[e]);
   }
 }
 

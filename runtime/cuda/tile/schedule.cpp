@@ -1,35 +1,50 @@
 #include "runtime/cuda/tile/schedule.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <utility>
 
-#include "formats/layout/bittcf.hpp"
-#include "formats/layout/bmat.hpp"
-#include "formats/layout/libra.hpp"
-#include "formats/layout/me_tcf.hpp"
-#include "formats/layout/rs_tile.hpp"
-#include "runtime/cuda/device/schedule_parts.hpp"
+#include "formats/layout/blocks.hpp"
 #include "runtime/fork.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
 
-using formats::FormatView;
+using formats::Blocks;
 
 constexpr std::int64_t kLeastFeatures = 16;  ///< of a warp: one segment of f64
 
-struct Request {
-  const FormatView& format;
-  std::int64_t n;
-  std::size_t element_bytes;
-  std::span<const TileVariant> variants;
-  const DeviceInfo& device;
-  int height;
+/// Windows that are multiplied, where they are not those of the format: first rows, and first tiles with the
+/// end.
+struct OwnWindows {
+  std::vector<std::int32_t> row, tile;
+
+  [[nodiscard]] bool empty() const { return tile.empty(); }
 };
 
+/// Where another kernel has rows, it writes those of windows without tiles, too.
+bool has_own_rows(const Blocks& blocks) {
+  return !blocks.rows.offset.empty() && !blocks.rows.columns.empty();
+}
+
+/// None where all windows of the format stay as they are.
+OwnWindows own_windows(const Blocks& blocks) {
+  const bool only_with_tiles = has_own_rows(blocks);
+  OwnWindows own;
+  if (!only_with_tiles && blocks.first_row.empty()) return own;
+  for (std::int64_t w = 0; w < blocks.windows(); ++w) {
+    const auto tile = blocks.tile_offset[static_cast<std::size_t>(w)];
+    if (blocks.continues(w)) continue;
+    if (only_with_tiles && tile == blocks.tile_offset[static_cast<std::size_t>(w) + 1]) continue;
+    own.row.push_back(static_cast<std::int32_t>(blocks.row_of(w)));
+    own.tile.push_back(tile);
+  }
+  if (std::ssize(own.row) == blocks.windows()) return {};
+  own.tile.push_back(blocks.tile_offset.back());
+  return own;
+}
+
 /// Divides the windows and writes everything that all layouts share.
-Schedule schedule_windows(const Request& request, const TileWindows& windows) {
-  Schedule schedule;
+TileHeader divide(Schedule& schedule, const TileRequest& request, const TileWindows& windows) {
   TileTuning tuning;
   const int chosen = choose_variant(request.variants, request.n, cost_of(windows, tuning), request.device);
   const TileVariant variant = request.variants[static_cast<std::size_t>(chosen)];
@@ -40,60 +55,22 @@ Schedule schedule_windows(const Request& request, const TileWindows& windows) {
 
   // A launch with operands that are not aligned has slices of fewer columns, but not of fewer than these.
   const std::int64_t most_slices = (request.n + kLeastFeatures - 1) / kLeastFeatures;
-  const std::int64_t counters = (4 * divided.counters * most_slices + 255) / 256 * 256;
   const std::int64_t accumulator = request.element_bytes == 8 ? 8 : 4;
-  const std::int64_t slot = std::int64_t{request.height} * slices * variant.features * accumulator;
-  schedule.workspace_bytes = static_cast<std::size_t>(counters + divided.slots * slot);
-  auto& numbers = schedule.numbers;
-  numbers[kPartialsAt] = counters;
-  numbers[kItemsAt] = append(schedule, divided.items);
-  numbers[kItemCount] = std::ssize(divided.items);
-  numbers[kSplitsAt] = append(schedule, divided.splits);
-  numbers[kSplitCount] = std::ssize(divided.splits);
-  numbers[kMasksAt] = numbers[kWindowRowAt] = numbers[kWindowTileAt] = -1;
-  numbers[kVariant] = chosen;
-  numbers[kWarpsPerBlock] = divided.teams > 0 ? tuning.team_warps : tuning.warps_per_block;
-  numbers[kTeams] = divided.teams;
-  numbers[kSlicesTogether] =
+  const std::int64_t slot =
+      std::int64_t{windows.blocks.window_rows} * slices * variant.features * accumulator;
+  TileHeader header;
+  header.scratch = append_scratch(schedule, divided.counters * most_slices, divided.slots * slot);
+  header.items_at = append(schedule, divided.items);
+  header.item_count = std::ssize(divided.items);
+  header.splits_at = append(schedule, divided.splits);
+  header.split_count = std::ssize(divided.splits);
+  header.variant = chosen;
+  header.warps_per_block = divided.teams > 0 ? tuning.team_warps : tuning.warps_per_block;
+  header.teams = divided.teams;
+  header.slices_together =
       slices_together(request.format.cols, slices,
                       static_cast<std::int64_t>(request.element_bytes) * variant.features, request.device);
-  return schedule;
-}
-
-/// Windows whose first rows and first tiles are not those of the format.
-struct JoinedWindows {
-  std::vector<std::int32_t> row, tile;
-};
-
-void append_windows(Schedule& schedule, const JoinedWindows& windows) {
-  schedule.numbers[kWindowRowAt] = append(schedule, windows.row);
-  schedule.numbers[kWindowTileAt] = append(schedule, windows.tile);
-}
-
-/// Windows of rs_tile with the pieces of split windows joined again: the schedule makes pieces of its own.
-JoinedWindows join_pieces(const formats::RsTileView& rs) {
-  JoinedWindows joined;
-  joined.row.reserve(rs.row_window_id.size());
-  joined.tile.reserve(rs.row_window_id.size() + 1);
-  for (std::size_t w = 0; w < rs.row_window_id.size(); ++w) {
-    if (w > 0 && rs.row_window_id[w] == rs.row_window_id[w - 1]) continue;
-    joined.row.push_back(rs.row_window_id[w]);
-    joined.tile.push_back(rs.row_window_offset[w]);
-  }
-  joined.tile.push_back(rs.row_window_offset.back());
-  return joined;
-}
-
-/// Windows of libra_spmm that have tiles.
-JoinedWindows windows_with_tiles(const formats::LibraView& a) {
-  JoinedWindows windows;
-  for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
-    if (a.row_window_offset[w] == a.row_window_offset[w + 1]) continue;
-    windows.row.push_back(static_cast<std::int32_t>(8 * w));
-    windows.tile.push_back(a.row_window_offset[w]);
-  }
-  windows.tile.push_back(a.row_window_offset.back());
-  return windows;
+  return header;
 }
 
 constexpr std::int64_t kShortEntries = 32;  ///< of one item
@@ -114,64 +91,31 @@ void append_classes(std::vector<ShortRows>& items, std::span<const std::int32_t>
   }
 }
 
-/// Lists the rows that neither a window nor the residual part has.
-std::vector<std::int32_t> empty_rows(const formats::RsTileView& rs) {
-  std::vector<bool> covered(static_cast<std::size_t>(rs.rows));
-  for (const std::int32_t row : rs.residual_row_id) covered[static_cast<std::size_t>(row)] = true;
-  for (const std::int32_t first : rs.row_window_id)
-    for (std::int64_t row = first; row < std::min<std::int64_t>(rs.rows, std::int64_t{first} + 8); ++row)
+/// Lists the rows that neither a window nor a class has.
+std::vector<std::int32_t> empty_rows(const Blocks& blocks, std::int64_t rows) {
+  std::vector<bool> covered(static_cast<std::size_t>(rows));
+  for (const std::int32_t row : blocks.rows.ids) covered[static_cast<std::size_t>(row)] = true;
+  for (std::int64_t w = 0; w < blocks.windows(); ++w)
+    for (std::int64_t row = blocks.row_of(w), end = std::min(rows, row + blocks.window_rows); row < end; ++row)
       covered[static_cast<std::size_t>(row)] = true;
-  std::vector<std::int32_t> rows;
-  for (std::int64_t row = 0; row < rs.rows; ++row)
-    if (!covered[static_cast<std::size_t>(row)]) rows.push_back(static_cast<std::int32_t>(row));
-  return rows;
+  std::vector<std::int32_t> list;
+  for (std::int64_t row = 0; row < rows; ++row)
+    if (!covered[static_cast<std::size_t>(row)]) list.push_back(static_cast<std::int32_t>(row));
+  return list;
 }
 
-/// Where the values of a window start.
-std::int64_t bittcf_first_value(const FormatView& format, std::int64_t tile) {
-  return formats::as_bittcf(format).tc_offset[static_cast<std::size_t>(tile)];
-}
-std::int64_t libra_first_value(const FormatView& format, std::int64_t tile) {
-  return formats::as_libra(format).tc_offset[static_cast<std::size_t>(tile)];
-}
-std::int64_t me_tcf_first_value(const FormatView& format, std::int64_t tile) {
-  return formats::as_me_tcf(format).tc_offset[static_cast<std::size_t>(tile)];
-}
-/// For layouts that count the values of windows only: finds the window that starts with the tile. Windows
-/// without tiles start where the next one does, and all of them have the same offset.
-std::int64_t counted_first_value(std::span<const std::int32_t> window_offset,
-                                 std::span<const std::int64_t> value_offset, std::int64_t tile) {
-  const auto found = std::lower_bound(window_offset.begin(), window_offset.end(), tile);
-  return value_offset[static_cast<std::size_t>(found - window_offset.begin())];
-}
-std::int64_t bmat_first_value(const FormatView& format, std::int64_t tile) {
-  const formats::BmatView a = formats::as_bmat(format);
-  return counted_first_value(a.row_window_offset, a.value_offset, tile);
-}
-std::int64_t rs_tile_first_value(const FormatView& format, std::int64_t tile) {
-  const formats::RsTileView a = formats::as_rs_tile(format);
-  return counted_first_value(a.row_window_offset, a.value_offset, tile);
-}
-
-/// How many values a tile has.
-std::int64_t bittcf_values(const FormatView& format, std::int64_t tile) {
-  return std::popcount(formats::as_bittcf(format).tc_local_bit[static_cast<std::size_t>(tile)]);
-}
-std::int64_t libra_values(const FormatView& format, std::int64_t tile) {
-  return std::popcount(formats::as_libra(format).bitmap[static_cast<std::size_t>(tile)]);
-}
-std::int64_t me_tcf_values(const FormatView& format, std::int64_t tile) {
-  return me_tcf_first_value(format, tile + 1) - me_tcf_first_value(format, tile);
-}
-std::int64_t bmat_values(const FormatView& format, std::int64_t tile) {
-  std::int64_t count = 0;
-  for (const std::uint32_t word :
-       formats::as_bmat(format).bits.subspan(4 * static_cast<std::size_t>(tile), 4))
-    count += std::popcount(word);
-  return count;
-}
-std::int64_t rs_tile_values(const FormatView& format, std::int64_t tile) {
-  return std::popcount(formats::as_rs_tile(format).bitmap[static_cast<std::size_t>(tile)]);
+/// Appends rows in classes, and the rows of none.
+void append_short_rows(Schedule& schedule, const Blocks& blocks, std::int64_t rows, TileHeader& header) {
+  std::vector<ShortRows> items;
+  append_classes(items, blocks.rows.class_offset);
+  const std::vector<std::int32_t> empty = empty_rows(blocks, rows);
+  for (std::int64_t row = 0; row < std::ssize(empty); row += kShortRows)
+    items.push_back({0, static_cast<std::int32_t>(row),
+                     static_cast<std::int32_t>(std::min<std::int64_t>(kShortRows, std::ssize(empty) - row)),
+                     0});
+  header.short_at = append(schedule, items);
+  header.short_count = std::ssize(items);
+  header.empty_rows_at = append(schedule, empty);
 }
 
 }  // namespace
@@ -211,60 +155,19 @@ std::int64_t append_masks(Schedule& schedule, const formats::MeTcfView& a) {
   return at;
 }
 
-Schedule schedule_bittcf(const FormatView& format, std::int64_t n, std::size_t element_bytes,
-                         std::span<const TileVariant> variants, const DeviceInfo& device) {
-  const formats::BitTcfView a = formats::as_bittcf(format);
-  return schedule_windows({format, n, element_bytes, variants, device, 8},
-                          {a.row_window_offset, bittcf_first_value, bittcf_values, &format});
-}
-
-Schedule schedule_rs_tile(const FormatView& format, std::int64_t n, std::size_t element_bytes,
-                          std::span<const TileVariant> variants, const DeviceInfo& device) {
-  const formats::RsTileView rs = formats::as_rs_tile(format);
-  const JoinedWindows joined = join_pieces(rs);
-  Schedule schedule = schedule_windows({format, n, element_bytes, variants, device, 8},
-                                       {joined.tile, rs_tile_first_value, rs_tile_values, &format});
-  auto& numbers = schedule.numbers;
-  if (joined.row.size() != rs.row_window_id.size()) append_windows(schedule, joined);
-  std::vector<ShortRows> items;
-  append_classes(items, rs.residual_class_offset);
-  const std::vector<std::int32_t> empty = empty_rows(rs);
-  for (std::int64_t row = 0; row < std::ssize(empty); row += kShortRows)
-    items.push_back({0, static_cast<std::int32_t>(row),
-                     static_cast<std::int32_t>(std::min<std::int64_t>(kShortRows, std::ssize(empty) - row)),
-                     0});
-  numbers[kShortAt] = append(schedule, items);
-  numbers[kShortCount] = std::ssize(items);
-  numbers[kEmptyRowsAt] = append(schedule, empty);
-  return schedule;
-}
-
-Schedule schedule_libra_tiles(const FormatView& format, std::int64_t n, std::size_t element_bytes,
-                              std::span<const TileVariant> variants, const DeviceInfo& device) {
-  const formats::LibraView a = formats::as_libra(format);
-  const Request request{format, n, element_bytes, variants, device, 8};
-  if (a.residual_col_id.empty())
-    return schedule_windows(request, {a.row_window_offset, libra_first_value, libra_values, &format});
-  const JoinedWindows windows = windows_with_tiles(a);
-  Schedule schedule = schedule_windows(request, {windows.tile, libra_first_value, libra_values, &format});
-  append_windows(schedule, windows);
-  return schedule;
-}
-
-Schedule schedule_me_tcf(const FormatView& format, std::int64_t n, std::size_t element_bytes,
-                         std::span<const TileVariant> variants, const DeviceInfo& device) {
-  const formats::MeTcfView a = formats::as_me_tcf(format);
-  Schedule schedule = schedule_windows({format, n, element_bytes, variants, device, 16},
-                                       {a.row_window_offset, me_tcf_first_value, me_tcf_values, &format});
-  schedule.numbers[kMasksAt] = append_masks(schedule, a);
-  return schedule;
-}
-
-Schedule schedule_bmat(const FormatView& format, std::int64_t n, std::size_t element_bytes,
-                       std::span<const TileVariant> variants, const DeviceInfo& device) {
-  const formats::BmatView a = formats::as_bmat(format);
-  return schedule_windows({format, n, element_bytes, variants, device, 16},
-                          {a.row_window_offset, bmat_first_value, bmat_values, &format});
+TileHeader append_tiles(Schedule& schedule, const TileRequest& request) {
+  const Blocks blocks = formats::blocks_of(request.format);
+  const OwnWindows own = own_windows(blocks);
+  TileHeader header = divide(
+      schedule, request,
+      {own.empty() ? blocks.tile_offset : std::span<const std::int32_t>(own.tile), blocks});
+  if (!own.empty()) {
+    header.window_row_at = append(schedule, own.row);
+    header.window_tile_at = append(schedule, own.tile);
+  }
+  if (blocks.masks == nullptr) header.masks_at = append_masks(schedule, formats::as_me_tcf(request.format));
+  if (!blocks.rows.class_offset.empty()) append_short_rows(schedule, blocks, request.format.rows, header);
+  return header;
 }
 
 }  // namespace sptile::runtime::cuda

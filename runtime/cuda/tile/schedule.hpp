@@ -1,4 +1,5 @@
-// From a checked tile format to the schedule of its kernels, and what a launch reads back from it. Plain C++.
+// From a checked format with tiles to the schedule of its kernels, and what a launch reads back from it. Plain
+// C++.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +11,20 @@
 
 namespace sptile::runtime::cuda {
 
-/// Places of the numbers in Schedule::numbers. `..._at` are byte offsets in Schedule::bytes.
-enum TileNumber {
-  kItemsAt,
-  kItemCount,
-  kSplitsAt,
-  kSplitCount,
-  kPartialsAt,  ///< in the workspace, behind the counters
-  kShortAt,
-  kShortCount,
-  kEmptyRowsAt,
-  kMasksAt,       ///< 16-byte masks made for me_tcf; -1: the format's own
-  kWindowRowAt,   ///< first rows of the windows, pieces joined; -1: the format's own
-  kWindowTileAt,  ///< first tiles of the windows, pieces joined; -1: the format's own
-  kVariant,       ///< which kernel of the family, by features of a warp
-  kSlicesTogether,
-  kWarpsPerBlock,
-  kTeams  ///< blocks, for each slice, whose warps share a window
+/// What launching reads; `..._at` are offsets in Schedule::bytes, -1: the format's own array.
+struct TileHeader {
+  std::int64_t items_at = 0, item_count = 0;
+  std::int64_t splits_at = 0, split_count = 0;
+  std::int64_t masks_at = -1;       ///< 16-byte masks made for me_tcf
+  std::int64_t window_row_at = -1;  ///< first rows of the windows that are multiplied
+  std::int64_t window_tile_at = -1;
+  std::int64_t short_at = 0, short_count = 0;  ///< of rows in classes
+  std::int64_t empty_rows_at = 0;
+  ScheduleScratch scratch;
+  int variant = 0;  ///< which kernel of the family, by features of a warp
+  int slices_together = 0;
+  int warps_per_block = 0;
+  int teams = 0;  ///< blocks, for each slice, whose warps share a window
 };
 
 /// Features that a warp of each variant of a kernel family has, and how many of its warps fit on a
@@ -52,16 +50,19 @@ int slices_together(std::int64_t cols, int slices, std::int64_t slice_bytes, con
 /// Appends a mask of 16 bytes for each tile of me_tcf, bit 8 * row + column; gives their offset. O(nnz).
 std::int64_t append_masks(Schedule& schedule, const formats::MeTcfView& a);
 
-Schedule schedule_bittcf(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
-                         std::span<const TileVariant> variants, const DeviceInfo& device);
-Schedule schedule_rs_tile(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
-                          std::span<const TileVariant> variants, const DeviceInfo& device);
-/// The TC part of libra_spmm. Windows without tiles are left to the residual part, if there is one.
-Schedule schedule_libra_tiles(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
-                              std::span<const TileVariant> variants, const DeviceInfo& device);
-Schedule schedule_me_tcf(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
-                         std::span<const TileVariant> variants, const DeviceInfo& device);
-Schedule schedule_bmat(const formats::FormatView& format, std::int64_t n, std::size_t element_bytes,
-                       std::span<const TileVariant> variants, const DeviceInfo& device);
+/// What is divided, for which kernels.
+struct TileRequest {
+  const formats::FormatView& format;
+  std::int64_t n;
+  std::size_t element_bytes;
+  std::span<const TileVariant> variants;
+  const DeviceInfo& device;
+};
+
+/// Divides the tiles of a format of any layout. Stored pieces of a window are joined: the schedule makes pieces
+/// of its own. Entries in rows of few entries each (classes) are the work of the same kernel, and so are rows
+/// that nothing is stored for; rows with offsets are left to another kernel, and with them windows without
+/// tiles.
+TileHeader append_tiles(Schedule& schedule, const TileRequest& request);
 
 }  // namespace sptile::runtime::cuda

@@ -10,6 +10,15 @@
 
 namespace sptile::runtime::cuda {
 
+/// How rows of C are written: each by one warp, alone.
+struct TileStore {
+  template <bool kVector, class Dense, class Acc, int kElements>
+  static __device__ __forceinline__ void write(const TileItem& /*item*/, Dense* to, const Acc (&sum)[kElements],
+                                               const Scale<Acc>& scale, int left) {
+    store_piece<kVector>(to, sum, scale, left);
+  }
+};
+
 /// How the kernels of all skeletons are compiled: what their tiles are, how they multiply, how many segments
 /// of features a warp has, whether it moves whole pieces of rows.
 template <class SourceT, class V, class MathT, int kSegmentsT, bool kVectorT>
@@ -26,7 +35,7 @@ struct TileShape {
   static constexpr int kSegmentFeatures = 8 * kElements;
   static constexpr int kFeatures = kSegments * kSegmentFeatures;
   static constexpr bool kPattern = std::is_same_v<V, Ones>;
-  static constexpr bool kAdds = false;  ///< knows items with kAddedSlot
+  using Store = TileStore;
   /// Of a row of a warp's sums in shared memory; 16 bytes more than needed, for other banks.
   static constexpr int kSumRowBytes = kFeatures * static_cast<int>(sizeof(Acc)) + 16;
   static constexpr int kSumBytes = 8 * kHalves * kSumRowBytes;
@@ -120,14 +129,8 @@ class TileSums {
         for (int s = 0; s < K::kSegments; ++s) {
           Acc sum[K::kElements];
           gather(sum, h, s, r);
-          if constexpr (K::kAdds)
-            if (item_.slot == kAddedSlot) {
-              add_piece<K::kVector>(to + s * K::kSegmentFeatures, sum, scale_of<Acc>(task_).alpha,
-                                    left_ - s * K::kSegmentFeatures);
-              continue;
-            }
-          store_piece<K::kVector>(to + s * K::kSegmentFeatures, sum, scale_of<Acc>(task_),
-                                  left_ - s * K::kSegmentFeatures);
+          K::Store::template write<K::kVector>(item_, to + s * K::kSegmentFeatures, sum, scale_of<Acc>(task_),
+                                               left_ - s * K::kSegmentFeatures);
         }
       }
     clear();

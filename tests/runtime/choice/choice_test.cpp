@@ -1,5 +1,5 @@
 // Which candidates there are, which one is chosen, and where the constants come from.
-#include "runtime/choice/choice.hpp"
+#include "runtime/plan/choice.hpp"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>

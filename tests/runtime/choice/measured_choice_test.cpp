@@ -1,5 +1,5 @@
 // Candidates that are run before one of them is chosen.
-#include "runtime/choice/measured_choice.hpp"
+#include "runtime/plan/measured_choice.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,9 @@
-#include <iterator>
+#include "runtime/cuda/papers/bulk/bulk.hpp"
 
-#include "formats/layout/bmat.hpp"
+#include <algorithm>
+
 #include "runtime/cuda/papers/bulk/launch.cuh"
-#include "runtime/cuda/tile/tile16.hpp"
+#include "runtime/cuda/tile/tile.hpp"
 
 // bmat on compute capability 9.0 and up, as Voltrix-SpMM (USENIX ATC 2025) multiplies it: persistent blocks
 // with warps of three kinds. Producers bring each row of B that a tile needs, in the slice of the block,
@@ -16,77 +17,51 @@ namespace {
 
 /// The row of cuda.bmat.mma that does the same: it serves operands whose rows are no whole pieces of 16
 /// bytes, and devices with little shared memory.
-const DeviceKernel& skeleton(DType values, DType dense, Precision precision) {
+const DeviceKernel& skeleton(DType dense, Precision precision) {
   const std::span<const DeviceKernel> rows = bmat_kernels();
-  std::size_t i = 0;
-  while (rows[i].values != values || rows[i].dense != dense || rows[i].precision != precision) ++i;
-  return rows[i];
+  return *std::find_if(rows.begin(), rows.end(), [=](const DeviceKernel& row) {
+    return row.values == dense && row.dense == dense && row.precision == precision;
+  });
 }
 
-using BulkStart = int (*)(TileTask, const Launch&, cudaStream_t);
+using BulkStart = int (*)(const BulkHeader&, const Launch&, cudaStream_t);
 
-/// Kernels of growing tiles for one pair of types and precision.
-template <DType kValues, DType kDense, Precision kPrecision, class... K>
+/// Kernels of growing stages for values and operands of one type.
+template <DType kDense, Precision kPrecision, class... K>
 struct BulkInstance {
   using First = std::tuple_element_t<0, std::tuple<K...>>;
   static constexpr BulkVariant kVariants[] = {{K::kTiles, K::kEntryBytes}...};
   static constexpr int kSize = sizeof(typename First::Dense);
 
-  static Schedule schedule(const formats::FormatView& host, std::span<const std::int32_t> row_order,
-                           std::int64_t n, const DeviceInfo& device) {
-    if (n * kSize % 16 == 0) {
-      Schedule made = schedule_bulk(host, n, kSize, kVariants, bulk_tuning(device, kPrecision), device);
-      if (made.numbers[kBulkStages] > 0) return made;
-    }
-    return skeleton(kValues, kDense, kPrecision).schedule(host, row_order, n, device);
+  static Schedule schedule(const ScheduleRequest& request) {
+    Schedule schedule;
+    if (request.n * kSize % 16 == 0)
+      if (const auto header = append_bulk(schedule, request, kSize, kVariants)) {
+        schedule.header.set(*header);
+        return schedule;
+      }
+    return skeleton(kDense, kPrecision).schedule(request);
   }
 
   static int launch(const Launch& launch, void* stream) noexcept {
     static constexpr BulkStart kStarts[] = {start_bulk<K>...};
-    if (launch.host->numbers[kBulkStages] == 0)
-      return skeleton(kValues, kDense, kPrecision).launch(launch, stream);
-    const formats::BmatView a = formats::as_bmat(launch.format);
-    TileTask tiles = common_task(launch);
-    tiles.arrays = {a.col_id.data(), a.bits.data(), a.values.data, a.values.bytes()};
-    tiles.window_tile = a.row_window_offset.data();
-    return kStarts[launch.host->numbers[kVariant]](tiles, launch, static_cast<cudaStream_t>(stream));
+    if (!launch.header->is<BulkHeader>()) return skeleton(kDense, kPrecision).launch(launch, stream);
+    const auto& header = launch.header->as<BulkHeader>();
+    return kStarts[header.variant](header, launch, static_cast<cudaStream_t>(stream));
   }
 
   static constexpr DeviceKernel row() {
-    return {"cuda.bmat.bulk", kValues, kDense, kPrecision, 90, false, schedule, launch};
+    return {kBmatBulk, kDense, kDense, kPrecision, 90, false, schedule, launch};
   }
 };
 
-/// Both sizes of stages for the types that are met most, one for the others.
-template <class V, class Math, DType kValues, DType kDense, Precision kPrecision>
-using Common = BulkInstance<kValues, kDense, kPrecision, BulkKernel<V, Math, 4>, BulkKernel<V, Math, 8>>;
-template <class V, class Math, DType kValues, DType kDense, Precision kPrecision>
-using Rare = BulkInstance<kValues, kDense, kPrecision, BulkKernel<V, Math, 4>>;
-
+/// As in the paper: operands of f32, products in tf32. Two sizes of stages.
 using Tf32 = MathF32<false>;
-using Split = MathF32<true>;
-template <class D>
-using Math16 = MathHalf<D, 8>;
-
-constexpr DeviceKernel kRows[] = {
-    Common<float, Tf32, DType::f32, DType::f32, Precision::tf32>::row(),
-    Common<float, Split, DType::f32, DType::f32, Precision::fp32>::row(),
-    Rare<Half, Tf32, DType::f16, DType::f32, Precision::tf32>::row(),
-    Rare<Half, Split, DType::f16, DType::f32, Precision::fp32>::row(),
-    Rare<BFloat16, Tf32, DType::bf16, DType::f32, Precision::tf32>::row(),
-    Rare<BFloat16, Split, DType::bf16, DType::f32, Precision::fp32>::row(),
-    Rare<Ones, Tf32, DType::none, DType::f32, Precision::tf32>::row(),
-    Rare<Ones, Split, DType::none, DType::f32, Precision::fp32>::row(),
-    Common<Half, Math16<Half>, DType::f16, DType::f16, Precision::fp16>::row(),
-    Common<BFloat16, Math16<BFloat16>, DType::bf16, DType::bf16, Precision::bf16>::row(),
-    Rare<Ones, Math16<Half>, DType::none, DType::f16, Precision::fp16>::row(),
-    Rare<Ones, Math16<BFloat16>, DType::none, DType::bf16, Precision::bf16>::row(),
-    Rare<double, MathF64, DType::f64, DType::f64, Precision::fp64>::row(),
-    Rare<Ones, MathF64, DType::none, DType::f64, Precision::fp64>::row(),
-};
+constexpr DeviceKernel kRows[] = {BulkInstance<DType::f32, Precision::tf32, BulkKernel<float, Tf32, 4>,
+                                               BulkKernel<float, Tf32, 8>>::row()};
 
 }  // namespace
 
-std::span<const DeviceKernel> bmat_bulk_kernels() { return {kRows, std::size(kRows)}; }
+std::span<const DeviceKernel> bmat_bulk_kernels() { return kRows; }
 
 }  // namespace sptile::runtime::cuda

@@ -55,33 +55,35 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
 #endif
 }
 
-/// Starts the kernel of one instance. `tiles` has the arrays of the format.
+/// Starts the kernel of one instance.
 template <class K>
-int start_bulk(TileTask tiles, const Launch& launch, cudaStream_t stream) {
-  const auto& numbers = launch.host->numbers;
+int start_bulk(const BulkHeader& header, const Launch& launch, cudaStream_t stream) {
   constexpr std::int64_t kSize = sizeof(typename K::Dense);
-  const auto number = [&](int i) { return static_cast<int>(numbers[static_cast<std::size_t>(i)]); };
+  const Operand &b = launch.operands.dense[kSpmmB], &c = launch.operands.dense[kSpmmC];
+  const std::int64_t features = header.slice_segments * std::int64_t{kBulkSegmentBytes} / kSize;
+  TileHeader tiles;
+  tiles.splits_at = header.splits_at;
+  tiles.scratch = header.scratch;
   BulkTask task{};
-  const std::int64_t features = number(kBulkSliceSegments) * std::int64_t{kBulkSegmentBytes} / kSize;
-  tiles.ldb_bytes = static_cast<std::uint64_t>(tiles.ldb * kSize);
-  tiles.slices = static_cast<std::int32_t>((tiles.n + features - 1) / features);
-  tiles.slices_together = std::min(tiles.slices, number(kSlicesTogether));
-  tiles.padded_n = tiles.slices * features;
-  task.tiles = tiles;
-  task.pieces = reinterpret_cast<const BulkPiece*>(launch.schedule + numbers[kItemsAt]);
-  task.slot_splits = reinterpret_cast<const std::int32_t*>(launch.schedule + numbers[kBulkSlotSplitsAt]);
-  task.piece_count = number(kItemCount);
-  task.blocks = number(kBulkBlocks);
-  task.slice_segments = number(kBulkSliceSegments);
+  task.tiles = tile_task(tiles, launch);
+  task.tiles.ldb_bytes = static_cast<std::uint64_t>(b.ld * kSize);
+  task.tiles.slices = static_cast<std::int32_t>((launch.n + features - 1) / features);
+  task.tiles.slices_together = std::min(task.tiles.slices, header.slices_together);
+  task.tiles.padded_n = task.tiles.slices * features;
+  task.pieces = launch.part<BulkPiece>(header.pieces_at);
+  task.slot_splits = launch.part<std::int32_t>(header.slot_splits_at);
+  task.piece_count = static_cast<std::int32_t>(header.piece_count);
+  task.blocks = header.blocks;
+  task.slice_segments = header.slice_segments;
   task.stage = bulk_stage(task.slice_segments, K::kTiles, K::kEntryBytes);
-  task.stages = number(kBulkStages);
+  task.stages = header.stages;
   const bool rows = task.slice_segments * kBulkSegmentBytes >= kBulkRowLeast;
-  task.copy = !whole_pieces(launch.b, launch.ldb, launch.n, kSize) ? BulkCopy::elements
-              : rows                                               ? BulkCopy::rows
-                                                                   : BulkCopy::pieces;
-  task.whole_pieces = whole_pieces(launch.c, launch.ldc, launch.n, kSize);
+  task.copy = !whole_pieces(b, launch.n, kSize) ? BulkCopy::elements
+              : rows                            ? BulkCopy::rows
+                                                : BulkCopy::pieces;
+  task.whole_pieces = whole_pieces(c, launch.n, kSize);
   const auto shared = static_cast<std::size_t>(kBulkBarrierBytes + task.stages * task.stage.bytes);
-  const auto blocks = static_cast<unsigned>(task.blocks * tiles.slices_together);
+  const auto blocks = static_cast<unsigned>(task.blocks * task.tiles.slices_together);
   const auto threads = static_cast<unsigned>(kWarp * (task.slice_segments + K::kProducers + kBulkDecoders));
   if (blocks == 0) return cudaSuccess;
   return start_kernel<bulk_product<K>>({.blocks = dim3(blocks),

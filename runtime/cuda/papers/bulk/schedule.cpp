@@ -3,11 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
-#include <string_view>
-
-#include "runtime/choice/profiles.hpp"
-#include "runtime/cuda/device/schedule_parts.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -90,18 +85,16 @@ int stages_of(const BulkStage& stage, int blocks, const DeviceInfo& device) {
 
 }  // namespace
 
-BulkTuning bulk_tuning(const DeviceInfo& device, Precision precision) {
+BulkTuning bulk_tuning(const ScheduleRequest& request) {
   BulkTuning tuning;
-  const auto profile = find_profile(profile_device(Device::cuda, device));
-  if (!profile || !*profile) return tuning;
   const auto read = [&](double& cost, std::string_view name) {
-    const std::optional<double> number = (*profile)->find("cuda.bmat.bulk", name_of(precision), name);
+    const std::optional<double> number = request.cost(name);
     // What cannot be meant would only make pieces that are no division of the work.
     if (number && *number >= kLeastCost && *number <= kMostCost) cost = *number;
   };
-  read(tuning.costs.tile, "tile_cost");
-  read(tuning.costs.window, "window_cost");
-  read(tuning.costs.piece, "piece_cost");
+  read(tuning.costs.tile, kBulkCosts[0]);
+  read(tuning.costs.window, kBulkCosts[1]);
+  read(tuning.costs.piece, kBulkCosts[2]);
   return tuning;
 }
 
@@ -144,12 +137,12 @@ std::int64_t piece_count(const BmatView& a, std::int64_t blocks, const BulkTunin
   return std::clamp<std::int64_t>(few, 1, blocks);
 }
 
-Schedule schedule_bulk(const formats::FormatView& format, std::int64_t n, int element_bytes,
-                       std::span<const BulkVariant> variants, const BulkTuning& tuning,
-                       const DeviceInfo& device) {
-  Schedule schedule;
-  const BmatView a = formats::as_bmat(format);
-  const std::int64_t segments = (n * element_bytes + kBulkSegmentBytes - 1) / kBulkSegmentBytes;
+std::optional<BulkHeader> append_bulk(Schedule& schedule, const ScheduleRequest& request, int element_bytes,
+                                      std::span<const BulkVariant> variants) {
+  const BmatView a = formats::as_bmat(request.format);
+  const DeviceInfo& device = request.device;
+  const BulkTuning tuning = bulk_tuning(request);
+  const std::int64_t segments = (request.n * element_bytes + kBulkSegmentBytes - 1) / kBulkSegmentBytes;
   const std::int64_t slices = (segments + kBulkSegmentsMost - 1) / kBulkSegmentsMost;
   const auto slice_segments = static_cast<int>((segments + slices - 1) / slices);
   // Stages of some 16 KiB: narrow slices have more tiles in one.
@@ -161,30 +154,28 @@ Schedule schedule_bulk(const formats::FormatView& format, std::int64_t n, int el
   int per_sm = kBlocksPerSm;
   while (per_sm > 1 && stages_of(stage, per_sm, device) < 3) --per_sm;
   const int stages = stages_of(stage, per_sm, device);
-  if (stages < 2) return schedule;
+  if (stages < 2) return std::nullopt;
 
   const std::int64_t slice_bytes = std::int64_t{slice_segments} * kBulkSegmentBytes;
-  const int together = slices_together(format.cols, static_cast<int>(slices), slice_bytes, device);
+  const int together = slices_together(a.cols, static_cast<int>(slices), slice_bytes, device);
   const std::int64_t room = std::int64_t{std::max(device.sm_count, 1)} * per_sm;
   const std::int64_t blocks = std::max<std::int64_t>(room / together, 1);
   const BulkPartition partition = partition_tiles(a, piece_count(a, blocks, tuning), tuning.costs);
   const std::int64_t accumulator = element_bytes == 8 ? 8 : 4;
-  const std::int64_t counters = (4 * partition.counters * slices * slice_segments + 255) / 256 * 256;
   const std::int64_t slot = 16 * slices * slice_bytes / element_bytes * accumulator;
-  schedule.workspace_bytes = static_cast<std::size_t>(counters + std::ssize(partition.slot_splits) * slot);
-  auto& numbers = schedule.numbers;
-  numbers[kPartialsAt] = counters;
-  numbers[kItemsAt] = append(schedule, partition.pieces);
-  numbers[kItemCount] = std::ssize(partition.pieces);
-  numbers[kSplitsAt] = append(schedule, partition.splits);
-  numbers[kSplitCount] = std::ssize(partition.splits);
-  numbers[kBulkSlotSplitsAt] = append(schedule, partition.slot_splits);
-  numbers[kVariant] = static_cast<std::int64_t>(variant);
-  numbers[kSlicesTogether] = together;
-  numbers[kBulkStages] = stages;
-  numbers[kBulkBlocks] = std::min<std::int64_t>(blocks, std::ssize(partition.pieces));
-  numbers[kBulkSliceSegments] = slice_segments;
-  return schedule;
+  BulkHeader header;
+  header.scratch = append_scratch(schedule, partition.counters * slices * slice_segments,
+                                  std::ssize(partition.slot_splits) * slot);
+  header.pieces_at = append(schedule, partition.pieces);
+  header.piece_count = std::ssize(partition.pieces);
+  header.splits_at = append(schedule, partition.splits);
+  header.slot_splits_at = append(schedule, partition.slot_splits);
+  header.variant = static_cast<int>(variant);
+  header.slices_together = together;
+  header.blocks = static_cast<int>(std::min<std::int64_t>(blocks, header.piece_count));
+  header.slice_segments = slice_segments;
+  header.stages = stages;
+  return header;
 }
 
 }  // namespace sptile::runtime::cuda

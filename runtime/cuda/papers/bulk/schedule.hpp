@@ -10,6 +10,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "formats/layout/bmat.hpp"
@@ -42,9 +45,9 @@ struct BulkTuning {
   double piece_least = 8;     ///< cost below which a block is not worth starting
 };
 
-/// Reads the costs that the device's profile has for cuda.bmat.bulk (numbers tile_cost, window_cost and
-/// piece_cost); the others are as above. Without a profile that can be read, all are.
-BulkTuning bulk_tuning(const DeviceInfo& device, Precision precision);
+/// Numbers that a device's profile may have for the kernel; those that it lacks are as above.
+inline constexpr std::string_view kBulkCosts[] = {"tile_cost", "window_cost", "piece_cost"};
+BulkTuning bulk_tuning(const ScheduleRequest& request);
 
 struct BulkPartition {
   std::vector<BulkPiece> pieces;
@@ -86,20 +89,22 @@ struct BulkVariant {
   int entry_bytes;
 };
 
-/// Places of the numbers in Schedule::numbers besides those of tile_plan.hpp: kItemsAt and kItemCount are the
-/// pieces, kVariant is the kernel. They take places of numbers that bmat has no use for; kBulkStages alone
-/// has one that no other schedule writes.
-enum BulkNumber {
-  kBulkSlotSplitsAt = kShortAt,
-  kBulkBlocks = kShortCount,  ///< for each slice of those that are multiplied together
-  kBulkSliceSegments = kEmptyRowsAt,
-  kBulkStages = kTeams + 1  ///< 0: the schedule is one of cuda.bmat.mma
+/// What launching reads; `..._at` are offsets in Schedule::bytes.
+struct BulkHeader {
+  std::int64_t pieces_at = 0, piece_count = 0;
+  std::int64_t splits_at = 0;
+  std::int64_t slot_splits_at = 0;
+  ScheduleScratch scratch;
+  int variant = 0;
+  int slices_together = 0;
+  int blocks = 0;  ///< for each slice of those that are multiplied together
+  int slice_segments = 0;
+  int stages = 0;
 };
 
-/// Schedule of a product whose rows of B are whole pieces of 16 bytes, for the first variant whose stages are
-/// large enough; without stages when the device has no room for two of them.
-Schedule schedule_bulk(const formats::FormatView& format, std::int64_t n, int element_bytes,
-                       std::span<const BulkVariant> variants, const BulkTuning& tuning,
-                       const DeviceInfo& device);
+/// Divides a product whose rows of B are whole pieces of 16 bytes, for the first variant whose stages are large
+/// enough; nothing when the device has no room for two stages.
+std::optional<BulkHeader> append_bulk(Schedule& schedule, const ScheduleRequest& request, int element_bytes,
+                                      std::span<const BulkVariant> variants);
 
 }  // namespace sptile::runtime::cuda

@@ -38,14 +38,15 @@ __global__ void __launch_bounds__(kScaleThreads)
 /// Enqueues it for a list of rows in device memory. Gives a cudaError_t.
 template <class Dense>
 int scale_rows(const std::int32_t* rows, std::int64_t count, const Launch& launch, cudaStream_t stream) {
-  if (count == 0 || launch.beta == 1) return cudaSuccess;
+  if (count == 0 || launch.operands.beta == 1) return cudaSuccess;
+  const Operand& c = launch.operands.dense[kSpmmC];
   const ScaleTask<Dense> task{rows,
                               launch.row_order,
                               count,
-                              static_cast<Dense*>(launch.c),
-                              launch.ldc,
+                              static_cast<Dense*>(c.data),
+                              c.ld,
                               launch.n,
-                              static_cast<Dense>(launch.beta)};
+                              static_cast<Dense>(launch.operands.beta)};
   constexpr std::int64_t kRows = kScaleThreads / 32;
   return start_kernel<scale_rows_kernel<Dense>>(
       {.blocks = dim3(static_cast<unsigned>((count + kRows - 1) / kRows)), .threads = kScaleThreads},

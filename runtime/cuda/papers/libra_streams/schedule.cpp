@@ -1,12 +1,6 @@
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
 
 #include <algorithm>
-#include <cmath>
-
-#include "runtime/choice/profiles.hpp"
-#include "runtime/cuda/csr/schedule.hpp"
-#include "runtime/cuda/tile/libra_schedule.hpp"
-#include "runtime/cuda/device/schedule_parts.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -42,82 +36,72 @@ std::vector<std::int32_t> row_ids(const formats::LibraView& a, const LibraBalanc
   return ids;
 }
 
-void add_tiles(Schedule& schedule, const formats::LibraView& a, const LibraBalance& balance) {
-  auto& numbers = schedule.numbers;
+TileHeader append_items(Schedule& schedule, const formats::LibraView& a, const LibraBalance& balance) {
   const std::vector<TileItem> items = tile_items(a, balance);
-  numbers[kItemsAt] = append(schedule, items);
-  numbers[kItemCount] = std::ssize(items);
-  numbers[kMasksAt] = numbers[kWindowRowAt] = numbers[kWindowTileAt] = -1;
+  TileHeader header;
+  header.items_at = append(schedule, items);
+  header.item_count = std::ssize(items);
+  return header;
 }
 
-void add_rows(Schedule& schedule, const formats::LibraView& a, const LibraBalance& balance) {
+void append_rows(Schedule& schedule, const formats::LibraView& a, const LibraBalance& balance,
+                 LibraStreamsHeader& header) {
   const std::vector<std::uint8_t> atomic(balance.atomic.begin() + std::ssize(balance.cur_window),
                                          balance.atomic.end());
-  schedule.numbers[kRowIdsAt] = append(schedule, row_ids(a, balance));
-  schedule.numbers[kRowEntriesAt] = append(schedule, balance.row_offset);
-  schedule.numbers[kRowAtomicAt] = append(schedule, atomic);
+  header.parts.rows.ids_at = append(schedule, row_ids(a, balance));
+  header.parts.rows.entries_at = append(schedule, balance.row_offset);
+  header.row_atomic_at = append(schedule, atomic);
 }
 
 }  // namespace
 
-LibraRatios ratios_of(const Schedule& schedule) {
-  return {static_cast<double>(schedule.numbers[kTilesRatio]) / kRatioUnit,
-          static_cast<double>(schedule.numbers[kRowsRatio]) / kRatioUnit};
-}
-
-LibraOccupancy libra_occupancy(const DeviceInfo& device) {
-  LibraOccupancy thresholds;
-  const auto profile = find_profile(profile_device(Device::cuda, device));
-  if (!profile || !*profile) return thresholds;
-  const auto read = [&](double& threshold, std::string_view name) {
-    const std::optional<double> number = (*profile)->find("cuda.libra_spmm.streams", "any", name);
-    if (number && *number > 0) threshold = *number;
+LibraOccupancy libra_occupancy(const ScheduleRequest& request) {
+  const LibraOccupancy paper;
+  const auto read = [&](std::string_view name, double of_paper) {
+    const double known = request.cost(name).value_or(0);
+    return known > 0 ? known : of_paper;
   };
-  read(thresholds.tiles, "occupancy_tiles");
-  read(thresholds.rows, "occupancy_rows");
-  return thresholds;
+  return {read(kLibraOccupancyCosts[0], paper.tiles), read(kLibraOccupancyCosts[1], paper.rows)};
 }
 
-Schedule schedule_libra_streams(const formats::LibraView& a, std::int64_t n, const LibraPolicy& policy,
-                                const LibraKernels& kernels, const DeviceInfo& device) {
+Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolicy& policy,
+                                const LibraKernels& kernels) {
+  const formats::LibraView a = formats::as_libra(request.format);
+  const DeviceInfo& device = request.device;
   LibraBalance balance = cut_windows(a, policy.sizes);
   const TileTuning tuning;
   const std::int64_t segments = std::ssize(balance.cur_window);
-  const int chosen = choose_variant(kernels.variants, n,
+  const int chosen = choose_variant(kernels.variants, request.n,
                                     balance.window_offset.back() + tuning.window_cost * segments, device);
   const TileVariant& variant = kernels.variants[static_cast<std::size_t>(chosen)];
-  const std::int64_t slices = (n + variant.features - 1) / variant.features;
+  const std::int64_t slices = (request.n + variant.features - 1) / variant.features;
 
-  Schedule tiles;
-  tiles.numbers[kVariant] = chosen;
-  tiles.numbers[kWarpsPerBlock] = tuning.warps_per_block;
-  tiles.numbers[kSlicesTogether] =
-      slices_together(a.cols, static_cast<int>(slices), std::int64_t{4} * variant.features, device);
-  Schedule rows = csr_schedule({.row_ptr = balance.row_offset, .cut = false}, DType::f32, n, device);
-
-  const int lanes = static_cast<int>(rows.numbers[kGridLanes]);
-  const std::int64_t groups = kernels.row_threads / lanes;
+  Schedule schedule;
+  LibraStreamsHeader header;
+  CsrHeader& rows = header.parts.rows.csr;
+  rows = append_csr(schedule, {.row_ptr = balance.row_offset, .cut = false}, DType::f32, request.n, device);
+  const std::int64_t groups = kernels.row_threads / rows.geometry.lanes;
   const Grid tile_grid{(segments * slices + tuning.warps_per_block - 1) / tuning.warps_per_block,
                        kernels.tile_blocks_per_sm(chosen, 32 * tuning.warps_per_block)};
-  const Grid row_grid{
-      (rows.numbers[kRuns] + rows.numbers[kPieces] + groups - 1) / groups * rows.numbers[kGridSlices],
-      kernels.row_blocks_per_sm(lanes)};
-  const LibraRatios ratios = {tile_grid.ratio(device), row_grid.ratio(device)};
-  const LibraMode mode = policy.mode ? *policy.mode : choose_mode(ratios, libra_occupancy(device));
+  const Grid row_grid{(rows.items() + groups - 1) / groups * rows.geometry.slices,
+                      kernels.row_blocks_per_sm(rows.geometry.lanes)};
+  header.ratios = {tile_grid.ratio(device), row_grid.ratio(device)};
+  const LibraMode mode =
+      policy.mode ? *policy.mode : choose_mode(header.ratios, libra_occupancy(request));
   flag_atomic(balance, std::ssize(a.row_window_offset) - 1, mode);
+  header.two_streams = mode == LibraMode::two_streams && segments > 0 && !balance.cur_row.empty();
 
-  Schedule whole;
   const std::vector<std::int32_t> scaled = rows_to_scale(balance, a.rows);
-  whole.numbers[kScaledRowsAt] = append(whole, scaled);
-  whole.numbers[kScaledRows] = std::ssize(scaled);
-  whole.numbers[kTilesRatio] = std::llround(ratios.tiles * kRatioUnit);
-  whole.numbers[kRowsRatio] = std::llround(ratios.rows * kRatioUnit);
-  whole.two_streams = mode == LibraMode::two_streams && segments > 0 && !balance.cur_row.empty();
-  add_tiles(tiles, a, balance);
-  add_rows(rows, a, balance);
-  append_schedule(whole, std::move(tiles));
-  append_schedule(whole, std::move(rows));
-  return whole;
+  header.scaled_rows_at = append(schedule, scaled);
+  header.scaled_rows = std::ssize(scaled);
+  header.parts.tiles = append_items(schedule, a, balance);
+  header.parts.tiles.variant = chosen;
+  header.parts.tiles.warps_per_block = tuning.warps_per_block;
+  header.parts.tiles.slices_together =
+      slices_together(a.cols, static_cast<int>(slices), std::int64_t{4} * variant.features, device);
+  append_rows(schedule, a, balance, header);
+  schedule.header.set(header);
+  return schedule;
 }
 
 }  // namespace sptile::runtime::cuda

@@ -4,27 +4,29 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "runtime/cuda/papers/libra_streams/balance.hpp"
-#include "runtime/cuda/tile/schedule.hpp"
+#include "runtime/cuda/tile/hybrid_schedule.hpp"
 
 namespace sptile::runtime::cuda {
 
-/// Numbers of the whole schedule, which has a part for the tiles and one for the rows.
-enum LibraStreamsNumber {
-  kScaledRowsAt,  ///< rows of C that are to be beta * C before the parts run
-  kScaledRows,
-  kTilesRatio,  ///< occupancy ratios, in 1 / kRatioUnit
-  kRowsRatio
+/// Slot of an item whose sums are added to C: part of a window, or all of it.
+inline constexpr std::int32_t kAddedSlot = -2;
+
+/// What launching reads; `..._at` are offsets in Schedule::bytes.
+struct LibraStreamsHeader {
+  HybridHeader parts;
+  std::int64_t row_atomic_at = 0;               ///< of the residual rows: 1 where others add to the same row
+  std::int64_t scaled_rows_at = 0, scaled_rows = 0;  ///< of C, that are to be beta * C before the parts run
+  LibraRatios ratios;                           ///< that choose_mode compared
+  bool two_streams = false;
 };
-inline constexpr double kRatioUnit = 1e6;
 
-/// What choose_mode compared, of a schedule of schedule_libra_streams.
-LibraRatios ratios_of(const Schedule& schedule);
-
-/// Reads the thresholds that the device's profile has for cuda.libra_spmm.streams (numbers occupancy_tiles
-/// and occupancy_rows); those that it lacks, or that are not positive, are the paper's.
-LibraOccupancy libra_occupancy(const DeviceInfo& device);
+/// Numbers that a device's profile may have for the kernels; those that it lacks, or that are not positive, are
+/// the paper's.
+inline constexpr std::string_view kLibraOccupancyCosts[] = {"occupancy_tiles", "occupancy_rows"};
+LibraOccupancy libra_occupancy(const ScheduleRequest& request);
 
 /// What differs between the kernels of this kind.
 struct LibraPolicy {
@@ -42,7 +44,7 @@ struct LibraKernels {
 };
 
 /// Schedules f32 operands.
-Schedule schedule_libra_streams(const formats::LibraView& a, std::int64_t n, const LibraPolicy& policy,
-                                const LibraKernels& kernels, const DeviceInfo& device);
+Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolicy& policy,
+                                const LibraKernels& kernels);
 
 }  // namespace sptile::runtime::cuda

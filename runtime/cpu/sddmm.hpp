@@ -17,8 +17,8 @@ using Position = std::int64_t;
 template <class Acc>
 class PackedValues {
  public:
-  explicit PackedValues(const SddmmTask& task) {
-    if (!task.scaled || task.values == DType::none) return;
+  explicit PackedValues(const Task& task) {
+    if (!task.operands.scaled || task.values == DType::none) return;
     const auto& specs = task.format.layout->arrays;
     const formats::ArraySpec* const spec = specs.data();
     const auto count = static_cast<int>(specs.size());
@@ -66,20 +66,21 @@ class PackedValues {
 
 /// Writes the numbers of some entries of one row.
 template <class D>
-void sample_row(const SddmmTask& task, std::int64_t row, const Entries<Position>& entries) {
+void sample_row(const Task& task, std::int64_t row, const Entries<Position>& entries) {
   using Acc = Accumulator<D>;
   const PackedValues<Acc> values(task);
-  const auto alpha = static_cast<Acc>(task.alpha), beta = static_cast<Acc>(task.beta);
-  const D* const x = static_cast<const D*>(task.x) + row * task.ldx;
+  const auto alpha = static_cast<Acc>(task.operands.alpha), beta = static_cast<Acc>(task.operands.beta);
+  const Operand &x_rows = task.operands.dense[kSddmmX], &y_rows = task.operands.dense[kSddmmY];
+  const D* const x = static_cast<const D*>(x_rows.data) + row * x_rows.ld;
   for (std::int64_t k = 0; k < entries.count; k += kDots) {
     const D* y[kDots];
     Acc dots[kDots];
     const int count = entries.count - k < kDots ? static_cast<int>(entries.count - k) : kDots;
-    for (int j = 0; j < count; ++j) y[j] = static_cast<const D*>(task.y) + entries.col[k + j] * task.ldy;
+    for (int j = 0; j < count; ++j) y[j] = static_cast<const D*>(y_rows.data) + entries.col[k + j] * y_rows.ld;
     dot_rows(x, y, count, task.n, dots);
     for (int j = 0; j < count; ++j) {
       const Position position = entries.value[k + j];
-      D* const out = static_cast<D*>(task.out) + position;
+      D* const out = static_cast<D*>(task.operands.dense[kSddmmOut].data) + position;
       Acc number = alpha * dots[j] * values[position];
       if (beta != 0) number += beta * load<1>(out);
       store<1>(out, number);
@@ -90,9 +91,9 @@ void sample_row(const SddmmTask& task, std::int64_t row, const Entries<Position>
 /// Samples X Y^T at the entries of units, as a decoder of Positions yields them. It knows no type of X and Y,
 /// so that there is one walk over each format.
 struct Sample {
-  const SddmmTask& task;
+  const Task& task;
   const Chunk& chunk;
-  void (*sample_row)(const SddmmTask&, std::int64_t row, const Entries<Position>&);
+  void (*sample_row)(const Task&, std::int64_t row, const Entries<Position>&);
 
   /// Takes the chunk's share of the entries of each row. Every entry is worth n products, so a chunk of a
   /// part of the columns is here the same part of the entries: no sum is ever split.
@@ -118,8 +119,7 @@ struct Sample {
 
 /// The kernel of one format for dense type D.
 template <class F, class D>
-void sample_chunk(const MatrixTask& matrix, const Chunk& chunk) noexcept {
-  const auto& task = static_cast<const SddmmTask&>(matrix);
+void sample_chunk(const Task& task, const Chunk& chunk) noexcept {
   F::template walk_units<Positions, Position>(task, chunk, Sample{task, chunk, sample_row<D>});
 }
 

@@ -1,13 +1,14 @@
-#include "runtime/plan/product_plan.hpp"
+#include "runtime/plan/plan.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <string>
 
-#include "runtime/fork.hpp"
 #include "runtime/cpu/isa.hpp"
 #include "runtime/cpu/units.hpp"
+#include "runtime/fork.hpp"
+#include "runtime/kernels/kernels.hpp"
+#include "runtime/plan/product_plan.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -57,23 +58,13 @@ Status check_matrix(const PlanMatrix& a, bool trusted) {
 }
 
 /// Says which kernels would have been there.
-std::string kernel_choices(std::string_view op, const FormatView& a) {
+std::string kernel_choices(const Operation& op, const FormatView& a) {
   std::string names;
   for (const Kernel& kernel : kernels())
-    if (kernel.op == op && kernel.device == Device::cpu && kernel.format == a.layout->name &&
+    if (kernel.op == &op && kernel.device == Device::cpu && kernel.format == a.layout->name &&
         available(kernel))
       names += (names.empty() ? "" : ", ") + std::string(kernel.name);
   return names.empty() ? "none" : names;
-}
-
-/// Finds the instance for the types; null when the kernel has none.
-ChunkFn find_function(const Kernel& kernel, DType values, DType dense) {
-  const CpuKernels all = find_isa(kernel.isa)->kernels();
-  for (int i = 0; i < all.count; ++i)
-    if (const CpuKernel& row = all.rows[i]; row.op == kernel.op && row.format == kernel.format &&
-                                            (row.any_values || row.values == values) && row.dense == dense)
-      return row.run;
-  return nullptr;
 }
 
 /// Lists the dense types that go with a type of values, or says that there are none.
@@ -128,12 +119,12 @@ void set_work(ProductPlan& plan) {
 Status plan_on_cpu(ProductPlan& plan) {
   const PlanOptions& options = plan.options;
   const FormatView& format = plan.matrix.format;
-  plan.kernel = find_kernel(plan.op, format.layout->name, options.device, options.kernel);
+  plan.kernel = find_kernel(*plan.op, format.layout->name, options.device, options.kernel);
   if (plan.kernel == nullptr)
     return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
-                "plan: no kernel " + std::string(options.kernel) + " for " + std::string(plan.op) +
+                "plan: no kernel " + std::string(options.kernel) + " for " + std::string(plan.op->name) +
                     " with format " + std::string(format.layout->name) +
-                    " on the CPU of this machine; there is: " + kernel_choices(plan.op, format));
+                    " on the CPU of this machine; there is: " + kernel_choices(*plan.op, format));
   plan.run_chunk = find_function(*plan.kernel, plan.values, options.dense);
   if (plan.run_chunk == nullptr) {
     const std::string type = plan.values == DType::none ? "pattern" : std::string(name_of(plan.values));
@@ -148,38 +139,6 @@ Status plan_on_cpu(ProductPlan& plan) {
 }
 
 }  // namespace
-
-bool has_instance(const Kernel& kernel, DType values, DType dense) {
-  return find_function(kernel, values, dense) != nullptr;
-}
-
-Precision cpu_precision(DType dense) { return dense == DType::f64 ? Precision::fp64 : Precision::fp32; }
-
-MatrixTask matrix_task(const ProductPlan& plan) {
-  return {plan.matrix.format, plan.matrix.row_order.empty() ? nullptr : plan.matrix.row_order.data(),
-          plan.empty_rows.data()};
-}
-
-void run_chunks(const ProductPlan& plan, const MatrixTask& task) noexcept {
-  const auto chunks = static_cast<std::int64_t>(plan.chunks.size());
-  if (plan.threads <= 1 || forks() > 0) {
-    for (const Chunk& chunk : plan.chunks) plan.run_chunk(task, chunk);
-    return;
-  }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(plan.threads)
-  for (std::int64_t i = 0; i < chunks; ++i) plan.run_chunk(task, plan.chunks[static_cast<std::size_t>(i)]);
-}
-
-std::vector<double> time_chunks(const ProductPlan& plan, const MatrixTask& task, int warmup, int repeat) {
-  std::vector<double> seconds;
-  for (int i = -warmup; i < repeat; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    run_chunks(plan, task);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    if (i >= 0) seconds.push_back(took.count());
-  }
-  return seconds;
-}
 
 Status check_extent(std::int64_t rows, std::int64_t cols, const PlanOptions& options) {
   std::int64_t bytes = 0;
@@ -201,12 +160,12 @@ Result<cuda::DeviceInfo> check_options(const PlanOptions& options) {
 namespace {
 
 /// Plans for a checked matrix.
-Result<std::shared_ptr<ProductPlan>> plan_checked(std::string_view op, const PlanMatrix& a,
+Result<std::shared_ptr<ProductPlan>> plan_checked(const Operation& op, const PlanMatrix& a,
                                                   const DeviceMatrix& on_device, const PlanOptions& options,
                                                   const cuda::DeviceInfo& device) {
   if (Status s = check_extent(a.format.rows, a.format.cols, options); !s) return tl::unexpected(s.error());
   auto plan = std::make_shared<ProductPlan>();
-  plan->op = op;
+  plan->op = &op;
   plan->matrix = a;
   plan->options = options;
   plan->forks = forks();
@@ -223,7 +182,7 @@ Result<std::shared_ptr<ProductPlan>> plan_checked(std::string_view op, const Pla
 
 }  // namespace
 
-Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const PlanMatrix& a,
+Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const PlanMatrix& a,
                                                   const PlanOptions& options) {
   const Result<cuda::DeviceInfo> device = check_options(options);  // before anything that takes long
   if (!device) return tl::unexpected(device.error());
@@ -231,7 +190,7 @@ Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const Pla
   return plan_checked(op, a, {}, options, *device);
 }
 
-Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const PlanMatrix& a,
+Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const PlanMatrix& a,
                                                   const DeviceMatrix& on_device, const PlanOptions& options) {
   const Result<cuda::DeviceInfo> device = check_options(options);
   if (!device) return tl::unexpected(device.error());
@@ -241,80 +200,5 @@ Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, const Pla
 std::string_view kernel_name(const ProductPlan& plan) { return plan.kernel->name; }
 
 Precision precision_of(const ProductPlan& plan) { return plan.precision; }
-
-std::size_t workspace_bytes(const ProductPlan& plan) {
-  return plan.on_device ? cuda::workspace_bytes(*plan.on_device) : 0;
-}
-
-Status check_process(const ProductPlan& plan, std::string_view call) {
-  if (!plan.on_device || plan.forks == forks()) return {};
-  return fail(Errc::device, std::string(call) +
-                                ": the plan was made before fork, and its CUDA device stayed with the parent "
-                                "process; use CUDA in the child alone, or start it afresh (exec, spawn)");
-}
-
-Status check_operation(const ProductPlan& plan, std::string_view op) {
-  if (plan.op == op) return check_process(plan, op);
-  return fail(Errc::usage, std::string(op) + ": the plan was made for " + std::string(plan.op) + "; plan " +
-                               std::string(op));
-}
-
-Status check_operand(const ProductPlan& plan, const char* name, const void* data, std::int64_t stride,
-                     std::int64_t rows) {
-  const std::string prefix = std::string(plan.op) + ": ";
-  if (data == nullptr && rows > 0)
-    return fail(Errc::usage, prefix + name + " is null; pass a row-major matrix");
-  if (stride < plan.options.n)
-    return fail(Errc::usage, prefix + "the leading dimension of " + name + ", " + std::to_string(stride) +
-                                 ", is less than the " + std::to_string(plan.options.n) + " columns planned");
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(rows, stride, &bytes) ||
-      __builtin_mul_overflow(bytes, static_cast<std::int64_t>(size_of(plan.options.dense)), &bytes))
-    return fail(Errc::usage, prefix + "the leading dimension of " + name + ", " + std::to_string(stride) +
-                                 ", takes the matrix past 2^63 bytes");
-  return {};
-}
-
-namespace {
-
-/// Verifies that new values fit the plan.
-Status check_refresh(const ProductPlan& plan, const ArrayView& values) {
-  if (Status s = check_process(plan, "refresh"); !s) return s;
-  if (!plan.options.refreshable) return fail(Errc::usage, "refresh: the plan was not made with refreshable");
-  if (plan.values == DType::none) return fail(Errc::usage, "refresh: a pattern matrix has no values");
-  const std::int64_t nnz = plan.matrix.format.nnz;
-  if (values.dtype != plan.values || values.size != nnz || (values.data == nullptr && nnz > 0))
-    return fail(Errc::usage, "refresh: got " + std::to_string(values.size) + " values of " +
-                                 std::string(name_of(values.dtype)) + ", the plan needs " +
-                                 std::to_string(nnz) + " of " + std::string(name_of(plan.values)));
-  return {};
-}
-
-}  // namespace
-
-Status refresh_packed(ProductPlan& plan, ArrayView values, void* stream) {
-  if (Status s = check_refresh(plan, values); !s || values.size == 0) return s;
-  if (plan.on_device) return cuda::refresh_packed(*plan.on_device, values.data, stream);
-  if (stream != nullptr) return fail(Errc::usage, "refresh: a plan for the CPU takes no stream");
-  std::memcpy(plan.own_values.data(), values.data, plan.own_values.size());
-  return {};
-}
-
-Status refresh_values(ProductPlan& plan, ArrayView values) {
-  if (Status s = check_refresh(plan, values); !s || values.size == 0) return s;
-  if (plan.on_device) return cuda::refresh(*plan.on_device, values);
-  const auto* from = static_cast<const std::byte*>(values.data);
-  const std::size_t width = size_of(plan.values);
-  if (!plan.matrix.value_source.present()) {
-    std::memcpy(plan.own_values.data(), from, plan.own_values.size());
-    return {};
-  }
-  std::byte* to = plan.own_values.data();
-  for (const std::int64_t position : plan.matrix.value_source.as<std::int64_t>()) {
-    std::memcpy(to, from + static_cast<std::size_t>(position) * width, width);
-    to += width;
-  }
-  return {};
-}
 
 }  // namespace sptile::runtime

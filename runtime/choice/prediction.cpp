@@ -1,13 +1,11 @@
-#include "runtime/choice/choice.hpp"
+#include "runtime/choice/prediction.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "runtime/choice/measured_choice.hpp"
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
-#include "runtime/plan/product_plan.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -24,7 +22,7 @@ Caches caches_of(Device kind, const cuda::DeviceInfo& device) {
 
 /// What all candidates of one call share.
 struct Question {
-  std::string_view op;
+  const Operation& op;
   const PlanOptions& options;
   cuda::DeviceInfo device;
   std::optional<DeviceProfile> profile;
@@ -49,8 +47,8 @@ Status resolve(const Question& question, const PlanMatrix& a, Candidate& candida
 
 /// On the CPU there is one kernel a format that counts: the one for the widest instructions, or that asked
 /// for.
-bool is_offered(const Kernel& kernel, const PlanMatrix& a, std::string_view op, const PlanOptions& options) {
-  if (kernel.op != op || kernel.format != a.format.layout->name || kernel.device != options.device)
+bool is_offered(const Kernel& kernel, const PlanMatrix& a, const Operation& op, const PlanOptions& options) {
+  if (kernel.op != &op || kernel.format != a.format.layout->name || kernel.device != options.device)
     return false;
   if (options.device == Device::cuda) return is_wanted(kernel, options.kernel);
   return &kernel == find_kernel(op, a.format.layout->name, Device::cpu, options.kernel);
@@ -116,7 +114,7 @@ Status check_question(std::span<const PlanMatrix> matrices, const PlanOptions& o
 
 }  // namespace
 
-Result<std::vector<Candidate>> predict_product(std::string_view op, std::span<const PlanMatrix> matrices,
+Result<std::vector<Candidate>> predict_product(const Operation& op, std::span<const PlanMatrix> matrices,
                                                const PlanOptions& options, bool always_count) {
   if (Status s = check_question(matrices, options); !s) return tl::unexpected(s.error());
   Question question{op, options, {}, {}, always_count};
@@ -138,35 +136,6 @@ const Candidate* chosen_of(std::span<const Candidate> list) {
   for (const Candidate& candidate : list)
     if (candidate.chosen) return &candidate;
   return nullptr;
-}
-
-Result<std::vector<Candidate>> choose_product(std::string_view op, std::span<const PlanMatrix> matrices,
-                                              const PlanOptions& options) {
-  auto list = predict_product(op, matrices, options);
-  if (!list || options.choice == Choice::predicted) return list;
-  if (Status s = measure_candidates(op, matrices, options, *list); !s) return tl::unexpected(s.error());
-  return list;
-}
-
-Result<std::shared_ptr<ProductPlan>> plan_product(std::string_view op, std::span<const PlanMatrix> matrices,
-                                                  const PlanOptions& options) {
-  const auto list = choose_product(op, matrices, options);
-  if (!list) return tl::unexpected(list.error());
-  const Candidate* const best = chosen_of(*list);
-  if (best == nullptr) return plan_product(op, matrices.front(), options);
-  PlanOptions chosen = options;
-  chosen.kernel = best->kernel->name;
-  return plan_product(op, matrices[best->matrix], chosen);
-}
-
-Result<std::optional<double>> predict_plan(const ProductPlan& plan, const PlanMatrix& a,
-                                           const PlanOptions& options) {
-  PlanOptions same = options;
-  same.kernel = kernel_name(plan);
-  const auto list = predict_product(plan.op, {&a, 1}, same);
-  if (!list) return tl::unexpected(list.error());
-  const Candidate* const planned = chosen_of(*list);
-  return planned != nullptr ? planned->predicted_us : std::nullopt;
 }
 
 }  // namespace sptile::runtime

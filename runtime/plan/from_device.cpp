@@ -1,4 +1,4 @@
-#include "runtime/plan/device_csr_plan.hpp"
+#include "runtime/plan/from_device.hpp"
 
 #include <array>
 #include <string>
@@ -8,6 +8,7 @@
 #include "formats/layout/registry.hpp"
 #include "runtime/choice/fitted_threshold.hpp"
 #include "runtime/choice/profiles.hpp"
+#include "runtime/kernels/kernels.hpp"
 #include "runtime/plan/product_plan.hpp"
 
 namespace sptile::runtime {
@@ -17,10 +18,7 @@ using cuda::DeviceCsr;
 using cuda::DeviceFormat;
 
 /// What schedules read of a matrix, in host memory.
-struct HostIndex {
-  std::array<std::vector<std::byte>, formats::kMaxArrays> arrays;
-  std::vector<std::int32_t> row_order;
-};
+using HostIndex = std::array<std::vector<std::byte>, formats::kMaxArrays>;
 
 Result<PlanMatrix> fetch_index(const DeviceFormat& format, const DeviceCsr& csr, HostIndex& index) {
   PlanMatrix matrix{format.view, {}, {}, nullptr};
@@ -28,27 +26,20 @@ Result<PlanMatrix> fetch_index(const DeviceFormat& format, const DeviceCsr& csr,
     const formats::ArraySpec& spec = format.view.layout->arrays[i];
     ArrayView& array = matrix.format.arrays[i];
     if (!spec.holds_values && !spec.holds_columns) {
-      index.arrays[i].resize(static_cast<std::size_t>(array.bytes()));
-      if (Status s = cuda::download(csr.ordinal, array, index.arrays[i].data()); !s)
+      index[i].resize(static_cast<std::size_t>(array.bytes()));
+      if (Status s = cuda::download(csr.ordinal, array, index[i].data()); !s)
         return tl::unexpected(s.error());
     }
-    array.data = index.arrays[i].data();
-  }
-  if (csr.row_order != nullptr) {
-    index.row_order.resize(static_cast<std::size_t>(csr.rows));
-    const ArrayView order(DType::i32, csr.row_order, csr.rows);
-    if (Status s = cuda::download(csr.ordinal, order, index.row_order.data()); !s)
-      return tl::unexpected(s.error());
-    matrix.row_order = index.row_order;
+    array.data = index[i].data();
   }
   return matrix;
 }
 
-/// What the matrix is split for. Values that SDDMM wrote go into a refreshable plan that may have another N
+/// What the matrix is split for. Results with a number for each entry go as values into a refreshable plan that may have another N
 /// and other products: both must split alike.
-SplitProduct split_product(std::string_view op, std::string_view format, DType values,
+SplitProduct split_product(const Operation& op, std::string_view format, DType values,
                            const KernelChoice& chosen, const PlanOptions& options) {
-  if (op == "sddmm" || options.refreshable) return usual_product(format, values);
+  if (op.result().extent == Extent::entries || options.refreshable) return usual_product(format, values);
   return {chosen.kernel, chosen.instance->precision, options.n};
 }
 
@@ -63,10 +54,10 @@ Result<std::optional<int>> find_threshold(const SplitProduct& product, const cud
 }
 
 /// Also finds out, before the matrix is converted, whether there is a kernel at all.
-Result<cuda::ConvertParameters> choose_parameters(std::string_view op, const formats::FormatLayout& layout,
+Result<cuda::ConvertParameters> choose_parameters(const Operation& op, const formats::FormatLayout& layout,
                                                   const DeviceCsr& csr, const PlanOptions& options,
                                                   const cuda::DeviceInfo& device) {
-  const auto chosen = choose_kernel({op, layout.name, csr.value_dtype}, options, device);
+  const auto chosen = choose_kernel({&op, layout.name, csr.value_dtype}, options, device);
   if (!chosen) return tl::unexpected(chosen.error());
   cuda::ConvertParameters parameters;
   parameters.with_source = options.refreshable && (layout.name != "csr" || csr.row_order != nullptr);
@@ -80,7 +71,7 @@ Result<cuda::ConvertParameters> choose_parameters(std::string_view op, const for
 
 }  // namespace
 
-Result<std::shared_ptr<ProductPlan>> plan_from_device(std::string_view op, const DeviceCsr& csr,
+Result<std::shared_ptr<ProductPlan>> plan_from_device(const Operation& op, const DeviceCsr& csr,
                                                       std::string_view format, const PlanOptions& options) {
   if (options.device != Device::cuda)
     return fail(Errc::usage,

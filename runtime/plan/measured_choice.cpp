@@ -1,66 +1,28 @@
-#include "runtime/choice/measured_choice.hpp"
+#include "runtime/plan/measured_choice.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <iterator>
 #include <new>
 
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/reference/element.hpp"
-#include "runtime/plan/sddmm.hpp"
 
 namespace sptile::runtime {
 namespace {
 
-/// Up to three operands of a product, one after the other in the same memory.
-constexpr std::size_t kMostParts = 3;
 constexpr std::int64_t kAlignment = 256;
-/// Numbers of elements: rows times columns.
-struct Shape {
-  std::int64_t rows = 0, columns = 0;
-};
-using Shapes = std::array<Shape, kMostParts>;
-using Parts = std::array<std::byte*, kMostParts>;
 
 /// How often a product is run.
 struct Repeats {
   int groups = 1, runs = 1;
 };
 
-template <class Operands>
 Result<std::vector<double>> time_runs(const ProductPlan& plan, const Operands& operands,
                                       const Repeats& repeats) {
   if (plan.on_device) return cuda::time_groups(*plan.on_device, operands, repeats.groups, repeats.runs);
-  return timed_run(plan, operands, 0, repeats.groups);
+  return timed_run(plan, *plan.op, operands, 0, repeats.groups);
 }
-
-Shapes spmm_shapes(const formats::FormatView& a, std::int64_t n) {
-  return {Shape{a.cols, n}, Shape{a.rows, n}, Shape{}};
-}
-
-Result<std::vector<double>> time_spmm(const ProductPlan& plan, const Parts& parts, const Repeats& repeats) {
-  const std::int64_t n = plan.options.n;
-  return time_runs(plan, SpmmOperands{.b = parts[0], .ldb = n, .c = parts[1], .ldc = n}, repeats);
-}
-
-Shapes sddmm_shapes(const formats::FormatView& a, std::int64_t n) {
-  return {Shape{a.rows, n}, Shape{a.cols, n}, Shape{a.nnz, 1}};
-}
-
-Result<std::vector<double>> time_sddmm(const ProductPlan& plan, const Parts& parts, const Repeats& repeats) {
-  const std::int64_t n = plan.options.n;
-  return time_runs(plan, SddmmOperands{.x = parts[0], .ldx = n, .y = parts[1], .ldy = n, .out = parts[2]},
-                   repeats);
-}
-
-/// A new operation adds a row.
-struct Operation {
-  std::string_view op;
-  Shapes (*shapes)(const formats::FormatView&, std::int64_t n);
-  Result<std::vector<double>> (*time)(const ProductPlan&, const Parts&, const Repeats&);
-};
-constexpr Operation kOperations[] = {{"spmm", spmm_shapes, time_spmm}, {"sddmm", sddmm_shapes, time_sddmm}};
 
 /// Numbers in (-1, 1), the same every time; operands repeat them.
 std::vector<std::byte> random_pattern(DType dtype) {
@@ -89,22 +51,23 @@ Result<std::shared_ptr<std::byte>> host_scratch(std::span<const std::byte> patte
   return memory;
 }
 
-/// Operands that nobody needs.
+/// Operands that nobody needs, one after the other in the same memory.
 struct Scratch {
   std::shared_ptr<std::byte> memory;
-  Parts parts = {};
+  Operands operands;
 };
 
-Result<Scratch> make_scratch(const Operation& operation, const formats::FormatView& a,
-                             const PlanOptions& options) {
+Result<Scratch> make_scratch(const Operation& op, const formats::FormatView& a, const PlanOptions& options) {
   const auto element = static_cast<std::int64_t>(size_of(options.dense));
-  std::array<std::int64_t, kMostParts> offsets{};
+  std::array<std::int64_t, kMaxOperands> offsets{};
   std::int64_t total = kAlignment;  // at least something
-  const Shapes shapes = operation.shapes(a, options.n);
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
+  Scratch scratch;
+  for (std::size_t i = 0; i < op.operands.size(); ++i) {
+    const OperandSpec& spec = op.operands[i];
     std::int64_t part = 0;
+    scratch.operands.dense[i].ld = width_of(spec, options.n);
     offsets[i] = total;
-    if (__builtin_mul_overflow(shapes[i].rows, shapes[i].columns, &part) ||
+    if (__builtin_mul_overflow(extent_of(spec, a.rows, a.cols, a.nnz), width_of(spec, options.n), &part) ||
         __builtin_mul_overflow(part, element, &part) ||
         __builtin_add_overflow(total, part / kAlignment * kAlignment + kAlignment, &total))
       return fail(Errc::unsupported, "plan: operands of n = " + std::to_string(options.n) +
@@ -115,8 +78,9 @@ Result<Scratch> make_scratch(const Operation& operation, const formats::FormatVi
   auto memory = options.device == Device::cpu ? host_scratch(pattern, bytes)
                                               : cuda::make_scratch(options.device_ordinal, pattern, bytes);
   if (!memory) return tl::unexpected(memory.error());
-  Scratch scratch{std::move(*memory)};
-  for (std::size_t i = 0; i < offsets.size(); ++i) scratch.parts[i] = scratch.memory.get() + offsets[i];
+  scratch.memory = std::move(*memory);
+  for (std::size_t i = 0; i < op.operands.size(); ++i)
+    scratch.operands.dense[i].data = scratch.memory.get() + offsets[i];
   return scratch;
 }
 
@@ -129,10 +93,10 @@ Repeats repeats_for(Device device, double once) {
   return {groups, device == Device::cpu ? 1 : static_cast<int>(std::clamp(kGroup / seconds, 1.0, 20.0))};
 }
 
-Result<double> median_seconds(const Operation& operation, const ProductPlan& plan, const Scratch& scratch) {
-  const auto first = operation.time(plan, scratch.parts, {2, 1});
+Result<double> median_seconds(const ProductPlan& plan, const Operands& operands) {
+  const auto first = time_runs(plan, operands, {2, 1});
   if (!first) return tl::unexpected(first.error());
-  auto all = operation.time(plan, scratch.parts, repeats_for(plan.options.device, first->back()));
+  auto all = time_runs(plan, operands, repeats_for(plan.options.device, first->back()));
   if (!all) return tl::unexpected(all.error());
   const auto middle = all->begin() + std::ssize(*all) / 2;
   std::nth_element(all->begin(), middle, all->end());
@@ -162,32 +126,31 @@ bool is_refusal(Errc code) { return code == Errc::unsupported || code == Errc::d
 
 }  // namespace
 
-Status measure_candidates(std::string_view op, std::span<const PlanMatrix> matrices,
-                          const PlanOptions& options, std::vector<Candidate>& list) {
-  const std::vector<Candidate*> some = worth_running(list);
-  const auto* const operation = std::find_if(std::begin(kOperations), std::end(kOperations),
-                                             [&](const Operation& o) { return o.op == op; });
-  if (some.empty() || operation == std::end(kOperations)) return {};
+Status measure_candidates(const Operation& op, std::span<const PlanMatrix> matrices,
+                          const PlanOptions& options, ChosenPlan& chosen) {
+  const std::vector<Candidate*> some = worth_running(chosen.candidates);
+  if (some.empty()) return {};
   if (const auto device = check_options(options); !device) return tl::unexpected(device.error());
-  const auto scratch = make_scratch(*operation, matrices.front().format, options);
+  const auto scratch = make_scratch(op, matrices.front().format, options);
   if (!scratch) return tl::unexpected(scratch.error());
   Candidate* best = nullptr;
   for (Candidate* const candidate : some) {
     PlanOptions one = options;
     one.kernel = candidate->kernel->name;
-    one.refreshable = false;
-    const auto plan = plan_product(op, matrices[candidate->matrix], one);
+    auto plan = plan_product(op, matrices[candidate->matrix], one);
     if (!plan && !is_refusal(plan.error().code)) return tl::unexpected(plan.error());
     if (!plan) {
       candidate->refused = plan.error().message;
       continue;
     }
-    const auto seconds = median_seconds(*operation, **plan, *scratch);
+    const auto seconds = median_seconds(**plan, scratch->operands);
     if (!seconds) return tl::unexpected(seconds.error());
     candidate->measured_us = 1e6 * *seconds;
-    if (best == nullptr || *candidate->measured_us < *best->measured_us) best = candidate;
+    if (best != nullptr && *candidate->measured_us >= *best->measured_us) continue;
+    best = candidate;
+    chosen.plan = std::move(*plan);
   }
-  for (Candidate& candidate : list) candidate.chosen = &candidate == best;
+  for (Candidate& candidate : chosen.candidates) candidate.chosen = &candidate == best;
   return {};
 }
 

@@ -1,0 +1,18 @@
+#include "runtime/cuda/built.hpp"
+#include "runtime/cuda/csr/csr.hpp"
+#include "runtime/operation/spmm.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+constexpr Kernel kRows[] = {{.name = kCsrRows,
+                             .op = &kSpmm,
+                             .format = "csr",
+                             .device = Device::cuda,
+                             .isa = "sm_80",
+                             .summary = "balanced runs of rows on CUDA cores, long rows in pieces",
+                             .instances = SPTILE_BUILT(csr_kernels)}};
+}
+
+std::span<const Kernel> csr_rows() { return kRows; }
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,18 @@
+// bmat multiplied as Voltrix-SpMM does it, by bulk copies; to be compared with: chosen by name.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "runtime/cuda/device_kernel.hpp"
+#include "runtime/kernel.hpp"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr std::string_view kBmatBulk = "cuda.bmat.bulk";
+
+std::span<const Kernel> bulk_rows();
+
+std::span<const DeviceKernel> bmat_bulk_kernels();
+
+}  // namespace sptile::runtime::cuda

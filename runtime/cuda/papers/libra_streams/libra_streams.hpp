@@ -1,0 +1,24 @@
+// libra_spmm multiplied as Libra does it, to be compared with: chosen by name.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "runtime/cuda/device_kernel.hpp"
+#include "runtime/kernel.hpp"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr std::string_view kLibraStreams = "cuda.libra_spmm.streams",
+                                  kLibraSequential = "cuda.libra_spmm.sequential",
+                                  kLibraConcurrent = "cuda.libra_spmm.concurrent",
+                                  kLibraUncutName = "cuda.libra_spmm.uncut";
+
+std::span<const Kernel> libra_streams_rows();
+
+std::span<const DeviceKernel> libra_streams_kernels();
+std::span<const DeviceKernel> libra_sequential_kernels();
+std::span<const DeviceKernel> libra_concurrent_kernels();
+std::span<const DeviceKernel> libra_uncut_kernels();
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,86 @@
+// How a kernel's work is divided, made on the host when planning.
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+namespace sptile::runtime::cuda {
+
+/// What launching reads of a schedule: a plain struct of the kernel's family, offsets of parts, counts, sizes
+/// of grids. Only that family knows it.
+class ScheduleHeader {
+ public:
+  template <class T>
+  void set(const T& header) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kMostBytes);
+    std::memcpy(bytes_.data(), &header, sizeof header);
+    type_ = &kTypeId<T>;
+  }
+  template <class T>
+  [[nodiscard]] bool is() const {
+    return type_ == &kTypeId<T>;
+  }
+  template <class T>
+  [[nodiscard]] const T& as() const {
+    assert(is<T>());
+    return *reinterpret_cast<const T*>(bytes_.data());
+  }
+
+ private:
+  static constexpr std::size_t kMostBytes = 384;
+  template <class T>
+  static constexpr char kTypeId = 0;
+
+  alignas(16) std::array<std::byte, kMostBytes> bytes_{};
+  const char* type_ = nullptr;
+};
+
+/// One schedule. `bytes` is uploaded as it is, to an address that is a multiple of kScheduleAlignment.
+struct Schedule {
+  std::vector<std::byte> bytes;
+  ScheduleHeader header;
+  /// Device scratch. It is zero before the first launch; a launch that counts in it leaves its counters zero.
+  std::size_t workspace_bytes = 0;
+};
+
+inline constexpr std::size_t kScheduleAlignment = 256;
+
+constexpr std::size_t schedule_aligned(std::size_t bytes) {
+  return (bytes + kScheduleAlignment - 1) / kScheduleAlignment * kScheduleAlignment;
+}
+
+/// Appends zeros; gives their offset.
+inline std::int64_t append_zeros(Schedule& schedule, std::size_t bytes) {
+  const std::size_t at = schedule_aligned(schedule.bytes.size());
+  schedule.bytes.resize(at + bytes);
+  return static_cast<std::int64_t>(at);
+}
+
+/// Appends an array; gives its offset.
+template <class T>
+std::int64_t append(Schedule& schedule, const std::vector<T>& part) {
+  const std::size_t bytes = part.size() * sizeof(T);
+  const std::int64_t at = append_zeros(schedule, bytes);
+  if (bytes > 0) std::memcpy(schedule.bytes.data() + at, part.data(), bytes);
+  return at;
+}
+
+/// Counters and sums of one kernel in the workspace: offsets of both.
+struct ScheduleScratch {
+  std::int64_t counters_at = 0, partials_at = 0;
+};
+
+/// Takes room for so many counters of 4 bytes and behind them bytes of sums.
+inline ScheduleScratch append_scratch(Schedule& schedule, std::int64_t counters, std::int64_t partial_bytes) {
+  const std::size_t at = schedule_aligned(schedule.workspace_bytes);
+  const std::size_t partials = at + schedule_aligned(static_cast<std::size_t>(4 * counters));
+  schedule.workspace_bytes = partials + static_cast<std::size_t>(partial_bytes);
+  return {static_cast<std::int64_t>(at), static_cast<std::int64_t>(partials)};
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,38 @@
+#include "runtime/cuda/built.hpp"
+#include "runtime/cuda/sddmm/sddmm.hpp"
+#include "runtime/operation/sddmm.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+constexpr std::string_view kRowsSummary = "dot products on CUDA cores, balanced runs of entries";
+constexpr std::string_view kTiles = "dot products of tiles on tensor cores, results placed by their masks";
+constexpr std::string_view kHybrid =
+    "dot products of tiles on tensor cores, of the other entries on CUDA cores";
+
+constexpr Kernel row(std::string_view name, std::string_view format, std::string_view summary,
+                     Instances instances) {
+  return {.name = name,
+          .op = &kSddmm,
+          .format = format,
+          .device = Device::cuda,
+          .isa = "sm_80",
+          .summary = summary,
+          .instances = instances};
+}
+
+constexpr Kernel kRows[] = {
+    row(kCsrSddmm, "csr", kRowsSummary, SPTILE_BUILT(csr_sddmm_kernels)),
+    row(kBitTcfSddmm, "bittcf", kTiles, SPTILE_BUILT(bittcf_sddmm_kernels)),
+    row(kRsTileSddmm, "rs_tile", kHybrid, SPTILE_BUILT(rs_tile_sddmm_kernels)),
+    row(kLibraSpmmSddmm, "libra_spmm", kHybrid, SPTILE_BUILT(libra_spmm_sddmm_kernels)),
+    row(kLibraSddmmSddmm, "libra_sddmm", kHybrid, SPTILE_BUILT(libra_sddmm_sddmm_kernels)),
+    row(kMeTcfSddmm, "me_tcf", kTiles, SPTILE_BUILT(me_tcf_sddmm_kernels)),
+    row(kBmatSddmm, "bmat", kTiles, SPTILE_BUILT(bmat_sddmm_kernels)),
+};
+
+}  // namespace
+
+std::span<const Kernel> sddmm_kernel_rows() { return kRows; }
+
+}  // namespace sptile::runtime::cuda

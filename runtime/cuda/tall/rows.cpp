@@ -1,0 +1,19 @@
+#include "runtime/cuda/built.hpp"
+#include "runtime/cuda/tall/tall.hpp"
+#include "runtime/operation/spmm.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+constexpr Kernel kRows[] = {
+    {.name = kTallStaged,
+     .op = &kSpmm,
+     .format = "tall",
+     .device = Device::cuda,
+     .isa = "sm_80",
+     .summary = "windows of up to 128 rows, the rows of B of their columns staged in shared memory",
+     .instances = SPTILE_BUILT(tall_kernels)}};
+}
+
+std::span<const Kernel> tall_rows() { return kRows; }
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,33 @@
+#include "runtime/cuda/tile/hybrid_schedule.hpp"
+
+namespace sptile::runtime::cuda {
+
+ResidualRows residual_rows(const formats::Blocks& blocks, std::int64_t rows) {
+  ResidualRows residual;
+  residual.entries.push_back(0);
+  if (blocks.rows.columns.empty()) return residual;
+  std::size_t next = 0;  // of the rows with residual entries
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto window = static_cast<std::size_t>(row / blocks.window_rows);
+    const bool has_tiles = blocks.tile_offset[window] < blocks.tile_offset[window + 1];
+    const bool has_entries = next < blocks.rows.ids.size() && blocks.rows.ids[next] == row;
+    if (has_entries) ++next;
+    if (has_tiles && !has_entries) continue;
+    const auto id = static_cast<std::int32_t>(row);
+    residual.ids.push_back(has_tiles ? ~id : id);
+    residual.entries.push_back(blocks.rows.offset[next]);
+  }
+  return residual;
+}
+
+ResidualHeader append_residual(Schedule& schedule, const formats::FormatView& format, DType dense,
+                               std::int64_t n, const DeviceInfo& device) {
+  const ResidualRows rows = residual_rows(formats::blocks_of(format), format.rows);
+  ResidualHeader header;
+  header.csr = append_csr(schedule, {rows.entries}, dense, n, device);
+  header.ids_at = append(schedule, rows.ids);
+  header.entries_at = append(schedule, rows.entries);
+  return header;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,39 @@
+// Formats whose tiles are the work of a tile kernel, and the rows beside them that of the csr kernel.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "formats/layout/blocks.hpp"
+#include "runtime/cuda/csr/schedule.hpp"
+#include "runtime/cuda/tile/schedule.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// The rows beside the tiles; `..._at` are offsets in Schedule::bytes.
+struct ResidualHeader {
+  CsrHeader csr;
+  std::int64_t ids_at = 0, entries_at = 0;
+};
+
+/// What launching both kernels reads.
+struct HybridHeader {
+  TileHeader tiles;
+  ResidualHeader rows;
+};
+
+/// The rows that the residual part has to write, ascending: those with residual entries, and all rows of
+/// windows without tiles. Rows of windows with tiles are written as ~row: the tiles' sums are there before.
+struct ResidualRows {
+  std::vector<std::int32_t> ids;
+  std::vector<std::int64_t> entries;  ///< first residual entry of each, and the end
+};
+
+/// O(rows). No rows when there are no residual entries: then the TC part writes all of C.
+ResidualRows residual_rows(const formats::Blocks& blocks, std::int64_t rows);
+
+/// Divides the residual part for dense operands of a type.
+ResidualHeader append_residual(Schedule& schedule, const formats::FormatView& format, DType dense,
+                               std::int64_t n, const DeviceInfo& device);
+
+}  // namespace sptile::runtime::cuda

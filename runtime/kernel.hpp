@@ -1,0 +1,32 @@
+// A row of the table of kernels.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "runtime/operation/operation.hpp"
+#include "runtime/options.hpp"
+
+namespace sptile::runtime {
+
+namespace cuda {
+struct DeviceKernel;
+}
+
+/// One row, as `sptile list kernels` shows it.
+struct Kernel {
+  std::string_view name;  ///< "cpu.bittcf.avx2"
+  const Operation* op = nullptr;
+  std::string_view format;  ///< "bittcf"
+  Device device = Device::cpu;
+  std::string_view isa;  ///< "generic", "avx2", "avx512"; on CUDA the least compute capability: "sm_80"
+  bool deterministic = true;  ///< same bits on every run and for any number of threads
+  std::string_view summary;
+  bool by_name = false;  ///< never chosen: it runs for those who name it
+  int stores = 1;        ///< of a row of C, at most: each rounds to the dense type
+  std::span<const std::string_view> costs = {};  ///< numbers of the device's profile that divide its work
+  /// Of a kernel for CUDA; null in a build without nvcc.
+  std::span<const cuda::DeviceKernel> (*instances)() = nullptr;
+};
+
+}  // namespace sptile::runtime

@@ -1,0 +1,84 @@
+// Kernels for CUDA: which one, and which instance of it.
+#include <string>
+
+#include "runtime/kernels/kernels.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+using cuda::DeviceInfo;
+using cuda::DeviceKernel;
+
+/// Orders the ways to form products of f32 operands, least exact first.
+constexpr Precision kByExactness[] = {Precision::bf16, Precision::fp16, Precision::tf32, Precision::fp32,
+                                      Precision::fp64};
+
+int exactness(Precision precision) {
+  int rank = 0;
+  while (kByExactness[rank] != precision) ++rank;
+  return rank;
+}
+
+/// True when products of this kind are what was asked for, or more exact. 16-bit types stand in for each
+/// other only where asked: their ranges differ.
+bool serves(Precision has, Precision wanted) {
+  return has == wanted ||
+         (has != Precision::fp16 && has != Precision::bf16 && exactness(has) > exactness(wanted));
+}
+
+bool fits(const DeviceKernel& row, DType values, const PlanOptions& options, const DeviceInfo& device) {
+  return (row.any_values || row.values == values) && row.dense == options.dense &&
+         row.capability <= device.capability && (row.ieee || options.nonfinite == NonFinite::fast) &&
+         (!options.precision || row.dense != DType::f32 || serves(row.precision, *options.precision));
+}
+
+std::string describe(const DeviceKernel& row) {
+  const std::string values = row.any_values              ? "any"
+                             : row.values == DType::none ? "pattern"
+                                                         : std::string(name_of(row.values));
+  return std::string(row.kernel) + " (" + values + " x " + std::string(name_of(row.dense)) + ", " +
+         std::string(name_of(row.precision)) + ")";
+}
+
+/// Says what was asked for and what would have been there.
+tl::unexpected<Error> no_kernel(const Multiplicand& a, const PlanOptions& options, const DeviceInfo& device) {
+  std::string choices;
+  for (const Kernel& kernel : kernels())
+    if (kernel.op == a.op && kernel.format == a.format)
+      for (const DeviceKernel& row : instances_of(kernel))
+        choices += (choices.empty() ? "" : ", ") + describe(row);
+  const std::string values = a.values == DType::none ? "pattern" : std::string(name_of(a.values));
+  return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
+              "plan: no kernel " + std::string(options.kernel) + " for " + std::string(a.op->name) + " of " +
+                  std::string(a.format) + ", " + values + " x " + std::string(name_of(options.dense)) +
+                  (options.precision ? ", " + std::string(name_of(*options.precision)) : "") +
+                  (options.nonfinite == NonFinite::strict ? ", nonfinite strict" : "") + " on " +
+                  device.name + "; there is: " + (choices.empty() ? "none" : choices));
+}
+
+}  // namespace
+
+const DeviceKernel* find_instance(const Kernel& kernel, DType values, const PlanOptions& options,
+                                  const DeviceInfo& device) {
+  const DeviceKernel* best = nullptr;
+  for (const DeviceKernel& row : instances_of(kernel)) {
+    if (!fits(row, values, options, device)) continue;
+    const bool better = best != nullptr && options.precision.has_value() &&
+                        exactness(row.precision) < exactness(best->precision);
+    if (best == nullptr || better) best = &row;
+  }
+  return best;
+}
+
+Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& options,
+                                   const DeviceInfo& device) {
+  KernelChoice best;
+  for (const Kernel& kernel : kernels())  // the last one is the best
+    if (is_for(kernel, *a.op, a.format, Device::cuda, options.kernel))
+      if (const DeviceKernel* const found = find_instance(kernel, a.values, options, device))
+        best = {&kernel, found};
+  if (best.kernel == nullptr) return no_kernel(a, options, device);
+  return best;
+}
+
+}  // namespace sptile::runtime

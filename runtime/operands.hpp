@@ -1,0 +1,85 @@
+// The dense operands of a run: as any operation takes them, and by name for those of SpMM and SDDMM.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sptile::runtime {
+
+inline constexpr int kMaxOperands = 4;
+
+/// One operand, row-major, of the type PlanOptions::dense. Only results are written.
+struct Operand {
+  void* data = nullptr;
+  std::int64_t ld = 0;  ///< elements between rows; not read of a list of numbers
+};
+
+/// Everything a run is given, operands in the order of Operation::operands. Plain data: files that are compiled
+/// for an instruction set read it.
+struct Operands {
+  Operand dense[kMaxOperands] = {};
+  double alpha = 1;
+  double beta = 0;      ///< 0: the result is only written, its old contents (NaN too) do not matter
+  bool scaled = false;  ///< of operations that may multiply by the values of A
+  /// Device scratch of workspace_bytes(plan) zeroed bytes, for a run beside others of the same plan on other
+  /// streams; null: the plan's own.
+  void* workspace = nullptr;
+  std::size_t workspace_size = SIZE_MAX;  ///< its bytes; the default: enough, the caller knows
+};
+
+/// C = alpha * A * B + beta * C.
+struct SpmmOperands {
+  const void* b = nullptr;  ///< cols x n
+  std::int64_t ldb = 0;     ///< elements between rows of B, >= n
+  void* c = nullptr;        ///< rows x n, in the original row order
+  std::int64_t ldc = 0;
+  double alpha = 1;
+  double beta = 0;
+  void* workspace = nullptr;  ///< as in Operands
+  std::size_t workspace_size = SIZE_MAX;
+};
+/// Places of its operands.
+inline constexpr int kSpmmB = 0, kSpmmC = 1;
+
+/// out = alpha * (X Y^T) at the entries of A + beta * out.
+struct SddmmOperands {
+  const void* x = nullptr;  ///< rows x n, in the original row order
+  std::int64_t ldx = 0;     ///< elements between rows of X, >= n
+  const void* y = nullptr;  ///< cols x n
+  std::int64_t ldy = 0;
+  /// One number per entry of A, in the order in which the planned format stores its values (its value arrays
+  /// one after the other), so that they are the values of a matrix of the same format: refresh_packed gives
+  /// them to an SpMM plan. Must not overlap X or Y.
+  void* out = nullptr;
+  double alpha = 1;
+  double beta = 0;
+  bool scaled = false;  ///< each dot product is multiplied by the value of its entry, too
+};
+inline constexpr int kSddmmX = 0, kSddmmY = 1, kSddmmOut = 2;
+
+inline Operands to_operands(const SpmmOperands& o) {
+  return {.dense = {{const_cast<void*>(o.b), o.ldb}, {o.c, o.ldc}},
+          .alpha = o.alpha,
+          .beta = o.beta,
+          .workspace = o.workspace,
+          .workspace_size = o.workspace_size};
+}
+
+inline Operands to_operands(const SddmmOperands& o) {
+  return {.dense = {{const_cast<void*>(o.x), o.ldx}, {const_cast<void*>(o.y), o.ldy}, {o.out, 0}},
+          .alpha = o.alpha,
+          .beta = o.beta,
+          .scaled = o.scaled};
+}
+
+inline SpmmOperands to_spmm(const Operands& o) {
+  return {o.dense[kSpmmB].data, o.dense[kSpmmB].ld, o.dense[kSpmmC].data, o.dense[kSpmmC].ld, o.alpha,
+          o.beta,               o.workspace,        o.workspace_size};
+}
+
+inline SddmmOperands to_sddmm(const Operands& o) {
+  return {o.dense[kSddmmX].data,   o.dense[kSddmmX].ld, o.dense[kSddmmY].data, o.dense[kSddmmY].ld,
+          o.dense[kSddmmOut].data, o.alpha,             o.beta,                o.scaled};
+}
+
+}  // namespace sptile::runtime

@@ -1,0 +1,41 @@
+#include "runtime/operation/sddmm.hpp"
+
+#include <algorithm>
+
+#include "runtime/reference/sddmm.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+constexpr OperandSpec kOperands[] = {
+    {"X", Extent::rows}, {"Y", Extent::cols}, {"out", Extent::entries, true}};
+
+/// The format is decoded once and nothing is shared. Rows of X without entries are not read.
+Work work(const ProductSizes& s) {
+  const auto rows = static_cast<double>(std::min(s.rows, s.nnz));
+  return {rows * s.row_bytes + static_cast<double>(s.nnz) * s.element_bytes, 1, 0};
+}
+
+void reference(const ReferenceProduct& p, const Operands& operands) {
+  reference_sddmm(p.a, p.packed, p.n, p.dense, to_sddmm(operands));
+}
+
+double error(const ReferenceProduct& p, const Operands& computed, const void* before) {
+  return relative_error(p.a, p.packed, p.n, p.dense, to_sddmm(computed), before);
+}
+
+std::int64_t longest_sum(const ReferenceProduct& p) { return p.n; }
+
+}  // namespace
+
+constexpr Operation kSddmm = {.name = "sddmm",
+                              .title = "SDDMM",
+                              .summary = "X Y^T at the entries of A",
+                              .operands = kOperands,
+                              .uses_values = false,
+                              .work = work,
+                              .reference = reference,
+                              .error = error,
+                              .longest_sum = longest_sum};
+
+}  // namespace sptile::runtime

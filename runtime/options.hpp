@@ -1,0 +1,42 @@
+// What a plan is asked for: device, types, precision, and how to choose.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "formats/dtype.hpp"
+
+namespace sptile::runtime {
+
+enum class Device { cpu, cuda };
+/// How products are formed; sums are always f32 or wider. fp64 is what f64 operands get, whatever is asked
+/// for.
+enum class Precision { fp32, tf32, fp16, bf16, fp64 };
+inline constexpr std::string_view kPrecisionNames[] = {"fp32", "tf32", "fp16", "bf16",
+                                                       "fp64"};  ///< in that order
+constexpr std::string_view name_of(Precision precision) {
+  return kPrecisionNames[static_cast<int>(precision)];
+}
+enum class NonFinite { fast, strict };
+/// How one of several formats and kernels is chosen: by the cost model, or by running each.
+enum class Choice { predicted, measured };
+
+struct PlanOptions {
+  std::int64_t n = 0;        ///< columns of the dense operands, >= 1
+  DType dense = DType::f32;  ///< type of the dense operands
+  Device device = Device::cpu;
+  std::string_view kernel =
+      {};           ///< row of kernels() to force, for example "cpu.csr.avx2"; empty: best for this machine
+  int threads = 0;  ///< 0: all that OpenMP gives
+  bool trusted = false;      ///< skip the one-pass check of the arrays
+  bool refreshable = false;  ///< keep an own copy of the values so that refresh_values works
+  NonFinite nonfinite = NonFinite::fast;
+  /// Least exact products that f32 operands may get; not set: the kernel's own (tf32 on tensor cores). A
+  /// kernel that has no such products forms more exact ones: see precision_of.
+  std::optional<Precision> precision = {};
+  int device_ordinal = 0;             ///< which CUDA device
+  Choice choice = Choice::predicted;  ///< read where there is something to choose, see plan/choice.hpp
+};
+
+}  // namespace sptile::runtime

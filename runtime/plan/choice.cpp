@@ -1,0 +1,44 @@
+#include "runtime/plan/choice.hpp"
+
+#include <utility>
+
+#include "runtime/plan/measured_choice.hpp"
+#include "runtime/plan/product_plan.hpp"
+
+namespace sptile::runtime {
+
+Result<ChosenPlan> choose_plan(const Operation& op, std::span<const PlanMatrix> matrices,
+                               const PlanOptions& options) {
+  auto list = predict_product(op, matrices, options);
+  if (!list) return tl::unexpected(list.error());
+  ChosenPlan chosen{std::move(*list), nullptr};
+  if (options.choice == Choice::measured)
+    if (Status s = measure_candidates(op, matrices, options, chosen); !s) return tl::unexpected(s.error());
+  if (chosen.plan) return chosen;
+  const Candidate* const best = chosen_of(chosen.candidates);
+  PlanOptions with_kernel = options;
+  if (best != nullptr) with_kernel.kernel = best->kernel->name;
+  auto plan = plan_product(op, matrices[best != nullptr ? best->matrix : 0], with_kernel);
+  if (!plan) return tl::unexpected(plan.error());
+  chosen.plan = std::move(*plan);
+  return chosen;
+}
+
+Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, std::span<const PlanMatrix> matrices,
+                                                  const PlanOptions& options) {
+  auto chosen = choose_plan(op, matrices, options);
+  if (!chosen) return tl::unexpected(chosen.error());
+  return std::move(chosen->plan);
+}
+
+Result<std::optional<double>> predict_plan(const ProductPlan& plan, const PlanMatrix& a,
+                                           const PlanOptions& options) {
+  PlanOptions same = options;
+  same.kernel = kernel_name(plan);
+  const auto list = predict_product(*plan.op, {&a, 1}, same);
+  if (!list) return tl::unexpected(list.error());
+  const Candidate* const planned = chosen_of(*list);
+  return planned != nullptr ? planned->predicted_us : std::nullopt;
+}
+
+}  // namespace sptile::runtime

@@ -1,0 +1,40 @@
+// Plans for one of several formats: the one predicted to be fastest, or the one that is.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/choice/prediction.hpp"
+#include "runtime/plan/plan.hpp"
+
+namespace sptile::runtime {
+
+/// What was chosen, and what there was to choose from.
+struct ChosenPlan {
+  std::vector<Candidate> candidates;
+  std::shared_ptr<ProductPlan> plan;
+};
+
+/// Plans with the candidate that is predicted fastest, or, with options.choice measured and several that can
+/// run, with the one that is. Each of those is planned and run some times on random operands of its own (on CUDA
+/// in device memory, on the default stream), but those predicted to take more than kHopeless times the best one
+/// only when some have no prediction. What has no room on the device is refused. When none can run, gives the
+/// error of planning the first matrix. Errors as predict_product and plan_product; Errc::device or Errc::io
+/// naming the bytes when there is no room for the operands.
+Result<ChosenPlan> choose_plan(const Operation& op, std::span<const PlanMatrix> matrices,
+                               const PlanOptions& options);
+
+inline constexpr double kHopeless = 3;
+
+/// The plan alone.
+Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, std::span<const PlanMatrix> matrices,
+                                                  const PlanOptions& options);
+
+/// Predicts the microseconds of a plan made of `a` with these options; nothing without a model of its kernel.
+/// `a` is the matrix that was planned. Errors as predict_product.
+Result<std::optional<double>> predict_plan(const ProductPlan& plan, const PlanMatrix& a,
+                                           const PlanOptions& options);
+
+}  // namespace sptile::runtime

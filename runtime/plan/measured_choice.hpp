@@ -1,0 +1,15 @@
+// Chooses by running: what each candidate takes on this machine.
+#pragma once
+
+#include <span>
+
+#include "runtime/plan/choice.hpp"
+
+namespace sptile::runtime {
+
+/// Fills in measured_us of the candidates that are worth it, moves `chosen` to the fastest and keeps its plan;
+/// leaves a list with fewer than two of them as it is. See choose_plan.
+Status measure_candidates(const Operation& op, std::span<const PlanMatrix> matrices,
+                          const PlanOptions& options, ChosenPlan& chosen);
+
+}  // namespace sptile::runtime

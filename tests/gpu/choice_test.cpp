@@ -18,7 +18,7 @@ struct Problem {
   std::vector<Formatted> formatted;
   std::vector<runtime::PlanMatrix> matrices;
 
-  explicit Problem(std::string_view op) {
+  explicit Problem(const runtime::Operation& op) {
     for (const formats::FormatLayout* layout : formats::layouts())
       if (runtime::find_kernel(op, layout->name, runtime::Device::cuda) != nullptr)
         formatted.push_back(format_matrix(a, layout->name));
@@ -32,11 +32,11 @@ TEST_CASE(
     "cuda choice: every format with a kernel is a candidate, the fastest predicted is planned, precisions "
     "are kept") {
   ::unsetenv("SPTILE_PROFILE");
-  const Problem problem("spmm");
+  const Problem problem(runtime::kSpmm);
   const std::vector<runtime::PlanMatrix>& matrices = problem.matrices;
 
   runtime::PlanOptions options{.n = 96, .device = runtime::Device::cuda};
-  const auto list = runtime::predict_spmm(matrices, options);
+  const auto list = runtime::predict_product(runtime::kSpmm, matrices, options);
   REQUIRE_MESSAGE(list.has_value(), list.error().text());
   CHECK(list->size() >= matrices.size());
   const Candidate* const best = runtime::chosen_of(*list);
@@ -47,13 +47,13 @@ TEST_CASE(
     CHECK(candidate.refused.empty());
     if (candidate.predicted_us) CHECK(*candidate.predicted_us >= *best->predicted_us);
   }
-  const auto plan = runtime::plan_spmm(matrices, options);
+  const auto plan = runtime::plan_product(runtime::kSpmm, matrices, options);
   REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
   CHECK(runtime::kernel_name(**plan) == best->kernel->name);
   CHECK(runtime::precision_of(**plan) == best->precision);
 
   options.precision = runtime::Precision::fp32;
-  const auto exact = runtime::predict_spmm(matrices, options);
+  const auto exact = runtime::predict_product(runtime::kSpmm, matrices, options);
   REQUIRE(exact.has_value());
   for (const Candidate& candidate : *exact)
     if (candidate.refused.empty()) CHECK(candidate.precision == runtime::Precision::fp32);
@@ -61,18 +61,19 @@ TEST_CASE(
 
 TEST_CASE("cuda choice: measured, for both operations; no room for the operands") {
   ::unsetenv("SPTILE_PROFILE");
-  for (const std::string_view op : {"spmm", "sddmm"}) {
-    CAPTURE(op);
-    const Problem problem(op);
+  for (const runtime::Operation* op : runtime::operations()) {
+    CAPTURE(op->name);
+    const Problem problem(*op);
     runtime::PlanOptions options{
         .n = 96, .device = runtime::Device::cuda, .choice = runtime::Choice::measured};
-    const auto list = runtime::choose_product(op, problem.matrices, options);
-    REQUIRE_MESSAGE(list.has_value(), list.error().text());
-    const Candidate* const best = runtime::chosen_of(*list);
+    const auto chosen = runtime::choose_plan(*op, problem.matrices, options);
+    REQUIRE_MESSAGE(chosen.has_value(), chosen.error().text());
+    const Candidate* const best = runtime::chosen_of(chosen->candidates);
     REQUIRE(best != nullptr);
     REQUIRE(best->measured_us);
+    CHECK(runtime::kernel_name(*chosen->plan) == best->kernel->name);
     int measured = 0;
-    for (const Candidate& candidate : *list) {
+    for (const Candidate& candidate : chosen->candidates) {
       CAPTURE(candidate.format);
       CHECK(candidate.refused.empty());
       if (!candidate.measured_us) continue;
@@ -81,10 +82,8 @@ TEST_CASE("cuda choice: measured, for both operations; no room for the operands"
       CHECK(*candidate.measured_us < 1e5);
     }
     CHECK(measured > 1);
-    const auto plan = runtime::plan_product(op, problem.matrices, options);
-    REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
     options.n = std::int64_t{1} << 40;
-    const auto too_large = runtime::plan_product(op, problem.matrices, options);
+    const auto too_large = runtime::plan_product(*op, problem.matrices, options);
     REQUIRE_FALSE(too_large.has_value());
     CHECK(too_large.error().code == Errc::device);
     CHECK(too_large.error().message.find("operands to measure with") != std::string::npos);

@@ -77,14 +77,15 @@ struct Graph {
 
 /// Instances of an operation that this device can run; of those, the ones that the environment variable
 /// SPTILE_GPU_TEST_KERNEL names, in part: "tall".
-inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels(std::string_view op = "spmm") {
+inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels(
+    const runtime::Operation& op = runtime::kSpmm) {
   const auto device = runtime::cuda::find_device(0);
   const char* const wanted = std::getenv("SPTILE_GPU_TEST_KERNEL");
   std::vector<runtime::cuda::DeviceKernel> rows;
-  for (const auto& row : runtime::cuda::device_kernels())
-    if (row.capability <= device->capability && kernel_of(row).op == op &&
-        (wanted == nullptr || row.kernel.find(wanted) != std::string_view::npos))
-      rows.push_back(row);
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if (kernel.op == &op && (wanted == nullptr || kernel.name.find(wanted) != std::string_view::npos))
+      for (const auto& row : runtime::instances_of(kernel))
+        if (row.capability <= device->capability) rows.push_back(row);
   return rows;
 }
 

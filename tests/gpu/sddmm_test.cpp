@@ -82,7 +82,7 @@ double skewed(std::int64_t r, std::int64_t c) {
 
 TEST_CASE("cuda sddmm: any number of features, padded and permuted") {
   Random random(31);
-  for (const DeviceKernel& row : runnable_kernels("sddmm"))
+  for (const DeviceKernel& row : runnable_kernels(runtime::kSddmm))
     for (const std::int64_t n : {1, 2, 7, 8, 16, 31, 32, 33, 64, 100, 128, 200, 256, 512})
       for (const std::int64_t pad : {0, 3, 8})
         check_kernel(row, random_matrix(75, 90, DType::f32, random, skewed),
@@ -91,7 +91,7 @@ TEST_CASE("cuda sddmm: any number of features, padded and permuted") {
 
 TEST_CASE("cuda sddmm: scaled by values of any type, added to what is there, at any address") {
   Random random(32);
-  for (const DeviceKernel& row : runnable_kernels("sddmm"))
+  for (const DeviceKernel& row : runnable_kernels(runtime::kSddmm))
     for (const DType values : {DType::none, DType::f16, DType::bf16, DType::f32, DType::f64})
       for (const std::size_t shift : {0, 8})
         check_kernel(row, random_matrix(130, 60, values, random, skewed),
@@ -105,7 +105,7 @@ TEST_CASE("cuda sddmm: shapes, densities and matrices without entries") {
     std::int64_t rows, cols;
     double density;
   };
-  for (const DeviceKernel& row : runnable_kernels("sddmm"))
+  for (const DeviceKernel& row : runnable_kernels(runtime::kSddmm))
     for (const Shape s : {Shape{1, 1, 1},
                           {1, 1, 0},
                           {0, 7, 0},
@@ -123,7 +123,7 @@ TEST_CASE("cuda sddmm: shapes, densities and matrices without entries") {
 
 TEST_CASE("cuda sddmm: a run can be captured in a graph, and runs on several streams give the same bits") {
   Random random(34);
-  for (const DeviceKernel& row : runnable_kernels("sddmm")) {
+  for (const DeviceKernel& row : runnable_kernels(runtime::kSddmm)) {
     CAPTURE(label(row));
     const formats::Csr a = random_matrix(300, 900, DType::f32, random, skewed);
     const Formatted formatted = format_matrix(a, format_of(row.kernel));
@@ -146,7 +146,7 @@ TEST_CASE("cuda sddmm: a run can be captured in a graph, and runs on several str
 
 TEST_CASE("cuda sddmm: its result goes into an SpMM plan of the same format") {
   Random random(35);
-  for (const DeviceKernel& row : runnable_kernels("sddmm")) {
+  for (const DeviceKernel& row : runnable_kernels(runtime::kSddmm)) {
     if (row.dense != DType::f32 || row.precision != runtime::Precision::fp32) continue;
     CAPTURE(label(row));
     const std::string format = format_of(row.kernel);

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "formats/layout/blocks.hpp"
 #include "runtime/cuda/sddmm/entries.cuh"
 #include "runtime/cuda/sddmm/tiles.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/spmm.hpp"
 #include "formats/layout/csr.hpp"
 #include "tests/bundle_sample.hpp"
 
@@ -23,7 +25,7 @@ double feature(const CostFeatures& features, std::string_view name) {
 
 CostFeatures spmm_features(const formats::FormatView& a, std::int64_t n, std::int64_t element_bytes,
                            const runtime::Caches& caches) {
-  return runtime::cost_features("spmm", a, n, element_bytes, caches);
+  return runtime::cost_features(runtime::kSpmm, a, n, element_bytes, caches);
 }
 
 }  // namespace
@@ -80,7 +82,7 @@ TEST_CASE("cost features: the largest N there can be") {
 TEST_CASE("cost features: SDDMM reads X, writes a number for each entry and decodes the format once") {
   const BundleSample sample;
   const auto count = [](const formats::FormatView& a, std::int64_t n, const runtime::Caches& caches) {
-    return runtime::cost_features("sddmm", a, n, 4, caches);
+    return runtime::cost_features(runtime::kSddmm, a, n, 4, caches);
   };
   const CostFeatures f = count(sample.bittcf(), 129, {128e3, 50e6});
   CHECK(feature(f, "gather_mb") == doctest::Approx(8 * 129 * 4e-6));

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "runtime/choice/profiles.hpp"
+#include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/spmm.hpp"
 
 using namespace sptile;
 using runtime::Precision;
@@ -21,7 +23,7 @@ runtime::DeviceProfile profile_with(const std::string& numbers) {
 }
 
 SplitProduct product(Precision precision, std::int64_t n, const char* format = "libra_spmm",
-                     const char* op = "spmm") {
+                     const runtime::Operation& op = runtime::kSpmm) {
   return {runtime::best_kernel(op, format, runtime::Device::cuda), precision, n};
 }
 
@@ -71,8 +73,8 @@ TEST_CASE("fitted threshold: that of the precision, else of any, and bf16 as fp1
 }
 
 TEST_CASE("fitted threshold: of the kernel, and of formats that have thresholds") {
-  CHECK(found(kNumbers, product(Precision::tf32, 32, "libra_sddmm", "sddmm")) == 129);
-  CHECK(found(kNumbers, product(Precision::tf32, 32, "libra_sddmm", "spmm")) == 0);
+  CHECK(found(kNumbers, product(Precision::tf32, 32, "libra_sddmm", runtime::kSddmm)) == 129);
+  CHECK(found(kNumbers, product(Precision::tf32, 32, "libra_sddmm", runtime::kSpmm)) == 0);
   CHECK(found("number cuda.bittcf.mma tf32 threshold_128 2\n", product(Precision::tf32, 128, "bittcf")) == 0);
   for (const char* const name : {"threshold_", "threshold_0", "threshold_-8", "threshold_8x", "threshold8"}) {
     CAPTURE(name);

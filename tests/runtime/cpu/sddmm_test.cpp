@@ -24,7 +24,7 @@ namespace {
 std::vector<Kernel> sddmm_kernels() {
   std::vector<Kernel> rows;
   for (const Kernel& kernel : runtime::kernels())
-    if (kernel.op == "sddmm" && kernel.device == runtime::Device::cpu && available(kernel))
+    if (kernel.op == &runtime::kSddmm && kernel.device == runtime::Device::cpu && available(kernel))
       rows.push_back(kernel);
   return rows;
 }

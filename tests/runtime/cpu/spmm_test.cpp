@@ -26,7 +26,7 @@ namespace {
 std::vector<Kernel> cpu_kernels() {
   std::vector<Kernel> rows;
   for (const Kernel& kernel : runtime::kernels())
-    if (kernel.op == "spmm" && kernel.device == runtime::Device::cpu && available(kernel))
+    if (kernel.op == &runtime::kSpmm && kernel.device == runtime::Device::cpu && available(kernel))
       rows.push_back(kernel);
   return rows;
 }
@@ -415,19 +415,19 @@ TEST_CASE("kernels: names are unique, say what they are, and the best available 
   for (const Kernel& kernel : runtime::kernels()) {
     CAPTURE(kernel.name);
     CHECK(names.insert(kernel.name).second);
-    const std::string format(kernel.format), op = kernel.op == "spmm" ? "" : std::string(kernel.op) + ".";
+    const std::string format(kernel.format), op = kernel.op == &runtime::kSpmm ? "" : std::string(kernel.op->name) + ".";
     if (kernel.device == runtime::Device::cpu)
       CHECK(kernel.name == "cpu." + format + "." + op + std::string(kernel.isa));
     else
       CHECK(kernel.name.starts_with("cuda." + format + "."));
     if (!available(kernel)) continue;
-    const Kernel* found = runtime::find_kernel(kernel.op, kernel.format, kernel.device, kernel.name);
+    const Kernel* found = runtime::find_kernel(*kernel.op, kernel.format, kernel.device, kernel.name);
     REQUIRE(found != nullptr);
     CHECK(found->name == kernel.name);
   }
-  for (const std::string_view op : {"spmm", "sddmm"})
+  for (const runtime::Operation* op : runtime::operations())
     for (const formats::Converter& converter : formats::converters()) {
-      const Kernel* best = runtime::find_kernel(op, converter.format, runtime::Device::cpu);
+      const Kernel* best = runtime::find_kernel(*op, converter.format, runtime::Device::cpu);
       REQUIRE(best != nullptr);
       std::string_view last;
       for (const Kernel& kernel : runtime::kernels())
@@ -436,6 +436,7 @@ TEST_CASE("kernels: names are unique, say what they are, and the best available 
           last = kernel.name;
       CHECK(best->name == last);
     }
-  CHECK(runtime::find_kernel("spmm", "nonsense", runtime::Device::cpu) == nullptr);
-  CHECK(runtime::find_kernel("nonsense", "csr", runtime::Device::cpu) == nullptr);
+  CHECK(runtime::find_kernel(runtime::kSpmm, "nonsense", runtime::Device::cpu) == nullptr);
+  CHECK(runtime::find_operation("nonsense") == nullptr);
+  for (const runtime::Operation* op : runtime::operations()) CHECK(runtime::find_operation(op->name) == op);
 }

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/cuda/papers/libra_streams/side_stream.hpp"
 #include "tests/runtime/cuda/emulated_block.hpp"
 #include "tests/runtime/random_problem.hpp"
 
@@ -63,22 +62,18 @@ struct EmulatedProduct {
   std::int64_t n = 32, pad = 0;
   double alpha = 1, beta = 0;
   runtime::cuda::DeviceInfo device;
-  /// Which of Schedule::numbers says where the counters of the workspace end; for each part of the schedule.
-  std::vector<int> counters_end;
+  /// Where the workspace has counters.
+  std::vector<runtime::cuda::ScheduleScratch> (*scratch)(const runtime::cuda::ScheduleHeader&) = nullptr;
 };
 
-/// The counters in the workspace of a schedule, and of each of its parts.
-inline std::vector<std::span<double>> counters_of(const runtime::cuda::Schedule& schedule,
-                                                  const std::vector<int>& counters_end,
+/// The counters in the workspace of a schedule.
+inline std::vector<std::span<double>> counters_of(const EmulatedProduct& p,
+                                                  const runtime::cuda::Schedule& schedule,
                                                   std::span<double> workspace) {
-  const std::span<const runtime::cuda::Schedule> parts =
-      schedule.parts.empty() ? std::span(&schedule, 1) : std::span(schedule.parts);
   std::vector<std::span<double>> counters;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto bytes = parts[i].numbers[static_cast<std::size_t>(counters_end.at(i))];
-    counters.push_back(workspace.subspan(static_cast<std::size_t>(parts[i].workspace_at) / sizeof(double),
-                                         static_cast<std::size_t>(bytes) / sizeof(double)));
-  }
+  for (const auto& [begin, end] : p.scratch(schedule.header))
+    counters.push_back(workspace.subspan(static_cast<std::size_t>(begin) / sizeof(double),
+                                         static_cast<std::size_t>(end - begin) / sizeof(double)));
   return counters;
 }
 
@@ -104,10 +99,10 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   CAPTURE(p.device.sm_count);
   CAPTURE(p.device.capability);
   const Dense dense(p.exact, p.n, kernel.dense, random, p.pad);
-  const runtime::cuda::Schedule schedule = kernel.schedule(p.format, p.order, p.n, p.device);
+  const runtime::cuda::Schedule schedule = kernel.schedule({p.format, p.n, p.device});
   // Counters start at zero, sums may start as anything.
   std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 2, 1e30);
-  const auto counters = counters_of(schedule, p.counters_end, workspace);
+  const auto counters = counters_of(p, schedule, workspace);
   for (const std::span<double> part : counters) std::fill(part.begin(), part.end(), 0);
   std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
   if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
@@ -117,19 +112,18 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   launch.row_order = p.order.empty() ? nullptr : p.order.data();
   launch.schedule = reinterpret_cast<const std::byte*>(bytes.data());
   launch.workspace = reinterpret_cast<std::byte*>(workspace.data());
-  launch.host = &schedule;
-  launch.b = dense.b.data();
-  launch.ldb = dense.ldb;
-  launch.c = c.data();
-  launch.ldc = dense.ldc;
+  launch.header = &schedule.header;
+  launch.operands = runtime::to_operands(operands(dense, c.data(), p.alpha, p.beta));
   launch.n = p.n;
-  launch.alpha = p.alpha;
-  launch.beta = p.beta;
   launch.device = &p.device;
-  // Kernels in two streams must also be right where the second one could not be made.
-  const auto side = runtime::cuda::SideStream::make();
-  REQUIRE(side);
-  if (schedule.two_streams && p.device.sm_count == 1) launch.side = side->get();
+  // Kernels must also be right where what they want could not be made.
+  std::shared_ptr<void> resources;
+  if (kernel.prepare != nullptr && p.device.sm_count == 1) {
+    auto made = kernel.prepare(schedule.header);
+    REQUIRE(made);
+    resources = std::move(*made);
+  }
+  launch.resources = resources.get();
   CHECK(kernel.launch(launch, nullptr) == 0);
   for (const std::span<double> part : counters)
     CHECK(

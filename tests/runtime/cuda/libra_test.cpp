@@ -12,7 +12,6 @@
 #pragma GCC diagnostic pop
 
 #include "formats/convert/libra_spmm.hpp"
-#include "tests/profile_file.hpp"
 #include "tests/runtime/cuda/emulated_product.hpp"
 
 using namespace sptile;
@@ -24,9 +23,26 @@ namespace {
 
 std::vector<DeviceKernel> libra_kernels() {
   std::vector<DeviceKernel> all;
-  for (const auto family : {runtime::cuda::libra_spmm_kernels, runtime::cuda::libra_streams_kernels})
+  for (const auto family :
+       {runtime::cuda::libra_spmm_kernels, runtime::cuda::libra_uncut_kernels,
+        runtime::cuda::libra_concurrent_kernels, runtime::cuda::libra_sequential_kernels,
+        runtime::cuda::libra_streams_kernels})
     for (const DeviceKernel& row : family()) all.push_back(row);
   return all;
+}
+
+using runtime::cuda::HybridHeader;
+using runtime::cuda::LibraStreamsHeader;
+using runtime::cuda::ScheduleHeader;
+using runtime::cuda::ScheduleScratch;
+
+/// The parts of either kind of kernel.
+const HybridHeader& parts_of(const ScheduleHeader& header) {
+  return header.is<HybridHeader>() ? header.as<HybridHeader>() : header.as<LibraStreamsHeader>().parts;
+}
+
+std::vector<ScheduleScratch> scratch_of(const ScheduleHeader& header) {
+  return {parts_of(header).tiles.scratch, parts_of(header).rows.csr.scratch};
 }
 
 struct Case {
@@ -56,7 +72,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
        .alpha = c.alpha,
        .beta = c.beta,
        .device = emulated_device(c.sm_count),
-       .counters_end = {runtime::cuda::kPartialsAt, runtime::cuda::kPartialsOffset}},
+       .scratch = scratch_of},
       random);
 }
 
@@ -87,7 +103,9 @@ TEST_CASE("csr kernel: every instance multiplies an uneven matrix, long rows in 
                               .alpha = 2,
                               .beta = n == 32 ? 0 : -1.0,
                               .device = emulated_device(),
-                              .counters_end = {runtime::cuda::kPartialsOffset}},
+                              .scratch = [](const ScheduleHeader& header) -> std::vector<ScheduleScratch> {
+                                return {header.as<runtime::cuda::CsrHeader>().scratch};
+                              }},
                              random);
     }
 }
@@ -122,8 +140,8 @@ TEST_CASE("libra_spmm kernels: long windows and long residual rows in pieces") {
     });
     const Schedule schedule = check_product(kernel, a, {.n = 40, .beta = 3}, random);
     if (kernel.kernel != "cuda.libra_spmm.mma") continue;
-    CHECK(schedule.parts[0].numbers[runtime::cuda::kSplitCount] > 0);
-    CHECK(schedule.parts[1].numbers[runtime::cuda::kSplits] > 0);
+    CHECK(parts_of(schedule.header).tiles.split_count > 0);
+    CHECK(parts_of(schedule.header).rows.csr.splits > 0);
   }
 }
 
@@ -132,19 +150,19 @@ TEST_CASE("libra_spmm kernels: a part without work is not started") {
   const DeviceKernel& kernel = runtime::cuda::libra_spmm_kernels()[0];
   const formats::Csr a = mixed_matrix(75, 90, kernel.values, random);
   const Schedule tiles = check_product(kernel, a, {.threshold = 1}, random);
-  CHECK(tiles.parts[1].numbers[runtime::cuda::kRuns] + tiles.parts[1].numbers[runtime::cuda::kPieces] == 0);
+  CHECK(parts_of(tiles.header).rows.csr.items() == 0);
   const Schedule rows = check_product(kernel, a, {.threshold = 9}, random);
-  CHECK(rows.parts[0].numbers[runtime::cuda::kItemCount] == 0);
+  CHECK(parts_of(rows.header).tiles.item_count == 0);
   for (const auto& [m, k] : {std::pair{19, 7}, {0, 7}, {9, 0}})
     check_product(kernel, random_matrix(m, k, 0, kernel.values, random), {.n = 8, .beta = 3}, random);
 }
 
 TEST_CASE("libra_spmm kernels: segments that others add to, and those that nobody else does") {
   Random random(6);
-  const ProfileFile profile("");  // without occupancy ratios, so that those of the paper count
-  for (const DeviceKernel& kernel : runtime::cuda::libra_streams_kernels())
+  for (const DeviceKernel& kernel : libra_kernels())
     for (const double beta : {0.0, 1.0, -2.0})
       for (const int sm_count : {1, 132}) {
+        if (kernel.kernel == runtime::cuda::kLibraSpmmMma) continue;
         const formats::Csr a =
             random_matrix(48, 700, kernel.values, random, [](std::int64_t r, std::int64_t c) {
               if (r < 8) return c < 600 ? 0.5 : 0.05;        // both parts, cut
@@ -156,7 +174,8 @@ TEST_CASE("libra_spmm kernels: segments that others add to, and those that nobod
             kernel, a,
             {.n = 36, .pad = 4, .permuted = sm_count == 1, .alpha = 2, .beta = beta, .sm_count = sm_count},
             random);
-        CHECK(schedule.two_streams == (kernel.kernel != "cuda.libra_spmm.sequential"));
-        CHECK(schedule.numbers[runtime::cuda::kScaledRows] > 0);
+        const auto& header = schedule.header.as<LibraStreamsHeader>();
+        CHECK(header.two_streams == (kernel.kernel != runtime::cuda::kLibraSequential));
+        CHECK(header.scaled_rows > 0);
       }
 }

@@ -18,18 +18,17 @@ namespace {
 const runtime::cuda::DeviceInfo kDevice = {.capability = 90, .sm_count = 132};
 
 template <class T>
-std::span<const T> items(const Schedule& schedule, runtime::cuda::CsrNumber offset,
-                         runtime::cuda::CsrNumber count) {
-  return {reinterpret_cast<const T*>(schedule.bytes.data() + schedule.numbers[offset]),
-          static_cast<std::size_t>(schedule.numbers[count])};
+std::span<const T> items(const Schedule& schedule, std::int64_t at, std::int64_t count) {
+  return {reinterpret_cast<const T*>(schedule.bytes.data() + at), static_cast<std::size_t>(count)};
 }
 
 /// Follows every item and marks what it covers.
 void check_schedule(const formats::Csr& a, DType dense, std::int64_t n) {
-  const Schedule schedule = runtime::cuda::csr_schedule({a.view().row_ptr}, dense, n, kDevice);
-  const auto runs = items<CsrRun>(schedule, runtime::cuda::kRunsOffset, runtime::cuda::kRuns);
-  const auto pieces = items<CsrPiece>(schedule, runtime::cuda::kPiecesOffset, runtime::cuda::kPieces);
-  const auto splits = items<CsrSplit>(schedule, runtime::cuda::kSplitsOffset, runtime::cuda::kSplits);
+  Schedule schedule;
+  const auto header = runtime::cuda::append_csr(schedule, {a.view().row_ptr}, dense, n, kDevice);
+  const auto runs = items<CsrRun>(schedule, header.runs_at, header.runs);
+  const auto pieces = items<CsrPiece>(schedule, header.pieces_at, header.pieces);
+  const auto splits = items<CsrSplit>(schedule, header.splits_at, header.splits);
   std::vector<int> rows(static_cast<std::size_t>(a.rows)), entries(static_cast<std::size_t>(a.nnz()));
   const auto mark = [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t k = first; k < first + count; ++k) ++entries.at(static_cast<std::size_t>(k));
@@ -60,15 +59,14 @@ void check_schedule(const formats::Csr& a, DType dense, std::int64_t n) {
   CHECK(next == pieces.size());
   for (const int count : rows) REQUIRE(count == 1);
   for (const int count : entries) REQUIRE(count == 1);
-  const std::int64_t lanes = schedule.numbers[runtime::cuda::kGridLanes],
-                     vector = runtime::cuda::csr_vector(dense);
-  CHECK(schedule.numbers[runtime::cuda::kGridSlices] * lanes * vector >= n);
-  CHECK((schedule.numbers[runtime::cuda::kGridSlices] - 1) * lanes * vector < n);
+  const std::int64_t width = std::int64_t{header.geometry.lanes} * runtime::cuda::csr_vector(dense);
+  CHECK(header.geometry.slices * width >= n);
+  CHECK((header.geometry.slices - 1) * width < n);
 }
 
 }  // namespace
 
-TEST_CASE("csr_schedule: every row and every entry is covered once, whatever the shape") {
+TEST_CASE("csr schedule: every row and every entry is covered once, whatever the shape") {
   Random random(1);
   const auto skewed = [](std::int64_t r, std::int64_t) { return r % 97 == 5 ? 0.9 : 0.004; };
   const auto sparse = [](std::int64_t r, std::int64_t) { return r % 3 == 0 ? 0.01 : 0.0; };
@@ -83,7 +81,7 @@ TEST_CASE("csr_schedule: every row and every entry is covered once, whatever the
   }
 }
 
-TEST_CASE("csr_schedule: many rows are shared out in parts that join without gaps") {
+TEST_CASE("csr schedule: many rows are shared out in parts that join without gaps") {
   Random random(2);
   formats::Csr a;
   a.rows = 100003;

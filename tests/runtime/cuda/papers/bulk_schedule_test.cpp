@@ -152,32 +152,20 @@ TEST_CASE("bulk partition: blocks have whole numbers of pieces when there is eno
   CHECK(piece_count(a, 100000, {}) < 1000);
 }
 
-TEST_CASE("bulk costs come from the device's profile; what is no cost does not count") {
-  const std::string path = "bulk_costs.tsv";
-  const auto costs = [&](const char* numbers) {
-    std::ofstream(path) << "sptile-profile 1\ndevice cuda 90 some device\n" << numbers;
-    setenv("SPTILE_PROFILE", path.c_str(), 1);
-    const BulkCosts read = bulk_tuning({.capability = 90}, runtime::Precision::tf32).costs;
-    unsetenv("SPTILE_PROFILE");
-    std::filesystem::remove(path);
-    return read;
+TEST_CASE("bulk costs are those of the request; what is no cost does not count") {
+  const formats::FormatView format;
+  const runtime::cuda::DeviceInfo device;
+  const auto read = [&](std::vector<runtime::cuda::KernelCost> costs) {
+    return bulk_tuning({format, 32, device, costs}).costs;
   };
-  const BulkCosts given = costs(
-      "number cuda.bmat.bulk any tile_cost 0.5\n"
-      "number cuda.bmat.bulk any window_cost 3\n"
-      "number cuda.bmat.bulk tf32 window_cost 5\n"
-      "number cuda.bmat.bulk fp32 piece_cost 7\n");
+  const BulkCosts given = read({{"tile_cost", 0.5}, {"window_cost", 5}});
   CHECK(given.tile == 0.5);
   CHECK(given.window == 5);
   CHECK(given.piece == BulkCosts{}.piece);
-  const BulkCosts none = costs(
-      "number cuda.bmat.bulk any tile_cost -1\n"
-      "number cuda.bmat.bulk any window_cost 0\n"
-      "number cuda.bmat.bulk any piece_cost 1e300\n");
+  const BulkCosts none = read({{"tile_cost", -1}, {"window_cost", 0}, {"piece_cost", 1e300}});
   CHECK(none.tile == BulkCosts{}.tile);
   CHECK(none.window == BulkCosts{}.window);
   CHECK(none.piece == BulkCosts{}.piece);
-  CHECK(costs("number no sense\n").tile == BulkCosts{}.tile);
 }
 
 TEST_CASE("bulk stages: eight lanes that read together use eight banks") {

@@ -20,6 +20,15 @@ using runtime::cuda::Schedule;
 
 namespace {
 
+using runtime::cuda::BulkHeader;
+using runtime::cuda::ScheduleHeader;
+using runtime::cuda::ScheduleScratch;
+using runtime::cuda::TileHeader;
+
+std::vector<ScheduleScratch> scratch_of(const ScheduleHeader& header) {
+  return {header.is<BulkHeader>() ? header.as<BulkHeader>().scratch : header.as<TileHeader>().scratch};
+}
+
 struct Case {
   std::int64_t n = 32, pad = 0;
   bool permuted = false;
@@ -39,7 +48,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const 
                                  .alpha = c.alpha,
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count, 90, 90 * 64 * 8),
-                                 .counters_end = {runtime::cuda::kPartialsAt}},
+                                 .scratch = scratch_of},
                                 random);
 }
 
@@ -58,42 +67,38 @@ TEST_CASE("bulk kernels: any number of columns, any leading dimension") {
   for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels())
     for (const std::int64_t n : {1, 17, 40, 136})
       for (const std::int64_t pad : {0, 1, 8}) {
-        if (kernel.values == DType::none && n != 40) continue;
         const Schedule made =
             check_product(kernel, uneven_matrix(29, 40, kernel.values, random),
                           {.n = n, .pad = pad, .permuted = true, .alpha = -0.5, .beta = 2}, random);
-        CHECK((made.numbers[runtime::cuda::kBulkStages] > 0) == (n % 8 == 0));
+        CHECK(made.header.is<BulkHeader>() == (n % 8 == 0));
       }
 }
 
 TEST_CASE("bulk kernels: windows in pieces, blocks with several pieces") {
   Random random(3);
   for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
-    if (kernel.dense != DType::f32 && kernel.values == DType::none) continue;
     const formats::Csr a = random_matrix(60, 800, kernel.values, random, [](std::int64_t r, std::int64_t) {
       return r == 9 ? 0.95 : r < 16 ? 0.05 : r < 48 ? 0.0 : 0.02;
     });
     const Schedule many =
         check_product(kernel, a, {.n = 40, .permuted = true, .alpha = 2, .beta = -1, .sm_count = 8}, random);
-    CHECK(many.numbers[runtime::cuda::kSplitCount] > 0);
+    CHECK(many.header.as<BulkHeader>().scratch.partials_at > 0);
     const Schedule few = check_product(kernel, a, {.n = 16}, random);
-    CHECK(few.numbers[runtime::cuda::kItemCount] >= few.numbers[runtime::cuda::kBulkBlocks]);
+    CHECK(few.header.as<BulkHeader>().piece_count >= few.header.as<BulkHeader>().blocks);
     // Columns that cannot be copied in bulk, and warps enough for teams.
     const Schedule teams = check_product(kernel, a, {.n = 17, .sm_count = 132}, random);
-    CHECK(teams.numbers[runtime::cuda::kTeams] > 0);
-    CHECK(teams.numbers[runtime::cuda::kBulkStages] == 0);
+    CHECK(teams.header.as<TileHeader>().teams > 0);
   }
 }
 
 TEST_CASE("bulk kernels: a window in more pieces than one warp adds up") {
   Random random(5);
   for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
-    if (kernel.values != DType::f32 && kernel.values != DType::f64) continue;
     const formats::Csr a = random_matrix(20, 4000, kernel.values, random,
                                          [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.01; });
     const Schedule schedule = check_product(kernel, a, {.n = 16, .permuted = true, .sm_count = 132}, random);
     runtime::cuda::SplitWindow split;
-    std::memcpy(&split, schedule.bytes.data() + schedule.numbers[runtime::cuda::kSplitsAt], sizeof split);
+    std::memcpy(&split, schedule.bytes.data() + schedule.header.as<BulkHeader>().splits_at, sizeof split);
     CHECK(split.count > runtime::cuda::kSumGroup);
   }
 }

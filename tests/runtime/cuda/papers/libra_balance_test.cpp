@@ -100,19 +100,16 @@ TEST_CASE("libra_balance: two streams only when neither part fills the device") 
   CHECK(choose_mode({1, 1}, {.tiles = 0.5, .rows = 2}) == LibraMode::sequential);
 }
 
-TEST_CASE("libra_balance: occupancy thresholds of the device's profile, else the paper's") {
-  const TemporaryFolder folder;
-  const auto read = [&](const std::string& lines) {
-    std::ofstream(folder / "p.tsv") << "sptile-profile 1\ndevice cuda 90 x\n" << lines;
-    setenv("SPTILE_PROFILE", (folder / "p.tsv").c_str(), 1);
-    const LibraOccupancy thresholds = libra_occupancy({.capability = 90});
-    unsetenv("SPTILE_PROFILE");
-    return thresholds;
+TEST_CASE("libra_balance: occupancy thresholds of the request, else the paper's") {
+  const formats::FormatView format;
+  const runtime::cuda::DeviceInfo device;
+  const auto read = [&](std::vector<runtime::cuda::KernelCost> costs) {
+    return runtime::cuda::libra_occupancy({format, 32, device, costs});
   };
-  const LibraOccupancy given = read("number cuda.libra_spmm.streams any occupancy_tiles 0.5\n");
-  CHECK(given.tiles == 0.5);
-  CHECK(given.rows == LibraOccupancy{}.rows);
-  CHECK(read("number cuda.libra_spmm.streams any occupancy_rows 7\n").rows == 7);
-  CHECK(read("number cuda.libra_spmm.streams any occupancy_tiles 0\n").tiles == LibraOccupancy{}.tiles);
-  CHECK(read("").rows == LibraOccupancy{}.rows);
+  const runtime::cuda::LibraOccupancy paper;
+  CHECK(read({}).tiles == paper.tiles);
+  CHECK(read({}).rows == paper.rows);
+  CHECK(read({{"occupancy_tiles", 7}}).tiles == 7);
+  CHECK(read({{"occupancy_tiles", 7}}).rows == paper.rows);
+  CHECK(read({{"occupancy_rows", -2}}).rows == paper.rows);
 }

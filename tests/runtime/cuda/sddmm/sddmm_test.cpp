@@ -26,7 +26,7 @@ using runtime::cuda::Schedule;
 
 namespace {
 
-std::vector<DeviceKernel> sample_kernels() {
+std::vector<DeviceKernel> sddmm_kernels() {
   std::vector<DeviceKernel> all;
   for (const auto family : {runtime::cuda::csr_sddmm_kernels, runtime::cuda::bittcf_sddmm_kernels,
                             runtime::cuda::rs_tile_sddmm_kernels, runtime::cuda::libra_spmm_sddmm_kernels,
@@ -63,23 +63,17 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
   const Samples samples(a, p.n, kernel.dense, random, p.pad);
   const std::vector<std::byte> before = samples.out_bytes();
   std::vector<std::byte> out = before;
-  const Schedule schedule = kernel.schedule(formatted.data.view(), formatted.order, p.n, p.device);
+  const formats::FormatView formatted_view = formatted.data.view();
+  const Schedule schedule = kernel.schedule({formatted_view, p.n, p.device});
   std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
   if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
   Launch launch;
   launch.format = formatted.data.view();
   launch.row_order = formatted.order.empty() ? nullptr : formatted.order.data();
   launch.schedule = reinterpret_cast<const std::byte*>(bytes.data());
-  launch.host = &schedule;
-  launch.x = samples.x.data();
-  launch.ldx = samples.ldx;
-  launch.y = samples.y.data();
-  launch.ldy = samples.ldy;
-  launch.out = out.data();
-  launch.scaled = p.scaled;
+  launch.header = &schedule.header;
+  launch.operands = runtime::to_operands(samples.with(out.data(), p.alpha, p.beta, p.scaled));
   launch.n = p.n;
-  launch.alpha = p.alpha;
-  launch.beta = p.beta;
   launch.device = &p.device;
   CHECK(kernel.launch(launch, nullptr) == 0);
   CHECK_FALSE(EmulatedWarp::diverged);
@@ -96,14 +90,14 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
 
 TEST_CASE("sddmm kernels: every instance samples an uneven matrix") {
   Random random(1);
-  for (const DeviceKernel& kernel : sample_kernels())
+  for (const DeviceKernel& kernel : sddmm_kernels())
     for (const std::int64_t n : {32, 128})
       check_samples(kernel, uneven_matrix(75, 90, DType::f32, random), {.n = n, .permuted = n == 32}, random);
 }
 
 TEST_CASE("sddmm kernels: any number of features, any leading dimension, several passes") {
   Random random(2);
-  for (const DeviceKernel& kernel : sample_kernels()) {
+  for (const DeviceKernel& kernel : sddmm_kernels()) {
     for (const auto& [n, pad] : kRagged)
       check_samples(kernel, uneven_matrix(29, 40, DType::f32, random), {.n = n, .pad = pad, .permuted = true},
                     random);
@@ -114,7 +108,7 @@ TEST_CASE("sddmm kernels: any number of features, any leading dimension, several
 
 TEST_CASE("sddmm kernels: scaled by values of any type, added to what is there") {
   Random random(3);
-  for (const DeviceKernel& kernel : sample_kernels())
+  for (const DeviceKernel& kernel : sddmm_kernels())
     for (const DType values : {DType::none, DType::f16, DType::bf16, DType::f32, DType::f64})
       check_samples(kernel, uneven_matrix(40, 50, values, random),
                     {.n = 16, .permuted = true, .alpha = -0.5, .beta = 2, .scaled = true}, random);
@@ -122,7 +116,7 @@ TEST_CASE("sddmm kernels: scaled by values of any type, added to what is there")
 
 TEST_CASE("sddmm kernels: work in many pieces, many empty rows") {
   Random random(4);
-  for (const DeviceKernel& kernel : sample_kernels()) {
+  for (const DeviceKernel& kernel : sddmm_kernels()) {
     const formats::Csr a = random_matrix(20, 1500, DType::f32, random,
                                          [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.05; });
     check_samples(kernel, a, {.n = 20}, random);
@@ -135,7 +129,7 @@ TEST_CASE("sddmm kernels: work in many pieces, many empty rows") {
 
 TEST_CASE("sddmm kernels: matrices without rows, columns or entries") {
   Random random(5);
-  for (const DeviceKernel& kernel : sample_kernels()) {
+  for (const DeviceKernel& kernel : sddmm_kernels()) {
     check_samples(kernel, random_matrix(19, 7, 0, DType::f32, random), {.n = 8}, random);
     check_samples(kernel, random_matrix(0, 7, 0, DType::f32, random), {.n = 8}, random);
     check_samples(kernel, random_matrix(9, 0, 0, DType::f32, random), {.n = 8}, random);

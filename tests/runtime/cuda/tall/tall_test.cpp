@@ -27,6 +27,11 @@ struct Case {
   int sm_count = 1;
 };
 
+/// Where the counters are.
+std::vector<runtime::cuda::ScheduleScratch> scratch_of(const runtime::cuda::ScheduleHeader& header) {
+  return {header.as<runtime::cuda::TallHeader>().scratch};
+}
+
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, const Case& c,
                        Random& random) {
   CAPTURE(c.level);
@@ -54,7 +59,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
                                  .alpha = c.alpha,
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count),
-                                 .counters_end = {runtime::cuda::kTallPartialsAt}},
+                                 .scratch = scratch_of},
                                 random);
 }
 

@@ -18,9 +18,11 @@ using namespace sptile::test;
 using runtime::cuda::DeviceInfo;
 using runtime::cuda::DeviceKernel;
 using runtime::cuda::Schedule;
+using runtime::cuda::TileHeader;
 
-/// Kernels of libra_spmm, which tile8_spmm.cu has too, go on with rows; libra_spmm_test runs them.
-int runtime::cuda::launch_rows(DType, DType, const CsrArrays&, const Launch&, void*) noexcept {
+/// Kernels of libra_spmm, which tile8.cu has too, go on with rows; libra_test runs them.
+int runtime::cuda::launch_rows(DType, DType, const CsrArrays&, const CsrHeader&, const Launch&,
+                               void*) noexcept {
   return cudaErrorInvalidValue;
 }
 
@@ -40,6 +42,11 @@ std::string format_of(const DeviceKernel& kernel) {
   return name.substr(0, name.find('.'));
 }
 
+/// Where the counters are.
+std::vector<runtime::cuda::ScheduleScratch> scratch_of(const runtime::cuda::ScheduleHeader& header) {
+  return {header.as<TileHeader>().scratch};
+}
+
 /// Copies happen at once in every other product, as late as they may in the others.
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, std::int64_t n, std::int64_t pad,
                        Random& random, bool permuted, double alpha, double beta, const DeviceInfo& device) {
@@ -55,7 +62,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, std::i
                                  .alpha = alpha,
                                  .beta = beta,
                                  .device = device,
-                                 .counters_end = {runtime::cuda::kPartialsAt}},
+                                 .scratch = scratch_of},
                                 random);
 }
 
@@ -86,11 +93,11 @@ TEST_CASE("tile kernels: long windows in pieces") {
                                          [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.05; });
     const std::int64_t n = size_of(kernel.dense) == 2 ? 72 : 40;  // more than one warp of any kernel has
     const Schedule schedule = check_product(kernel, a, n, 0, random, true, 2, -1, emulated_device());
-    CHECK(schedule.numbers[runtime::cuda::kSplitCount] > 0);
-    CHECK(schedule.numbers[runtime::cuda::kTeams] == 0);
+    CHECK(schedule.header.as<TileHeader>().split_count > 0);
+    CHECK(schedule.header.as<TileHeader>().teams == 0);
     // On a device with more warps than there is work for, those of a block share a window.
     const Schedule teams = check_product(kernel, a, 32, 0, random, false, 1, 0, emulated_device(132));
-    CHECK(teams.numbers[runtime::cuda::kTeams] > teams.numbers[runtime::cuda::kSplitCount]);
+    CHECK(teams.header.as<TileHeader>().teams > teams.header.as<TileHeader>().split_count);
     if (kernel.kernel.ends_with(".mma"))  // what operands of any alignment take, staged or not
       check_product(kernel, a, 67, 1, random, true, -1, 0.5, emulated_device(132));
   }
@@ -120,6 +127,6 @@ TEST_CASE("tile kernels: slices of B one after the other when they do not fit in
     if (kernel.values == DType::none) continue;
     const Schedule schedule = check_product(kernel, uneven_matrix(75, 90, kernel.values, random), 264, 8,
                                             random, true, 1, 0, device);
-    CHECK(schedule.numbers[runtime::cuda::kSlicesTogether] < 5);
+    CHECK(schedule.header.as<TileHeader>().slices_together < 5);
   }
 }

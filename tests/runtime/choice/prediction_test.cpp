@@ -49,7 +49,7 @@ std::string chosen_format(const Result<std::vector<Candidate>>& list) {
 }
 
 std::string kernel_of(std::string_view format) {
-  return std::string(runtime::find_kernel("spmm", format, runtime::Device::cpu)->name);
+  return std::string(runtime::find_kernel(runtime::kSpmm, format, runtime::Device::cpu)->name);
 }
 
 std::string costs(std::string_view format, double launch) {
@@ -62,15 +62,15 @@ TEST_CASE("choice: csr without a model, the fastest predicted with one") {
   const ProfilePlaces places;
   const ThreeFormats p;
   const PlanOptions options{.n = 32};
-  CHECK(chosen_format(runtime::predict_spmm(p.matrices, options)) == "csr");
+  CHECK(chosen_format(runtime::predict_product(runtime::kSpmm, p.matrices, options)) == "csr");
   places.name("device cpu 0 x\n" + costs("csr", 3) + costs("bittcf", 2) + costs("bmat", 4));
-  const auto list = runtime::predict_spmm(p.matrices, options);
+  const auto list = runtime::predict_product(runtime::kSpmm, p.matrices, options);
   CHECK(chosen_format(list) == "bittcf");
   REQUIRE(list->size() == 3);
   CHECK((*list)[0].predicted_us == 3.0);
   CHECK((*list)[1].predicted_us == 2.0);
   CHECK((*list)[2].kernel->name == kernel_of("bmat"));
-  const auto plan = runtime::plan_spmm(p.matrices, options);
+  const auto plan = runtime::plan_product(runtime::kSpmm, p.matrices, options);
   REQUIRE(plan.has_value());
   CHECK(runtime::kernel_name(**plan) == kernel_of("bittcf"));
   CHECK(*runtime::predict_plan(**plan, p.matrices[1], options) == 2.0);
@@ -80,38 +80,38 @@ TEST_CASE("choice: candidates without a model come last") {
   const ProfilePlaces places;
   const ThreeFormats p;
   places.name("device cpu 0 x\n" + costs("bmat", 1e6));
-  CHECK(chosen_format(runtime::predict_spmm(p.matrices, {.n = 32})) == "bmat");
+  CHECK(chosen_format(runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 32})) == "bmat");
 }
 
 TEST_CASE("choice: a forced kernel, types without a kernel, bad questions") {
   const ProfilePlaces places;
   const ThreeFormats p;
   const std::string bmat = kernel_of("bmat");
-  const auto forced = runtime::predict_spmm(p.matrices, {.n = 8, .kernel = bmat});
+  const auto forced = runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 8, .kernel = bmat});
   CHECK(chosen_format(forced) == "bmat");
   CHECK((*forced)[0].kernel == nullptr);
   CHECK_FALSE((*forced)[0].refused.empty());
-  const auto none = runtime::predict_spmm(p.matrices, {.n = 8, .dense = DType::f16});
+  const auto none = runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 8, .dense = DType::f16});
   CHECK(chosen_format(none) == "none");
-  CHECK(runtime::plan_spmm(p.matrices, {.n = 8, .dense = DType::f16}).error().code == Errc::unsupported);
-  CHECK(runtime::predict_spmm(p.matrices, {.n = 0}).error().code == Errc::usage);
-  CHECK(runtime::predict_spmm({}, {.n = 1}).error().code == Errc::usage);
+  CHECK(runtime::plan_product(runtime::kSpmm, p.matrices, {.n = 8, .dense = DType::f16}).error().code == Errc::unsupported);
+  CHECK(runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 0}).error().code == Errc::usage);
+  CHECK(runtime::predict_product(runtime::kSpmm, {}, {.n = 1}).error().code == Errc::usage);
   if (runtime::cuda::device_count() == 0)
-    CHECK_FALSE(runtime::predict_spmm(p.matrices, {.n = 1, .device = runtime::Device::cuda}).has_value());
+    CHECK_FALSE(runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 1, .device = runtime::Device::cuda}).has_value());
 }
 
 TEST_CASE("choice: features are counted on demand") {
   const ProfilePlaces places;
   const ThreeFormats p;
-  CHECK((*runtime::predict_spmm(p.matrices, {.n = 8}))[0].features[1] == 0);
-  CHECK((*runtime::predict_spmm(p.matrices, {.n = 8}, true))[0].features[1] > 0);
+  CHECK((*runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 8}))[0].features[1] == 0);
+  CHECK((*runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 8}, true))[0].features[1] > 0);
 }
 
 TEST_CASE("profiles: a broken one says where") {
   const ProfilePlaces places;
   const ThreeFormats p;
   places.name("device cpu 0 x\nnumber what\n");
-  const auto list = runtime::predict_spmm(p.matrices, {.n = 8});
+  const auto list = runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 8});
   REQUIRE_FALSE(list.has_value());
   CHECK(list.error().text().find("named.tsv:3: ") != std::string::npos);
 }

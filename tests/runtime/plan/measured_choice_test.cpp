@@ -20,7 +20,7 @@ using runtime::PlanOptions;
 namespace {
 
 /// Numbers of a profile in which the kernels of these formats for the CPU take so many microseconds.
-std::string costs(std::string_view op, const std::vector<std::pair<std::string_view, double>>& formats) {
+std::string costs(const runtime::Operation& op, const std::vector<std::pair<std::string_view, double>>& formats) {
   std::ostringstream lines;
   for (const auto& [format, us] : formats)
     lines << "number " << runtime::find_kernel(op, format, runtime::Device::cpu)->name << " fp32 launch "
@@ -32,6 +32,17 @@ constexpr const char* kCpu = "cpu 0 x";
 
 constexpr PlanOptions kMeasured = {.n = 12, .choice = runtime::Choice::measured};
 
+Result<std::vector<Candidate>> candidates_of(const runtime::Operation& op,
+                                             std::span<const runtime::PlanMatrix> matrices,
+                                             const PlanOptions& options) {
+  auto chosen = runtime::choose_plan(op, matrices, options);
+  if (!chosen) return tl::unexpected(chosen.error());
+  const Candidate* const best = runtime::chosen_of(chosen->candidates);
+  REQUIRE(best != nullptr);
+  CHECK(runtime::kernel_name(*chosen->plan) == best->kernel->name);
+  return std::move(chosen->candidates);
+}
+
 int measured_count(const std::vector<Candidate>& list) {
   int count = 0;
   for (const Candidate& c : list) count += c.measured_us ? 1 : 0;
@@ -42,10 +53,10 @@ int measured_count(const std::vector<Candidate>& list) {
 
 TEST_CASE("measured choice: the fastest of all that ran, for both operations") {
   const ThreeFormats p;
-  for (const std::string_view op : {"spmm", "sddmm"}) {
-    const ProfileFile profile(costs(op, {{"csr", 5}, {"bmat", 1}}),
+  for (const runtime::Operation* op : runtime::operations()) {
+    const ProfileFile profile(costs(*op, {{"csr", 5}, {"bmat", 1}}),
                               kCpu);  // bittcf is not known: all are run
-    const auto list = runtime::choose_product(op, p.matrices, kMeasured);
+    const auto list = candidates_of(*op, p.matrices, kMeasured);
     REQUIRE_MESSAGE(list.has_value(), list.error().text());
     CHECK(measured_count(*list) == 3);
     const Candidate* const best = runtime::chosen_of(*list);
@@ -63,22 +74,22 @@ TEST_CASE("measured choice: the fastest of all that ran, for both operations") {
 TEST_CASE("measured choice: what is predicted to be hopeless is not run") {
   const ThreeFormats p;
   {
-    const ProfileFile profile(costs("spmm", {{"csr", 10}, {"bittcf", 29}, {"bmat", 31}}), kCpu);
-    const auto list = runtime::choose_product("spmm", p.matrices, kMeasured);
+    const ProfileFile profile(costs(runtime::kSpmm, {{"csr", 10}, {"bittcf", 29}, {"bmat", 31}}), kCpu);
+    const auto list = candidates_of(runtime::kSpmm, p.matrices, kMeasured);
     REQUIRE(list.has_value());
     CHECK(measured_count(*list) == 2);
     CHECK_FALSE((*list)[2].measured_us);
   }
-  const ProfileFile profile(costs("spmm", {{"csr", 10}, {"bittcf", 90}, {"bmat", 91}}), kCpu);
-  const auto one = runtime::choose_product("spmm", p.matrices, kMeasured);
+  const ProfileFile profile(costs(runtime::kSpmm, {{"csr", 10}, {"bittcf", 90}, {"bmat", 91}}), kCpu);
+  const auto one = candidates_of(runtime::kSpmm, p.matrices, kMeasured);
   CHECK(measured_count(*one) == 0);  // nothing to choose
   CHECK(runtime::chosen_of(*one)->format == "csr");
-  CHECK(measured_count(*runtime::choose_product("spmm", {p.matrices.data(), 1}, kMeasured)) == 0);
+  CHECK(measured_count(*candidates_of(runtime::kSpmm, {p.matrices.data(), 1}, kMeasured)) == 0);
 }
 
 TEST_CASE("measured choice: the plan that it gives is right") {
   ThreeFormats p;
-  const auto plan = runtime::plan_spmm(p.matrices, kMeasured);
+  const auto plan = runtime::plan_product(runtime::kSpmm, p.matrices, kMeasured);
   REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
   const formats::Array b = random_values(80 * 12, DType::f32, p.random);
   formats::Array c(DType::f32, 100 * 12);
@@ -96,15 +107,15 @@ TEST_CASE("measured choice: every type, matrices without rows or entries") {
     const std::vector<runtime::PlanMatrix> matrices = {csr.matrix(), tall.matrix()};
     PlanOptions options = kMeasured;
     options.dense = dtype;
-    for (const std::string_view op : {"spmm", "sddmm"})
-      CHECK(measured_count(*runtime::choose_product(op, matrices, options)) == 2);
+    for (const runtime::Operation* op : runtime::operations())
+      CHECK(measured_count(*candidates_of(*op, matrices, options)) == 2);
   }
   for (const std::int64_t rows : {0, 5}) {
     const formats::Csr a = random_matrix(rows, 7, 0, DType::f32, random);
     const Formatted csr = format_matrix(a, "csr"), bmat = format_matrix(a, "bmat");
     const std::vector<runtime::PlanMatrix> matrices = {csr.matrix(), bmat.matrix()};
-    for (const std::string_view op : {"spmm", "sddmm"}) {
-      const auto plan = runtime::plan_product(op, matrices, kMeasured);
+    for (const runtime::Operation* op : runtime::operations()) {
+      const auto plan = runtime::plan_product(*op, matrices, kMeasured);
       CHECK_MESSAGE(plan.has_value(), plan.error().text());
     }
   }
@@ -113,7 +124,7 @@ TEST_CASE("measured choice: every type, matrices without rows or entries") {
 TEST_CASE("measured choice: errors") {
   ThreeFormats p;
   const auto code = [&](const PlanOptions& options) {
-    const auto plan = runtime::plan_spmm(p.matrices, options);
+    const auto plan = runtime::plan_product(runtime::kSpmm, p.matrices, options);
     return plan.has_value() ? Errc::ok : plan.error().code;
   };
   PlanOptions options = kMeasured;

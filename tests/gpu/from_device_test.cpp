@@ -24,7 +24,7 @@ namespace {
 double uneven(std::int64_t r, std::int64_t) { return r % 40 == 3 ? 0.5 : r % 5 == 0 ? 0.001 : 0.03; }
 
 /// The matrix goes as soon as the plan is made.
-std::shared_ptr<ProductPlan> plan_of(std::string_view op, const formats::Csr& a, std::string_view format,
+std::shared_ptr<ProductPlan> plan_of(const runtime::Operation& op, const formats::Csr& a, std::string_view format,
                                      const PlanOptions& options,
                                      const std::vector<std::int32_t>& order = {}) {
   const auto device = std::make_unique<CsrOnDevice>(a, order);
@@ -65,7 +65,7 @@ void make_exact(formats::Array& numbers) {
   for (float& x : numbers.as<float>()) x = static_cast<float>((i++ * 7) % 5 - 2);
 }
 
-bool has_kernel(std::string_view op, std::string_view format) {
+bool has_kernel(const runtime::Operation& op, std::string_view format) {
   return runtime::find_kernel(op, format, runtime::Device::cuda) != nullptr;
 }
 
@@ -87,14 +87,14 @@ TEST_CASE("cuda plan from device CSR: the bits of a plan from the host, also ref
     for (const formats::Converter& converter : formats::converters()) {
       CAPTURE(converter.format);
       CAPTURE(ordered);
-      if (runtime::find_kernel("spmm", converter.format, runtime::Device::cuda) == nullptr) continue;
+      if (runtime::find_kernel(runtime::kSpmm, converter.format, runtime::Device::cuda) == nullptr) continue;
       const auto order = ordered ? random_order(a.rows, random) : std::vector<std::int32_t>();
       const Formatted formatted = format_matrix(a, converter.format, order);
       runtime::PlanOptions options{.n = 64, .device = runtime::Device::cuda};
       const auto expected = run_on_device(formatted.matrix(), options, dense);
       options.refreshable = true;
       const auto device = std::make_unique<CsrOnDevice>(a, order);
-      const auto plan = runtime::plan_from_device("spmm", device->csr, converter.format, options);
+      const auto plan = runtime::plan_from_device(runtime::kSpmm, device->csr, converter.format, options);
       REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
       const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()));
       const DeviceBytes c(dense.c.data(), static_cast<std::size_t>(dense.c.view().bytes()));
@@ -117,13 +117,13 @@ TEST_CASE("cuda plan from device CSR: sampled products, in every format and orde
         CAPTURE(converter.format);
         CAPTURE(ordered);
         CAPTURE(name_of(values));
-        if (!has_kernel("sddmm", converter.format)) continue;
+        if (!has_kernel(runtime::kSddmm, converter.format)) continue;
         const formats::Csr a = random_matrix(500, 800, values, random, uneven);
         const auto order = ordered ? random_order(a.rows, random) : std::vector<std::int32_t>();
         const Formatted formatted = format_matrix(a, converter.format, order);
         const DType dense = values == DType::f16 ? DType::f16 : DType::f32;
         const PlanOptions options{.n = 40, .dense = dense, .device = runtime::Device::cuda};
-        const auto plan = plan_of("sddmm", a, converter.format, options, order);
+        const auto plan = plan_of(runtime::kSddmm, a, converter.format, options, order);
         const Samples samples(a, options.n, dense, random, 3);
         const SamplesOnDevice device(samples);
         const std::vector<std::byte> before = samples.out_bytes();
@@ -158,10 +158,10 @@ TEST_CASE("cuda plan from device CSR: what one plan samples, another one multipl
   std::vector<std::byte> expected;  // of csr, the first format
   for (const formats::Converter& converter : formats::converters()) {
     CAPTURE(converter.format);
-    if (!has_kernel("sddmm", converter.format) || !has_kernel("spmm", converter.format)) continue;
-    const auto sampled = plan_of("sddmm", a, converter.format, {.n = 32, .device = runtime::Device::cuda});
+    if (!has_kernel(runtime::kSddmm, converter.format) || !has_kernel(runtime::kSpmm, converter.format)) continue;
+    const auto sampled = plan_of(runtime::kSddmm, a, converter.format, {.n = 32, .device = runtime::Device::cuda});
     const auto product =
-        plan_of("spmm", a, converter.format, {.n = 16, .device = runtime::Device::cuda, .refreshable = true});
+        plan_of(runtime::kSpmm, a, converter.format, {.n = 16, .device = runtime::Device::cuda, .refreshable = true});
     const SamplesOnDevice device(samples);
     device.run(*sampled, samples);
     REQUIRE(runtime::refresh_packed(*product, {DType::f32, device.out.get(), a.nnz()}, nullptr));
@@ -179,23 +179,24 @@ TEST_CASE("cuda plan from device CSR: split with the threshold of the profile") 
       "number cuda.libra_spmm.mma fp32 threshold_128 6\n"
       "number cuda.libra_sddmm.sddmm any threshold_512 5\n");
   struct Case {
-    std::string_view op, format;
+    const runtime::Operation& op;
+    std::string_view format;
     std::int64_t n;
     std::optional<runtime::Precision> precision;
     bool refreshable;
     int threshold;
   };
-  constexpr Case kCases[] = {{"spmm", "libra_spmm", 16, {}, false, 2},
-                             {"spmm", "libra_spmm", 200, {}, false, 9},
-                             {"spmm", "libra_spmm", 16, runtime::Precision::fp32, false, 6},
-                             {"spmm", "libra_spmm", 16, {}, true, 9},
-                             {"spmm", "libra_sddmm", 16, {}, false, formats::kLibraSddmmThreshold},
-                             {"sddmm", "libra_sddmm", 16, {}, false, 5},
-                             {"sddmm", "libra_spmm", 16, {}, false, 9}};
+  const Case kCases[] = {{runtime::kSpmm, "libra_spmm", 16, {}, false, 2},
+                             {runtime::kSpmm, "libra_spmm", 200, {}, false, 9},
+                             {runtime::kSpmm, "libra_spmm", 16, runtime::Precision::fp32, false, 6},
+                             {runtime::kSpmm, "libra_spmm", 16, {}, true, 9},
+                             {runtime::kSpmm, "libra_sddmm", 16, {}, false, formats::kLibraSddmmThreshold},
+                             {runtime::kSddmm, "libra_sddmm", 16, {}, false, 5},
+                             {runtime::kSddmm, "libra_spmm", 16, {}, false, 9}};
   Random random(38);
   const formats::Csr a = random_matrix(500, 800, DType::f32, random, uneven);
   for (const Case& c : kCases) {
-    CAPTURE(c.op);
+    CAPTURE(c.op.name);
     CAPTURE(c.format);
     CAPTURE(c.threshold);
     const PlanOptions options{
@@ -206,13 +207,12 @@ TEST_CASE("cuda plan from device CSR: split with the threshold of the profile") 
     const Samples samples(a, c.n, DType::f32, random);
     const Dense dense(a, c.n, DType::f32, random);
     const auto run = [&](const ProductPlan& p) {
-      return c.op == "spmm" ? product_of(p, dense) : SamplesOnDevice(samples).run(p, samples);
+      return &c.op == &runtime::kSpmm ? product_of(p, dense) : SamplesOnDevice(samples).run(p, samples);
     };
     const std::vector<std::byte> result = run(*plan);
     for (const int threshold : {1, c.threshold}) {
       const Formatted split = split_at(a, c.format, threshold);
-      const auto from_host = c.op == "spmm" ? runtime::plan_spmm(split.matrix(), same)
-                                            : runtime::plan_sddmm(split.matrix(), same);
+      const auto from_host = runtime::plan_product(c.op, split.matrix(), same);
       REQUIRE_MESSAGE(from_host.has_value(), from_host.error().text());
       CHECK((result == run(**from_host)) == (threshold == c.threshold));
     }
@@ -225,10 +225,10 @@ TEST_CASE("cuda plan from device CSR: a threshold that is none is refused") {
   const formats::Csr a = random_matrix(50, 80, 0.1, DType::f32, random);
   const CsrOnDevice device(a);
   const PlanOptions options{.n = 8, .device = runtime::Device::cuda};
-  const auto plan = runtime::plan_from_device("spmm", device.csr, "libra_spmm", options);
+  const auto plan = runtime::plan_from_device(runtime::kSpmm, device.csr, "libra_spmm", options);
   REQUIRE_FALSE(plan.has_value());
   CHECK(plan.error().code == Errc::bad_input);
-  CHECK(runtime::plan_from_device("spmm", device.csr, "bittcf", options).has_value());
+  CHECK(runtime::plan_from_device(runtime::kSpmm, device.csr, "bittcf", options).has_value());
 }
 
 TEST_CASE("cuda plan from device CSR: bad requests") {
@@ -236,12 +236,12 @@ TEST_CASE("cuda plan from device CSR: bad requests") {
   const formats::Csr a = random_matrix(50, 80, 0.1, DType::f32, random);
   const CsrOnDevice device(a);
   runtime::PlanOptions options{.n = 8, .device = runtime::Device::cuda};
-  CHECK(runtime::plan_from_device("spmm", device.csr, "nothing", options).error().code == Errc::usage);
+  CHECK(runtime::plan_from_device(runtime::kSpmm, device.csr, "nothing", options).error().code == Errc::usage);
   options.n = 0;
-  CHECK(runtime::plan_from_device("spmm", device.csr, "csr", options).error().code == Errc::usage);
+  CHECK(runtime::plan_from_device(runtime::kSpmm, device.csr, "csr", options).error().code == Errc::usage);
   options.n = 8;
   options.device = runtime::Device::cpu;
-  CHECK(runtime::plan_from_device("spmm", device.csr, "csr", options).error().code == Errc::usage);
+  CHECK(runtime::plan_from_device(runtime::kSpmm, device.csr, "csr", options).error().code == Errc::usage);
   options.device = runtime::Device::cuda;
-  CHECK(runtime::plan_from_device("sddmm", device.csr, "tall", options).error().code == Errc::unsupported);
+  CHECK(runtime::plan_from_device(runtime::kSddmm, device.csr, "tall", options).error().code == Errc::unsupported);
 }

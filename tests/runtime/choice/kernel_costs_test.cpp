@@ -1,0 +1,58 @@
+// Numbers of profiles on their way to the kernels that divide their work by them.
+#include "runtime/choice/kernel_costs.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+#include "runtime/kernels/kernels.hpp"
+#include "tests/profile_file.hpp"
+
+using namespace sptile;
+
+namespace {
+
+const runtime::Kernel& kernel_named(std::string_view name) {
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if (kernel.name == name) return kernel;
+  FAIL("no such kernel");
+  std::abort();
+}
+
+std::map<std::string, double> costs_of(const char* lines, std::string_view kernel,
+                                       runtime::Precision precision = runtime::Precision::tf32) {
+  const std::string text = std::string("sptile-profile 1\ndevice cuda 90 x\n") + lines;
+  const auto profile = runtime::parse_profile(text, "here");
+  REQUIRE(profile);
+  std::map<std::string, double> costs;
+  for (const auto& [name, value] : runtime::kernel_costs(*profile, kernel_named(kernel), precision))
+    costs[std::string(name)] = value;
+  return costs;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel gets the numbers that it wants, of its precision or of any") {
+  const char* lines =
+      "number cuda.bmat.bulk any tile_cost 0.5\n"
+      "number cuda.bmat.bulk any window_cost 3\n"
+      "number cuda.bmat.bulk tf32 window_cost 5\n"
+      "number cuda.bmat.bulk fp32 piece_cost 7\n"
+      "number cuda.bmat.bulk any launch 3\n"
+      "number cuda.libra_spmm.streams any occupancy_rows 9\n";
+  using Costs = std::map<std::string, double>;
+  CHECK(costs_of(lines, "cuda.bmat.bulk") == Costs{{"tile_cost", 0.5}, {"window_cost", 5}});
+  CHECK(costs_of(lines, "cuda.libra_spmm.streams") == Costs{{"occupancy_rows", 9}});
+  CHECK(costs_of(lines, "cuda.csr.rows").empty());
+}
+
+TEST_CASE("the profile in use is asked only for kernels that want numbers; one that cannot be read is an error") {
+  const test::ProfileFile broken("number no sense\n");
+  const auto asked = [](std::string_view kernel) {
+    return runtime::find_kernel_costs({.capability = 90}, kernel_named(kernel), runtime::Precision::tf32);
+  };
+  CHECK(asked("cuda.csr.rows").has_value());
+  REQUIRE_FALSE(asked("cuda.bmat.bulk").has_value());
+  CHECK(asked("cuda.bmat.bulk").error().code == Errc::bad_input);
+}

@@ -4,10 +4,11 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/operation/operation.hpp"
 #include "runtime/options.hpp"
 
 namespace sptile::runtime {
+
+struct Operation;
 
 namespace cuda {
 struct DeviceKernel;

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that dependencies run one way: tools -> reorder -> formats, tools -> runtime -> formats/layout.
+"""Checks that dependencies run one way: tools -> reorder -> formats, tools -> runtime -> formats/layout, and from room to
+room inside the runtime.
 
     layering_test.py PROJECT_ROOT
 
 Reads the #include lines of every source. The runtime may use the definitions and checks of layouts and the vocabulary
-headers, no conversions, no readers or writers, none of the offline packages.
+headers, no conversions, no readers or writers, none of the offline packages. Each room of the runtime may use the rooms
+that its row names and nothing else; rows stand in such an order that no row names a later one: there are no circles.
 """
 import pathlib
 import re
@@ -21,6 +23,34 @@ RULES = {
     "runtime": (rf"runtime/.*|sptile\.h|formats/layout/.*|formats/({'|'.join(VOCABULARY)})\.hpp", OFFLINE),
 }
 
+# room of the runtime -> rooms that its files may include. "." holds the vocabulary: options, operands, matrix, kernel;
+# "cuda" that of devices, and the seam.
+ROOMS = {
+    ".": "",
+    "reference": ".",
+    "operation": ". reference",
+    "bundle": ".",
+    "cpu": ". operation",
+    "cuda": ". operation",
+    "cuda/device": ". cuda",
+    "cuda/convert": ". cuda cuda/device",
+    "cuda/csr": ". operation cuda cuda/device",
+    "cuda/tile": ". operation cuda cuda/device cuda/csr",
+    "cuda/tall": ". operation cuda cuda/device cuda/tile",
+    "cuda/sddmm": ". operation cuda cuda/device cuda/tile",
+    "cuda/papers": ". operation cuda cuda/device cuda/csr cuda/tile",
+    "kernels": ". operation cpu cuda cuda/csr cuda/tile cuda/tall cuda/sddmm cuda/papers",
+    "choice": ". operation kernels cuda",
+    "plan": ". reference operation cpu cuda kernels choice",
+    "capi": ". operation bundle plan",
+}
+
+SOURCES = (".h", ".hpp", ".cpp", ".cu", ".cuh")
+
+
+def sources(folder):
+    return sorted(path for path in folder.rglob("*") if path.suffix in SOURCES)
+
 
 def includes(path):
     """Yields line number, delimiter and name of each include."""
@@ -31,19 +61,43 @@ def includes(path):
 
 def violations(root, folder):
     allowed, forbidden = RULES[folder]
-    files = [path for pattern in ("*.h", "*.hpp", "*.cpp", "*.cu", "*.cuh") for path in (root / folder).rglob(pattern)]
+    files = sources(root / folder)
     if not files:
         yield f"{folder}: no sources found"
-    for path in sorted(files):
+    for path in files:
         for number, delimiter, name in includes(path):
             own = delimiter == '"'
             if (own and not re.fullmatch(allowed, name)) or (not own and forbidden.match(name)):
                 yield f"{path.relative_to(root)}:{number}: {folder}/ must not include {name}"
 
 
+def room_of(path):
+    """The room of a path below runtime/: its folder, or two of them in cuda/."""
+    folders = pathlib.PurePath(path).parts[:-1]
+    return "/".join(folders[:2] if folders[:1] == ("cuda",) else folders[:1]) or "."
+
+
+def room_violations(root):
+    known = list(ROOMS)
+    for room, uses in ROOMS.items():
+        for used in uses.split():
+            if known.index(used) >= known.index(room):
+                yield f"ROOMS: {room} uses {used}, which does not stand before it"
+    base = root / "runtime"
+    for path in sources(base):
+        room = room_of(path.relative_to(base))
+        if room not in ROOMS:
+            yield f"runtime/{room}: a room without a row in ROOMS"
+            continue
+        for number, delimiter, name in includes(path):
+            used = room_of(name.removeprefix("runtime/")) if name.startswith("runtime/") else room
+            if delimiter == '"' and used != room and used not in ROOMS[room].split():
+                yield f"{path.relative_to(root)}:{number}: runtime/{room} must not include {name}"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
-    found = [line for folder in RULES for line in violations(root, folder)]
+    found = [line for folder in RULES for line in violations(root, folder)] + list(room_violations(root))
     print("\n".join(found) or "all arrows point the right way")
     sys.exit(1 if found else 0)
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "formats/convert/converters.hpp"
-#include "runtime/cuda/convert/convert.hpp"
+#include "runtime/cuda/device_format.hpp"
 #include "tools/format_choice.hpp"
 
 namespace sptile::tools {

@@ -14,7 +14,7 @@
 
 namespace sptile::runtime::cuda {
 
-struct DeviceFormat;  // convert/convert.hpp
+struct DeviceFormat;  // device_format.hpp
 
 /// True when CUDA kernels were compiled in.
 bool built();

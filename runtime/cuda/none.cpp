@@ -2,7 +2,7 @@
 #include <cassert>
 
 #include "runtime/cuda/backend.hpp"
-#include "runtime/cuda/convert/convert.hpp"
+#include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "runtime/cuda/convert/convert.hpp"
+#include "runtime/cuda/device_format.hpp"
 #include "runtime/plan/plan.hpp"
 
 namespace sptile::runtime {

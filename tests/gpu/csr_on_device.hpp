@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "formats/csr.hpp"
-#include "runtime/cuda/convert/convert.hpp"
+#include "runtime/cuda/device_format.hpp"
 #include "tests/gpu/device_problem.hpp"
 
 namespace sptile::test {

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "runtime/cuda/convert/bits.hpp"
-#include "runtime/cuda/convert/convert.hpp"
+#include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -1,4 +1,4 @@
-#include "runtime/cuda/convert/convert.hpp"
+#include "runtime/cuda/device_format.hpp"
 
 #include "runtime/cuda/convert/conversions.hpp"
 #include "runtime/cuda/convert/cuda_run.cuh"

@@ -6,7 +6,7 @@
 
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/convert/column_bits.hpp"
-#include "runtime/cuda/convert/convert.hpp"
+#include "runtime/cuda/device_format.hpp"
 #include "runtime/cuda/convert/primitives.hpp"
 #include "runtime/cuda/convert/work_memory.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/cuda/convert/arena.hpp"
-#include "runtime/cuda/convert/convert.hpp"
+#include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -2,7 +2,7 @@
 
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/convert/arena.hpp"
-#include "runtime/cuda/convert/convert.hpp"
+#include "runtime/cuda/device_format.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
 #include "runtime/cuda/device/upload.hpp"
 

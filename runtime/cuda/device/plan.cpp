@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/cuda/backend.hpp"
-#include "runtime/cuda/convert/convert.hpp"
+#include "runtime/cuda/device_format.hpp"
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
 #include "runtime/cuda/device/gather.hpp"

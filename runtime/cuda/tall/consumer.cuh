@@ -4,7 +4,7 @@
 
 #include "runtime/cuda/tile/sum_tree.cuh"
 #include "runtime/cuda/tall/lanes.hpp"
-#include "runtime/cuda/tall/pipe.cuh"
+#include "runtime/cuda/device/pipe.cuh"
 #include "runtime/cuda/tall/task.cuh"
 
 namespace sptile::runtime::cuda {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/cuda/tall/lanes.hpp"
-#include "runtime/cuda/tall/pipe.cuh"
+#include "runtime/cuda/device/pipe.cuh"
 #include "runtime/cuda/tall/task.cuh"
 
 namespace sptile::runtime::cuda {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/tall/pipe.cuh"
+#include "runtime/cuda/device/pipe.cuh"
 
 namespace sptile::runtime::cuda {
 

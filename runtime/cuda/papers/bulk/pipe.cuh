@@ -2,7 +2,7 @@
 // up). As in ptx.cuh, other compilers than nvcc see declarations.
 #pragma once
 
-#include "runtime/cuda/tall/pipe.cuh"
+#include "runtime/cuda/device/pipe.cuh"
 
 namespace sptile::runtime::cuda {
 

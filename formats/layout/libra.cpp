@@ -204,6 +204,7 @@ constexpr int kSpmmTried[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, kSddmmTried[] = {1, 8,
 constexpr FormatParameter kSpmmThreshold = {
     .name = "threshold",
     .summary = "entries of 8 that a column of a window needs for the tensor cores",
+    .unit = "entries of 8",
     .least = kLibraMinThreshold,
     .most = kLibraMaxThreshold,
     .standard = kLibraThreshold,
@@ -213,6 +214,7 @@ constexpr FormatParameter kSpmmThreshold = {
 constexpr FormatParameter kSddmmThreshold = {
     .name = "threshold",
     .summary = "entries of 128 that a block needs for the tensor cores",
+    .unit = "entries of a block's 128",
     .least = kLibraSddmmMinThreshold,
     .most = kLibraSddmmMaxThreshold,
     .standard = kLibraSddmmThreshold,

@@ -72,7 +72,7 @@ TEST_CASE("cuda convert: rows in another order, and where values stood") {
   for (const formats::Converter& converter : formats::converters()) {
     CAPTURE(converter.format);
     const Formatted expected = format_matrix(a, converter.format, order);
-    const DeviceFormat made = convert(converter.format, device.csr, {.with_source = true, .threshold = {}});
+    const DeviceFormat made = convert(converter.format, device.csr, {.with_source = true, .parameter = {}});
     check_same(expected.data, Fetched(made).view, made.parameters);
     std::vector<std::int64_t> source(static_cast<std::size_t>(a.nnz()));
     REQUIRE(made.value_source.size == a.nnz());

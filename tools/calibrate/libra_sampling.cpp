@@ -3,25 +3,30 @@
 #include <algorithm>
 #include <span>
 
-#include "formats/convert/libra_sddmm.hpp"
-#include "formats/convert/libra_spmm.hpp"
 #include "formats/convert/packed_positions.hpp"
+#include "formats/layout/libra_rules.hpp"
+#include "formats/layout/registry.hpp"
+#include "runtime/choice/fitted_threshold.hpp"
 #include "tools/devices.hpp"
 
 namespace sptile::tools {
 namespace {
 
-/// A format with a threshold, and the values of it that are measured.
+/// A format with a threshold that is fitted.
 struct SplitFormat {
   std::string_view op, kernel;
-  Result<formats::FormatData> (*from_csr)(const formats::CsrView& a, int threshold, Progress* progress);
-  std::span<const int> thresholds;
+  const formats::Converter* converter;
+  std::span<const int> thresholds;  // that are measured
 };
-constexpr int kSpmmThresholds[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-constexpr int kSddmmThresholds[] = {1, 8, 16, 24, 32, 48, 64, 129};
-constexpr SplitFormat kSplitFormats[] = {
-    {"spmm", "cuda.libra_spmm.mma", formats::libra_spmm_from_csr_at, kSpmmThresholds},
-    {"sddmm", "cuda.libra_sddmm.sddmm", formats::libra_sddmm_from_csr_at, kSddmmThresholds}};
+
+std::vector<SplitFormat> split_formats() {
+  std::vector<SplitFormat> formats;
+  for (const formats::FormatLayout* layout : formats::layouts())
+    if (const auto* kernel = runtime::usual_product(layout->name, DType::f32).kernel; kernel != nullptr)
+      formats.push_back(
+          {kernel->op, kernel->name, formats::find_converter(layout->name), layout->parameter->tried});
+  return formats;
+}
 
 // Libra's own balance, and the kernels that always take one of its modes.
 constexpr std::string_view kStreams = "cuda.libra_spmm.streams", kSequential = "cuda.libra_spmm.sequential",
@@ -39,13 +44,13 @@ Status LibraSampler::set_matrix(const formats::CsrView& a) {
   forget();
   single_ = a.values.dtype == DType::f32;
   const auto& operations = plan_.operations;
-  for (const SplitFormat& format : kSplitFormats) {
+  for (const SplitFormat& format : split_formats()) {
     if (std::find(operations.begin(), operations.end(), format.op) == operations.end()) continue;
     for (const int threshold : format.thresholds) {
       const bool wanted =
           plan_.wants(format.kernel) || (plan_.wants(kStreams) && has_modes(format.op, threshold));
       if (!wanted) continue;
-      auto data = format.from_csr(a, threshold, nullptr);
+      auto data = format.converter->from_csr_at(a, threshold, nullptr);
       if (!data) return tl::unexpected(data.error());
       splits_.push_back({format.op, format.kernel, threshold, std::move(*data), {}});
       if (format.op != "sddmm") continue;

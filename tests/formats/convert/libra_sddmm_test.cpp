@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "../slow_formats.hpp"
+#include "formats/convert/libra_parts.hpp"
 #include "formats/convert/condense.hpp"
-#include "formats/convert/from_to_csr.hpp"
 #include "formats/layout/libra.hpp"
 
 using namespace sptile;

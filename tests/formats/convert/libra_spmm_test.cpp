@@ -3,7 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "../slow_formats.hpp"
-#include "formats/convert/from_to_csr.hpp"
+#include "formats/convert/bittcf.hpp"
+#include "formats/convert/libra_parts.hpp"
 #include "formats/layout/libra.hpp"
 
 using namespace sptile;

@@ -61,9 +61,9 @@ template <class Windows>
 FoundColumns by_bits(const formats::Csr& a, const Windows& of_row, std::int64_t windows, HostRun& run) {
   FoundColumns found(a, windows);
   std::vector<runtime::cuda::ColumnRange> ranges(static_cast<std::size_t>(windows));
-  const runtime::cuda::NumberByBits<Windows> bits{
-      a.row_ptr.data(), a.col_idx.data(),   a.rows,           of_row,
-      ranges.data(),    found.place.data(), found.ids.data(), found.first.data()};
+  const runtime::cuda::NumberByBits<Windows> bits{a.row_ptr.data(), a.col_idx.data(),  a.rows,
+                                                  of_row,           ranges.data(),     found.place.data(),
+                                                  found.ids.data(), found.first.data()};
   runtime::cuda::WindowSizes room;
   measure_windows(run, bits, windows, 1 << 20, &room);
   runtime::cuda::number_by_bits(run, bits, windows);
@@ -220,7 +220,7 @@ TEST_CASE("device conversions: rows in another order, and where values stood") {
         CAPTURE(converter.format);
         const Formatted expected = format_matrix(a, converter.format, order);
         const auto made = runtime::cuda::convert_on(run, *expected.data.layout, csr,
-                                                    {.with_source = true, .threshold = {}});
+                                                    {.with_source = true, .parameter = {}});
         REQUIRE(made);
         check_same(expected.data, made->view, made->parameters);
         CHECK(made->value_source.present() == (dtype != DType::none));
@@ -240,7 +240,7 @@ TEST_CASE("device conversions: thresholds of Libra's formats") {
     CAPTURE(threshold);
     const auto expected = formats::libra_spmm_from_csr_at(a.view(), threshold, nullptr);
     const auto made = runtime::cuda::convert_on(run, formats::kLibraSpmmLayout, view_of(a),
-                                                {.with_source = false, .threshold = threshold});
+                                                {.with_source = false, .parameter = threshold});
     REQUIRE(made);
     check_same(*expected, made->view, made->parameters);
   }
@@ -248,15 +248,30 @@ TEST_CASE("device conversions: thresholds of Libra's formats") {
     CAPTURE(threshold);
     const auto expected = formats::libra_sddmm_from_csr_at(a.view(), threshold, nullptr);
     const auto made = runtime::cuda::convert_on(run, formats::kLibraSddmmLayout, view_of(a),
-                                                {.with_source = false, .threshold = threshold});
+                                                {.with_source = false, .parameter = threshold});
     REQUIRE(made);
     check_same(*expected, made->view, made->parameters);
   }
   for (const int threshold : {0, 10})
     CHECK(runtime::cuda::convert_on(run, formats::kLibraSpmmLayout, view_of(a),
-                                    {.with_source = false, .threshold = threshold})
+                                    {.with_source = false, .parameter = threshold})
               .error()
               .code == Errc::usage);
+}
+
+TEST_CASE("device conversions: a number that a format does not take on a device is refused") {
+  Random random(8);
+  HostRun run;
+  const formats::Csr a = random_matrix(20, 30, 0.2, DType::f32, random);
+  for (const formats::FormatLayout* layout : formats::layouts()) {
+    CAPTURE(layout->name);
+    const auto made =
+        runtime::cuda::convert_on(run, *layout, view_of(a), {.with_source = false, .parameter = 16});
+    const bool taken =
+        layout->parameter != nullptr && layout->parameter->on_device && layout->parameter->accepts(16);
+    CHECK(made.has_value() == taken);
+    if (!taken) CHECK(made.error().code == Errc::usage);
+  }
 }
 
 TEST_CASE("device conversions: heights of tall are compared on the same sample") {

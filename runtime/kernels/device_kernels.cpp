@@ -2,6 +2,7 @@
 #include <string>
 
 #include "runtime/kernels/kernels.hpp"
+#include "runtime/operation/operation.hpp"
 
 namespace sptile::runtime {
 namespace {

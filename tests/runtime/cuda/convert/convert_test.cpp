@@ -61,9 +61,9 @@ template <class Windows>
 FoundColumns by_bits(const formats::Csr& a, const Windows& of_row, std::int64_t windows, HostRun& run) {
   FoundColumns found(a, windows);
   std::vector<runtime::cuda::ColumnRange> ranges(static_cast<std::size_t>(windows));
-  const runtime::cuda::NumberByBits<Windows> bits{
-      a.row_ptr.data(), a.col_idx.data(),   a.rows,           of_row,
-      ranges.data(),    found.place.data(), found.ids.data(), found.first.data()};
+  const runtime::cuda::NumberByBits<Windows> bits{a.row_ptr.data(), a.col_idx.data(),  a.rows,
+                                                  of_row,           ranges.data(),     found.place.data(),
+                                                  found.ids.data(), found.first.data()};
   runtime::cuda::WindowSizes room;
   measure_windows(run, bits, windows, 1 << 20, &room);
   runtime::cuda::number_by_bits(run, bits, windows);

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "tests/skip.hpp"
+#include "tests/vacuous_cases.hpp"
 
 namespace {
 constexpr int kSkipped = 77;
@@ -15,7 +16,10 @@ void sptile::skip(const std::string& missing) {
   std::fprintf(stderr, "SKIPPED: %s\n", missing.c_str());
 }
 
+REGISTER_LISTENER("vacuous cases", 0, sptile::VacuousCases);
+
 int main(int argc, char** argv) {
-  const int failed = doctest::Context(argc, argv).run();
+  int failed = doctest::Context(argc, argv).run();
+  if (skips == 0 && sptile::VacuousCases::count > 0) failed = 1;
   return failed != 0 || skips == 0 ? failed : kSkipped;
 }

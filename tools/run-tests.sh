@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, runs every test, ends with one line "N passed, N failed, N skipped".
-# Three builds: release (all tests), address and undefined-behaviour sanitizers with clang (all tests again, and a short
+# Three builds: release (all tests, and tools/lint.sh), address and undefined-behaviour sanitizers with clang (all tests again, and a short
 # run of each fuzzer), and the thread sanitizer (the tests of what runs in parallel). The second time only what changed
 # is built.
 #
-#   tools/run-tests.sh [--quick]     --quick: the release build alone
+#   tools/run-tests.sh [--quick]     --quick: the release build and its tests alone
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -18,7 +18,7 @@ case "${1:-}" in
 esac
 
 packages=("${build_packages[@]}" "${test_packages[@]}")
-$quick || packages+=("${sanitizer_packages[@]}")
+$quick || packages+=("${sanitizer_packages[@]}" "${lint_packages[@]}")
 install_packages "${packages[@]}"
 
 passed=0 failed=0 skipped=0
@@ -57,6 +57,10 @@ build_and_test() {
 strict=(); [ -z "${CI:-}" ] || strict=(-Dwerror=true)
 build_and_test build all -Dtests=enabled -Dgpu_arch=90 "${strict[@]}"
 if ! $quick; then
+  say "lint"
+  counts=$(tools/lint.sh) || true
+  read -r ok _ bad _ skip _ <<<"${counts:-0 passed, 1 failed, 0 skipped}"
+  passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
   export CC=clang-14 CXX=clang++-14
   checked=(-Db_lundef=false -Doptimization=1 -Db_ndebug=false -Dc_args=-g1 -Dcpp_args=-g1 -Dcuda=disabled)
   export ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1

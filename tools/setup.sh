@@ -1,15 +1,17 @@
-# Sourced by quickstart.sh and run-tests.sh: installs what is missing and configures build folders.
+# shellcheck shell=bash disable=SC2034  # lists of packages are for those who source it
+# Sourced by quickstart.sh, run-tests.sh and lint.sh: installs what is missing and configures build folders.
 # Needs Debian 12 (or a relative with apt) and root or sudo for the first run; afterwards it finds everything in place.
 
 sptile_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# What the build and the program need (dpkg-dev tells Meson where Debian has libraries), what the tests need on top, and
-# what the builds with sanitizers need.
+# What the build and the program need (dpkg-dev tells Meson where Debian has libraries), what the tests need on top,
+# what the builds with sanitizers need, and what looks at the sources.
 build_packages=(g++ meson ninja-build pkg-config dpkg-dev libexpected-dev libcli11-dev libfmt-dev nlohmann-json3-dev
   libxxhash-dev libhdf5-dev libtbb-dev zlib1g-dev liblzma-dev libzstd-dev libssl-dev
   libboost-graph-dev libmetis-dev libpng-dev)
 test_packages=(doctest-dev hdf5-tools python3 python3-venv python3-h5py jq cmake make xz-utils)
 sanitizer_packages=(clang-14 libclang-rt-14-dev libomp-14-dev llvm-14)
+lint_packages=(clang-format-14 clang-tidy-14 shellcheck)
 
 say() { printf '== %s\n' "$*" >&2; }
 

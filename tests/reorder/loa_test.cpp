@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "formats/csr.hpp"
 #include "reorder/quality.hpp"
 #include "tests/reorder/pattern.hpp"
 
@@ -86,6 +87,60 @@ TEST_CASE("loa: what the algorithm says, tried row by row") {
 TEST_CASE("loa: window 0 looks at the whole list") {
   const Pattern a = tests::random_pattern(200, 90, 7, 3);
   CHECK(order_rows(a, 8, 0) == by_the_book(a, 8, 200));
+}
+
+namespace {
+
+constexpr std::int32_t kCap = 512;  // free rows of a column that are counted when it enters a window
+
+/// `rows` rows with column 0; each has a column of its own beside it, but for the first and the last.
+Pattern twins_at_the_ends(std::int32_t rows) {
+  Pattern a;
+  a.cols = rows;
+  for (std::int32_t r = 0; r < rows; ++r) a.add_row(r == 0 || r == rows - 1 ? std::set{0} : std::set{0, r});
+  return a;
+}
+
+/// Random rows, `hub` of which have the last column, too.
+Pattern with_hub(std::int64_t rows, std::int64_t hub) {
+  const Pattern random = tests::random_pattern(rows, 150, 5, 17);
+  Pattern a;
+  a.cols = random.cols + 1;
+  for (std::int32_t r = 0; r < rows; ++r) {
+    const auto own = columns_of(random, r);
+    std::set<std::int32_t> columns(own.begin(), own.end());
+    if (r < hub) columns.insert(static_cast<std::int32_t>(random.cols));
+    a.add_row(columns);
+  }
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("loa: columns with up to 512 free rows are counted whole") {
+  const Pattern twins = twins_at_the_ends(kCap + 1);  // the first row is taken when its column enters
+  CHECK(order_rows(twins, 2, 0)[1] == kCap);
+  const Pattern a = with_hub(640, kCap);
+  CHECK(order_rows(a, 8, 0) == by_the_book(a, 8, 640));
+}
+
+TEST_CASE("loa: of longer columns the next 512 rows are counted, so a twin behind them has to wait") {
+  const std::int32_t last = kCap + 1;
+  const Pattern twins = twins_at_the_ends(last + 1);
+  CHECK(by_the_book(twins, 2, kCap + 2)[1] == last);
+  // The next window begins two rows later, and sees the twin.
+  const auto order = order_rows(twins, 2, 0);
+  CHECK(std::vector(order.begin(), order.begin() + 4) == std::vector<std::int32_t>{0, 1, 2, last});
+}
+
+TEST_CASE("loa: a reach of up to 512 rows never meets the cap") {
+  const Pattern a = with_hub(640, 640);
+  CHECK(order_rows(a, 8, kCap) == by_the_book(a, 8, kCap));
+}
+
+TEST_CASE("loa: hub columns are cut, and every row still stands once") {
+  const Pattern a = with_hub(4000, 4000);
+  CHECK(formats::check_permutation(order_rows(a, 8, 0), a.rows).has_value());
 }
 
 TEST_CASE("loa: shuffled groups of equal rows come together, as full tiles") {

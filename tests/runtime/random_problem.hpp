@@ -11,8 +11,8 @@
 #include "formats/convert/converters.hpp"
 #include "formats/csr.hpp"
 #include "formats/layout/csr.hpp"
-#include "runtime/reference/spmm.hpp"
 #include "runtime/plan/spmm.hpp"
+#include "runtime/reference/spmm.hpp"
 
 namespace sptile::test {
 

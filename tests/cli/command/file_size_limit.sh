@@ -11,7 +11,7 @@ refused() {
   local limit=$1 message=$2 code=0
   shift 2
   { ( ulimit -f "$limit"; exec sptile "$@" -q ) 2>&1 > ../out | cat > ../errors; } || code=$?
-  [ $code = 5 ] && grep -qx "$message" ../errors || { echo "$*: exit code $code:"; cat ../errors; }
+  if [ $code != 5 ] || ! grep -qx "$message" ../errors; then echo "$*: exit code $code:"; cat ../errors; fi
   [ "$(ls -A)" = "$before" ] || { echo "$* left:"; ls -A; }
 }
 too_large='.*: File too large'

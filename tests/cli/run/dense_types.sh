@@ -5,7 +5,7 @@ sptile run d.h5 --format bmat --check --repeat 1 --json | json-has 'dtype="f64"'
 for dtype in f16 bf16; do
   sptile convert a.mtx $dtype.h5 --dtype $dtype -q
   for dense in f32 $dtype; do
-    sptile run $dtype.h5 --format bittcf --dense $dense --check --repeat 1 --json |
+    sptile run $dtype.h5 --format bittcf --dense "$dense" --check --repeat 1 --json |
       json-has "value_dtype=\"$dtype\"" "dtype=\"$dense\"" checked=true
   done
 done

@@ -12,9 +12,10 @@ sed -E 's/cpu\.([a-z]+)\.(generic|avx2|avx512) */cpu.\1 /; s/ +/ /g; 8q' explain
 SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --json |
   json-has 'format="bmat"' predicted_us=10 'candidates[].format' 'candidates[].kernel' 'candidates[].chosen'
 # Measured, each that is known to take less than 3 times the best one.
-SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --format csr,bmat --choose measured --json > measured
-[ "$(jq '[.candidates[] | select(.measured_us > 0)] | length' measured)" = 2 ] || echo "not measured"
-[ "$(jq -r '.candidates | min_by(.measured_us) | .format' measured)" = "$(jq -r .format measured)" ] || echo "not the fastest"
+SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --format csr,bmat --choose measured --json > measured.json
+[ "$(jq '[.candidates[] | select(.measured_us > 0)] | length' measured.json)" = 2 ] || echo "not measured"
+fastest=$(jq -r '.candidates | min_by(.measured_us) | .format' measured.json)
+[ "$(jq -r .format measured.json)" = "$fastest" ] || echo "not the fastest"
 sptile run a.h5 --op sddmm -n 4 --choose measured --explain --check | grep -c 'chosen\|ok$'
 # Without a model of the CPU it is csr, or what there is.
 sptile run a.h5 -n 4 --json | json-has 'format="csr"' predicted_us=null

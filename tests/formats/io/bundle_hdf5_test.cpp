@@ -19,10 +19,14 @@ namespace {
 constexpr const char* kPython = "/usr/bin/python3";  // the one that has Debian's h5py
 
 /// Runs a command in the shell, quietly; true when it succeeded.
-bool shell(const std::string& command) { return std::system(("(" + command + ") >/dev/null 2>&1").c_str()) == 0; }
+bool shell(const std::string& command) {
+  return std::system(("(" + command + ") >/dev/null 2>&1").c_str()) == 0;
+}
 
 bool have_h5py() { return shell(std::string(kPython) + " -c 'import h5py, numpy'"); }
-bool have_tools() { return shell("h5repack --version && h5jam -h && h5copy -h && h5dump --version"); }
+bool have_tools() {
+  return shell("h5repack --version && h5jam -h && h5unjam -h && h5copy -h && h5dump --version");
+}
 
 /// A bundle that its owner may write to, and a name for what an HDF5 program makes of it.
 struct Files {
@@ -143,6 +147,5 @@ TEST_CASE("an array deleted and made again never gives wrong numbers unnoticed")
   if (!have_h5py()) return skip("h5py (Debian: python3-h5py)");
   const Files files;
   REQUIRE(files.change("del f['csr/values']\nf['csr/values'] = [9.0, 9.0, 9.0, 9.0, 9.0]"));
-  const auto bundle = Bundle::open(files.in);
-  if (bundle) CHECK(arrays_with_changed_data(files.in) >= 1);
+  CHECK((!Bundle::open(files.in) || arrays_with_changed_data(files.in) >= 1));
 }

@@ -143,9 +143,22 @@ TEST_CASE("profiles: the built-in table knows the kernels for CUDA") {
   const ProfilePlaces places;
   const auto found = runtime::find_profile({runtime::Device::cuda, 90, "NVIDIA H100 80GB HBM3"});
   REQUIRE(found.has_value());
-  const runtime::CostFeatures features = {1, 1, 1, 1, 1, 1, 1, 1};
-  for (const char* kernel : {"cuda.csr.rows", "cuda.bittcf.mma", "cuda.bmat.mma", "cuda.tall.staged"})
-    CHECK((*found)->predict(kernel, "fp16", features).value_or(0) > 0);
+  for (const char* kernel : {"cuda.csr.rows", "cuda.bittcf.mma", "cuda.bmat.mma", "cuda.tall.staged"}) {
+    CAPTURE(kernel);
+    double sum = 0;
+    for (std::size_t i = 0; i < runtime::kFeatures.size(); ++i) {
+      CAPTURE(runtime::kFeatures[i].name);
+      runtime::CostFeatures one = {};
+      one[i] = 1;
+      const double cost = (*found)->find(kernel, "fp16", runtime::kFeatures[i].name).value_or(0);
+      CHECK((*found)->predict(kernel, "fp16", one) == cost);
+      sum += cost;
+    }
+    runtime::CostFeatures all;
+    all.fill(1);
+    CHECK(sum > 0);
+    CHECK((*found)->predict(kernel, "fp16", all).value_or(0) == doctest::Approx(sum));
+  }
 }
 
 TEST_CASE("profiles: file names") {

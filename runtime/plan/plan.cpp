@@ -52,9 +52,8 @@ Status check_row_order(const PlanMatrix& a, bool trusted) {
 
 Status check_matrix(const PlanMatrix& a, bool trusted) {
   if (a.format.layout == nullptr) return fail(Errc::usage, "plan: the matrix has no format");
-  if (Status s = a.format.layout->check_lengths(a.format); !s) return s;
-  if (Status s = check_row_order(a, trusted); !s) return s;
-  return trusted ? Status{} : a.format.layout->check_contents(a.format);
+  if (Status s = trusted ? a.format.layout->check_lengths(a.format) : formats::check(a.format); !s) return s;
+  return check_row_order(a, trusted);
 }
 
 /// Says which kernels would have been there.

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "runtime/cuda/device/check.hpp"
+#include "runtime/cuda/device/current_device.hpp"
 #include "runtime/cuda/convert/arena.hpp"
 #include "runtime/cuda/device_format.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
@@ -24,7 +25,7 @@ struct CsrParts {
 
 Result<UploadedCsr> upload_csr(const formats::CsrView& a, int ordinal) {
   const CurrentDevice current(ordinal);
-  if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
+  if (Status s = current.status(); !s) return tl::unexpected(s.error());
   Arena count;
   CsrParts(count, a);
   auto buffer = DeviceBuffer::allocate(count.bytes(), "the matrix");

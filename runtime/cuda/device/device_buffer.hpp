@@ -1,4 +1,4 @@
-// Owned device memory, and the scope in which a device is current.
+// Owned device memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -39,26 +39,5 @@ class DeviceBuffer {
 
 /// Errc::device for an allocation that failed, naming the bytes, and those free; CUDA forgets the error.
 tl::unexpected<Error> no_memory(cudaError_t code, std::size_t bytes, const char* what);
-
-/// Makes a device current for a scope.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int ordinal) noexcept {
-    if (cudaGetDevice(&before_) != cudaSuccess) before_ = ordinal;
-    if (before_ != ordinal) status_ = cudaSetDevice(ordinal);
-    changed_ = before_ != ordinal;
-  }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-  ~CurrentDevice() {
-    if (changed_) cudaSetDevice(before_);
-  }
-  [[nodiscard]] cudaError_t status() const { return status_; }
-
- private:
-  int before_ = 0;
-  bool changed_ = false;
-  cudaError_t status_ = cudaSuccess;
-};
 
 }  // namespace sptile::runtime::cuda

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "runtime/cuda/device/check.hpp"
+#include "runtime/cuda/device/current_device.hpp"
 #include "runtime/cuda/device/plan.hpp"
 #include "runtime/cuda/device/run_timer.hpp"
 #include "runtime/cuda/device/upload.hpp"
@@ -46,7 +47,7 @@ Result<DeviceOperands> copy_to_device(const Plan& plan, const Operands& host) {
 
 Result<std::vector<double>> run_from_host(const Plan& plan, const Operands& host, int warmup, int repeat) {
   const CurrentDevice current(plan.device.ordinal);
-  if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
+  if (Status s = current.status(); !s) return tl::unexpected(s.error());
   const auto copied = copy_to_device(plan, host);
   if (!copied) return tl::unexpected(copied.error());
   RunTimer timer;

@@ -7,6 +7,7 @@
 #include "runtime/cuda/device_format.hpp"
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
+#include "runtime/cuda/device/current_device.hpp"
 #include "runtime/cuda/device/gather.hpp"
 #include "runtime/cuda/device/plan.hpp"
 #include "runtime/cuda/device/upload.hpp"
@@ -47,16 +48,6 @@ class Parts {
   std::vector<Part> parts_;
   std::size_t total_ = 0;
 };
-
-Status check_code(const DeviceInfo& device) {
-  const cudaError_t code = probe_code();
-  if (code != cudaErrorNoKernelImageForDevice && code != cudaErrorInvalidDeviceFunction)
-    return check(code, "starting the device");
-  return fail(Errc::device, "this build has no code for CUDA device " + std::to_string(device.ordinal) +
-                                " (" + device.name + ", compute capability " +
-                                std::to_string(device.capability / 10) + "." +
-                                std::to_string(device.capability % 10) + "); build with it in -Dgpu_arch");
-}
 
 /// Uploads the matrix, in one allocation.
 Status upload_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader) {
@@ -135,7 +126,7 @@ bool is_on_device(const void* pointer) {
 
 Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   const CurrentDevice current(request.device.ordinal);
-  if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
+  if (Status s = current.status(); !s) return tl::unexpected(s.error());
   if (Status s = check_code(request.device); !s) return tl::unexpected(s.error());
   auto plan = std::make_shared<Plan>();
   plan->op = request.op;
@@ -143,8 +134,8 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   plan->device = request.device;
   plan->n = request.n;
   Uploader uploader;
-  if (Status s = request.on_device != nullptr ? adopt_matrix(*plan, request)
-                                              : upload_matrix(*plan, request, uploader);
+  if (Status s = request.on_device == nullptr ? upload_matrix(*plan, request, uploader)
+                                              : adopt_matrix(*plan, request);
       !s)
     return tl::unexpected(s.error());
   // The last of the matrix is still on its way. (All of it could be, but OpenMP would start its threads anew
@@ -183,14 +174,14 @@ Launch launch_of(const Plan& plan, const Operands& operands) {
 Status run(const Plan& plan, const Operands& operands, void* stream) noexcept {
   if (extent_of(plan.op->result(), plan.format.rows, plan.format.cols, plan.format.nnz) == 0) return {};
   const CurrentDevice current(plan.device.ordinal);
-  if (Status s = check(current.status(), "choosing the device"); !s) return s;
+  if (Status s = current.status(); !s) return s;
   return check(static_cast<cudaError_t>(plan.kernel->launch(launch_of(plan, operands), stream)),
                "launching a kernel");
 }
 
 Status refresh(Plan& plan, ArrayView values) {
   const CurrentDevice current(plan.device.ordinal);
-  if (Status s = check(current.status(), "choosing the device"); !s) return s;
+  if (Status s = current.status(); !s) return s;
   // Runs that were enqueued before still read the old values.
   if (Status s = check(cudaDeviceSynchronize(), "waiting for earlier runs"); !s) return s;
   const auto bytes = static_cast<std::size_t>(values.bytes());
@@ -223,7 +214,7 @@ Status refresh(Plan& plan, ArrayView values) {
 
 Status refresh_packed(Plan& plan, const void* values, void* stream) {
   const CurrentDevice current(plan.device.ordinal);
-  if (Status s = check(current.status(), "choosing the device"); !s) return s;
+  if (Status s = current.status(); !s) return s;
   const auto* from = static_cast<const std::byte*>(values);
   for (std::size_t i = 0; i < plan.format.layout->arrays.size(); ++i) {
     const ArrayView& array = plan.format.arrays[i];

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/cuda/device/device_buffer.hpp"
+#include "runtime/cuda/device/current_device.hpp"
 #include "runtime/cuda/device/run_timer.hpp"
 
 namespace sptile::runtime::cuda {
@@ -9,7 +10,7 @@ namespace sptile::runtime::cuda {
 Result<std::shared_ptr<std::byte>> make_scratch(int ordinal, std::span<const std::byte> pattern,
                                                 std::size_t bytes) {
   const CurrentDevice current(ordinal);
-  if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
+  if (Status s = current.status(); !s) return tl::unexpected(s.error());
   auto buffer = DeviceBuffer::allocate(bytes, "operands to measure with");
   if (!buffer) return tl::unexpected(buffer.error());
   const auto owner = std::make_shared<DeviceBuffer>(std::move(*buffer));
@@ -25,7 +26,7 @@ Result<std::shared_ptr<std::byte>> make_scratch(int ordinal, std::span<const std
 
 Result<std::vector<double>> time_groups(const Plan& plan, const Operands& operands, int groups, int runs) {
   const CurrentDevice current(plan.device.ordinal);
-  if (Status s = check(current.status(), "choosing the device"); !s) return tl::unexpected(s.error());
+  if (Status s = current.status(); !s) return tl::unexpected(s.error());
   RunTimer timer;
   std::vector<double> seconds;
   for (int i = 0; i < groups; ++i) {

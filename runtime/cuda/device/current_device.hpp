@@ -1,0 +1,29 @@
+// The scope in which a device is current.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "formats/error.hpp"
+#include "runtime/cuda/device_kernel.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Makes a device current for a scope.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int ordinal) noexcept;
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+  ~CurrentDevice();
+  [[nodiscard]] Status status() const;
+
+ private:
+  int before_ = 0;
+  bool changed_ = false;
+  cudaError_t status_ = cudaSuccess;
+};
+
+/// Errc::device when this build has no code for the device, which is current.
+Status check_code(const DeviceInfo& device);
+
+}  // namespace sptile::runtime::cuda

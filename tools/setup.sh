@@ -11,7 +11,7 @@ build_packages=(g++ meson ninja-build pkg-config dpkg-dev libexpected-dev libcli
   libboost-graph-dev libmetis-dev libpng-dev)
 test_packages=(doctest-dev hdf5-tools patch python3 python3-venv python3-h5py jq cmake make xz-utils)
 sanitizer_packages=(clang-14 libclang-rt-14-dev libomp-14-dev llvm-14)
-lint_packages=(clang-format-14 clang-tidy-14 shellcheck)
+lint_packages=(clang-format-14 clang-tidy-14 libomp-14-dev shellcheck)
 
 say() { printf '== %s\n' "$*" >&2; }
 

@@ -91,7 +91,7 @@ TEST_CASE("loa: window 0 looks at the whole list") {
 
 namespace {
 
-constexpr std::int32_t kCap = 512;  // free rows of a column that are counted when it enters a window
+constexpr std::int32_t kCap = 512;  // rows of a column, from its first free one on, that are counted
 
 /// `rows` rows with column 0; each has a column of its own beside it, but for the first and the last.
 Pattern twins_at_the_ends(std::int32_t rows) {
@@ -117,7 +117,7 @@ Pattern with_hub(std::int64_t rows, std::int64_t hub) {
 
 }  // namespace
 
-TEST_CASE("loa: columns with up to 512 free rows are counted whole") {
+TEST_CASE("loa: columns of up to 512 rows, those taken in front apart, are counted whole") {
   const Pattern twins = twins_at_the_ends(kCap + 1);  // the first row is taken when its column enters
   CHECK(order_rows(twins, 2, 0)[1] == kCap);
   const Pattern a = with_hub(640, kCap);

@@ -69,8 +69,10 @@ TEST_CASE("malformed files found in public test suites are refused") {
       {"too-few-entries.mtx", "4"},    {"too-many-entries.mtx", "7"},
       {"truncated-header.mtx", "2"},   {"truncated-line.mtx", "5"},
       {"zero-index.mtx", "3"}};
+  std::size_t files = 0;
   for (const auto& row : read_tsv(folder / "NOTES.tsv")) {
     CAPTURE(row[0]);
+    ++files;
     REQUIRE(places.contains(row[0]));
     MtxReadOptions options;
     options.real_part = true;
@@ -79,6 +81,7 @@ TEST_CASE("malformed files found in public test suites are refused") {
     CHECK(verdict_of(result) == (row[0] == "size-over-int64.mtx" ? "unsupported" : "bad_input"));
     if (!result) CHECK(result.error().where == path + ":" + places.at(row[0]));
   }
+  CHECK(files == places.size());
 }
 
 TEST_CASE("hand-made files that trouble other readers get the right verdict") {
@@ -92,9 +95,11 @@ TEST_CASE("hand-made files that trouble other readers get the right verdict") {
       "sym_upper.mtx",    "unsigned.mtx",   "upper.mtx",       "val_overflow.mtx", "zero_dim.mtx"};
   const std::set<std::string> unsupported{"complex.mtx", "dim_overflow.mtx", "hermitian.mtx", "idx_2e31.mtx",
                                           "idx_2e63.mtx"};
+  std::size_t named = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (name.find(".mtx") == name.npos) continue;
+    named += accepted.contains(name) || unsupported.contains(name);
     CAPTURE(name);
     const Result<MtxMatrix> result = read_matrix_market(entry.path().string());
     INFO(error_of(result));
@@ -103,4 +108,5 @@ TEST_CASE("hand-made files that trouble other readers get the right verdict") {
                                                               : "bad_input"));
     if (result) CHECK(check_csr(result->csr.view()));
   }
+  CHECK(named == accepted.size() + unsupported.size());
 }

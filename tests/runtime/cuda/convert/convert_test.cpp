@@ -24,7 +24,8 @@ DeviceCsr view_of(const formats::Csr& a) {
 
 void check_formats(const formats::Csr& a, bool backwards) {
   HostRun run(backwards);
-  for (const formats::Converter& converter : formats::converters()) {
+  for (const auto& conversion : runtime::cuda::kDeviceConversions<HostRun>) {
+    const formats::Converter& converter = *formats::find_converter(conversion.layout->name);
     CAPTURE(converter.format);
     const auto expected = converter.from_csr(a.view(), nullptr);
     REQUIRE(expected);
@@ -216,9 +217,9 @@ TEST_CASE("device conversions: rows in another order, and where values stood") {
       const auto order = ordered ? random_order(a.rows, random) : std::vector<std::int32_t>();
       DeviceCsr csr = view_of(a);
       if (ordered) csr.row_order = order.data();
-      for (const formats::Converter& converter : formats::converters()) {
-        CAPTURE(converter.format);
-        const Formatted expected = format_matrix(a, converter.format, order);
+      for (const auto& conversion : runtime::cuda::kDeviceConversions<HostRun>) {
+        CAPTURE(conversion.layout->name);
+        const Formatted expected = format_matrix(a, conversion.layout->name, order);
         const auto made = runtime::cuda::convert_on(run, *expected.data.layout, csr,
                                                     {.with_source = true, .parameter = {}});
         REQUIRE(made);
@@ -257,6 +258,20 @@ TEST_CASE("device conversions: thresholds of Libra's formats") {
                                     {.with_source = false, .parameter = threshold})
               .error()
               .code == Errc::usage);
+}
+
+TEST_CASE("device conversions: a format without one is refused, the others are not") {
+  Random random(9);
+  HostRun run;
+  const formats::Csr a = random_matrix(20, 30, 0.2, DType::f32, random);
+  std::size_t made = 0;
+  for (const formats::FormatLayout* layout : formats::layouts()) {
+    const auto result = runtime::cuda::convert_on(run, *layout, view_of(a), {});
+    made += result.has_value();
+    if (!result) CHECK(result.error().code == Errc::unsupported);
+  }
+  CHECK(made == std::size(runtime::cuda::kDeviceConversions<HostRun>));
+  CHECK(made >= 8);
 }
 
 TEST_CASE("device conversions: a number that a format does not take on a device is refused") {

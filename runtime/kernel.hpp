@@ -20,11 +20,11 @@ struct Kernel {
   const Operation* op = nullptr;
   std::string_view format;  ///< "bittcf"
   Device device = Device::cpu;
-  std::string_view isa;  ///< "generic", "avx2", "avx512"; on CUDA the least compute capability: "sm_80"
+  std::string_view isa;       ///< "generic", "avx2", "avx512"; on CUDA the least compute capability: "sm_80"
   bool deterministic = true;  ///< same bits on every run and for any number of threads
   std::string_view summary;
-  bool by_name = false;  ///< never chosen: it runs for those who name it
-  int stores = 1;        ///< of a row of C, at most: each rounds to the dense type
+  bool by_name = false;                          ///< never chosen: it runs for those who name it
+  int stores = 1;                                ///< of a row of C, at most: each rounds to the dense type
   std::span<const std::string_view> costs = {};  ///< numbers of the device's profile that divide its work
   /// Of a kernel for CUDA; null in a build without nvcc.
   std::span<const cuda::DeviceKernel> (*instances)() = nullptr;

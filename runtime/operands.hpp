@@ -14,8 +14,8 @@ struct Operand {
   std::int64_t ld = 0;  ///< elements between rows; not read of a list of numbers
 };
 
-/// Everything a run is given, operands in the order of Operation::operands. Plain data: files that are compiled
-/// for an instruction set read it.
+/// Everything a run is given, operands in the order of Operation::operands. Plain data: files that are
+/// compiled for an instruction set read it.
 struct Operands {
   Operand dense[kMaxOperands] = {};
   double alpha = 1;
@@ -73,13 +73,19 @@ inline Operands to_operands(const SddmmOperands& o) {
 }
 
 inline SpmmOperands to_spmm(const Operands& o) {
-  return {o.dense[kSpmmB].data, o.dense[kSpmmB].ld, o.dense[kSpmmC].data, o.dense[kSpmmC].ld, o.alpha,
-          o.beta,               o.workspace,        o.workspace_size};
+  return {o.dense[kSpmmB].data, o.dense[kSpmmB].ld, o.dense[kSpmmC].data, o.dense[kSpmmC].ld, o.alpha, o.beta,
+          o.workspace,          o.workspace_size};
 }
 
 inline SddmmOperands to_sddmm(const Operands& o) {
-  return {o.dense[kSddmmX].data,   o.dense[kSddmmX].ld, o.dense[kSddmmY].data, o.dense[kSddmmY].ld,
-          o.dense[kSddmmOut].data, o.alpha,             o.beta,                o.scaled};
+  return {o.dense[kSddmmX].data,
+          o.dense[kSddmmX].ld,
+          o.dense[kSddmmY].data,
+          o.dense[kSddmmY].ld,
+          o.dense[kSddmmOut].data,
+          o.alpha,
+          o.beta,
+          o.scaled};
 }
 
 }  // namespace sptile::runtime

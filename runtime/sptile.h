@@ -10,8 +10,8 @@
  *
  * Fork: a process forked after the library was loaded may use everything for the CPU, handles of its parent
  * too, with the same bits, but on one thread: those of OpenMP stay with the parent. A CUDA plan of the parent
- * is answered with SPTILE_DEVICE; CUDA itself works in the child only if the parent has not used it. A process
- * started afresh (exec, spawn) has no such limits.
+ * is answered with SPTILE_DEVICE; CUDA itself works in the child only if the parent has not used it. A
+ * process started afresh (exec, spawn) has no such limits.
  */
 #pragma once
 

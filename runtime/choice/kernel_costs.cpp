@@ -8,7 +8,8 @@ std::vector<cuda::KernelCost> kernel_costs(const DeviceProfile& profile, const K
                                            Precision precision) {
   std::vector<cuda::KernelCost> costs;
   for (const std::string_view name : kernel.costs)
-    if (const auto known = profile.find(kernel.name, name_of(precision), name)) costs.push_back({name, *known});
+    if (const auto known = profile.find(kernel.name, name_of(precision), name))
+      costs.push_back({name, *known});
   return costs;
 }
 

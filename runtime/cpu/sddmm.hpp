@@ -76,7 +76,8 @@ void sample_row(const Task& task, std::int64_t row, const Entries<Position>& ent
     const D* y[kDots];
     Acc dots[kDots];
     const int count = entries.count - k < kDots ? static_cast<int>(entries.count - k) : kDots;
-    for (int j = 0; j < count; ++j) y[j] = static_cast<const D*>(y_rows.data) + entries.col[k + j] * y_rows.ld;
+    for (int j = 0; j < count; ++j)
+      y[j] = static_cast<const D*>(y_rows.data) + entries.col[k + j] * y_rows.ld;
     dot_rows(x, y, count, task.n, dots);
     for (int j = 0; j < count; ++j) {
       const Position position = entries.value[k + j];

@@ -1,5 +1,5 @@
-// Matrices in device memory: CSR to every format without a look at the entries on the host. A build without nvcc
-// has the same functions (none.cpp), which say so.
+// Matrices in device memory: CSR to every format without a look at the entries on the host. A build without
+// nvcc has the same functions (none.cpp), which say so.
 #pragma once
 
 #include <cstdint>

@@ -46,16 +46,16 @@ struct ReferenceProduct {
   formats::CsrView a;
   std::int64_t n = 0;
   DType dense = DType::f32;
-  /// Where a result with Extent::entries has the number of each entry, see formats::packed_positions; empty: in
-  /// the order of `a`.
+  /// Where a result with Extent::entries has the number of each entry, see formats::packed_positions; empty:
+  /// in the order of `a`.
   std::span<const std::int64_t> packed = {};
 };
 
 /// One row of the table. Its own pair of files defines it; operation.cpp lists it.
 struct Operation {
-  std::string_view name;     ///< "spmm": command line, JSON
-  std::string_view title;    ///< "SpMM": for people
-  std::string_view summary;  ///< "C = A B"
+  std::string_view name;                  ///< "spmm": command line, JSON
+  std::string_view title;                 ///< "SpMM": for people
+  std::string_view summary;               ///< "C = A B"
   std::span<const OperandSpec> operands;  ///< the result last
   bool uses_values = true;                ///< multiplies by the values of A, whether it is told to or not
   Work (*work)(const ProductSizes&);

@@ -18,11 +18,11 @@ struct ChosenPlan {
 };
 
 /// Plans with the candidate that is predicted fastest, or, with options.choice measured and several that can
-/// run, with the one that is. Each of those is planned and run some times on random operands of its own (on CUDA
-/// in device memory, on the default stream), but those predicted to take more than kHopeless times the best one
-/// only when some have no prediction. What has no room on the device is refused. When none can run, gives the
-/// error of planning the first matrix. Errors as predict_product and plan_product; Errc::device or Errc::io
-/// naming the bytes when there is no room for the operands.
+/// run, with the one that is. Each of those is planned and run some times on random operands of its own (on
+/// CUDA in device memory, on the default stream), but those predicted to take more than kHopeless times the
+/// best one only when some have no prediction. What has no room on the device is refused. When none can run,
+/// gives the error of planning the first matrix. Errors as predict_product and plan_product; Errc::device or
+/// Errc::io naming the bytes when there is no room for the operands.
 Result<ChosenPlan> choose_plan(const Operation& op, std::span<const PlanMatrix> matrices,
                                const PlanOptions& options);
 

@@ -34,8 +34,8 @@ Result<PlanMatrix> fetch_index(const DeviceFormat& format, const DeviceCsr& csr,
   return matrix;
 }
 
-/// What the matrix is split for. Results with a number for each entry go as values into a refreshable plan that may have another N
-/// and other products: both must split alike.
+/// What the matrix is split for. Results with a number for each entry go as values into a refreshable plan
+/// that may have another N and other products: both must split alike.
 SplitProduct split_product(const Operation& op, std::string_view format, DType values,
                            const KernelChoice& chosen, const PlanOptions& options) {
   if (op.result().extent == Extent::entries || options.refreshable) return usual_product(format, values);

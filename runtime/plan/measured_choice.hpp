@@ -7,8 +7,8 @@
 
 namespace sptile::runtime {
 
-/// Fills in measured_us of the candidates that are worth it, moves `chosen` to the fastest and keeps its plan;
-/// leaves a list with fewer than two of them as it is. See choose_plan.
+/// Fills in measured_us of the candidates that are worth it, moves `chosen` to the fastest and keeps its
+/// plan; leaves a list with fewer than two of them as it is. See choose_plan.
 Status measure_candidates(const Operation& op, std::span<const PlanMatrix> matrices,
                           const PlanOptions& options, ChosenPlan& chosen);
 

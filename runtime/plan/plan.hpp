@@ -16,7 +16,8 @@
 
 namespace sptile::runtime {
 
-class ProductPlan;  // defined in runtime/plan/product_plan.hpp; immutable after planning except refresh_values
+class ProductPlan;  // defined in runtime/plan/product_plan.hpp; immutable after planning except
+                    // refresh_values
 
 /// Chooses a kernel, checks the matrix once (unless trusted), splits the work by entries. May allocate and be
 /// slow. Errc::bad_input when a check fails; Errc::unsupported for a format, type or device that no kernel
@@ -26,12 +27,12 @@ Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const Pla
                                                   const PlanOptions& options);
 
 /// Runs the plan, which is one of `op`: allocates nothing; any number of threads may run one plan at once on
-/// different results. Every row of C, or every number of a list, is written, those of empty rows too. Same bits
-/// for any number of threads. Errc::usage for a plan of another operation, null pointers, leading dimensions
-/// below n or too small a workspace; nothing else can fail on the CPU.
-/// A CUDA plan has its operands in device memory. It is enqueued on `stream` (a cudaStream_t of the plan's
-/// device; null: the default one) and may be captured in a graph; Errc::device when launching fails. Runs of one
-/// plan at the same time need a workspace each, where workspace_bytes is not 0.
+/// different results. Every row of C, or every number of a list, is written, those of empty rows too. Same
+/// bits for any number of threads. Errc::usage for a plan of another operation, null pointers, leading
+/// dimensions below n or too small a workspace; nothing else can fail on the CPU. A CUDA plan has its
+/// operands in device memory. It is enqueued on `stream` (a cudaStream_t of the plan's device; null: the
+/// default one) and may be captured in a graph; Errc::device when launching fails. Runs of one plan at the
+/// same time need a workspace each, where workspace_bytes is not 0.
 Status run(const ProductPlan& plan, const Operation& op, const Operands& operands,
            void* stream = nullptr) noexcept;
 

@@ -11,8 +11,7 @@ namespace {
 Status check_operation(const ProductPlan& plan, const Operation& op) {
   if (plan.op == &op) return check_process(plan, op.name);
   const std::string name(op.name);
-  return fail(Errc::usage,
-              name + ": the plan was made for " + std::string(plan.op->name) + "; plan " + name);
+  return fail(Errc::usage, name + ": the plan was made for " + std::string(plan.op->name) + "; plan " + name);
 }
 
 /// Verifies that a row-major operand of so many rows is there and can be addressed.
@@ -54,12 +53,10 @@ Status check_operands(const ProductPlan& plan, const Operation& op, const Operan
 }
 
 void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
-  const Task task = {plan.matrix.format,
-                     plan.matrix.row_order.empty() ? nullptr : plan.matrix.row_order.data(),
-                     plan.empty_rows.data(),
-                     plan.values,
-                     plan.options.n,
-                     operands};
+  const Task task = {
+      plan.matrix.format,     plan.matrix.row_order.empty() ? nullptr : plan.matrix.row_order.data(),
+      plan.empty_rows.data(), plan.values,
+      plan.options.n,         operands};
   const auto chunks = static_cast<std::int64_t>(plan.chunks.size());
   if (plan.threads <= 1 || forks() > 0) {
     for (const Chunk& chunk : plan.chunks) plan.run_chunk(task, chunk);

@@ -24,8 +24,8 @@ namespace {
 double uneven(std::int64_t r, std::int64_t) { return r % 40 == 3 ? 0.5 : r % 5 == 0 ? 0.001 : 0.03; }
 
 /// The matrix goes as soon as the plan is made.
-std::shared_ptr<ProductPlan> plan_of(const runtime::Operation& op, const formats::Csr& a, std::string_view format,
-                                     const PlanOptions& options,
+std::shared_ptr<ProductPlan> plan_of(const runtime::Operation& op, const formats::Csr& a,
+                                     std::string_view format, const PlanOptions& options,
                                      const std::vector<std::int32_t>& order = {}) {
   const auto device = std::make_unique<CsrOnDevice>(a, order);
   const auto plan = runtime::plan_from_device(op, device->csr, format, options);
@@ -158,10 +158,12 @@ TEST_CASE("cuda plan from device CSR: what one plan samples, another one multipl
   std::vector<std::byte> expected;  // of csr, the first format
   for (const formats::Converter& converter : formats::converters()) {
     CAPTURE(converter.format);
-    if (!has_kernel(runtime::kSddmm, converter.format) || !has_kernel(runtime::kSpmm, converter.format)) continue;
-    const auto sampled = plan_of(runtime::kSddmm, a, converter.format, {.n = 32, .device = runtime::Device::cuda});
-    const auto product =
-        plan_of(runtime::kSpmm, a, converter.format, {.n = 16, .device = runtime::Device::cuda, .refreshable = true});
+    if (!has_kernel(runtime::kSddmm, converter.format) || !has_kernel(runtime::kSpmm, converter.format))
+      continue;
+    const auto sampled =
+        plan_of(runtime::kSddmm, a, converter.format, {.n = 32, .device = runtime::Device::cuda});
+    const auto product = plan_of(runtime::kSpmm, a, converter.format,
+                                 {.n = 16, .device = runtime::Device::cuda, .refreshable = true});
     const SamplesOnDevice device(samples);
     device.run(*sampled, samples);
     REQUIRE(runtime::refresh_packed(*product, {DType::f32, device.out.get(), a.nnz()}, nullptr));
@@ -187,12 +189,12 @@ TEST_CASE("cuda plan from device CSR: split with the threshold of the profile") 
     int threshold;
   };
   const Case kCases[] = {{runtime::kSpmm, "libra_spmm", 16, {}, false, 2},
-                             {runtime::kSpmm, "libra_spmm", 200, {}, false, 9},
-                             {runtime::kSpmm, "libra_spmm", 16, runtime::Precision::fp32, false, 6},
-                             {runtime::kSpmm, "libra_spmm", 16, {}, true, 9},
-                             {runtime::kSpmm, "libra_sddmm", 16, {}, false, formats::kLibraSddmmThreshold},
-                             {runtime::kSddmm, "libra_sddmm", 16, {}, false, 5},
-                             {runtime::kSddmm, "libra_spmm", 16, {}, false, 9}};
+                         {runtime::kSpmm, "libra_spmm", 200, {}, false, 9},
+                         {runtime::kSpmm, "libra_spmm", 16, runtime::Precision::fp32, false, 6},
+                         {runtime::kSpmm, "libra_spmm", 16, {}, true, 9},
+                         {runtime::kSpmm, "libra_sddmm", 16, {}, false, formats::kLibraSddmmThreshold},
+                         {runtime::kSddmm, "libra_sddmm", 16, {}, false, 5},
+                         {runtime::kSddmm, "libra_spmm", 16, {}, false, 9}};
   Random random(38);
   const formats::Csr a = random_matrix(500, 800, DType::f32, random, uneven);
   for (const Case& c : kCases) {
@@ -236,12 +238,14 @@ TEST_CASE("cuda plan from device CSR: bad requests") {
   const formats::Csr a = random_matrix(50, 80, 0.1, DType::f32, random);
   const CsrOnDevice device(a);
   runtime::PlanOptions options{.n = 8, .device = runtime::Device::cuda};
-  CHECK(runtime::plan_from_device(runtime::kSpmm, device.csr, "nothing", options).error().code == Errc::usage);
+  CHECK(runtime::plan_from_device(runtime::kSpmm, device.csr, "nothing", options).error().code ==
+        Errc::usage);
   options.n = 0;
   CHECK(runtime::plan_from_device(runtime::kSpmm, device.csr, "csr", options).error().code == Errc::usage);
   options.n = 8;
   options.device = runtime::Device::cpu;
   CHECK(runtime::plan_from_device(runtime::kSpmm, device.csr, "csr", options).error().code == Errc::usage);
   options.device = runtime::Device::cuda;
-  CHECK(runtime::plan_from_device(runtime::kSddmm, device.csr, "tall", options).error().code == Errc::unsupported);
+  CHECK(runtime::plan_from_device(runtime::kSddmm, device.csr, "tall", options).error().code ==
+        Errc::unsupported);
 }

@@ -15,8 +15,8 @@
 #include "formats/convert/converters.hpp"
 #include "formats/io/matrix_market.hpp"
 #include "formats/random.hpp"
-#include "runtime/reference/spmm.hpp"
 #include "runtime/plan/spmm.hpp"
+#include "runtime/reference/spmm.hpp"
 #include "tools/stopwatch.hpp"
 #ifdef SPTILE_BENCH_EIGEN
 #include "tools/bench/eigen_spmm.hpp"

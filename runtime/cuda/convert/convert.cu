@@ -1,5 +1,5 @@
-#include "runtime/cuda/device_format.hpp"
 #include "runtime/cuda/device/current_device.hpp"
+#include "runtime/cuda/device_format.hpp"
 
 #include "runtime/cuda/convert/conversions.hpp"
 #include "runtime/cuda/convert/cuda_run.cuh"

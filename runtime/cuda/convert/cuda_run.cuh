@@ -4,11 +4,11 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/convert/column_bits.hpp"
-#include "runtime/cuda/device_format.hpp"
 #include "runtime/cuda/convert/primitives.hpp"
 #include "runtime/cuda/convert/work_memory.hpp"
+#include "runtime/cuda/device/check.hpp"
+#include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {
 

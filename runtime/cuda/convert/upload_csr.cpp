@@ -1,11 +1,11 @@
 #include <utility>
 
+#include "runtime/cuda/convert/arena.hpp"
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/device/current_device.hpp"
-#include "runtime/cuda/convert/arena.hpp"
-#include "runtime/cuda/device_format.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
 #include "runtime/cuda/device/upload.hpp"
+#include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

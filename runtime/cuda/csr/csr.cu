@@ -29,8 +29,8 @@ int launch_csr(const Launch& launch, void* stream) noexcept {
 template <DType kDense>
 Schedule schedule(const ScheduleRequest& request) {
   Schedule schedule;
-  schedule.header.set(append_csr(schedule, {formats::as_csr(request.format).row_ptr}, kDense, request.n,
-                                 request.device));
+  schedule.header.set(
+      append_csr(schedule, {formats::as_csr(request.format).row_ptr}, kDense, request.n, request.device));
   return schedule;
 }
 

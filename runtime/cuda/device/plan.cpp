@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "runtime/cuda/backend.hpp"
-#include "runtime/cuda/device_format.hpp"
 #include "runtime/cuda/device/check.hpp"
-#include "runtime/cuda/device/device_buffer.hpp"
 #include "runtime/cuda/device/current_device.hpp"
+#include "runtime/cuda/device/device_buffer.hpp"
 #include "runtime/cuda/device/gather.hpp"
 #include "runtime/cuda/device/plan.hpp"
 #include "runtime/cuda/device/upload.hpp"
+#include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {
 

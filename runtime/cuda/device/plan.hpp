@@ -23,8 +23,8 @@ class Plan {
   std::byte* workspace = nullptr;
   DeviceBuffer arrays;                                       ///< what was uploaded or copied of the matrix
   std::shared_ptr<const void> matrix_memory, source_memory;  ///< of a matrix that was there before
-  DeviceBuffer work;                 ///< the bytes of the schedule, then the workspace
-  std::shared_ptr<void> resources;   ///< what the kernel wants beside memory
+  DeviceBuffer work;                ///< the bytes of the schedule, then the workspace
+  std::shared_ptr<void> resources;  ///< what the kernel wants beside memory
   DeviceBuffer fresh;  ///< values of the source CSR, kept from the first refresh out of host memory
 };
 

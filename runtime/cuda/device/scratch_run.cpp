@@ -1,8 +1,8 @@
 // Runs on operands that nobody needs, to see how long they take.
 #include <algorithm>
 
-#include "runtime/cuda/device/device_buffer.hpp"
 #include "runtime/cuda/device/current_device.hpp"
+#include "runtime/cuda/device/device_buffer.hpp"
 #include "runtime/cuda/device/run_timer.hpp"
 
 namespace sptile::runtime::cuda {

@@ -8,8 +8,8 @@ namespace {
 template <class Math, int kNarrowLanes, int kWideSteps, int kNarrow, int kWide>
 constexpr auto launch_csr =
     launch_sddmm<typename Math::Dense, sddmm_rows<EntryShape<Math, 8, 1, false>, kNarrow>,
-                   sddmm_rows<EntryShape<Math, kNarrowLanes, 1, true>, kNarrow>,
-                   sddmm_rows<EntryShape<Math, 8, kWideSteps, true>, kWide>>;
+                 sddmm_rows<EntryShape<Math, kNarrowLanes, 1, true>, kNarrow>,
+                 sddmm_rows<EntryShape<Math, 8, kWideSteps, true>, kWide>>;
 
 constexpr DeviceKernel kRows[] = {
     sddmm_instance(kCsrSddmm, DType::f32, Precision::fp32, launch_csr<MathF32<false>, 8, 2, 72, 96>),

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "formats/layout/blocks.hpp"
-#include "runtime/cuda/sddmm/entries.cuh"
-#include "runtime/cuda/sddmm/tiles.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/device/whole_pieces.hpp"
+#include "runtime/cuda/sddmm/entries.cuh"
+#include "runtime/cuda/sddmm/tiles.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -85,8 +85,8 @@ inline SddmmTask sddmm_task(const SddmmHeader& header, const Launch& launch, std
   task.tiles.results = results_of(launch, 0, 0, element_bytes);
   task.tile_blocks = (task.tiles.item_count + kSddmmWarps - 1) / kSddmmWarps;
   EntryPart& part = task.entries;
-  part.row_offset = header.row_offset_at < 0 ? blocks.rows.offset.data()
-                                             : launch.part<std::int64_t>(header.row_offset_at);
+  part.row_offset =
+      header.row_offset_at < 0 ? blocks.rows.offset.data() : launch.part<std::int64_t>(header.row_offset_at);
   part.row_id = blocks.rows.ids.data();
   part.columns = blocks.rows.columns.data();
   part.first_row = launch.part<std::int32_t>(header.first_row_at);
@@ -124,7 +124,6 @@ constexpr DeviceKernel sddmm_instance(std::string_view kernel, DType dense, Prec
 /// Kernels of formats with tiles. `T` has the registers that a thread of each may have.
 template <class Source, class T>
 struct SddmmFamily {
-
   /// `Narrow` and `Wide` multiply tiles of few and of many features; the entries in rows have kLanes lanes
   /// for few features, and kPieces pieces of a row in each of 8 lanes for many.
   template <class Narrow, class Wide, class Math, int kNarrowSteps, int kWideSteps, int kLanes, int kPieces,
@@ -133,7 +132,7 @@ struct SddmmFamily {
       typename Math::Dense,
       sddmm_hybrid<SddmmShape<Source, Narrow, kNarrowSteps, false>, EntryShape<Math, 8, 1, false>, kNarrow>,
       sddmm_hybrid<SddmmShape<Source, Narrow, kNarrowSteps, true>, EntryShape<Math, kLanes, 1, true>,
-                    kNarrow>,
+                   kNarrow>,
       sddmm_hybrid<SddmmShape<Source, Wide, kWideSteps, true>, EntryShape<Math, 8, kPieces, true>, kWide>>;
   template <bool kSplit>
   static constexpr auto kF32 =

@@ -29,8 +29,8 @@ struct SddmmHeader {
   std::int64_t runs = 0, rounds = 0;
 };
 
-/// Divides the tiles and the rows of a format of any layout. O(windows + items + runs log rows); me_tcf O(nnz)
-/// for its masks.
+/// Divides the tiles and the rows of a format of any layout. O(windows + items + runs log rows); me_tcf
+/// O(nnz) for its masks.
 Schedule schedule_sddmm(const ScheduleRequest& request);
 
 }  // namespace sptile::runtime::cuda

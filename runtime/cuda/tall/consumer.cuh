@@ -2,10 +2,10 @@
 // slice.
 #pragma once
 
-#include "runtime/cuda/tile/sum_tree.cuh"
-#include "runtime/cuda/tall/lanes.hpp"
 #include "runtime/cuda/device/pipe.cuh"
+#include "runtime/cuda/tall/lanes.hpp"
 #include "runtime/cuda/tall/task.cuh"
+#include "runtime/cuda/tile/sum_tree.cuh"
 
 namespace sptile::runtime::cuda {
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "runtime/cuda/device/start_kernel.cuh"
+#include "runtime/cuda/device/whole_pieces.hpp"
 #include "runtime/cuda/tall/consumer.cuh"
 #include "runtime/cuda/tall/producer.cuh"
-#include "runtime/cuda/device/whole_pieces.hpp"
 
 namespace sptile::runtime::cuda {
 

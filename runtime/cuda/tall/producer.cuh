@@ -2,8 +2,8 @@
 // stages.
 #pragma once
 
-#include "runtime/cuda/tall/lanes.hpp"
 #include "runtime/cuda/device/pipe.cuh"
+#include "runtime/cuda/tall/lanes.hpp"
 #include "runtime/cuda/tall/task.cuh"
 
 namespace sptile::runtime::cuda {

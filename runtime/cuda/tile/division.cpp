@@ -86,8 +86,7 @@ void find_values(const TileWindows& windows, TileSchedule& schedule, std::int64_
     std::int64_t value = blocks.first_value_of_tile(piece->tile_begin);
     for (std::int64_t p = 0; p < split.count * team; ++p) {
       piece[p].value_begin = value;
-      for (std::int64_t t = piece[p].tile_begin; t < piece[p].tile_end; ++t)
-        value += blocks.tile_values(t);
+      for (std::int64_t t = piece[p].tile_begin; t < piece[p].tile_end; ++t) value += blocks.tile_values(t);
     }
   }
 }

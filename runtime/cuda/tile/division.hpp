@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "formats/layout/blocks.hpp"
-#include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/device/qualifiers.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 

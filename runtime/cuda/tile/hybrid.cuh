@@ -34,8 +34,7 @@ struct HybridInstance {
     const auto& header = launch.header->as<HybridHeader>();
     CsrArrays rows = residual_arrays(header.rows, launch);
     rows.overlaps = header.tiles.item_count > 0 && header.rows.csr.items() > 0;
-    const int code =
-        Tiles::start(header.tiles, launch, static_cast<cudaStream_t>(stream), rows.overlaps);
+    const int code = Tiles::start(header.tiles, launch, static_cast<cudaStream_t>(stream), rows.overlaps);
     if (code != cudaSuccess) return code;
     return launch_rows(kValues, kDense, rows, header.rows.csr, launch, stream);
   }

@@ -68,12 +68,12 @@ struct DirectFamily {
   using F16 = TileInstance<Single<V, MathHalf<D, 4>>, Whole<V, MathHalf<D, 4>, 1, T::kF32x1>,
                            Whole<V, MathHalf<D, 8>, 1, T::kF16x1>, Whole<V, MathHalf<D, 8>, 2, T::kF16x2>>;
   template <class V>
-  using F64 = TileInstance<Single<V, MathF64>, Whole<V, MathF64, 1, T::kF64x1>,
-                           Whole<V, MathF64, 2, T::kF64x2>>;
+  using F64 =
+      TileInstance<Single<V, MathF64>, Whole<V, MathF64, 1, T::kF64x1>, Whole<V, MathF64, 2, T::kF64x2>>;
 };
 
-/// As DirectFamily, for a layout whose kernels are seldom the fastest: all widths where the values have the type of
-/// the operands, else one kernel for operands of any alignment and one for whole pieces.
+/// As DirectFamily, for a layout whose kernels are seldom the fastest: all widths where the values have the
+/// type of the operands, else one kernel for operands of any alignment and one for whole pieces.
 template <class SourceT, class T>
 struct RareFamily {
   using Direct = DirectFamily<SourceT, T>;
@@ -124,22 +124,30 @@ constexpr DeviceKernel instance_row(std::string_view kernel, DType values, DType
 template <const std::string_view& kKernel, class Family>
 std::span<const DeviceKernel> instances() {
   static constexpr DeviceKernel kRows[] = {
-      instance_row<typename Family::template F32<float, false>>(kKernel, DType::f32, DType::f32, Precision::tf32),
-      instance_row<typename Family::template F32<float, true>>(kKernel, DType::f32, DType::f32, Precision::fp32),
-      instance_row<typename Family::template F32<Half, false>>(kKernel, DType::f16, DType::f32, Precision::tf32),
-      instance_row<typename Family::template F32<Half, true>>(kKernel, DType::f16, DType::f32, Precision::fp32),
+      instance_row<typename Family::template F32<float, false>>(kKernel, DType::f32, DType::f32,
+                                                                Precision::tf32),
+      instance_row<typename Family::template F32<float, true>>(kKernel, DType::f32, DType::f32,
+                                                               Precision::fp32),
+      instance_row<typename Family::template F32<Half, false>>(kKernel, DType::f16, DType::f32,
+                                                               Precision::tf32),
+      instance_row<typename Family::template F32<Half, true>>(kKernel, DType::f16, DType::f32,
+                                                              Precision::fp32),
       instance_row<typename Family::template F32<BFloat16, false>>(kKernel, DType::bf16, DType::f32,
-                                                                       Precision::tf32),
+                                                                   Precision::tf32),
       instance_row<typename Family::template F32<BFloat16, true>>(kKernel, DType::bf16, DType::f32,
-                                                                      Precision::fp32),
-      instance_row<typename Family::template F32<Ones, false>>(kKernel, DType::none, DType::f32, Precision::tf32),
-      instance_row<typename Family::template F32<Ones, true>>(kKernel, DType::none, DType::f32, Precision::fp32),
-      instance_row<typename Family::template F16<Half, Half>>(kKernel, DType::f16, DType::f16, Precision::fp16),
+                                                                  Precision::fp32),
+      instance_row<typename Family::template F32<Ones, false>>(kKernel, DType::none, DType::f32,
+                                                               Precision::tf32),
+      instance_row<typename Family::template F32<Ones, true>>(kKernel, DType::none, DType::f32,
+                                                              Precision::fp32),
+      instance_row<typename Family::template F16<Half, Half>>(kKernel, DType::f16, DType::f16,
+                                                              Precision::fp16),
       instance_row<typename Family::template F16<BFloat16, BFloat16>>(kKernel, DType::bf16, DType::bf16,
-                                                                          Precision::bf16),
-      instance_row<typename Family::template F16<Ones, Half>>(kKernel, DType::none, DType::f16, Precision::fp16),
-      instance_row<typename Family::template F16<Ones, BFloat16>>(kKernel, DType::none, DType::bf16,
                                                                       Precision::bf16),
+      instance_row<typename Family::template F16<Ones, Half>>(kKernel, DType::none, DType::f16,
+                                                              Precision::fp16),
+      instance_row<typename Family::template F16<Ones, BFloat16>>(kKernel, DType::none, DType::bf16,
+                                                                  Precision::bf16),
       instance_row<typename Family::template F64<double>>(kKernel, DType::f64, DType::f64, Precision::fp64),
       instance_row<typename Family::template F64<Ones>>(kKernel, DType::none, DType::f64, Precision::fp64),
   };

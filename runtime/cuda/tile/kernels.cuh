@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/tile/short_rows.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/tile/direct.cuh"
+#include "runtime/cuda/tile/short_rows.cuh"
 #include "runtime/cuda/tile/staged.cuh"
 
 namespace sptile::runtime::cuda {

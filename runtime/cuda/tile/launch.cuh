@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <span>
 
+#include "formats/layout/blocks.hpp"
 #include "runtime/cuda/device/start_kernel.cuh"
+#include "runtime/cuda/device/whole_pieces.hpp"
 #include "runtime/cuda/tile/kernels.cuh"
 #include "runtime/cuda/tile/schedule.hpp"
-#include "formats/layout/blocks.hpp"
-#include "runtime/cuda/device/whole_pieces.hpp"
 
 namespace sptile::runtime::cuda {
 

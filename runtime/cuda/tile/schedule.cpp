@@ -96,7 +96,8 @@ std::vector<std::int32_t> empty_rows(const Blocks& blocks, std::int64_t rows) {
   std::vector<bool> covered(static_cast<std::size_t>(rows));
   for (const std::int32_t row : blocks.rows.ids) covered[static_cast<std::size_t>(row)] = true;
   for (std::int64_t w = 0; w < blocks.windows(); ++w)
-    for (std::int64_t row = blocks.row_of(w), end = std::min(rows, row + blocks.window_rows); row < end; ++row)
+    for (std::int64_t row = blocks.row_of(w), end = std::min(rows, row + blocks.window_rows); row < end;
+         ++row)
       covered[static_cast<std::size_t>(row)] = true;
   std::vector<std::int32_t> list;
   for (std::int64_t row = 0; row < rows; ++row)
@@ -158,9 +159,9 @@ std::int64_t append_masks(Schedule& schedule, const formats::MeTcfView& a) {
 TileHeader append_tiles(Schedule& schedule, const TileRequest& request) {
   const Blocks blocks = formats::blocks_of(request.format);
   const OwnWindows own = own_windows(blocks);
-  TileHeader header = divide(
-      schedule, request,
-      {own.empty() ? blocks.tile_offset : std::span<const std::int32_t>(own.tile), blocks});
+  TileHeader header =
+      divide(schedule, request,
+             {own.empty() ? blocks.tile_offset : std::span<const std::int32_t>(own.tile), blocks});
   if (!own.empty()) {
     header.window_row_at = append(schedule, own.row);
     header.window_tile_at = append(schedule, own.tile);

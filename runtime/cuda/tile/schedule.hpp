@@ -1,5 +1,5 @@
-// From a checked format with tiles to the schedule of its kernels, and what a launch reads back from it. Plain
-// C++.
+// From a checked format with tiles to the schedule of its kernels, and what a launch reads back from it.
+// Plain C++.
 #pragma once
 
 #include <cstdint>
@@ -59,10 +59,10 @@ struct TileRequest {
   const DeviceInfo& device;
 };
 
-/// Divides the tiles of a format of any layout. Stored pieces of a window are joined: the schedule makes pieces
-/// of its own. Entries in rows of few entries each (classes) are the work of the same kernel, and so are rows
-/// that nothing is stored for; rows with offsets are left to another kernel, and with them windows without
-/// tiles.
+/// Divides the tiles of a format of any layout. Stored pieces of a window are joined: the schedule makes
+/// pieces of its own. Entries in rows of few entries each (classes) are the work of the same kernel, and so
+/// are rows that nothing is stored for; rows with offsets are left to another kernel, and with them windows
+/// without tiles.
 TileHeader append_tiles(Schedule& schedule, const TileRequest& request);
 
 }  // namespace sptile::runtime::cuda

@@ -11,8 +11,8 @@ struct Sizes8 {
   static constexpr int kStagedWarps = 16, kWidestF32 = 2, kWidestWarps = 16;
 };
 
-/// Tiles of 16 rows: two of 8, one above the other, that share their B rows; these are loaded once for 16 rows
-/// of C.
+/// Tiles of 16 rows: two of 8, one above the other, that share their B rows; these are loaded once for 16
+/// rows of C.
 struct Sizes16 {
   static constexpr int kSingle = 112, kF32x1 = 104, kF32x2 = 128, kF16x1 = 120, kF16x2 = 168, kF64x1 = 120,
                        kF64x2 = 168;

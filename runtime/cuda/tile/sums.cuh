@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/tile/sum_tree.cuh"
 #include "runtime/cuda/tile/pipe.cuh"
+#include "runtime/cuda/tile/sum_tree.cuh"
 #include "runtime/cuda/tile/window_cursor.cuh"
 
 namespace sptile::runtime::cuda {
@@ -13,8 +13,9 @@ namespace sptile::runtime::cuda {
 /// How rows of C are written: each by one warp, alone.
 struct TileStore {
   template <bool kVector, class Dense, class Acc, int kElements>
-  static __device__ __forceinline__ void write(const TileItem& /*item*/, Dense* to, const Acc (&sum)[kElements],
-                                               const Scale<Acc>& scale, int left) {
+  static __device__ __forceinline__ void write(const TileItem& /*item*/, Dense* to,
+                                               const Acc (&sum)[kElements], const Scale<Acc>& scale,
+                                               int left) {
     store_piece<kVector>(to, sum, scale, left);
   }
 };

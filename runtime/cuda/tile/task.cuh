@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/cuda/tile/memory.cuh"
 #include "runtime/cuda/tile/division.hpp"
+#include "runtime/cuda/tile/memory.cuh"
 #include "runtime/cuda/tile/sources.cuh"
 
 namespace sptile::runtime::cuda {

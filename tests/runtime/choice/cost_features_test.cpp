@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include "formats/layout/csr.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/spmm.hpp"
-#include "formats/layout/csr.hpp"
 #include "tests/bundle_sample.hpp"
 
 using namespace sptile;

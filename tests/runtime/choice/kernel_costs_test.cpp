@@ -47,7 +47,8 @@ TEST_CASE("a kernel gets the numbers that it wants, of its precision or of any")
   CHECK(costs_of(lines, "cuda.csr.rows").empty());
 }
 
-TEST_CASE("the profile in use is asked only for kernels that want numbers; one that cannot be read is an error") {
+TEST_CASE(
+    "the profile in use is asked only for kernels that want numbers; one that cannot be read is an error") {
   const test::ProfileFile broken("number no sense\n");
   const auto asked = [](std::string_view kernel) {
     return runtime::find_kernel_costs({.capability = 90}, kernel_named(kernel), runtime::Precision::tf32);

@@ -93,11 +93,14 @@ TEST_CASE("choice: a forced kernel, types without a kernel, bad questions") {
   CHECK_FALSE((*forced)[0].refused.empty());
   const auto none = runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 8, .dense = DType::f16});
   CHECK(chosen_format(none) == "none");
-  CHECK(runtime::plan_product(runtime::kSpmm, p.matrices, {.n = 8, .dense = DType::f16}).error().code == Errc::unsupported);
+  CHECK(runtime::plan_product(runtime::kSpmm, p.matrices, {.n = 8, .dense = DType::f16}).error().code ==
+        Errc::unsupported);
   CHECK(runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 0}).error().code == Errc::usage);
   CHECK(runtime::predict_product(runtime::kSpmm, {}, {.n = 1}).error().code == Errc::usage);
   if (runtime::cuda::device_count() == 0)
-    CHECK_FALSE(runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 1, .device = runtime::Device::cuda}).has_value());
+    CHECK_FALSE(
+        runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 1, .device = runtime::Device::cuda})
+            .has_value());
 }
 
 TEST_CASE("choice: features are counted on demand") {

@@ -415,7 +415,8 @@ TEST_CASE("kernels: names are unique, say what they are, and the best available 
   for (const Kernel& kernel : runtime::kernels()) {
     CAPTURE(kernel.name);
     CHECK(names.insert(kernel.name).second);
-    const std::string format(kernel.format), op = kernel.op == &runtime::kSpmm ? "" : std::string(kernel.op->name) + ".";
+    const std::string format(kernel.format),
+        op = kernel.op == &runtime::kSpmm ? "" : std::string(kernel.op->name) + ".";
     if (kernel.device == runtime::Device::cpu)
       CHECK(kernel.name == "cpu." + format + "." + op + std::string(kernel.isa));
     else

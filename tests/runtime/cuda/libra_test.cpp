@@ -23,10 +23,9 @@ namespace {
 
 std::vector<DeviceKernel> libra_kernels() {
   std::vector<DeviceKernel> all;
-  for (const auto family :
-       {runtime::cuda::libra_spmm_kernels, runtime::cuda::libra_uncut_kernels,
-        runtime::cuda::libra_concurrent_kernels, runtime::cuda::libra_sequential_kernels,
-        runtime::cuda::libra_streams_kernels})
+  for (const auto family : {runtime::cuda::libra_spmm_kernels, runtime::cuda::libra_uncut_kernels,
+                            runtime::cuda::libra_concurrent_kernels, runtime::cuda::libra_sequential_kernels,
+                            runtime::cuda::libra_streams_kernels})
     for (const DeviceKernel& row : family()) all.push_back(row);
   return all;
 }
@@ -62,18 +61,17 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
   const auto data = formats::libra_spmm_from_csr_at(a.view(), c.threshold, nullptr);
   REQUIRE(data);
   emulated_block.late = !emulated_block.late;
-  return check_emulated_product(
-      kernel,
-      {.exact = source,
-       .format = data->view(),
-       .order = order,
-       .n = c.n,
-       .pad = c.pad,
-       .alpha = c.alpha,
-       .beta = c.beta,
-       .device = emulated_device(c.sm_count),
-       .scratch = scratch_of},
-      random);
+  return check_emulated_product(kernel,
+                                {.exact = source,
+                                 .format = data->view(),
+                                 .order = order,
+                                 .n = c.n,
+                                 .pad = c.pad,
+                                 .alpha = c.alpha,
+                                 .beta = c.beta,
+                                 .device = emulated_device(c.sm_count),
+                                 .scratch = scratch_of},
+                                random);
 }
 
 /// Windows of every kind: without entries, with tiles, with residual rows, with both.

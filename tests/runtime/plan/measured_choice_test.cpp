@@ -20,7 +20,8 @@ using runtime::PlanOptions;
 namespace {
 
 /// Numbers of a profile in which the kernels of these formats for the CPU take so many microseconds.
-std::string costs(const runtime::Operation& op, const std::vector<std::pair<std::string_view, double>>& formats) {
+std::string costs(const runtime::Operation& op,
+                  const std::vector<std::pair<std::string_view, double>>& formats) {
   std::ostringstream lines;
   for (const auto& [format, us] : formats)
     lines << "number " << runtime::find_kernel(op, format, runtime::Device::cpu)->name << " fp32 launch "

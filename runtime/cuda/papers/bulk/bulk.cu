@@ -57,8 +57,8 @@ struct BulkInstance {
 
 /// As in the paper: operands of f32, products in tf32. Two sizes of stages.
 using Tf32 = MathF32<false>;
-constexpr DeviceKernel kRows[] = {BulkInstance<DType::f32, Precision::tf32, BulkKernel<float, Tf32, 4>,
-                                               BulkKernel<float, Tf32, 8>>::row()};
+constexpr DeviceKernel kRows[] = {
+    BulkInstance<DType::f32, Precision::tf32, BulkKernel<float, Tf32, 4>, BulkKernel<float, Tf32, 8>>::row()};
 
 }  // namespace
 

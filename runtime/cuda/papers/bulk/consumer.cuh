@@ -111,7 +111,8 @@ class BulkConsumer {
   }
 
   /// Lets the producers have the stage again. What has been read must be there before a bulk copy writes, and
-  /// only the fence has the two wait for each other: without it, tiles were multiplied by rows of a later stage.
+  /// only the fence has the two wait for each other: without it, tiles were multiplied by rows of a later
+  /// stage.
   __device__ __forceinline__ void release(int stage_number) const {
     fence_bulk();
     __syncwarp();

@@ -102,8 +102,8 @@ struct BulkHeader {
   int stages = 0;
 };
 
-/// Divides a product whose rows of B are whole pieces of 16 bytes, for the first variant whose stages are large
-/// enough; nothing when the device has no room for two stages.
+/// Divides a product whose rows of B are whole pieces of 16 bytes, for the first variant whose stages are
+/// large enough; nothing when the device has no room for two stages.
 std::optional<BulkHeader> append_bulk(Schedule& schedule, const ScheduleRequest& request, int element_bytes,
                                       std::span<const BulkVariant> variants);
 

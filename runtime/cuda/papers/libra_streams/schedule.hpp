@@ -17,14 +17,14 @@ inline constexpr std::int32_t kAddedSlot = -2;
 /// What launching reads; `..._at` are offsets in Schedule::bytes.
 struct LibraStreamsHeader {
   HybridHeader parts;
-  std::int64_t row_atomic_at = 0;               ///< of the residual rows: 1 where others add to the same row
+  std::int64_t row_atomic_at = 0;  ///< of the residual rows: 1 where others add to the same row
   std::int64_t scaled_rows_at = 0, scaled_rows = 0;  ///< of C, that are to be beta * C before the parts run
-  LibraRatios ratios;                           ///< that choose_mode compared
+  LibraRatios ratios;                                ///< that choose_mode compared
   bool two_streams = false;
 };
 
-/// Numbers that a device's profile may have for the kernels; those that it lacks, or that are not positive, are
-/// the paper's.
+/// Numbers that a device's profile may have for the kernels; those that it lacks, or that are not positive,
+/// are the paper's.
 inline constexpr std::string_view kLibraOccupancyCosts[] = {"occupancy_tiles", "occupancy_rows"};
 LibraOccupancy libra_occupancy(const ScheduleRequest& request);
 

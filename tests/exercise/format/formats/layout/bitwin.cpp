@@ -25,12 +25,14 @@ Status check_lengths(const FormatView& view) {
     return s;
   if (Status s = check_length(view, A::value_offset, windows + 1, "windows of 8 rows, + 1"); !s) return s;
   if (Status s = check_whole_tiles(view, A::col_id); !s) return s;
-  if (Status s = check_length(view, A::bitmap, view.array(A::col_id).size / 8, "one per 8 columns of col_id"); !s)
+  if (Status s = check_length(view, A::bitmap, view.array(A::col_id).size / 8, "one per 8 columns of col_id");
+      !s)
     return s;
   return check_length(view, A::values, view.nnz, "one per entry");
 }
 
-Status check_window(const FormatView& view, const BitwinView& a, std::int64_t window, WindowColumnsCheck& columns) {
+Status check_window(const FormatView& view, const BitwinView& a, std::int64_t window,
+                    WindowColumnsCheck& columns) {
   const auto w = static_cast<std::size_t>(window);
   const std::int64_t end = a.row_window_offset[w + 1];
   const int rows = rows_in_window(view, window * kWindowRows, kWindowRows);
@@ -49,7 +51,8 @@ Status check_window(const FormatView& view, const BitwinView& a, std::int64_t wi
 
 Status check_contents(const FormatView& view) {
   const BitwinView a = as_bitwin(view);
-  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view)); !s) return s;
+  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view)); !s)
+    return s;
   if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz); !s) return s;
   WindowColumnsCheck columns(view, A::col_id, a.col_id);
   for (std::int64_t w = 0; w + 1 < std::ssize(a.row_window_offset); ++w)

@@ -13,7 +13,9 @@ class BitwinDecoder {
   using Acc = A;
   static constexpr int kRows = 8;
 
-  explicit BitwinDecoder(const Task& task) : view_(formats::as_bitwin(task.format)) { group_.bind(view_.values); }
+  explicit BitwinDecoder(const Task& task) : view_(formats::as_bitwin(task.format)) {
+    group_.bind(view_.values);
+  }
 
   void open(std::int64_t window) {
     const std::int32_t* offset = view_.row_window_offset.data() + window;

@@ -19,16 +19,18 @@ Work work(const ProductSizes& s) {
 template <class F>
 void for_each_sum(const ReferenceProduct& p, const Operands& o, F f) {
   for (std::int64_t r = 0; r < p.a.rows; ++r)
-    for (std::int64_t k = p.a.row_ptr[static_cast<std::size_t>(r)]; k < p.a.row_ptr[static_cast<std::size_t>(r) + 1];
-         ++k) {
+    for (std::int64_t k = p.a.row_ptr[static_cast<std::size_t>(r)];
+         k < p.a.row_ptr[static_cast<std::size_t>(r) + 1]; ++k) {
       const std::int64_t x = r * o.dense[0].ld, y = p.a.col_idx[static_cast<std::size_t>(k)] * o.dense[1].ld;
       double sum = 0, absolute = 0;
       for (std::int64_t j = 0; j < p.n; ++j) {
-        const double a = read_element(p.dense, o.dense[0].data, x + j), b = read_element(p.dense, o.dense[1].data, y + j);
+        const double a = read_element(p.dense, o.dense[0].data, x + j),
+                     b = read_element(p.dense, o.dense[1].data, y + j);
         sum += a + b;
         absolute += std::fabs(a) + std::fabs(b);
       }
-      f(p.packed.empty() ? k : p.packed[static_cast<std::size_t>(k)], o.alpha * sum, std::fabs(o.alpha) * absolute);
+      f(p.packed.empty() ? k : p.packed[static_cast<std::size_t>(k)], o.alpha * sum,
+        std::fabs(o.alpha) * absolute);
     }
 }
 
@@ -43,8 +45,8 @@ double error(const ReferenceProduct& p, const Operands& computed, const void* be
   double worst = 0;
   for_each_sum(p, computed, [&](std::int64_t at, double sum, double absolute) {
     const double old = computed.beta != 0 ? computed.beta * read_element(p.dense, before, at) : 0;
-    worst = std::max(worst, element_error(p.dense, read_element(p.dense, computed.dense[2].data, at), sum + old,
-                                          absolute + std::fabs(old)));
+    worst = std::max(worst, element_error(p.dense, read_element(p.dense, computed.dense[2].data, at),
+                                          sum + old, absolute + std::fabs(old)));
   });
   return worst;
 }

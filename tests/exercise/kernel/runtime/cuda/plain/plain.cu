@@ -62,8 +62,8 @@ int launch(const Launch& launch, void* stream) noexcept {
                        static_cast<float>(launch.operands.beta)};
   constexpr std::int64_t kRows = kThreads / kLanes;
   return start_kernel<plain_product>(
-      {.blocks = dim3(static_cast<unsigned>((a.rows + kRows - 1) / kRows)), .threads = kThreads}, *launch.device,
-      static_cast<cudaStream_t>(stream), task);
+      {.blocks = dim3(static_cast<unsigned>((a.rows + kRows - 1) / kRows)), .threads = kThreads},
+      *launch.device, static_cast<cudaStream_t>(stream), task);
 }
 
 constexpr DeviceKernel kRows[] = {

@@ -28,9 +28,7 @@ std::string content_hash(const formats::CsrView& a) {
 }
 }  // namespace
 
-DType TypedMatrix::dense_dtype() const {
-  return dense_type(dense, source.values.dtype);
-}
+DType TypedMatrix::dense_dtype() const { return dense_type(dense, source.values.dtype); }
 
 std::string TypedMatrix::label() const {
   return fmt::format("{} x {}", dtype_label(source.values.dtype), name_of(dense_dtype()));

@@ -34,8 +34,8 @@ std::vector<std::string> Benchmark::kernels_of(const FormatChoice& format) const
   if (task_.kernel != "all") return {task_.kernel};
   std::vector<std::string> names;
   for (const runtime::Kernel& kernel : runtime::kernels())
-    if (kernel.op == task_.op && kernel.format == format.converter->format &&
-        kernel.device == task_.device && runtime::available(kernel))
+    if (kernel.op == task_.op && kernel.format == format.converter->format && kernel.device == task_.device &&
+        runtime::available(kernel))
       names.emplace_back(kernel.name);
   return names;
 }
@@ -76,8 +76,7 @@ bool Benchmark::take_over(const Json& key) {
 
 // Errors that say that a combination does not exist are noted, each once; others are given back.
 Status Benchmark::leave_out(const Error& error) {
-  const bool absent =
-      error.code == Errc::unsupported || (error.code == Errc::usage && !task_.kernel.empty());
+  const bool absent = error.code == Errc::unsupported || (error.code == Errc::usage && !task_.kernel.empty());
   if (!absent) return tl::unexpected(error);
   if (noted_.insert(error.text()).second) session_.note("left out: " + error.text());
   if (left_out_) left_out_ = tl::unexpected(error);

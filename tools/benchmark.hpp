@@ -80,7 +80,7 @@ class Benchmark {
   const BenchTask& task_;
   CsvLog log_;
   std::unique_ptr<ProductBench> bench_;
-  std::string prepared_;  // label of the types whose matrix the bench has
+  std::string prepared_;                        // label of the types whose matrix the bench has
   std::map<std::string, double> yardstick_us_;  // the best of this matrix, by types and N
   std::set<std::string> noted_;
   Json rows_ = Json::array();

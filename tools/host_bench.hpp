@@ -19,8 +19,8 @@ enum class CheckedRows { none, some, all };
 
 struct HostBenchOptions {
   runtime::Device device = runtime::Device::cpu;
-  /// Not set: less often where one run takes long, and the least time counts as the median, because others use
-  /// the CPU, too.
+  /// Not set: less often where one run takes long, and the least time counts as the median, because others
+  /// use the CPU, too.
   std::optional<Repeats> repeats = {};
   CheckedRows check = CheckedRows::none;
   bool trusted = false;  ///< matrices are good: neither their arrays nor value_source need a check

@@ -9,8 +9,8 @@ namespace sptile::tools {
 namespace {
 
 using runtime::Extent;
-using runtime::Operation;
 using runtime::OperandSpec;
+using runtime::Operation;
 
 template <class Wanted>
 std::string operand_names(const Operation& op, Wanted wanted) {

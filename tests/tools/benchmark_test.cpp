@@ -52,9 +52,7 @@ class FakeDevice final : public ProductBench {
   }
 
  private:
-  [[nodiscard]] std::string operands() const {
-    return values_ + " x " + dense_ + " " + std::to_string(n_);
-  }
+  [[nodiscard]] std::string operands() const { return values_ + " x " + dense_ + " " + std::to_string(n_); }
   [[nodiscard]] Measurement result(const std::string& format, const std::string& kernel, double us) const {
     Measurement m;
     m.device = "cuda";

@@ -22,7 +22,8 @@ class LibraSampler {
   void forget() { splits_.clear(); }
 
   /// Measures with the operands of the plan's bench, which are those of an operation.
-  Status measure(const std::string& matrix, const runtime::Operation& op, std::int64_t n, Measurements& found);
+  Status measure(const std::string& matrix, const runtime::Operation& op, std::int64_t n,
+                 Measurements& found);
 
  private:
   struct Split {

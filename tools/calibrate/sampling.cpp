@@ -80,8 +80,8 @@ bool Sampler::is_known(const Product& product, const runtime::Candidate& candida
 }
 
 Status Sampler::run_one(const Product& product, const runtime::Candidate& candidate, bool exact) {
-  const auto m = plan_.bench->measure(matrices_[candidate.matrix],
-                                      {candidate.kernel->name, candidate.precision});
+  const auto m =
+      plan_.bench->measure(matrices_[candidate.matrix], {candidate.kernel->name, candidate.precision});
   if (!m) return tl::unexpected(m.error());
   if (Status s = check_outcome(*m); !s) return fail(s.error().code, s.error().message, name_);
   // Products of f32 that satisfy different wishes are different questions.

@@ -122,8 +122,7 @@ BenchLabels labels_of(const BenchTask& task) {
   for (const Ordering& ordering : task.orderings) labels.orderings.push_back(ordering.label());
   for (const FormatChoice& format : task.formats) labels.formats.push_back(format.label);
   for (const runtime::Kernel& kernel : runtime::kernels())
-    if (kernel.op == task.op && kernel.device == task.device)
-      labels.kernels.emplace_back(kernel.name);
+    if (kernel.op == task.op && kernel.device == task.device) labels.kernels.emplace_back(kernel.name);
   for (const std::int64_t n : task.columns) labels.columns.push_back(std::to_string(n));
   labels.device = task.device != runtime::Device::cpu;
   labels.precisions = task.precisions.size() > 1;
@@ -143,8 +142,8 @@ Result<std::unique_ptr<ProductBench>> open_bench(Session& session, const BenchTa
   if (task.device != runtime::Device::cpu)
     return make_device_bench(session, {.flush_l2 = task.flush_l2, .check = task.check});
   return std::make_unique<HostBench>(
-      session, HostBenchOptions{.repeats = task.repeats,
-                                .check = task.check ? CheckedRows::all : CheckedRows::none});
+      session,
+      HostBenchOptions{.repeats = task.repeats, .check = task.check ? CheckedRows::all : CheckedRows::none});
 }
 
 Json facts_json(const std::optional<DeviceFacts>& facts) {
@@ -161,10 +160,10 @@ Status measure(Session& session, const BenchOptions& options, const BenchTask& t
   Benchmark benchmark(session, task, std::move(log), std::move(*bench));
   const Status stored = benchmark.run();
   if (benchmark.rows().empty() && task.inputs.size() == 1) return stored ? benchmark.outcome() : stored;
-  print_result(
-      session,
-      bench_json(session, benchmark.rows(), benchmark.resumed(), facts_json(benchmark.device()), benchmark.failed()),
-      closing_text(benchmark.rows(), benchmark.resumed()));
+  print_result(session,
+               bench_json(session, benchmark.rows(), benchmark.resumed(), facts_json(benchmark.device()),
+                          benchmark.failed()),
+               closing_text(benchmark.rows(), benchmark.resumed()));
   if (!stored) return stored;
   if (!benchmark.rows().empty())
     if (Status s = write_plot(options, benchmark.rows()); !s) return s;

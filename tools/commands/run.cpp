@@ -193,8 +193,7 @@ Action declare_run(Options& app) {
                  "by running each that can be the fastest")
       .one_of({"predicted", kMeasured});
   app.add_flag("--explain", options->explain, "show the formats to choose from and what each would take");
-  app.add_option("-n", options->request.n, columns_help())
-      .range(std::int64_t{1}, std::int64_t{1} << 31);
+  app.add_option("-n", options->request.n, columns_help()).range(std::int64_t{1}, std::int64_t{1} << 31);
   declare_request(app, options->request);
   app.add_flag("--check", options->request.check,
                "compare with the serial double-precision reference; exit 7 if wrong");

@@ -228,7 +228,8 @@ Result<Launch> prepare_cusparse(std::string_view kernel, const DeviceCsr& a,
                                 const runtime::Operands& operands, std::int64_t n) {
   if (!library().complete) return fail(Errc::unsupported, "cuSPARSE cannot be loaded");
   if (Status s = start(); !s) return tl::unexpected(s.error());
-  const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == kernel; });
+  const auto row =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == kernel; });
   return row->prepare(a, operands, n);
 }
 

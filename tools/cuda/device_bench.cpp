@@ -192,7 +192,8 @@ Result<Measurement> DeviceBench::measure(const runtime::PlanMatrix& a, const Ker
   use.pinned_us = 1e6 * static_cast<double>(formats::index_bytes(a.format) + formats::value_bytes(a.format)) /
                   facts_->ceilings.pinned;
   const auto launch = [&] { return runtime::run(*m.plan, product_.op(), product_.operands()); };
-  if (Status s = check_and_time(launch, gathered_rows(a.format), use, m); !s) return tl::unexpected(s.error());
+  if (Status s = check_and_time(launch, gathered_rows(a.format), use, m); !s)
+    return tl::unexpected(s.error());
   return m;
 }
 

@@ -17,8 +17,8 @@ struct DeviceBenchOptions {
 };
 
 /// Measures on the first device, which is opened with the first matrix: then what its memory can do is
-/// measured, too. Planning is timed the second time, when device and pinned memory are warm. Errc::unsupported
-/// when no kernel was compiled in.
+/// measured, too. Planning is timed the second time, when device and pinned memory are warm.
+/// Errc::unsupported when no kernel was compiled in.
 Result<std::unique_ptr<ProductBench>> make_device_bench(Session& session, const DeviceBenchOptions& options);
 
 }  // namespace sptile::tools

@@ -168,7 +168,8 @@ struct ReferenceRow {
   const runtime::Operation* op;
   Reference reference;
 };
-constexpr ReferenceRow kReferences[] = {{&runtime::kSpmm, reference_spmm}, {&runtime::kSddmm, reference_sddmm}};
+constexpr ReferenceRow kReferences[] = {{&runtime::kSpmm, reference_spmm},
+                                        {&runtime::kSddmm, reference_sddmm}};
 
 double smallest_normal(DType dtype) {
   return dtype == DType::f16 ? 0x1p-14 : dtype == DType::f64 ? DBL_MIN : FLT_MIN;

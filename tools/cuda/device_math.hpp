@@ -32,8 +32,8 @@ struct ReferenceSums {
   float* absolute = nullptr;  ///< of their absolute values
 };
 
-/// Computes the yardstick of correctness; shares no code with the kernels. Operands are row-major, of n columns
-/// without gaps, of a's type.
+/// Computes the yardstick of correctness; shares no code with the kernels. Operands are row-major, of n
+/// columns without gaps, of a's type.
 using Reference = int (*)(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n,
                           const ReferenceSums& to);
 

@@ -77,7 +77,8 @@ Status DeviceProduct::make_operand(std::size_t i, std::uint64_t seed) {
   const runtime::OperandSpec& spec = op_->operands[i];
   const std::string name(spec.name);
   const std::int64_t size = size_of_operand(spec);
-  if (Status s = allocate(buffers_[i], static_cast<std::size_t>(size) * size_of(csr_.dtype), name.c_str()); !s)
+  if (Status s = allocate(buffers_[i], static_cast<std::size_t>(size) * size_of(csr_.dtype), name.c_str());
+      !s)
     return s;
   operands_.dense[i] = {buffers_[i].data(), n_};
   if (spec.result || size == 0) return {};

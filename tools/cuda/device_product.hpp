@@ -13,8 +13,8 @@ namespace sptile::tools::cuda {
 
 class DeviceProduct {
  public:
-  /// Uploads the matrix, values converted to `dense`, those of a pattern 1. Errc::unsupported for 2^31 entries
-  /// or more.
+  /// Uploads the matrix, values converted to `dense`, those of a pattern 1. Errc::unsupported for 2^31
+  /// entries or more.
   Status set_matrix(const formats::CsrView& source, DType dense);
 
   /// Makes random operands in (-1, 1) of n columns.

@@ -7,7 +7,7 @@
 #include "formats/layout/bundle_layout.hpp"
 #include "reorder/quality.hpp"
 #include "tools/input.hpp"
-#include "tools/measure.hpp"
+#include "tools/product_request.hpp"
 #include "tools/stopwatch.hpp"
 
 namespace sptile::tools {
@@ -28,11 +28,7 @@ std::string content_hash(const formats::CsrView& a) {
 }
 }  // namespace
 
-DType TypedMatrix::dense_dtype() const {
-  ProductRequest request;
-  request.dense = dense;
-  return dense_type(request, source.values.dtype);
-}
+DType TypedMatrix::dense_dtype() const { return dense_type(dense, source.values.dtype); }
 
 std::string TypedMatrix::label() const {
   return fmt::format("{} x {}", dtype_label(source.values.dtype), name_of(dense_dtype()));

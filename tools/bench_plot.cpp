@@ -1,10 +1,12 @@
 #include "tools/bench_plot.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
+#include "runtime/operation/operation.hpp"
 #include "tools/bench_rows.hpp"
 #include "tools/json.hpp"
 #include "tools/plot/rate_plot.hpp"
@@ -28,6 +30,15 @@ std::string short_name(const std::string& matrix) {
   return matrix;
 }
 
+// "SpMM and SDDMM": the operations that the rows have.
+std::string title_of(const Json& rows) {
+  std::vector<std::string_view> titles;
+  for (const runtime::Operation* op : runtime::operations())
+    if (std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return row["op"] == op->name; }))
+      titles.push_back(op->title);
+  return fmt::format("{}", fmt::join(titles, " and "));
+}
+
 }  // namespace
 
 std::string bench_plot(const Json& rows) {
@@ -36,8 +47,7 @@ std::string bench_plot(const Json& rows) {
              hosts = varies(rows, "host"), versions = varies(rows, "version");
   std::set<std::int64_t> columns;
   for (const Json& row : rows) columns.insert(row["n"].get<std::int64_t>());
-  const std::string_view title = ops ? "SpMM and SDDMM" : rows.front()["op"] == "sddmm" ? "SDDMM" : "SpMM";
-  plot::RatePlot drawn{std::string(title), "GFLOP/s", {}, "cuSPARSE"};
+  plot::RatePlot drawn{title_of(rows), "GFLOP/s", {}, "cuSPARSE"};
   for (const std::int64_t n : columns)
     for (const Json& row : rows) {
       if (row["n"] != n) continue;

@@ -7,16 +7,14 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
-#include <optional>
 
-#include "formats/convert/packed_positions.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "tools/bench_rows.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
+#include "tools/operations.hpp"
 #include "tools/random_operands.hpp"
-#include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
 #include "tools/version.hpp"
 
@@ -32,79 +30,32 @@ std::string host_name() {
 }
 }  // namespace
 
-class Benchmark::Conversions {
- public:
-  struct Converted {
-    formats::FormatData data;
-    double us;
-    formats::Array value_source;  // see PlanMatrix; where the device compares what is in the format's order
-  };
-
-  Conversions(Session& session, const BenchTask& task, OrderedMatrix& ordered, DType values)
-      : session_(session), task_(task), ordered_(ordered), values_(values), converted_(task.formats.size()) {}
-
-  [[nodiscard]] const OrderedMatrix& ordered() const { return ordered_; }
-
-  Result<const Converted*> get(std::size_t format) {
-    if (!converted_[format]) {
-      if (Status s = ordered_.compute(session_); !s) return tl::unexpected(std::move(s.error()));
-      if (!ready_) view_ = ordered_.view(values_, storage_);
-      ready_ = true;
-      const Stopwatch watch;
-      auto data = task_.formats[format].conversion()(view_, &session_.progress);
-      if (!data) return tl::unexpected(std::move(data.error()));
-      converted_[format] = Converted{std::move(*data), watch.seconds() * 1e6, {}};
-      if (task_.check && task_.request.op == "sddmm" && task_.request.device == "cuda")
-        if (Status s = find_value_source(*converted_[format]); !s)
-          return tl::unexpected(std::move(s.error()));
-    }
-    return &*converted_[format];
-  }
-
- private:
-  Status find_value_source(Converted& converted) const {
-    auto entries = formats::packed_entries(converted.data.view(), ordered_.order());
-    if (!entries) return tl::unexpected(std::move(entries.error()));
-    converted.value_source = std::move(*entries);
-    return {};
-  }
-
-  Session& session_;
-  const BenchTask& task_;
-  OrderedMatrix& ordered_;
-  DType values_;
-  bool ready_ = false;
-  formats::Array storage_;
-  formats::CsrView view_;
-  std::vector<std::optional<Converted>> converted_;  // by place in the task's formats
-};
-
 std::vector<std::string> Benchmark::kernels_of(const FormatChoice& format) const {
-  if (task_.request.kernel != "all") return {task_.request.kernel};
+  if (task_.kernel != "all") return {task_.kernel};
   std::vector<std::string> names;
   for (const runtime::Kernel& kernel : runtime::kernels())
-    if (kernel.op == task_.request.op && kernel.format == format.converter->format &&
-        name_of(kernel.device) == task_.request.device && runtime::available(kernel))
+    if (kernel.op == task_.op && kernel.format == format.converter->format && kernel.device == task_.device &&
+        runtime::available(kernel))
       names.emplace_back(kernel.name);
   return names;
 }
 
 Json Benchmark::key_of(const TypedMatrix& matrix) const {
   const formats::CsrView& a = matrix.source;
-  const bool on_cpu = task_.request.device == "cpu";  // on a device the time of a launch decides
+  const bool on_cpu = task_.device == runtime::Device::cpu;  // on a device the time of a launch decides
   return {{"matrix", matrix.name},
           {"content", matrix.content},
           {"version", version()},
           {"host", host_name()},
-          {"wanted_warmup", on_cpu ? Json(task_.request.warmup) : Json(nullptr)},
-          {"wanted_repeat", on_cpu ? Json(task_.request.repeat) : Json(nullptr)},
+          {"wanted_warmup", on_cpu ? Json(task_.repeats.warmup) : Json(nullptr)},
+          {"wanted_repeat", on_cpu ? Json(task_.repeats.repeat) : Json(nullptr)},
           {"wanted_check", task_.check},
           {"rows", a.rows},
           {"cols", a.cols},
           {"nnz", a.nnz()},
           {"values", task_.random_values ? "random" : "file"},
-          {"device", task_.request.device},
-          {"op", task_.request.op},
+          {"device", name_of(task_.device)},
+          {"op", task_.op->name},
           {"wanted_dtype", matrix.dense},
           {"value_dtype", dtype_label(a.values.dtype)},
           {"flush_l2", task_.flush_l2},
@@ -125,25 +76,42 @@ bool Benchmark::take_over(const Json& key) {
 
 // Errors that say that a combination does not exist are noted, each once; others are given back.
 Status Benchmark::leave_out(const Error& error) {
-  const bool absent =
-      error.code == Errc::unsupported || (error.code == Errc::usage && !task_.request.kernel.empty());
+  const bool absent = error.code == Errc::unsupported || (error.code == Errc::usage && !task_.kernel.empty());
   if (!absent) return tl::unexpected(error);
   if (noted_.insert(error.text()).second) session_.note("left out: " + error.text());
   if (left_out_) left_out_ = tl::unexpected(error);
   return {};
 }
 
-Status Benchmark::keep(Json row, const Measured& measured) {
-  if (const Status s = check_outcome(measured.product); !s) session_.note(s.error().text());
+Status Benchmark::prepare(const TypedMatrix& matrix, std::int64_t n) {
+  const bool opened = bench_->facts().has_value();
+  if (prepared_ != matrix.label()) {
+    prepared_.clear();
+    if (Status s = bench_->set_matrix(matrix.source, matrix.dense_dtype()); !s) return s;
+    prepared_ = matrix.label();
+  }
+  if (const auto facts = bench_->facts(); facts && !opened)
+    session_.note(fmt::format("{}: copies at {:.0f} GB/s, L2 cache at {:.0f} GB/s", facts->name,
+                              facts->ceilings.copy * 1e-9, facts->ceilings.l2 * 1e-9));
+  return bench_->set_operands(*task_.op, n);
+}
+
+template <class Measure>
+Result<Measurement> Benchmark::measure(const TypedMatrix& matrix, std::int64_t n, Measure one) {
+  if (Status s = prepare(matrix, n); !s) return tl::unexpected(std::move(s.error()));
+  return one();
+}
+
+Status Benchmark::keep(Json row, const Measurement& measured) {
+  if (const Status s = check_outcome(measured); !s) session_.note(s.error().text());
   const Json label = row["format"];
-  row.update(to_json(measured.product));
+  row.update(to_json(measured));
   row["format"] = label;  // with its parameter
-  row.update(measured.columns);
   complete_row(row);
   if (log_status_ = log_.append(row); !log_status_) return log_status_;
   session_.detail(fmt::format("{} {} {} N={} {}: {}", std::string(row["matrix"]), std::string(row["reorder"]),
-                              measured.product.kernel, measured.product.n, measured.product.precision,
-                              human_seconds(measured.product.median_us * 1e-6)));
+                              measured.kernel, measured.n, measured.precision,
+                              human_seconds(measured.median_us * 1e-6)));
   show(std::move(row));
   return {};
 }
@@ -155,11 +123,11 @@ void Benchmark::show(Json row) {
 
 // They take the rows as they stand, whatever the ordering: once for each matrix, types and N.
 Status Benchmark::bench_yardsticks(const TypedMatrix& matrix, std::int64_t n) {
-  const std::string& op = task_.request.op;
-  if (!task_.cusparse || measurer_->yardsticks(op).empty()) return {};
+  const auto yardsticks = task_.cusparse ? bench_->yardsticks(*task_.op) : std::vector<std::string_view>();
+  if (yardsticks.empty()) return {};
   const auto [best, is_new] = yardstick_us_.try_emplace(yardstick_key(matrix, n), HUGE_VAL);
   if (!is_new) return {};
-  for (const std::string_view name : measurer_->yardsticks(op)) {
+  for (const std::string_view name : yardsticks) {
     Json key = key_of(matrix);
     key.update({{"reorder", "identity"},
                 {"window_rows", nullptr},
@@ -168,7 +136,7 @@ Status Benchmark::bench_yardsticks(const TypedMatrix& matrix, std::int64_t n) {
                 {"n", n},
                 {"wanted_precision", ""}});
     if (!take_over(key)) {
-      const auto measured = measurer_->measure_yardstick(matrix, op, name, n);
+      const auto measured = measure(matrix, n, [&] { return bench_->measure_yardstick(name); });
       if (!measured) {
         if (Status s = leave_out(measured.error()); !s) return s;
         continue;
@@ -180,8 +148,9 @@ Status Benchmark::bench_yardsticks(const TypedMatrix& matrix, std::int64_t n) {
   return {};
 }
 
-Status Benchmark::bench_format(const TypedMatrix& matrix, Conversions& conversions, std::size_t format,
+Status Benchmark::bench_format(const TypedMatrix& matrix, BenchConversions& conversions, std::size_t format,
                                Json key) {
+  const std::int64_t n = key["n"];
   key["format"] = task_.formats[format].label;
   for (const std::string& kernel : kernels_of(task_.formats[format]))
     for (const PrecisionChoice& precision : matrix.precisions) {
@@ -189,16 +158,9 @@ Status Benchmark::bench_format(const TypedMatrix& matrix, Conversions& conversio
       if (take_over(key)) continue;
       const auto converted = conversions.get(format);
       if (!converted) return leave_out(converted.error());
-      ProductRequest request = task_.request;
-      request.n = key["n"];
-      request.kernel = kernel;
-      request.precision = precision.name;
-      request.dense = matrix.dense;
-      request.check = task_.check;
-      const auto measured = measurer_->measure(matrix,
-                                               {(*converted)->data.view(), conversions.ordered().order(),
-                                                (*converted)->value_source.view(), nullptr},
-                                               request);
+      const auto measured = measure(matrix, n, [&] {
+        return bench_->measure(conversions.matrix(**converted), {kernel, precision_named(precision.name)});
+      });
       if (!measured) {
         if (Status s = leave_out(measured.error()); !s) return s;
         continue;
@@ -206,18 +168,20 @@ Status Benchmark::bench_format(const TypedMatrix& matrix, Conversions& conversio
       Json row = key;
       row.update(conversions.ordered().facts());
       row["convert_us"] = (*converted)->us;
-      if (const auto best = yardstick_us_.find(yardstick_key(matrix, request.n));
+      if (const auto best = yardstick_us_.find(yardstick_key(matrix, n));
           best != yardstick_us_.end() && best->second < HUGE_VAL)
-        row["over_cusparse"] = best->second / measured->product.median_us;
+        row["over_cusparse"] = best->second / measured->median_us;
       // A yardstick may be as wrong as it likes (some sum f16 products in f16); our kernels may not.
-      if (Status s = check_outcome(measured->product); !s && worst_) worst_ = std::move(s);
+      if (Status s = check_outcome(*measured); !s && worst_) worst_ = std::move(s);
       if (Status s = keep(std::move(row), *measured); !s) return s;
     }
   return {};
 }
 
 Status Benchmark::bench_types(const TypedMatrix& matrix, OrderedMatrix& ordered) {
-  Conversions conversions(session_, task_, ordered, matrix.values);
+  // Where operands are on a device it compares numbers that are in the format's order.
+  const bool with_source = task_.check && lists_entries(*task_.op) && task_.device == runtime::Device::cuda;
+  BenchConversions conversions(session_, task_.formats, ordered, matrix.values, with_source);
   Json key = key_of(matrix);
   key.update({{"reorder", ordered.ordering().label()}, {"window_rows", ordered.ordering().window_rows}});
   for (const std::int64_t n : task_.columns) {
@@ -235,7 +199,7 @@ Status Benchmark::bench_matrix(const std::string& path) {
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   formats::Csr& a = loaded->csr;
   if (task_.random_values) a.values = random_values(a.view(), type, session_.common.seed);
-  measurer_->forget();
+  prepared_.clear();
   yardstick_us_.clear();
   const std::vector<TypedMatrix> typed = with_types(loaded->name, a.view(), task_.precisions);
   for (const Ordering& ordering : task_.orderings) {

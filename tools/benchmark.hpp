@@ -5,13 +5,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "tools/bench_conversions.hpp"
 #include "tools/csv_log.hpp"
-#include "tools/format_choice.hpp"
-#include "tools/measurer.hpp"
+#include "tools/host_bench.hpp"
+#include "tools/product_bench.hpp"
 
 namespace sptile::tools {
 
@@ -24,7 +26,10 @@ struct BenchTask {
   std::vector<std::int64_t> columns;  ///< values of N
   bool random_values = false;         ///< instead of those of the file
   bool real_part = false, check = true, flush_l2 = false, cusparse = true;
-  ProductRequest request;                        ///< kernel "all": each kernel of a format by itself
+  const runtime::Operation* op = nullptr;
+  runtime::Device device = runtime::Device::cpu;
+  Repeats repeats;                               ///< on a CPU
+  std::string kernel;                            ///< "all": each kernel of a format by itself
   std::function<void(const Json& row)> observe;  ///< sees each row as it comes; may be empty
 };
 
@@ -36,8 +41,8 @@ struct FailedInput {
 
 class Benchmark {
  public:
-  Benchmark(Session& session, const BenchTask& task, CsvLog log, std::unique_ptr<Measurer> measurer)
-      : session_(session), task_(task), log_(std::move(log)), measurer_(std::move(measurer)) {}
+  Benchmark(Session& session, const BenchTask& task, CsvLog log, std::unique_ptr<ProductBench> bench)
+      : session_(session), task_(task), log_(std::move(log)), bench_(std::move(bench)) {}
 
   /// Measures what the log lacks; each row is in the log when it is measured. Neither wrong results nor
   /// matrices that cannot be read or measured stop it: see outcome(). Of all matrices the headers are looked
@@ -51,20 +56,20 @@ class Benchmark {
   [[nodiscard]] const Json& rows() const { return rows_; }
   [[nodiscard]] std::int64_t resumed() const { return resumed_; }  ///< rows that were there before
   [[nodiscard]] const std::vector<FailedInput>& failed() const { return failed_; }
-  [[nodiscard]] Json device() const { return measurer_->facts(); }
+  [[nodiscard]] std::optional<DeviceFacts> device() const { return bench_->facts(); }
 
  private:
-  /// The formats of one ordering in one value type, converted when they are needed.
-  class Conversions;
-
   std::vector<std::string> probe_inputs();
   Status bench_matrix(const std::string& path);
   Status try_matrix(const std::string& path);
   void note_failure(const std::string& path, const Error& error);
   Status bench_types(const TypedMatrix& matrix, OrderedMatrix& ordered);
   Status bench_yardsticks(const TypedMatrix& matrix, std::int64_t n);
-  Status bench_format(const TypedMatrix& matrix, Conversions& conversions, std::size_t format, Json key);
-  Status keep(Json row, const Measured& measured);
+  Status bench_format(const TypedMatrix& matrix, BenchConversions& conversions, std::size_t format, Json key);
+  Status prepare(const TypedMatrix& matrix, std::int64_t n);
+  template <class Measure>
+  Result<Measurement> measure(const TypedMatrix& matrix, std::int64_t n, Measure one);
+  Status keep(Json row, const Measurement& measured);
   void show(Json row);
   Status leave_out(const Error& error);
   bool take_over(const Json& key);
@@ -74,7 +79,8 @@ class Benchmark {
   Session& session_;
   const BenchTask& task_;
   CsvLog log_;
-  std::unique_ptr<Measurer> measurer_;
+  std::unique_ptr<ProductBench> bench_;
+  std::string prepared_;                        // label of the types whose matrix the bench has
   std::map<std::string, double> yardstick_us_;  // the best of this matrix, by types and N
   std::set<std::string> noted_;
   Json rows_ = Json::array();

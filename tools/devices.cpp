@@ -24,6 +24,12 @@ constexpr PrecisionRow kPrecisions[] = {
 std::span<const DeviceRow> devices() { return kDevices; }
 std::span<const PrecisionRow> precisions() { return kPrecisions; }
 
+std::optional<runtime::Precision> precision_named(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(runtime::kPrecisionNames); ++i)
+    if (runtime::kPrecisionNames[i] == name) return static_cast<runtime::Precision>(i);
+  return std::nullopt;
+}
+
 std::string_view name_of(runtime::Device device) {
   return std::find_if(std::begin(kDevices), std::end(kDevices),
                       [=](const DeviceRow& d) { return d.device == device; })

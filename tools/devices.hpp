@@ -1,11 +1,13 @@
 // Devices and precisions by name, as the command line and JSON say them.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "runtime/plan/spmm.hpp"
+#include "formats/error.hpp"
+#include "runtime/options.hpp"
 
 namespace sptile::tools {
 
@@ -38,5 +40,8 @@ struct PrecisionRow {
 
 /// Those that one can ask for.
 std::span<const PrecisionRow> precisions();
+
+/// Finds any precision by name; nothing for other names, such as none.
+std::optional<runtime::Precision> precision_named(std::string_view name);
 
 }  // namespace sptile::tools

@@ -1,41 +1,62 @@
-// Where products are measured with operands that stay there: one matrix, one operation and one N at a time,
-// which all formats, kernels and precisions of the same types share.
+// Where products are measured: one matrix, one operation and one N at a time, which all formats, kernels and
+// precisions of the same types share. Operands are in host memory (host_bench.hpp) or stay on a device
+// (cuda/device_bench.hpp).
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/csr_view.hpp"
-#include "runtime/cuda/papers/libra_streams/balance.hpp"
-#include "tools/measure.hpp"
+#include "tools/measurement.hpp"
 
 namespace sptile::tools {
 
-/// A measurement, and what is known only where operands stay on a device.
-struct DeviceMeasurement {
-  ProductMeasurement
-      product;           ///< `repeat` is the number of launches; each time is the mean of a group of them
-  double frobenius = 0;  ///< ||result - reference|| / ||reference||; meaningful when checked
-  double pinned_us = 0;  ///< time to copy the format's bytes from pinned memory; 0 for cuSPARSE
-  runtime::cuda::LibraRatios occupancy = {};  ///< of kernels with Libra's balance, see libra_streams.hpp
+/// Which of the kernels for a format runs.
+struct KernelRequest {
+  std::string_view kernel;                      ///< empty: the planner chooses
+  std::optional<runtime::Precision> precision;  ///< not set: the kernel's own; see PlanOptions::precision
 };
 
-/// The result is filled with NaN before it is compared, so that what was not written shows.
+/// What was measured of a device before anything ran on it.
+struct DeviceFacts {
+  std::string name;  ///< with its compute capability
+  Ceilings ceilings;
+};
+
+/// Results are filled with NaN before they are compared, so that what was not written shows.
 class ProductBench {
  public:
   virtual ~ProductBench() = default;
 
   [[nodiscard]] virtual runtime::Device kind() const = 0;
 
-  /// Takes the matrix in its original row order, values converted to `dense`, those of a pattern 1.
+  /// Takes the matrix in its original row order, which must outlive the measurements. Dense operands are of
+  /// the type `dense`.
   virtual Status set_matrix(const formats::CsrView& source, DType dense) = 0;
 
-  /// Makes B, or X and Y, random in (-1, 1), and the reference of an operation with n columns.
-  virtual Status set_operands(std::string_view op, std::int64_t n) = 0;
+  /// Says what is computed: operands are random in (-1, 1), of n columns. Errc::usage when no memory can hold
+  /// them.
+  virtual Status set_operands(const runtime::Operation& op, std::int64_t n) = 0;
 
-  /// Plans, checks, times; a.value_source says where the numbers of an SDDMM belong that are not in CSR
-  /// order. Errc::unsupported when no kernel forms products of exactly the precision that is asked for.
-  virtual Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const ProductRequest& request) = 0;
+  /// Plans a format of the matrix, runs it, checks the result, times it; a.value_source says where the
+  /// numbers of a list of entries belong that are not in CSR order. A wrong result is no error here: see
+  /// check_outcome.
+  virtual Result<Measurement> measure(const runtime::PlanMatrix& a, const KernelRequest& request) = 0;
+
+  /// Other people's kernels that run beside ours, on CSR: "cusparse.alg2".
+  [[nodiscard]] virtual std::vector<std::string_view> yardsticks(const runtime::Operation&) const {
+    return {};
+  }
+  virtual Result<Measurement> measure_yardstick(std::string_view kernel);
+
+  /// Nothing of a CPU, and before there is a matrix.
+  [[nodiscard]] virtual std::optional<DeviceFacts> facts() const { return std::nullopt; }
 };
+
+/// Errc::usage when operands for so many rows or columns cannot be counted in 64-bit bytes.
+Status check_operands_fit(const runtime::Operation& op, const formats::CsrView& a, std::int64_t n);
 
 }  // namespace sptile::tools

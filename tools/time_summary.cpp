@@ -15,7 +15,7 @@ TimeSummary summarise(std::vector<double> times) {
     const double part = place - static_cast<double>(low);
     return times[low] * (1 - part) + times[std::min(low + 1, last)] * part;
   };
-  return {at(0.5), times.front(), (at(0.9) - at(0.1)) / at(0.5)};
+  return {at(0.5), times.front(), (at(0.9) - at(0.1)) / at(0.5), static_cast<int>(times.size())};
 }
 
 }  // namespace sptile::tools

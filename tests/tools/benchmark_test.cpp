@@ -5,8 +5,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/spmm.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/bench_rows.hpp"
+#include "tools/operations.hpp"
 
 using namespace sptile;
 using namespace sptile::tools;
@@ -14,51 +17,61 @@ using namespace sptile::tools;
 namespace {
 
 // A device that is none: knows how long everything takes, and what it was asked.
-class FakeDevice final : public Measurer {
+class FakeDevice final : public ProductBench {
  public:
   explicit FakeDevice(std::vector<std::string>& asked) : asked_(asked) {}
 
-  Result<Measured> measure(const TypedMatrix& matrix, const runtime::PlanMatrix& a,
-                           const ProductRequest& request) override {
+  [[nodiscard]] runtime::Device kind() const override { return runtime::Device::cuda; }
+  Status set_matrix(const formats::CsrView& source, DType dense) override {
+    values_ = name_of(source.values.dtype);
+    dense_ = name_of(dense);
+    op_ = nullptr;
+    return {};
+  }
+  Status set_operands(const runtime::Operation& op, std::int64_t n) override {
+    op_ = &op;
+    n_ = n;
+    return {};
+  }
+  Result<Measurement> measure(const runtime::PlanMatrix& a, const KernelRequest& request) override {
     const std::string format(a.format.layout->name);
-    if (format == "csr" && request.precision == "tf32")
+    if (format == "csr" && request.precision == runtime::Precision::tf32)
       return fail(Errc::unsupported, "csr forms fp32 products");
-    if (request.op == "sddmm") CHECK(a.value_source.size == a.format.nnz);
-    asked_.push_back(format + " " + request.precision + " " + matrix.label() + " " +
-                     std::to_string(request.n) + (a.row_order.empty() ? "" : " ordered"));
-    return result(matrix, request.op, format, "fake." + format, request.n, 20);
+    if (lists_entries(*op_)) CHECK(a.value_source.size == a.format.nnz);
+    asked_.push_back(format + " " + std::string(request.precision ? name_of(*request.precision) : "") + " " +
+                     operands() + (a.row_order.empty() ? "" : " ordered"));
+    return result(format, "fake." + format, 20);
   }
-  [[nodiscard]] std::span<const std::string_view> yardsticks(std::string_view) const override {
-    return kYardsticks;
+  [[nodiscard]] std::vector<std::string_view> yardsticks(const runtime::Operation&) const override {
+    return {"cusparse.default", "cusparse.alg2", "cusparse.alg3"};
   }
-  Result<Measured> measure_yardstick(const TypedMatrix& matrix, std::string_view op, std::string_view kernel,
-                                     std::int64_t n) override {
-    asked_.push_back(std::string(kernel) + " " + matrix.label() + " " + std::to_string(n));
+  Result<Measurement> measure_yardstick(std::string_view kernel) override {
+    asked_.push_back(std::string(kernel) + " " + operands());
     if (kernel == "cusparse.alg3") return fail(Errc::unsupported, "not for these types");
-    return result(matrix, std::string(op), "csr", std::string(kernel), n,
-                  kernel == "cusparse.alg2" ? 30 : 50);
+    return result("csr", std::string(kernel), kernel == "cusparse.alg2" ? 30 : 50);
   }
 
  private:
-  static constexpr std::string_view kYardsticks[] = {"cusparse.default", "cusparse.alg2", "cusparse.alg3"};
-
-  static Measured result(const TypedMatrix& matrix, const std::string& op, const std::string& format,
-                         const std::string& kernel, std::int64_t n, double us) {
-    Measured m;
-    m.product.device = "cuda";
-    m.product.op = op;
-    m.product.format = format;
-    m.product.kernel = kernel;
-    m.product.value_dtype = name_of(matrix.values);
-    m.product.dtype = name_of(matrix.dense_dtype());
-    m.product.precision = "fp32";
-    m.product.n = n;
-    m.product.median_us = us;
-    m.columns["hbm_ratio"] = 0.5;
+  [[nodiscard]] std::string operands() const { return values_ + " x " + dense_ + " " + std::to_string(n_); }
+  [[nodiscard]] Measurement result(const std::string& format, const std::string& kernel, double us) const {
+    Measurement m;
+    m.device = "cuda";
+    m.op = op_;
+    m.format = format;
+    m.kernel = kernel;
+    m.value_dtype = values_;
+    m.dtype = dense_;
+    m.precision = "fp32";
+    m.n = n_;
+    m.median_us = us;
+    m.memory = MemoryUse{.roofline = {.hbm_ratio = 0.5}};
     return m;
   }
 
   std::vector<std::string>& asked_;
+  std::string values_, dense_;
+  const runtime::Operation* op_ = nullptr;
+  std::int64_t n_ = 0;
 };
 
 std::vector<Ordering> two_orders() {
@@ -84,7 +97,8 @@ struct Bench {
     task.orderings = *resolve_orders(OrderRequest());
     task.precisions = *parse_precisions("fp32,tf32,fp16", "", "");
     task.columns = {8, 16};
-    task.request.device = "cuda";
+    task.op = &runtime::kSpmm;
+    task.device = runtime::Device::cuda;
     task.observe = [this](const Json&) { ++observed; };
     session.common.quiet = true;
   }
@@ -144,10 +158,10 @@ TEST_CASE("an SDDMM is told where its numbers belong, and its rows stand beside 
   bench.task.columns = {8};
   bench.task.orderings = two_orders();
   REQUIRE(bench.run().has_value());
-  bench.task.request.op = "sddmm";
+  bench.task.op = &runtime::kSddmm;
   REQUIRE(bench.run().has_value());
   CHECK(bench.resumed == 0);
-  for (const Json& row : bench.rows) CHECK(row["op"] == "sddmm");
+  for (const Json& row : bench.rows) CHECK(row["op"] == runtime::kSddmm.name);
   CHECK(bench.rows.back()["over_cusparse"] == 1.5);
 }
 

@@ -7,14 +7,20 @@
 #include "formats/layout/libra_rules.hpp"
 #include "formats/layout/registry.hpp"
 #include "runtime/choice/fitted_threshold.hpp"
-#include "tools/devices.hpp"
+#include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
+#include "runtime/cuda/papers/libra_streams/schedule.hpp"
+#include "runtime/operation/spmm.hpp"
+#include "runtime/plan/product_plan.hpp"
+#include "tools/operations.hpp"
 
 namespace sptile::tools {
 namespace {
 
 /// A format with a threshold that is fitted.
 struct SplitFormat {
-  std::string_view op, kernel;
+  const runtime::Operation* op;
+  std::string_view kernel;
   const formats::Converter* converter;
   std::span<const int> thresholds;  // that are measured
 };
@@ -29,31 +35,41 @@ std::vector<SplitFormat> split_formats() {
 }
 
 // Libra's own balance, and the kernels that always take one of its modes.
-constexpr std::string_view kStreams = "cuda.libra_spmm.streams", kSequential = "cuda.libra_spmm.sequential",
-                           kConcurrent = "cuda.libra_spmm.concurrent";
-
-// Its modes are measured with the threshold that conversions take by themselves, so that both parts have
-// work.
-bool has_modes(std::string_view op, int threshold) {
-  return op == "spmm" && threshold == formats::kLibraThreshold;
-}
+using runtime::cuda::kLibraConcurrent, runtime::cuda::kLibraSequential;
+constexpr std::string_view kModes[] = {runtime::cuda::kLibraStreams, kLibraSequential, kLibraConcurrent};
 
 }  // namespace
+
+runtime::cuda::LibraRatios ratios_of_plan(const Measurement& measurement) {
+  using Header = runtime::cuda::LibraStreamsHeader;
+  if (measurement.plan == nullptr || measurement.plan->on_device == nullptr) return {};
+  const auto& header = runtime::cuda::schedule_header(*measurement.plan->on_device);
+  return header.is<Header>() ? header.as<Header>().ratios : runtime::cuda::LibraRatios{};
+}
+
+bool LibraSampler::wants_threshold(std::string_view kernel) const {
+  return plan_.kernels.empty() || plan_.names(kernel);
+}
+
+// Those who name one of the kernels get the modes, with the threshold that conversions take by themselves, so
+// that both parts have work.
+bool LibraSampler::wants_modes(const runtime::Operation& op, int threshold) const {
+  const auto named = [&](std::string_view kernel) { return plan_.names(kernel); };
+  return single_ && &op == &runtime::kSpmm && threshold == formats::kLibraThreshold &&
+         std::any_of(std::begin(kModes), std::end(kModes), named);
+}
 
 Status LibraSampler::set_matrix(const formats::CsrView& a) {
   forget();
   single_ = a.values.dtype == DType::f32;
-  const auto& operations = plan_.operations;
   for (const SplitFormat& format : split_formats()) {
-    if (std::find(operations.begin(), operations.end(), format.op) == operations.end()) continue;
+    if (!plan_.has(*format.op)) continue;
     for (const int threshold : format.thresholds) {
-      const bool wanted =
-          plan_.wants(format.kernel) || (plan_.wants(kStreams) && has_modes(format.op, threshold));
-      if (!wanted) continue;
+      if (!wants_threshold(format.kernel) && !wants_modes(*format.op, threshold)) continue;
       auto data = format.converter->from_csr_at(a, threshold, nullptr);
       if (!data) return tl::unexpected(data.error());
       splits_.push_back({format.op, format.kernel, threshold, std::move(*data), {}});
-      if (format.op != "sddmm") continue;
+      if (!lists_entries(*format.op)) continue;
       auto entries = formats::packed_entries(splits_.back().data.view(), {});
       if (!entries) return tl::unexpected(entries.error());
       splits_.back().entries = std::move(*entries);
@@ -62,41 +78,35 @@ Status LibraSampler::set_matrix(const formats::CsrView& a) {
   return {};
 }
 
-Result<DeviceMeasurement> LibraSampler::run(const Split& split, std::string_view kernel) {
-  ProductRequest request;
-  request.op = split.op;
-  request.device = name_of(plan_.bench->kind());
-  request.kernel = kernel;
-  auto measured = plan_.bench->measure({split.data.view(), {}, split.entries.view(), nullptr}, request);
+Result<Measurement> LibraSampler::run(const Split& split, std::string_view kernel) {
+  auto measured = plan_.bench->measure({split.data.view(), {}, split.entries.view(), nullptr}, {kernel, {}});
   if (!measured) return measured;
-  if (Status s = check_outcome(measured->product); !s) return tl::unexpected(s.error());
-  measured->product.median_us = std::max(measured->product.median_us, 0.01);
+  if (Status s = check_outcome(*measured); !s) return tl::unexpected(s.error());
+  measured->median_us = std::max(measured->median_us, 0.01);
   return measured;
 }
 
 Status LibraSampler::measure_streams(const Split& split, Measurements& found) {
-  const auto one = run(split, kSequential);
+  const auto one = run(split, kLibraSequential);
   if (!one) return tl::unexpected(one.error());
-  const auto two = run(split, kConcurrent);
+  const auto two = run(split, kLibraConcurrent);
   if (!two) return tl::unexpected(two.error());
-  const runtime::cuda::LibraRatios& ratios = one->occupancy;
+  const runtime::cuda::LibraRatios ratios = plan_.libra_ratios(*one);
   if (ratios.tiles > 0 && ratios.rows > 0)  // else there is one part alone
-    found.occupancy.push_back({ratios.tiles, ratios.rows, one->product.median_us, two->product.median_us});
+    found.occupancy.push_back({ratios.tiles, ratios.rows, one->median_us, two->median_us});
   return {};
 }
 
-Status LibraSampler::measure(const std::string& matrix, std::string_view op, std::int64_t n,
+Status LibraSampler::measure(const std::string& matrix, const runtime::Operation& op, std::int64_t n,
                              Measurements& found) {
   for (const Split& split : splits_) {
-    if (split.op != op) continue;
-    if (single_ && plan_.wants(kStreams) && has_modes(op, split.threshold))
+    if (split.op != &op) continue;
+    if (wants_modes(op, split.threshold))
       if (Status s = measure_streams(split, found); !s) return s;
-    if (!plan_.wants(split.kernel)) continue;
-    const auto measured = run(split, split.kernel);
-    if (!measured) return tl::unexpected(measured.error());
-    const ProductMeasurement& product = measured->product;
-    found.thresholds.push_back(
-        {matrix, product.kernel, product.precision, n, split.threshold, product.median_us});
+    if (!wants_threshold(split.kernel)) continue;
+    const auto m = run(split, split.kernel);
+    if (!m) return tl::unexpected(m.error());
+    found.thresholds.push_back({matrix, m->kernel, m->precision, n, split.threshold, m->median_us});
   }
   return {};
 }

@@ -22,17 +22,21 @@ class LibraSampler {
   void forget() { splits_.clear(); }
 
   /// Measures with the operands of the plan's bench, which are those of an operation.
-  Status measure(const std::string& matrix, std::string_view op, std::int64_t n, Measurements& found);
+  Status measure(const std::string& matrix, const runtime::Operation& op, std::int64_t n,
+                 Measurements& found);
 
  private:
   struct Split {
-    std::string_view op, kernel;  // kernel: the one whose threshold is wanted
+    const runtime::Operation* op;
+    std::string_view kernel;  // the one whose threshold is wanted
     int threshold;
     formats::FormatData data;
-    formats::Array entries;  // of SDDMM: where its results belong
+    formats::Array entries;  // where the numbers of a result belong that lists entries
   };
 
-  Result<DeviceMeasurement> run(const Split& split, std::string_view kernel);
+  [[nodiscard]] bool wants_threshold(std::string_view kernel) const;
+  [[nodiscard]] bool wants_modes(const runtime::Operation& op, int threshold) const;
+  Result<Measurement> run(const Split& split, std::string_view kernel);
   Status measure_streams(const Split& split, Measurements& found);
 
   const SamplingPlan& plan_;

@@ -8,9 +8,9 @@
 #include "formats/convert/converters.hpp"
 #include "formats/convert/packed_positions.hpp"
 #include "formats/csr.hpp"
-#include "runtime/plan/choice.hpp"
+#include "runtime/choice/prediction.hpp"
 #include "tools/calibrate/libra_sampling.hpp"
-#include "tools/devices.hpp"
+#include "tools/operations.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::int64_t kMostSplitEntries = 5'000'000;  // splitting larger ones 
 
 // What is multiplied, but for the matrix.
 struct Product {
-  std::string_view op;
+  const runtime::Operation* op;
   std::int64_t n;
   DType dense;
 };
@@ -30,7 +30,7 @@ struct Product {
 // A matrix in a format.
 struct Converted {
   formats::FormatData data;
-  formats::Array entries;  // of SDDMM: where its results belong
+  formats::Array entries;  // where the numbers of a result belong that lists entries
 
   [[nodiscard]] runtime::PlanMatrix matrix() const { return {data.view(), {}, entries.view(), nullptr}; }
 };
@@ -74,29 +74,24 @@ class Sampler {
 
 bool Sampler::is_known(const Product& product, const runtime::Candidate& candidate) const {
   return std::any_of(found_.samples.begin(), found_.samples.end(), [&](const Sample& s) {
-    return s.matrix == name_ && s.op == product.op && s.n == product.n &&
+    return s.matrix == name_ && s.op == product.op->name && s.n == product.n &&
            s.kernel == candidate.kernel->name && s.precision == name_of(candidate.precision);
   });
 }
 
 Status Sampler::run_one(const Product& product, const runtime::Candidate& candidate, bool exact) {
-  ProductRequest request;
-  request.op = product.op;
-  request.device = name_of(plan_.bench->kind());
-  request.kernel = candidate.kernel->name;
-  request.precision = name_of(candidate.precision);
-  const auto measured = plan_.bench->measure(matrices_[candidate.matrix], request);
-  if (!measured) return tl::unexpected(measured.error());
-  const ProductMeasurement& m = measured->product;
-  if (Status s = check_outcome(m); !s) return fail(s.error().code, s.error().message, name_);
+  const auto m =
+      plan_.bench->measure(matrices_[candidate.matrix], {candidate.kernel->name, candidate.precision});
+  if (!m) return tl::unexpected(m.error());
+  if (Status s = check_outcome(*m); !s) return fail(s.error().code, s.error().message, name_);
   // Products of f32 that satisfy different wishes are different questions.
-  found_.samples.push_back({name_, std::string(product.op),
+  found_.samples.push_back({name_, std::string(product.op->name),
                             std::string(name_of(product.dense)) + (exact ? " exact" : ""),
                             std::string(candidate.format), std::string(candidate.kernel->name),
                             std::string(name_of(candidate.precision)), product.n, candidate.features,
-                            std::max(m.median_us, 0.01)});
+                            std::max(m->median_us, 0.01)});
   session_.detail(
-      fmt::format("{} N={} {} {}: {:.1f} us", name_, product.n, m.kernel, m.precision, m.median_us));
+      fmt::format("{} N={} {} {}: {:.1f} us", name_, product.n, m->kernel, m->precision, m->median_us));
   return {};
 }
 
@@ -109,7 +104,7 @@ Status Sampler::run_candidates(const Product& product, std::string_view kernel,
   options.kernel = kernel;
   options.threads = session_.common.threads;
   options.precision = precision;
-  const auto candidates = runtime::predict_product(product.op, matrices_, options, true);
+  const auto candidates = runtime::predict_product(*product.op, matrices_, options, true);
   if (!candidates) return tl::unexpected(candidates.error());
   for (const runtime::Candidate& candidate : *candidates) {
     if (!candidate.refused.empty() || is_known(product, candidate)) continue;
@@ -119,7 +114,7 @@ Status Sampler::run_candidates(const Product& product, std::string_view kernel,
 }
 
 Status Sampler::run_product(const Product& product) {
-  if (Status s = plan_.bench->set_operands(product.op, product.n); !s) return s;
+  if (Status s = plan_.bench->set_operands(*product.op, product.n); !s) return s;
   const bool again = plan_.bench->kind() == runtime::Device::cuda && product.dense == DType::f32;
   std::vector<std::string> kernels = plan_.kernels;
   if (kernels.empty()) kernels.emplace_back();  // those that plans choose from
@@ -128,20 +123,20 @@ Status Sampler::run_product(const Product& product) {
     if (!again) continue;
     if (Status s = run_candidates(product, kernel, Precision::fp32); !s) return s;
   }
-  return libra_.measure(name_, product.op, product.n, found_);
+  return libra_.measure(name_, *product.op, product.n, found_);
 }
 
 Status Sampler::convert(const formats::CsrView& a) {
   matrices_.clear();
   std::vector<Converted> before = std::move(converted_);  // with values of another type
   converted_.clear();
-  const auto& operations = plan_.operations;
-  const bool samples = std::find(operations.begin(), operations.end(), "sddmm") != operations.end();
+  const bool lists = std::any_of(plan_.operations.begin(), plan_.operations.end(),
+                                 [](const runtime::Operation* op) { return lists_entries(*op); });
   for (const formats::Converter& converter : formats::converters()) {
     auto data = converter.from_csr(a, nullptr);
     if (!data) return tl::unexpected(data.error());
     Converted& converted = converted_.emplace_back(Converted{std::move(*data), {}});
-    if (!samples || converter.format == "csr") continue;
+    if (!lists || converter.format == "csr") continue;
     const std::size_t i = converted_.size() - 1;
     if (i < before.size() && same_places(before[i].data.view(), converted.data.view())) {
       converted.entries = std::move(before[i].entries);
@@ -159,7 +154,7 @@ Status Sampler::convert(const formats::CsrView& a) {
 Status Sampler::run(const formats::CsrView& a, DType dense) {
   if (Status s = convert(a); !s) return s;
   if (Status s = plan_.bench->set_matrix(a, dense); !s) return s;
-  for (const std::string_view op : plan_.operations)
+  for (const runtime::Operation* op : plan_.operations)
     for (const std::int64_t n : plan_.columns) {
       if (std::max(a.rows, a.cols) * n > kMostElements) continue;
       if (Status s = run_product({op, n, dense}); !s) return s;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/csr_view.hpp"
+#include "runtime/cuda/papers/libra_streams/balance.hpp"
 #include "tools/calibrate/fit.hpp"
 #include "tools/calibrate/threshold.hpp"
 #include "tools/product_bench.hpp"
@@ -15,18 +16,26 @@
 
 namespace sptile::tools {
 
+/// Reads them from the schedule of a plan; zeros of one that has none.
+runtime::cuda::LibraRatios ratios_of_plan(const Measurement& measurement);
+
 /// What to measure.
 struct SamplingPlan {
   ProductBench* bench = nullptr;
-  std::vector<std::string_view> operations;  ///< of runtime::kernels()
-  std::vector<std::string> kernels;          ///< empty: all that plans choose from
-  std::vector<std::int64_t> columns;         ///< N
-  bool half = false;                         ///< also f16 operands
-  bool thresholds = false;                   ///< also the formats of Libra with each of some thresholds
+  std::vector<const runtime::Operation*> operations;
+  std::vector<std::string> kernels;   ///< empty: all that plans choose from
+  std::vector<std::int64_t> columns;  ///< N
+  bool half = false;                  ///< also f16 operands
+  bool thresholds = false;            ///< also the formats of Libra with each of some thresholds
+  /// Asks a measurement of a kernel with Libra's balance for its occupancy ratios.
+  runtime::cuda::LibraRatios (*libra_ratios)(const Measurement&) = ratios_of_plan;
 
-  /// True for all that are not left out by name.
-  [[nodiscard]] bool wants(std::string_view kernel) const {
-    return kernels.empty() || std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
+  [[nodiscard]] bool has(const runtime::Operation& op) const {
+    return std::find(operations.begin(), operations.end(), &op) != operations.end();
+  }
+  /// True for the kernels of --only.
+  [[nodiscard]] bool names(std::string_view kernel) const {
+    return std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
   }
 };
 

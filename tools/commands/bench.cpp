@@ -10,10 +10,13 @@
 #include "tools/bench_rows.hpp"
 #include "tools/benchmark.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/cuda/device_bench.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
+#include "tools/operations.hpp"
 #include "tools/output_name.hpp"
+#include "tools/product_request.hpp"
 #include "tools/progress_bar.hpp"
 
 namespace sptile::tools {
@@ -66,7 +69,10 @@ Result<BenchTask> make_task(const BenchOptions& options) {
   task.check = !options.no_check;
   task.flush_l2 = options.flush_l2;
   task.cusparse = options.cusparse;
-  task.request = options.request;
+  task.op = &operation_named(options.request.op);
+  task.device = device_named(options.request.device);
+  task.repeats = {options.request.warmup, options.request.repeat};
+  task.kernel = options.request.kernel;
   return task;
 }
 
@@ -116,10 +122,9 @@ BenchLabels labels_of(const BenchTask& task) {
   for (const Ordering& ordering : task.orderings) labels.orderings.push_back(ordering.label());
   for (const FormatChoice& format : task.formats) labels.formats.push_back(format.label);
   for (const runtime::Kernel& kernel : runtime::kernels())
-    if (kernel.op == task.request.op && kernel.device == device_named(task.request.device))
-      labels.kernels.emplace_back(kernel.name);
+    if (kernel.op == task.op && kernel.device == task.device) labels.kernels.emplace_back(kernel.name);
   for (const std::int64_t n : task.columns) labels.columns.push_back(std::to_string(n));
-  labels.device = task.request.device != "cpu";
+  labels.device = task.device != runtime::Device::cpu;
   labels.precisions = task.precisions.size() > 1;
   return labels;
 }
@@ -133,16 +138,32 @@ void print_as_they_come(const Session& session, BenchTask& task) {
   };
 }
 
+Result<std::unique_ptr<ProductBench>> open_bench(Session& session, const BenchTask& task) {
+  if (task.device != runtime::Device::cpu)
+    return make_device_bench(session, {.flush_l2 = task.flush_l2, .check = task.check});
+  return std::make_unique<HostBench>(
+      session,
+      HostBenchOptions{.repeats = task.repeats, .check = task.check ? CheckedRows::all : CheckedRows::none});
+}
+
+Json facts_json(const std::optional<DeviceFacts>& facts) {
+  if (!facts) return nullptr;
+  return {{"name", facts->name},
+          {"copy_gbps", facts->ceilings.copy * 1e-9},
+          {"l2_gbps", facts->ceilings.l2 * 1e-9},
+          {"pinned_gbps", facts->ceilings.pinned * 1e-9}};
+}
+
 Status measure(Session& session, const BenchOptions& options, const BenchTask& task, CsvLog log) {
-  Benchmark benchmark(session, task, std::move(log),
-                      task.request.device == "cuda" ? make_cuda_measurer(session, task.flush_l2, task.check)
-                                                    : make_host_measurer(session));
+  auto bench = open_bench(session, task);
+  if (!bench) return tl::unexpected(std::move(bench.error()));
+  Benchmark benchmark(session, task, std::move(log), std::move(*bench));
   const Status stored = benchmark.run();
   if (benchmark.rows().empty() && task.inputs.size() == 1) return stored ? benchmark.outcome() : stored;
-  print_result(
-      session,
-      bench_json(session, benchmark.rows(), benchmark.resumed(), benchmark.device(), benchmark.failed()),
-      closing_text(benchmark.rows(), benchmark.resumed()));
+  print_result(session,
+               bench_json(session, benchmark.rows(), benchmark.resumed(), facts_json(benchmark.device()),
+                          benchmark.failed()),
+               closing_text(benchmark.rows(), benchmark.resumed()));
   if (!stored) return stored;
   if (!benchmark.rows().empty())
     if (Status s = write_plot(options, benchmark.rows()); !s) return s;
@@ -175,7 +196,7 @@ Action declare_bench(Options& app) {
                  "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows, "
                  "libra_spmm:1 to :9 and libra_sddmm:1 to :129 the threshold");
   declare_order(app, options->orders, "--reorder", "orderings: all, or METHOD[:PRESET] with commas");
-  app.add_option("-n", options->columns, "columns of B, or of X and Y, several with commas")
+  app.add_option("-n", options->columns, columns_help() + ", several with commas")
       .range(std::int64_t{1}, std::int64_t{1} << 31);
   app.add_option("--dtype", options->dtype, "type of the values of the matrix")
       .one_of({"f32", "f64", "f16", "bf16"})

@@ -10,49 +10,36 @@
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "tools/calibrate/fit.hpp"
-#include "tools/calibrate/host_bench.hpp"
 #include "tools/calibrate/merge.hpp"
 #include "tools/calibrate/profile_files.hpp"
+#include "tools/calibrate/report.hpp"
 #include "tools/calibrate/sampling.hpp"
 #include "tools/calibrate/suite.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/cuda/device_bench.hpp"
 #include "tools/devices.hpp"
+#include "tools/host_bench.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
-#include "tools/measure.hpp"
 #include "tools/names.hpp"
+#include "tools/operations.hpp"
 #include "tools/output_name.hpp"
+#include "tools/product_request.hpp"
 #include "tools/random_operands.hpp"
 #include "tools/stopwatch.hpp"
-#include "tools/table.hpp"
 #include "tools/units.hpp"
 
 namespace sptile::tools {
 namespace {
 
+constexpr const char* kAll = "all";  // operations
+
 struct CalibrateOptions {
   std::vector<std::string> inputs;   // besides the suite
   std::vector<std::string> kernels;  // none: all
-  std::string device = "cpu", op = "all", into, out, samples;
+  std::string device = "cpu", op = kAll, into, out, samples;
   bool quick = false, force = false;
 };
-
-// The columns of --samples, before the features.
-constexpr const char* kSampleColumns = "matrix,op,dense,format,kernel,precision,n,us";
-
-std::string samples_csv(std::span<const Sample> samples) {
-  std::string text = kSampleColumns;
-  for (const runtime::FeatureInfo& feature : runtime::kFeatures) text += fmt::format(",{}", feature.name);
-  text += '\n';
-  for (const Sample& s : samples) {
-    text += fmt::format("{},{},{},{},{},{},{},{:.3f}", s.matrix, s.op, s.dense, s.format, s.kernel,
-                        s.precision, s.n, s.us);
-    for (const double feature : s.features) text += fmt::format(",{:.9g}", feature);
-    text += '\n';
-  }
-  return text;
-}
 
 // A matrix to measure: one of the suite, or a file of the user's.
 struct Subject {
@@ -78,13 +65,19 @@ Result<formats::Csr> make(Session& session, const Subject& subject) {
 }
 
 // Fewer than all kernels are measured.
-bool is_partial(const CalibrateOptions& options) { return options.op != "all" || !options.kernels.empty(); }
+bool is_partial(const CalibrateOptions& options) { return options.op != kAll || !options.kernels.empty(); }
+
+// True when operations were not left out by name.
+bool takes(const CalibrateOptions& options, const runtime::Operation& op) {
+  return options.op == kAll || options.op == op.name;
+}
 
 // The operations that have something to measure.
-std::vector<std::string_view> operations_of(const CalibrateOptions& options, const SamplingPlan& plan) {
-  std::vector<std::string_view> operations;
+std::vector<const runtime::Operation*> operations_of(const CalibrateOptions& options,
+                                                     const SamplingPlan& plan) {
+  std::vector<const runtime::Operation*> operations;
   for (const runtime::Kernel& kernel : runtime::kernels())
-    if ((options.op == "all" || options.op == kernel.op) && plan.wants(kernel.name) &&
+    if (takes(options, *kernel.op) && (plan.kernels.empty() || plan.names(kernel.name)) &&
         std::find(operations.begin(), operations.end(), kernel.op) == operations.end())
       operations.push_back(kernel.op);
   return operations;
@@ -93,7 +86,7 @@ std::vector<std::string_view> operations_of(const CalibrateOptions& options, con
 Status check_kernels(const CalibrateOptions& options) {
   std::vector<std::string> known;
   for (const runtime::Kernel& kernel : runtime::kernels())
-    if (kernel.device == device_named(options.device) && (options.op == "all" || kernel.op == options.op))
+    if (kernel.device == device_named(options.device) && takes(options, *kernel.op))
       known.emplace_back(kernel.name);
   for (const std::string& name : options.kernels)
     if (std::find(known.begin(), known.end(), name) == known.end())
@@ -102,10 +95,10 @@ Status check_kernels(const CalibrateOptions& options) {
 }
 
 Result<std::unique_ptr<ProductBench>> open_bench(Session& session, const CalibrateOptions& options) {
-  if (device_named(options.device) == runtime::Device::cpu) return make_host_bench(session);
-  auto opened = open_device_bench({.predict = false, .time_planning = false, .seed = session.common.seed});
-  if (!opened) return tl::unexpected(opened.error());
-  return std::move(*opened);
+  if (device_named(options.device) == runtime::Device::cpu)
+    return std::make_unique<HostBench>(
+        session, HostBenchOptions{.check = CheckedRows::some, .trusted = true, .predict = false});
+  return make_device_bench(session, {.predict = false, .time_planning = false});
 }
 
 Result<Measurements> measure_all(Session& session, const CalibrateOptions& options) {
@@ -147,42 +140,6 @@ std::string today() {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%d", &utc)};
 }
 
-std::string quality_text(const std::vector<FitQuality>& fits, const ChoiceQuality& choice) {
-  std::vector<std::vector<std::string>> table = {
-      {"kernel", "products", "samples", "median error", "predicted / measured"}};
-  for (const FitQuality& fit : fits)
-    table.push_back({fit.kernel, fit.precision, std::to_string(fit.samples),
-                     fmt::format("{:.0f}%", 100 * fit.median_error),
-                     fmt::format("{:.2f} to {:.2f}", fit.lowest, fit.highest)});
-  std::string text = format_table(table, "llrrr");
-  text += fmt::format(
-      "choice: within 5% of the best in {:.0f}% of {} cases, within 10% in {:.0f}%, {:.1f}% slower on "
-      "average\n",
-      100 * choice.within_5, choice.cases, 100 * choice.within_10, 100 * (choice.mean_regret - 1));
-  if (!choice.worst_case.empty())
-    text += fmt::format("worst: {:.2f} times the best ({})\n", choice.worst_regret, choice.worst_case);
-  return text;
-}
-
-Json quality_json(const std::vector<FitQuality>& fits, const ChoiceQuality& choice) {
-  Json json;
-  json["fits"] = Json::array();
-  for (const FitQuality& fit : fits)
-    json["fits"].push_back({{"kernel", fit.kernel},
-                            {"precision", fit.precision},
-                            {"samples", fit.samples},
-                            {"median_error", fit.median_error},
-                            {"lowest_ratio", fit.lowest},
-                            {"highest_ratio", fit.highest}});
-  json["choice"] = {{"cases", choice.cases},
-                    {"within_5_percent", choice.within_5},
-                    {"within_10_percent", choice.within_10},
-                    {"mean_regret", choice.mean_regret},
-                    {"worst_regret", choice.worst_regret},
-                    {"worst_case", choice.worst_case}};
-  return json;
-}
-
 Result<runtime::ProfileDevice> describe_device(runtime::Device kind) {
   runtime::cuda::DeviceInfo device;
   if (kind == runtime::Device::cuda) {
@@ -197,7 +154,7 @@ std::vector<std::string> new_comments(const CalibrateOptions& options, std::size
                                       const ChoiceQuality& choice) {
   std::string what = "sptile calibrate";
   if (options.quick) what += " --quick";
-  if (options.op != "all") what += " --op " + options.op;
+  if (options.op != kAll) what += " --op " + options.op;
   if (!options.kernels.empty()) what += fmt::format(" --only {}", fmt::join(options.kernels, ","));
   std::vector<std::string> comments = profile_comments(options.into);
   comments.push_back(fmt::format("{}, {}: {} measurements", what, today(), samples));
@@ -216,7 +173,7 @@ std::vector<runtime::ProfileNumber> fit_all(const Measurements& measured) {
   return numbers;
 }
 
-Status run_calibrate(Session& session, const CalibrateOptions& options) {
+Status check_names(const CalibrateOptions& options) {
   ProductRequest request;
   request.device = options.device;
   if (const Status s = check_request(request); !s) return s;
@@ -225,41 +182,67 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
   if (const Status s = check_output_name(options.samples, FileKind::csv); !s) return s;
   for (const std::string& path : options.inputs)
     if (const Status s = probe_matrix(path, false); !s) return s;
+  return {};
+}
+
+// Made before anything that takes long.
+struct Outputs {
+  formats::AtomicFile profile;
+  std::optional<formats::AtomicFile> samples;
+};
+
+Result<Outputs> create_outputs(const CalibrateOptions& options, const std::string& path) {
+  const bool force = options.force || options.out.empty();  // a profile of one's own is renewed
+  auto profile = formats::AtomicFile::create(path, force);
+  if (!profile) return tl::unexpected(profile.error());
+  Outputs outputs{std::move(*profile), std::nullopt};
+  if (options.samples.empty()) return outputs;
+  auto samples = formats::AtomicFile::create(options.samples, options.force);
+  if (!samples) return tl::unexpected(samples.error());
+  outputs.samples = std::move(*samples);
+  return outputs;
+}
+
+// The constants that are kept: what was known, and what was measured.
+runtime::DeviceProfile new_profile(const CalibrateOptions& options, const runtime::DeviceProfile& known,
+                                   const runtime::ProfileDevice& device, const Measurements& measured) {
+  const bool renews_all = !is_partial(options) && options.into.empty();
+  return {device, merge_numbers(known.numbers, fit_all(measured), renews_all), {}};
+}
+
+void report(const Session& session, const CalibrateOptions& options, const std::string& path,
+            const runtime::DeviceProfile& profile, std::span<const Sample> samples, double seconds) {
+  const auto fits = fit_quality(profile, samples);
+  const ChoiceQuality choice = choice_quality(profile, samples);
+  Json json = new_result(session);
+  json.update({{"device", options.device}, {"name", profile.device.name}, {"output", path}});
+  json.update({{"quick", options.quick}, {"measurements", samples.size()}, {"seconds", seconds}});
+  json.update(quality_json(fits, choice));
+  print_result(session, json,
+               quality_text(fits, choice) +
+                   fmt::format("{}: {} measurements in {}\n", path, samples.size(), human_seconds(seconds)));
+}
+
+Status run_calibrate(Session& session, const CalibrateOptions& options) {
+  if (const Status s = check_names(options); !s) return s;
   const auto device = describe_device(device_named(options.device));
   if (!device) return tl::unexpected(device.error());
   const auto path = profile_path(options.into, options.out, *device);
   if (!path) return tl::unexpected(path.error());
   const auto known = known_profile(options.into, *device);
   if (!known) return tl::unexpected(known.error());
-  const bool force = options.force || options.out.empty();  // a profile of one's own is renewed
-  auto file = formats::AtomicFile::create(*path, force);    // before anything that takes long
-  if (!file) return tl::unexpected(file.error());
-  std::optional<formats::AtomicFile> samples_file;
-  if (!options.samples.empty()) {
-    auto created = formats::AtomicFile::create(options.samples, options.force);
-    if (!created) return tl::unexpected(created.error());
-    samples_file = std::move(*created);
-  }
+  auto outputs = create_outputs(options, *path);
+  if (!outputs) return tl::unexpected(outputs.error());
   const Stopwatch watch;
   const auto measured = measure_all(session, options);
   if (!measured) return tl::unexpected(measured.error());
-  const std::vector<Sample>* const samples = &measured->samples;
-  if (samples_file)
-    if (const Status s = write_text(*samples_file, samples_csv(*samples)); !s) return s;
-  const bool renews_all = !is_partial(options) && options.into.empty();
-  const runtime::DeviceProfile profile{
-      *device, merge_numbers(known->numbers, fit_all(*measured), renews_all), {}};
-  const auto fits = fit_quality(profile, *samples);
-  const ChoiceQuality choice = choice_quality(profile, *samples);
-  const std::vector<std::string> comments = new_comments(options, samples->size(), choice);
-  if (const Status s = write_text(*file, runtime::format_profile(profile, comments)); !s) return s;
-  Json json = new_result(session);
-  json.update({{"device", options.device}, {"name", device->name}, {"output", *path}});
-  json.update({{"quick", options.quick}, {"measurements", samples->size()}, {"seconds", watch.seconds()}});
-  json.update(quality_json(fits, choice));
-  print_result(session, json,
-               quality_text(fits, choice) + fmt::format("{}: {} measurements in {}\n", *path, samples->size(),
-                                                        human_seconds(watch.seconds())));
+  const std::span<const Sample> samples = measured->samples;
+  if (outputs->samples)
+    if (const Status s = write_text(*outputs->samples, samples_csv(samples)); !s) return s;
+  const runtime::DeviceProfile profile = new_profile(options, *known, *device, *measured);
+  const auto comments = new_comments(options, samples.size(), choice_quality(profile, samples));
+  if (const Status s = write_text(outputs->profile, runtime::format_profile(profile, comments)); !s) return s;
+  report(session, options, *path, profile, samples, watch.seconds());
   return {};
 }
 
@@ -269,7 +252,7 @@ Action declare_calibrate(Options& app) {
   app.add_option("--device", options->device, "what to measure ('sptile list devices')");
   app.add_flag("--quick", options->quick, "fewer and smaller matrices: under a minute, rougher predictions");
   std::vector<std::string> operations = operation_names();
-  operations.emplace_back("all");
+  operations.emplace_back(kAll);
   app.add_option("--op", options->op, "operation to measure").one_of(operations);
   app.add_option("--only", options->kernels, "kernels to measure, with commas ('sptile list kernels')")
       .default_text("all that plans choose from");

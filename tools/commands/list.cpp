@@ -100,7 +100,7 @@ Json kernels_json() {
   Json rows = Json::array();
   for (const runtime::Kernel& k : runtime::kernels())
     rows.push_back({{"name", k.name},
-                    {"op", k.op},
+                    {"op", k.op->name},
                     {"format", k.format},
                     {"device", name_of(k.device)},
                     {"isa", k.isa},
@@ -113,7 +113,7 @@ Json kernels_json() {
 std::string kernels_text() {
   Rows rows = {{"kernel", "op", "format", "device", "deterministic", "available", "summary"}};
   for (const runtime::Kernel& k : runtime::kernels())
-    rows.push_back({std::string(k.name), std::string(k.op), std::string(k.format),
+    rows.push_back({std::string(k.name), std::string(k.op->name), std::string(k.format),
                     std::string(name_of(k.device)), yes_no(k.deterministic), yes_no(runtime::available(k)),
                     std::string(k.summary)});
   return format_table(rows, "lllllll");

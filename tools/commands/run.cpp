@@ -7,10 +7,13 @@
 #include "runtime/plan/choice.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/devices.hpp"
+#include "tools/host_bench.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
-#include "tools/measure.hpp"
 #include "tools/names.hpp"
+#include "tools/operations.hpp"
+#include "tools/product_request.hpp"
+#include "tools/stopwatch.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
 
@@ -24,20 +27,6 @@ struct RunOptions {
 };
 
 constexpr const char* kMeasured = "measured";
-
-// What planning would be asked; names are checked.
-runtime::PlanOptions plan_options(const Session& session, const RunOptions& run, DType values) {
-  const ProductRequest& request = run.request;
-  runtime::PlanOptions options;
-  if (run.choose == kMeasured) options.choice = runtime::Choice::measured;
-  options.n = request.n;
-  options.dense = dense_type(request, values);
-  options.device = device_named(request.device);
-  options.kernel = request.kernel;
-  options.threads = session.common.threads;
-  options.precision = wanted_precision(request);
-  return options;
-}
 
 // The formats to choose from. Those that the bundle does not hold are refused with what it holds.
 Result<std::vector<runtime::PlanMatrix>> formats_to_try(const std::shared_ptr<const runtime::Bundle>& bundle,
@@ -98,11 +87,11 @@ Json candidates_json(const std::vector<runtime::Candidate>& candidates) {
   return list;
 }
 
-std::string run_text(const ProductMeasurement& m) {
+std::string run_text(const Measurement& m) {
   std::string text = fmt::format(
       "{} of {} with N = {}: kernel {}, {} {}, products {}\n"
       "median {} of {} runs (fastest {}, spread {:.0f}%), {:.2f} GFLOP/s, planned in {}\n",
-      m.op, m.format, m.n, m.kernel, dense_names(m.op), m.dtype, m.precision,
+      m.op->name, m.format, m.n, m.kernel, matrix_names(*m.op), m.dtype, m.precision,
       human_seconds(m.median_us * 1e-6), m.repeat, human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops,
       human_seconds(m.plan_us * 1e-6));
   if (m.checked)
@@ -112,6 +101,64 @@ std::string run_text(const ProductMeasurement& m) {
   return text;
 }
 
+HostBenchOptions bench_options(const ProductRequest& request) {
+  return {.device = device_named(request.device),
+          .repeats = Repeats{request.warmup, request.repeat},
+          .check = request.check ? CheckedRows::all : CheckedRows::none};
+}
+
+// What was measured, and what there was to choose from.
+struct Outcome {
+  std::vector<runtime::Candidate> candidates;  // none where there was no choice
+  Measurement measured;
+};
+
+// The choice ran the candidates, and has a plan of the best; what it took is what planning took.
+Result<Outcome> run_fastest(HostBench& bench, const runtime::Operation& op,
+                            const std::vector<runtime::PlanMatrix>& matrices, const KernelRequest& request) {
+  runtime::PlanOptions options = bench.plan_options(request);
+  options.choice = runtime::Choice::measured;
+  const Stopwatch watch;
+  auto chosen = runtime::choose_plan(op, matrices, options);
+  if (!chosen) return tl::unexpected(chosen.error());
+  const Planned planned{std::move(chosen->plan), watch.seconds()};
+  const runtime::Candidate* const best = runtime::chosen_of(chosen->candidates);
+  auto measured = bench.measure(matrices[best == nullptr ? 0 : best->matrix], planned);
+  if (!measured) return tl::unexpected(measured.error());
+  return Outcome{std::move(chosen->candidates), std::move(*measured)};
+}
+
+Result<Outcome> run_predicted(HostBench& bench, const runtime::Operation& op,
+                              const std::vector<runtime::PlanMatrix>& matrices, KernelRequest request,
+                              bool explain) {
+  Outcome outcome;
+  if (matrices.size() > 1 || explain) {  // one format needs no model
+    auto list = runtime::predict_product(op, matrices, bench.plan_options(request));
+    if (!list) return tl::unexpected(list.error());
+    outcome.candidates = std::move(*list);
+  }
+  const runtime::Candidate* const best = runtime::chosen_of(outcome.candidates);
+  if (best != nullptr) request.kernel = best->kernel->name;  // else planning says what is wrong
+  auto measured = bench.measure(matrices[best == nullptr ? 0 : best->matrix], request);
+  if (!measured) return tl::unexpected(measured.error());
+  outcome.measured = std::move(*measured);
+  return outcome;
+}
+
+Result<Outcome> choose_and_run(Session& session, const RunOptions& options, const runtime::Bundle& bundle,
+                               const std::vector<runtime::PlanMatrix>& matrices) {
+  const ProductRequest& request = options.request;
+  const runtime::Operation& op = operation_named(request.op);
+  HostBench bench(session, bench_options(request));
+  const DType dense = dense_type(request.dense, matrices.front().format.value_dtype());
+  Status s = bench.set_matrix(bundle.csr(), dense);
+  if (s) s = bench.set_operands(op, request.n);
+  if (!s) return tl::unexpected(s.error());
+  const KernelRequest kernel{request.kernel, precision_named(request.precision)};
+  return options.choose == kMeasured ? run_fastest(bench, op, matrices, kernel)
+                                     : run_predicted(bench, op, matrices, kernel, options.explain);
+}
+
 Status run_run(Session& session, const RunOptions& options) {
   if (const Status s = check_request(options.request); !s) return s;
   const auto opened = open_bundle(options.bundle);
@@ -119,32 +166,20 @@ Status run_run(Session& session, const RunOptions& options) {
   const std::shared_ptr<const runtime::Bundle>& bundle = *opened;
   const auto matrices = formats_to_try(bundle, options);
   if (!matrices) return tl::unexpected(matrices.error());
-  std::vector<runtime::Candidate> candidates;
-  if (matrices->size() > 1 || options.explain || options.choose == kMeasured) {  // one format needs no model
-    const DType values = matrices->front().format.value_dtype();
-    auto list =
-        runtime::choose_product(options.request.op, *matrices, plan_options(session, options, values));
-    if (!list) return tl::unexpected(list.error());
-    candidates = std::move(*list);
-  }
-  const runtime::Candidate* const chosen = runtime::chosen_of(candidates);
-  const runtime::PlanMatrix& a = (*matrices)[chosen == nullptr ? 0 : chosen->matrix];
-  ProductRequest request = options.request;
-  if (chosen != nullptr) request.kernel = chosen->kernel->name;  // else planning says what is wrong
-  if (options.request.check)                                     // the reference trusts its input
+  if (options.request.check)  // the reference trusts its input
     if (const Status s = formats::check_csr(bundle->csr()); !s)
       return fail(s.error().code, s.error().message, options.bundle);
-  const auto measured = measure_product(session, a, bundle->csr(), request);
-  if (!measured) return tl::unexpected(measured.error());
+  const auto outcome = choose_and_run(session, options, *bundle, *matrices);
+  if (!outcome) return tl::unexpected(outcome.error());
   Json json = new_result(session);
   json["bundle"] = options.bundle;
-  json.update(to_json(*measured));
+  json.update(to_json(outcome->measured));
   json.update({{"threads", session.common.threads}, {"seed", session.common.seed}});
-  json["candidates"] = candidates_json(candidates);
+  json["candidates"] = candidates_json(outcome->candidates);
   const std::string why =
-      options.explain ? candidates_text(candidates, absent_formats(*bundle, options)) : "";
-  print_result(session, json, why + run_text(*measured));
-  return check_outcome(*measured);
+      options.explain ? candidates_text(outcome->candidates, absent_formats(*bundle, options)) : "";
+  print_result(session, json, why + run_text(outcome->measured));
+  return check_outcome(outcome->measured);
 }
 
 Action declare_run(Options& app) {
@@ -158,8 +193,7 @@ Action declare_run(Options& app) {
                  "by running each that can be the fastest")
       .one_of({"predicted", kMeasured});
   app.add_flag("--explain", options->explain, "show the formats to choose from and what each would take");
-  app.add_option("-n", options->request.n, "columns of B, or of X and Y")
-      .range(std::int64_t{1}, std::int64_t{1} << 31);
+  app.add_option("-n", options->request.n, columns_help()).range(std::int64_t{1}, std::int64_t{1} << 31);
   declare_request(app, options->request);
   app.add_flag("--check", options->request.check,
                "compare with the serial double-precision reference; exit 7 if wrong");

@@ -9,14 +9,11 @@
 
 #include "formats/no_value_type.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
+#include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/spmm.hpp"
 
 namespace sptile::tools::cuda {
 namespace {
-
-constexpr std::string_view kNames[] = {"cusparse.default", "cusparse.alg2", "cusparse.alg3"};
-constexpr std::string_view kSampleNames[] = {"cusparse.sddmm"};
-constexpr cusparseSpMMAlg_t kAlgorithms[] = {CUSPARSE_SPMM_ALG_DEFAULT, CUSPARSE_SPMM_CSR_ALG2,
-                                             CUSPARSE_SPMM_CSR_ALG3};
 
 /// The functions that are needed.
 struct Library {
@@ -145,8 +142,9 @@ class SpmmProduct final : public Product {
  public:
   SpmmProduct(cusparseSpMMAlg_t algorithm, DType dtype) : Product(dtype), algorithm_(algorithm) {}
 
-  Status prepare(const DeviceCsr& a, const void* b, void* c, std::int64_t n) {
-    Status s = describe(a, a.values, {a.cols, b, "describing B"}, {a.rows, c, "describing C"}, n);
+  Status prepare(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n) {
+    const runtime::SpmmOperands o = runtime::to_spmm(operands);
+    Status s = describe(a, a.values, {a.cols, o.b, "describing B"}, {a.rows, o.c, "describing C"}, n);
     std::size_t bytes = 0;
     if (s) s = check(call(library().buffer_size, &bytes), "finding the buffer size");
     if (s) s = allocate(bytes);
@@ -171,8 +169,9 @@ class SddmmProduct final : public Product {
  public:
   using Product::Product;
 
-  Status prepare(const DeviceCsr& a, const void* x, const void* y, void* out, std::int64_t n) {
-    Status s = describe(a, out, {a.rows, x, "describing X"}, {a.cols, y, "describing Y"}, n);
+  Status prepare(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n) {
+    const runtime::SddmmOperands o = runtime::to_sddmm(operands);
+    Status s = describe(a, o.out, {a.rows, o.x, "describing X"}, {a.cols, o.y, "describing Y"}, n);
     std::size_t bytes = 0;
     if (s) s = check(call(library().sample_buffer_size, &bytes), "finding the buffer size");
     if (s) s = allocate(bytes);
@@ -191,33 +190,47 @@ class SddmmProduct final : public Product {
 };
 
 Status start() {
-  if (!cusparse_found()) return fail(Errc::unsupported, "cuSPARSE cannot be loaded");
   return library().handle != nullptr ? Status() : check(library().create(&library().handle), "starting");
 }
 
+using Launch = std::function<Status()>;
+using Prepare = Result<Launch> (*)(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n);
+
+template <class Kind, auto... Algorithm>
+Result<Launch> prepare(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n) {
+  const auto product = std::make_shared<Kind>(Algorithm..., a.dtype);
+  if (Status s = product->prepare(a, operands, n); !s) return tl::unexpected(s.error());
+  return [product] { return product->launch(); };
+}
+
+/// Other operations have no yardstick.
+struct Row {
+  const runtime::Operation* op;
+  std::string_view name;
+  Prepare prepare;
+};
+constexpr Row kRows[] = {
+    {&runtime::kSpmm, "cusparse.default", prepare<SpmmProduct, CUSPARSE_SPMM_ALG_DEFAULT>},
+    {&runtime::kSpmm, "cusparse.alg2", prepare<SpmmProduct, CUSPARSE_SPMM_CSR_ALG2>},
+    {&runtime::kSpmm, "cusparse.alg3", prepare<SpmmProduct, CUSPARSE_SPMM_CSR_ALG3>},
+    {&runtime::kSddmm, "cusparse.sddmm", prepare<SddmmProduct>}};
+
 }  // namespace
 
-std::span<const std::string_view> cusparse_kernels(std::string_view op) {
-  return op == "sddmm" ? std::span<const std::string_view>(kSampleNames) : kNames;
+std::vector<std::string_view> cusparse_kernels(const runtime::Operation& op) {
+  std::vector<std::string_view> names;
+  for (const Row& row : kRows)
+    if (row.op == &op && library().complete) names.push_back(row.name);
+  return names;
 }
 
-bool cusparse_found() { return library().complete; }
-
-Result<std::function<Status()>> prepare_cusparse(std::string_view kernel, const DeviceCsr& a, const void* b,
-                                                 void* c, std::int64_t n) {
+Result<Launch> prepare_cusparse(std::string_view kernel, const DeviceCsr& a,
+                                const runtime::Operands& operands, std::int64_t n) {
+  if (!library().complete) return fail(Errc::unsupported, "cuSPARSE cannot be loaded");
   if (Status s = start(); !s) return tl::unexpected(s.error());
-  const auto place = std::find(std::begin(kNames), std::end(kNames), kernel) - std::begin(kNames);
-  const auto product = std::make_shared<SpmmProduct>(kAlgorithms[place], a.dtype);
-  if (Status s = product->prepare(a, b, c, n); !s) return tl::unexpected(s.error());
-  return [product] { return product->launch(); };
-}
-
-Result<std::function<Status()>> prepare_cusparse_sddmm(const DeviceCsr& a, const void* x, const void* y,
-                                                       void* out, std::int64_t n) {
-  if (Status s = start(); !s) return tl::unexpected(s.error());
-  const auto product = std::make_shared<SddmmProduct>(a.dtype);
-  if (Status s = product->prepare(a, x, y, out, n); !s) return tl::unexpected(s.error());
-  return [product] { return product->launch(); };
+  const auto row =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == kernel; });
+  return row->prepare(a, operands, n);
 }
 
 }  // namespace sptile::tools::cuda

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/spmm.hpp"
+
 namespace sptile::tools::cuda {
 namespace {
 
@@ -134,6 +137,40 @@ void with_type(DType dtype, F f) {
   if (dtype == DType::bf16) f(static_cast<__nv_bfloat16*>(nullptr));
 }
 
+int wait() {
+  const cudaError_t launched = cudaGetLastError();
+  return launched != cudaSuccess ? launched : cudaDeviceSynchronize();
+}
+
+/// One thread for each element of C.
+int reference_spmm(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n,
+                   const ReferenceSums& to) {
+  const runtime::SpmmOperands o = runtime::to_spmm(operands);
+  with_type(a.dtype, [&]<class T>(T*) {
+    multiply<<<blocks_for(a.rows * n), kThreads>>>(a, static_cast<const T*>(o.b), to.sums, to.absolute, n);
+  });
+  return wait();
+}
+
+/// X Y^T at the entries of a. Eight threads for each entry.
+int reference_sddmm(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n,
+                    const ReferenceSums& to) {
+  const runtime::SddmmOperands o = runtime::to_sddmm(operands);
+  with_type(a.dtype, [&]<class T>(T*) {
+    sample<<<blocks_for(a.nnz * kTeam), kThreads>>>(a, static_cast<const T*>(o.x), static_cast<const T*>(o.y),
+                                                    to.sums, to.absolute, n);
+  });
+  return wait();
+}
+
+/// An operation without a row can be measured, not checked.
+struct ReferenceRow {
+  const runtime::Operation* op;
+  Reference reference;
+};
+constexpr ReferenceRow kReferences[] = {{&runtime::kSpmm, reference_spmm},
+                                        {&runtime::kSddmm, reference_sddmm}};
+
 double smallest_normal(DType dtype) {
   return dtype == DType::f16 ? 0x1p-14 : dtype == DType::f64 ? DBL_MIN : FLT_MIN;
 }
@@ -147,33 +184,21 @@ int fill_uniform(void* to, DType dtype, std::int64_t count, double low, double h
   return cudaGetLastError();
 }
 
-int reference_spmm(const DeviceCsr& a, const void* b, double* sums, float* absolute_sums, std::int64_t n) {
-  with_type(a.dtype, [&]<class T>(T*) {
-    multiply<<<blocks_for(a.rows * n), kThreads>>>(a, static_cast<const T*>(b), sums, absolute_sums, n);
-  });
-  const cudaError_t launched = cudaGetLastError();
-  return launched != cudaSuccess ? launched : cudaDeviceSynchronize();
+Reference reference_of(const runtime::Operation& op) {
+  for (const ReferenceRow& row : kReferences)
+    if (row.op == &op) return row.reference;
+  return nullptr;
 }
 
-int reference_sddmm(const DeviceCsr& a, const void* x, const void* y, double* sums, float* absolute_sums,
-                    std::int64_t n) {
-  with_type(a.dtype, [&]<class T>(T*) {
-    sample<<<blocks_for(a.nnz * kTeam), kThreads>>>(a, static_cast<const T*>(x), static_cast<const T*>(y),
-                                                    sums, absolute_sums, n);
-  });
-  const cudaError_t launched = cudaGetLastError();
-  return launched != cudaSuccess ? launched : cudaDeviceSynchronize();
-}
-
-int measure_errors(const void* x, DType dtype, const double* sums, const float* absolute_sums,
-                   const std::int64_t* source, std::int64_t count, Errors& errors) {
+int measure_errors(const void* x, DType dtype, const ReferenceSums& reference, const std::int64_t* source,
+                   std::int64_t count, Errors& errors) {
   Sums* device = nullptr;
   Sums host{};
   cudaError_t code = cudaMalloc(&device, sizeof(Sums));
   if (code == cudaSuccess) code = cudaMemset(device, 0, sizeof(Sums));
   if (code == cudaSuccess) {
     with_type(dtype, [&]<class T>(T*) {
-      compare<<<1024, kThreads>>>(static_cast<const T*>(x), sums, absolute_sums, source, count,
+      compare<<<1024, kThreads>>>(static_cast<const T*>(x), reference.sums, reference.absolute, source, count,
                                   smallest_normal(dtype), device);
     });
     code = cudaMemcpy(&host, device, sizeof(Sums), cudaMemcpyDeviceToHost);

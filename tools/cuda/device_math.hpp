@@ -6,6 +6,11 @@
 #include <cstdint>
 
 #include "formats/dtype.hpp"
+#include "runtime/operands.hpp"
+
+namespace sptile::runtime {
+struct Operation;
+}
 
 namespace sptile::tools::cuda {
 
@@ -21,25 +26,31 @@ struct DeviceCsr {
   DType dtype = DType::f32;
 };
 
-/// Sums of the products of each element of C in double, and of their absolute values: the yardstick of
-/// correctness. One thread for each element, in the order of CSR; shares no code with the kernels.
-int reference_spmm(const DeviceCsr& a, const void* b, double* sums, float* absolute_sums, std::int64_t n);
+/// What a result of an operation should be, in the order of CSR.
+struct ReferenceSums {
+  double* sums = nullptr;     ///< of the products of each element
+  float* absolute = nullptr;  ///< of their absolute values
+};
 
-/// The same for SDDMM: X Y^T at the entries of a, in CSR order. Eight threads for each entry.
-int reference_sddmm(const DeviceCsr& a, const void* x, const void* y, double* sums, float* absolute_sums,
-                    std::int64_t n);
+/// Computes the yardstick of correctness; shares no code with the kernels. Operands are row-major, of n
+/// columns without gaps, of a's type.
+using Reference = int (*)(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n,
+                          const ReferenceSums& to);
+
+/// The reference of an operation; null where there is none on a device.
+Reference reference_of(const runtime::Operation& op);
 
 /// How far a result is from the reference.
 struct Errors {
-  /// Of all elements, |x - sum| / (absolute sum + smallest normal number): what runtime::relative_error says.
+  /// Of all elements, |x - sum| / (absolute sum + smallest normal number): what Operation::error says.
   double relative = 0;
   double frobenius = 0;  ///< ||x - sums|| / ||sums||
 };
 
 /// Infinite or NaN when an element is. Element i of x is compared with sum number source[i], i where `source`
 /// is null. Waits for the result.
-int measure_errors(const void* x, DType dtype, const double* sums, const float* absolute_sums,
-                   const std::int64_t* source, std::int64_t count, Errors& errors);
+int measure_errors(const void* x, DType dtype, const ReferenceSums& reference, const std::int64_t* source,
+                   std::int64_t count, Errors& errors);
 
 /// Reads `bytes` (a multiple of 16) `passes` times, past the L1 cache.
 int read_repeatedly(const void* from, std::size_t bytes, int passes, int blocks, void* sink);

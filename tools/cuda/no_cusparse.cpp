@@ -3,17 +3,10 @@
 
 namespace sptile::tools::cuda {
 
-std::span<const std::string_view> cusparse_kernels(std::string_view) { return {}; }
+std::vector<std::string_view> cusparse_kernels(const runtime::Operation&) { return {}; }
 
-bool cusparse_found() { return false; }
-
-Result<std::function<Status()>> prepare_cusparse(std::string_view, const DeviceCsr&, const void*, void*,
+Result<std::function<Status()>> prepare_cusparse(std::string_view, const DeviceCsr&, const runtime::Operands&,
                                                  std::int64_t) {
-  return fail(Errc::unsupported, "this build has no cuSPARSE");
-}
-
-Result<std::function<Status()>> prepare_cusparse_sddmm(const DeviceCsr&, const void*, const void*, void*,
-                                                       std::int64_t) {
   return fail(Errc::unsupported, "this build has no cuSPARSE");
 }
 

@@ -3,10 +3,8 @@
 
 namespace sptile::tools {
 
-Result<std::unique_ptr<DeviceBench>> open_device_bench(const DeviceBenchOptions&) {
+Result<std::unique_ptr<ProductBench>> make_device_bench(Session&, const DeviceBenchOptions&) {
   return fail(Errc::unsupported, "this build has no CUDA kernels");
 }
-
-std::span<const std::string_view> cusparse_yardsticks(std::string_view) { return {}; }
 
 }  // namespace sptile::tools

@@ -7,7 +7,10 @@
 #include <set>
 
 #include "runtime/kernels/kernels.hpp"
+#include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/spmm.hpp"
 #include "tests/runtime/random_problem.hpp"
+#include "tools/operations.hpp"
 
 using namespace sptile;
 using namespace sptile::tools;
@@ -22,28 +25,28 @@ class FakeBench final : public ProductBench {
   Status set_matrix(const formats::CsrView& source, DType dense) override {
     CHECK(source.values.dtype == dense);
     dense_ = dense;
-    op_.clear();
+    op_ = nullptr;
     return {};
   }
-  Status set_operands(std::string_view op, std::int64_t n) override {
-    op_ = op;
+  Status set_operands(const runtime::Operation& op, std::int64_t n) override {
+    op_ = &op;
     n_ = n;
     return {};
   }
-  Result<DeviceMeasurement> measure(const runtime::PlanMatrix& a, const ProductRequest& request) override {
-    CHECK(request.op == op_);
-    CHECK_FALSE(request.kernel.empty());
-    // The results of SDDMM stand in the format's order.
-    if (op_ == "sddmm" && a.format.layout->name != "csr") CHECK(a.value_source.size == a.format.nnz);
-    ++asked[request.kernel];
-    DeviceMeasurement measured;
-    measured.product.kernel = request.kernel;
-    measured.product.precision = "fp32";
-    measured.product.n = n_;
-    measured.product.median_us = 5;
-    measured.product.checked = true;
-    measured.occupancy = {2, n_ == 8 ? 0.0 : 3.0};
-    measured.product.rel_err = wrong == request.kernel ? 1 : 0;
+  Result<Measurement> measure(const runtime::PlanMatrix& a, const KernelRequest& request) override {
+    const std::string kernel(request.kernel);
+    REQUIRE(op_ != nullptr);
+    CHECK_FALSE(kernel.empty());
+    // Lists of entries stand in the format's order.
+    if (lists_entries(*op_) && a.format.layout->name != "csr") CHECK(a.value_source.size == a.format.nnz);
+    ++asked[kernel];
+    Measurement measured;
+    measured.kernel = kernel;
+    measured.precision = "fp32";
+    measured.n = n_;
+    measured.median_us = 5;
+    measured.checked = true;
+    measured.rel_err = wrong == kernel ? 1 : 0;
     return measured;
   }
 
@@ -52,7 +55,7 @@ class FakeBench final : public ProductBench {
 
  private:
   DType dense_ = DType::none;
-  std::string op_;
+  const runtime::Operation* op_ = nullptr;
   std::int64_t n_ = 0;
 };
 
@@ -66,7 +69,10 @@ struct Setting {
 
   Setting() {
     plan.bench = &bench;
-    plan.operations = {"spmm", "sddmm"};
+    plan.operations = {&runtime::kSpmm, &runtime::kSddmm};
+    plan.libra_ratios = [](const Measurement& m) -> runtime::cuda::LibraRatios {
+      return {2, m.n == 8 ? 0.0 : 3.0};
+    };
     plan.columns = {8, 16};
   }
   Status sample() { return sample_matrix(session, "m", a.view(), plan, found); }
@@ -92,13 +98,13 @@ TEST_CASE("sampling: both operations of every format, each once") {
 
 TEST_CASE("sampling: only the kernels and operations that are named") {
   Setting s;
-  const auto* const kernel = runtime::find_kernel("sddmm", "bmat", runtime::Device::cpu);
+  const auto* const kernel = runtime::find_kernel(runtime::kSddmm, "bmat", runtime::Device::cpu);
   s.plan.kernels = {std::string(kernel->name)};
   s.plan.thresholds = true;
   REQUIRE(s.sample().has_value());
   CHECK(s.bench.asked == std::map<std::string, int>{{std::string(kernel->name), 2}});
   s.plan.kernels = {};
-  s.plan.operations = {"spmm"};
+  s.plan.operations = {&runtime::kSpmm};
   s.plan.thresholds = false;
   s.bench.asked.clear();
   REQUIRE(s.sample().has_value());
@@ -114,14 +120,12 @@ TEST_CASE("sampling: the formats of Libra with each threshold") {
   CHECK(thresholds.at("cuda.libra_spmm.mma").size() == 9);
   CHECK(thresholds.at("cuda.libra_sddmm.sddmm").size() == 8);
   CHECK(s.found.thresholds.size() == 2 * 17);
-  // Both modes of Libra's balance, where both parts have work.
-  CHECK(s.bench.asked.at("cuda.libra_spmm.sequential") == 2);
-  CHECK(s.bench.asked.at("cuda.libra_spmm.concurrent") == 2);
-  REQUIRE(s.found.occupancy.size() == 1);
-  CHECK(s.found.occupancy[0].rows_ratio == 3);
+  // The modes of Libra's balance are for those who name them.
+  CHECK(s.bench.asked.count("cuda.libra_spmm.sequential") == 0);
+  CHECK(s.found.occupancy.empty());
 }
 
-TEST_CASE("sampling: the modes of Libra's balance alone") {
+TEST_CASE("sampling: the modes of Libra's balance, named, where both parts have work") {
   Setting s;
   s.plan.thresholds = true;
   s.plan.half = true;  // its kernels are for f32
@@ -129,13 +133,15 @@ TEST_CASE("sampling: the modes of Libra's balance alone") {
   REQUIRE(s.sample().has_value());
   CHECK(s.bench.asked ==
         std::map<std::string, int>{{"cuda.libra_spmm.concurrent", 2}, {"cuda.libra_spmm.sequential", 2}});
+  REQUIRE(s.found.occupancy.size() == 1);
+  CHECK(s.found.occupancy[0].rows_ratio == 3);
 }
 
 TEST_CASE("sampling: half precision; a wrong result ends it") {
   Setting s;
   s.plan.half = true;
-  s.plan.operations = {"sddmm"};
-  s.bench.wrong = runtime::find_kernel("sddmm", "csr", runtime::Device::cpu)->name;
+  s.plan.operations = {&runtime::kSddmm};
+  s.bench.wrong = runtime::find_kernel(runtime::kSddmm, "csr", runtime::Device::cpu)->name;
   const Status status = s.sample();
   REQUIRE_FALSE(status.has_value());
   CHECK(status.error().code == Errc::check_failed);

@@ -1,0 +1,65 @@
+#include "tools/calibrate/report.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "tools/json.hpp"
+#include "tools/table.hpp"
+
+namespace sptile::tools {
+namespace {
+// The columns of --samples, before the features.
+constexpr const char* kSampleColumns = "matrix,op,dense,format,kernel,precision,n,us";
+}  // namespace
+
+std::string samples_csv(std::span<const Sample> samples) {
+  std::string text = kSampleColumns;
+  for (const runtime::FeatureInfo& feature : runtime::kFeatures) text += fmt::format(",{}", feature.name);
+  text += '\n';
+  for (const Sample& s : samples) {
+    text += fmt::format("{},{},{},{},{},{},{},{:.3f}", s.matrix, s.op, s.dense, s.format, s.kernel,
+                        s.precision, s.n, s.us);
+    for (const double feature : s.features) text += fmt::format(",{:.9g}", feature);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string quality_text(std::span<const FitQuality> fits, const ChoiceQuality& choice) {
+  std::vector<std::vector<std::string>> table = {
+      {"kernel", "products", "samples", "median error", "predicted / measured"}};
+  for (const FitQuality& fit : fits)
+    table.push_back({fit.kernel, fit.precision, std::to_string(fit.samples),
+                     fmt::format("{:.0f}%", 100 * fit.median_error),
+                     fmt::format("{:.2f} to {:.2f}", fit.lowest, fit.highest)});
+  std::string text = format_table(table, "llrrr");
+  text += fmt::format(
+      "choice: within 5% of the best in {:.0f}% of {} cases, within 10% in {:.0f}%, {:.1f}% slower on "
+      "average\n",
+      100 * choice.within_5, choice.cases, 100 * choice.within_10, 100 * (choice.mean_regret - 1));
+  if (!choice.worst_case.empty())
+    text += fmt::format("worst: {:.2f} times the best ({})\n", choice.worst_regret, choice.worst_case);
+  return text;
+}
+
+Json quality_json(std::span<const FitQuality> fits, const ChoiceQuality& choice) {
+  Json json;
+  json["fits"] = Json::array();
+  for (const FitQuality& fit : fits)
+    json["fits"].push_back({{"kernel", fit.kernel},
+                            {"precision", fit.precision},
+                            {"samples", fit.samples},
+                            {"median_error", fit.median_error},
+                            {"lowest_ratio", fit.lowest},
+                            {"highest_ratio", fit.highest}});
+  json["choice"] = {{"cases", choice.cases},
+                    {"within_5_percent", choice.within_5},
+                    {"within_10_percent", choice.within_10},
+                    {"mean_regret", choice.mean_regret},
+                    {"worst_regret", choice.worst_regret},
+                    {"worst_case", choice.worst_case}};
+  return json;
+}
+
+}  // namespace sptile::tools

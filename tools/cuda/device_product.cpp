@@ -1,0 +1,135 @@
+#include "tools/cuda/device_product.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "formats/csr.hpp"
+#include "runtime/cuda/device/check.hpp"
+#include "runtime/cuda/device/upload.hpp"
+
+namespace sptile::tools::cuda {
+namespace {
+
+using runtime::cuda::check;
+using runtime::cuda::DeviceBuffer;
+using runtime::cuda::Uploader;
+
+Status check_code(int code, const char* what) { return check(static_cast<cudaError_t>(code), what); }
+
+Status allocate(DeviceBuffer& to, std::size_t bytes, const char* what) {
+  to = DeviceBuffer();  // the old one goes first
+  auto made = DeviceBuffer::allocate(std::max<std::size_t>(bytes, 1), what);
+  if (!made) return tl::unexpected(made.error());
+  to = std::move(*made);
+  return {};
+}
+
+template <class T>
+Status upload(DeviceBuffer& to, std::span<const T> items, const char* what) {
+  if (Status s = allocate(to, items.size_bytes(), what); !s) return s;
+  Uploader uploader;
+  if (Status s = uploader.copy(to.data(), items.data(), items.size_bytes()); !s) return s;
+  return uploader.finish();
+}
+
+std::span<const std::byte> bytes_of(const ArrayView& array) {
+  return {static_cast<const std::byte*>(array.data), static_cast<std::size_t>(array.bytes())};
+}
+
+// The values, or ones, of a type.
+formats::Array values_as(const formats::CsrView& source, DType dense) {
+  if (!source.is_pattern()) return formats::convert_values(source.values, dense);
+  formats::Buffer<float> ones(source.nnz());
+  std::fill(ones.begin(), ones.end(), 1.0F);
+  formats::Array floats(std::move(ones));
+  return dense == DType::f32 ? std::move(floats) : formats::convert_values(floats.view(), dense);
+}
+
+}  // namespace
+
+Status DeviceProduct::set_matrix(const formats::CsrView& source, DType dense) {
+  op_ = nullptr;
+  if (source.nnz() > INT32_MAX)
+    return fail(Errc::unsupported, "the reference on the device takes less than 2^31 entries");
+  const std::vector<std::int32_t> offsets(source.row_ptr.begin(), source.row_ptr.end());
+  formats::Array converted;
+  if (source.values.dtype != dense) converted = values_as(source, dense);
+  const ArrayView values = converted.present() ? converted.view() : source.values;
+  Status s = upload(row_ptr_, std::span<const std::int32_t>(offsets), "row pointers");
+  if (s) s = upload(columns_, source.col_idx, "columns");
+  if (s) s = upload(values_, bytes_of(values), "values");
+  csr_ = {source.rows,
+          source.cols,
+          source.nnz(),
+          reinterpret_cast<const std::int32_t*>(row_ptr_.data()),
+          reinterpret_cast<const std::int32_t*>(columns_.data()),
+          values_.data(),
+          dense};
+  return s;
+}
+
+std::int64_t DeviceProduct::size_of_operand(const runtime::OperandSpec& spec) const {
+  return runtime::extent_of(spec, csr_.rows, csr_.cols, csr_.nnz) * runtime::width_of(spec, n_);
+}
+
+Status DeviceProduct::make_operand(std::size_t i, std::uint64_t seed) {
+  const runtime::OperandSpec& spec = op_->operands[i];
+  const std::string name(spec.name);
+  const std::int64_t size = size_of_operand(spec);
+  if (Status s = allocate(buffers_[i], static_cast<std::size_t>(size) * size_of(csr_.dtype), name.c_str());
+      !s)
+    return s;
+  operands_.dense[i] = {buffers_[i].data(), n_};
+  if (spec.result || size == 0) return {};
+  return check_code(fill_uniform(buffers_[i].data(), csr_.dtype, size, -1, 1, seed + i),
+                    ("filling " + name).c_str());
+}
+
+Status DeviceProduct::set_operands(const runtime::Operation& op, std::int64_t n, std::uint64_t seed) {
+  for (Buffer& buffer : buffers_) buffer = Buffer();
+  sums_ = Buffer();
+  absolute_sums_ = Buffer();
+  op_ = &op;
+  n_ = n;
+  for (std::size_t i = 0; i < op.operands.size(); ++i)
+    if (Status s = make_operand(i, seed); !s) {
+      op_ = nullptr;
+      return s;
+    }
+  return {};
+}
+
+Status DeviceProduct::make_reference() {
+  const Reference reference = reference_of(*op_);
+  if (reference == nullptr)
+    return fail(Errc::unsupported, "no reference for " + std::string(op_->name) +
+                                       " on the device; leave out the check (--no-check)");
+  const auto size = static_cast<std::size_t>(result_size());
+  Status s = allocate(sums_, size * sizeof(double), "the reference");
+  if (s) s = allocate(absolute_sums_, size * sizeof(float), "the reference");
+  if (!s) return s;
+  reference_ = {reinterpret_cast<double*>(sums_.data()), reinterpret_cast<float*>(absolute_sums_.data())};
+  return check_code(reference(csr_, operands_, n_, reference_), "computing the reference");
+}
+
+Status DeviceProduct::set_value_source(const ArrayView& source) {
+  value_source_ = Buffer();
+  return source.present() ? upload(value_source_, bytes_of(source), "the order of the result") : Status();
+}
+
+Status DeviceProduct::clear_result() {
+  return check(cudaMemset(result().data(), 0xFF, result().size()), "filling the result with NaN");
+}
+
+Result<Errors> DeviceProduct::compare() const {
+  Errors errors;
+  const void* const result = operands_.dense[op_->operands.size() - 1].data;
+  const auto* const source = reinterpret_cast<const std::int64_t*>(value_source_.data());
+  const Status s = check_code(measure_errors(result, csr_.dtype, reference_, source, result_size(), errors),
+                              "running a kernel");
+  if (!s) return tl::unexpected(s.error());
+  return errors;
+}
+
+}  // namespace sptile::tools::cuda

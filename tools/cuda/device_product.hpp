@@ -1,0 +1,60 @@
+// A matrix, the operands of an operation and what its result should be, all on the current device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "formats/csr_view.hpp"
+#include "runtime/cuda/device/device_buffer.hpp"
+#include "runtime/operation/operation.hpp"
+#include "tools/cuda/device_math.hpp"
+
+namespace sptile::tools::cuda {
+
+class DeviceProduct {
+ public:
+  /// Uploads the matrix, values converted to `dense`, those of a pattern 1. Errc::unsupported for 2^31
+  /// entries or more.
+  Status set_matrix(const formats::CsrView& source, DType dense);
+
+  /// Makes random operands in (-1, 1) of n columns.
+  Status set_operands(const runtime::Operation& op, std::int64_t n, std::uint64_t seed);
+
+  /// Computes what the result should be. Errc::unsupported without a reference of the operation.
+  Status make_reference();
+
+  /// Says which entry each number of a list belongs to; not there: they are in CSR order.
+  Status set_value_source(const ArrayView& source);
+
+  /// Writes NaN into the result.
+  Status clear_result();
+
+  /// Compares the result with the reference.
+  Result<Errors> compare() const;
+
+  [[nodiscard]] const DeviceCsr& csr() const { return csr_; }
+  [[nodiscard]] const runtime::Operation& op() const { return *op_; }
+  [[nodiscard]] std::int64_t n() const { return n_; }
+  [[nodiscard]] bool has(const runtime::Operation& op, std::int64_t n) const { return &op == op_ && n == n_; }
+  [[nodiscard]] const runtime::Operands& operands() const { return operands_; }
+
+ private:
+  using Buffer = runtime::cuda::DeviceBuffer;
+
+  [[nodiscard]] std::int64_t size_of_operand(const runtime::OperandSpec& spec) const;
+  [[nodiscard]] std::int64_t result_size() const { return size_of_operand(op_->result()); }
+  [[nodiscard]] Buffer& result() { return buffers_[op_->operands.size() - 1]; }
+  Status make_operand(std::size_t i, std::uint64_t seed);
+
+  DeviceCsr csr_;
+  Buffer row_ptr_, columns_, values_;
+  const runtime::Operation* op_ = nullptr;
+  std::int64_t n_ = 0;
+  runtime::Operands operands_;
+  std::array<Buffer, runtime::kMaxOperands> buffers_;
+  ReferenceSums reference_;
+  Buffer sums_, absolute_sums_;
+  Buffer value_source_;  // empty: the result is in CSR order
+};
+
+}  // namespace sptile::tools::cuda

@@ -1,0 +1,193 @@
+#include "tools/host_bench.hpp"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <new>
+
+#include "formats/convert/packed_positions.hpp"
+#include "formats/csr.hpp"
+#include "runtime/plan/choice.hpp"
+#include "runtime/plan/product_plan.hpp"
+#include "tools/operations.hpp"
+#include "tools/random_operands.hpp"
+#include "tools/stopwatch.hpp"
+
+namespace sptile::tools {
+namespace {
+
+constexpr double kSlow = 0.05;             // seconds that the runs of one product may take
+constexpr std::int64_t kCheckedRows = 64;  // neighbours that are checked together
+constexpr std::int64_t kCheckedProducts = std::int64_t{1} << 26;
+
+// Compares blocks of neighbouring rows at even distances; `error` is of a block, given its first row.
+template <class Error>
+double sampled_error(const formats::CsrView& a, std::int64_t n, Error error) {
+  const std::int64_t blocks = (a.rows + kCheckedRows - 1) / kCheckedRows;
+  const std::int64_t step = std::max<std::int64_t>(a.nnz() * n / kCheckedProducts, 1);
+  std::atomic<double> worst = 0;
+  tbb::parallel_for(std::int64_t{0}, (blocks + step - 1) / step, [&](std::int64_t i) {
+    const std::int64_t row = i * step * kCheckedRows;
+    formats::CsrView part = a;
+    part.rows = std::min(kCheckedRows, a.rows - row);
+    part.row_ptr = a.row_ptr.subspan(static_cast<std::size_t>(row), static_cast<std::size_t>(part.rows) + 1);
+    const double found = error(part, row);
+    double known = worst;
+    while (!(found <= known) && !worst.compare_exchange_weak(known, found)) {
+    }
+  });
+  return worst;
+}
+
+// Where the format has the number of each entry.
+Result<formats::Array> positions_of_entries(const runtime::PlanMatrix& a, bool trusted) {
+  if (trusted && a.value_source.present())
+    return formats::inverse_positions(a.value_source.as<std::int64_t>());
+  return formats::packed_positions(a.format, a.row_order);
+}
+
+}  // namespace
+
+Status HostBench::set_matrix(const formats::CsrView& source, DType dense) {
+  source_ = source;
+  dense_ = dense;
+  op_ = nullptr;
+  return {};
+}
+
+Status HostBench::set_operands(const runtime::Operation& op, std::int64_t n) {
+  if (&op == op_ && n == n_) return {};
+  if (Status s = check_operands_fit(op, source_, n); !s) return s;
+  op_ = &op;
+  n_ = n;
+  made_ = false;
+  operands_ = {};
+  return {};
+}
+
+std::int64_t HostBench::rows_of(const runtime::OperandSpec& spec) const {
+  return runtime::extent_of(spec, source_.rows, source_.cols, source_.nnz());
+}
+
+// When there is a plan: most that can be wrong is known then, and this may take long.
+void HostBench::make_operands() {
+  if (made_) return;
+  for (std::size_t i = 0; i < op_->operands.size(); ++i) {
+    const runtime::OperandSpec& spec = op_->operands[i];
+    const std::int64_t rows = rows_of(spec), width = runtime::width_of(spec, n_);
+    operands_[i] = spec.result ? formats::Array(dense_, std::max<std::int64_t>(rows, 1) * width)
+                               : random_dense(rows, width, dense_, session_.common.seed + i);
+  }
+  made_ = true;
+}
+
+// Operands with a row for each of A start at one of them.
+runtime::Operands HostBench::operands_from(std::int64_t row) {
+  runtime::Operands operands;
+  for (std::size_t i = 0; i < op_->operands.size(); ++i) {
+    const std::int64_t before = op_->operands[i].extent == runtime::Extent::rows ? row * n_ : 0;
+    auto* const data = static_cast<std::byte*>(operands_[i].data());
+    operands.dense[i] = {data + static_cast<std::size_t>(before) * size_of(dense_), n_};
+  }
+  return operands;
+}
+
+Result<TimeSummary> HostBench::time(const runtime::ProductPlan& plan) {
+  const auto run = [&](int warmup, int repeat) {
+    return runtime::timed_run(plan, *op_, operands_from(0), warmup, repeat);
+  };
+  Repeats repeats;
+  if (options_.repeats) {
+    repeats = *options_.repeats;
+  } else {
+    const auto first = run(1, 1);
+    if (!first) return tl::unexpected(first.error());
+    repeats = {3, std::clamp(static_cast<int>(kSlow / first->front()), 3, 20)};
+  }
+  auto seconds = run(repeats.warmup, repeats.repeat);
+  if (!seconds) return tl::unexpected(seconds.error());
+  TimeSummary summary = summarise(std::move(*seconds));
+  if (!options_.repeats) summary.median = summary.min;
+  return summary;
+}
+
+Result<double> HostBench::error(const runtime::PlanMatrix& a) {
+  formats::CsrView exact = source_;
+  formats::Array rounded, packed;
+  const DType values = a.format.value_dtype();
+  if (op_->uses_values && !exact.is_pattern() && exact.values.dtype != values) {
+    rounded = formats::convert_values(exact.values, values);
+    exact.values = rounded.view();
+  }
+  if (lists_entries(*op_)) {
+    auto positions = positions_of_entries(a, options_.trusted);
+    if (!positions) return tl::unexpected(positions.error());
+    packed = std::move(*positions);
+  }
+  const auto positions =
+      packed.present() ? packed.view().as<std::int64_t>() : std::span<const std::int64_t>();
+  const auto error_of = [&](const formats::CsrView& part, std::int64_t row) {
+    return op_->error({part, n_, dense_, positions}, operands_from(row), nullptr);
+  };
+  return options_.check == CheckedRows::all ? error_of(exact, 0) : sampled_error(exact, n_, error_of);
+}
+
+Status HostBench::run_and_check(const runtime::PlanMatrix& a, Measurement& m) {
+  make_operands();
+  formats::Array& result = operands_[op_->operands.size() - 1];
+  std::memset(result.data(), 0xFF, static_cast<std::size_t>(result.view().bytes()));  // NaN
+  begin(&session_.progress, "run", 0);
+  const auto seconds = time(*m.plan);
+  if (!seconds) return tl::unexpected(seconds.error());
+  m.repeat = seconds->count;
+  set_times(m, *seconds, source_.nnz());
+  if (options_.check == CheckedRows::none) return {};
+  begin(&session_.progress, "check", 0);
+  const auto rel_err = error(a);
+  if (!rel_err) return tl::unexpected(rel_err.error());
+  m.checked = true;
+  m.rel_err = *rel_err;
+  return {};
+}
+
+runtime::PlanOptions HostBench::plan_options(const KernelRequest& request) const {
+  runtime::PlanOptions options;
+  options.n = n_;
+  options.dense = dense_;
+  options.device = options_.device;
+  options.kernel = request.kernel;
+  options.threads = session_.common.threads;
+  options.trusted = options_.trusted;
+  options.precision = request.precision;
+  return options;
+}
+
+void HostBench::predict(const runtime::PlanMatrix& a, Measurement& m) const {
+  const auto predicted = runtime::predict_plan(*m.plan, a, m.plan->options);
+  if (predicted) m.predicted_us = *predicted;
+  if (!predicted) session_.note("no prediction: " + predicted.error().text());
+}
+
+Result<Measurement> HostBench::measure(const runtime::PlanMatrix& a, const KernelRequest& request) {
+  const Stopwatch watch;
+  auto plan = runtime::plan_product(*op_, a, plan_options(request));
+  if (!plan) return tl::unexpected(plan.error());
+  return measure(a, Planned{std::move(*plan), watch.seconds()});
+}
+
+Result<Measurement> HostBench::measure(const runtime::PlanMatrix& a, const Planned& planned) try {
+  Measurement m = describe(planned, a.format);
+  if (options_.predict) predict(a, m);
+  if (Status s = run_and_check(a, m); !s) return tl::unexpected(s.error());
+  return m;
+} catch (const std::bad_alloc&) {
+  const double bytes = (static_cast<double>(source_.rows) + static_cast<double>(source_.cols)) *
+                       static_cast<double>(n_) * static_cast<double>(size_of(dense_));
+  return fail(Errc::io, fmt::format("out of memory: with -n {} {} take {:.3g} GB", n_, matrix_names(*op_),
+                                    bytes / 1e9));
+}
+
+}  // namespace sptile::tools

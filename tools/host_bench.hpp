@@ -1,0 +1,64 @@
+// Measures products with operands in host memory, on any device: copies are not timed.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "formats/buffer.hpp"
+#include "tools/product_bench.hpp"
+#include "tools/verb.hpp"
+
+namespace sptile::tools {
+
+struct Repeats {
+  int warmup = 2, repeat = 10;
+};
+
+/// Which rows of a result are compared with the reference.
+enum class CheckedRows { none, some, all };
+
+struct HostBenchOptions {
+  runtime::Device device = runtime::Device::cpu;
+  /// Not set: less often where one run takes long, and the least time counts as the median, because others
+  /// use the CPU, too.
+  std::optional<Repeats> repeats = {};
+  CheckedRows check = CheckedRows::none;
+  bool trusted = false;  ///< matrices are good: neither their arrays nor value_source need a check
+  bool predict = true;   ///< say what the cost model expects
+};
+
+class HostBench final : public ProductBench {
+ public:
+  HostBench(Session& session, const HostBenchOptions& options) : session_(session), options_(options) {}
+
+  [[nodiscard]] runtime::Device kind() const override { return options_.device; }
+  Status set_matrix(const formats::CsrView& source, DType dense) override;
+  Status set_operands(const runtime::Operation& op, std::int64_t n) override;
+  Result<Measurement> measure(const runtime::PlanMatrix& a, const KernelRequest& request) override;
+
+  /// What `measure` plans with.
+  [[nodiscard]] runtime::PlanOptions plan_options(const KernelRequest& request) const;
+
+  /// The same for a plan that was made with these options.
+  Result<Measurement> measure(const runtime::PlanMatrix& a, const Planned& planned);
+
+ private:
+  void predict(const runtime::PlanMatrix& a, Measurement& m) const;
+  Status run_and_check(const runtime::PlanMatrix& a, Measurement& m);
+  void make_operands();
+  [[nodiscard]] std::int64_t rows_of(const runtime::OperandSpec& spec) const;
+  [[nodiscard]] runtime::Operands operands_from(std::int64_t row);
+  [[nodiscard]] Result<TimeSummary> time(const runtime::ProductPlan& plan);
+  [[nodiscard]] Result<double> error(const runtime::PlanMatrix& a);
+
+  Session& session_;
+  HostBenchOptions options_;
+  formats::CsrView source_;
+  DType dense_ = DType::f32;
+  const runtime::Operation* op_ = nullptr;
+  std::int64_t n_ = 0;
+  bool made_ = false;  // the operands are there
+  std::array<formats::Array, runtime::kMaxOperands> operands_;
+};
+
+}  // namespace sptile::tools

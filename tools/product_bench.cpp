@@ -1,0 +1,23 @@
+#include "tools/product_bench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/operations.hpp"
+
+namespace sptile::tools {
+
+Result<Measurement> ProductBench::measure_yardstick(std::string_view kernel) {
+  return fail(Errc::unsupported, fmt::format("no {} here", kernel));
+}
+
+Status check_operands_fit(const runtime::Operation& op, const formats::CsrView& a, std::int64_t n) {
+  std::int64_t bytes = 0;
+  if (!__builtin_mul_overflow(n, 8, &bytes) &&
+      !__builtin_mul_overflow(std::max(a.rows, a.cols), bytes, &bytes))
+    return {};
+  return fail(Errc::usage, fmt::format("-n {} makes {} larger than any memory", n, matrix_names(op)));
+}
+
+}  // namespace sptile::tools

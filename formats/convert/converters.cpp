@@ -24,7 +24,8 @@ constexpr Converter kConverters[] = {
     {"rs_tile", rs_tile_from_csr, rs_tile_to_csr},
     {"tall", tall_from_csr, tall_to_csr, tall_from_csr_of_height},
     {"libra_spmm", libra_spmm_from_csr, libra_to_csr, libra_spmm_from_csr_at},
-    {"libra_sddmm", libra_sddmm_from_csr, libra_to_csr, libra_sddmm_from_csr_at}};
+    {"libra_sddmm", libra_sddmm_from_csr, libra_to_csr, libra_sddmm_from_csr_at},
+};
 
 /// Moves positions as value_source says, one word of them after the other.
 template <class Word>

@@ -10,9 +10,10 @@
 
 namespace sptile::formats {
 namespace {
-constexpr const FormatLayout* kLayouts[] = {&kCsrLayout,       &kMeTcfLayout,     &kBitTcfLayout,
-                                            &kBmatLayout,      &kRsTileLayout,    &kTallLayout,
-                                            &kLibraSpmmLayout, &kLibraSddmmLayout};
+constexpr const FormatLayout* kLayouts[] = {
+    &kCsrLayout,    &kMeTcfLayout, &kBitTcfLayout,    &kBmatLayout,
+    &kRsTileLayout, &kTallLayout,  &kLibraSpmmLayout, &kLibraSddmmLayout,
+};
 }
 
 std::span<const FormatLayout* const> layouts() { return kLayouts; }

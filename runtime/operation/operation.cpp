@@ -5,7 +5,10 @@
 
 namespace sptile::runtime {
 namespace {
-constexpr const Operation* kOperations[] = {&kSpmm, &kSddmm};
+constexpr const Operation* kOperations[] = {
+    &kSpmm,
+    &kSddmm,
+};
 }
 
 std::span<const Operation* const> operations() { return kOperations; }

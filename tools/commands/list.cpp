@@ -5,6 +5,7 @@
 #include "formats/layout/registry.hpp"
 #include "reorder/registry.hpp"
 #include "runtime/kernels/kernels.hpp"
+#include "runtime/operation/operation.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/devices.hpp"
 #include "tools/json.hpp"

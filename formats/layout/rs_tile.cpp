@@ -227,8 +227,4 @@ RsTileView as_rs_tile(const FormatView& view) {
           view.array(A::residual_values)};
 }
 
-std::vector<std::int64_t> residual_row_offsets(const RsTileView& view) {
-  return row_offsets({view.residual_row_id, {}, view.residual_class_offset, view.residual_col_id});
-}
-
 }  // namespace sptile::formats

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "formats/layout/format_layout.hpp"
 
@@ -54,8 +53,5 @@ struct RsTileView {
 
 /// Gives typed access; valid after check_lengths.
 RsTileView as_rs_tile(const FormatView& view);
-
-/// First residual entry of each residual row, and the end: rows of class c have c entries each. O(rows).
-std::vector<std::int64_t> residual_row_offsets(const RsTileView& view);
 
 }  // namespace sptile::formats

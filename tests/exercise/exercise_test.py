@@ -45,12 +45,12 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         matrix, bundle, back = folder / "a.mtx", folder / "a.h5", folder / "b.mtx"
-        run("gen", "rmat", "9", "6000", "-o", matrix)
+        run("gen", "rmat", "--scale", "9", "--edges", "6000", "-o", matrix)
         run("convert", matrix, bundle, "--format", "all", "--reorder", "degree", "--refreshable")
         run("verify", bundle)
         held = [f["name"] for f in json.loads(run("info", bundle, "--json"))["formats"]]
         check("convert --format all stores the format", "bitwin" in held)
-        run("export", bundle, "-o", back, "--format", "bitwin")
+        run("export", bundle, back, "--from", "bitwin")
         check("export gives the matrix back", body_of(matrix) == body_of(back))
         for operation in ("spmm", "sddmm", "edge_add"):
             result = json.loads(run("run", bundle, "--op", operation, "--format", "bitwin", "--kernel",

@@ -63,6 +63,7 @@ Status check_contents(const FormatView& view) {
 Blocks blocks(const FormatView& view) {
   const BitwinView a = as_bitwin(view);
   Blocks blocks;
+  blocks.placement = WindowPlacement::regular;
   blocks.window_rows = kWindowRows;
   blocks.tile_offset = a.row_window_offset;
   blocks.columns = a.col_id;

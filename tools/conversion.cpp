@@ -48,11 +48,11 @@ Status check_distinct(const std::vector<FormatChoice>& formats) {
   return {};
 }
 
-// A device takes thresholds; other parameters it chooses.
+// A device takes some parameters; others it chooses.
 Status check_convertible(const std::vector<FormatChoice>& formats, runtime::Device device) {
   if (device == runtime::Device::cpu) return {};
   for (const FormatChoice& choice : formats)
-    if (choice.convert_at != nullptr && !choice.is_threshold)
+    if (choice.parameter && !formats::find_layout(choice.converter->format)->parameter->on_device)
       return fail(Errc::usage,
                   fmt::format("{}: a CUDA device converts to {} as it chooses; leave out the number, "
                               "or --device cuda",

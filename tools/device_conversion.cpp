@@ -26,7 +26,7 @@ Result<ConvertedFormat> convert_on_device(const runtime::cuda::UploadedCsr& matr
   const int ordinal = matrix.csr.ordinal;
   runtime::cuda::ConvertParameters parameters;
   parameters.with_source = with_origin;
-  if (choice.is_threshold) parameters.threshold = choice.parameter;
+  parameters.parameter = choice.parameter;
   const auto made = runtime::cuda::convert_on_device(*formats::find_layout(choice.converter->format),
                                                      matrix.csr, parameters, nullptr);
   if (!made) return tl::unexpected(made.error());

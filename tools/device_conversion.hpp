@@ -17,7 +17,7 @@ struct ConvertedFormat {
 };
 
 /// Converts as the choice does on the CPU and, with_origin, formats::value_source, with the same bytes; it
-/// may have a threshold, no other parameter. `matrix` is on its device; `positions` say where its entries
+/// may have a parameter that is for devices. `matrix` is on its device; `positions` say where its entries
 /// stand in the source.
 Result<ConvertedFormat> convert_on_device(const runtime::cuda::UploadedCsr& matrix,
                                           const FormatChoice& choice, bool with_origin,

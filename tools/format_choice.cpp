@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "formats/convert/libra_sddmm.hpp"
-#include "formats/convert/libra_spmm.hpp"
-#include "formats/convert/tall.hpp"
-#include "formats/convert/tall_window.hpp"
+#include "formats/layout/registry.hpp"
 #include "runtime/choice/fitted_threshold.hpp"
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
@@ -17,77 +14,47 @@
 namespace sptile::tools {
 namespace {
 
-/// Level of a height of tall windows; kTallLevels when there is none.
-int level_of(int height) {
-  int level = 0;
-  while (level < formats::kTallLevels && formats::tall_height(level) != height) ++level;
-  return level;
+using formats::FormatLayout;
+
+FormatChoice with_parameter(const FormatLayout& layout, int value) {
+  return {fmt::format("{}:{}", layout.name, value), formats::find_converter(layout.name), value};
 }
 
-Result<formats::FormatData> tall_at(const formats::CsrView& a, int height, Progress* progress) {
-  return formats::tall_from_csr_at(a, level_of(height), {}, progress);
-}
-
-/// What a format may be given behind a colon.
-struct FormatParameter {
-  std::string_view format;
-  std::string expected;  ///< for messages
-  bool (*accepts)(int value);
-  Result<formats::FormatData> (*convert_at)(const formats::CsrView& a, int value, Progress* progress);
-  bool is_threshold = true;
-};
-
-std::vector<FormatParameter> parameters() {
-  return {
-      {"tall", "a height of 16, 32, 64 or 128",
-       [](int height) { return level_of(height) < formats::kTallLevels; }, tall_at, false},
-      {"libra_spmm",
-       fmt::format("a threshold of {} to {}", formats::kLibraMinThreshold, formats::kLibraMaxThreshold),
-       [](int t) { return t >= formats::kLibraMinThreshold && t <= formats::kLibraMaxThreshold; },
-       formats::libra_spmm_from_csr_at},
-      {"libra_sddmm",
-       fmt::format("a threshold of {} to {}", formats::kLibraSddmmMinThreshold,
-                   formats::kLibraSddmmMaxThreshold),
-       [](int t) { return t >= formats::kLibraSddmmMinThreshold && t <= formats::kLibraSddmmMaxThreshold; },
-       formats::libra_sddmm_from_csr_at}};
-}
-
-FormatChoice with_parameter(const FormatParameter& row, int value) {
-  return {fmt::format("{}:{}", row.format, value), formats::find_converter(row.format), row.convert_at, value,
-          row.is_threshold};
-}
-
-Result<FormatChoice> automatic_choice(const FormatParameter& row, const ThresholdFinder& automatic) {
-  const auto found = automatic(row.format);
+Result<FormatChoice> automatic_choice(const FormatLayout& layout, const ThresholdFinder& automatic) {
+  const auto found = automatic(layout.name);
   if (!found) return tl::unexpected(found.error());
-  FormatChoice choice = with_parameter(row, found->value);
+  FormatChoice choice = with_parameter(layout, found->value);
   choice.why = found->why;
   return choice;
+}
+
+// The value of the parameter of a format, as it was typed behind the colon.
+Result<FormatChoice> parse_parameter(const FormatLayout& layout, const std::string& text,
+                                     const ThresholdFinder& automatic) {
+  const bool has_auto = layout.is_fitted() && automatic;
+  if (has_auto && text == "auto") return automatic_choice(layout, automatic);
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  if (std::to_string(value) == text && layout.parameter->accepts(value)) return with_parameter(layout, value);
+  return fail(Errc::usage,
+              fmt::format("{} takes a {} of {}{}, not '{}'", layout.name, layout.parameter->name,
+                          formats::values_text(*layout.parameter), has_auto ? " or auto" : "", text));
 }
 
 Result<FormatChoice> parse_format(const std::string& name, const ThresholdFinder& automatic) {
   if (const formats::Converter* whole = formats::find_converter(name)) return FormatChoice{name, whole};
   const std::size_t colon = std::min(name.find(':'), name.size());
-  const std::string_view format = std::string_view(name).substr(0, colon);
-  for (const FormatParameter& row : parameters()) {
-    if (row.format != format) continue;
-    const std::string text = name.substr(colon + 1);
-    const bool has_auto = row.is_threshold && automatic;
-    if (has_auto && text == "auto") return automatic_choice(row, automatic);
-    int value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    if (std::to_string(value) == text && row.accepts(value)) return with_parameter(row, value);
-    return fail(Errc::usage, fmt::format("{} takes {}{}, not '{}'", format, row.expected,
-                                         has_auto ? " or auto" : "", text));
-  }
-  return tl::unexpected(unknown_name("format", name, format_names()));
+  const FormatLayout* const layout = formats::find_layout(std::string_view(name).substr(0, colon));
+  if (layout == nullptr || layout->parameter == nullptr)
+    return tl::unexpected(unknown_name("format", name, format_names()));
+  return parse_parameter(*layout, name.substr(colon + 1), automatic);
 }
 
 }  // namespace
 
 formats::Conversion FormatChoice::conversion() const {
-  if (convert_at == nullptr) return converter->from_csr;
-  return [at = convert_at, value = parameter](const formats::CsrView& a, Progress* progress) {
+  if (!parameter) return converter->from_csr;
+  return [at = converter->from_csr_at, value = *parameter](const formats::CsrView& a, Progress* progress) {
     return at(a, value, progress);
   };
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +14,8 @@ namespace sptile::tools {
 struct FormatChoice {
   std::string label;  ///< as typed; what stands for auto: "libra_spmm:1"
   const formats::Converter* converter = nullptr;
-  /// Converts with a parameter; null: with what the conversion chooses.
-  Result<formats::FormatData> (*convert_at)(const formats::CsrView& a, int parameter,
-                                            Progress* progress) = nullptr;
-  int parameter = 0;
-  bool is_threshold = false;  ///< the parameter; else it is a height
-  std::string why = {};       ///< where the parameter of auto comes from
+  std::optional<int> parameter = {};  ///< of the format; none: what the conversion chooses
+  std::string why = {};               ///< where the parameter of auto comes from
 
   /// Converts; see formats::Converter::from_csr.
   [[nodiscard]] formats::Conversion conversion() const;

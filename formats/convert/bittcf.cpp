@@ -1,9 +1,9 @@
 // CSR to BitTCF (Acc-SpMM, section 3.3) and back.
-#include "formats/layout/bittcf.hpp"
+#include "formats/convert/bittcf.hpp"
 
 #include "formats/convert/condense.hpp"
 #include "formats/convert/expand.hpp"
-#include "formats/convert/from_to_csr.hpp"
+#include "formats/layout/bittcf.hpp"
 
 namespace sptile::formats {
 namespace {

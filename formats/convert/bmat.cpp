@@ -1,5 +1,5 @@
 // CSR to BMat (Voltrix-SpMM) and back.
-#include "formats/layout/bmat.hpp"
+#include "formats/convert/bmat.hpp"
 
 #include <tbb/parallel_for.h>
 
@@ -7,7 +7,7 @@
 
 #include "formats/convert/condense.hpp"
 #include "formats/convert/expand.hpp"
-#include "formats/convert/from_to_csr.hpp"
+#include "formats/layout/bmat.hpp"
 
 namespace sptile::formats {
 namespace {

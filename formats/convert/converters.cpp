@@ -2,20 +2,29 @@
 
 #include <algorithm>
 
-#include "formats/convert/from_to_csr.hpp"
+#include "formats/convert/bittcf.hpp"
+#include "formats/convert/bmat.hpp"
+#include "formats/convert/csr.hpp"
+#include "formats/convert/libra_parts.hpp"
+#include "formats/convert/libra_sddmm.hpp"
+#include "formats/convert/libra_spmm.hpp"
+#include "formats/convert/me_tcf.hpp"
+#include "formats/convert/rs_tile.hpp"
+#include "formats/convert/tall.hpp"
 #include "formats/convert/tile_bits.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {
 namespace {
-constexpr Converter kConverters[] = {{"csr", csr_from_csr, csr_to_csr},
-                                     {"me_tcf", me_tcf_from_csr, me_tcf_to_csr},
-                                     {"bittcf", bittcf_from_csr, bittcf_to_csr},
-                                     {"bmat", bmat_from_csr, bmat_to_csr},
-                                     {"rs_tile", rs_tile_from_csr, rs_tile_to_csr},
-                                     {"tall", tall_from_csr, tall_to_csr},
-                                     {"libra_spmm", libra_spmm_from_csr, libra_to_csr},
-                                     {"libra_sddmm", libra_sddmm_from_csr, libra_to_csr}};
+constexpr Converter kConverters[] = {
+    {"csr", csr_from_csr, csr_to_csr},
+    {"me_tcf", me_tcf_from_csr, me_tcf_to_csr},
+    {"bittcf", bittcf_from_csr, bittcf_to_csr},
+    {"bmat", bmat_from_csr, bmat_to_csr},
+    {"rs_tile", rs_tile_from_csr, rs_tile_to_csr},
+    {"tall", tall_from_csr, tall_to_csr, tall_from_csr_of_height},
+    {"libra_spmm", libra_spmm_from_csr, libra_to_csr, libra_spmm_from_csr_at},
+    {"libra_sddmm", libra_sddmm_from_csr, libra_to_csr, libra_sddmm_from_csr_at}};
 
 /// Moves positions as value_source says, one word of them after the other.
 template <class Word>

@@ -37,6 +37,10 @@ struct Converter {
 
   /// Rebuilds exactly the matrix that was converted. The view must satisfy check. Parallel; O(nnz).
   Result<Csr> (*to_csr)(const FormatView& view);
+
+  /// from_csr with this value of the layout's parameter; null where it has none. Errc::usage for a value that
+  /// it does not take.
+  Result<FormatData> (*from_csr_at)(const CsrView& a, int parameter, Progress* progress) = nullptr;
 };
 
 /// Lists one converter per row of layouts(), in the same order.

@@ -1,7 +1,7 @@
 // CSR to CSR: a copy.
-#include "formats/layout/csr.hpp"
+#include "formats/convert/csr.hpp"
 
-#include "formats/convert/from_to_csr.hpp"
+#include "formats/layout/csr.hpp"
 
 namespace sptile::formats {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "formats/convert/expand.hpp"
-#include "formats/convert/from_to_csr.hpp"
+#include "formats/convert/libra_parts.hpp"
 #include "formats/layout/libra.hpp"
 #include "formats/value_types.hpp"
 

@@ -21,4 +21,7 @@ struct LibraRule {
 Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, LibraSetting setting,
                                   Progress* progress);
 
+/// Converter::to_csr of both formats.
+Result<Csr> libra_to_csr(const FormatView& view);
+
 }  // namespace sptile::formats

@@ -1,4 +1,4 @@
-// CSR to libra_sddmm with a given threshold.
+// CSR to libra_sddmm.
 #pragma once
 
 #include "formats/convert/converters.hpp"
@@ -6,7 +6,8 @@
 
 namespace sptile::formats {
 
-/// As Converter::from_csr. Errc::usage when the threshold is out of range.
+/// See Converter.
+Result<FormatData> libra_sddmm_from_csr(const CsrView& a, Progress* progress);
 Result<FormatData> libra_sddmm_from_csr_at(const CsrView& a, int threshold, Progress* progress);
 
 }  // namespace sptile::formats

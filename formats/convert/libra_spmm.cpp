@@ -1,7 +1,6 @@
 // CSR to libra_spmm (Libra, section 4.2).
 #include "formats/convert/libra_spmm.hpp"
 
-#include "formats/convert/from_to_csr.hpp"
 #include "formats/convert/libra_parts.hpp"
 #include "formats/layout/libra.hpp"
 

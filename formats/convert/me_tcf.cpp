@@ -1,9 +1,9 @@
 // CSR to ME-TCF (DTC-SpMM, section 4.1) and back.
-#include "formats/layout/me_tcf.hpp"
+#include "formats/convert/me_tcf.hpp"
 
 #include "formats/convert/condense.hpp"
 #include "formats/convert/expand.hpp"
-#include "formats/convert/from_to_csr.hpp"
+#include "formats/layout/me_tcf.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -1,11 +1,11 @@
 // CSR to RS-Tile (RSH-SpMM, sections 3.2 and 3.3) and back.
-#include "formats/layout/rs_tile.hpp"
+#include "formats/convert/rs_tile.hpp"
 
 #include "formats/convert/condense.hpp"
 #include "formats/convert/expand.hpp"
-#include "formats/convert/from_to_csr.hpp"
 #include "formats/convert/rs_tile_partition.hpp"
 #include "formats/convert/rs_tile_split.hpp"
+#include "formats/layout/rs_tile.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {

@@ -10,7 +10,6 @@
 
 #include "formats/convert/condense.hpp"
 #include "formats/convert/expand.hpp"
-#include "formats/convert/from_to_csr.hpp"
 #include "formats/convert/tall_height.hpp"
 #include "formats/convert/tall_window.hpp"
 #include "formats/layout/tall.hpp"
@@ -232,6 +231,11 @@ Result<FormatData> tall_from_csr(const CsrView& a, Progress* progress) {
   const auto counts = count_tall_windows(a);
   const int level = cheapest_level(counts);
   return tall_from_csr_at(a, level, tall_parameters(counts, level), progress);
+}
+
+Result<FormatData> tall_from_csr_of_height(const CsrView& a, int height, Progress* progress) {
+  if (Status s = check_parameter(kTallLayout, height); !s) return tl::unexpected(s.error());
+  return tall_from_csr_at(a, tall_level(height), {}, progress);
 }
 
 Result<Csr> tall_to_csr(const FormatView& view) {

@@ -1,9 +1,14 @@
-// CSR to tall windows of a given height.
+// CSR to tall windows, and back.
 #pragma once
 
 #include "formats/convert/converters.hpp"
 
 namespace sptile::formats {
+
+/// See Converter.
+Result<FormatData> tall_from_csr(const CsrView& a, Progress* progress);
+Result<FormatData> tall_from_csr_of_height(const CsrView& a, int height, Progress* progress);
+Result<Csr> tall_to_csr(const FormatView& view);
 
 /// Converts with windows of 16 << level rows (level 0 to 3). See Converter::from_csr; the parameters are
 /// those of the call.

@@ -1,7 +1,5 @@
 #include "formats/layout/format_layout.hpp"
 
-#include <string>
-
 namespace sptile::formats {
 
 ArrayView FormatView::values(int number) const {
@@ -39,6 +37,27 @@ Status check_array_types(const FormatView& view) {
 Status check(const FormatView& view) {
   if (Status s = view.layout->check_lengths(view); !s) return s;
   return view.layout->check_contents(view);
+}
+
+std::string values_text(const FormatParameter& parameter) {
+  if (parameter.values.empty())
+    return std::to_string(parameter.least) + " to " + std::to_string(parameter.most);
+  std::string text;
+  for (std::size_t i = 0; i < parameter.values.size(); ++i) {
+    if (i > 0) text += i + 1 < parameter.values.size() ? ", " : " or ";
+    text += std::to_string(parameter.values[i]);
+  }
+  return text;
+}
+
+Status check_parameter(const FormatLayout& layout, std::int64_t value) {
+  const std::string name(layout.name);
+  if (layout.parameter == nullptr)
+    return fail(Errc::usage, name + " takes no number, not " + std::to_string(value));
+  const FormatParameter& parameter = *layout.parameter;
+  if (parameter.accepts(value)) return {};
+  return fail(Errc::usage, name + ": " + std::string(parameter.name) + " " + std::to_string(value) +
+                               ", expected " + values_text(parameter) + " " + std::string(parameter.unit));
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -35,6 +36,7 @@ struct ArrayIndex {
 struct FormatParameter {
   std::string_view name;             ///< "threshold"
   std::string_view summary;          ///< one line
+  std::string_view unit;             ///< of the values, for messages: "rows"
   int least, most;                   ///< both allowed
   std::span<const int> values = {};  ///< where not all from least to most are allowed: those that are
   int standard = 0;                  ///< what a conversion takes by itself; 0: it looks at the matrix
@@ -98,6 +100,11 @@ struct FormatLayout {
   Blocks (*blocks)(const FormatView&);
 
   const FormatParameter* parameter = nullptr;  ///< null: nothing may be given
+
+  /// True when profiles of devices may say which value of the parameter is best.
+  [[nodiscard]] constexpr bool is_fitted() const {
+    return parameter != nullptr && !parameter->fitted_for.empty();
+  }
 };
 
 /// Verifies everything: lengths, then contents.
@@ -106,6 +113,12 @@ Status check(const FormatView& view);
 /// Verifies that each array is there with its declared type, that all value arrays share one type that may
 /// hold values (DTypeInfo), and that value arrays are absent together. Every check_lengths starts with it.
 Status check_array_types(const FormatView& view);
+
+/// Verifies that a format takes this value of its parameter. Errc::usage names what it takes.
+Status check_parameter(const FormatLayout& layout, std::int64_t value);
+
+/// Lists the values of a parameter: "1 to 9", "16, 32, 64 or 128".
+std::string values_text(const FormatParameter& parameter);
 
 /// Bytes of the index arrays (everything but values).
 std::int64_t index_bytes(const FormatView& view);

@@ -1,31 +1,16 @@
-#include "formats/layout/libra.hpp"
+#include "formats/layout/libra_format.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <vector>
 
-#include "formats/layout/blocks.hpp"
 #include "formats/layout/invariants.hpp"
-#include "formats/layout/libra_rules.hpp"
 
 namespace sptile::formats {
 namespace {
 
 using A = LibraArray;
-constexpr int kWindowRows = 8;
-constexpr ColumnOrder kSpmmOrder{.ascending = true, .block_tiles = 1},
-    kSddmmOrder{.ascending = false, .block_tiles = 2};
-constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
-                                 {"tc_offset", DType::u32},
-                                 {"bitmap", DType::u64},
-                                 {"col_id", DType::i32, false, true},
-                                 {"values", DType::none, true},
-                                 {"residual_row_id", DType::i32},
-                                 {"residual_row_offset", DType::i64},
-                                 {"residual_col_id", DType::i32, false, true},
-                                 {"residual_values", DType::none, true}};
-
-std::int64_t tc_blocks(const FormatView& view) { return view.array(A::bitmap).size; }
+constexpr int kWindowRows = kLibraWindowRows;
 
 Status check_tc_lengths(const FormatView& view) {
   const std::int64_t windows = (view.rows + kWindowRows - 1) / kWindowRows;
@@ -35,26 +20,6 @@ Status check_tc_lengths(const FormatView& view) {
   const std::int64_t tiles = view.array(A::col_id).size / 8;
   if (Status s = check_length(view, A::tc_offset, tiles + 1, "tiles + 1"); !s) return s;
   return check_length(view, A::bitmap, tiles, "one per 8 columns of col_id");
-}
-
-Status check_lengths(const FormatView& view) {
-  if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
-  if (Status s = check_tc_lengths(view); !s) return s;
-  const std::int64_t rows = view.array(A::residual_row_id).size,
-                     residual = view.array(A::residual_col_id).size;
-  if (residual > view.nnz)
-    return fail(Errc::bad_input, std::string(view.layout->name) + ": residual_col_id has " +
-                                     std::to_string(residual) + " elements, expected at most the " +
-                                     std::to_string(view.nnz) + " entries of the matrix");
-  if (rows > view.rows)
-    return fail(Errc::bad_input, std::string(view.layout->name) + ": residual_row_id has " +
-                                     std::to_string(rows) + " elements, expected at most " +
-                                     std::to_string(view.rows) + " (rows)");
-  if (Status s = check_length(view, A::residual_row_offset, rows + 1, "one per residual row, + 1"); !s)
-    return s;
-  if (Status s = check_length(view, A::values, view.nnz - residual, "entries outside the residual part"); !s)
-    return s;
-  return check_length(view, A::residual_values, residual, "one per entry of the residual part");
 }
 
 Status check_tile(const FormatView& view, const LibraView& a, std::int64_t tile, int rows) {
@@ -169,22 +134,45 @@ Status check_residual_rows(const FormatView& view, const LibraView& a, Ascending
   return {};
 }
 
-template <const ColumnOrder& kOrder>
-Status check_contents(const FormatView& view) {
+}  // namespace
+
+Status check_libra_lengths(const FormatView& view) {
+  if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
+  if (Status s = check_tc_lengths(view); !s) return s;
+  const std::int64_t rows = view.array(A::residual_row_id).size,
+                     residual = view.array(A::residual_col_id).size;
+  if (residual > view.nnz)
+    return fail(Errc::bad_input, std::string(view.layout->name) + ": residual_col_id has " +
+                                     std::to_string(residual) + " elements, expected at most the " +
+                                     std::to_string(view.nnz) + " entries of the matrix");
+  if (rows > view.rows)
+    return fail(Errc::bad_input, std::string(view.layout->name) + ": residual_row_id has " +
+                                     std::to_string(rows) + " elements, expected at most " +
+                                     std::to_string(view.rows) + " (rows)");
+  if (Status s = check_length(view, A::residual_row_offset, rows + 1, "one per residual row, + 1"); !s)
+    return s;
+  if (Status s = check_length(view, A::values, view.nnz - residual, "entries outside the residual part"); !s)
+    return s;
+  return check_length(view, A::residual_values, residual, "one per entry of the residual part");
+}
+
+Status check_libra_contents(const FormatView& view, ColumnOrder order) {
   const LibraView a = as_libra(view);
   const std::int64_t residual = std::ssize(a.residual_col_id);
-  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view)); !s)
+  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, libra_tc_blocks(view)); !s)
     return s;
   if (Status s = check_offsets(view, A::tc_offset, a.tc_offset, view.nnz - residual); !s) return s;
   if (Status s = check_offsets(view, A::residual_row_offset, a.residual_row_offset, residual); !s) return s;
-  if (Status s = check_tiles(view, a, kOrder); !s) return s;
-  AscendingColumns columns(a, kOrder);
-  if (!kOrder.ascending)
+  if (Status s = check_tiles(view, a, order); !s) return s;
+  AscendingColumns columns(a, order);
+  if (!order.ascending)
     if (Status s = check_distinct_columns(view, a, columns); !s) return s;
   return check_residual_rows(view, a, columns);
 }
 
-Blocks blocks(const FormatView& view) {
+std::int64_t libra_tc_blocks(const FormatView& view) { return view.array(A::bitmap).size; }
+
+Blocks libra_blocks(const FormatView& view) {
   Blocks blocks;
   blocks.placement = WindowPlacement::regular;
   blocks.window_rows = kWindowRows;
@@ -199,53 +187,6 @@ Blocks blocks(const FormatView& view) {
                  .columns = view.array(A::residual_col_id).as<std::int32_t>()};
   return blocks;
 }
-
-constexpr int kSpmmTried[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, kSddmmTried[] = {1, 8, 16, 24, 32, 48, 64, 129};
-constexpr FormatParameter kSpmmThreshold = {
-    .name = "threshold",
-    .summary = "entries of 8 that a column of a window needs for the tensor cores",
-    .least = kLibraMinThreshold,
-    .most = kLibraMaxThreshold,
-    .standard = kLibraThreshold,
-    .fitted_for = "spmm",
-    .tried = kSpmmTried,
-    .on_device = true};
-constexpr FormatParameter kSddmmThreshold = {
-    .name = "threshold",
-    .summary = "entries of 128 that a block needs for the tensor cores",
-    .least = kLibraSddmmMinThreshold,
-    .most = kLibraSddmmMaxThreshold,
-    .standard = kLibraSddmmThreshold,
-    .fitted_for = "sddmm",
-    .tried = kSddmmTried,
-    .on_device = true};
-
-template <const ColumnOrder& kOrder>
-constexpr FormatLayout layout(const char* name, const char* summary, const char* group,
-                              const FormatParameter& parameter) {
-  return {.name = name,
-          .summary = summary,
-          .group = group,
-          .window_rows = kWindowRows,
-          .tile_rows = kWindowRows,
-          .tile_cols = 8,
-          .ascending_columns = false,
-          .arrays = kArrays,
-          .check_lengths = check_lengths,
-          .check_contents = check_contents<kOrder>,
-          .tc_blocks = tc_blocks,
-          .blocks = blocks,
-          .parameter = &parameter};
-}
-
-}  // namespace
-
-constexpr FormatLayout kLibraSpmmLayout =
-    layout<kSpmmOrder>("libra_spmm", "8x8 tiles of dense columns plus rows of the rest (Libra)",
-                       "/formats/libra_spmm", kSpmmThreshold);
-constexpr FormatLayout kLibraSddmmLayout =
-    layout<kSddmmOrder>("libra_sddmm", "8x16 blocks of the densest columns plus rows of the rest (Libra)",
-                        "/formats/libra_sddmm", kSddmmThreshold);
 
 LibraView as_libra(const FormatView& view) {
   return {view.rows,

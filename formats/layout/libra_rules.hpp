@@ -29,9 +29,6 @@ struct LibraSetting {
   int block_columns;  ///< 8 or 16
 };
 
-/// The largest threshold of a format; the smallest is 1. 0 for formats that have none.
-int libra_max_threshold(const FormatLayout& layout);
-
 /// Errc::usage for a setting that one of the formats does not have.
 Status check_libra_setting(const FormatLayout& layout, LibraSetting setting);
 

@@ -200,6 +200,7 @@ constexpr int kHeights[] = {tall_height(0), tall_height(1), tall_height(2), tall
 static_assert(std::size(kHeights) == kTallLevels);
 constexpr FormatParameter kHeight = {.name = "height",
                                      .summary = "rows of a window",
+                                     .unit = "rows",
                                      .least = kHeights[0],
                                      .most = kTallMaxRows,
                                      .values = kHeights};

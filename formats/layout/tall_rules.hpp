@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "formats/layout/tall.hpp"
@@ -13,6 +14,7 @@ namespace sptile::formats {
 
 inline constexpr int kTallLevels = 4;  ///< heights of 16, 32, 64 and 128 rows
 constexpr int tall_height(int level) { return 16 << level; }
+constexpr int tall_level(int height) { return std::countr_zero(static_cast<unsigned>(height)) - 4; }
 
 /// What windows of one height are made of.
 struct TallCount {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "formats/layout/libra_rules.hpp"
 #include "formats/layout/registry.hpp"
 
 namespace sptile::runtime {
@@ -42,43 +41,39 @@ const ProfileNumber* nearest(const DeviceProfile& profile, const SplitProduct& p
   return best;
 }
 
-/// Reads the number, which must be a threshold of up to `most`.
+/// Reads the number, which the format must take.
 Result<std::optional<FittedThreshold>> checked(const DeviceProfile& profile, const ProfileNumber& number,
-                                               int most) {
-  if (number.value >= 1 && number.value <= most && number.value == std::floor(number.value))
+                                               const formats::FormatParameter& parameter) {
+  const double value = number.value;
+  if (value >= parameter.least && value <= parameter.most && value == std::floor(value) &&
+      parameter.accepts(static_cast<int>(value)))
     return FittedThreshold{static_cast<int>(number.value), number.name, number.precision};
   return fail(Errc::bad_input,
-              number.name + " of " + number.kernel + ", " + number.precision +
-                  " is no whole number from 1 to " + std::to_string(most),
+              number.name + " of " + number.kernel + ", " + number.precision + " is no whole number from " +
+                  formats::values_text(parameter),
               profile.source);
 }
 
-/// The operation that a format is split for.
-struct SplitFormat {
-  std::string_view format, op;
-};
-constexpr SplitFormat kSplitFormats[] = {{"libra_spmm", "spmm"}, {"libra_sddmm", "sddmm"}};
 constexpr std::int64_t kUsualColumns = 128;
 
 }  // namespace
 
 SplitProduct usual_product(std::string_view format, DType values) {
   const bool narrow = values != DType::none && size_of(values) == 2;
-  for (const SplitFormat& row : kSplitFormats)
-    if (row.format == format)
-      return {best_kernel(*find_operation(row.op), format, Device::cuda), narrow ? Precision::fp16 : Precision::tf32,
-              kUsualColumns};
-  return {};
+  const formats::FormatLayout* const layout = formats::find_layout(format);
+  if (layout == nullptr || !layout->is_fitted()) return {};
+  return {best_kernel(*find_operation(layout->parameter->fitted_for), format, Device::cuda),
+          narrow ? Precision::fp16 : Precision::tf32, kUsualColumns};
 }
 
 Result<std::optional<FittedThreshold>> fitted_threshold(const DeviceProfile& profile,
                                                         const SplitProduct& product) {
-  const int most = formats::libra_max_threshold(*formats::find_layout(product.kernel->format));
-  if (most == 0) return std::optional<FittedThreshold>();
+  const formats::FormatLayout& layout = *formats::find_layout(product.kernel->format);
+  if (!layout.is_fitted()) return std::optional<FittedThreshold>();
   const Precision other = product.precision == Precision::bf16 ? Precision::fp16 : product.precision;
   for (const std::string_view precision : {name_of(product.precision), kAnyPrecision, name_of(other)})
     if (const ProfileNumber* const number = nearest(profile, product, precision))
-      return checked(profile, *number, most);
+      return checked(profile, *number, *layout.parameter);
   return std::optional<FittedThreshold>();
 }
 

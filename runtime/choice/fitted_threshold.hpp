@@ -21,9 +21,9 @@ struct SplitProduct {
   std::int64_t n = 0;  ///< columns of the dense operands, >= 1
 };
 
-/// What a format of Libra is split for where it is not known, or where products of several kinds share it:
-/// its own operation on CUDA with 128 columns, in fp16 for values of 16 bits, else in tf32. No kernel for
-/// other formats.
+/// What a format is split for where it is not known, or where products of several kinds share it: the
+/// operation that its parameter is fitted for, on CUDA with 128 columns, in fp16 for values of 16 bits, else
+/// in tf32. No kernel for formats without such a parameter.
 SplitProduct usual_product(std::string_view format, DType values);
 
 /// One of the numbers.

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "formats/layout/libra_rules.hpp"
 #include "formats/layout/registry.hpp"
 #include "runtime/choice/fitted_threshold.hpp"
 #include "runtime/choice/profiles.hpp"
@@ -61,11 +60,11 @@ Result<cuda::ConvertParameters> choose_parameters(const Operation& op, const for
   if (!chosen) return tl::unexpected(chosen.error());
   cuda::ConvertParameters parameters;
   parameters.with_source = options.refreshable && (layout.name != "csr" || csr.row_order != nullptr);
-  if (formats::libra_max_threshold(layout) == 0) return parameters;
+  if (!layout.is_fitted()) return parameters;
   const auto threshold =
       find_threshold(split_product(op, layout.name, csr.value_dtype, *chosen, options), device);
   if (!threshold) return tl::unexpected(threshold.error());
-  parameters.threshold = *threshold;
+  parameters.parameter = *threshold;
   return parameters;
 }
 

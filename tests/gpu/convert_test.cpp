@@ -3,12 +3,14 @@
 #include "formats/layout/registry.hpp"
 #include "tests/gpu/csr_on_device.hpp"
 #include "tests/runtime/cuda/convert/convert_cases.hpp"
+#include "tests/runtime/cuda/convert/host_run.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
 using runtime::cuda::ConvertParameters;
 using runtime::cuda::DeviceCsr;
 using runtime::cuda::DeviceFormat;
+using runtime::cuda::kDeviceConversions;
 
 namespace {
 
@@ -47,8 +49,8 @@ TEST_CASE("cuda convert: every format of many matrices, byte by byte") {
   for (const ConvertCase& one : convert_cases()) {
     CAPTURE(one.name);
     const CsrOnDevice device(one.matrix);
-    for (const formats::Converter& converter : formats::converters())
-      check_conversion(one.matrix, converter.format, device.csr);
+    for (const auto& conversion : kDeviceConversions<HostRun>)
+      check_conversion(one.matrix, conversion.layout->name, device.csr);
   }
 }
 
@@ -60,8 +62,8 @@ TEST_CASE("cuda convert: larger matrices, twice the same") {
   const formats::Csr a = random_matrix(6000, 4000, DType::f32, random, skewed);
   const CsrOnDevice device(a);
   for (int repeat = 0; repeat < 2; ++repeat)
-    for (const formats::Converter& converter : formats::converters())
-      check_conversion(a, converter.format, device.csr);
+    for (const auto& conversion : kDeviceConversions<HostRun>)
+      check_conversion(a, conversion.layout->name, device.csr);
 }
 
 TEST_CASE("cuda convert: rows in another order, and where values stood") {
@@ -69,10 +71,11 @@ TEST_CASE("cuda convert: rows in another order, and where values stood") {
   const formats::Csr a = random_matrix(700, 900, 0.03, DType::f32, random);
   const auto order = random_order(a.rows, random);
   const CsrOnDevice device(a, order);
-  for (const formats::Converter& converter : formats::converters()) {
-    CAPTURE(converter.format);
-    const Formatted expected = format_matrix(a, converter.format, order);
-    const DeviceFormat made = convert(converter.format, device.csr, {.with_source = true, .threshold = {}});
+  for (const auto& conversion : kDeviceConversions<HostRun>) {
+    const std::string_view format = conversion.layout->name;
+    CAPTURE(format);
+    const Formatted expected = format_matrix(a, format, order);
+    const DeviceFormat made = convert(format, device.csr, {.with_source = true, .parameter = {}});
     check_same(expected.data, Fetched(made).view, made.parameters);
     std::vector<std::int64_t> source(static_cast<std::size_t>(a.nnz()));
     REQUIRE(made.value_source.size == a.nnz());

@@ -14,7 +14,7 @@ TEST_CASE("all means every format once, with the parameters that its conversion 
   REQUIRE(all->size() == formats::layouts().size());
   for (std::size_t i = 0; i < all->size(); ++i) {
     CHECK((*all)[i].label == formats::layouts()[i]->name);
-    CHECK(((*all)[i].convert_at == nullptr));
+    CHECK_FALSE((*all)[i].parameter.has_value());
   }
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("auto takes the threshold that is found, and says where") {
   CHECK(asked == std::vector<std::string>{"libra_spmm", "libra_sddmm"});
   REQUIRE(list->size() == 2);  // libra_spmm:4 is there already
   CHECK((*list)[0].label == "libra_spmm:4");
-  CHECK((*list)[0].is_threshold);
+  CHECK((*list)[0].parameter == 4);
   CHECK((*list)[0].why == "a test");
   CHECK((*list)[1].label == "libra_sddmm:4");
   CHECK((*list)[1].parameter == 4);

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <span>
 
-#include "formats/convert/libra_sddmm.hpp"
-#include "formats/convert/libra_spmm.hpp"
 #include "formats/convert/packed_positions.hpp"
+#include "formats/layout/libra_rules.hpp"
+#include "formats/layout/registry.hpp"
+#include "runtime/choice/fitted_threshold.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
-#include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/spmm.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "tools/operations.hpp"
@@ -16,18 +16,22 @@
 namespace sptile::tools {
 namespace {
 
-/// A format with a threshold, and the values of it that are measured.
+/// A format with a threshold that is fitted.
 struct SplitFormat {
   const runtime::Operation* op;
   std::string_view kernel;
-  Result<formats::FormatData> (*from_csr)(const formats::CsrView& a, int threshold, Progress* progress);
-  std::span<const int> thresholds;
+  const formats::Converter* converter;
+  std::span<const int> thresholds;  // that are measured
 };
-constexpr int kSpmmThresholds[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-constexpr int kSddmmThresholds[] = {1, 8, 16, 24, 32, 48, 64, 129};
-constexpr SplitFormat kSplitFormats[] = {
-    {&runtime::kSpmm, "cuda.libra_spmm.mma", formats::libra_spmm_from_csr_at, kSpmmThresholds},
-    {&runtime::kSddmm, "cuda.libra_sddmm.sddmm", formats::libra_sddmm_from_csr_at, kSddmmThresholds}};
+
+std::vector<SplitFormat> split_formats() {
+  std::vector<SplitFormat> formats;
+  for (const formats::FormatLayout* layout : formats::layouts())
+    if (const auto* kernel = runtime::usual_product(layout->name, DType::f32).kernel; kernel != nullptr)
+      formats.push_back(
+          {kernel->op, kernel->name, formats::find_converter(layout->name), layout->parameter->tried});
+  return formats;
+}
 
 // Libra's own balance, and the kernels that always take one of its modes.
 constexpr std::string_view kSequential = "cuda.libra_spmm.sequential",
@@ -58,11 +62,11 @@ bool LibraSampler::wants_modes(const runtime::Operation& op, int threshold) cons
 Status LibraSampler::set_matrix(const formats::CsrView& a) {
   forget();
   single_ = a.values.dtype == DType::f32;
-  for (const SplitFormat& format : kSplitFormats) {
+  for (const SplitFormat& format : split_formats()) {
     if (!plan_.has(*format.op)) continue;
     for (const int threshold : format.thresholds) {
       if (!wants_threshold(format.kernel) && !wants_modes(*format.op, threshold)) continue;
-      auto data = format.from_csr(a, threshold, nullptr);
+      auto data = format.converter->from_csr_at(a, threshold, nullptr);
       if (!data) return tl::unexpected(data.error());
       splits_.push_back({format.op, format.kernel, threshold, std::move(*data), {}});
       if (!lists_entries(*format.op)) continue;

@@ -24,6 +24,21 @@ struct Listing {
 
 std::string yes_no(bool value) { return value ? "yes" : "no"; }
 
+// As those of reorderers; "values" where not all from least to most are taken, "default" where a conversion
+// does not look at the matrix.
+Json parameters_json(const formats::FormatParameter* parameter) {
+  if (parameter == nullptr) return Json::array();
+  Json json = {{"name", parameter->name},
+               {"summary", parameter->summary},
+               {"least", parameter->least},
+               {"most", parameter->most},
+               {"auto", !parameter->fitted_for.empty()},
+               {"on_device", parameter->on_device}};
+  if (parameter->standard != 0) json["default"] = parameter->standard;
+  if (!parameter->values.empty()) json["values"] = parameter->values;
+  return Json::array({json});
+}
+
 Json formats_json() {
   Json rows = Json::array();
   for (const formats::FormatLayout* f : formats::layouts()) {
@@ -34,7 +49,8 @@ Json formats_json() {
                     {"window_rows", f->window_rows},
                     {"tile_rows", f->tile_rows},
                     {"tile_cols", f->tile_cols},
-                    {"arrays", arrays}});
+                    {"arrays", arrays},
+                    {"parameters", parameters_json(f->parameter)}});
   }
   return rows;
 }

@@ -63,6 +63,7 @@ Result<Condensed> condense(Run& run, const DeviceCsr& csr, int row_bits) {
 
 template <class Run>
 Result<DeviceFormat> bittcf_on(Run& run, const DeviceCsr& csr) {
+  using A = formats::BitTcfArray;
   auto windows = condense(run, csr, 3);
   if (!windows) return tl::unexpected(windows.error());
   const std::int64_t tiles = windows->tiles;
@@ -71,12 +72,13 @@ Result<DeviceFormat> bittcf_on(Run& run, const DeviceCsr& csr) {
   if (!format) return format;
   format->parameters = {{"window_rows", std::int64_t{8}}};
   const TilePlaces<AscendingSlots<FixedWindows>> places{windows->slots, 1};
-  auto* const offset = array_of<std::uint32_t>(*format, 1);
-  auto* const masks = array_of<std::uint64_t>(*format, 2);
-  run.copy(array_of<std::int32_t>(*format, 0), windows->room.tiles, windows->offset_bytes());
+  auto* const offset = array_of<std::uint32_t>(*format, A::tc_offset);
+  auto* const masks = array_of<std::uint64_t>(*format, A::tc_local_bit);
+  run.copy(array_of<std::int32_t>(*format, A::row_window_offset), windows->room.tiles,
+           windows->offset_bytes());
   set_masks(run, windows->rows(), places, masks, tiles, offset);
-  number_slots(run, windows->slots, tiles, array_of<std::int32_t>(*format, 3));
-  move_values(run, csr, windows->rows(), places, BitOrder{masks, offset}, array_of<void>(*format, 4));
+  number_slots(run, windows->slots, tiles, array_of<std::int32_t>(*format, A::sparse_a_to_b));
+  move_values(run, csr, windows->rows(), places, BitOrder{masks, offset}, array_of<void>(*format, A::values));
   return run.finish(std::move(*format));
 }
 
@@ -105,6 +107,7 @@ struct WriteLocalIds {
 
 template <class Run>
 Result<DeviceFormat> me_tcf_on(Run& run, const DeviceCsr& csr) {
+  using A = formats::MeTcfArray;
   auto windows = condense(run, csr, 4);
   if (!windows) return tl::unexpected(windows.error());
   const std::int64_t tiles = windows->tiles;
@@ -116,13 +119,14 @@ Result<DeviceFormat> me_tcf_on(Run& run, const DeviceCsr& csr) {
   format->parameters = {{"window_rows", std::int64_t{16}}};
   const TilePlaces<AscendingSlots<FixedWindows>> places{windows->slots, 2};
   const BitOrder order{room.masks, room.offset};
-  run.copy(array_of<std::int32_t>(*format, 0), windows->room.tiles, windows->offset_bytes());
+  run.copy(array_of<std::int32_t>(*format, A::row_window_offset), windows->room.tiles,
+           windows->offset_bytes());
   set_masks(run, windows->rows(), places, room.masks, 2 * tiles, room.offset);
-  run.each(tiles + 1, TakeTileOffsets{room.offset, array_of<std::uint32_t>(*format, 1)});
+  run.each(tiles + 1, TakeTileOffsets{room.offset, array_of<std::uint32_t>(*format, A::tc_offset)});
   run.each(windows->rows().steps_apart(),
-           WriteLocalIds{windows->rows(), places, order, array_of<std::uint8_t>(*format, 2)});
-  number_slots(run, windows->slots, tiles, array_of<std::int32_t>(*format, 3));
-  move_values(run, csr, windows->rows(), places, order, array_of<void>(*format, 4));
+           WriteLocalIds{windows->rows(), places, order, array_of<std::uint8_t>(*format, A::tc_local_id)});
+  number_slots(run, windows->slots, tiles, array_of<std::int32_t>(*format, A::sparse_a_to_b));
+  move_values(run, csr, windows->rows(), places, order, array_of<void>(*format, A::values));
   return run.finish(std::move(*format));
 }
 
@@ -156,6 +160,7 @@ struct WriteWords {
 
 template <class Run>
 Result<DeviceFormat> bmat_on(Run& run, const DeviceCsr& csr) {
+  using A = formats::BmatArray;
   auto windows = condense(run, csr, 4);
   if (!windows) return tl::unexpected(windows.error());
   const std::int64_t tiles = windows->tiles;
@@ -166,14 +171,15 @@ Result<DeviceFormat> bmat_on(Run& run, const DeviceCsr& csr) {
   if (!format) return format;
   format->parameters = {{"window_rows", std::int64_t{16}}};
   const TilePlaces<AscendingSlots<FixedWindows>> places{windows->slots, 2};
-  run.copy(array_of<std::int32_t>(*format, 0), windows->room.tiles, windows->offset_bytes());
+  run.copy(array_of<std::int32_t>(*format, A::row_window_offset), windows->room.tiles,
+           windows->offset_bytes());
   run.each(windows->windows + 1,
-           TakeWindowOffsets{csr.row_ptr, csr.rows, array_of<std::int64_t>(*format, 1)});
+           TakeWindowOffsets{csr.row_ptr, csr.rows, array_of<std::int64_t>(*format, A::value_offset)});
   set_masks(run, windows->rows(), places, room.masks, 2 * tiles, room.offset);
-  run.each(tiles, WriteWords{room.masks, array_of<std::uint32_t>(*format, 2)});
-  number_slots(run, windows->slots, tiles, array_of<std::int32_t>(*format, 3));
+  run.each(tiles, WriteWords{room.masks, array_of<std::uint32_t>(*format, A::bits)});
+  number_slots(run, windows->slots, tiles, array_of<std::int32_t>(*format, A::col_id));
   move_values(run, csr, windows->rows(), places, BmatOrder{room.masks, room.offset},
-              array_of<void>(*format, 4));
+              array_of<void>(*format, A::values));
   return run.finish(std::move(*format));
 }
 

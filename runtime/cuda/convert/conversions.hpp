@@ -16,12 +16,13 @@ namespace sptile::runtime::cuda {
 
 template <class Run>
 Result<DeviceFormat> csr_on(Run& run, const DeviceCsr& csr) {
+  using A = formats::CsrArray;
   auto format = make_format(run, formats::kCsrLayout, csr, {csr.rows + 1, csr.nnz, csr.nnz});
   if (!format) return format;
-  const auto bytes = [&](std::size_t i) { return static_cast<std::size_t>(format->view.arrays[i].bytes()); };
-  run.copy(array_of<void>(*format, 0), csr.row_ptr, bytes(0));
-  run.copy(array_of<void>(*format, 1), csr.col_idx, bytes(1));
-  run.copy(array_of<void>(*format, 2), csr.values, bytes(2));
+  const auto bytes = [&](A array) { return static_cast<std::size_t>(format->view.array(array).bytes()); };
+  run.copy(array_of<void>(*format, A::row_ptr), csr.row_ptr, bytes(A::row_ptr));
+  run.copy(array_of<void>(*format, A::col_idx), csr.col_idx, bytes(A::col_idx));
+  run.copy(array_of<void>(*format, A::values), csr.values, bytes(A::values));
   return run.finish(std::move(*format));
 }
 
@@ -39,14 +40,14 @@ Result<DeviceFormat> without_parameters(Run& run, const DeviceCsr& csr, const Co
 template <class Run>
 Result<DeviceFormat> libra_spmm_with(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters) {
   return libra_on(run, csr, formats::kLibraSpmmLayout,
-                  {parameters.threshold.value_or(formats::kLibraThreshold),
+                  {parameters.parameter.value_or(formats::kLibraThreshold),
                    parameters.block_columns.value_or(formats::libra_block_columns(csr.value_dtype))});
 }
 
 template <class Run>
 Result<DeviceFormat> libra_sddmm_with(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters) {
   return libra_on(run, csr, formats::kLibraSddmmLayout,
-                  {parameters.threshold.value_or(formats::kLibraSddmmThreshold),
+                  {parameters.parameter.value_or(formats::kLibraSddmmThreshold),
                    parameters.block_columns.value_or(formats::kLibraSddmmBlockColumns)});
 }
 
@@ -99,8 +100,12 @@ Result<DeviceCsr> reorder_on(Run& run, const DeviceCsr& csr, Room<ReorderedRoom>
 }
 
 /// Errc::usage and Errc::unsupported for what needs no look at the matrix.
-inline Status check_request(const formats::FormatLayout& layout, const DeviceCsr& csr) {
+inline Status check_request(const formats::FormatLayout& layout, const DeviceCsr& csr,
+                            const ConvertParameters& parameters) {
   const std::string name(layout.name);
+  if (parameters.parameter && (layout.parameter == nullptr || !layout.parameter->on_device))
+    return fail(Errc::usage, name + ": a conversion on a device takes no number; leave out " +
+                                 std::to_string(*parameters.parameter) + ", or convert on the CPU");
   if (csr.rows < 0 || csr.cols < 0 || csr.nnz < 0 || csr.rows > formats::kMaxId || csr.cols > formats::kMaxId)
     return fail(Errc::usage, "csr: " + std::to_string(csr.rows) + " rows, " + std::to_string(csr.cols) +
                                  " columns, " + std::to_string(csr.nnz) +
@@ -184,7 +189,7 @@ Result<DeviceFormat> convert_good(Run& run, const DeviceConversion<Run>& convers
 template <class Run>
 Result<DeviceFormat> convert_on(Run& run, const formats::FormatLayout& layout, const DeviceCsr& csr,
                                 const ConvertParameters& parameters) {
-  if (Status s = check_request(layout, csr); !s) return tl::unexpected(s.error());
+  if (Status s = check_request(layout, csr, parameters); !s) return tl::unexpected(s.error());
   for (const DeviceConversion<Run>& conversion : kDeviceConversions<Run>) {
     if (conversion.layout != &layout) continue;
     if (Status s = check_on(run, csr); !s) return tl::unexpected(s.error());

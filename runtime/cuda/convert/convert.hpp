@@ -28,8 +28,8 @@ struct DeviceCsr {
 /// What a conversion may choose.
 struct ConvertParameters {
   bool with_source = false;               ///< make DeviceFormat::value_source, too
-  std::optional<int> threshold = {};      ///< of libra_spmm and libra_sddmm; their defaults
-  std::optional<int> block_columns = {};  ///< of both, see formats::LibraSetting; that of the type of values
+  std::optional<int> parameter = {};      ///< of the format, if it is one for devices; what it chooses
+  std::optional<int> block_columns = {};  ///< of Libra's, see formats::LibraSetting; by the values' type
 };
 
 /// Owns one matrix in one format in device memory.
@@ -40,13 +40,14 @@ struct DeviceFormat {
   std::shared_ptr<std::byte> memory, source_memory;
 };
 
-/// Converts on the device of the matrix, bit by bit as formats/convert does on the CPU. Errc::bad_input with
-/// the place when the matrix is no CSR or the order no permutation; Errc::unsupported when 32-bit offsets
-/// cannot count the entries, or there is no such conversion; Errc::device, naming the bytes, when there is no
-/// room: up to 100 bytes per entry and per row are needed while it runs. Enqueues on `stream` (a
-/// cudaStream_t; null: the default one) and waits for it. What it works in is from the device's current memory
-/// pool and is given back before it returns: the pool's release threshold says how much of it stays for the
-/// next conversion (by default nothing). The format's own memory is not from a pool and may outlive the stream.
+/// Converts on the device of the matrix, bit by bit as formats/convert does on the CPU. Errc::usage for a
+/// parameter that the format does not take; Errc::bad_input with the place when the matrix is no CSR or the
+/// order no permutation; Errc::unsupported when 32-bit offsets cannot count the entries, or there is no such
+/// conversion; Errc::device, naming the bytes, when there is no room: up to 100 bytes per entry and per row
+/// are needed while it runs. Enqueues on `stream` (a cudaStream_t; null: the default one) and waits for it.
+/// What it works in is from the device's current memory pool and is given back before it returns: the pool's
+/// release threshold says how much of it stays for the next conversion (by default nothing). The format's own
+/// memory is not from a pool and may outlive the stream.
 Result<DeviceFormat> convert_on_device(const formats::FormatLayout& layout, const DeviceCsr& csr,
                                        const ConvertParameters& parameters, void* stream);
 

@@ -77,8 +77,8 @@ Result<DeviceFormat> make_format(Run& run, const formats::FormatLayout& layout, 
 
 /// An array of a format that is being made.
 template <class T>
-T* array_of(const DeviceFormat& format, int array) {
-  return static_cast<T*>(const_cast<void*>(format.view.arrays[static_cast<std::size_t>(array)].data));
+T* array_of(const DeviceFormat& format, formats::ArrayIndex array) {
+  return static_cast<T*>(const_cast<void*>(format.view.array(array).data));
 }
 
 }  // namespace sptile::runtime::cuda

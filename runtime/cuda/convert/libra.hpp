@@ -180,15 +180,16 @@ void choose_all(Run& run, const DeviceCsr& csr, const LibraColumns& columns, con
 /// Writes the four arrays of the residual part.
 template <class Run>
 void write_libra_residual(Run& run, const DeviceCsr& csr, const LibraRoom& room, const DeviceFormat& format) {
-  run.each(csr.rows + 1,
-           WriteResidualRows{csr.row_ptr, room.residual, room.residual_rows, csr.rows,
-                             array_of<std::int32_t>(format, 5), array_of<std::int64_t>(format, 6)});
-  run.each(csr.nnz,
-           TakeResidual<std::int32_t>{room.residual, csr.col_idx, array_of<std::int32_t>(format, 7)});
+  using A = formats::LibraArray;
+  run.each(csr.rows + 1, WriteResidualRows{csr.row_ptr, room.residual, room.residual_rows, csr.rows,
+                                           array_of<std::int32_t>(format, A::residual_row_id),
+                                           array_of<std::int64_t>(format, A::residual_row_offset)});
+  run.each(csr.nnz, TakeResidual<std::int32_t>{room.residual, csr.col_idx,
+                                               array_of<std::int32_t>(format, A::residual_col_id)});
   visit_value_word(csr.value_dtype, [&](auto word) {
     using Word = decltype(word);
     run.each(csr.nnz, TakeResidual<Word>{room.residual, static_cast<const Word*>(csr.values),
-                                         array_of<Word>(format, 8)});
+                                         array_of<Word>(format, A::residual_values)});
   });
 }
 
@@ -196,6 +197,7 @@ void write_libra_residual(Run& run, const DeviceCsr& csr, const LibraRoom& room,
 template <class Run>
 Result<DeviceFormat> libra_on(Run& run, const DeviceCsr& csr, const formats::FormatLayout& layout,
                               formats::LibraSetting setting) {
+  using A = formats::LibraArray;
   if (Status s = formats::check_libra_setting(layout, setting); !s) return tl::unexpected(s.error());
   const bool sddmm = &layout == &formats::kLibraSddmmLayout;
   const LibraRule rule{setting.threshold, setting.block_columns, sddmm};
@@ -224,13 +226,13 @@ Result<DeviceFormat> libra_on(Run& run, const DeviceCsr& csr, const formats::For
   if (!format) return format;
   const ListedSlots slots{*columns, room.slot};
   const TilePlaces<ListedSlots> places{slots, 1};
-  auto* const offset = array_of<std::uint32_t>(*format, 1);
-  auto* const masks = array_of<std::uint64_t>(*format, 2);
-  run.copy(array_of<void>(*format, 0), room.tiles,
+  auto* const offset = array_of<std::uint32_t>(*format, A::tc_offset);
+  auto* const masks = array_of<std::uint64_t>(*format, A::bitmap);
+  run.copy(array_of<void>(*format, A::row_window_offset), room.tiles,
            static_cast<std::size_t>(windows + 1) * sizeof(std::uint32_t));
   set_masks(run, columns->rows, places, masks, tiles, offset);
-  run.each(count, NumberChosen{slots, room.choice, room.tiles, array_of<std::int32_t>(*format, 3)});
-  move_values(run, csr, columns->rows, places, BitOrder{masks, offset}, array_of<void>(*format, 4));
+  run.each(count, NumberChosen{slots, room.choice, room.tiles, array_of<std::int32_t>(*format, A::col_id)});
+  move_values(run, csr, columns->rows, places, BitOrder{masks, offset}, array_of<void>(*format, A::values));
   write_libra_residual(run, csr, room, *format);
   format->parameters = formats::libra_parameters(setting, SpreadSums::total(fetched, ChooseColumns::kDense),
                                                  SpreadSums::total(fetched, ChooseColumns::kFilled));

@@ -110,28 +110,32 @@ struct TileOffsetsRoom {
   void place(Arena& arena, std::int64_t tiles) { arena.take(offset, tiles + 1); }
 };
 
-/// Writes the four arrays of the residual part, from array 7 of the format on.
+/// Writes the four arrays of the residual part.
 template <class Run>
 void write_residual(Run& run, const DeviceCsr& csr, const RsPartition& partition, RsTileRoom& room,
                     const DeviceFormat& format) {
+  using A = formats::RsTileArray;
   const std::int64_t rows = partition.residual_rows, entries = partition.residual_entries;
   run.each(rows, KeyResidualRows{csr.row_ptr, partition.rows.residual_row, room.rows.keys, room.rows.items});
   run.sort(room.rows, rows, 0, bits_for(partition.tau_nnz));
   const SortedRows sorted{room.rows.items};
   number_rows(run, csr, sorted, rows, room.residual_ptr);
-  run.copy(array_of<void>(format, 7), room.rows.items, static_cast<std::size_t>(rows) * sizeof(std::int32_t));
-  run.each(partition.tau_nnz + 2, WriteClasses{room.rows.keys, rows, array_of<std::int32_t>(format, 8)});
+  run.copy(array_of<void>(format, A::residual_row_id), room.rows.items,
+           static_cast<std::size_t>(rows) * sizeof(std::int32_t));
+  run.each(partition.tau_nnz + 2,
+           WriteClasses{room.rows.keys, rows, array_of<std::int32_t>(format, A::residual_class_offset)});
   run.each(entries, GatherColumns<SortedRows>{csr.row_ptr, room.residual_ptr, csr.col_idx, sorted, rows,
-                                              array_of<std::int32_t>(format, 9), room.from});
+                                              array_of<std::int32_t>(format, A::residual_col_id), room.from});
   visit_value_word(csr.value_dtype, [&](auto word) {
     using Word = decltype(word);
-    run.each(entries,
-             GatherValues<Word>{room.from, static_cast<const Word*>(csr.values), array_of<Word>(format, 10)});
+    run.each(entries, GatherValues<Word>{room.from, static_cast<const Word*>(csr.values),
+                                         array_of<Word>(format, A::residual_values)});
   });
 }
 
 template <class Run>
 Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr) {
+  using A = formats::RsTileArray;
   auto partition = partition_on(run, csr);
   if (!partition) return tl::unexpected(partition.error());
   const std::int64_t windows = partition->rows.windows, entries = csr.nnz - partition->residual_entries;
@@ -160,16 +164,19 @@ Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr) {
                    std::int64_t{8} * tiles, entries, partition->residual_rows, partition->tau_nnz + 2,
                    partition->residual_entries, partition->residual_entries});
   if (!format) return format;
-  auto* const masks = array_of<std::uint64_t>(*format, 4);
+  auto* const masks = array_of<std::uint64_t>(*format, A::bitmap);
   const AscendingSlots<RsRows> slots{*columns, room.tiles};
   const TilePlaces<AscendingSlots<RsRows>> places{slots, 1};
   set_masks(run, columns->rows, places, masks, tiles, offsets.offset);
   run.each(std::int64_t{pieces} + 1,
            WritePieces{room.pieces, room.tiles, offsets.offset, partition->rows.first_row, windows,
-                       array_of<std::int32_t>(*format, 0), array_of<std::int32_t>(*format, 1),
-                       array_of<std::int64_t>(*format, 2), array_of<std::uint8_t>(*format, 3)});
-  number_slots(run, slots, tiles, array_of<std::int32_t>(*format, 5));
-  move_values(run, csr, columns->rows, places, BitOrder{masks, offsets.offset}, array_of<void>(*format, 6));
+                       array_of<std::int32_t>(*format, A::row_window_id),
+                       array_of<std::int32_t>(*format, A::row_window_offset),
+                       array_of<std::int64_t>(*format, A::value_offset),
+                       array_of<std::uint8_t>(*format, A::window_flags)});
+  number_slots(run, slots, tiles, array_of<std::int32_t>(*format, A::col_id));
+  move_values(run, csr, columns->rows, places, BitOrder{masks, offsets.offset},
+              array_of<void>(*format, A::values));
   write_residual(run, csr, *partition, room, *format);
 
   if (partition->tau_nnz == 0) partition->choice.set_tc_blocks(tiles);

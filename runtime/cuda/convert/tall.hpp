@@ -148,26 +148,27 @@ struct TallGroups {
 template <class Run>
 Result<DeviceFormat> fill_tall(Run& run, const DeviceCsr& csr, const TallGroups& all, const DealRoom& deal,
                                int level) {
+  using A = formats::TallArray;
   const Columns<FixedWindows>& columns = all.tall.columns;
   auto format = make_format(run, formats::kTallLayout, csr,
                             {columns.windows + 1, columns.windows + 1, all.groups, all.groups + 1,
                              8 * all.groups, all.tiles, all.tiles + 1, csr.nnz});
   if (!format) return format;
-  run.each(columns.windows + 1,
-           WriteWindowRows{formats::tall_height(level), csr.rows, array_of<std::int32_t>(*format, 0)});
+  run.each(columns.windows + 1, WriteWindowRows{formats::tall_height(level), csr.rows,
+                                                array_of<std::int32_t>(*format, A::window_row)});
   const auto bytes = [](std::int64_t words) {
     return static_cast<std::size_t>(words) * sizeof(std::uint32_t);
   };
-  run.copy(array_of<void>(*format, 1), all.tall.groups, bytes(columns.windows + 1));
-  run.copy(array_of<void>(*format, 2), deal.group_mask, bytes(all.groups));
-  run.copy(array_of<void>(*format, 3), deal.tile, bytes(all.groups + 1));
+  run.copy(array_of<void>(*format, A::window_group_offset), all.tall.groups, bytes(columns.windows + 1));
+  run.copy(array_of<void>(*format, A::group_mask), deal.group_mask, bytes(all.groups));
+  run.copy(array_of<void>(*format, A::group_tile_offset), deal.tile, bytes(all.groups + 1));
   run.each(all.columns, NumberDealtColumns{all.tall, deal.sort.keys, deal.sort.items, all.subs, deal.slot,
-                                           array_of<std::int32_t>(*format, 4)});
-  auto* const masks = array_of<std::uint64_t>(*format, 5);
-  auto* const offset = array_of<std::uint32_t>(*format, 6);
+                                           array_of<std::int32_t>(*format, A::col_id)});
+  auto* const masks = array_of<std::uint64_t>(*format, A::bitmap);
+  auto* const offset = array_of<std::uint32_t>(*format, A::value_offset);
   const TallPlaces places{columns, deal.slot, deal.group_mask, deal.tile};
   set_masks(run, columns.rows, places, masks, all.tiles, offset);
-  move_values(run, csr, columns.rows, places, BitOrder{masks, offset}, array_of<void>(*format, 7));
+  move_values(run, csr, columns.rows, places, BitOrder{masks, offset}, array_of<void>(*format, A::values));
   return run.finish(std::move(*format));
 }
 

@@ -2,7 +2,8 @@
 bench() { sptile bench "$ROOT/data/examples/us_states.mtx" --reorder degree -n 4,33 --repeat 1 --csv log.csv --json "$@"; }
 bench --format csr > /dev/null
 bench --op sddmm --precision fp32,fp64 --values random > out.json
-jq -c '[.resumed, (.rows | length)]' out.json
+jq -c '[.resumed, ([.rows | group_by(.format)[] | length] | unique)]' out.json
+[ "$(jq -r '.rows[].format' out.json | sort -u)" = "$(format-names | sort)" ] || echo "not every format"
 jq -c '[.rows[] | [.op, .dtype, .precision]] | unique | .[]' out.json
 jq -e 'all(.rows[]; .rel_err <= .tolerance and .checked)' out.json
 bench --op sddmm --format csr,bittcf --kernel all | jq -e 'all(.rows[]; .kernel | contains(".sddmm."))'

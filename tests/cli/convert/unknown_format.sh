@@ -1,1 +1,6 @@
-sptile convert "$ROOT/data/examples/us_states.mtx" out.h5 --format bittcv
+# The message names every format there is.
+code=0
+sptile convert "$ROOT/data/examples/us_states.mtx" out.h5 --format bittcv 2> message || code=$?
+known=$(format-names | paste -sd , | sed 's/,/, /g')
+[ "$(< message)" = "sptile convert: there is no format 'bittcv'; did you mean 'bittcf'? Known: $known" ] || cat message
+exit $code

@@ -8,7 +8,15 @@ sptile convert "$ROOT/data/examples/us_states.mtx" a.h5 -q --format bittcf,bmat
   done
 } > profile.tsv
 SPTILE_PROFILE=profile.tsv sptile run a.h5 --explain -n 4 > explained
-sed -E 's/cpu\.([a-z]+)\.(generic|avx2|avx512) */cpu.\1 /; s/ +/ /g; 8q' explained
+sed -E 's/cpu\.([a-z]+)\.(generic|avx2|avx512) */cpu.\1 /; s/ +/ /g; /^$/q' explained > rows
+head -4 rows
+grep '^me_tcf ' rows
+# Every other format with a kernel for this product is named as not stored, too.
+sptile list kernels --json |
+  jq -r '[.kernels[] | select(.op == "spmm" and .device == "cpu") | .format] | unique - ["csr", "bittcf", "bmat"] | .[]' |
+  while read -r format; do
+    grep -qx "$format - - - - not stored in the bundle" rows || echo "$format is missing"
+  done
 SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --json |
   json-has 'format="bmat"' predicted_us=10 'candidates[].format' 'candidates[].kernel' 'candidates[].chosen'
 # Measured, each that is known to take less than 3 times the best one.

@@ -2,10 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include "../slow_formats.hpp"
 #include "formats/convert/condense.hpp"
-#include "formats/convert/from_to_csr.hpp"
+#include "formats/convert/libra_parts.hpp"
 #include "formats/layout/libra.hpp"
+#include "tests/formats/slow/libra_sddmm.hpp"
 
 using namespace sptile;
 using namespace sptile::formats;

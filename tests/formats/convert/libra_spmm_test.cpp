@@ -2,9 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include "../slow_formats.hpp"
-#include "formats/convert/from_to_csr.hpp"
+#include "formats/convert/bittcf.hpp"
+#include "formats/convert/libra_parts.hpp"
 #include "formats/layout/libra.hpp"
+#include "tests/formats/slow/libra_spmm.hpp"
 
 using namespace sptile;
 using namespace sptile::formats;

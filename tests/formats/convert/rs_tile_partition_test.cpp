@@ -2,13 +2,70 @@
 
 #include <doctest/doctest.h>
 
-#include "../slow_formats.hpp"
+#include <tuple>
+
+#include "tests/formats/slow/slow.hpp"
 
 using namespace sptile;
 using namespace sptile::formats;
 using namespace sptile::tests;
 
 namespace {
+
+/// Algorithm 1 of RSH-SpMM, word for word; `small` is the rule of the pseudo-code, else that of the prose;
+/// tau_nnz = 0 keeps every row in windows.
+struct SlowPartition {
+  std::vector<std::size_t> windows, residual_rows;
+  std::int64_t tc_blocks = 0, residual_entries = 0;
+
+  SlowPartition(const Rows& rows, std::size_t tau_nnz, std::size_t tau_inc, bool small) {
+    for (std::size_t r = 0; r < rows.size();) {
+      if (rows[r].empty()) {
+        ++r;
+        continue;
+      }
+      const std::size_t full = distinct_columns(rows, r, r + 8).size();
+      const std::size_t delta = full - distinct_columns(rows, r + 1, r + 8).size();
+      if (rows[r].size() <= tau_nnz && (small ? delta < tau_inc : delta >= tau_inc)) {
+        residual_rows.push_back(r);
+        residual_entries += static_cast<std::int64_t>(rows[r].size());
+        ++r;
+      } else {
+        windows.push_back(r);
+        tc_blocks += static_cast<std::int64_t>((full + 7) / 8);
+        r += 8;
+      }
+    }
+  }
+  [[nodiscard]] std::tuple<std::int64_t, std::int64_t> cost() const {
+    return {8 * tc_blocks + residual_entries, tc_blocks};
+  }
+};
+
+/// The largest tau up to 4 whose rows hold at most half of the entries; 0 when there are no such rows.
+std::size_t slow_tau_nnz(const Rows& rows) {
+  std::size_t nnz = 0, best = 0;
+  for (const auto& row : rows) nnz += row.size();
+  for (std::size_t tau = 1; tau <= 4; ++tau) {
+    std::size_t in_short_rows = 0;
+    for (const auto& row : rows) in_short_rows += row.size() <= tau ? row.size() : 0;
+    if (2 * in_short_rows > nnz) return best;
+    if (in_short_rows > 0 || tau > 1) best = tau;
+    if (tau == 4 && in_short_rows == 0) best = 0;
+  }
+  return best;
+}
+
+/// The partition that fetches the fewest rows of B; the first of equals: none, pseudo-code, prose.
+SlowPartition slow_best_partition(const Rows& rows, std::size_t tau_nnz) {
+  SlowPartition best(rows, 0, 0, true);
+  for (const bool small : {true, false})
+    for (std::size_t tau_inc = 1; tau_inc <= tau_nnz + 1; ++tau_inc) {
+      SlowPartition candidate(rows, tau_nnz, tau_inc, small);
+      if (candidate.cost() < best.cost()) best = std::move(candidate);
+    }
+  return best;
+}
 
 RowPartition partition(std::int64_t cols, const Rows& rows) {
   return partition_rows(make_csr(cols, rows, DType::none).view());

@@ -4,9 +4,9 @@
 
 #include <numeric>
 
-#include "../slow_formats.hpp"
 #include "formats/convert/tall_height.hpp"
 #include "formats/layout/tall.hpp"
+#include "tests/formats/slow/tall.hpp"
 
 using namespace sptile;
 using namespace sptile::formats;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "../slow_formats.hpp"
+#include "tests/formats/slow/slow.hpp"
 
 using namespace sptile;
 using namespace sptile::formats;

@@ -7,10 +7,8 @@
 
 #include "../sample_matrices.hpp"
 #include "formats/convert/converters.hpp"
-#include "formats/convert/libra_sddmm.hpp"
-#include "formats/convert/libra_spmm.hpp"
-#include "formats/convert/tall.hpp"
 #include "formats/layout/csr.hpp"
+#include "formats/layout/registry.hpp"
 
 using namespace sptile;
 using namespace sptile::formats;
@@ -117,17 +115,22 @@ TEST_CASE("blocks: windows, tiles and rows of every format hold what the matrix 
   for (const auto& [format, count] : pieces) CHECK_MESSAGE(count == 0, format);
 }
 
-TEST_CASE("blocks: windows of every height, parts split at every threshold") {
+TEST_CASE("blocks: every format with every value of its parameter that is worth a try") {
   for (const Sample& sample : sample_matrices()) {
     CAPTURE(sample.name);
     if (sample.rows.size() > 1000) continue;
     const Csr a = make_csr(sample.cols, sample.rows, DType::none);
-    for (const int level : {0, 1, 2, 3})
-      check_blocks(tall_from_csr_at(a.view(), level, {}, nullptr)->view(), sample.rows);
-    for (const int threshold : {1, 2, 9})
-      check_blocks(libra_spmm_from_csr_at(a.view(), threshold, nullptr)->view(), sample.rows);
-    for (const int threshold : {1, 8, 129})
-      check_blocks(libra_sddmm_from_csr_at(a.view(), threshold, nullptr)->view(), sample.rows);
+    for (const FormatLayout* layout : layouts()) {
+      if (layout->parameter == nullptr) continue;
+      const FormatParameter& parameter = *layout->parameter;
+      for (const int value : parameter.tried.empty() ? parameter.values : parameter.tried) {
+        CAPTURE(layout->name);
+        CAPTURE(value);
+        const auto data = find_converter(layout->name)->from_csr_at(a.view(), value, nullptr);
+        REQUIRE(data.has_value());
+        check_blocks(data->view(), sample.rows);
+      }
+    }
   }
 }
 

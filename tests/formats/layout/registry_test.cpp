@@ -42,3 +42,37 @@ TEST_CASE("registry: names are unique, found again, and fit the bundle") {
   CHECK(find_layout("tcf") == nullptr);
   CHECK(find_converter("tcf") == nullptr);
 }
+
+TEST_CASE("registry: converters take the parameter that the layout has, and its values make sense") {
+  const std::vector<std::int64_t> row_ptr{0, 2, 3};
+  const std::vector<std::int32_t> columns{0, 1, 0};
+  const CsrView a{2, 2, row_ptr, columns, {}};
+  for (const FormatLayout* layout : layouts()) {
+    CAPTURE(layout->name);
+    const Converter& converter = *find_converter(layout->name);
+    REQUIRE((converter.from_csr_at != nullptr) == (layout->parameter != nullptr));
+    if (layout->parameter == nullptr) {
+      CHECK(check_parameter(*layout, 1).error().code == sptile::Errc::usage);
+      continue;
+    }
+    const FormatParameter& parameter = *layout->parameter;
+    CHECK((parameter.standard == 0 || parameter.accepts(parameter.standard)));
+    CHECK(parameter.fitted_for.empty() == parameter.tried.empty());
+    for (const int value : parameter.tried) CHECK(parameter.accepts(value));
+    for (int value = parameter.least - 2; value <= parameter.most + 2; ++value) {
+      CAPTURE(value);
+      const auto data = converter.from_csr_at(a, value, nullptr);
+      REQUIRE(data.has_value() == parameter.accepts(value));
+      if (data) CHECK(check(data->view()).has_value());
+      if (!data) CHECK(data.error().message == check_parameter(*layout, value).error().message);
+    }
+  }
+}
+
+TEST_CASE("registry: messages name the values of a parameter") {
+  CHECK(check_parameter(*find_layout("tall"), 48).error().message ==
+        "tall: height 48, expected 16, 32, 64 or 128 rows");
+  CHECK(check_parameter(*find_layout("libra_spmm"), 10).error().message ==
+        "libra_spmm: threshold 10, expected 1 to 9 entries of 8");
+  CHECK(check_parameter(*find_layout("csr"), 3).error().message == "csr takes no number, not 3");
+}

@@ -24,7 +24,8 @@ DeviceCsr view_of(const formats::Csr& a) {
 
 void check_formats(const formats::Csr& a, bool backwards) {
   HostRun run(backwards);
-  for (const formats::Converter& converter : formats::converters()) {
+  for (const auto& conversion : runtime::cuda::kDeviceConversions<HostRun>) {
+    const formats::Converter& converter = *formats::find_converter(conversion.layout->name);
     CAPTURE(converter.format);
     const auto expected = converter.from_csr(a.view(), nullptr);
     REQUIRE(expected);
@@ -61,9 +62,9 @@ template <class Windows>
 FoundColumns by_bits(const formats::Csr& a, const Windows& of_row, std::int64_t windows, HostRun& run) {
   FoundColumns found(a, windows);
   std::vector<runtime::cuda::ColumnRange> ranges(static_cast<std::size_t>(windows));
-  const runtime::cuda::NumberByBits<Windows> bits{
-      a.row_ptr.data(), a.col_idx.data(),   a.rows,           of_row,
-      ranges.data(),    found.place.data(), found.ids.data(), found.first.data()};
+  const runtime::cuda::NumberByBits<Windows> bits{a.row_ptr.data(), a.col_idx.data(),  a.rows,
+                                                  of_row,           ranges.data(),     found.place.data(),
+                                                  found.ids.data(), found.first.data()};
   runtime::cuda::WindowSizes room;
   measure_windows(run, bits, windows, 1 << 20, &room);
   runtime::cuda::number_by_bits(run, bits, windows);
@@ -216,11 +217,11 @@ TEST_CASE("device conversions: rows in another order, and where values stood") {
       const auto order = ordered ? random_order(a.rows, random) : std::vector<std::int32_t>();
       DeviceCsr csr = view_of(a);
       if (ordered) csr.row_order = order.data();
-      for (const formats::Converter& converter : formats::converters()) {
-        CAPTURE(converter.format);
-        const Formatted expected = format_matrix(a, converter.format, order);
+      for (const auto& conversion : runtime::cuda::kDeviceConversions<HostRun>) {
+        CAPTURE(conversion.layout->name);
+        const Formatted expected = format_matrix(a, conversion.layout->name, order);
         const auto made = runtime::cuda::convert_on(run, *expected.data.layout, csr,
-                                                    {.with_source = true, .threshold = {}});
+                                                    {.with_source = true, .parameter = {}});
         REQUIRE(made);
         check_same(expected.data, made->view, made->parameters);
         CHECK(made->value_source.present() == (dtype != DType::none));
@@ -240,7 +241,7 @@ TEST_CASE("device conversions: thresholds of Libra's formats") {
     CAPTURE(threshold);
     const auto expected = formats::libra_spmm_from_csr_at(a.view(), threshold, nullptr);
     const auto made = runtime::cuda::convert_on(run, formats::kLibraSpmmLayout, view_of(a),
-                                                {.with_source = false, .threshold = threshold});
+                                                {.with_source = false, .parameter = threshold});
     REQUIRE(made);
     check_same(*expected, made->view, made->parameters);
   }
@@ -248,15 +249,44 @@ TEST_CASE("device conversions: thresholds of Libra's formats") {
     CAPTURE(threshold);
     const auto expected = formats::libra_sddmm_from_csr_at(a.view(), threshold, nullptr);
     const auto made = runtime::cuda::convert_on(run, formats::kLibraSddmmLayout, view_of(a),
-                                                {.with_source = false, .threshold = threshold});
+                                                {.with_source = false, .parameter = threshold});
     REQUIRE(made);
     check_same(*expected, made->view, made->parameters);
   }
   for (const int threshold : {0, 10})
     CHECK(runtime::cuda::convert_on(run, formats::kLibraSpmmLayout, view_of(a),
-                                    {.with_source = false, .threshold = threshold})
+                                    {.with_source = false, .parameter = threshold})
               .error()
               .code == Errc::usage);
+}
+
+TEST_CASE("device conversions: a format without one is refused, the others are not") {
+  Random random(9);
+  HostRun run;
+  const formats::Csr a = random_matrix(20, 30, 0.2, DType::f32, random);
+  std::size_t made = 0;
+  for (const formats::FormatLayout* layout : formats::layouts()) {
+    const auto result = runtime::cuda::convert_on(run, *layout, view_of(a), {});
+    made += result.has_value();
+    if (!result) CHECK(result.error().code == Errc::unsupported);
+  }
+  CHECK(made == std::size(runtime::cuda::kDeviceConversions<HostRun>));
+  CHECK(made >= 8);
+}
+
+TEST_CASE("device conversions: a number that a format does not take on a device is refused") {
+  Random random(8);
+  HostRun run;
+  const formats::Csr a = random_matrix(20, 30, 0.2, DType::f32, random);
+  for (const formats::FormatLayout* layout : formats::layouts()) {
+    CAPTURE(layout->name);
+    const auto made =
+        runtime::cuda::convert_on(run, *layout, view_of(a), {.with_source = false, .parameter = 16});
+    const bool taken =
+        layout->parameter != nullptr && layout->parameter->on_device && layout->parameter->accepts(16);
+    CHECK(made.has_value() == taken);
+    if (!taken) CHECK(made.error().code == Errc::usage);
+  }
 }
 
 TEST_CASE("device conversions: heights of tall are compared on the same sample") {

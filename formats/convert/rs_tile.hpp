@@ -1,0 +1,11 @@
+// CSR to rs_tile, and back; see Converter.
+#pragma once
+
+#include "formats/convert/converters.hpp"
+
+namespace sptile::formats {
+
+Result<FormatData> rs_tile_from_csr(const CsrView& a, Progress* progress);
+Result<Csr> rs_tile_to_csr(const FormatView& view);
+
+}  // namespace sptile::formats

@@ -1,0 +1,27 @@
+// What the layouts of both formats of Libra share: arrays, checks, geometry.
+#pragma once
+
+#include "formats/layout/blocks.hpp"
+#include "formats/layout/invariants.hpp"
+#include "formats/layout/libra.hpp"
+
+namespace sptile::formats {
+
+inline constexpr int kLibraWindowRows = 8;
+inline constexpr ArraySpec kLibraArrays[] = {{"row_window_offset", DType::i32},
+                                             {"tc_offset", DType::u32},
+                                             {"bitmap", DType::u64},
+                                             {"col_id", DType::i32, false, true},
+                                             {"values", DType::none, true},
+                                             {"residual_row_id", DType::i32},
+                                             {"residual_row_offset", DType::i64},
+                                             {"residual_col_id", DType::i32, false, true},
+                                             {"residual_values", DType::none, true}};
+
+// The functions of FormatLayout; `order` says how the columns of a window's tiles stand.
+Status check_libra_lengths(const FormatView& view);
+Status check_libra_contents(const FormatView& view, ColumnOrder order);
+std::int64_t libra_tc_blocks(const FormatView& view);
+Blocks libra_blocks(const FormatView& view);
+
+}  // namespace sptile::formats

@@ -1,0 +1,40 @@
+// libra_spmm: the columns of a window's tiles ascend.
+#include "formats/layout/libra_format.hpp"
+#include "formats/layout/libra_rules.hpp"
+
+namespace sptile::formats {
+namespace {
+
+constexpr ColumnOrder kOrder{.ascending = true, .block_tiles = 1};
+constexpr int kTried[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+constexpr FormatParameter kThreshold = {
+    .name = "threshold",
+    .summary = "entries of 8 that a column of a window needs for the tensor cores",
+    .unit = "entries of 8",
+    .least = kLibraMinThreshold,
+    .most = kLibraMaxThreshold,
+    .standard = kLibraThreshold,
+    .fitted_for = "spmm",
+    .tried = kTried,
+    .on_device = true};
+
+Status check_contents(const FormatView& view) { return check_libra_contents(view, kOrder); }
+
+}  // namespace
+
+constexpr FormatLayout kLibraSpmmLayout = {
+    .name = "libra_spmm",
+    .summary = "8x8 tiles of dense columns plus rows of the rest (Libra)",
+    .group = "/formats/libra_spmm",
+    .window_rows = kLibraWindowRows,
+    .tile_rows = kLibraWindowRows,
+    .tile_cols = 8,
+    .ascending_columns = false,
+    .arrays = kLibraArrays,
+    .check_lengths = check_libra_lengths,
+    .check_contents = check_contents,
+    .tc_blocks = libra_tc_blocks,
+    .blocks = libra_blocks,
+    .parameter = &kThreshold};
+
+}  // namespace sptile::formats

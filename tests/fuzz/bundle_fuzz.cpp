@@ -18,6 +18,8 @@
 #include "formats/io/matrix_market.hpp"
 #include "formats/layout/csr.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
+#include "runtime/plan/sddmm.hpp"
+#include "runtime/plan/spmm.hpp"
 #include "runtime/reference/element.hpp"
 #include "runtime/reference/sddmm.hpp"
 #include "runtime/reference/spmm.hpp"

@@ -101,8 +101,7 @@ Status DeviceBench::set_operands(const runtime::Operation& op, std::int64_t n) {
   if (product_.has(op, n)) return {};
   if (Status s = check_operands_fit(op, source_, n); !s) return s;
   begin(&session_.progress, "reference", 0);
-  Status s = product_.set_operands(op, n, session_.common.seed);
-  return s && options_.check ? product_.make_reference() : s;
+  return product_.set_operands(op, n, {session_.common.seed, options_.check});
 }
 
 // What the operands, and CSR in place of the format, take.

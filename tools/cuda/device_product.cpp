@@ -86,18 +86,23 @@ Status DeviceProduct::make_operand(std::size_t i, std::uint64_t seed) {
                     ("filling " + name).c_str());
 }
 
-Status DeviceProduct::set_operands(const runtime::Operation& op, std::int64_t n, std::uint64_t seed) {
+Status DeviceProduct::make_operands(std::uint64_t seed) {
+  for (std::size_t i = 0; i < op_->operands.size(); ++i)
+    if (Status s = make_operand(i, seed); !s) return s;
+  return {};
+}
+
+Status DeviceProduct::set_operands(const runtime::Operation& op, std::int64_t n,
+                                   const OperandOptions& options) {
   for (Buffer& buffer : buffers_) buffer = Buffer();
   sums_ = Buffer();
   absolute_sums_ = Buffer();
   op_ = &op;
   n_ = n;
-  for (std::size_t i = 0; i < op.operands.size(); ++i)
-    if (Status s = make_operand(i, seed); !s) {
-      op_ = nullptr;
-      return s;
-    }
-  return {};
+  Status s = make_operands(options.seed);
+  if (s && options.reference) s = make_reference();
+  if (!s) op_ = nullptr;
+  return s;
 }
 
 Status DeviceProduct::make_reference() {

@@ -11,17 +11,20 @@
 
 namespace sptile::tools::cuda {
 
+struct OperandOptions {
+  std::uint64_t seed = 1;
+  bool reference = true;  ///< results are compared
+};
+
 class DeviceProduct {
  public:
   /// Uploads the matrix, values converted to `dense`, those of a pattern 1. Errc::unsupported for 2^31
   /// entries or more.
   Status set_matrix(const formats::CsrView& source, DType dense);
 
-  /// Makes random operands in (-1, 1) of n columns.
-  Status set_operands(const runtime::Operation& op, std::int64_t n, std::uint64_t seed);
-
-  /// Computes what the result should be. Errc::unsupported without a reference of the operation.
-  Status make_reference();
+  /// Makes random operands in (-1, 1) of n columns, and what the result should be. Errc::unsupported without
+  /// a reference of the operation.
+  Status set_operands(const runtime::Operation& op, std::int64_t n, const OperandOptions& options);
 
   /// Says which entry each number of a list belongs to; not there: they are in CSR order.
   Status set_value_source(const ArrayView& source);
@@ -45,6 +48,8 @@ class DeviceProduct {
   [[nodiscard]] std::int64_t result_size() const { return size_of_operand(op_->result()); }
   [[nodiscard]] Buffer& result() { return buffers_[op_->operands.size() - 1]; }
   Status make_operand(std::size_t i, std::uint64_t seed);
+  Status make_operands(std::uint64_t seed);
+  Status make_reference();
 
   DeviceCsr csr_;
   Buffer row_ptr_, columns_, values_;

@@ -43,6 +43,15 @@ struct CalibrateTask {
   CalibrationFiles files;
 };
 
+// What comes of it.
+struct Calibration {
+  runtime::DeviceProfile profile;
+  std::vector<FitQuality> fits;
+  ChoiceQuality choice;
+  std::size_t samples = 0;
+  double seconds = 0;
+};
+
 // True when operations were not left out by name.
 bool takes(const CalibrateOptions& options, const runtime::Kernel& kernel) {
   return options.op == kAll || options.op == kernel.op->name;
@@ -86,15 +95,6 @@ Result<runtime::ProfileDevice> describe_device(runtime::Device kind) {
   return runtime::profile_device(kind, device);
 }
 
-// All that measurements say.
-std::vector<runtime::ProfileNumber> fit_all(const Measurements& measured) {
-  std::vector<runtime::ProfileNumber> numbers = fit_costs(measured.samples);
-  for (const auto& more :
-       {partition_costs(numbers), fit_thresholds(measured.thresholds), fit_occupancy(measured.occupancy)})
-    numbers.insert(numbers.end(), more.begin(), more.end());
-  return numbers;
-}
-
 Result<CalibrationScope> resolve_scope(const CalibrateOptions& options, runtime::Device device) {
   const CalibrationScope scope = {device, operations_of(options), options.kernels, options.inputs,
                                   options.quick};
@@ -132,17 +132,46 @@ std::string typed_text(const CalibrateOptions& options) {
 }
 
 std::vector<std::string> new_comments(const CalibrateOptions& options, std::vector<std::string> comments,
-                                      std::size_t samples, const ChoiceQuality& choice) {
-  comments.push_back(fmt::format("{}, {}: {} measurements", typed_text(options), today(), samples));
-  if (choice.cases > 0)
+                                      const Calibration& found) {
+  comments.push_back(fmt::format("{}, {}: {} measurements", typed_text(options), today(), found.samples));
+  if (found.choice.cases > 0)
     comments.push_back(fmt::format("choice within 10% of the best in {:.0f}% of {} cases",
-                                   100 * choice.within_10, choice.cases));
+                                   100 * found.choice.within_10, found.choice.cases));
   return comments;
+}
+
+// All that measurements say.
+std::vector<runtime::ProfileNumber> fit_all(const Measurements& measured) {
+  std::vector<runtime::ProfileNumber> numbers = fit_costs(measured.samples);
+  for (const auto& more :
+       {partition_costs(numbers), fit_thresholds(measured.thresholds), fit_occupancy(measured.occupancy)})
+    numbers.insert(numbers.end(), more.begin(), more.end());
+  return numbers;
+}
+
+// What was known and what was measured, and how good that is.
+Calibration fit(const Measurements& measured, std::span<const runtime::ProfileNumber> known,
+                const runtime::ProfileDevice& device, bool renews_all) {
+  const runtime::DeviceProfile profile = {device, merge_numbers(known, fit_all(measured), renews_all), {}};
+  return {profile, fit_quality(profile, measured.samples), choice_quality(profile, measured.samples),
+          measured.samples.size()};
 }
 
 // Costs that were not measured are not known any more.
 bool renews_all(const CalibrateOptions& options) {
   return options.op == kAll && options.kernels.empty() && options.files.into.empty();
+}
+
+void report(const Session& session, const CalibrateOptions& options, const std::string& path,
+            const Calibration& found) {
+  Json json = new_result(session);
+  json.update({{"device", options.device}, {"name", found.profile.device.name}, {"output", path}});
+  json.update({{"quick", options.quick}, {"measurements", found.samples}, {"seconds", found.seconds}});
+  json.update(quality_json(found.fits, found.choice));
+  const std::string table = quality_text(found.fits, found.choice);
+  print_result(
+      session, json,
+      fmt::format("{}{}: {} measurements in {}\n", table, path, found.samples, human_seconds(found.seconds)));
 }
 
 Status run_calibrate(Session& session, const CalibrateOptions& options) {
@@ -152,23 +181,12 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
   const Stopwatch watch;
   const auto measured = measure(session, task->scope);
   if (!measured) return tl::unexpected(measured.error());
-  const std::span<const Sample> samples = measured->samples;
-  const runtime::DeviceProfile profile = {
-      task->device, merge_numbers(files.known.numbers, fit_all(*measured), renews_all(options)), {}};
-  const auto fits = fit_quality(profile, samples);
-  const ChoiceQuality choice = choice_quality(profile, samples);
-  const auto comments = new_comments(options, files.comments, samples.size(), choice);
-  const std::string text = runtime::format_profile(profile, comments);
-  if (Status s = files.write(text, samples_csv(samples)); !s) return s;
-  const double seconds = watch.seconds();
-  Json json = new_result(session);
-  json.update({{"device", options.device}, {"name", profile.device.name}, {"output", files.path}});
-  json.update({{"quick", options.quick}, {"measurements", samples.size()}, {"seconds", seconds}});
-  json.update(quality_json(fits, choice));
-  const std::string table = quality_text(fits, choice);
-  print_result(session, json,
-               fmt::format("{}{}: {} measurements in {}\n", table, files.path, samples.size(),
-                           human_seconds(seconds)));
+  Calibration found = fit(*measured, files.known.numbers, task->device, renews_all(options));
+  const std::string text =
+      runtime::format_profile(found.profile, new_comments(options, files.comments, found));
+  if (Status s = files.write(text, samples_csv(measured->samples)); !s) return s;
+  found.seconds = watch.seconds();
+  report(session, options, files.path, found);
   return {};
 }
 

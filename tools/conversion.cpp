@@ -1,24 +1,18 @@
 #include "tools/conversion.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "formats/convert/converters.hpp"
-#include "formats/io/atomic_file.hpp"
 #include "formats/io/bundle_writer.hpp"
 #include "formats/layout/csr.hpp"
-#include "formats/layout/registry.hpp"
 #include "formats/row_order.hpp"
 #include "tools/background.hpp"
 #include "tools/device_conversion.hpp"
-#include "tools/devices.hpp"
-#include "tools/format_choice.hpp"
 #include "tools/input.hpp"
-#include "tools/output_name.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
 
@@ -36,77 +30,27 @@ FormatReport report_format(const formats::FormatView& view, double seconds, Para
           std::move(why)};
 }
 
-bool is_csr(const FormatChoice& choice) { return choice.converter->format == "csr"; }
-
-// Each format once: "libra_spmm:1,libra_spmm:3" would be two of one name.
-Status check_distinct(const std::vector<FormatChoice>& formats) {
-  for (auto choice = formats.begin(); choice != formats.end(); ++choice)
-    for (auto before = formats.begin(); before != choice; ++before)
-      if (before->converter == choice->converter)
-        return fail(Errc::usage, fmt::format("a bundle holds {} once, not as {} and as {}",
-                                             choice->converter->format, before->label, choice->label));
-  return {};
-}
-
-// A device takes some parameters; others it chooses.
-Status check_convertible(const std::vector<FormatChoice>& formats, runtime::Device device) {
-  if (device == runtime::Device::cpu) return {};
-  for (const FormatChoice& choice : formats)
-    if (choice.parameter && !formats::find_layout(choice.converter->format)->parameter->on_device)
-      return fail(Errc::usage,
-                  fmt::format("{}: a CUDA device converts to {} as it chooses; leave out the number, "
-                              "or --device cuda",
-                              choice.label, choice.converter->format));
-  return {};
-}
-
-Result<std::vector<FormatChoice>> resolve_formats(const ConvertOptions& options, runtime::Device device) {
-  const DType values = *value_dtype_from_name(options.dtype);
-  auto formats = parse_formats(options.formats,
-                               [=](std::string_view format) { return profile_threshold(format, values); });
-  if (!formats) return formats;
-  if (Status s = check_distinct(*formats); !s) return tl::unexpected(std::move(s.error()));
-  if (Status s = check_convertible(*formats, device); !s) return tl::unexpected(std::move(s.error()));
-  return formats;
-}
-
-// What decides the contents, not where it came from.
-std::string labels_of(const std::vector<FormatChoice>& formats) {
-  std::string labels;
-  for (const FormatChoice& choice : formats) labels += (labels.empty() ? "" : ",") + choice.label;
-  return labels;
-}
+bool is_csr(const FormatChoice& choice) { return choice.layout->name == "csr"; }
 
 // Only what decides the contents: the same input and options give the same bytes, whatever the output's name
 // and the number of threads.
-Parameters root_attributes(const ConvertOptions& options, const std::string& formats,
-                           const Ordering& ordering, const LoadedMatrix& source, std::uint64_t seed) {
-  const OrderRequest& order = options.order;
+Parameters root_attributes(const ConvertTask& task, const LoadedMatrix& source, std::uint64_t seed) {
   const std::string typed = fmt::format(
-      "--format {} --reorder {}{}{} --dtype {}{}{}", formats, order.method,
-      order.preset.empty() ? "" : " --preset " + order.preset,
-      order.settings.empty() ? "" : fmt::format(" --set {}", fmt::join(order.settings, ",")), options.dtype,
-      options.refreshable ? " --refreshable" : "", options.real_part ? " --real-part" : "");
+      "--format {} --reorder {} --dtype {}{}{}", task.format_labels, task.ordering.typed, name_of(task.dtype),
+      task.refreshable ? " --refreshable" : "", task.real_part ? " --real-part" : "");
   Parameters attributes = {{"source_name", source.name},
                            {"source_sha256", source.sha256},
                            {"options", typed},
                            {"seed", static_cast<std::int64_t>(seed)}};
-  for (auto& [name, value] : order_attributes(ordering)) attributes.emplace_back(name, std::move(value));
+  for (auto& [name, value] : order_attributes(task.ordering)) attributes.emplace_back(name, std::move(value));
   return attributes;
 }
 
 // Converts one matrix; members are what the steps hand to each other.
 class Conversion {
  public:
-  Conversion(Session& session, const ConvertOptions& options, std::vector<FormatChoice> formats,
-             Ordering ordering, const OrderObserver& observe)
-      : session_(session),
-        options_(options),
-        formats_(std::move(formats)),
-        ordering_(std::move(ordering)),
-        observe_(observe),
-        dtype_(*value_dtype_from_name(options.dtype)),
-        device_(device_named(options.device)) {}
+  Conversion(Session& session, const ConvertTask& task, const OrderObserver& observe)
+      : session_(session), task_(task), observe_(observe) {}
 
   Result<ConvertReport> run() {
     for (const auto step :
@@ -128,12 +72,8 @@ class Conversion {
   void apply_order();
 
   Session& session_;
-  const ConvertOptions& options_;
-  const std::vector<FormatChoice> formats_;
-  const Ordering ordering_;
+  const ConvertTask& task_;
   const OrderObserver& observe_;
-  const DType dtype_;
-  const runtime::Device device_;
   const Stopwatch total_;
   std::optional<formats::BundleWriter> writer_;  // from when the source is read
   Background writing_;
@@ -149,8 +89,8 @@ class Conversion {
 
 Status Conversion::read() {
   const Stopwatch watch;
-  const DType source_type = dtype_ == DType::f64 ? DType::f64 : DType::f32;
-  auto loaded = load_matrix(session_, options_.in, {source_type, options_.real_part, true});
+  const DType source_type = task_.dtype == DType::f64 ? DType::f64 : DType::f32;
+  auto loaded = load_matrix(session_, task_.in, {source_type, task_.real_part, true});
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   source_ = std::make_shared<const LoadedMatrix>(std::move(*loaded));
   matrix_ = source_->csr.view();
@@ -164,10 +104,8 @@ Status Conversion::read() {
   session_.detail(fmt::format("read {} x {}, {} entries in {}", report_.rows, report_.cols, report_.nnz,
                               human_seconds(report_.read)));
   auto writer = formats::BundleWriter::create(
-      options_.out,
-      {.force = options_.force,
-       .attributes = root_attributes(options_, options_.formats == "all" ? "all" : labels_of(formats_),
-                                     ordering_, *source_, session_.common.seed)});
+      task_.out,
+      {.force = task_.force, .attributes = root_attributes(task_, *source_, session_.common.seed)});
   if (!writer) return tl::unexpected(std::move(writer.error()));
   writer_ = std::move(*writer);
   return writing_.start([this, source = source_] { return writer_->add_csr(source->csr.view()); });
@@ -175,22 +113,22 @@ Status Conversion::read() {
 
 Status Conversion::take_overflow(const Overflow& overflow, DType wide_enough) {
   report_.overflowed += overflow.count;
-  if (overflow.count == 0 || !options_.strict) return {};
+  if (overflow.count == 0 || !task_.strict) return {};
   Error first = *overflow.first;
   first.message +=
       fmt::format("; {}leave out --strict",
-                  wide_enough == dtype_ ? "" : fmt::format("--dtype {} or ", name_of(wide_enough)));
+                  wide_enough == task_.dtype ? "" : fmt::format("--dtype {} or ", name_of(wide_enough)));
   return tl::unexpected(std::move(first));
 }
 
 Status Conversion::round_values() {
-  if (matrix_.is_pattern() || matrix_.values.dtype == dtype_) return {};
-  rounded_ = formats::convert_values(matrix_.values, dtype_);
-  const Overflow overflow = find_overflow(matrix_, rounded_.view(), options_.in);
+  if (matrix_.is_pattern() || matrix_.values.dtype == task_.dtype) return {};
+  rounded_ = formats::convert_values(matrix_.values, task_.dtype);
+  const Overflow overflow = find_overflow(matrix_, rounded_.view(), task_.in);
   if (Status s = take_overflow(overflow, DType::f32); !s) return s;
   if (overflow.count > 0)
-    session_.warn(fmt::format("{}: values too large for {}, infinite in the formats: {}", options_.in,
-                              options_.dtype, overflow.count));
+    session_.warn(fmt::format("{}: values too large for {}, infinite in the formats: {}", task_.in,
+                              name_of(task_.dtype), overflow.count));
   matrix_.values = rounded_.view();
   return {};
 }
@@ -198,7 +136,7 @@ Status Conversion::round_values() {
 // Permutes the matrix and lets go of the source as soon as it is written.
 void Conversion::apply_order() {
   permuted_ = formats::permute_rows(matrix_, *order_);
-  if (options_.refreshable) positions_ = formats::entry_positions(matrix_, *order_);
+  if (task_.refreshable) positions_ = formats::entry_positions(matrix_, *order_);
   matrix_ = permuted_.view();
   rounded_ = {};
   source_.reset();
@@ -206,7 +144,7 @@ void Conversion::apply_order() {
 
 Status Conversion::reorder() {
   const Stopwatch watch;
-  auto order = compute_order(session_, ordering_, matrix_);
+  auto order = compute_order(session_, task_.ordering, matrix_);
   if (!order) return tl::unexpected(std::move(order.error()));
   const double seconds = watch.seconds();
   if (observe_)
@@ -217,7 +155,7 @@ Status Conversion::reorder() {
   report_.dtype = matrix_.values.dtype;
   if (report_.reordered)
     apply_order();
-  else if (options_.refreshable)
+  else if (task_.refreshable)
     positions_ = formats::entry_positions(matrix_, {});
   report_.reorder = watch.seconds();
   if (!report_.reordered) return {};
@@ -225,8 +163,8 @@ Status Conversion::reorder() {
 }
 
 Result<ConvertedFormat> Conversion::make_format(const FormatChoice& choice) {
-  const bool with_origin = options_.refreshable && !matrix_.is_pattern();
-  if (device_ == runtime::Device::cuda)
+  const bool with_origin = task_.refreshable && !matrix_.is_pattern();
+  if (task_.device == runtime::Device::cuda)
     return convert_on_device(on_device_, choice, with_origin, positions_.span());
   const formats::Conversion conversion = choice.conversion();
   auto data = conversion(matrix_, &session_.progress);
@@ -255,13 +193,13 @@ Status Conversion::add_format(const FormatChoice& choice) {
 }
 
 Status Conversion::add_formats() {
-  const bool only_csr = std::all_of(formats_.begin(), formats_.end(), is_csr);
-  if (device_ == runtime::Device::cuda && !only_csr) {
+  const bool only_csr = std::all_of(task_.formats.begin(), task_.formats.end(), is_csr);
+  if (task_.device == runtime::Device::cuda && !only_csr) {
     auto uploaded = runtime::cuda::upload_csr(matrix_, 0);
     if (!uploaded) return tl::unexpected(std::move(uploaded.error()));
     on_device_ = std::move(*uploaded);
   }
-  for (const FormatChoice& choice : formats_)
+  for (const FormatChoice& choice : task_.formats)
     if (!is_csr(choice))  // always there
       if (Status s = add_format(choice); !s) return s;
   return {};
@@ -280,21 +218,8 @@ Status Conversion::commit() {
 
 }  // namespace
 
-Result<ConvertReport> convert(Session& session, const ConvertOptions& options, const OrderObserver& observe) {
-  if (options.out == "-") return fail(Errc::usage, "a bundle cannot be piped: HDF5 needs a file; name one");
-  if (Status s = check_output_name(options.out, FileKind::bundle); !s)
-    return tl::unexpected(std::move(s.error()));
-  const auto device = known_device(options.device);
-  if (!device) return tl::unexpected(device.error());
-  auto formats = resolve_formats(options, *device);
-  if (!formats) return tl::unexpected(std::move(formats.error()));
-  auto ordering = resolve_order(options.order);
-  if (!ordering) return tl::unexpected(std::move(ordering.error()));
-  // Before the input is read: a bad output or device should cost no waiting.
-  if (Status s = check_usable(*device); !s) return tl::unexpected(std::move(s.error()));
-  if (const auto probe = formats::AtomicFile::create(options.out, options.force); !probe)
-    return tl::unexpected(probe.error());
-  return Conversion(session, options, std::move(*formats), std::move(*ordering), observe).run();
+Result<ConvertReport> convert(Session& session, const ConvertTask& task, const OrderObserver& observe) {
+  return Conversion(session, task, observe).run();
 }
 
 }  // namespace sptile::tools

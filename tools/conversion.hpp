@@ -10,18 +10,10 @@
 #include "formats/csr_view.hpp"
 #include "formats/dtype.hpp"
 #include "formats/parameters.hpp"
-#include "tools/order.hpp"
+#include "tools/convert_task.hpp"
 #include "tools/verb.hpp"
 
 namespace sptile::tools {
-
-struct ConvertOptions {
-  std::string in, out, formats = "all", dtype = "f32";  ///< out: the bundle
-  std::string device = "cpu";                           ///< that converts; orderings are found on the CPU
-  OrderRequest order;
-  bool refreshable = false, real_part = false, force = false;
-  bool strict = false;  ///< refuse values that are too large for dtype (Errc::bad_input)
-};
 
 /// One format of the bundle.
 struct FormatReport {
@@ -47,8 +39,7 @@ struct ConvertReport {
 using OrderObserver = std::function<Status(const formats::CsrView& a,
                                            std::span<const std::int32_t> new_to_old, double seconds)>;
 
-/// Writes a bundle, whole or not at all. Names, values and the output are checked before the input is read.
-Result<ConvertReport> convert(Session& session, const ConvertOptions& options,
-                              const OrderObserver& observe = {});
+/// Writes a bundle, whole or not at all.
+Result<ConvertReport> convert(Session& session, const ConvertTask& task, const OrderObserver& observe = {});
 
 }  // namespace sptile::tools

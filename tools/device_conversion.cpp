@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "formats/layout/registry.hpp"
-
 namespace sptile::tools {
 
 using runtime::cuda::DeviceFormat;
@@ -27,8 +25,7 @@ Result<ConvertedFormat> convert_on_device(const runtime::cuda::UploadedCsr& matr
   runtime::cuda::ConvertParameters parameters;
   parameters.with_source = with_origin;
   parameters.parameter = choice.parameter;
-  const auto made = runtime::cuda::convert_on_device(*formats::find_layout(choice.converter->format),
-                                                     matrix.csr, parameters, nullptr);
+  const auto made = runtime::cuda::convert_on_device(*choice.layout, matrix.csr, parameters, nullptr);
   if (!made) return tl::unexpected(made.error());
   auto data = fetch_format(*made, ordinal);
   if (!data) return tl::unexpected(data.error());

@@ -8,7 +8,6 @@
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels/kernels.hpp"
-#include "tools/names.hpp"
 #include "tools/units.hpp"
 
 namespace sptile::tools {
@@ -36,27 +35,12 @@ std::string_view name_of(runtime::Device device) {
       ->name;
 }
 
-runtime::Device device_named(std::string_view name) {
-  return std::find_if(std::begin(kDevices), std::end(kDevices),
-                      [=](const DeviceRow& d) { return d.name == name; })
-      ->device;
-}
-
-Result<runtime::Device> known_device(const std::string& name) {
-  for (const DeviceRow& row : kDevices)
-    if (row.name == name) return row.device;
-  return tl::unexpected(unknown_name("device", name, names_of(kDevices)));
-}
-
-Status check_usable(runtime::Device device) {
+Status check_usable(const DeviceRow& row) {
+  if (device_available(row)) return {};
   std::vector<std::string_view> usable;
-  const DeviceRow* asked = nullptr;
-  for (const DeviceRow& row : kDevices) {
-    if (row.device == device) asked = &row;
-    if (device_available(row)) usable.push_back(row.name);
-  }
-  if (device_available(*asked)) return {};
-  return fail(Errc::device, fmt::format("device {}: {}; usable here: {}", asked->name, device_detail(*asked),
+  for (const DeviceRow& other : kDevices)
+    if (device_available(other)) usable.push_back(other.name);
+  return fail(Errc::device, fmt::format("device {}: {}; usable here: {}", row.name, device_detail(row),
                                         fmt::join(usable, ", ")));
 }
 

@@ -18,14 +18,9 @@ struct DeviceRow {
 
 std::span<const DeviceRow> devices();
 std::string_view name_of(runtime::Device device);
-/// The other direction; the name must be one of the table.
-runtime::Device device_named(std::string_view name);
-
-/// Finds the device that a user named. Errc::usage when there is none of this name.
-Result<runtime::Device> known_device(const std::string& name);
 
 /// Errc::device, naming what is usable here, when this build or this machine lacks it.
-Status check_usable(runtime::Device device);
+Status check_usable(const DeviceRow& row);
 
 /// True when this build has a kernel for the device that this machine can run.
 bool device_available(const DeviceRow& row);

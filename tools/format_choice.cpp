@@ -16,38 +16,35 @@ namespace {
 
 using formats::FormatLayout;
 
-FormatChoice with_parameter(const FormatLayout& layout, int value) {
-  return {fmt::format("{}:{}", layout.name, value), formats::find_converter(layout.name), value};
-}
-
-Result<FormatChoice> automatic_choice(const FormatLayout& layout, const ThresholdFinder& automatic) {
-  const auto found = automatic(layout.name);
-  if (!found) return tl::unexpected(found.error());
-  FormatChoice choice = with_parameter(layout, found->value);
-  choice.why = found->why;
-  return choice;
-}
-
 // The value of the parameter of a format, as it was typed behind the colon.
-Result<FormatChoice> parse_parameter(const FormatLayout& layout, const std::string& text,
-                                     const ThresholdFinder& automatic) {
+Result<FoundThreshold> parse_parameter(const FormatLayout& layout, const std::string& text,
+                                       const ThresholdFinder& automatic) {
   const bool has_auto = layout.is_fitted() && automatic;
-  if (has_auto && text == "auto") return automatic_choice(layout, automatic);
+  if (has_auto && text == "auto") return automatic(layout.name);
   int value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
-  if (std::to_string(value) == text && layout.parameter->accepts(value)) return with_parameter(layout, value);
+  if (std::to_string(value) == text && layout.parameter->accepts(value)) return FoundThreshold{value, {}};
   return fail(Errc::usage,
               fmt::format("{} takes a {} of {}{}, not '{}'", layout.name, layout.parameter->name,
                           formats::values_text(*layout.parameter), has_auto ? " or auto" : "", text));
 }
 
+// "tall", "tall:64". The tables of layouts and of converters have the same rows.
 Result<FormatChoice> parse_format(const std::string& name, const ThresholdFinder& automatic) {
-  if (const formats::Converter* whole = formats::find_converter(name)) return FormatChoice{name, whole};
   const std::size_t colon = std::min(name.find(':'), name.size());
-  const FormatLayout* const layout = formats::find_layout(std::string_view(name).substr(0, colon));
-  if (layout == nullptr || layout->parameter == nullptr)
+  const bool is_whole = colon == name.size();
+  const auto layouts = formats::layouts();
+  const auto row = std::ranges::find(layouts, std::string_view(name).substr(0, colon), &FormatLayout::name);
+  if (row == layouts.end() || (!is_whole && (*row)->parameter == nullptr))
     return tl::unexpected(unknown_name("format", name, format_names()));
-  return parse_parameter(*layout, name.substr(colon + 1), automatic);
+  const FormatLayout& layout = **row;
+  const formats::Converter* const converter =
+      &formats::converters()[static_cast<std::size_t>(row - layouts.begin())];
+  if (is_whole) return FormatChoice{name, &layout, converter};
+  auto found = parse_parameter(layout, name.substr(colon + 1), automatic);
+  if (!found) return tl::unexpected(std::move(found.error()));
+  return FormatChoice{fmt::format("{}:{}", layout.name, found->value), &layout, converter, found->value,
+                      std::move(found->why)};
 }
 
 }  // namespace
@@ -83,19 +80,13 @@ Result<FoundThreshold> profile_threshold(std::string_view format, DType values) 
 
 Result<std::vector<FormatChoice>> parse_formats(std::string_view list, const ThresholdFinder& automatic) {
   std::vector<FormatChoice> chosen;
-  if (list == "all") {
-    for (const formats::Converter& c : formats::converters()) chosen.push_back({std::string(c.format), &c});
-    return chosen;
-  }
-  while (true) {
-    const std::size_t comma = list.find(',');
-    Result<FormatChoice> choice = parse_format(std::string(list.substr(0, comma)), automatic);
+  for (const std::string& name : list == "all" ? format_names() : split_list(list)) {
+    Result<FormatChoice> choice = parse_format(name, automatic);
     if (!choice) return tl::unexpected(std::move(choice.error()));
     const auto same = [&](const FormatChoice& c) { return c.label == choice->label; };
     if (std::none_of(chosen.begin(), chosen.end(), same)) chosen.push_back(std::move(*choice));
-    if (comma == std::string_view::npos) return chosen;
-    list.remove_prefix(comma + 1);
   }
+  return chosen;
 }
 
 }  // namespace sptile::tools

@@ -13,6 +13,7 @@ namespace sptile::tools {
 
 struct FormatChoice {
   std::string label;  ///< as typed; what stands for auto: "libra_spmm:1"
+  const formats::FormatLayout* layout = nullptr;
   const formats::Converter* converter = nullptr;
   std::optional<int> parameter = {};  ///< of the format; none: what the conversion chooses
   std::string why = {};               ///< where the parameter of auto comes from

@@ -59,7 +59,7 @@ Result<LoadedMatrix> load_text(Session& session, const std::string& path, const 
     session.note(fmt::format("{}: values that are infinite or not a number: {}", path,
                              read->nonfinite - read->overflowed));
   return LoadedMatrix{std::move(read->csr),
-                      base_name(path),
+                      {},
                       std::move(read->source_sha256),
                       {},
                       read->duplicates,
@@ -77,35 +77,27 @@ Result<LoadedMatrix> load_bundle(const std::string& path, const LoadOptions& opt
     loaded.csr.values = formats::convert_values(csr.values, options.dtype);
     loaded.overflow = find_overflow(csr, loaded.csr.values.view(), path);
   }
-  loaded.name = base_name(path);
   const auto order = (*bundle)->row_order();
   if (!order.empty())
     if (const Status s = formats::check_permutation(order, csr.rows); !s)
       return fail(s.error().code, "row_order: " + s.error().message, path);
   loaded.row_order.assign(order.begin(), order.end());
-  if (options.hash_source) {
-    auto hash = hash_file(path);
-    if (!hash) return tl::unexpected(std::move(hash.error()));
-    loaded.sha256 = std::move(*hash);
-  }
   return loaded;
 }
 
-template <class T>
-Status without_value(const Result<T>& result) {
-  return result ? Status() : tl::unexpected(result.error());
-}
-
-Result<LoadedMatrix> load_raw(const std::string& path, const LoadOptions& options) {
+Result<LoadedMatrix> load_raw(const std::string& path) {
   auto csr = read_raw_csr(path);
   if (!csr) return tl::unexpected(std::move(csr.error()));
-  LoadedMatrix loaded{std::move(*csr), base_name(path), {}, {}, 0, {}};
-  if (options.hash_source) {
-    auto hash = hash_file(path);
-    if (!hash) return tl::unexpected(std::move(hash.error()));
-    loaded.sha256 = std::move(*hash);
-  }
-  return loaded;
+  return LoadedMatrix{std::move(*csr), {}, {}, {}, 0, {}};
+}
+
+// Text is hashed as it is read: it may come from a pipe.
+Status add_hash(const std::string& path, InputKind kind, LoadedMatrix& loaded) {
+  if (kind == InputKind::matrix_market) return {};
+  auto hash = hash_file(path);
+  if (!hash) return tl::unexpected(std::move(hash.error()));
+  loaded.sha256 = std::move(*hash);
+  return {};
 }
 }  // namespace
 
@@ -153,20 +145,24 @@ std::string_view dtype_label(DType dtype) { return dtype == DType::none ? "patte
 Status probe_matrix(const std::string& path, bool real_part) {
   const auto kind = sniff_input(path);
   if (!kind) return tl::unexpected(kind.error());
-  if (*kind == InputKind::bundle) return without_value(runtime::Bundle::open(path));
+  if (*kind == InputKind::bundle) return runtime::Bundle::open(path).map([](const auto&) {});
   struct stat status {};
   const bool is_file = ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
   if (*kind == InputKind::raw_csr || !is_file) return {};
-  return without_value(formats::read_matrix_market_header(path, real_part));
+  return formats::read_matrix_market_header(path, real_part).map([](const auto&) {});
 }
 
 Result<LoadedMatrix> load_matrix(Session& session, const std::string& path, const LoadOptions& options) {
   const auto kind = sniff_input(path);
   if (!kind) return tl::unexpected(kind.error());
-  auto loaded = *kind == InputKind::raw_csr  ? load_raw(path, options)
-                : *kind == InputKind::bundle ? load_bundle(path, options)
-                                             : load_text(session, path, options);
-  if (loaded && loaded->overflow.count > 0)
+  auto loaded = *kind == InputKind::matrix_market ? load_text(session, path, options)
+                : *kind == InputKind::raw_csr     ? load_raw(path)
+                                                  : load_bundle(path, options);
+  if (!loaded) return loaded;
+  loaded->name = base_name(path);
+  if (options.hash_source)
+    if (Status s = add_hash(path, *kind, *loaded); !s) return tl::unexpected(std::move(s.error()));
+  if (loaded->overflow.count > 0)
     session.warn(fmt::format("{}: values too large for {}, read as infinite: {}", path,
                              name_of(loaded->csr.values.dtype()), loaded->overflow.count));
   return loaded;

@@ -51,6 +51,13 @@ Error unknown_name(std::string_view what, std::string_view name, const std::vect
           {}};
 }
 
+Result<std::size_t> find_name(std::string_view what, std::string_view name,
+                              const std::vector<std::string>& known) {
+  const auto found = std::find(known.begin(), known.end(), name);
+  if (found == known.end()) return tl::unexpected(unknown_name(what, name, known));
+  return static_cast<std::size_t>(found - known.begin());
+}
+
 std::vector<std::string> split_list(std::string_view list) {
   std::vector<std::string> items;
   while (true) {
@@ -66,8 +73,7 @@ Result<std::vector<std::string>> parse_names(std::string_view what, std::string_
   if (list == "all") return known;
   std::vector<std::string> names;
   for (const std::string& name : split_list(list)) {
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      return tl::unexpected(unknown_name(what, name, known));
+    if (const auto at = find_name(what, name, known); !at) return tl::unexpected(at.error());
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;

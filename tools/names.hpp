@@ -1,6 +1,7 @@
 // Names that users type, checked against tables; a typing error gets the nearest name.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,11 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 
 /// Says that `name` is not a `what`: the nearest one, and which there are.
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);
+
+/// Finds the place of a name among those that are known; Errc::usage, as unknown_name says it, when it is
+/// not.
+Result<std::size_t> find_name(std::string_view what, std::string_view name,
+                              const std::vector<std::string>& known);
 
 /// The items of "a,b", as they stand.
 std::vector<std::string> split_list(std::string_view list);

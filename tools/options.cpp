@@ -84,6 +84,13 @@ Option Options::add_option(const std::string& names, double& place, const std::s
   return Option(app_->add_option(names, place, help));
 }
 
+Option Options::add_option(const std::string& names, DType& place, const std::string& help) {
+  const auto set = [&place](const std::string& name) { place = *value_dtype_from_name(name); };
+  return Option(app_->add_option_function<std::string>(names, set, help))
+      .one_of({"f32", "f64", "f16", "bf16"})
+      .default_text(std::string(name_of(place)));
+}
+
 Option Options::add_option(const std::string& names, std::vector<std::string>& place,
                            const std::string& help) {
   return add_list(*app_, names, place, help);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/dtype.hpp"
+
 namespace CLI {
 class App;
 class Option;
@@ -47,6 +49,8 @@ class Options {
   Option add_option(const std::string& names, std::int64_t& place, const std::string& help);
   Option add_option(const std::string& names, std::uint64_t& place, const std::string& help);
   Option add_option(const std::string& names, double& place, const std::string& help);
+  /// A type that values may have, by name.
+  Option add_option(const std::string& names, DType& place, const std::string& help);
   /// Several values. A positional takes all that follow; an option takes one argument each time, cut at
   /// commas, so that it never takes what stands behind it.
   Option add_option(const std::string& names, std::vector<std::string>& place, const std::string& help);

@@ -1,6 +1,7 @@
 #include "tools/order.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -34,14 +35,28 @@ Result<reorder::Setting> parse_setting(const reorder::Reorderer& method, const s
   if (error != std::errc() || rest != end)
     return fail(Errc::usage,
                 fmt::format("--set {}: '{}' is not a number", text, text.substr(name.size() + 1)));
-  const reorder::Setting setting = {name, value};
+  const reorder::Parameter* const known = find_parameter(method, name);
+  const reorder::Setting setting = {known == nullptr ? name : known->name, value};
   if (Status s = check_settings(method, {&setting, 1}); !s) return tl::unexpected(std::move(s.error()));
-  return reorder::Setting{find_parameter(method, name)->name, value};
+  return setting;
 }
 
-Error unknown_preset(const reorder::Reorderer& method, std::string_view name) {
-  if (method.presets.empty()) return {Errc::usage, fmt::format("{} has no presets", method.name), {}};
-  return unknown_name(fmt::format("preset of {}", method.name), name, names_of(method.presets));
+// The last setting of a parameter counts.
+Status set_given(Ordering& ordering, const std::vector<std::string>& settings) {
+  for (const std::string& text : settings) {
+    const auto setting = parse_setting(*ordering.method, text);
+    if (!setting) return tl::unexpected(setting.error());
+    std::erase_if(ordering.given, [&](const reorder::Setting& old) { return old.name == setting->name; });
+    ordering.given.push_back(*setting);
+  }
+  return {};
+}
+
+std::string typed_text(const OrderRequest& request) {
+  std::string text = request.method;
+  if (!request.preset.empty()) text += " --preset " + request.preset;
+  if (!request.settings.empty()) text += fmt::format(" --set {}", fmt::join(request.settings, ","));
+  return text;
 }
 
 // Everything that is set, what counts last: of the preset, then by --set.
@@ -81,19 +96,21 @@ std::string Ordering::label() const {
 }
 
 Result<Ordering> resolve_order(const OrderRequest& request) {
-  Ordering ordering{reorder::find_reorderer(request.method), nullptr, {}, request.window_rows};
-  if (ordering.method == nullptr)
-    return tl::unexpected(unknown_name("reorderer", request.method, names_of(reorder::reorderers())));
+  Ordering ordering;
+  ordering.window_rows = request.window_rows;
+  ordering.typed = typed_text(request);
+  const auto at = find_name("reorderer", request.method, names_of(reorder::reorderers()));
+  if (!at) return tl::unexpected(at.error());
+  const reorder::Reorderer& method = reorder::reorderers()[*at];
+  ordering.method = &method;
   if (!request.preset.empty()) {
-    ordering.preset = find_preset(*ordering.method, request.preset);
-    if (ordering.preset == nullptr) return tl::unexpected(unknown_preset(*ordering.method, request.preset));
+    if (method.presets.empty()) return fail(Errc::usage, fmt::format("{} has no presets", method.name));
+    const std::string what = fmt::format("preset of {}", method.name);
+    const auto preset = find_name(what, request.preset, names_of(method.presets));
+    if (!preset) return tl::unexpected(preset.error());
+    ordering.preset = &method.presets[*preset];
   }
-  for (const std::string& text : request.settings) {
-    const auto setting = parse_setting(*ordering.method, text);
-    if (!setting) return tl::unexpected(setting.error());
-    std::erase_if(ordering.given, [&](const reorder::Setting& old) { return old.name == setting->name; });
-    ordering.given.push_back(*setting);
-  }
+  if (Status s = set_given(ordering, request.settings); !s) return tl::unexpected(std::move(s.error()));
   return ordering;
 }
 

@@ -30,6 +30,7 @@ struct Ordering {
   const reorder::Preset* preset = nullptr;  ///< nullptr: none
   std::vector<reorder::Setting> given;      ///< by --set, they win over those of the preset
   int window_rows = 8;
+  std::string typed;  ///< as options: "pack --preset fast --set swaps=2"
 
   /// "pack", "pack:fast", "pack:fast(swaps=2)".
   [[nodiscard]] std::string label() const;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
 #include "tools/names.hpp"
@@ -30,20 +28,20 @@ void declare_request(Options& app, ProductRequest& request) {
   app.add_option("--repeat", request.repeat, "runs that are timed; the median is reported").range(1, 1000000);
 }
 
-Status check_request(const ProductRequest& request) {
-  const auto device = known_device(request.device);
-  if (!device) return tl::unexpected(device.error());
-  if (!request.precision.empty()) {
-    const std::vector<std::string> known = names_of(precisions());
-    if (std::find(known.begin(), known.end(), request.precision) == known.end())
-      return tl::unexpected(unknown_name("precision", request.precision, known));
-  }
-  if (Status s = check_usable(*device); !s) return s;
-  if (*device == runtime::Device::cpu && !request.precision.empty() && request.precision != "fp32")
-    return fail(Errc::unsupported,
-                fmt::format("precision {} needs tensor cores; the CPU has fp32 (and fp64 for f64)",
-                            request.precision));
-  return {};
+Result<runtime::Device> resolve_device(const ProductRequest& request) {
+  const std::string& precision = request.precision;
+  const auto at = find_name("device", request.device, names_of(devices()));
+  if (!at) return tl::unexpected(at.error());
+  if (!precision.empty())
+    if (const auto known = find_name("precision", precision, names_of(precisions())); !known)
+      return tl::unexpected(known.error());
+  const DeviceRow& row = devices()[*at];
+  if (Status s = check_usable(row); !s) return tl::unexpected(s.error());
+  if (row.device == runtime::Device::cpu && !precision.empty() && precision != "fp32")
+    return fail(
+        Errc::unsupported,
+        fmt::format("precision {} needs tensor cores; the CPU has fp32 (and fp64 for f64)", precision));
+  return row.device;
 }
 
 }  // namespace sptile::tools

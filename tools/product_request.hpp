@@ -12,7 +12,7 @@
 
 namespace sptile::tools {
 
-/// Names as typed by the user, checked by check_request; empty: chosen by what is multiplied.
+/// Names as typed by the user, checked by resolve_device; empty: chosen by what is multiplied.
 struct ProductRequest {
   std::string op{runtime::kSpmm.name}, device = "cpu", precision, kernel, dense;
   std::int64_t n = 128;
@@ -23,8 +23,9 @@ struct ProductRequest {
 /// Declares the options of a request.
 void declare_request(Options& app, ProductRequest& request);
 
-/// Checks names, and that this build has the device (Errc::device) and the precision (Errc::unsupported).
-Status check_request(const ProductRequest& request);
+/// Finds the device. Checks names, and that this build has the device (Errc::device) and the precision
+/// (Errc::unsupported).
+Result<runtime::Device> resolve_device(const ProductRequest& request);
 
 /// Type of the dense operands: what was asked for, else f64 for f64 values and f32 for all others.
 DType dense_type(std::string_view wanted, DType values);

@@ -29,6 +29,13 @@ TEST_CASE("an unknown name is a usage error that lists what is known") {
   CHECK(error.message.find("convert, stats") != std::string::npos);
 }
 
+TEST_CASE("a name is found at its place, or the error says which is near") {
+  for (std::size_t i = 0; i < kVerbs.size(); ++i) CHECK(*find_name("verb", kVerbs[i], kVerbs) == i);
+  const auto at = find_name("verb", "exprot", kVerbs);
+  REQUIRE_FALSE(at.has_value());
+  CHECK(at.error().message == unknown_name("verb", "exprot", kVerbs).message);
+}
+
 TEST_CASE("lists of names: all, some, repeated, unknown, empty") {
   CHECK(*parse_names("verb", "all", kVerbs) == kVerbs);
   CHECK(*parse_names("verb", "run,info,run", kVerbs) == std::vector<std::string>{"run", "info"});

@@ -5,27 +5,28 @@
 namespace sptile::tools {
 namespace {
 
-/// True when the new number takes the place of the known one.
-bool replaces(const runtime::ProfileNumber& fresh, const runtime::ProfileNumber& known) {
-  if (fresh.kernel != known.kernel) return false;
-  if (runtime::is_feature(known.name))
-    return runtime::is_feature(fresh.name) &&
-           (fresh.precision == known.precision || known.precision == "any");
-  return fresh.precision == known.precision && fresh.name == known.name;
+using runtime::ProfileNumber;
+
+// True for a known number that stays.
+bool stays(const ProfileNumber& known, std::span<const ProfileNumber> measured, bool renews_all) {
+  const bool is_cost = runtime::is_feature(known.name);
+  if (is_cost && renews_all) return false;
+  return std::none_of(measured.begin(), measured.end(), [&](const ProfileNumber& fresh) {
+    if (fresh.kernel != known.kernel) return false;
+    const bool same_precision = fresh.precision == known.precision;
+    return is_cost ? runtime::is_feature(fresh.name) &&
+                         (same_precision || known.precision == runtime::kAnyPrecision)
+                   : same_precision && fresh.name == known.name;
+  });
 }
 
 }  // namespace
 
-std::vector<runtime::ProfileNumber> merge_numbers(std::span<const runtime::ProfileNumber> known,
-                                                  std::span<const runtime::ProfileNumber> measured,
-                                                  bool renews_all) {
-  std::vector<runtime::ProfileNumber> numbers;
-  for (const runtime::ProfileNumber& number : known) {
-    if (renews_all && runtime::is_feature(number.name)) continue;
-    if (std::none_of(measured.begin(), measured.end(),
-                     [&](const runtime::ProfileNumber& fresh) { return replaces(fresh, number); }))
-      numbers.push_back(number);
-  }
+std::vector<ProfileNumber> merge_numbers(std::span<const ProfileNumber> known,
+                                         std::span<const ProfileNumber> measured, bool renews_all) {
+  std::vector<ProfileNumber> numbers;
+  std::copy_if(known.begin(), known.end(), std::back_inserter(numbers),
+               [&](const ProfileNumber& number) { return stays(number, measured, renews_all); });
   numbers.insert(numbers.end(), measured.begin(), measured.end());
   return numbers;
 }

@@ -11,7 +11,6 @@
 #include "tools/benchmark.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/cuda/device_bench.hpp"
-#include "tools/devices.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
 #include "tools/operations.hpp"
@@ -57,7 +56,9 @@ Result<BenchTask> make_task(const BenchOptions& options) {
   for (const PrecisionChoice& precision : *precisions) {
     ProductRequest request = options.request;
     request.precision = precision.name == "fp64" ? "" : precision.name;  // it follows from the type
-    if (Status s = check_request(request); !s) return tl::unexpected(std::move(s.error()));
+    const auto device = resolve_device(request);
+    if (!device) return tl::unexpected(device.error());
+    task.device = *device;
   }
   task.inputs = options.inputs;
   task.formats = std::move(*formats);
@@ -70,7 +71,6 @@ Result<BenchTask> make_task(const BenchOptions& options) {
   task.flush_l2 = options.flush_l2;
   task.cusparse = options.cusparse;
   task.op = &operation_named(options.request.op);
-  task.device = device_named(options.request.device);
   task.repeats = {options.request.warmup, options.request.repeat};
   task.kernel = options.request.kernel;
   return task;

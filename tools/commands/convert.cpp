@@ -24,14 +24,14 @@ Json format_json(const FormatReport& format) {
   return json;
 }
 
-Json convert_json(const Session& session, const ConvertOptions& options, const ConvertReport& report) {
+Json convert_json(const Session& session, const ConvertTask& task, const ConvertReport& report) {
   Json json = new_result(session);
-  json.update({{"input", options.in}, {"output", options.out}});
+  json.update({{"input", task.in}, {"output", task.out}});
   json.update({{"rows", report.rows}, {"cols", report.cols}, {"nnz", report.nnz}});
   json.update({{"duplicates", report.duplicates},
                {"overflowed", report.overflowed},
                {"dtype", dtype_label(report.dtype)},
-               {"reorder", options.order.method}});
+               {"reorder", task.ordering.method->name}});
   json.update(
       {{"row_order", report.reordered}, {"seed", session.common.seed}, {"file_bytes", report.file_bytes}});
   json["formats"] = Json::array();
@@ -54,25 +54,28 @@ std::string explain_thresholds(const ConvertReport& report) {
   return text;
 }
 
-std::string convert_text(const ConvertOptions& options, const ConvertReport& report) {
+std::string convert_text(const ConvertTask& task, const ConvertReport& report) {
   std::vector<std::vector<std::string>> rows = {{"format", "tc blocks", "index", "values", "time"}};
   for (const FormatReport& f : report.formats)
     rows.push_back({f.name, f.tc_blocks > 0 ? fmt::format("{}", f.tc_blocks) : "-",
                     human_bytes(f.index_bytes), human_bytes(f.value_bytes),
                     f.name == "csr" ? "-" : human_seconds(f.seconds)});
-  return fmt::format("{}: {} x {}, {} entries, rows {}\n\n{}{}\nread {}, reorder {}, write {}, all {} ({})\n",
-                     options.out, report.rows, report.cols, report.nnz,
-                     report.reordered ? "ordered by " + options.order.method : "in their own order",
-                     format_table(rows, "lrrrr"), explain_thresholds(report), human_seconds(report.read),
-                     human_seconds(report.reorder), human_seconds(report.write), human_seconds(report.total),
-                     human_bytes(static_cast<std::int64_t>(report.file_bytes)));
+  return fmt::format(
+      "{}: {} x {}, {} entries, rows {}\n\n{}{}\nread {}, reorder {}, write {}, all {} ({})\n", task.out,
+      report.rows, report.cols, report.nnz,
+      report.reordered ? "ordered by " + std::string(task.ordering.method->name) : "in their own order",
+      format_table(rows, "lrrrr"), explain_thresholds(report), human_seconds(report.read),
+      human_seconds(report.reorder), human_seconds(report.write), human_seconds(report.total),
+      human_bytes(static_cast<std::int64_t>(report.file_bytes)));
 }
 
 Status run_convert(Session& session, const ConvertOptions& options) {
-  const auto report = convert(session, options);
+  const auto task = resolve(options);
+  if (!task) return tl::unexpected(task.error());
+  const auto report = convert(session, *task);
   if (!report) return tl::unexpected(report.error());
   if (session.common.json || !session.common.quiet)
-    print_result(session, convert_json(session, options, *report), convert_text(options, *report));
+    print_result(session, convert_json(session, *task, *report), convert_text(*task, *report));
   return {};
 }
 
@@ -87,8 +90,7 @@ Action declare_convert(Options& app) {
                  "libra_spmm:auto");
   declare_order(app, options->order, "--reorder",
                 "order of the rows inside the formats ('sptile list reorderers')");
-  app.add_option("--dtype", options->dtype, "type of the stored values")
-      .one_of({"f32", "f64", "f16", "bf16"});
+  app.add_option("--dtype", options->dtype, "type of the stored values");
   app.add_option("--device", options->device,
                  "what converts ('sptile list devices'); the bundle is the same");
   app.add_flag("--refreshable", options->refreshable,

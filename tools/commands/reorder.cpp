@@ -21,7 +21,8 @@ namespace sptile::tools {
 namespace {
 
 struct ReorderOptions {
-  std::string in, out, permutation, dtype = "f32";
+  std::string in, out, permutation;
+  DType dtype = DType::f32;
   OrderRequest order;
   bool real_part = false, force = false;
 };
@@ -93,15 +94,19 @@ Status write_text(Session& session, const ReorderOptions& options, const Orderin
                                       {.force = options.force, .comment = {}, .progress = &session.progress});
 }
 
-Status write_bundle(Session& session, const ReorderOptions& options, const OrderObserver& observe) {
-  ConvertOptions how;
-  how.in = options.in;
-  how.out = options.out;
-  how.dtype = options.dtype;
-  how.order = options.order;
-  how.real_part = options.real_part;
-  how.force = options.force;
-  const auto report = convert(session, how, observe);
+// With every format.
+Status write_bundle(Session& session, const ReorderOptions& options, const Ordering& ordering,
+                    const OrderObserver& observe) {
+  ConvertTask task;
+  task.in = options.in;
+  task.out = options.out;
+  task.formats = *parse_formats("all");
+  task.format_labels = "all";
+  task.ordering = ordering;
+  task.dtype = options.dtype;
+  task.real_part = options.real_part;
+  task.force = options.force;
+  const auto report = convert(session, task, observe);
   return report ? Status() : tl::unexpected(report.error());
 }
 
@@ -137,7 +142,7 @@ Status run_reorder(Session& session, const ReorderOptions& options) {
     report = compare_orders(a, order, seconds);
     return permutation ? write_permutation(*permutation, order, a.rows) : Status();
   };
-  Status done = is_bundle_name(options.out) ? write_bundle(session, options, observe)
+  Status done = is_bundle_name(options.out) ? write_bundle(session, options, *ordering, observe)
                                             : write_text(session, options, *ordering, observe);
   if (done && permutation) done = permutation->commit();
   if (!done || options.out == "-" || options.permutation == "-") return done;
@@ -163,8 +168,7 @@ Action declare_reorder(Options& app) {
   declare_order(app, options->order, "--method", "how to order ('sptile list reorderers')")
       .required()
       .default_text("");
-  app.add_option("--dtype", options->dtype, "type of the values in the formats of a bundle")
-      .one_of({"f32", "f64", "f16", "bf16"});
+  app.add_option("--dtype", options->dtype, "type of the values in the formats of a bundle");
   app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
   app.add_force(options->force);
   return [options](Session& session) { return run_reorder(session, *options); };

@@ -101,8 +101,8 @@ std::string run_text(const Measurement& m) {
   return text;
 }
 
-HostBenchOptions bench_options(const ProductRequest& request) {
-  return {.device = device_named(request.device),
+HostBenchOptions bench_options(const ProductRequest& request, runtime::Device device) {
+  return {.device = device,
           .repeats = Repeats{request.warmup, request.repeat},
           .check = request.check ? CheckedRows::all : CheckedRows::none};
 }
@@ -145,11 +145,12 @@ Result<Outcome> run_predicted(HostBench& bench, const runtime::Operation& op,
   return outcome;
 }
 
-Result<Outcome> choose_and_run(Session& session, const RunOptions& options, const runtime::Bundle& bundle,
+Result<Outcome> choose_and_run(Session& session, const RunOptions& options, runtime::Device device,
+                               const runtime::Bundle& bundle,
                                const std::vector<runtime::PlanMatrix>& matrices) {
   const ProductRequest& request = options.request;
   const runtime::Operation& op = operation_named(request.op);
-  HostBench bench(session, bench_options(request));
+  HostBench bench(session, bench_options(request, device));
   const DType dense = dense_type(request.dense, matrices.front().format.value_dtype());
   Status s = bench.set_matrix(bundle.csr(), dense);
   if (s) s = bench.set_operands(op, request.n);
@@ -160,7 +161,8 @@ Result<Outcome> choose_and_run(Session& session, const RunOptions& options, cons
 }
 
 Status run_run(Session& session, const RunOptions& options) {
-  if (const Status s = check_request(options.request); !s) return s;
+  const auto device = resolve_device(options.request);
+  if (!device) return tl::unexpected(device.error());
   const auto opened = open_bundle(options.bundle);
   if (!opened) return tl::unexpected(opened.error());
   const std::shared_ptr<const runtime::Bundle>& bundle = *opened;
@@ -169,7 +171,7 @@ Status run_run(Session& session, const RunOptions& options) {
   if (options.request.check)  // the reference trusts its input
     if (const Status s = formats::check_csr(bundle->csr()); !s)
       return fail(s.error().code, s.error().message, options.bundle);
-  const auto outcome = choose_and_run(session, options, *bundle, *matrices);
+  const auto outcome = choose_and_run(session, options, *device, *bundle, *matrices);
   if (!outcome) return tl::unexpected(outcome.error());
   Json json = new_result(session);
   json["bundle"] = options.bundle;

@@ -22,7 +22,8 @@ namespace sptile::tools {
 namespace {
 
 struct StatsOptions {
-  std::string in, dtype = "f32";
+  std::string in;
+  DType dtype = DType::f32;
   OrderRequest order;
   bool real_part = false;
 };
@@ -221,8 +222,7 @@ Status order_rows(Session& session, const Ordering& ordering, LoadedMatrix& load
 Status run_stats(Session& session, const StatsOptions& options) {
   const auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(ordering.error());
-  const DType dtype = *value_dtype_from_name(options.dtype);
-  auto loaded = load_matrix(session, options.in, {dtype, options.real_part, false});
+  auto loaded = load_matrix(session, options.in, {options.dtype, options.real_part, false});
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   Stats stats{};
   if (Status s = order_rows(session, *ordering, *loaded, stats); !s) return s;
@@ -248,8 +248,7 @@ Action declare_stats(Options& app) {
       .required();
   declare_order(app, options->order, "--reorder",
                 "look at the matrix in this row order; a bundle has its own");
-  app.add_option("--dtype", options->dtype, "value type that the sizes are for")
-      .one_of({"f32", "f64", "f16", "bf16"});
+  app.add_option("--dtype", options->dtype, "value type that the sizes are for");
   app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
   return [options](Session& session) { return run_stats(session, *options); };
 }

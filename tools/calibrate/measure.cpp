@@ -1,0 +1,84 @@
+#include "tools/calibrate/measure.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/calibrate/suite.hpp"
+#include "tools/cuda/device_bench.hpp"
+#include "tools/host_bench.hpp"
+#include "tools/input.hpp"
+#include "tools/random_operands.hpp"
+#include "tools/stopwatch.hpp"
+#include "tools/units.hpp"
+
+namespace sptile::tools {
+namespace {
+
+// A matrix to measure: one of the suite, or a file of the user's.
+struct Subject {
+  std::string name;
+  const SuiteMatrix* generated = nullptr;  // null: the file of that name
+};
+
+std::vector<Subject> subjects_of(const CalibrationScope& scope) {
+  std::vector<Subject> subjects;
+  for (const SuiteMatrix& matrix : calibration_suite())
+    if (matrix.quick || !scope.quick) subjects.push_back({name_of(matrix), &matrix});
+  for (const std::string& path : scope.inputs) subjects.push_back({path});
+  return subjects;
+}
+
+// Values do not matter to the time, but a pattern has none to fetch: all have random ones.
+Result<formats::Csr> matrix_of(Session& session, const Subject& subject) {
+  if (subject.generated != nullptr) return make(*subject.generated, session.common.seed);
+  auto loaded = load_matrix(session, subject.name, {DType::f32, false, false});
+  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  loaded->csr.values = random_values(loaded->csr.view(), DType::f32, session.common.seed);
+  return std::move(loaded->csr);
+}
+
+Result<std::unique_ptr<ProductBench>> open_bench(Session& session, runtime::Device device) {
+  if (device == runtime::Device::cpu)
+    return std::make_unique<HostBench>(
+        session, HostBenchOptions{.check = CheckedRows::some, .trusted = true, .predict = false});
+  return make_device_bench(session, {.predict = false, .time_planning = false});
+}
+
+SamplingPlan plan_of(const CalibrationScope& scope, ProductBench& bench) {
+  SamplingPlan plan;
+  plan.bench = &bench;
+  plan.operations = scope.operations;
+  plan.kernels = scope.kernels;
+  plan.columns = scope.quick ? std::vector<std::int64_t>{32, 128} : std::vector<std::int64_t>{32, 128, 512};
+  plan.half = scope.device == runtime::Device::cuda;  // 16-bit types gain nothing on the CPU
+  plan.thresholds = plan.half && !scope.quick;
+  return plan;
+}
+
+Status measure_one(Session& session, const Subject& subject, const SamplingPlan& plan, Measurements& found) {
+  const Stopwatch watch;
+  const auto a = matrix_of(session, subject);
+  if (!a) return tl::unexpected(a.error());
+  if (Status s = sample_matrix(session, base_name(subject.name), a->view(), plan, found); !s) return s;
+  advance(&session.progress, 1);
+  session.detail(fmt::format("{}: {} entries, {}", subject.name, a->nnz(), human_seconds(watch.seconds())));
+  return {};
+}
+
+}  // namespace
+
+Result<Measurements> measure(Session& session, const CalibrationScope& scope) {
+  const auto bench = open_bench(session, scope.device);
+  if (!bench) return tl::unexpected(bench.error());
+  const SamplingPlan plan = plan_of(scope, **bench);
+  const std::vector<Subject> subjects = subjects_of(scope);
+  Measurements found;
+  begin(&session.progress, "measure", std::ssize(subjects));
+  for (const Subject& subject : subjects) {
+    if (Status s = measure_one(session, subject, plan, found); !s)
+      return tl::unexpected(std::move(s.error()));
+    if (cancelled(&session.progress)) return fail(Errc::io, "cancelled");
+  }
+  return found;
+}
+
+}  // namespace sptile::tools

@@ -1,0 +1,66 @@
+#include "tools/convert_task.hpp"
+
+#include <fmt/format.h>
+
+#include "formats/io/atomic_file.hpp"
+#include "tools/devices.hpp"
+#include "tools/names.hpp"
+#include "tools/output_name.hpp"
+
+namespace sptile::tools {
+namespace {
+
+// Each format once: "libra_spmm:1,libra_spmm:3" would be two of one name.
+Status check_distinct(const std::vector<FormatChoice>& formats) {
+  for (auto choice = formats.begin(); choice != formats.end(); ++choice)
+    for (auto before = formats.begin(); before != choice; ++before)
+      if (before->layout == choice->layout)
+        return fail(Errc::usage, fmt::format("a bundle holds {} once, not as {} and as {}",
+                                             choice->layout->name, before->label, choice->label));
+  return {};
+}
+
+// A device takes some parameters; others it chooses.
+Status check_convertible(const std::vector<FormatChoice>& formats, runtime::Device device) {
+  if (device == runtime::Device::cpu) return {};
+  for (const FormatChoice& choice : formats)
+    if (choice.parameter && !choice.layout->parameter->on_device)
+      return fail(Errc::usage,
+                  fmt::format("{}: a CUDA device converts to {} as it chooses; leave out the number, "
+                              "or --device cuda",
+                              choice.label, choice.layout->name));
+  return {};
+}
+
+// What decides the contents, not where it came from.
+std::string labels_of(const std::vector<FormatChoice>& formats) {
+  std::string labels;
+  for (const FormatChoice& choice : formats) labels += (labels.empty() ? "" : ",") + choice.label;
+  return labels;
+}
+
+}  // namespace
+
+Result<ConvertTask> resolve(const ConvertOptions& options) {
+  if (options.out == "-") return fail(Errc::usage, "a bundle cannot be piped: HDF5 needs a file; name one");
+  if (Status s = check_output_name(options.out, FileKind::bundle); !s) return tl::unexpected(s.error());
+  const auto at = find_name("device", options.device, names_of(devices()));
+  if (!at) return tl::unexpected(at.error());
+  const DeviceRow& device = devices()[*at];
+  const auto automatic = [&](std::string_view format) { return profile_threshold(format, options.dtype); };
+  auto formats = parse_formats(options.formats, automatic);
+  if (!formats) return tl::unexpected(formats.error());
+  if (Status s = check_distinct(*formats); !s) return tl::unexpected(s.error());
+  if (Status s = check_convertible(*formats, device.device); !s) return tl::unexpected(s.error());
+  const std::string labels = options.formats == "all" ? "all" : labels_of(*formats);
+  auto ordering = resolve_order(options.order);
+  if (!ordering) return tl::unexpected(ordering.error());
+  if (Status s = check_usable(device); !s) return tl::unexpected(s.error());
+  if (const auto probe = formats::AtomicFile::create(options.out, options.force); !probe)
+    return tl::unexpected(probe.error());
+  return ConvertTask{options.in,           options.out,    std::move(*formats), labels,
+                     std::move(*ordering), options.dtype,  device.device,       options.refreshable,
+                     options.real_part,    options.strict, options.force};
+}
+
+}  // namespace sptile::tools

@@ -1,0 +1,40 @@
+// What `convert` is told to do, as typed and as resolved.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "formats/dtype.hpp"
+#include "runtime/options.hpp"
+#include "tools/format_choice.hpp"
+#include "tools/order.hpp"
+
+namespace sptile::tools {
+
+/// As typed.
+struct ConvertOptions {
+  std::string in, out, formats = "all";
+  std::string device = "cpu";
+  DType dtype = DType::f32;
+  OrderRequest order;
+  bool refreshable = false, real_part = false, strict = false, force = false;
+};
+
+/// Resolved: nothing in it is a name that would have to be looked up.
+struct ConvertTask {
+  std::string in, out;  ///< out: the bundle
+  std::vector<FormatChoice> formats;
+  std::string format_labels;  ///< "all", or the labels with commas
+  Ordering ordering;
+  DType dtype = DType::f32;
+  runtime::Device device = runtime::Device::cpu;  ///< that converts; orderings are found on the CPU
+  bool refreshable = false, real_part = false;
+  bool strict = false;  ///< refuse values that are too large for dtype (Errc::bad_input)
+  bool force = false;
+};
+
+/// Resolves names and checks values, the device and the output: before the input is read, because what is
+/// wrong with them should cost no waiting.
+Result<ConvertTask> resolve(const ConvertOptions& options);
+
+}  // namespace sptile::tools

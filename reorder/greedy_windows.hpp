@@ -30,6 +30,6 @@ struct GreedyOptions {
 /// proposes windows as if it were alone; proposals are then accepted in the order of the chains where their
 /// rows are still free. Chains and rounds follow from the sizes of the matrix alone, so the result is the
 /// same for any number of threads. Memory: 4 bytes per entry, 4 (items + cols) bytes per thread.
-Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& rows, const GreedyOptions& options);
+Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const GreedyOptions& options);
 
 }  // namespace sptile::reorder

@@ -28,6 +28,6 @@ struct OrderLocality {
 
 /// Measures the locality of an order (empty: the given one). The same bits for any number of threads. O(nnz),
 /// parallel; 4 bytes per column (see CompactColumns) and thread.
-OrderLocality measure_locality(const formats::CsrView& a, std::span<const std::int32_t> new_to_old = {});
+OrderLocality measure_locality(const formats::CsrView& matrix, std::span<const std::int32_t> new_to_old = {});
 
 }  // namespace sptile::reorder

@@ -14,9 +14,9 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr int kAsGiven = 0, kByDegree = 1, kWhereHubs = 2;
-constexpr double kHubShare = 0.25;  // entries in long columns from which on degrees matter
-constexpr int kSmallWindow = 8;     // what tall windows are matched from
+constexpr int kByDegree = 1, kWhereHubs = 2;  // else as given
+constexpr double kHubShare = 0.25;            // entries in long columns from which on degrees matter
+constexpr int kSmallWindow = 8;               // what tall windows are matched from
 // Where columns are long, looking up everything costs much and brings little: for all rows, and at least for
 // one.
 constexpr std::int64_t kHubLookups = std::int64_t{1} << 30, kLeastLookups = 16384;
@@ -26,7 +26,7 @@ struct Plan {
   int height;         // of the windows asked for
   int greedy_height;  // of those packed greedily
   bool from_rows;     // matching starts at single rows
-  int degree_base;    // kAsGiven, kByDegree or kWhereHubs
+  int degree_base;    // kByDegree, kWhereHubs or 0, as given
   std::int64_t match_rows;
   int swap_passes;
   GreedyOptions greedy;

@@ -65,11 +65,12 @@ class WindowCounter {
 
 }  // namespace
 
-WindowQuality measure_windows(const formats::CsrView& a, std::span<const std::int32_t> order, int height) {
-  assert(height >= 1 && (order.empty() || static_cast<std::int64_t>(order.size()) == a.rows));
+WindowQuality measure_windows(const formats::CsrView& a, std::span<const std::int32_t> new_to_old,
+                              int height) {
+  assert(height >= 1 && (new_to_old.empty() || static_cast<std::int64_t>(new_to_old.size()) == a.rows));
   using Range = tbb::blocked_range<std::int64_t>;
   const formats::CompactColumns columns(a);
-  const WindowCounter counter(columns.view(), order, height);
+  const WindowCounter counter(columns.view(), new_to_old, height);
   tbb::enumerable_thread_specific<Stamps> stamps(static_cast<std::size_t>(columns.view().cols), kNever);
   const std::int64_t windows = (a.rows + height - 1) / height;
   const Counts counts = tbb::parallel_reduce(

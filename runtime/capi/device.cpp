@@ -1,7 +1,7 @@
 // Plans of the C interface for matrices in device memory.
+#include "runtime/capi/arguments.hpp"
 #include "runtime/capi/error.hpp"
 #include "runtime/capi/handles.hpp"
-#include "runtime/capi/options.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/spmm.hpp"
 #include "runtime/plan/from_device.hpp"

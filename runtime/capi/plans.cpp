@@ -6,9 +6,9 @@
 
 #include "formats/layout/csr.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
+#include "runtime/capi/arguments.hpp"
 #include "runtime/capi/error.hpp"
 #include "runtime/capi/handles.hpp"
-#include "runtime/capi/options.hpp"
 #include "runtime/plan/choice.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/plan/sddmm.hpp"
@@ -122,8 +122,6 @@ void give(T* out, T value) {
 }  // namespace sptile::runtime
 
 using namespace sptile::runtime;
-using sptile::Errc;
-using sptile::fail;
 using sptile::Status;
 
 int sptile_abi_version(void) { return 1; }

@@ -6,6 +6,6 @@ for shape in "1 1 1" "1 1 0" "7 3 0" "1 500 500" "500 1 250" "9 1000 9000" "17 3
   sptile convert a.mtx a.h5 --force -q --reorder random
   sptile verify a.h5 --against a.mtx > /dev/null
   for format in $formats; do
-    sptile run a.h5 --format $format -n 3 --check --repeat 1 --json | json-has checked=true
+    sptile run a.h5 --format "$format" -n 3 --check --repeat 1 --json | json-has checked=true
   done
 done

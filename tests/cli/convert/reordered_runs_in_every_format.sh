@@ -5,7 +5,7 @@ for reorder in identity degree random; do
   sptile verify $reorder.h5 --against a.mtx > /dev/null
   for format in $formats; do
     for n in 1 33; do
-      sptile run $reorder.h5 --op spmm --format $format -n $n --check --repeat 2 --json | json-has checked=true
+      sptile run $reorder.h5 --op spmm --format "$format" -n $n --check --repeat 2 --json | json-has checked=true
     done
   done
 done

@@ -8,7 +8,7 @@ for kind in "rmat --scale 9 --edges 4000" "grid2d --side 17" "stencil27 --side 4
     for reorder in identity random; do
       sptile convert a.mtx a.h5 --reorder $reorder --force -q
       for format in $formats; do
-        sptile export a.h5 back.mtx --from $format --force -q
+        sptile export a.h5 back.mtx --from "$format" --force -q
         cmp a.mtx back.mtx
       done
     done

@@ -1,4 +1,4 @@
-#include "runtime/capi/options.hpp"
+#include "runtime/capi/arguments.hpp"
 
 #include <algorithm>
 #include <cstddef>

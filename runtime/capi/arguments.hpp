@@ -1,4 +1,4 @@
-// Options and codes of the C interface.
+// Arguments of the C interface, checked and turned into ours: options, types, precisions.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,15 @@
 // The C++ interface of libsptile: the C interface (sptile.h) with owners, ranges and exceptions. Header only.
 //
-//   sptile::Bundle bundle("cora.h5");
-//   auto plan = bundle.plan("bittcf", {.n = 128});
+//   sptile::Matrix a("cora.h5");
+//   auto plan = a.plan("spmm", {.n = 128});
 //   plan.run(b, c);  // std::vector<float> b(cols * 128), c(rows * 128)
 #pragma once
 
+#if !defined(__cplusplus) || __cplusplus < 202002L
+#error "sptile.hpp needs C++20: compile with -std=c++20 (or later), or use the C interface, sptile.h"
+#else
+
+#include <array>
 #include <cstdint>
 #include <ranges>
 #include <span>
@@ -54,24 +59,30 @@ enum class Precision : std::int32_t {
 /// How one of several formats is chosen; see sptile_choice.
 enum class Choice : std::int32_t { predicted = SPTILE_CHOICE_PREDICTED, measured = SPTILE_CHOICE_MEASURED };
 
-/// Options of a plan.
-struct PlanOptions {
-  std::int64_t n = 0;        ///< columns of B and C, or of X and Y, >= 1
-  Type dense = Type::f32;    ///< element type of the dense operands
-  int threads = 0;           ///< 0: all that OpenMP gives
-  bool trusted = false;      ///< skip the one-pass check of the arrays
-  bool refreshable = false;  ///< keep a copy of the values so that Plan::refresh works
-  bool strict_nonfinite = false;
-  std::string kernel = {};  ///< name of a kernel to force; empty: the best one
-  Device device = Device::cpu;
-  Precision precision = Precision::kernel_default;  ///< the least exact products that will do
-  int ordinal = 0;                                  ///< which CUDA device
-  /// How Bundle::plan and plan_sddmm choose one of several formats and kernels: by the cost model, or by
-  /// running each that is worth it while planning, see sptile_plan_spmm.
-  Choice choice = Choice::predicted;
+/// Options of a matrix; see sptile_matrix_options.
+struct MatrixOptions {
+  bool refreshable = false;             ///< formats have values of their own, so that Matrix::refresh works
+  bool trusted = false;                 ///< skip the one-pass check of the arrays
+  bool copy = false;                    ///< a file is read, not mapped; arrays are copied, not borrowed
+  std::uint64_t most_device_bytes = 0;  ///< bound for the formats in device memory; 0: none
 };
 
-/// Options of a run.
+/// Options of a plan; see sptile_plan_options.
+struct PlanOptions {
+  std::int64_t n = 0;       ///< columns of the dense operands, >= 1
+  std::string format = {};  ///< a name, or several with commas to choose from; empty: all that are stored
+  std::string kernel = {};  ///< name of a kernel to force; empty: the best one
+  Type dense = Type::f32;   ///< element type of the dense operands
+  int threads = 0;          ///< 0: all that OpenMP gives
+  bool strict_nonfinite = false;
+  Device device = Device::cpu;
+  int ordinal = 0;                                  ///< which CUDA device
+  Precision precision = Precision::kernel_default;  ///< the least exact products that will do
+  Choice choice = Choice::predicted;
+  void* stream = nullptr;  ///< cudaStream_t on which arrays in device memory are converted
+};
+
+/// Options of an SpMM.
 struct RunOptions {
   double alpha = 1;
   double beta = 0;       ///< 0: the old contents of C do not matter
@@ -79,7 +90,7 @@ struct RunOptions {
   std::int64_t ldc = 0;  ///< elements between rows of C; 0: n
 };
 
-/// Options of a sampled product.
+/// Options of an SDDMM.
 struct SampleOptions {
   double alpha = 1;
   double beta = 0;       ///< 0: the old contents of the result do not matter
@@ -88,7 +99,27 @@ struct SampleOptions {
   std::int64_t ldy = 0;  ///< elements between rows of Y; 0: n
 };
 
-/// Borrows the values of a CSR matrix; from nothing: a pattern, where every entry is 1.
+/// A dense operand, row-major; only results are written.
+struct Operand {
+  const void* data = nullptr;
+  std::int64_t ld = 0;  ///< elements between rows; 0: n
+};
+
+/// What a run of any operation is given.
+struct Operands {
+  std::array<Operand, SPTILE_MAX_OPERANDS> dense = {};  ///< in the order of the operation
+  double alpha = 1;
+  double beta = 0;
+  bool scaled = false;
+};
+
+/// Zeroed device memory for runs of one plan on several streams at a time.
+struct Workspace {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Borrows values of a matrix; from nothing: a pattern, where every entry is 1.
 struct Values {
   Type type = Type::none;
   const void* data = nullptr;
@@ -99,7 +130,7 @@ struct Values {
       : type(element_type), data(pointer), size(count) {}
   template <std::ranges::contiguous_range R>
   Values(const R& range)  // NOLINT: a range of numbers is values
-      : type(type_of<std::ranges::range_value_t<R>>()),
+      : type(type_of<std::ranges::range_value_t<R> >()),
         data(std::ranges::data(range)),
         size(std::ranges::size(range)) {}
 
@@ -112,13 +143,16 @@ struct Values {
   }
 };
 
-/// Borrows a CSR matrix: row_ptr has rows + 1 offsets, columns increase strictly within each row.
+/// A CSR matrix in host memory, or in that of a CUDA device: row_ptr has rows + 1 offsets, columns increase
+/// strictly within each row.
 struct CsrMatrix {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   std::span<const std::int64_t> row_ptr;
   std::span<const std::int32_t> col_idx;
   Values values = {};
+  Device device = Device::cpu;  ///< where all arrays are
+  int ordinal = 0;              ///< which CUDA device
 };
 
 namespace detail {
@@ -127,20 +161,28 @@ inline void check(sptile_status status) {
   if (status != SPTILE_OK) throw Exception(status, sptile_last_error());
 }
 
-inline sptile_spmm_options to_c(const PlanOptions& options) {
-  sptile_spmm_options c;
-  check(sptile_spmm_options_init(&c, sizeof(c)));
+inline sptile_plan_options to_c(const PlanOptions& options) {
+  sptile_plan_options c = SPTILE_PLAN_OPTIONS_INIT;
   c.n = options.n;
+  c.format = options.format.empty() ? nullptr : options.format.c_str();
+  c.kernel = options.kernel.empty() ? nullptr : options.kernel.c_str();
   c.dense = static_cast<std::int32_t>(options.dense);
   c.threads = options.threads;
-  c.trusted = options.trusted ? 1 : 0;
-  c.refreshable = options.refreshable ? 1 : 0;
   c.nonfinite = options.strict_nonfinite ? SPTILE_NONFINITE_STRICT : SPTILE_NONFINITE_FAST;
-  c.kernel = options.kernel.empty() ? nullptr : options.kernel.c_str();
   c.device = static_cast<std::int32_t>(options.device);
-  c.precision = static_cast<std::int32_t>(options.precision);
   c.ordinal = options.ordinal;
+  c.precision = static_cast<std::int32_t>(options.precision);
   c.choice = static_cast<std::int32_t>(options.choice);
+  c.stream = options.stream;
+  return c;
+}
+
+inline sptile_matrix_options to_c(const MatrixOptions& options) {
+  sptile_matrix_options c = SPTILE_MATRIX_OPTIONS_INIT;
+  c.refreshable = options.refreshable ? 1 : 0;
+  c.trusted = options.trusted ? 1 : 0;
+  c.copy = options.copy ? 1 : 0;
+  c.most_device_bytes = options.most_device_bytes;
   return c;
 }
 
@@ -164,187 +206,94 @@ class Owner {
 
 }  // namespace detail
 
-/// A planned product: C = alpha A B + beta C, which run computes, or (Plan::sddmm, Bundle::plan_sddmm) X Y^T
-/// at the entries of A, which sample computes. Any number of threads may run one plan at once on different
-/// results.
+/// A planned operation. Any number of threads may run one plan at once on different results.
 class Plan {
  public:
-  /// Plans for a matrix in memory. Its arrays are borrowed: keep them, unchanged, as long as the plan.
-  explicit Plan(const CsrMatrix& a, const PlanOptions& options) : Plan(sptile_plan_spmm_csr, a, options) {}
-
-  /// Plans dot products sampled at the entries of a matrix in memory, whose arrays are borrowed, too.
-  [[nodiscard]] static Plan sddmm(const CsrMatrix& a, const PlanOptions& options) {
-    return Plan(sptile_plan_sddmm_csr, a, options);
-  }
-
-  /// Plans for a CSR matrix in the memory of CUDA device options.ordinal: converted to `format` there. The
-  /// spans are of device memory, which may go as soon as this returns; what writes it must be done, or be on
-  /// the default stream.
-  [[nodiscard]] static Plan from_device(const CsrMatrix& a, const std::string& format,
-                                        const PlanOptions& options) {
-    return Plan(sptile_plan_from_device_csr, a, format, options);
-  }
-
-  /// Plans sampled dot products for a matrix in device memory, as from_device. What sample_stream writes goes
-  /// into a refreshable plan that from_device makes of the same matrix, type of values and format.
-  [[nodiscard]] static Plan sddmm_from_device(const CsrMatrix& a, const std::string& format,
-                                              const PlanOptions& options) {
-    return Plan(sptile_plan_sddmm_from_device_csr, a, format, options);
-  }
-
-  [[nodiscard]] std::int64_t rows() const { return rows_; }
-  [[nodiscard]] std::int64_t cols() const { return cols_; }
-  [[nodiscard]] std::int64_t n() const { return n_; }
+  [[nodiscard]] std::int64_t rows() const { return info_.rows; }
+  [[nodiscard]] std::int64_t cols() const { return info_.cols; }
+  [[nodiscard]] std::int64_t n() const { return info_.n; }
   /// Entries of the matrix: the elements that sample writes.
-  [[nodiscard]] std::int64_t entries() const { return entries_; }
-  /// Name of the kernel that runs, for example "cpu.bittcf.avx512".
-  [[nodiscard]] std::string kernel() const {
-    const char* name = nullptr;
-    detail::check(sptile_plan_kernel(handle_.get(), &name));
-    return name;
-  }
-
+  [[nodiscard]] std::int64_t entries() const { return info_.entries; }
+  /// "spmm", "sddmm".
+  [[nodiscard]] std::string operation() const { return info_.operation; }
   /// Name of the format that it multiplies with, for example "bittcf".
-  [[nodiscard]] std::string format() const {
-    const char* name = nullptr;
-    detail::check(sptile_plan_format(handle_.get(), &name));
-    return name;
+  [[nodiscard]] std::string format() const { return info_.format; }
+  /// Name of the kernel that runs, for example "cpu.bittcf.avx512".
+  [[nodiscard]] std::string kernel() const { return info_.kernel; }
+  /// How the plan forms products.
+  [[nodiscard]] Precision precision() const { return static_cast<Precision>(info_.precision); }
+  /// Bytes of device memory that one run needs beside its operands; 0 on the CPU.
+  [[nodiscard]] std::size_t workspace_bytes() const { return info_.workspace_bytes; }
+
+  /// Runs any operation on bare pointers: on the CPU, or enqueued on a stream of the plan's CUDA device
+  /// (nullptr: the default one) with all operands in device memory. Only leading dimensions are checked.
+  void run(const Operands& operands, void* stream = nullptr, const Workspace& workspace = {}) const {
+    sptile_operands c = SPTILE_OPERANDS_INIT;
+    for (std::size_t i = 0; i < operands.dense.size(); ++i)
+      c.dense[i] = {const_cast<void*>(operands.dense[i].data), operands.dense[i].ld};
+    c.alpha = operands.alpha;
+    c.beta = operands.beta;
+    c.scaled = operands.scaled ? 1 : 0;
+    const sptile_workspace room = {workspace.data, workspace.bytes};
+    detail::check(sptile_run(handle_.get(), &c, stream, workspace.data == nullptr ? nullptr : &room));
   }
 
-  /// Runs on contiguous ranges of elements of the planned type (16-bit types: any type of two bytes), B with
-  /// cols and C with rows rows, row-major. Throws when a range is too short or of another type.
+  /// C = alpha A B + beta C on contiguous ranges of elements of the planned type (16-bit types: any type of
+  /// two bytes), B with cols and C with rows rows, row-major. Throws when a range is too short or of another
+  /// type.
   template <std::ranges::contiguous_range B, std::ranges::contiguous_range C>
   void run(const B& b, C&& c, const RunOptions& options = {}) const {
-    if (device_ != Device::cpu)
-      throw Exception(SPTILE_USAGE, "a plan for a CUDA device runs on device memory: call run_stream");
-    const std::int64_t ldb = options.ldb != 0 ? options.ldb : n_, ldc = options.ldc != 0 ? options.ldc : n_;
-    check_range<std::ranges::range_value_t<B>>("B", std::ranges::ssize(b), cols_, ldb);
-    check_range<std::ranges::range_value_t<C>>("C", std::ranges::ssize(c), rows_, ldc);
-    run_raw(std::ranges::data(b), ldb, std::ranges::data(c), ldc, options.alpha, options.beta);
+    check_host("spmm");
+    const std::int64_t ldb = options.ldb != 0 ? options.ldb : n(), ldc = options.ldc != 0 ? options.ldc : n();
+    check_range<std::ranges::range_value_t<B> >("B", std::ranges::ssize(b), cols(), ldb);
+    check_range<std::ranges::range_value_t<C> >("C", std::ranges::ssize(c), rows(), ldc);
+    run({{{{std::ranges::data(b), ldb}, {std::ranges::data(c), ldc}}}, options.alpha, options.beta});
   }
 
-  /// Runs on bare pointers; ldb and ldc are in elements. Only leading dimensions are checked.
-  void run_raw(const void* b, std::int64_t ldb, void* c, std::int64_t ldc, double alpha = 1,
-               double beta = 0) const {
-    detail::check(sptile_spmm(handle_.get(), alpha, b, ldb, beta, c, ldc));
-  }
-
-  /// Enqueues on a stream of the plan's CUDA device (nullptr: the default one); all pointers are device
-  /// memory. Runs of one plan at the same time need a workspace each: workspace_bytes() zeroed bytes.
-  /// Throws when workspace_size says that it is too small.
-  void run_stream(const void* b, std::int64_t ldb, void* c, std::int64_t ldc, void* stream, double alpha = 1,
-                  double beta = 0, void* workspace = nullptr, std::size_t workspace_size = SIZE_MAX) const {
-    detail::check(sptile_spmm_sized_workspace(handle_.get(), alpha, b, ldb, beta, c, ldc, workspace,
-                                              workspace_size, stream));
-  }
-
-  /// Bytes of device memory that one run needs beside its operands; 0 on the CPU.
-  [[nodiscard]] std::size_t workspace_bytes() const {
-    std::size_t bytes = 0;
-    detail::check(sptile_plan_workspace(handle_.get(), &bytes));
-    return bytes;
-  }
-
-  /// How the plan forms products.
-  [[nodiscard]] Precision precision() const {
-    sptile_precision precision = SPTILE_PRECISION_DEFAULT;
-    detail::check(sptile_plan_precision(handle_.get(), &precision));
-    return static_cast<Precision>(precision);
-  }
-
-  /// Samples X Y^T, with X of rows and Y of cols rows, at the entries of the matrix; contiguous ranges as for
-  /// run. `out` has at least entries() elements, in the order of the format's values: refresh_packed gives
-  /// them to a plan of the same format that multiplies.
+  /// out = alpha (X Y^T at the entries) + beta out, with X of rows and Y of cols rows; contiguous ranges as
+  /// for run. `out` has at least entries() elements, in the order of the format's values: see
+  /// Matrix::refresh.
   template <std::ranges::contiguous_range X, std::ranges::contiguous_range Y,
             std::ranges::contiguous_range Out>
   void sample(const X& x, const Y& y, Out&& out, const SampleOptions& options = {}) const {
-    if (device_ != Device::cpu)
-      throw Exception(SPTILE_USAGE, "a plan for a CUDA device samples device memory: call sample_stream");
-    const std::int64_t ldx = options.ldx != 0 ? options.ldx : n_, ldy = options.ldy != 0 ? options.ldy : n_;
-    check_range<std::ranges::range_value_t<X>>("X", std::ranges::ssize(x), rows_, ldx);
-    check_range<std::ranges::range_value_t<Y>>("Y", std::ranges::ssize(y), cols_, ldy);
-    check_type<std::ranges::range_value_t<Out>>("the result");
-    if (std::ranges::ssize(out) < entries_)
+    check_host("sddmm");
+    const std::int64_t ldx = options.ldx != 0 ? options.ldx : n(), ldy = options.ldy != 0 ? options.ldy : n();
+    check_range<std::ranges::range_value_t<X> >("X", std::ranges::ssize(x), rows(), ldx);
+    check_range<std::ranges::range_value_t<Y> >("Y", std::ranges::ssize(y), cols(), ldy);
+    check_type<std::ranges::range_value_t<Out> >("the result");
+    if (std::ranges::ssize(out) < entries())
       throw Exception(SPTILE_USAGE, "the result has " + std::to_string(std::ranges::ssize(out)) +
-                                        " elements, too few for " + std::to_string(entries_) + " entries");
-    sample_stream(std::ranges::data(x), std::ranges::data(y), std::ranges::data(out), nullptr, options);
+                                        " elements, too few for " + std::to_string(entries()) + " entries");
+    run({{{{std::ranges::data(x), ldx}, {std::ranges::data(y), ldy}, {std::ranges::data(out), 0}}},
+         options.alpha,
+         options.beta,
+         options.scaled});
   }
 
-  /// Enqueues on a stream of the plan's CUDA device (nullptr: the default one); all pointers are device
-  /// memory. A plan for the CPU takes pointers to host memory and no stream. Only leading dimensions are
-  /// checked.
-  void sample_stream(const void* x, const void* y, void* out, void* stream,
-                     const SampleOptions& options = {}) const {
-    detail::check(sptile_sddmm_stream(handle_.get(), options.alpha, x, options.ldx != 0 ? options.ldx : n_, y,
-                                      options.ldy != 0 ? options.ldy : n_, options.beta, out,
-                                      options.scaled ? 1 : 0, stream));
-  }
-
-  /// Replaces the values by what sample of a plan of the same format wrote; needs PlanOptions::refreshable.
-  /// With a CUDA plan `values` are device memory, and the copy is enqueued on the stream. Not while the plan
-  /// runs.
-  void refresh_packed(const Values& values, void* stream = nullptr) {
-    detail::check(sptile_plan_refresh_packed(handle_.get(), values.data,
-                                             static_cast<sptile_dtype>(values.type),
-                                             static_cast<std::int64_t>(values.size), stream));
-  }
-
-  /// Replaces the values; needs PlanOptions::refreshable. Not while the plan runs.
-  void refresh(const Values& values) {
-    detail::check(sptile_plan_refresh(handle_.get(), values.data, static_cast<sptile_dtype>(values.type),
-                                      static_cast<std::int64_t>(values.size)));
-  }
+  /// The handle of the C interface; it stays the plan's.
+  [[nodiscard]] const sptile_plan* get() const { return handle_.get(); }
 
  private:
-  friend class Bundle;
-  Plan() = default;
-  Plan(decltype(sptile_plan_spmm_csr)* plan, const CsrMatrix& a, const PlanOptions& options) {
-    check_sizes(a);
-    if (a.row_ptr.back() != std::ssize(a.col_idx))
-      throw Exception(SPTILE_USAGE, "row_ptr ends with " + std::to_string(a.row_ptr.back()) +
-                                        ", col_idx has " + std::to_string(a.col_idx.size()) + " elements");
-    const sptile_spmm_options c = detail::to_c(options);
-    detail::check(plan(a.rows, a.cols, a.row_ptr.data(), a.col_idx.data(), a.values.data,
-                       static_cast<sptile_dtype>(a.values.type), &c, handle_.out()));
-    device_ = options.device;
-    read_shape();
+  friend class Matrix;
+  Plan(sptile_matrix* matrix, const std::string& operation, const PlanOptions& options) {
+    const sptile_plan_options c = detail::to_c(options);
+    detail::check(sptile_plan_create(matrix, operation.c_str(), &c, handle_.out()));
+    info_.size = sizeof info_;
+    detail::check(sptile_plan_describe(handle_.get(), &info_));
   }
 
-  Plan(decltype(sptile_plan_from_device_csr)* plan, const CsrMatrix& a, const std::string& format,
-       const PlanOptions& options) {
-    check_sizes(a);
-    const sptile_spmm_options c = detail::to_c(options);
-    detail::check(plan(a.rows, a.cols, std::ssize(a.col_idx), a.row_ptr.data(), a.col_idx.data(),
-                       a.values.data, static_cast<sptile_dtype>(a.values.type), format.c_str(), &c,
-                       handle_.out()));
-    device_ = options.device;
-    read_shape();
-  }
-
-  /// Reads no element: they may be in device memory.
-  static void check_sizes(const CsrMatrix& a) {
-    if (a.row_ptr.empty() || std::ssize(a.row_ptr) - 1 != a.rows)
-      throw Exception(SPTILE_USAGE, "row_ptr has " + std::to_string(a.row_ptr.size()) +
-                                        " offsets; a matrix of " + std::to_string(a.rows) +
-                                        " rows needs one more than rows");
-    if (a.values.type != Type::none && a.values.size != a.col_idx.size())
-      throw Exception(SPTILE_USAGE, "there are " + std::to_string(a.values.size) + " values for " +
-                                        std::to_string(a.col_idx.size()) + " columns in col_idx");
-  }
-
-  void read_shape() {
-    detail::check(sptile_plan_shape(handle_.get(), &rows_, &cols_, &n_));
-    detail::check(sptile_plan_entries(handle_.get(), &entries_));
-    sptile_dtype dense = SPTILE_NONE;
-    detail::check(sptile_plan_dense(handle_.get(), &dense));
-    dense_ = static_cast<Type>(dense);
+  void check_host(const std::string& wanted) const {
+    if (operation() != wanted)
+      throw Exception(SPTILE_USAGE, "the plan was made for " + operation() + ", not for " + wanted);
+    if (info_.device != SPTILE_CPU)
+      throw Exception(SPTILE_USAGE, "a plan for a CUDA device takes device memory: run(Operands, stream)");
   }
 
   template <class T>
   void check_type(const char* name) const {
-    const bool fits = dense_ == Type::f32   ? std::is_same_v<T, float>
-                      : dense_ == Type::f64 ? std::is_same_v<T, double>
-                                            : sizeof(T) == 2 && std::is_trivially_copyable_v<T>;
+    const bool fits = dense() == Type::f32   ? std::is_same_v<T, float>
+                      : dense() == Type::f64 ? std::is_same_v<T, double>
+                                             : sizeof(T) == 2 && std::is_trivially_copyable_v<T>;
     if (!fits) throw Exception(SPTILE_USAGE, std::string(name) + " is not of the planned element type");
   }
 
@@ -352,16 +301,16 @@ class Plan {
   void check_range(const char* name, std::int64_t size, std::int64_t rows, std::int64_t stride) const {
     check_type<T>(name);
     // size >= (rows - 1) * stride + n, without overflow
-    if (rows > 0 && (stride < n_ || size < n_ || (size - n_) / stride < rows - 1))
+    if (rows > 0 && (stride < n() || size < n() || (size - n()) / stride < rows - 1))
       throw Exception(SPTILE_USAGE, std::string(name) + " has " + std::to_string(size) +
                                         " elements, too few for " + std::to_string(rows) + " rows of " +
-                                        std::to_string(n_));
+                                        std::to_string(n()));
   }
 
+  [[nodiscard]] Type dense() const { return static_cast<Type>(info_.dense); }
+
   detail::Owner<sptile_plan, sptile_plan_destroy> handle_;
-  std::int64_t rows_ = 0, cols_ = 0, n_ = 0, entries_ = 0;
-  Type dense_ = Type::f32;
-  Device device_ = Device::cpu;
+  sptile_plan_info info_ = {};
 };
 
 /// One way to do a product: a format and a kernel for it.
@@ -383,56 +332,69 @@ struct Prediction {
         chosen(c.chosen != 0) {}
 };
 
-/// An open bundle.
-class Bundle {
+/// A matrix with its formats, which its plans share.
+class Matrix {
  public:
-  /// Maps the file; with copy it is read into memory instead, for folders that others can write.
-  explicit Bundle(const std::string& path, bool copy = false) {
-    detail::check(sptile_bundle_open(path.c_str(), copy ? 1 : 0, handle_.out()));
-    detail::check(sptile_bundle_shape(handle_.get(), &rows_, &cols_, &nnz_));
+  /// Opens a bundle.
+  explicit Matrix(const std::string& path, const MatrixOptions& options = {}) {
+    const sptile_matrix_options c = detail::to_c(options);
+    detail::check(sptile_matrix_open(path.c_str(), &c, handle_.out()));
   }
 
-  [[nodiscard]] std::int64_t rows() const { return rows_; }
-  [[nodiscard]] std::int64_t cols() const { return cols_; }
-  [[nodiscard]] std::int64_t nnz() const { return nnz_; }
-  /// Element type of the source values; none for a pattern.
-  [[nodiscard]] Type type() const {
-    sptile_dtype dtype = SPTILE_NONE;
-    detail::check(sptile_bundle_dtype(handle_.get(), &dtype));
-    return static_cast<Type>(dtype);
+  /// Takes arrays in memory. They are borrowed, unless MatrixOptions::copy: keep them, unchanged, as long as
+  /// the matrix and its plans.
+  explicit Matrix(const CsrMatrix& a, const MatrixOptions& options = {}, void* stream = nullptr) {
+    check_sizes(a);
+    sptile_arrays arrays = SPTILE_ARRAYS_INIT;
+    arrays.rows = a.rows;
+    arrays.cols = a.cols;
+    arrays.nnz = std::ssize(a.col_idx);
+    arrays.row = a.row_ptr.data();
+    arrays.col = a.col_idx.data();
+    arrays.values = a.values.data;
+    arrays.value_dtype = static_cast<std::int32_t>(a.values.type);
+    arrays.device = static_cast<std::int32_t>(a.device);
+    arrays.ordinal = a.ordinal;
+    const sptile_matrix_options c = detail::to_c(options);
+    detail::check(sptile_matrix_create(&arrays, &c, stream, handle_.out()));
   }
-  /// Names of the formats in the bundle, "csr" first.
+
+  [[nodiscard]] std::int64_t rows() const { return describe().rows; }
+  [[nodiscard]] std::int64_t cols() const { return describe().cols; }
+  [[nodiscard]] std::int64_t nnz() const { return describe().nnz; }
+  /// Element type of the source values; none for a pattern.
+  [[nodiscard]] Type type() const { return static_cast<Type>(describe().value_dtype); }
+  /// Everything about it, the bytes that it takes now, too.
+  [[nodiscard]] sptile_matrix_info describe() const {
+    sptile_matrix_info info = {};
+    info.size = sizeof info;
+    detail::check(sptile_matrix_describe(handle_.get(), &info));
+    return info;
+  }
+  /// Names of the formats that are stored, "csr" first.
   [[nodiscard]] std::vector<std::string> formats() const {
-    int count = 0;
-    detail::check(sptile_bundle_format_count(handle_.get(), &count));
     std::vector<std::string> names;
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0, count = describe().format_count; i < count; ++i) {
       const char* name = nullptr;
-      detail::check(sptile_bundle_format_name(handle_.get(), i, &name));
+      detail::check(sptile_matrix_format(handle_.get(), i, &name));
       names.emplace_back(name);
     }
     return names;
   }
 
-  /// Plans with one of the formats, or with the one predicted (or measured, see PlanOptions::choice) to be
-  /// fastest: of all ("auto"), of several names with commas. The plan stays valid when the bundle goes.
-  [[nodiscard]] Plan plan(const std::string& format, const PlanOptions& options) const {
-    return planned(sptile_plan_spmm, format, options);
+  /// Plans "spmm" or "sddmm". The plan stays valid when the matrix goes.
+  [[nodiscard]] Plan plan(const std::string& operation, const PlanOptions& options) {
+    return Plan(handle_.get(), operation, options);
   }
 
-  /// Plans dot products sampled at the entries of the matrix, in the order of one of the formats.
-  [[nodiscard]] Plan plan_sddmm(const std::string& format, const PlanOptions& options) const {
-    return planned(sptile_plan_sddmm, format, options);
-  }
-
-  /// Predicts what the formats would take: the list that plan chooses from.
-  [[nodiscard]] std::vector<Prediction> predict(const PlanOptions& options,
-                                                const std::string& formats = "auto") const {
-    const sptile_spmm_options c = detail::to_c(options);
+  /// Predicts what stored formats would take: the list that plan chooses from.
+  [[nodiscard]] std::vector<Prediction> predict(const std::string& operation,
+                                                const PlanOptions& options) const {
+    const sptile_plan_options c = detail::to_c(options);
     int count = 0;
     const auto fill = [&](std::vector<sptile_prediction>& list) {
-      detail::check(sptile_predict_spmm(handle_.get(), formats.c_str(), &c, list.data(),
-                                        sizeof(sptile_prediction), static_cast<int>(list.size()), &count));
+      detail::check(sptile_predict(handle_.get(), operation.c_str(), &c, list.data(),
+                                   sizeof(sptile_prediction), static_cast<int>(list.size()), &count));
     };
     std::vector<sptile_prediction> list(64);
     fill(list);
@@ -445,20 +407,44 @@ class Bundle {
     return predictions;
   }
 
- private:
-  Plan planned(decltype(sptile_plan_spmm)* make, const std::string& format,
-               const PlanOptions& options) const {
-    const sptile_spmm_options c = detail::to_c(options);
-    Plan plan;
-    detail::check(make(handle_.get(), format.c_str(), &c, plan.handle_.out()));
-    plan.device_ = options.device;
-    plan.read_shape();
-    return plan;
+  /// Replaces the values in all formats, so for all plans; needs MatrixOptions::refreshable. Values are in
+  /// the order of the source CSR matrix. In device memory they are moved on the stream. Not while plans run.
+  void refresh(const Values& values, void* stream = nullptr) { refresh_as(values, nullptr, stream); }
+  /// The same in the packed order of a plan of the matrix: what sample of that plan, or of one with its
+  /// format, wrote.
+  void refresh(const Values& values, const Plan& order, void* stream = nullptr) {
+    refresh_as(values, order.get(), stream);
   }
 
-  detail::Owner<sptile_bundle, sptile_bundle_close> handle_;
-  std::int64_t rows_ = 0, cols_ = 0, nnz_ = 0;
+ private:
+  void refresh_as(const Values& values, const sptile_plan* order, void* stream) {
+    const sptile_values c = {sizeof(sptile_values),
+                             values.data,
+                             static_cast<std::int64_t>(values.size),
+                             static_cast<std::int32_t>(values.type),
+                             0,
+                             order};
+    detail::check(sptile_matrix_refresh(handle_.get(), &c, stream));
+  }
+
+  /// Reads no element: they may be in device memory.
+  static void check_sizes(const CsrMatrix& a) {
+    if (a.row_ptr.empty() || std::ssize(a.row_ptr) - 1 != a.rows)
+      throw Exception(SPTILE_USAGE, "row_ptr has " + std::to_string(a.row_ptr.size()) +
+                                        " offsets; a matrix of " + std::to_string(a.rows) +
+                                        " rows needs one more than rows");
+    if (a.device == Device::cpu && a.row_ptr.back() != std::ssize(a.col_idx))
+      throw Exception(SPTILE_USAGE, "row_ptr ends with " + std::to_string(a.row_ptr.back()) +
+                                        ", col_idx has " + std::to_string(a.col_idx.size()) + " elements");
+    if (a.values.type != Type::none && a.values.size != a.col_idx.size())
+      throw Exception(SPTILE_USAGE, "there are " + std::to_string(a.values.size) + " values for " +
+                                        std::to_string(a.col_idx.size()) + " columns in col_idx");
+  }
+
+  detail::Owner<sptile_matrix, sptile_matrix_destroy> handle_;
 };
 
 }  // namespace v1
 }  // namespace sptile
+
+#endif

@@ -42,7 +42,8 @@ ROOMS = {
     "kernels": ". operation cpu cuda cuda/csr cuda/tile cuda/tall cuda/sddmm cuda/papers",
     "choice": ". operation kernels cuda",
     "plan": ". reference operation cpu cuda kernels choice",
-    "capi": ". operation bundle plan",
+    "handle": ". operation bundle cuda plan",
+    "capi": ". operation bundle plan handle",
 }
 
 SOURCES = (".h", ".hpp", ".cpp", ".cu", ".cuh")

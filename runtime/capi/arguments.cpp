@@ -1,50 +1,34 @@
 #include "runtime/capi/arguments.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
-#include <string>
-
 #include "runtime/capi/error.hpp"
 
 namespace sptile::runtime {
 namespace {
 
-constexpr sptile_spmm_options kDefaults = {sizeof(sptile_spmm_options),
-                                           0,
-                                           SPTILE_F32,
-                                           SPTILE_CPU,
-                                           0,
-                                           0,
-                                           0,
-                                           SPTILE_NONFINITE_FAST,
-                                           nullptr,
-                                           SPTILE_PRECISION_DEFAULT,
-                                           0,
-                                           SPTILE_CHOICE_PREDICTED,
-                                           0};
-
-/// Size of the options of the first version: no caller has less.
-constexpr std::size_t kFirstSize = offsetof(sptile_spmm_options, kernel) + sizeof(const char*);
-
-tl::unexpected<Error> unknown_field() {
-  return fail(Errc::usage, "options set a field that sptile " SPTILE_VERSION " does not know");
+/// Errc::usage unless a code is one of the first `count`.
+Status check_code(std::int64_t code, std::int64_t count, const char* field, const char* names) {
+  if (code >= 0 && code < count) return {};
+  return fail(Errc::usage, std::string(field) + " = " + std::to_string(code) + "; use " + names);
 }
 
-/// Takes options of any version: fields that the caller does not know keep their defaults, fields that this
-/// library does not know must be zero.
-Status read_options(const sptile_spmm_options* from, sptile_spmm_options& options) {
-  if (from == nullptr) return null_argument("sptile_plan_spmm", "options");
-  if (from->size < kFirstSize)
-    return fail(Errc::usage, "options.size = " + std::to_string(from->size) +
-                                 "; call sptile_spmm_options_init(&options, sizeof options) first");
-  const auto* bytes = reinterpret_cast<const unsigned char*>(from);
-  for (std::size_t i = sizeof(options); i < from->size; ++i)
-    if (bytes[i] != 0) return unknown_field();
-  options = kDefaults;
-  std::memcpy(&options, from, std::min(from->size, sizeof(options)));
-  return {};
+Status check_codes(const sptile_plan_options& given) {
+  if (Status s = check_code(given.nonfinite, 2, "options.nonfinite",
+                            "SPTILE_NONFINITE_FAST or SPTILE_NONFINITE_STRICT");
+      !s)
+    return s;
+  if (Status s = check_code(given.precision, SPTILE_FP64 + 1, "options.precision",
+                            "SPTILE_PRECISION_DEFAULT, SPTILE_FP32, SPTILE_TF32, SPTILE_FP16, "
+                            "SPTILE_PRECISION_BF16 or SPTILE_FP64");
+      !s)
+    return s;
+  if (Status s =
+          check_code(given.choice, 2, "options.choice", "SPTILE_CHOICE_PREDICTED or SPTILE_CHOICE_MEASURED");
+      !s)
+    return s;
+  return check_code(given.reserved, 1, "options.reserved", "0");
 }
+
+std::string_view text_of(const char* text) { return text == nullptr ? std::string_view() : text; }
 
 }  // namespace
 
@@ -55,7 +39,7 @@ Result<DType> value_type(std::int64_t code, const char* what) {
                                " is no element type; use SPTILE_F16, SPTILE_BF16, SPTILE_F32 or SPTILE_F64");
 }
 
-Result<DType> matrix_value_type(const char* call, const void* values, sptile_dtype code, std::int64_t nnz) {
+Result<DType> matrix_value_type(const char* call, const void* values, std::int64_t code, std::int64_t nnz) {
   if (code == SPTILE_NONE) {
     if (values == nullptr) return DType::none;
     return fail(Errc::usage, std::string(call) + ": values are given but value_dtype is SPTILE_NONE");
@@ -64,56 +48,45 @@ Result<DType> matrix_value_type(const char* call, const void* values, sptile_dty
   return value_type(code, "value_dtype");
 }
 
-Result<PlanOptions> convert_options(const sptile_spmm_options* from) {
-  sptile_spmm_options given;
-  if (Status s = read_options(from, given); !s) return tl::unexpected(s.error());
-  const Result<DType> dense = value_type(given.dense, "options.dense");
+Result<const Operation*> operation_named(const char* call, const char* name) {
+  if (name == nullptr) return null_argument(call, "operation");
+  std::string names;
+  for (const Operation* op : operations()) {
+    if (op->name == name) return op;
+    names += (names.empty() ? "" : ", ") + std::string(op->name);
+  }
+  return fail(Errc::usage, std::string(call) + ": no operation is called " + name + "; there is: " + names);
+}
+
+Result<Device> device_of(std::int64_t code, const char* what) {
+  if (Status s = check_code(code, 2, what, "SPTILE_CPU or SPTILE_CUDA"); !s) return tl::unexpected(s.error());
+  return code == SPTILE_CPU ? Device::cpu : Device::cuda;
+}
+
+Result<PlanArguments> plan_arguments(const char* call, const sptile_plan_options* from) {
+  if (from == nullptr) return null_argument(call, "options");
+  const auto given = read_struct<sptile_plan_options>(from, SPTILE_SIZE_WITH(sptile_plan_options, stream),
+                                                      SPTILE_PLAN_OPTIONS_INIT, "options");
+  if (!given) return tl::unexpected(given.error());
+  if (Status s = check_codes(*given); !s) return tl::unexpected(s.error());
+  const auto dense = given->dense == SPTILE_NONE ? DType::f32 : value_type(given->dense, "options.dense");
   if (!dense) return tl::unexpected(dense.error());
-  if (given.device != SPTILE_CPU && given.device != SPTILE_CUDA)
-    return fail(Errc::usage,
-                "options.device = " + std::to_string(given.device) + "; use SPTILE_CPU or SPTILE_CUDA");
-  if (given.nonfinite != SPTILE_NONFINITE_FAST && given.nonfinite != SPTILE_NONFINITE_STRICT)
-    return fail(Errc::usage, "options.nonfinite = " + std::to_string(given.nonfinite) +
-                                 "; use SPTILE_NONFINITE_FAST or SPTILE_NONFINITE_STRICT");
-  if (given.precision < SPTILE_PRECISION_DEFAULT || given.precision > SPTILE_FP64)
-    return fail(Errc::usage, "options.precision = " + std::to_string(given.precision) +
-                                 "; use SPTILE_PRECISION_DEFAULT, SPTILE_FP32, SPTILE_TF32, SPTILE_FP16, "
-                                 "SPTILE_PRECISION_BF16 or SPTILE_FP64");
-  if (given.choice != SPTILE_CHOICE_PREDICTED && given.choice != SPTILE_CHOICE_MEASURED)
-    return fail(Errc::usage, "options.choice = " + std::to_string(given.choice) +
-                                 "; use SPTILE_CHOICE_PREDICTED or SPTILE_CHOICE_MEASURED");
-  if (given.reserved != 0) return unknown_field();
-  PlanOptions options;
-  options.n = given.n;
+  const auto device = device_of(given->device, "options.device");
+  if (!device) return tl::unexpected(device.error());
+  PlanArguments arguments;
+  PlanOptions& options = arguments.options;
+  options.n = given->n;
   options.dense = *dense;
-  options.device = given.device == SPTILE_CPU ? Device::cpu : Device::cuda;
-  options.kernel = given.kernel == nullptr ? std::string_view{} : std::string_view{given.kernel};
-  options.threads = given.threads;
-  options.trusted = given.trusted != 0;
-  options.refreshable = given.refreshable != 0;
-  options.nonfinite = given.nonfinite == SPTILE_NONFINITE_FAST ? NonFinite::fast : NonFinite::strict;
-  if (given.precision != SPTILE_PRECISION_DEFAULT) options.precision = precision_of(given.precision);
-  options.device_ordinal = given.ordinal;
-  options.choice = given.choice == SPTILE_CHOICE_PREDICTED ? Choice::predicted : Choice::measured;
-  return options;
+  options.device = *device;
+  options.device_ordinal = given->ordinal;
+  options.kernel = text_of(given->kernel);
+  options.threads = given->threads;
+  options.nonfinite = given->nonfinite == SPTILE_NONFINITE_FAST ? NonFinite::fast : NonFinite::strict;
+  if (given->precision != SPTILE_PRECISION_DEFAULT) options.precision = precision_of(given->precision);
+  options.choice = given->choice == SPTILE_CHOICE_PREDICTED ? Choice::predicted : Choice::measured;
+  arguments.formats = text_of(given->format);
+  arguments.stream = given->stream;
+  return arguments;
 }
 
 }  // namespace sptile::runtime
-
-using namespace sptile::runtime;
-using sptile::Errc;
-using sptile::fail;
-using sptile::Status;
-
-sptile_status sptile_spmm_options_init(sptile_spmm_options* options, size_t size) {
-  return guarded([&]() -> Status {
-    if (options == nullptr) return null_argument("sptile_spmm_options_init", "options");
-    if (size < kFirstSize)
-      return fail(Errc::usage, "sptile_spmm_options_init: size = " + std::to_string(size) +
-                                   "; pass sizeof(sptile_spmm_options)");
-    std::memset(options, 0, size);
-    std::memcpy(options, &kDefaults, std::min(size, sizeof(kDefaults)));
-    options->size = size;
-    return {};
-  });
-}

@@ -1,21 +1,61 @@
-// Arguments of the C interface, checked and turned into ours: options, types, precisions.
+// Arguments of the C interface, checked and turned into ours: structs of any version, types, precisions.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
 
 #include "formats/dtype.hpp"
 #include "formats/error.hpp"
+#include "runtime/operation/operation.hpp"
 #include "runtime/options.hpp"
 #include "runtime/sptile.h"
 
 namespace sptile::runtime {
+
+/// Bytes of a struct that every caller has: up to and with this field.
+#define SPTILE_SIZE_WITH(type, field) (offsetof(type, field) + sizeof(type::field))
+
+/// Takes a struct of any version: fields that the caller does not know keep their defaults, fields that this
+/// library does not know must be zero. `first_size` is what the first version had.
+template <class T>
+Result<T> read_struct(const T* from, std::size_t first_size, const T& defaults, const char* what) {
+  if (from->size < first_size)
+    return fail(Errc::usage, std::string(what) + ".size = " + std::to_string(from->size) +
+                                 "; begin with its ..._INIT, or set size to sizeof");
+  const auto* bytes = reinterpret_cast<const unsigned char*>(from);
+  for (std::size_t i = sizeof(T); i < from->size; ++i)
+    if (bytes[i] != 0)
+      return fail(Errc::usage,
+                  std::string(what) + " sets a field that sptile " SPTILE_VERSION " does not know");
+  T copy = defaults;
+  std::memcpy(&copy, from, std::min(from->size, sizeof(T)));
+  return copy;
+}
+
+/// Fills in as much of a struct as the caller knows; the rest of a longer one with zeros.
+template <class T>
+Status write_struct(T* to, T value, std::size_t first_size, const char* what) {
+  const std::size_t size = to->size;
+  if (size < first_size)
+    return fail(Errc::usage, std::string(what) + ".size = " + std::to_string(size) + "; set it to sizeof");
+  value.size = size;
+  std::memset(to, 0, size);
+  std::memcpy(to, &value, std::min(size, sizeof(T)));
+  return {};
+}
 
 /// Finds the value type with this code; `what` names the argument in the message.
 Result<DType> value_type(std::int64_t code, const char* what);
 
 /// Finds the type of the values of a matrix in memory, none for SPTILE_NONE; verifies that values are given
 /// where the type and nnz ask for them, and only there. `call` names the function in messages.
-Result<DType> matrix_value_type(const char* call, const void* values, sptile_dtype code, std::int64_t nnz);
+Result<DType> matrix_value_type(const char* call, const void* values, std::int64_t code, std::int64_t nnz);
+
+/// Finds the operation of this name.
+Result<const Operation*> operation_named(const char* call, const char* name);
 
 /// Both directions of the precisions of the C interface, which count from 1 in the order of ours.
 constexpr Precision precision_of(int code) { return static_cast<Precision>(code - SPTILE_FP32); }
@@ -26,7 +66,16 @@ static_assert(precision_of(SPTILE_TF32) == Precision::tf32 && precision_of(SPTIL
 static_assert(precision_of(SPTILE_PRECISION_BF16) == Precision::bf16 &&
               code_of(Precision::fp64) == SPTILE_FP64);
 
-/// Checks options of any version and turns them into ours. Strings are borrowed.
-Result<PlanOptions> convert_options(const sptile_spmm_options* from);
+/// A code of a device.
+Result<Device> device_of(std::int64_t code, const char* what);
+constexpr sptile_device code_of(Device device) { return device == Device::cpu ? SPTILE_CPU : SPTILE_CUDA; }
+
+/// What a plan is asked for. Strings are borrowed.
+struct PlanArguments {
+  PlanOptions options;
+  std::string_view formats;
+  void* stream = nullptr;
+};
+Result<PlanArguments> plan_arguments(const char* call, const sptile_plan_options* from);
 
 }  // namespace sptile::runtime

@@ -33,14 +33,12 @@ class Plan;
 struct PlanRequest {
   const Operation* op = nullptr;
   const PlanMatrix* matrix = nullptr;
-  /// When not null, the same matrix on the device, which the plan takes as it is; `matrix` then needs only
-  /// what schedules read: no values, no columns, no order. `device_row_order` is copied; null: rows as they
-  /// stand.
-  const DeviceFormat* on_device = nullptr;
-  const std::int32_t* device_row_order = nullptr;
+  /// When not null, the same matrix on the device, which the plan shares; `matrix` then needs only what
+  /// schedules read: no values, no columns, no order.
+  std::shared_ptr<DeviceFormat> on_device = nullptr;
   const DeviceKernel* kernel = nullptr;
   std::int64_t n = 0;
-  bool refreshable = false;
+  bool refreshable = false;  ///< value_source is uploaded, too
   DeviceInfo device;
   std::span<const KernelCost> costs = {};  ///< see Kernel::costs
 };
@@ -48,6 +46,9 @@ struct PlanRequest {
 /// Uploads the matrix, where it is not there yet, and its schedule; returns when the device has them.
 /// Errc::device naming the bytes when the device has no room.
 Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request);
+
+/// The matrix that a plan multiplies with.
+const std::shared_ptr<DeviceFormat>& matrix_of(const Plan& plan);
 
 /// Enqueues the product on a stream (null: the default one) of the plan's device. `operands` are device
 /// pointers.
@@ -67,11 +68,15 @@ Result<std::shared_ptr<std::byte>> make_scratch(int ordinal, std::span<const std
 /// Gives the seconds of one run of each group.
 Result<std::vector<double>> time_groups(const Plan& plan, const Operands& operands, int groups, int runs);
 
-/// Replaces the values by those of the source CSR, in host or device memory; waits until they are in place.
-Status refresh(Plan& plan, ArrayView values);
+/// True for memory that devices read directly.
+bool is_device_memory(const void* pointer);
+
+/// Replaces the values by those of the source CSR. Out of host memory: waits for all work of the device,
+/// which may still read the old ones, and until the new ones are in place. Out of device memory: enqueues.
+Status refresh(DeviceFormat& matrix, ArrayView values, void* stream);
 
 /// Enqueues copying the values of all entries, packed as the format stores them, from device memory.
-Status refresh_packed(Plan& plan, const void* values, void* stream);
+Status refresh_packed(DeviceFormat& matrix, const void* values, void* stream);
 
 /// Device scratch that a run needs, in bytes.
 std::size_t workspace_bytes(const Plan& plan);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "formats/csr_view.hpp"
@@ -32,12 +33,17 @@ struct ConvertParameters {
   std::optional<int> block_columns = {};  ///< of Libra's, see formats::LibraSetting; by the values' type
 };
 
-/// Owns one matrix in one format in device memory.
+/// Owns one matrix in one format in device memory. Plans share it.
 struct DeviceFormat {
   formats::FormatView view;  ///< of device pointers; what stands within 256 bytes behind an array is defined
   Parameters parameters;     ///< as formats::FormatData has them
   ArrayView value_source;  ///< where each value stood in the CSR matrix, as formats::value_source; if wanted
-  std::shared_ptr<std::byte> memory, source_memory;
+  const std::int32_t* row_order = nullptr;  ///< new_to_old; null: rows as they stand
+  int ordinal = 0;                          ///< of the device
+  std::size_t bytes = 0;                    ///< of device memory, all that is held here
+  std::shared_ptr<std::byte> memory, source_memory, order_memory;
+  std::shared_ptr<std::byte>
+      fresh;  ///< values of the source CSR, kept from the first that came from the host
 };
 
 /// Converts on the device of the matrix, bit by bit as formats/convert does on the CPU. Errc::usage for a
@@ -57,8 +63,10 @@ struct UploadedCsr {
   std::shared_ptr<std::byte> memory;
 };
 
-/// Copies a matrix in host memory to a device. Errc::device, naming the bytes, when there is no room.
-Result<UploadedCsr> upload_csr(const formats::CsrView& a, int ordinal);
+/// Copies a matrix in host memory, and an order of its rows if there is one, to a device. Errc::device,
+/// naming the bytes, when there is no room.
+Result<UploadedCsr> upload_csr(const formats::CsrView& a, int ordinal,
+                               std::span<const std::int32_t> row_order = {});
 
 /// Fetches an array of a device; it must be complete. `to` has room for its bytes.
 Status download(int ordinal, const ArrayView& array, void* to);

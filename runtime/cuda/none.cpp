@@ -25,7 +25,7 @@ Result<DeviceFormat> convert_on_device(const formats::FormatLayout&, const Devic
   return tl::unexpected(find_device(csr.ordinal).error());
 }
 
-Result<UploadedCsr> upload_csr(const formats::CsrView&, int ordinal) {
+Result<UploadedCsr> upload_csr(const formats::CsrView&, int ordinal, std::span<const std::int32_t>) {
   return tl::unexpected(find_device(ordinal).error());
 }
 
@@ -48,14 +48,21 @@ Result<std::vector<double>> time_groups(const Plan&, const Operands&, int, int) 
   return tl::unexpected(find_device(0).error());
 }
 
-Status refresh(Plan&, ArrayView) {
-  assert(!"no plan was ever made");
+bool is_device_memory(const void*) { return false; }
+
+Status refresh(DeviceFormat&, ArrayView, void*) {
+  assert(!"no matrix was ever uploaded");
   return {};
 }
 
-Status refresh_packed(Plan&, const void*, void*) {
-  assert(!"no plan was ever made");
+Status refresh_packed(DeviceFormat&, const void*, void*) {
+  assert(!"no matrix was ever uploaded");
   return {};
+}
+
+const std::shared_ptr<DeviceFormat>& matrix_of(const Plan&) {
+  static const std::shared_ptr<DeviceFormat> none;
+  return none;
 }
 
 std::size_t workspace_bytes(const Plan&) { return 0; }

@@ -9,16 +9,24 @@ namespace sptile::runtime {
 
 Result<ChosenPlan> choose_plan(const Operation& op, std::span<const PlanMatrix> matrices,
                                const PlanOptions& options) {
+  return choose_plan(op, matrices, options, [&](std::size_t matrix, const PlanOptions& one) {
+    return plan_product(op, matrices[matrix], one);
+  });
+}
+
+Result<ChosenPlan> choose_plan(const Operation& op, std::span<const PlanMatrix> matrices,
+                               const PlanOptions& options, const PlanOne& plan_one) {
   auto list = predict_product(op, matrices, options);
   if (!list) return tl::unexpected(list.error());
   ChosenPlan chosen{std::move(*list), nullptr};
   if (options.choice == Choice::measured)
-    if (Status s = measure_candidates(op, matrices, options, chosen); !s) return tl::unexpected(s.error());
+    if (Status s = measure_candidates({op, matrices, options, plan_one}, chosen); !s)
+      return tl::unexpected(s.error());
   if (chosen.plan) return chosen;
   const Candidate* const best = chosen_of(chosen.candidates);
   PlanOptions with_kernel = options;
   if (best != nullptr) with_kernel.kernel = best->kernel->name;
-  auto plan = plan_product(op, matrices[best != nullptr ? best->matrix : 0], with_kernel);
+  auto plan = plan_one(best != nullptr ? best->matrix : 0, with_kernel);
   if (!plan) return tl::unexpected(plan.error());
   chosen.plan = std::move(*plan);
   return chosen;

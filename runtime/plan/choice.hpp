@@ -1,6 +1,7 @@
 // Plans for one of several formats: the one predicted to be fastest, or the one that is.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,6 +28,13 @@ Result<ChosenPlan> choose_plan(const Operation& op, std::span<const PlanMatrix> 
                                const PlanOptions& options);
 
 inline constexpr double kHopeless = 3;
+
+/// Plans for the matrix of that place in the list.
+using PlanOne = std::function<Result<std::shared_ptr<ProductPlan>>(std::size_t matrix, const PlanOptions&)>;
+
+/// The same with plans that are made otherwise than by themselves.
+Result<ChosenPlan> choose_plan(const Operation& op, std::span<const PlanMatrix> matrices,
+                               const PlanOptions& options, const PlanOne& plan_one);
 
 /// The plan alone.
 Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, std::span<const PlanMatrix> matrices,

@@ -7,7 +7,8 @@
 #include "runtime/plan/product_plan.hpp"
 
 namespace sptile::runtime {
-Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device, const DeviceMatrix& on_device) {
+
+Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
   const auto chosen =
       choose_kernel({plan.op, plan.matrix.format.layout->name, plan.values}, plan.options, device);
   if (!chosen) return tl::unexpected(chosen.error());
@@ -15,20 +16,19 @@ Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device, const D
   if (!costs) return tl::unexpected(costs.error());
   plan.kernel = chosen->kernel;
   plan.precision = chosen->instance->precision;
+  HeldFormat& held = *plan.held;
+  const std::lock_guard lock(held.uploading);  // one plan uploads, others wait for it
   auto made = cuda::make_plan({.op = plan.op,
-                               .matrix = &plan.matrix,
-                               .on_device = on_device.format,
-                               .device_row_order = on_device.row_order,
+                               .matrix = &held.matrix,
+                               .on_device = held.on_device,
                                .kernel = chosen->instance,
                                .n = plan.options.n,
-                               .refreshable = plan.options.refreshable,
+                               .refreshable = held.options.refreshable,
                                .device = device,
                                .costs = *costs});
   if (!made) return fail(made.error().code, "plan: " + made.error().message);
   plan.on_device = std::move(*made);
-  plan.matrix.row_order = {};  // all that is needed is on the device now
-  plan.matrix.owner.reset();
-  for (ArrayView& array : plan.matrix.format.arrays) array.data = nullptr;
+  held.on_device = cuda::matrix_of(*plan.on_device);
   return {};
 }
 

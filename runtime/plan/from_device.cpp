@@ -1,8 +1,7 @@
 #include "runtime/plan/from_device.hpp"
 
-#include <array>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "formats/layout/registry.hpp"
 #include "runtime/choice/fitted_threshold.hpp"
@@ -14,25 +13,6 @@ namespace sptile::runtime {
 namespace {
 
 using cuda::DeviceCsr;
-using cuda::DeviceFormat;
-
-/// What schedules read of a matrix, in host memory.
-using HostIndex = std::array<std::vector<std::byte>, formats::kMaxArrays>;
-
-Result<PlanMatrix> fetch_index(const DeviceFormat& format, const DeviceCsr& csr, HostIndex& index) {
-  PlanMatrix matrix{format.view, {}, {}, nullptr};
-  for (std::size_t i = 0; i < format.view.layout->arrays.size(); ++i) {
-    const formats::ArraySpec& spec = format.view.layout->arrays[i];
-    ArrayView& array = matrix.format.arrays[i];
-    if (!spec.holds_values && !spec.holds_columns) {
-      index[i].resize(static_cast<std::size_t>(array.bytes()));
-      if (Status s = cuda::download(csr.ordinal, array, index[i].data()); !s)
-        return tl::unexpected(s.error());
-    }
-    array.data = index[i].data();
-  }
-  return matrix;
-}
 
 /// What the matrix is split for. Results with a number for each entry go as values into a refreshable plan
 /// that may have another N and other products: both must split alike.
@@ -52,23 +32,26 @@ Result<std::optional<int>> find_threshold(const SplitProduct& product, const cud
   return *fitted ? std::optional<int>((*fitted)->value) : std::nullopt;
 }
 
-/// Also finds out, before the matrix is converted, whether there is a kernel at all.
-Result<cuda::ConvertParameters> choose_parameters(const Operation& op, const formats::FormatLayout& layout,
-                                                  const DeviceCsr& csr, const PlanOptions& options,
-                                                  const cuda::DeviceInfo& device) {
-  const auto chosen = choose_kernel({&op, layout.name, csr.value_dtype}, options, device);
+}  // namespace
+
+Result<std::optional<int>> parameter_for(const Operation& op, const formats::FormatLayout& layout,
+                                         DType values, const PlanOptions& options,
+                                         const cuda::DeviceInfo& device) {
+  const auto chosen = choose_kernel({&op, layout.name, values}, options, device);
   if (!chosen) return tl::unexpected(chosen.error());
-  cuda::ConvertParameters parameters;
-  parameters.with_source = options.refreshable && (layout.name != "csr" || csr.row_order != nullptr);
-  if (!layout.is_fitted()) return parameters;
-  const auto threshold =
-      find_threshold(split_product(op, layout.name, csr.value_dtype, *chosen, options), device);
-  if (!threshold) return tl::unexpected(threshold.error());
-  parameters.parameter = *threshold;
-  return parameters;
+  if (!layout.is_fitted()) return std::optional<int>();
+  return find_threshold(split_product(op, layout.name, values, *chosen, options), device);
 }
 
-}  // namespace
+Result<std::shared_ptr<HeldFormat>> hold_converted(const formats::FormatLayout& layout, const DeviceCsr& csr,
+                                                   std::optional<int> parameter, const HoldOptions& options,
+                                                   void* stream) {
+  const bool has_other_order = layout.name != "csr" || csr.row_order != nullptr;
+  auto converted = cuda::convert_on_device(
+      layout, csr, {.with_source = options.refreshable && has_other_order, .parameter = parameter}, stream);
+  if (!converted) return tl::unexpected(converted.error());
+  return hold_device_format(std::move(*converted), options);
+}
 
 Result<std::shared_ptr<ProductPlan>> plan_from_device(const Operation& op, const DeviceCsr& csr,
                                                       std::string_view format, const PlanOptions& options) {
@@ -85,14 +68,14 @@ Result<std::shared_ptr<ProductPlan>> plan_from_device(const Operation& op, const
   if (layout == nullptr)
     return fail(Errc::usage,
                 "plan: no format is called " + std::string(format) + "; 'sptile list formats' names them");
-  const auto parameters = choose_parameters(op, *layout, csr, options, *device);
-  if (!parameters) return tl::unexpected(parameters.error());
-  const Result<DeviceFormat> converted = cuda::convert_on_device(*layout, csr, *parameters, nullptr);
-  if (!converted) return tl::unexpected(converted.error());
-  HostIndex index;
-  const Result<PlanMatrix> matrix = fetch_index(*converted, csr, index);
-  if (!matrix) return tl::unexpected(matrix.error());
-  return plan_product(op, *matrix, {&*converted, csr.row_order}, options);
+  const auto parameter = parameter_for(op, *layout, csr.value_dtype, options, *device);
+  if (!parameter) return tl::unexpected(parameter.error());
+  const auto held = hold_converted(
+      *layout, csr, *parameter,
+      {.device = Device::cuda, .ordinal = csr.ordinal, .trusted = true, .refreshable = options.refreshable},
+      nullptr);
+  if (!held) return tl::unexpected(held.error());
+  return plan_product(op, *held, options);
 }
 
 }  // namespace sptile::runtime

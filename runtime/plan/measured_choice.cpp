@@ -126,18 +126,18 @@ bool is_refusal(Errc code) { return code == Errc::unsupported || code == Errc::d
 
 }  // namespace
 
-Status measure_candidates(const Operation& op, std::span<const PlanMatrix> matrices,
-                          const PlanOptions& options, ChosenPlan& chosen) {
+Status measure_candidates(const MeasuringRequest& request, ChosenPlan& chosen) {
+  const PlanOptions& options = request.options;
   const std::vector<Candidate*> some = worth_running(chosen.candidates);
   if (some.empty()) return {};
   if (const auto device = check_options(options); !device) return tl::unexpected(device.error());
-  const auto scratch = make_scratch(op, matrices.front().format, options);
+  const auto scratch = make_scratch(request.op, request.matrices.front().format, options);
   if (!scratch) return tl::unexpected(scratch.error());
   Candidate* best = nullptr;
   for (Candidate* const candidate : some) {
     PlanOptions one = options;
     one.kernel = candidate->kernel->name;
-    auto plan = plan_product(op, matrices[candidate->matrix], one);
+    auto plan = request.plan_one(candidate->matrix, one);
     if (!plan && !is_refusal(plan.error().code)) return tl::unexpected(plan.error());
     if (!plan) {
       candidate->refused = plan.error().message;

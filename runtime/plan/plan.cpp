@@ -27,35 +27,6 @@ Status check_numbers(const PlanOptions& options) {
   return {};
 }
 
-/// Verifies that an array holds each of its positions once.
-template <class T>
-Status check_permutation(std::span<const T> ids, const char* array, const char* what) {
-  std::vector<bool> seen(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto id = static_cast<std::size_t>(ids[i]);  // negative ones are larger than all
-    if (id >= ids.size() || seen[id])
-      return fail(Errc::bad_input, std::string(array) + "[" + std::to_string(i) +
-                                       "] = " + std::to_string(ids[i]) + "; expected each " + what +
-                                       " of 0 to " + std::to_string(ids.size() - 1) + " once");
-    seen[id] = true;
-  }
-  return {};
-}
-
-Status check_row_order(const PlanMatrix& a, bool trusted) {
-  if (a.row_order.empty()) return {};
-  if (std::ssize(a.row_order) != a.format.rows)
-    return fail(Errc::bad_input, "row_order has " + std::to_string(a.row_order.size()) +
-                                     " rows, the matrix " + std::to_string(a.format.rows));
-  return trusted ? Status{} : check_permutation(a.row_order, "row_order", "row");
-}
-
-Status check_matrix(const PlanMatrix& a, bool trusted) {
-  if (a.format.layout == nullptr) return fail(Errc::usage, "plan: the matrix has no format");
-  if (Status s = trusted ? a.format.layout->check_lengths(a.format) : formats::check(a.format); !s) return s;
-  return check_row_order(a, trusted);
-}
-
 /// Says which kernels would have been there.
 std::string kernel_choices(const Operation& op, const FormatView& a) {
   std::string names;
@@ -73,38 +44,6 @@ std::string dense_choices(const Kernel& kernel, DType values) {
     if (find_function(kernel, values, type.dtype) != nullptr)
       names += (names.empty() ? "" : " or ") + std::string(type.name);
   return names;
-}
-
-/// Visits the value arrays of a format, in order.
-template <class F>
-void for_each_values(FormatView& view, F f) {
-  for (std::size_t i = 0; i < view.layout->arrays.size(); ++i)
-    if (view.layout->arrays[i].holds_values && view.arrays[i].present()) f(view.arrays[i]);
-}
-
-bool is_csr(const FormatView& view) { return view.layout->name == "csr"; }
-
-Status check_value_source(const PlanMatrix& a, bool trusted) {
-  if (is_csr(a.format) && !a.value_source.present()) return {};
-  if (a.value_source.dtype != DType::i64 || a.value_source.size != a.format.nnz)
-    return fail(Errc::usage,
-                "plan: refreshable needs value_source, one i64 position per entry; convert with "
-                "--refreshable");
-  return trusted ? Status{} : check_permutation(a.value_source.as<std::int64_t>(), "value_source", "entry");
-}
-
-/// Copies the values and lets the plan's format point to the copy.
-void own_values(ProductPlan& plan) {
-  std::size_t bytes = 0;
-  for_each_values(plan.matrix.format,
-                  [&](const ArrayView& v) { bytes += static_cast<std::size_t>(v.bytes()); });
-  plan.own_values.resize(bytes);
-  std::byte* next = plan.own_values.data();
-  for_each_values(plan.matrix.format, [&](ArrayView& v) {
-    if (v.size > 0) std::memcpy(next, v.data, static_cast<std::size_t>(v.bytes()));
-    v.data = next;
-    next += v.bytes();
-  });
 }
 
 void set_work(ProductPlan& plan) {
@@ -132,7 +71,6 @@ Status plan_on_cpu(ProductPlan& plan) {
                                        dense_choices(*plan.kernel, plan.values));
   }
   plan.precision = cpu_precision(options.dense);
-  if (options.refreshable && plan.values != DType::none) own_values(plan);
   set_work(plan);
   return {};
 }
@@ -156,27 +94,36 @@ Result<cuda::DeviceInfo> check_options(const PlanOptions& options) {
   return found;
 }
 
-namespace {
-
-/// Plans for a checked matrix.
-Result<std::shared_ptr<ProductPlan>> plan_checked(const Operation& op, const PlanMatrix& a,
-                                                  const DeviceMatrix& on_device, const PlanOptions& options,
-                                                  const cuda::DeviceInfo& device) {
-  if (Status s = check_extent(a.format.rows, a.format.cols, options); !s) return tl::unexpected(s.error());
+Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op,
+                                                  const std::shared_ptr<HeldFormat>& held,
+                                                  const PlanOptions& options) {
+  const Result<cuda::DeviceInfo> device = check_options(options);
+  if (!device) return tl::unexpected(device.error());
+  const FormatView& a = held->matrix.format;
+  if (Status s = check_extent(a.rows, a.cols, options); !s) return tl::unexpected(s.error());
   auto plan = std::make_shared<ProductPlan>();
   plan->op = &op;
-  plan->matrix = a;
+  plan->held = held;
+  plan->matrix = held->matrix;
   plan->options = options;
   plan->forks = forks();
-  plan->values = a.format.value_dtype();
-  if (options.refreshable && plan->values != DType::none && on_device.format == nullptr)
-    if (Status s = check_value_source(a, options.trusted); !s) return tl::unexpected(s.error());
-  if (Status s =
-          options.device == Device::cpu ? plan_on_cpu(*plan) : plan_on_device(*plan, device, on_device);
-      !s)
+  plan->values = held->dtype;
+  if (Status s = options.device == Device::cpu ? plan_on_cpu(*plan) : plan_on_device(*plan, *device); !s)
     return tl::unexpected(s.error());
   plan->options.kernel = plan->kernel->name;  // the caller's string may go
   return plan;
+}
+
+namespace {
+
+/// All that a plan of its own needs is on the device.
+void forget_host(ProductPlan& plan) {
+  for (PlanMatrix* matrix : {&plan.matrix, &plan.held->matrix}) {
+    matrix->row_order = {};
+    matrix->value_source.data = nullptr;
+    matrix->owner.reset();
+    for (ArrayView& array : matrix->format.arrays) array.data = nullptr;
+  }
 }
 
 }  // namespace
@@ -185,15 +132,14 @@ Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const Pla
                                                   const PlanOptions& options) {
   const Result<cuda::DeviceInfo> device = check_options(options);  // before anything that takes long
   if (!device) return tl::unexpected(device.error());
-  if (Status s = check_matrix(a, options.trusted); !s) return tl::unexpected(s.error());
-  return plan_checked(op, a, {}, options, *device);
-}
-
-Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const PlanMatrix& a,
-                                                  const DeviceMatrix& on_device, const PlanOptions& options) {
-  const Result<cuda::DeviceInfo> device = check_options(options);
-  if (!device) return tl::unexpected(device.error());
-  return plan_checked(op, a, on_device, options, *device);
+  const auto held = hold_format(a, {.device = options.device,
+                                    .ordinal = options.device_ordinal,
+                                    .trusted = options.trusted,
+                                    .refreshable = options.refreshable});
+  if (!held) return tl::unexpected(held.error());
+  auto plan = plan_product(op, *held, options);
+  if (plan && options.device == Device::cuda) forget_host(**plan);
+  return plan;
 }
 
 std::string_view kernel_name(const ProductPlan& plan) { return plan.kernel->name; }

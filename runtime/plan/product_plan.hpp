@@ -8,15 +8,17 @@
 #include "runtime/cpu/cpu_kernels.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/plan/held_format.hpp"
 #include "runtime/plan/plan.hpp"
 
 namespace sptile::runtime {
 
-/// Immutable after planning except through refresh_values; run needs no other memory.
+/// Immutable after planning except through the values of its format; run needs no other memory.
 class ProductPlan {
  public:
   const Operation* op = nullptr;
-  PlanMatrix matrix;  ///< value arrays point into own_values when refreshable
+  std::shared_ptr<HeldFormat> held;  ///< shared with other plans
+  PlanMatrix matrix;                 ///< that of `held`
   PlanOptions options;
   DType values = DType::none;  ///< element type of A; none for a pattern
   const Kernel* kernel = nullptr;
@@ -27,18 +29,12 @@ class ProductPlan {
   int forks = 0;    ///< when it was made; a CUDA plan serves no other process
   std::vector<Chunk> chunks;
   std::vector<std::int32_t> empty_rows;  ///< see WorkPlan
-  std::vector<std::byte> own_values;     ///< all value arrays of the format, one after the other
 };
 
-/// A good matrix that is on a device already; see cuda::PlanRequest.
-struct DeviceMatrix {
-  const cuda::DeviceFormat* format = nullptr;
-  const std::int32_t* row_order = nullptr;
-};
-
-/// As plan_product for a matrix that sptile made on a device, of which `a` has what schedules read.
-Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const PlanMatrix& a,
-                                                  const DeviceMatrix& on_device, const PlanOptions& options);
+/// Plans for a format that is held for the device of the options.
+Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op,
+                                                  const std::shared_ptr<HeldFormat>& held,
+                                                  const PlanOptions& options);
 
 /// Verifies options and finds the device that they name; none for the CPU.
 Result<cuda::DeviceInfo> check_options(const PlanOptions& options);
@@ -50,8 +46,8 @@ Status check_extent(std::int64_t rows, std::int64_t cols, const PlanOptions& opt
 /// Errc::device when the plan needs a CUDA device that this process, being forked, does not have.
 Status check_process(const ProductPlan& plan, std::string_view call);
 
-/// Chooses the CUDA kernel for a checked matrix, divides its work and uploads both, or the work alone when
-/// the matrix is there.
-Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device, const DeviceMatrix& on_device);
+/// Chooses the CUDA kernel for a held format, divides its work and uploads both, or the work alone when the
+/// format is there.
+Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device);
 
 }  // namespace sptile::runtime

@@ -73,24 +73,36 @@ static void measure(const Problem* p, const char* argument) {
   if (colon != NULL) *colon = '\0';
   const long n = colon != NULL ? strtol(colon + 1, NULL, 10) : 64;
   expect(n >= 1 && n <= kMostColumns, argument, "N must be 1 to 512");
-  sptile_spmm_options options;
-  expect_sptile(sptile_spmm_options_init(&options, sizeof options), "options");
+  sptile_arrays arrays = SPTILE_ARRAYS_INIT;
+  arrays.rows = arrays.cols = kRows;
+  arrays.nnz = (int64_t)kRows * kPerRow;
+  arrays.row = p->row_ptr;
+  arrays.col = p->col_idx;
+  arrays.values = p->values;
+  arrays.value_dtype = SPTILE_F32;
+  arrays.device = SPTILE_CUDA;
+  sptile_plan_options options = SPTILE_PLAN_OPTIONS_INIT;
   options.n = n;
+  options.format = format;
   options.device = SPTILE_CUDA;
+  sptile_operands operands = SPTILE_OPERANDS_INIT;
+  operands.dense[0].data = p->b;
+  operands.dense[1].data = p->c;
+  sptile_matrix* matrix = NULL;
   sptile_plan* plan = NULL;
-  const char* kernel = NULL;
   const double begin = now();
-  expect_sptile(sptile_plan_from_device_csr(kRows, kRows, (int64_t)kRows * kPerRow, p->row_ptr, p->col_idx,
-                                            p->values, SPTILE_F32, format, &options, &plan),
-                argument);
+  expect_sptile(sptile_matrix_create(&arrays, NULL, NULL, &matrix), argument);
+  expect_sptile(sptile_plan_create(matrix, "spmm", &options, &plan), argument);
   const double planned = now();
-  expect_sptile(sptile_spmm_stream(plan, 1, p->b, n, 0, p->c, n, NULL), argument);
+  expect_sptile(sptile_run(plan, &operands, NULL, NULL), argument);
   expect_cuda(cudaDeviceSynchronize(), argument);
   const double done = now();
-  expect_sptile(sptile_plan_kernel(plan, &kernel), argument);
-  printf(", {\"kernel\": \"%s\", \"n\": %ld, \"plan_ms\": %.2f, \"run_ms\": %.2f}", kernel, n,
+  sptile_plan_info info = {.size = sizeof info};
+  expect_sptile(sptile_plan_describe(plan, &info), argument);
+  printf(", {\"kernel\": \"%s\", \"n\": %ld, \"plan_ms\": %.2f, \"run_ms\": %.2f}", info.kernel, n,
          planned - begin, done - planned);
   sptile_plan_destroy(plan);
+  sptile_matrix_destroy(matrix);
 }
 
 int main(int count, char** arguments) {

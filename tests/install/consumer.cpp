@@ -22,16 +22,17 @@ int main(int argc, char** argv) try {
   const std::vector<std::int32_t> col_idx = {0, 2, 1};
   const std::vector<float> values = {1, 2, 3};
 
-  const sptile::Plan plan({3, 3, row_ptr, col_idx, values}, {.n = 16});
+  sptile::Matrix small({3, 3, row_ptr, col_idx, values});
+  const sptile::Plan plan = small.plan("spmm", {.n = 16});
   const double sum = multiply_ones(plan);
   std::cout << plan.kernel() << ": the entries sum to " << sum << '\n';
   if (sum != 6) return 1;
 
   if (argc > 1) {
-    const sptile::Bundle bundle(argv[1]);
-    const double expected = multiply_ones(bundle.plan("csr", {.n = 16}));
-    for (const std::string& format : bundle.formats()) {
-      const auto planned = bundle.plan(format, {.n = 16});
+    sptile::Matrix matrix(argv[1]);
+    const double expected = multiply_ones(matrix.plan("spmm", {.n = 16, .format = "csr"}));
+    for (const std::string& format : matrix.formats()) {
+      const auto planned = matrix.plan("spmm", {.n = 16, .format = format});
       const double got = multiply_ones(planned);
       std::cout << planned.kernel() << ": the entries sum to " << got << '\n';
       if (std::abs(got - expected) > 1e-5 * std::abs(expected)) return 1;

@@ -33,15 +33,22 @@ struct Band {
   }
 };
 
-using Planner = decltype(&sptile_plan_spmm_csr);
-
-sptile_plan* plan_of(const Band& a, int threads, Planner planner) {
-  sptile_spmm_options options;
-  sptile_plan* plan = nullptr;
-  if (sptile_spmm_options_init(&options, sizeof options) != SPTILE_OK) return nullptr;
+sptile_plan* plan_of(const Band& a, int threads, const char* operation) {
+  sptile_arrays arrays = SPTILE_ARRAYS_INIT;
+  arrays.rows = arrays.cols = kRows;
+  arrays.nnz = static_cast<std::int64_t>(a.values.size());
+  arrays.row = a.row_ptr.data();
+  arrays.col = a.col_idx.data();
+  arrays.values = a.values.data();
+  arrays.value_dtype = SPTILE_F32;
+  sptile_matrix* matrix = nullptr;
+  if (sptile_matrix_create(&arrays, nullptr, nullptr, &matrix) != SPTILE_OK) return nullptr;
+  sptile_plan_options options = SPTILE_PLAN_OPTIONS_INIT;
   options.n = kN;
   options.threads = threads;
-  planner(kRows, kRows, a.row_ptr.data(), a.col_idx.data(), a.values.data(), SPTILE_F32, &options, &plan);
+  sptile_plan* plan = nullptr;
+  sptile_plan_create(matrix, operation, &options, &plan);
+  sptile_matrix_destroy(matrix);
   return plan;
 }
 
@@ -53,13 +60,19 @@ std::vector<float> dense() {
 
 std::vector<float> multiply(const sptile_plan* plan, const std::vector<float>& b) {
   std::vector<float> c(kRows * kN);
-  return sptile_spmm(plan, 1, b.data(), kN, 0, c.data(), kN) == SPTILE_OK ? c : std::vector<float>();
+  sptile_operands operands = SPTILE_OPERANDS_INIT;
+  operands.dense[0].data = const_cast<float*>(b.data());
+  operands.dense[1].data = c.data();
+  return sptile_run(plan, &operands, nullptr, nullptr) == SPTILE_OK ? c : std::vector<float>();
 }
 
 std::vector<float> sample(const sptile_plan* plan, const std::vector<float>& x, std::size_t entries) {
   std::vector<float> out(entries);
-  const auto status = sptile_sddmm(plan, 1, x.data(), kN, x.data(), kN, 0, out.data(), 1);
-  return status == SPTILE_OK ? out : std::vector<float>();
+  sptile_operands operands = SPTILE_OPERANDS_INIT;
+  operands.scaled = 1;
+  operands.dense[0].data = operands.dense[1].data = const_cast<float*>(x.data());
+  operands.dense[2].data = out.data();
+  return sptile_run(plan, &operands, nullptr, nullptr) == SPTILE_OK ? out : std::vector<float>();
 }
 
 /// Runs a check in a child; true when it ended in time and found everything right.
@@ -82,7 +95,7 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
 TEST_CASE("fork: a child runs the plan of its parent, and plans of its own, with the same bits") {
   const Band a;
   const std::vector<float> b = dense();
-  sptile_plan* const plan = plan_of(a, 4, sptile_plan_spmm_csr);
+  sptile_plan* const plan = plan_of(a, 4, "spmm");
   REQUIRE(plan != nullptr);
   const std::vector<float> c = multiply(plan, b);  // now OpenMP has threads, which stay here
   REQUIRE(!c.empty());
@@ -90,7 +103,7 @@ TEST_CASE("fork: a child runs the plan of its parent, and plans of its own, with
   for (const int threads : {0, 4}) {
     CAPTURE(threads);
     CHECK(in_child([&] {
-      sptile_plan* const own = plan_of(a, threads, sptile_plan_spmm_csr);
+      sptile_plan* const own = plan_of(a, threads, "spmm");
       return own != nullptr && same(multiply(own, b), c);
     }));
   }
@@ -101,7 +114,7 @@ TEST_CASE("fork: a child runs the plan of its parent, and plans of its own, with
 TEST_CASE("fork: SDDMM runs in a child, and in a child of it") {
   const Band a;
   const std::vector<float> x = dense();
-  sptile_plan* const plan = plan_of(a, 4, sptile_plan_sddmm_csr);
+  sptile_plan* const plan = plan_of(a, 4, "sddmm");
   REQUIRE(plan != nullptr);
   const std::vector<float> out = sample(plan, x, a.values.size());
   REQUIRE(!out.empty());

@@ -33,70 +33,94 @@ sptile_status thrown(F f) {
 }  // namespace
 
 TEST_CASE("C++ interface: plans, runs, refreshes and tells about a matrix in memory") {
-  sptile::Plan plan(small(), {.n = 2, .refreshable = true, .kernel = "cpu.csr.generic"});
+  sptile::Matrix matrix(small(), {.refreshable = true});
+  CHECK(matrix.rows() == 3);
+  CHECK(matrix.cols() == 3);
+  CHECK(matrix.nnz() == 3);
+  CHECK(matrix.type() == sptile::Type::f32);
+  CHECK(matrix.formats() == std::vector<std::string>{"csr"});
+  const sptile::Plan plan = matrix.plan("spmm", {.n = 2, .kernel = "cpu.csr.generic"});
   CHECK(plan.rows() == 3);
   CHECK(plan.cols() == 3);
   CHECK(plan.n() == 2);
+  CHECK(plan.operation() == "spmm");
+  CHECK(plan.format() == "csr");
   CHECK(plan.kernel() == "cpu.csr.generic");
+  CHECK(plan.precision() == sptile::Precision::fp32);
+  CHECK(plan.workspace_bytes() == 0);
   const std::array<float, 6> b = {1, 2, 3, 4, 5, 6};
   std::vector<float> c(6);
   plan.run(b, c);
   CHECK(c == std::vector<float>{11, 14, 0, 0, 9, 12});
   plan.run(b, c, {.alpha = 2, .beta = 1});
   CHECK(c == std::vector<float>{33, 42, 0, 0, 27, 36});
-  plan.refresh(std::vector<float>{10, 20, 30});
+  matrix.refresh(std::vector<float>{10, 20, 30});
   plan.run(b, c);
   CHECK(c == std::vector<float>{110, 140, 0, 0, 90, 120});
+  plan.run({.dense = {{{b.data()}, {c.data()}}}, .alpha = 2});  // any operation, bare pointers
+  CHECK(c == std::vector<float>{220, 280, 0, 0, 180, 240});
 }
 
 TEST_CASE("C++ interface: leading dimensions, doubles and patterns") {
   const std::vector<double> values = {1, 2, 3};
-  const sptile::Plan doubles({3, 3, kRowPtr, kCols, values}, {.n = 1, .dense = sptile::Type::f64});
+  sptile::Matrix in_double({3, 3, kRowPtr, kCols, values});
+  const sptile::Plan doubles = in_double.plan("spmm", {.n = 1, .dense = sptile::Type::f64});
   const std::vector<double> b = {1, 0, 2, 0, 3};  // ldb 2, the last row without padding
   std::vector<double> c(7, -1);
   doubles.run(b, c, {.ldb = 2, .ldc = 3});
   CHECK(c == std::vector<double>{7, -1, -1, 0, -1, -1, 6});
-  const sptile::Plan pattern({.rows = 3, .cols = 3, .row_ptr = kRowPtr, .col_idx = kCols}, {.n = 1});
+  sptile::Matrix without({.rows = 3, .cols = 3, .row_ptr = kRowPtr, .col_idx = kCols});
+  const sptile::Plan pattern = without.plan("spmm", {.n = 1});
   const std::vector<float> x = {1, 2, 3};
   std::vector<float> y(3);
   pattern.run(x, y);
   CHECK(y == std::vector<float>{4, 0, 2});
 }
 
-TEST_CASE("C++ interface: plans move") {
-  sptile::Plan a(small(), {.n = 1}), b(small(), {.n = 2});
+TEST_CASE("C++ interface: matrices and plans move, and a plan outlives its matrix") {
+  sptile::Matrix first(small()), second(small());
+  sptile::Plan a = first.plan("spmm", {.n = 1}), b = second.plan("spmm", {.n = 2});
+  first = std::move(second);
+  { const sptile::Matrix gone = std::move(first); }
   a = std::move(b);
   CHECK(a.n() == 2);
   const sptile::Plan c = std::move(a);
   CHECK(c.kernel().substr(0, 8) == "cpu.csr.");
+  std::vector<float> out(6);
+  c.run(std::vector<float>{1, 2, 3, 4, 5, 6}, out);
+  CHECK(out == std::vector<float>{11, 14, 0, 0, 9, 12});
 }
 
 TEST_CASE("C++ interface: what is wrong is thrown") {
-  sptile::Plan plan(small(), {.n = 2});
+  sptile::Matrix matrix(small());
+  const sptile::Plan plan = matrix.plan("spmm", {.n = 2});
   const std::vector<float> b(6), few(5);
   std::vector<float> c(6), c_few(5);
   const std::vector<double> doubles(6);
+  const auto planned = [](const sptile::CsrMatrix& a, const sptile::PlanOptions& options) {
+    return thrown([&] { static_cast<void>(sptile::Matrix(a).plan("spmm", options)); });
+  };
   CHECK(thrown([&] { plan.run(b, c); }) == SPTILE_OK);
   CHECK(thrown([&] { plan.run(few, c); }) == SPTILE_USAGE);
   CHECK(thrown([&] { plan.run(b, c_few); }) == SPTILE_USAGE);
   CHECK(thrown([&] { plan.run(doubles, c); }) == SPTILE_USAGE);
   CHECK(thrown([&] { plan.run(b, c, {.ldb = 1}); }) == SPTILE_USAGE);
   CHECK(thrown([&] { plan.run(b, c, {.ldc = 3}); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { plan.refresh(kValues); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { sptile::Plan(small(), {.n = 0}); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { sptile::Plan({2, 3, kRowPtr, kCols, kValues}, {.n = 1}); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { sptile::Plan({3, 3, kRowPtr, kCols, few}, {.n = 1}); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { sptile::Plan({3, 2, kRowPtr, kCols, kValues}, {.n = 1}); }) == SPTILE_BAD_INPUT);
-  for (const auto make : {sptile::Plan::from_device, sptile::Plan::sddmm_from_device}) {
-    CHECK(thrown([&] { make({2, 3, kRowPtr, kCols, kValues}, "csr", {.n = 1}); }) == SPTILE_USAGE);
-    CHECK(thrown([&] { make({3, 3, kRowPtr, kCols, few}, "csr", {.n = 1}); }) == SPTILE_USAGE);
-    CHECK(thrown([&] { make({3, 3, kRowPtr, kCols, kValues}, "csr", {.n = 1}); }) == SPTILE_USAGE);  // CPU
-  }
-  CHECK(thrown([&] { sptile::Bundle("no/such/file.h5"); }) == SPTILE_IO);
+  CHECK(thrown([&] { matrix.refresh(kValues); }) == SPTILE_USAGE);
+  CHECK(planned(small(), {.n = 0}) == SPTILE_USAGE);
+  CHECK(planned({2, 3, kRowPtr, kCols, kValues}, {.n = 1}) == SPTILE_USAGE);
+  CHECK(planned({3, 3, kRowPtr, kCols, few}, {.n = 1}) == SPTILE_USAGE);
+  CHECK(planned({3, 2, kRowPtr, kCols, kValues}, {.n = 1}) == SPTILE_BAD_INPUT);
+  sptile::CsrMatrix elsewhere = small();
+  elsewhere.device = sptile::Device::cuda;
+  CHECK(planned(elsewhere, {.n = 1}) == SPTILE_USAGE);  // not for the CPU
+  CHECK(thrown([&] { sptile::Matrix("no/such/file.h5"); }) == SPTILE_IO);
+  CHECK(thrown([&] { static_cast<void>(matrix.plan("none", {.n = 1})); }) == SPTILE_USAGE);
 }
 
 TEST_CASE("C++ interface: samples dot products, and multiplies with them") {
-  const sptile::Plan sample = sptile::Plan::sddmm(small(), {.n = 2});
+  sptile::Matrix matrix(small(), {.refreshable = true});
+  const sptile::Plan sample = matrix.plan("sddmm", {.n = 2});
   CHECK(sample.entries() == 3);
   const std::vector<float> x = {1, 2, 3, 4, 5, 6}, y = {1, 1, 2, 0, 0, 3};
   std::vector<float> out(3);
@@ -104,14 +128,14 @@ TEST_CASE("C++ interface: samples dot products, and multiplies with them") {
   CHECK(out == std::vector<float>{3, 6, 10});
   sample.sample(x, y, out, {.alpha = 2, .beta = -1, .scaled = true});
   CHECK(out == std::vector<float>{3, 18, 50});
-  sample.sample_stream(x.data(), y.data(), out.data(), nullptr);
-  CHECK(out == std::vector<float>{3, 6, 10});
   const std::vector<float> wide = {1, 2, 9, 3, 4, 9, 5, 6};  // ldx 3, the last row without padding
+  sample.sample(wide, y, out, {.beta = 0, .ldx = 3});
+  CHECK(out == std::vector<float>{3, 6, 10});
   sample.sample(wide, y, out, {.beta = 1, .ldx = 3});
   CHECK(out == std::vector<float>{6, 12, 20});
 
-  sptile::Plan plan(small(), {.n = 1, .refreshable = true});
-  plan.refresh_packed(out);
+  const sptile::Plan plan = matrix.plan("spmm", {.n = 1});
+  matrix.refresh(out, sample);
   std::vector<float> c(3);
   plan.run(std::vector<float>{1, 2, 3}, c);
   CHECK(c == std::vector<float>{42, 0, 40});
@@ -125,5 +149,5 @@ TEST_CASE("C++ interface: samples dot products, and multiplies with them") {
   CHECK(thrown([&] { sample.sample(x, y, out, {.ldy = 1}); }) == SPTILE_USAGE);
   CHECK(thrown([&] { plan.sample(std::vector<float>(3), y, out); }) == SPTILE_USAGE);
   CHECK(thrown([&] { sample.run(x, c); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { plan.refresh_packed(shorter); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { matrix.refresh(shorter, sample); }) == SPTILE_USAGE);
 }

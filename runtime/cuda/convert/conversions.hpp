@@ -165,6 +165,21 @@ Status add_source(Run& run, const DeviceConversion<Run>& conversion, DeviceCsr c
   run.wait();
   format.value_source = ArrayView(DType::i64, source->get(), csr.nnz);
   format.source_memory = std::move(*source);
+  format.bytes += static_cast<std::size_t>(csr.nnz) * sizeof(std::int64_t);
+  return run.status();
+}
+
+/// Gives a format an order of rows of its own.
+template <class Run>
+Status add_order(Run& run, const DeviceCsr& csr, DeviceFormat& format) {
+  const auto bytes = static_cast<std::size_t>(csr.rows) * sizeof(std::int32_t);
+  auto order = run.allocate(bytes, "the row order");
+  if (!order) return tl::unexpected(order.error());
+  run.copy(order->get(), csr.row_order, bytes);
+  run.wait();
+  format.row_order = reinterpret_cast<const std::int32_t*>(order->get());
+  format.order_memory = std::move(*order);
+  format.bytes += bytes;
   return run.status();
 }
 
@@ -182,6 +197,8 @@ Result<DeviceFormat> convert_good(Run& run, const DeviceConversion<Run>& convers
   if (format && parameters.with_source && csr.value_dtype != DType::none)
     if (Status s = add_source(run, conversion, ordered, room.from, parameters, *format); !s)
       return tl::unexpected(s.error());
+  if (format && csr.row_order != nullptr)
+    if (Status s = add_order(run, csr, *format); !s) return tl::unexpected(s.error());
   return format;
 }
 

@@ -64,6 +64,8 @@ Result<DeviceFormat> make_format(Run& run, const formats::FormatLayout& layout, 
   auto memory = run.allocate(total, what.c_str());
   if (!memory) return tl::unexpected(memory.error());
   format.memory = std::move(*memory);
+  format.bytes = total;
+  format.ordinal = csr.ordinal;
   for (i = 0; i < offsets.size(); ++i) {
     ArrayView& array = format.view.arrays[i];
     if (array.size == 0) continue;

@@ -12,7 +12,8 @@ namespace {
 
 /// Bytes of an operand; the row stride counts for every row but the last.
 std::size_t operand_bytes(const Plan& plan, const OperandSpec& spec, const Operand& operand) {
-  const std::int64_t rows = extent_of(spec, plan.format.rows, plan.format.cols, plan.format.nnz);
+  const std::int64_t rows =
+      extent_of(spec, plan.matrix->view.rows, plan.matrix->view.cols, plan.matrix->view.nnz);
   const std::int64_t width = width_of(spec, plan.n);
   const std::int64_t stride = spec.extent == Extent::entries ? 1 : operand.ld;
   if (rows == 0) return 0;

@@ -5,27 +5,23 @@
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
+#include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {
 
-/// Immutable after planning except through refresh.
+/// Immutable after planning; what is refreshed are values of its matrix.
 class Plan {
  public:
   const Operation* op = nullptr;
   const DeviceKernel* kernel = nullptr;
   DeviceInfo device;
   std::int64_t n = 0;
-  formats::FormatView format;  ///< arrays on the device
-  const std::int32_t* row_order = nullptr;
-  const std::int64_t* value_source = nullptr;  ///< when refreshable
+  std::shared_ptr<DeviceFormat> matrix;  ///< shared with other plans
   const std::byte* schedule_bytes = nullptr;
   Schedule schedule;  ///< bytes are on the device only
   std::byte* workspace = nullptr;
-  DeviceBuffer arrays;                                       ///< what was uploaded or copied of the matrix
-  std::shared_ptr<const void> matrix_memory, source_memory;  ///< of a matrix that was there before
   DeviceBuffer work;                ///< the bytes of the schedule, then the workspace
   std::shared_ptr<void> resources;  ///< what the kernel wants beside memory
-  DeviceBuffer fresh;  ///< values of the source CSR, kept from the first refresh out of host memory
 };
 
 }  // namespace sptile::runtime::cuda

@@ -12,6 +12,7 @@
 #include "sptile.h"
 #include "tests/bundle_sample.hpp"
 #include "tests/mutate_bundle.hpp"
+#include "tests/runtime/capi/small_matrix.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace sptile;
@@ -26,71 +27,71 @@ bool expected(sptile_status status) {
   return kRefusals.contains(status) && (status == SPTILE_OK || *sptile_last_error() != '\0');
 }
 
-sptile_plan_options options_for(sptile_dtype dense, bool refreshable) {
-  sptile_plan_options options;
-  REQUIRE(sptile_spmm_options_init(&options, sizeof options) == SPTILE_OK);
-  options.n = kN;
-  options.dense = dense;
-  options.refreshable = refreshable ? 1 : 0;
-  return options;
-}
-
-void run(const sptile_plan* plan, bool sddmm) {
-  std::int64_t rows = 0, cols = 0, entries = 0;
-  REQUIRE(sptile_plan_shape(plan, &rows, &cols, nullptr) == SPTILE_OK);
-  REQUIRE(sptile_plan_entries(plan, &entries) == SPTILE_OK);
-  if (std::max(rows, cols) > 1 << 20) return;
+void run(const sptile_plan* plan) {
+  const sptile_plan_info info = test::describe(plan);
+  if (std::max(info.rows, info.cols) > 1 << 20) return;
   // room for f64
-  std::vector<double> x(static_cast<std::size_t>(rows * kN)), y(static_cast<std::size_t>(cols * kN)),
-      out(static_cast<std::size_t>(entries));
-  if (sddmm)
-    CHECK(sptile_sddmm(plan, 1, x.data(), kN, y.data(), kN, 0, out.data(), 1) == SPTILE_OK);
+  std::vector<double> x(static_cast<std::size_t>(info.rows * kN)),
+      y(static_cast<std::size_t>(info.cols * kN)), out(static_cast<std::size_t>(info.entries));
+  if (info.operation == std::string("sddmm"))
+    CHECK(test::sddmm(plan, x.data(), y.data(), out.data(), 1, 0, true) == SPTILE_OK);
   else
-    CHECK(sptile_spmm(plan, 1, y.data(), kN, 0, x.data(), kN) == SPTILE_OK);
+    CHECK(test::spmm(plan, y.data(), x.data()) == SPTILE_OK);
 }
 
-void refresh(sptile_plan* plan, std::int64_t entries) {
+void refresh(sptile_matrix* matrix, std::int64_t entries) {
   const std::vector<double> fresh(static_cast<std::size_t>(entries));
   for (const sptile_dtype type : {SPTILE_F16, SPTILE_BF16, SPTILE_F32, SPTILE_F64})
-    CHECK(expected(sptile_plan_refresh(plan, fresh.data(), type, entries)));
+    CHECK(expected(test::refresh(matrix, fresh.data(), entries, nullptr, type)));
 }
 
-void plan_and_run(const sptile_bundle* bundle, const char* format, std::int64_t entries) {
+void plan_and_run(sptile_matrix* matrix, const char* format) {
   for (const sptile_dtype dense : {SPTILE_F32, SPTILE_F64})
-    for (const bool again : {false, true}) {
-      const sptile_plan_options options = options_for(dense, again);
+    for (const char* operation : {"spmm", "sddmm"}) {
+      sptile_plan_options options = test::options_for(kN, format);
+      options.dense = dense;
       sptile_plan* plan = nullptr;
-      CHECK(expected(sptile_plan_spmm(bundle, format, &options, &plan)));
-      if (plan != nullptr) run(plan, false);
-      if (plan != nullptr && again) refresh(plan, entries);
-      sptile_plan_destroy(plan);
-      plan = nullptr;
-      CHECK(expected(sptile_plan_sddmm(bundle, format, &options, &plan)));
-      if (plan != nullptr) run(plan, true);
+      CHECK(expected(sptile_plan_create(matrix, operation, &options, &plan)));
+      if (plan != nullptr) run(plan);
       sptile_plan_destroy(plan);
     }
 }
 
+void use(sptile_matrix* matrix, bool refreshable) {
+  sptile_matrix_info info = {};
+  info.size = sizeof info;
+  REQUIRE(sptile_matrix_describe(matrix, &info) == SPTILE_OK);
+  CHECK(
+      (info.value_dtype == SPTILE_NONE || info.value_dtype == SPTILE_F32 || info.value_dtype == SPTILE_F64));
+  for (int i = 0; i < info.format_count; ++i) {
+    const char* name = nullptr;
+    REQUIRE(sptile_matrix_format(matrix, i, &name) == SPTILE_OK);
+    plan_and_run(matrix, name);
+  }
+  plan_and_run(matrix, "auto");
+  if (!refreshable) return;
+  sptile_plan* plan = nullptr;  // a format to refresh
+  const sptile_plan_options options = test::options_for(kN);
+  CHECK(expected(sptile_plan_create(matrix, "spmm", &options, &plan)));
+  refresh(matrix, info.nnz);
+  if (plan != nullptr) run(plan);
+  sptile_plan_destroy(plan);
+}
+
 /// True when the bundle could be opened.
 bool use(const std::string& path, bool copy) {
-  sptile_bundle* bundle = nullptr;
-  CHECK(expected(sptile_bundle_open(path.c_str(), copy ? 1 : 0, &bundle)));
-  if (bundle == nullptr) return false;
-  std::int64_t entries = 0;
-  int formats = 0;
-  sptile_dtype dtype = SPTILE_NONE;
-  CHECK(sptile_bundle_shape(bundle, nullptr, nullptr, &entries) == SPTILE_OK);
-  CHECK(sptile_bundle_dtype(bundle, &dtype) == SPTILE_OK);
-  CHECK((dtype == SPTILE_NONE || dtype == SPTILE_F32 || dtype == SPTILE_F64));
-  CHECK(sptile_bundle_format_count(bundle, &formats) == SPTILE_OK);
-  for (int i = 0; i < formats; ++i) {
-    const char* name = nullptr;
-    REQUIRE(sptile_bundle_format_name(bundle, i, &name) == SPTILE_OK);
-    plan_and_run(bundle, name, entries);
+  bool opened = false;
+  for (const bool refreshable : {false, true}) {
+    sptile_matrix_options options = SPTILE_MATRIX_OPTIONS_INIT;
+    options.copy = copy ? 1 : 0;
+    options.refreshable = refreshable ? 1 : 0;
+    sptile_matrix* matrix = nullptr;
+    CHECK(expected(sptile_matrix_open(path.c_str(), &options, &matrix)));
+    opened = matrix != nullptr;
+    if (opened) use(matrix, refreshable);
+    sptile_matrix_destroy(matrix);
   }
-  plan_and_run(bundle, "auto", entries);
-  sptile_bundle_close(bundle);
-  return true;
+  return opened;
 }
 
 }  // namespace

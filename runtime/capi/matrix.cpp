@@ -1,0 +1,217 @@
+// Matrices of the C interface.
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/layout/invariants.hpp"
+#include "runtime/capi/arguments.hpp"
+#include "runtime/capi/error.hpp"
+#include "runtime/capi/handles.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+/// Everything about a matrix that is not in its arrays.
+struct MatrixArguments {
+  MatrixOptions options;
+  bool copy = false;
+};
+
+Result<MatrixArguments> matrix_arguments(const sptile_matrix_options* from) {
+  MatrixArguments arguments;
+  if (from == nullptr) return arguments;
+  const auto given =
+      read_struct<sptile_matrix_options>(from, SPTILE_SIZE_WITH(sptile_matrix_options, most_device_bytes),
+                                         SPTILE_MATRIX_OPTIONS_INIT, "options");
+  if (!given) return tl::unexpected(given.error());
+  if (given->reserved != 0) return fail(Errc::usage, "options.reserved is not 0");
+  arguments.copy = given->copy != 0;
+  arguments.options.trusted = given->trusted != 0;
+  arguments.options.refreshable = given->refreshable != 0;
+  if (given->most_device_bytes > 0) arguments.options.most_device_bytes = given->most_device_bytes;
+  return arguments;
+}
+
+Status open_matrix(const char* path, const sptile_matrix_options* options, sptile_matrix** out) {
+  if (out == nullptr) return null_argument("sptile_matrix_open", "matrix");
+  *out = nullptr;
+  if (path == nullptr) return null_argument("sptile_matrix_open", "path");
+  const auto arguments = matrix_arguments(options);
+  if (!arguments) return tl::unexpected(arguments.error());
+  auto bundle = Bundle::open(path, {.copy = arguments->copy});
+  if (!bundle) return tl::unexpected(bundle.error());
+  *out = new sptile_matrix{Matrix::from_bundle(std::move(*bundle), arguments->options)};
+  return {};
+}
+
+constexpr const char* kCreate = "sptile_matrix_create";
+
+Status check_shape(const sptile_arrays& a) {
+  if (a.rows < 0 || a.cols < 0 || a.nnz < 0)
+    return fail(Errc::usage, "a matrix of " + std::to_string(a.rows) + " x " + std::to_string(a.cols) +
+                                 " with " + std::to_string(a.nnz) + " entries; sizes are not negative");
+  if (a.rows > formats::kMaxId || a.cols > formats::kMaxId)
+    return fail(Errc::unsupported, "a matrix of " + std::to_string(a.rows) + " x " + std::to_string(a.cols) +
+                                       "; row and column ids are 32-bit");
+  if (a.nnz > std::int64_t{1} << 60)
+    return fail(Errc::bad_input, "nnz = " + std::to_string(a.nnz) + " is no number of entries");
+  if (a.row == nullptr) return null_argument(kCreate, "arrays.row");
+  if (a.col == nullptr && a.nnz > 0) return null_argument(kCreate, "arrays.col");
+  if (a.reserved != 0) return fail(Errc::usage, "arrays.reserved is not 0");
+  return {};
+}
+
+/// Arrays of another kind than row pointers in i64 and columns in i32, in order.
+Status check_kind(const sptile_arrays& a) {
+  const bool plain = a.layout == SPTILE_CSR && (a.row_dtype == 0 || a.row_dtype == SPTILE_I64) &&
+                     (a.col_dtype == 0 || a.col_dtype == SPTILE_I32) && a.disorder == SPTILE_REFUSE;
+  if (plain) return {};
+  return fail(Errc::unsupported,
+              "arrays: only SPTILE_CSR with row pointers SPTILE_I64, columns SPTILE_I32 and SPTILE_REFUSE");
+}
+
+/// Arrays that were copied.
+struct OwnedArrays {
+  std::vector<std::int64_t> row_ptr;
+  std::vector<std::int32_t> col_idx;
+  std::vector<std::byte> values;
+};
+
+void copy_arrays(HostCsr& csr) {
+  auto owned = std::make_shared<OwnedArrays>();
+  formats::CsrView& view = csr.view;
+  owned->row_ptr.assign(view.row_ptr.begin(), view.row_ptr.end());
+  owned->col_idx.assign(view.col_idx.begin(), view.col_idx.end());
+  owned->values.resize(static_cast<std::size_t>(view.values.bytes()));
+  if (!owned->values.empty()) std::memcpy(owned->values.data(), view.values.data, owned->values.size());
+  view.row_ptr = owned->row_ptr;
+  view.col_idx = owned->col_idx;
+  if (view.values.present()) view.values.data = owned->values.data();
+  csr.owner = std::move(owned);
+}
+
+Result<HostCsr> host_csr(const sptile_arrays& a, DType dtype, bool copy) {
+  const auto* row_ptr = static_cast<const std::int64_t*>(a.row);
+  if (row_ptr[a.rows] != a.nnz)
+    return fail(Errc::bad_input, "csr: row_ptr[" + std::to_string(a.rows) +
+                                     "] = " + std::to_string(row_ptr[a.rows]) +
+                                     ", but nnz = " + std::to_string(a.nnz));
+  HostCsr csr;
+  csr.view = {a.rows,
+              a.cols,
+              {row_ptr, static_cast<std::size_t>(a.rows) + 1},
+              {static_cast<const std::int32_t*>(a.col), static_cast<std::size_t>(a.nnz)},
+              dtype == DType::none ? ArrayView() : ArrayView(dtype, a.values, a.nnz)};
+  if (copy) copy_arrays(csr);
+  return csr;
+}
+
+Status create_matrix(const sptile_arrays* from, const sptile_matrix_options* options, void* stream,
+                     sptile_matrix** out) {
+  if (out == nullptr) return null_argument(kCreate, "matrix");
+  *out = nullptr;
+  if (from == nullptr) return null_argument(kCreate, "arrays");
+  const auto arguments = matrix_arguments(options);
+  if (!arguments) return tl::unexpected(arguments.error());
+  const auto arrays = read_struct<sptile_arrays>(from, SPTILE_SIZE_WITH(sptile_arrays, reserved),
+                                                 SPTILE_ARRAYS_INIT, "arrays");
+  if (!arrays) return tl::unexpected(arrays.error());
+  if (Status s = check_shape(*arrays); !s) return s;
+  if (Status s = check_kind(*arrays); !s) return s;
+  const auto device = device_of(arrays->device, "arrays.device");
+  if (!device) return tl::unexpected(device.error());
+  const auto dtype = matrix_value_type(kCreate, arrays->values, arrays->value_dtype, arrays->nnz);
+  if (!dtype) return tl::unexpected(dtype.error());
+  if (*device == Device::cpu) {
+    if (stream != nullptr) return fail(Errc::usage, "a matrix in host memory takes no stream");
+    auto csr = host_csr(*arrays, *dtype, arguments->copy);
+    if (!csr) return tl::unexpected(csr.error());
+    *out = new sptile_matrix{Matrix::from_host(std::move(*csr), arguments->options)};
+    return {};
+  }
+  OwnedDeviceCsr csr;
+  csr.csr = {.rows = arrays->rows,
+             .cols = arrays->cols,
+             .nnz = arrays->nnz,
+             .row_ptr = static_cast<const std::int64_t*>(arrays->row),
+             .col_idx = static_cast<const std::int32_t*>(arrays->col),
+             .values = arrays->values,
+             .value_dtype = *dtype,
+             .ordinal = arrays->ordinal};
+  *out = new sptile_matrix{Matrix::from_device(std::move(csr), arguments->options)};
+  return {};
+}
+
+Status describe_matrix(const sptile_matrix* handle, sptile_matrix_info* info) {
+  if (handle == nullptr) return null_argument("sptile_matrix_describe", "matrix");
+  if (info == nullptr) return null_argument("sptile_matrix_describe", "info");
+  const Matrix& matrix = *handle->matrix;
+  const MatrixMemory memory = matrix.memory();
+  return write_struct<sptile_matrix_info>(info,
+                                          {.size = sizeof(sptile_matrix_info),
+                                           .rows = matrix.rows(),
+                                           .cols = matrix.cols(),
+                                           .nnz = matrix.nnz(),
+                                           .value_dtype = static_cast<std::int32_t>(matrix.dtype()),
+                                           .format_count = static_cast<std::int32_t>(matrix.formats().size()),
+                                           .host_bytes = memory.host,
+                                           .device_bytes = memory.device},
+                                          SPTILE_SIZE_WITH(sptile_matrix_info, device_bytes), "info");
+}
+
+Status name_format(const sptile_matrix* handle, int index, const char** name) {
+  if (name == nullptr) return null_argument("sptile_matrix_format", "name");
+  *name = nullptr;
+  if (handle == nullptr) return null_argument("sptile_matrix_format", "matrix");
+  const auto formats = handle->matrix->formats();
+  if (index < 0 || index >= std::ssize(formats))
+    return fail(Errc::usage, "sptile_matrix_format: index = " + std::to_string(index) + "; the matrix has " +
+                                 std::to_string(formats.size()) + " stored formats, counted from 0");
+  *name = formats[static_cast<std::size_t>(index)]->name.data();  // a literal of the format table
+  return {};
+}
+
+Status refresh_matrix(sptile_matrix* handle, const sptile_values* from, void* stream) {
+  constexpr const char* kCall = "sptile_matrix_refresh";
+  if (handle == nullptr) return null_argument(kCall, "matrix");
+  if (from == nullptr) return null_argument(kCall, "values");
+  const auto values = read_struct<sptile_values>(from, SPTILE_SIZE_WITH(sptile_values, order), {}, "values");
+  if (!values) return tl::unexpected(values.error());
+  if (values->reserved != 0) return fail(Errc::usage, "values.reserved is not 0");
+  if (values->data == nullptr && values->count > 0) return null_argument(kCall, "values.data");
+  const auto type = value_type(values->value_dtype, "values.value_dtype");
+  if (!type) return tl::unexpected(type.error());
+  const ArrayView view(*type, values->data, values->count);
+  if (values->order == nullptr) return handle->matrix->refresh(view, stream);
+  return handle->matrix->refresh_packed(*values->order->plan->held, view, stream);
+}
+
+}  // namespace
+}  // namespace sptile::runtime
+
+using namespace sptile::runtime;
+
+sptile_status sptile_matrix_open(const char* path, const sptile_matrix_options* options,
+                                 sptile_matrix** matrix) {
+  return guarded([&] { return open_matrix(path, options, matrix); });
+}
+
+sptile_status sptile_matrix_create(const sptile_arrays* arrays, const sptile_matrix_options* options,
+                                   void* stream, sptile_matrix** matrix) {
+  return guarded([&] { return create_matrix(arrays, options, stream, matrix); });
+}
+
+void sptile_matrix_destroy(sptile_matrix* matrix) { delete matrix; }
+
+sptile_status sptile_matrix_describe(const sptile_matrix* matrix, sptile_matrix_info* info) {
+  return guarded([&] { return describe_matrix(matrix, info); });
+}
+
+sptile_status sptile_matrix_format(const sptile_matrix* matrix, int index, const char** name) {
+  return guarded([&] { return name_format(matrix, index, name); });
+}
+
+sptile_status sptile_matrix_refresh(sptile_matrix* matrix, const sptile_values* values, void* stream) {
+  return guarded([&] { return refresh_matrix(matrix, values, stream); });
+}

@@ -1,0 +1,83 @@
+// New values for a matrix on a device.
+#include <utility>
+
+#include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/device/check.hpp"
+#include "runtime/cuda/device/current_device.hpp"
+#include "runtime/cuda/device/device_buffer.hpp"
+#include "runtime/cuda/device/gather.hpp"
+#include "runtime/cuda/device/upload.hpp"
+#include "runtime/cuda/device_format.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+/// Calls f with each value array that has elements, in order.
+template <class F>
+Status for_each_values(const DeviceFormat& matrix, F f) {
+  for (std::size_t i = 0; i < matrix.view.layout->arrays.size(); ++i) {
+    const ArrayView& array = matrix.view.arrays[i];
+    if (!matrix.view.layout->arrays[i].holds_values || array.size == 0) continue;
+    if (Status s = check(f(array, const_cast<void*>(array.data)), "moving new values"); !s) return s;
+  }
+  return {};
+}
+
+Status bring(DeviceFormat& matrix, const void* from, std::size_t bytes) {
+  if (Status s = check(cudaDeviceSynchronize(), "waiting for earlier runs"); !s) return s;
+  if (matrix.fresh == nullptr) {
+    auto room = DeviceBuffer::allocate(bytes, "new values");
+    if (!room) return tl::unexpected(room.error());
+    const auto owner = std::make_shared<DeviceBuffer>(std::move(*room));
+    matrix.fresh = std::shared_ptr<std::byte>(owner, owner->data());
+    matrix.bytes += bytes;
+  }
+  Uploader uploader;
+  if (Status s = uploader.copy(matrix.fresh.get(), from, bytes); !s) return s;
+  return uploader.finish();
+}
+
+}  // namespace
+
+bool is_device_memory(const void* pointer) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    cudaGetLastError();
+    return false;
+  }
+  return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+}
+
+Status refresh(DeviceFormat& matrix, ArrayView values, void* stream) {
+  const CurrentDevice current(matrix.ordinal);
+  if (Status s = current.status(); !s) return s;
+  const auto bytes = static_cast<std::size_t>(values.bytes());
+  const bool here = is_device_memory(values.data);
+  if (!here)
+    if (Status s = bring(matrix, values.data, bytes); !s) return s;
+  const void* const source = here ? values.data : matrix.fresh.get();
+  auto* const on = static_cast<cudaStream_t>(stream);
+  std::int64_t position = 0;
+  Status s = for_each_values(matrix, [&](const ArrayView& array, void* to) {
+    const std::int64_t begin = std::exchange(position, position + array.size);
+    if (!matrix.value_source.present())
+      return cudaMemcpyAsync(to, source, bytes, cudaMemcpyDeviceToDevice, on);
+    return gather(to, source, matrix.value_source.as<std::int64_t>().data() + begin, array.size,
+                  size_of(array.dtype), on);
+  });
+  if (!s || here) return s;
+  return check(cudaStreamSynchronize(on), "moving new values");
+}
+
+Status refresh_packed(DeviceFormat& matrix, const void* values, void* stream) {
+  const CurrentDevice current(matrix.ordinal);
+  if (Status s = current.status(); !s) return s;
+  const auto* from = static_cast<const std::byte*>(values);
+  return for_each_values(matrix, [&](const ArrayView& array, void* to) {
+    const auto bytes = static_cast<std::size_t>(array.bytes());
+    return cudaMemcpyAsync(to, std::exchange(from, from + bytes), bytes, cudaMemcpyDeviceToDevice,
+                           static_cast<cudaStream_t>(stream));
+  });
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,221 @@
+#include "runtime/handle/matrix.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "formats/layout/csr.hpp"
+#include "runtime/bundle/bundle_matrix.hpp"
+#include "runtime/cuda/backend.hpp"
+#include "runtime/plan/from_device.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+using formats::FormatLayout;
+
+/// Bytes of a format, its order and, for refresh, its value_source, on a device.
+std::size_t upload_bytes(const PlanMatrix& a, bool refreshable) {
+  std::int64_t bytes = refreshable ? a.value_source.bytes() : 0;
+  for (const ArrayView& array : a.format.arrays) bytes += array.bytes();
+  return static_cast<std::size_t>(bytes) + a.row_order.size_bytes();
+}
+
+/// True when a list of values is in the same order for both formats of a matrix.
+bool packed_alike(const HeldFormat& a, const HeldFormat& b) {
+  return a.matrix.format.layout == b.matrix.format.layout && a.parameter == b.parameter;
+}
+
+}  // namespace
+
+std::shared_ptr<Matrix> Matrix::from_bundle(std::shared_ptr<const Bundle> bundle,
+                                            const MatrixOptions& options) {
+  std::shared_ptr<Matrix> matrix(new Matrix(options));
+  matrix->rows_ = bundle->rows();
+  matrix->cols_ = bundle->cols();
+  matrix->nnz_ = bundle->nnz();
+  matrix->dtype_ = bundle->dtype();
+  matrix->bundle_ = std::move(bundle);
+  return matrix;
+}
+
+std::shared_ptr<Matrix> Matrix::from_host(HostCsr csr, const MatrixOptions& options) {
+  std::shared_ptr<Matrix> matrix(new Matrix(options));
+  matrix->rows_ = csr.view.rows;
+  matrix->cols_ = csr.view.cols;
+  matrix->nnz_ = csr.view.nnz();
+  matrix->dtype_ = csr.view.is_pattern() ? DType::none : csr.view.values.dtype;
+  matrix->host_ = std::move(csr);
+  return matrix;
+}
+
+std::shared_ptr<Matrix> Matrix::from_device(OwnedDeviceCsr csr, const MatrixOptions& options) {
+  std::shared_ptr<Matrix> matrix(new Matrix(options));
+  matrix->rows_ = csr.csr.rows;
+  matrix->cols_ = csr.csr.cols;
+  matrix->nnz_ = csr.csr.nnz;
+  matrix->dtype_ = csr.csr.value_dtype;
+  matrix->device_ = std::move(csr);
+  return matrix;
+}
+
+std::vector<const FormatLayout*> Matrix::formats() const {
+  std::vector<const FormatLayout*> all;
+  if (bundle_ == nullptr) return {&formats::kCsrLayout};
+  for (const formats::FormatView& view : bundle_->formats()) all.push_back(view.layout);
+  return all;
+}
+
+Result<PlanMatrix> Matrix::stored(const FormatLayout& layout) const {
+  if (bundle_ != nullptr) return matrix_of(bundle_, layout.name);
+  if (host_ && layout.name == formats::kCsrLayout.name)
+    return PlanMatrix{formats::as_format(host_->view), {}, {}, host_->owner};
+  return fail(Errc::usage, "the matrix holds no format " + std::string(layout.name) + "; it holds " +
+                               (host_ ? "csr" : "CSR arrays in device memory"));
+}
+
+HoldOptions Matrix::hold_options(const FormatRequest& request) const {
+  return {.device = request.device,
+          .ordinal = request.ordinal,
+          .trusted = options_.trusted,
+          .refreshable = options_.refreshable};
+}
+
+Status Matrix::check_room(std::size_t bytes) const {
+  std::size_t used = 0;
+  for (const auto& [key, weak] : held_)
+    if (const auto held = weak.lock()) used += held->device_bytes();
+  if (used <= options_.most_device_bytes && bytes <= options_.most_device_bytes - used) return {};
+  return fail(Errc::device, "plan: a format of " + std::to_string(bytes) +
+                                " bytes of device memory would be more than the bound of " +
+                                std::to_string(options_.most_device_bytes) + " bytes that the matrix has; " +
+                                std::to_string(used) + " are in use. Destroy plans, or raise the bound");
+}
+
+Result<std::shared_ptr<HeldFormat>> Matrix::convert(const FormatRequest& request) {
+  HoldOptions options = hold_options(request);
+  options.trusted = true;  // it is checked before it is converted
+  if (device_) {
+    if (device_->csr.ordinal != request.ordinal)
+      return fail(Errc::usage, "plan: the matrix is on CUDA device " + std::to_string(device_->csr.ordinal) +
+                                   "; plan for that device");
+    return hold_converted(*request.layout, device_->csr, request.parameter, options, request.stream);
+  }
+  const auto csr = stored(formats::kCsrLayout);
+  if (!csr) return tl::unexpected(csr.error());
+  const auto order = bundle_ != nullptr ? bundle_->row_order() : std::span<const std::int32_t>();
+  const auto uploaded = cuda::upload_csr(formats::as_csr(csr->format), request.ordinal, order);
+  if (!uploaded) return tl::unexpected(uploaded.error());
+  return hold_converted(*request.layout, uploaded->csr, request.parameter, options, request.stream);
+}
+
+Result<std::shared_ptr<HeldFormat>> Matrix::make(const FormatRequest& request) {
+  const auto there = formats();
+  const bool is_stored = !device_ && std::find(there.begin(), there.end(), request.layout) != there.end();
+  if (!is_stored && request.device == Device::cuda) {
+    auto held = convert(request);
+    if (held)
+      if (Status s = check_room((*held)->device_bytes()); !s) return tl::unexpected(s.error());
+    return held;
+  }
+  if (device_)
+    return fail(Errc::usage,
+                "plan: the matrix is in the memory of a CUDA device; plan for CUDA, not the CPU");
+  const auto matrix = stored(*request.layout);
+  if (!matrix) return tl::unexpected(matrix.error());
+  if (request.device == Device::cuda)
+    if (Status s = check_room(upload_bytes(*matrix, options_.refreshable)); !s)
+      return tl::unexpected(s.error());
+  return hold_format(*matrix, hold_options(request));
+}
+
+Result<std::shared_ptr<HeldFormat>> Matrix::hold(const FormatRequest& request) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(held_, [](const auto& entry) { return entry.second.expired(); });
+  const Key key{request.layout, request.parameter, request.device, request.ordinal};
+  if (auto held = held_[key].lock()) return held;
+  auto made = make(request);
+  if (!made) return made;
+  (*made)->parameter = request.parameter;
+  held_[key] = *made;
+  return made;
+}
+
+Status Matrix::catch_up(HeldFormat& held) {
+  const std::lock_guard lock(mutex_);
+  if (held.version == version_) return {};
+  auto values = newest_ != nullptr ? csr_values(*newest_) : Result<std::vector<std::byte>>(fresh_);
+  if (!values) return tl::unexpected(values.error());
+  if (Status s = refresh_values(held, {held.dtype, values->data(), nnz_}, nullptr); !s) return s;
+  held.version = version_;
+  return {};
+}
+
+std::vector<std::shared_ptr<HeldFormat>> Matrix::living() const {
+  std::vector<std::shared_ptr<HeldFormat>> all;
+  for (const auto& [key, weak] : held_)
+    if (auto held = weak.lock()) all.push_back(std::move(held));
+  return all;
+}
+
+Status Matrix::check_values(const ArrayView& values) const {
+  if (!options_.refreshable) return fail(Errc::usage, "refresh: the matrix was not made refreshable");
+  if (dtype_ == DType::none) return fail(Errc::usage, "refresh: a pattern matrix has no values");
+  if (values.size != nnz_ || (values.data == nullptr && nnz_ > 0))
+    return fail(Errc::usage, "refresh: got " + std::to_string(values.size) + " values, the matrix has " +
+                                 std::to_string(nnz_) + " entries");
+  return {};
+}
+
+Status Matrix::keep_fresh(ArrayView values, const std::vector<std::shared_ptr<HeldFormat>>& formats) {
+  ++version_;
+  for (const auto& held : formats) held->version = version_;
+  newest_ = formats.empty() ? nullptr : formats.front();
+  fresh_.clear();
+  if (newest_ != nullptr || values.size == 0) return {};
+  fresh_.resize(static_cast<std::size_t>(values.bytes()));
+  if (device_ && cuda::is_device_memory(values.data))
+    return cuda::download(device_->csr.ordinal, values, fresh_.data());
+  std::copy_n(static_cast<const std::byte*>(values.data), fresh_.size(), fresh_.begin());
+  return {};
+}
+
+Status Matrix::refresh(ArrayView values, void* stream) {
+  const std::lock_guard lock(mutex_);
+  if (Status s = check_values(values); !s) return s;
+  const auto formats = living();
+  for (const auto& held : formats)
+    if (Status s = refresh_values(*held, values, stream); !s) return s;
+  return keep_fresh(values, formats);
+}
+
+Status Matrix::refresh_packed(HeldFormat& order, ArrayView values, void* stream) {
+  const std::lock_guard lock(mutex_);
+  if (Status s = check_values(values); !s) return s;
+  std::vector<std::shared_ptr<HeldFormat>> alike, others;
+  for (auto& held : living()) (packed_alike(order, *held) ? alike : others).push_back(std::move(held));
+  for (const auto& held : alike)
+    if (Status s = runtime::refresh_packed(*held, values, stream); !s) return s;
+  if (alike.empty())
+    return fail(Errc::usage, "refresh: the plan whose order the values have is none of this matrix");
+  if (!others.empty()) {
+    const auto sorted = csr_values(*alike.front());
+    if (!sorted) return tl::unexpected(sorted.error());
+    for (const auto& held : others)
+      if (Status s = refresh_values(*held, {values.dtype, sorted->data(), nnz_}, nullptr); !s) return s;
+  }
+  alike.insert(alike.end(), others.begin(), others.end());
+  return keep_fresh(values, alike);
+}
+
+MatrixMemory Matrix::memory() const {
+  const std::lock_guard lock(mutex_);
+  MatrixMemory all{fresh_.size(), 0};
+  for (const auto& held : living()) {
+    all.host += held->host_bytes();
+    all.device += held->device_bytes();
+  }
+  return all;
+}
+
+}  // namespace sptile::runtime

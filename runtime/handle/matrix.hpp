@@ -1,0 +1,119 @@
+// A matrix handle: a matrix from anywhere, with each format that plans want made once and shared by them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "runtime/bundle/bundle.hpp"
+#include "runtime/cuda/device_format.hpp"
+#include "runtime/plan/held_format.hpp"
+
+namespace sptile::runtime {
+
+struct MatrixOptions {
+  bool trusted = false;                      ///< arrays are not checked
+  bool refreshable = false;                  ///< formats have values of their own, so that refresh works
+  std::size_t most_device_bytes = SIZE_MAX;  ///< of all formats, on all devices
+};
+
+/// A CSR matrix in host memory; `owner` keeps the arrays, null: the caller does.
+struct HostCsr {
+  formats::CsrView view;
+  std::shared_ptr<const void> owner;
+};
+
+/// A CSR matrix in device memory; `owner` keeps the arrays, null: the caller does.
+struct OwnedDeviceCsr {
+  cuda::DeviceCsr csr;
+  std::shared_ptr<const void> owner;
+};
+
+/// A format that a plan wants.
+struct FormatRequest {
+  const formats::FormatLayout* layout = nullptr;
+  std::optional<int> parameter = {};  ///< where it is made on a device
+  Device device = Device::cpu;
+  int ordinal = 0;
+  void* stream = nullptr;  ///< of the device, for conversions
+};
+
+/// Bytes that a handle and its formats take now; files that are mapped and arrays that are borrowed do not
+/// count.
+struct MatrixMemory {
+  std::size_t host = 0, device = 0;
+};
+
+/// Thread-safe but for refresh, which must not meet plans being made or run. Plans keep what they need: the
+/// handle may go before them.
+class Matrix {
+ public:
+  static std::shared_ptr<Matrix> from_bundle(std::shared_ptr<const Bundle> bundle,
+                                             const MatrixOptions& options);
+  static std::shared_ptr<Matrix> from_host(HostCsr csr, const MatrixOptions& options);
+  static std::shared_ptr<Matrix> from_device(OwnedDeviceCsr csr, const MatrixOptions& options);
+
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  [[nodiscard]] std::int64_t cols() const { return cols_; }
+  [[nodiscard]] std::int64_t nnz() const { return nnz_; }
+  /// Type of the source's values; none for a pattern.
+  [[nodiscard]] DType dtype() const { return dtype_; }
+  [[nodiscard]] const MatrixOptions& options() const { return options_; }
+  /// Null when it is not from a bundle.
+  [[nodiscard]] const std::shared_ptr<const Bundle>& bundle() const { return bundle_; }
+  /// What it was made from in device memory; nothing for others.
+  [[nodiscard]] const std::optional<OwnedDeviceCsr>& on_device() const { return device_; }
+  /// Formats that need no conversion: those of the bundle, else csr.
+  [[nodiscard]] std::vector<const formats::FormatLayout*> formats() const;
+  /// One of them; Errc::usage, naming those that are there, for another.
+  [[nodiscard]] Result<PlanMatrix> stored(const formats::FormatLayout& layout) const;
+
+  /// Finds or makes a format. One that is not stored is made on the device, from the CSR arrays. Errors as of
+  /// hold_format and hold_converted; Errc::unsupported for one that is not stored on the CPU; Errc::device,
+  /// naming the bytes, where it would take more than the bound.
+  Result<std::shared_ptr<HeldFormat>> hold(const FormatRequest& request);
+
+  /// Brings a format that a plan just uploaded up to the values of the last refresh.
+  Status catch_up(HeldFormat& held);
+
+  /// Replaces the values in every format: one for each entry, in the order of the source CSR. They may be in
+  /// host memory, or in the memory of a device whose formats alone are in use; then it is enqueued on
+  /// `stream`.
+  Status refresh(ArrayView values, void* stream);
+  /// The same in the order in which a format of this matrix stores them.
+  Status refresh_packed(HeldFormat& order, ArrayView values, void* stream);
+
+  [[nodiscard]] MatrixMemory memory() const;
+
+ private:
+  using Key = std::tuple<const formats::FormatLayout*, std::optional<int>, Device, int>;
+
+  explicit Matrix(const MatrixOptions& options) : options_(options) {}
+  Result<std::shared_ptr<HeldFormat>> make(const FormatRequest& request);
+  Result<std::shared_ptr<HeldFormat>> convert(const FormatRequest& request);
+  Status check_room(std::size_t bytes) const;
+  [[nodiscard]] HoldOptions hold_options(const FormatRequest& request) const;
+  [[nodiscard]] std::vector<std::shared_ptr<HeldFormat>> living() const;
+  Status check_values(const ArrayView& values) const;
+  Status keep_fresh(ArrayView values, const std::vector<std::shared_ptr<HeldFormat>>& formats);
+
+  MatrixOptions options_;
+  std::int64_t rows_ = 0, cols_ = 0, nnz_ = 0;
+  DType dtype_ = DType::none;
+  std::shared_ptr<const Bundle> bundle_;
+  std::optional<HostCsr> host_;
+  std::optional<OwnedDeviceCsr> device_;
+
+  mutable std::mutex mutex_;  ///< of what follows
+  std::map<Key, std::weak_ptr<HeldFormat>> held_;
+  std::uint64_t version_ = 0;           ///< of the values: how often they were refreshed
+  std::shared_ptr<HeldFormat> newest_;  ///< a format that has those of the last refresh; null: see fresh_
+  std::vector<std::byte> fresh_;  ///< those of the last refresh, in CSR order, where no format was there
+};
+
+}  // namespace sptile::runtime

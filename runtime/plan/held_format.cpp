@@ -1,0 +1,206 @@
+#include "runtime/plan/held_format.hpp"
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "runtime/cuda/backend.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+using formats::FormatView;
+
+/// Verifies that an array holds each of its positions once.
+template <class T>
+Status check_permutation(std::span<const T> ids, const char* array, const char* what) {
+  std::vector<bool> seen(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto id = static_cast<std::size_t>(ids[i]);  // negative ones are larger than all
+    if (id >= ids.size() || seen[id])
+      return fail(Errc::bad_input, std::string(array) + "[" + std::to_string(i) +
+                                       "] = " + std::to_string(ids[i]) + "; expected each " + what +
+                                       " of 0 to " + std::to_string(ids.size() - 1) + " once");
+    seen[id] = true;
+  }
+  return {};
+}
+
+Status check_row_order(const PlanMatrix& a, bool trusted) {
+  if (a.row_order.empty()) return {};
+  if (std::ssize(a.row_order) != a.format.rows)
+    return fail(Errc::bad_input, "row_order has " + std::to_string(a.row_order.size()) +
+                                     " rows, the matrix " + std::to_string(a.format.rows));
+  return trusted ? Status{} : check_permutation(a.row_order, "row_order", "row");
+}
+
+Status check_matrix(const PlanMatrix& a, bool trusted) {
+  if (a.format.layout == nullptr) return fail(Errc::usage, "plan: the matrix has no format");
+  if (Status s = trusted ? a.format.layout->check_lengths(a.format) : formats::check(a.format); !s) return s;
+  return check_row_order(a, trusted);
+}
+
+Status check_value_source(const PlanMatrix& a, bool trusted) {
+  if (a.format.layout->name == "csr" && !a.value_source.present()) return {};
+  if (a.value_source.dtype != DType::i64 || a.value_source.size != a.format.nnz)
+    return fail(Errc::usage,
+                "plan: refreshable needs value_source, one i64 position per entry; convert with "
+                "--refreshable");
+  return trusted ? Status{} : check_permutation(a.value_source.as<std::int64_t>(), "value_source", "entry");
+}
+
+/// Visits the value arrays of a format, in order.
+template <class F>
+void for_each_values(FormatView& view, F f) {
+  for (std::size_t i = 0; i < view.layout->arrays.size(); ++i)
+    if (view.layout->arrays[i].holds_values && view.arrays[i].present()) f(view.arrays[i]);
+}
+
+/// Copies the values and lets the format point to the copy.
+void own_values(HeldFormat& held) {
+  FormatView& view = held.matrix.format;
+  std::size_t bytes = 0;
+  for_each_values(view, [&](const ArrayView& v) { bytes += static_cast<std::size_t>(v.bytes()); });
+  held.values.resize(bytes);
+  std::byte* next = held.values.data();
+  for_each_values(view, [&](ArrayView& v) {
+    if (v.size > 0) std::memcpy(next, v.data, static_cast<std::size_t>(v.bytes()));
+    v.data = next;
+    next += v.bytes();
+  });
+}
+
+std::shared_ptr<HeldFormat> make_held(const PlanMatrix& a, const HoldOptions& options) {
+  auto held = std::make_shared<HeldFormat>();
+  held->matrix = a;
+  held->options = options;
+  held->dtype = a.format.value_dtype();
+  return held;
+}
+
+/// Verifies that new values fit.
+Status check_values(const HeldFormat& held, const ArrayView& values, void* stream) {
+  if (!held.options.refreshable) return fail(Errc::usage, "refresh: the plan was not made with refreshable");
+  if (held.dtype == DType::none) return fail(Errc::usage, "refresh: a pattern matrix has no values");
+  const std::int64_t nnz = held.matrix.format.nnz;
+  if (values.dtype != held.dtype || values.size != nnz || (values.data == nullptr && nnz > 0))
+    return fail(Errc::usage, "refresh: got " + std::to_string(values.size) + " values of " +
+                                 std::string(name_of(values.dtype)) + ", the plan needs " +
+                                 std::to_string(nnz) + " of " + std::string(name_of(held.dtype)));
+  if (stream != nullptr && held.options.device == Device::cpu)
+    return fail(Errc::usage, "refresh: a plan for the CPU takes no stream");
+  return {};
+}
+
+}  // namespace
+
+std::size_t HeldFormat::host_bytes() const {
+  std::size_t bytes = values.size();
+  for (const std::vector<std::byte>& array : index) bytes += array.size();
+  return bytes;
+}
+
+std::size_t HeldFormat::device_bytes() {
+  const std::lock_guard lock(uploading);
+  return on_device == nullptr ? 0 : on_device->bytes;
+}
+
+Result<std::shared_ptr<HeldFormat>> hold_format(const PlanMatrix& a, const HoldOptions& options) {
+  if (Status s = check_matrix(a, options.trusted); !s) return tl::unexpected(s.error());
+  auto held = make_held(a, options);
+  if (!options.refreshable || held->dtype == DType::none) return held;
+  if (Status s = check_value_source(a, options.trusted); !s) return tl::unexpected(s.error());
+  if (options.device == Device::cpu) own_values(*held);
+  return held;
+}
+
+Result<std::shared_ptr<HeldFormat>> hold_device_format(cuda::DeviceFormat&& format,
+                                                       const HoldOptions& options) {
+  auto held = make_held({format.view, {}, {}, nullptr}, options);
+  for (std::size_t i = 0; i < format.view.layout->arrays.size(); ++i) {
+    const formats::ArraySpec& spec = format.view.layout->arrays[i];
+    ArrayView& array = held->matrix.format.arrays[i];
+    if (!spec.holds_values && !spec.holds_columns) {
+      held->index[i].resize(static_cast<std::size_t>(array.bytes()));
+      if (Status s = cuda::download(options.ordinal, array, held->index[i].data()); !s)
+        return tl::unexpected(s.error());
+    }
+    array.data = held->index[i].data();
+  }
+  held->on_device = std::make_shared<cuda::DeviceFormat>(std::move(format));
+  return held;
+}
+
+namespace {
+
+/// value_source in host memory; none where values stand as in the CSR matrix.
+Result<std::vector<std::int64_t>> source_of(const HeldFormat& held) {
+  const ArrayView source =
+      held.on_device != nullptr ? held.on_device->value_source : held.matrix.value_source;
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(source.size));
+  if (positions.empty()) return positions;
+  if (held.on_device == nullptr) {
+    std::memcpy(positions.data(), source.data, static_cast<std::size_t>(source.bytes()));
+  } else if (Status s = cuda::download(held.options.ordinal, source, positions.data()); !s) {
+    return tl::unexpected(s.error());
+  }
+  return positions;
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> to_csr_order(const HeldFormat& order, ArrayView packed) {
+  const auto source = source_of(order);
+  if (!source) return tl::unexpected(source.error());
+  const auto* from = static_cast<const std::byte*>(packed.data);
+  std::vector<std::byte> values(from, from + packed.bytes());
+  const std::size_t width = size_of(packed.dtype);
+  for (const std::int64_t position : *source) {
+    std::memcpy(values.data() + static_cast<std::size_t>(position) * width, from, width);
+    from += width;
+  }
+  return values;
+}
+
+Result<std::vector<std::byte>> csr_values(const HeldFormat& held) {
+  std::vector<std::byte> packed = held.values;
+  if (held.on_device != nullptr) {
+    const FormatView& view = held.on_device->view;
+    packed.resize(static_cast<std::size_t>(view.nnz) * size_of(held.dtype));
+    std::byte* to = packed.data();
+    for (std::size_t i = 0; i < view.layout->arrays.size(); ++i) {
+      if (!view.layout->arrays[i].holds_values) continue;
+      if (Status s = cuda::download(held.options.ordinal, view.arrays[i], to); !s)
+        return tl::unexpected(s.error());
+      to += view.arrays[i].bytes();
+    }
+  }
+  return to_csr_order(held, {held.dtype, packed.data(), held.matrix.format.nnz});
+}
+
+Status refresh_packed(HeldFormat& held, ArrayView values, void* stream) {
+  if (Status s = check_values(held, values, stream); !s || values.size == 0) return s;
+  if (held.on_device != nullptr) return cuda::refresh_packed(*held.on_device, values.data, stream);
+  std::memcpy(held.values.data(), values.data, held.values.size());
+  return {};
+}
+
+Status refresh_values(HeldFormat& held, ArrayView values, void* stream) {
+  if (Status s = check_values(held, values, stream); !s || values.size == 0) return s;
+  if (held.on_device != nullptr) return cuda::refresh(*held.on_device, values, stream);
+  const auto* from = static_cast<const std::byte*>(values.data);
+  if (!held.matrix.value_source.present()) {
+    std::memcpy(held.values.data(), from, held.values.size());
+    return {};
+  }
+  const std::size_t width = size_of(held.dtype);
+  std::byte* to = held.values.data();
+  for (const std::int64_t position : held.matrix.value_source.as<std::int64_t>()) {
+    std::memcpy(to, from + static_cast<std::size_t>(position) * width, width);
+    to += width;
+  }
+  return {};
+}
+
+}  // namespace sptile::runtime

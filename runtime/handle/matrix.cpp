@@ -164,6 +164,11 @@ Status Matrix::check_values(const ArrayView& values) const {
   if (values.size != nnz_ || (values.data == nullptr && nnz_ > 0))
     return fail(Errc::usage, "refresh: got " + std::to_string(values.size) + " values, the matrix has " +
                                  std::to_string(nnz_) + " entries");
+  for (const auto& held : living())
+    if (held->dtype != values.dtype)
+      return fail(Errc::usage, "refresh: got values of " + std::string(name_of(values.dtype)) + ", format " +
+                                   std::string(held->matrix.format.layout->name) + " has " +
+                                   std::string(name_of(held->dtype)));
   return {};
 }
 
@@ -193,11 +198,15 @@ Status Matrix::refresh_packed(HeldFormat& order, ArrayView values, void* stream)
   const std::lock_guard lock(mutex_);
   if (Status s = check_values(values); !s) return s;
   std::vector<std::shared_ptr<HeldFormat>> alike, others;
-  for (auto& held : living()) (packed_alike(order, *held) ? alike : others).push_back(std::move(held));
+  bool is_ours = false;
+  for (auto& held : living()) {
+    is_ours |= held.get() == &order;
+    (packed_alike(order, *held) ? alike : others).push_back(std::move(held));
+  }
+  if (!is_ours)
+    return fail(Errc::usage, "refresh: the plan whose order the values have is none of this matrix");
   for (const auto& held : alike)
     if (Status s = runtime::refresh_packed(*held, values, stream); !s) return s;
-  if (alike.empty())
-    return fail(Errc::usage, "refresh: the plan whose order the values have is none of this matrix");
   if (!others.empty()) {
     const auto sorted = csr_values(*alike.front());
     if (!sorted) return tl::unexpected(sorted.error());

@@ -66,6 +66,9 @@ def test_pkg_config(sources, prefix, library, work, bundle, environment):
     run(os.environ.get("CXX", "c++"), "-std=c++20", "-Wall", "-Wextra", "-Werror", sources / "consumer.cpp", "-o",
         work / "cpp", *flags)
     check_programs([work / "c", work / "cpp"], bundle, environment)
+    older = subprocess.run([os.environ.get("CXX", "c++"), "-std=c++17", "-fsyntax-only", sources / "consumer.cpp", *flags],
+                           text=True, stderr=subprocess.PIPE)
+    assert older.returncode != 0 and "sptile.hpp needs C++20" in older.stderr, older.stderr
 
 
 def test_cmake(sources, prefix, work, bundle, environment):

@@ -22,13 +22,23 @@ import scipy.io
 import scipy.sparse
 
 
-class Options(ctypes.Structure):
-    """sptile_spmm_options of sptile.h."""
-    _fields_ = [("size", ctypes.c_size_t), ("n", ctypes.c_int64), ("dense", ctypes.c_int32),
-                ("device", ctypes.c_int32), ("threads", ctypes.c_int32), ("trusted", ctypes.c_int32),
-                ("refreshable", ctypes.c_int32), ("nonfinite", ctypes.c_int32), ("kernel", ctypes.c_char_p)]
+def structure(name, **fields):
+    """A struct of sptile.h, which begins with its size and is 0 else."""
+    kind = type(name, (ctypes.Structure,), {"_fields_": [("size", ctypes.c_size_t), *fields.items()]})
+    return lambda **values: kind(size=ctypes.sizeof(kind), **values)
 
 
+i32, i64, pointer_to = ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p
+Arrays = structure("sptile_arrays", rows=i64, cols=i64, nnz=i64, row=pointer_to, col=pointer_to, values=pointer_to,
+                   value_dtype=i32, layout=i32, row_dtype=i32, col_dtype=i32, disorder=i32, device=i32, ordinal=i32,
+                   reserved=i32)
+Options = structure("sptile_plan_options", n=i64, format=ctypes.c_char_p, kernel=ctypes.c_char_p, dense=i32, device=i32,
+                    ordinal=i32, threads=i32, nonfinite=i32, precision=i32, choice=i32, reserved=i32, stream=pointer_to)
+Info = structure("sptile_plan_info", operation=ctypes.c_char_p, format=ctypes.c_char_p, kernel=ctypes.c_char_p, rows=i64,
+                 cols=i64, entries=i64, n=i64, workspace_bytes=ctypes.c_uint64, dense=i32, precision=i32, device=i32,
+                 ordinal=i32)
+Operands = structure("sptile_operands", alpha=ctypes.c_double, beta=ctypes.c_double, scaled=i32, reserved=i32,
+                     b=pointer_to, ldb=i64, c=pointer_to, ldc=i64, others=i64 * 4)
 SPTILE_F32 = 8
 
 
@@ -41,30 +51,30 @@ class Plan:
         self.row_ptr = matrix.indptr.astype(np.int64)
         self.col_idx = np.ascontiguousarray(matrix.indices, dtype=np.int32)
         self.values = np.ascontiguousarray(matrix.data, dtype=np.float32)
-        options = Options()
-        self.call("sptile_spmm_options_init", ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
-        options.n, options.threads = n, threads
-        self.handle = ctypes.c_void_p()
         rows, cols = matrix.shape
-        self.call("sptile_plan_spmm_csr", ctypes.c_int64(rows), ctypes.c_int64(cols), pointer(self.row_ptr),
-                  pointer(self.col_idx), pointer(self.values), SPTILE_F32, ctypes.byref(options),
-                  ctypes.byref(self.handle))
+        arrays = Arrays(rows=rows, cols=cols, nnz=len(self.values), row=pointer(self.row_ptr), col=pointer(self.col_idx),
+                        values=pointer(self.values), value_dtype=SPTILE_F32)
+        options = Options(n=n, threads=threads)
+        self.matrix, self.handle = ctypes.c_void_p(), ctypes.c_void_p()
+        self.call("sptile_matrix_create", ctypes.byref(arrays), None, None, ctypes.byref(self.matrix))
+        self.call("sptile_plan_create", self.matrix, b"spmm", ctypes.byref(options), ctypes.byref(self.handle))
 
     def call(self, name, *arguments):
         if getattr(self.library, name)(*arguments) != 0:
             sys.exit(self.library.sptile_last_error().decode())
 
     def run(self, b, c):
-        self.call("sptile_spmm", self.handle, ctypes.c_double(1), pointer(b), ctypes.c_int64(self.n),
-                  ctypes.c_double(0), pointer(c), ctypes.c_int64(self.n))
+        operands = Operands(alpha=1, b=pointer(b), ldb=self.n, c=pointer(c), ldc=self.n)
+        self.call("sptile_run", self.handle, ctypes.byref(operands), None, None)
 
     def kernel(self):
-        name = ctypes.c_char_p()
-        self.call("sptile_plan_kernel", self.handle, ctypes.byref(name))
-        return name.value.decode()
+        info = Info()
+        self.call("sptile_plan_describe", self.handle, ctypes.byref(info))
+        return info.kernel.decode()
 
     def close(self):
         self.library.sptile_plan_destroy(self.handle)
+        self.library.sptile_matrix_destroy(self.matrix)
 
 
 def pointer(array):

@@ -1,0 +1,151 @@
+// Matrix handles: what plans of one matrix share, and new values for all of them.
+#include "runtime/handle/matrix.hpp"
+
+#include <doctest/doctest.h>
+
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/handle/plan.hpp"
+#include "runtime/plan/product_plan.hpp"
+#include "runtime/plan/sddmm.hpp"
+#include "runtime/plan/spmm.hpp"
+#include "tests/bundle_sample.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace sptile;
+using runtime::Matrix;
+using runtime::PlanOptions;
+using runtime::ProductPlan;
+using Plan = std::shared_ptr<ProductPlan>;
+
+namespace {
+
+// [. 1 . . 2 / . . . . . / 3 4 . 5 .], rows turned around in bittcf
+std::shared_ptr<Matrix> sample_matrix(const runtime::MatrixOptions& options) {
+  const TemporaryFolder folder;
+  REQUIRE(BundleSample().write(folder / "a.h5"));
+  auto bundle = runtime::Bundle::open(folder / "a.h5", {.copy = true});
+  REQUIRE(bundle.has_value());
+  return Matrix::from_bundle(std::move(*bundle), options);
+}
+
+Plan plan_of(Matrix& matrix, std::string_view format, const runtime::Operation& op = runtime::kSpmm) {
+  auto plan = runtime::plan_matrix(matrix, op, format, {.n = 1}, nullptr);
+  REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
+  return *plan;
+}
+
+/// C of a B of (1, 10, 100, 1000, 10000): which values stand where.
+std::vector<float> product(const ProductPlan& plan) {
+  const std::vector<float> b = {1, 10, 100, 1000, 10000};
+  std::vector<float> c(3, -1);
+  REQUIRE(runtime::run(plan, runtime::SpmmOperands{.b = b.data(), .ldb = 1, .c = c.data(), .ldc = 1}));
+  return c;
+}
+
+const std::vector<float> kFirst = {20010, 0, 5043}, kSecond = {7060, 0, 98};
+// In the order of CSR {1, 2, 3, 4, 5} becomes {6, .7, 8, 9, 0}; packed, bittcf has the last row first.
+const std::vector<float> kFresh = {6, 0.7F, 8, 9, 0}, kFreshPacked = {8, 9, 0, 6, 0.7F};
+
+ArrayView view(const std::vector<float>& values) { return ArrayView(std::span<const float>(values)); }
+
+Errc code_of(const Status& status) { return status ? Errc::ok : status.error().code; }
+
+}  // namespace
+
+TEST_CASE("matrix: plans of all operations share a format, which goes with the last of them") {
+  const auto matrix = sample_matrix({.refreshable = true});
+  CHECK(matrix->memory().host == 0);
+  Plan first = plan_of(*matrix, "bittcf"), second = plan_of(*matrix, "bittcf"),
+       sample = plan_of(*matrix, "bittcf", runtime::kSddmm), other = plan_of(*matrix, "csr");
+  CHECK(first->held == second->held);
+  CHECK(first->held == sample->held);
+  CHECK(first->held != other->held);
+  CHECK(matrix->memory().host == 2 * 5 * sizeof(float));  // values of their own
+  CHECK(matrix->memory().device == 0);
+  first.reset();
+  second.reset();
+  other.reset();
+  CHECK(matrix->memory().host == 5 * sizeof(float));
+  sample.reset();
+  CHECK(matrix->memory().host == 0);
+}
+
+TEST_CASE("matrix: threads that plan at once get one format") {
+  const auto matrix = sample_matrix({.refreshable = true});
+  std::vector<Plan> plans(8);
+  {
+    std::vector<std::jthread> threads;
+    for (Plan& plan : plans)
+      threads.emplace_back([&] {
+        plan = *runtime::plan_matrix(*matrix, runtime::kSpmm, "bittcf", {.n = 1}, nullptr);
+      });
+  }
+  for (const Plan& plan : plans) {
+    CHECK(plan->held == plans.front()->held);
+    CHECK(product(*plan) == kFirst);
+  }
+}
+
+TEST_CASE("matrix: new values reach every format, in the order of CSR or packed") {
+  const auto matrix = sample_matrix({.refreshable = true});
+  const Plan csr = plan_of(*matrix, "csr"), bittcf = plan_of(*matrix, "bittcf");
+  CHECK(product(*csr) == kFirst);
+  CHECK(product(*bittcf) == kFirst);
+  REQUIRE(matrix->refresh(view(kFresh), nullptr));
+  CHECK(product(*csr) == kSecond);
+  CHECK(product(*bittcf) == kSecond);
+  REQUIRE(matrix->refresh(view({1, 2, 3, 4, 5}), nullptr));
+  CHECK(product(*bittcf) == kFirst);
+  REQUIRE(matrix->refresh_packed(*bittcf->held, view(kFreshPacked), nullptr));
+  CHECK(product(*csr) == kSecond);
+  CHECK(product(*bittcf) == kSecond);
+  REQUIRE(matrix->refresh_packed(*csr->held, view({1, 2, 3, 4, 5}), nullptr));
+  CHECK(product(*csr) == kFirst);
+  CHECK(product(*bittcf) == kFirst);
+}
+
+TEST_CASE("matrix: a format that is made later has the values of the last refresh") {
+  const auto matrix = sample_matrix({.refreshable = true});
+  REQUIRE(matrix->refresh(view(kFresh), nullptr));  // no format is there
+  CHECK(product(*plan_of(*matrix, "bittcf")) == kSecond);
+  CHECK(product(*plan_of(*matrix, "csr")) == kSecond);
+  {
+    const Plan bittcf = plan_of(*matrix, "bittcf");
+    REQUIRE(matrix->refresh_packed(*bittcf->held, view({3, 4, 5, 1, 2}), nullptr));
+  }
+  CHECK(product(*plan_of(*matrix, "csr")) == kFirst);  // from a format whose plans are gone
+  CHECK(product(*plan_of(*matrix, "bittcf")) == kFirst);
+}
+
+TEST_CASE("matrix: what cannot be refreshed is refused, and changes nothing") {
+  const auto fixed = sample_matrix({}), matrix = sample_matrix({.refreshable = true});
+  CHECK(code_of(fixed->refresh(view(kFresh), nullptr)) == Errc::usage);
+  const Plan plan = plan_of(*matrix, "bittcf"), foreign = plan_of(*fixed, "bittcf");
+  CHECK(code_of(matrix->refresh(view({1, 2}), nullptr)) == Errc::usage);
+  CHECK(code_of(matrix->refresh({}, nullptr)) == Errc::usage);
+  const std::vector<double> doubles(5);
+  CHECK(code_of(matrix->refresh(ArrayView(std::span<const double>(doubles)), nullptr)) == Errc::usage);
+  int stream = 0;
+  CHECK(code_of(matrix->refresh(view(kFresh), &stream)) == Errc::usage);
+  CHECK(code_of(matrix->refresh_packed(*plan_of(*sample_matrix({}), "csr")->held, view(kFresh), nullptr)) ==
+        Errc::usage);
+  CHECK(product(*plan) == kFirst);
+}
+
+TEST_CASE("matrix: formats that are not there, by name") {
+  const auto matrix = sample_matrix({});
+  const auto error = [&](std::string_view formats) {
+    const auto plan = runtime::plan_matrix(*matrix, runtime::kSpmm, formats, {.n = 1}, nullptr);
+    return plan.has_value() ? std::string() : plan.error().message;
+  };
+  CHECK(error("tall").find("the bundle holds no format tall; it holds csr, bittcf") != std::string::npos);
+  CHECK(error("csr,tall").find("the bundle holds no format tall") != std::string::npos);
+  CHECK(error("none").find("no format is called none") != std::string::npos);
+  CHECK(error("csr,bittcf").empty());
+  CHECK(error("").empty());
+  CHECK(matrix->formats().size() == 2);
+}

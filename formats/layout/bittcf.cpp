@@ -41,23 +41,30 @@ Status check_tile(const FormatView& view, const BitTcfView& a, std::int64_t tile
   return check_rows_exist(view, A::tc_local_bit, tile, mask, rows);
 }
 
-Status check_contents(const FormatView& view) {
-  const BitTcfView a = as_bittcf(view);
-  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view)); !s)
-    return s;
-  if (Status s = check_offsets(view, A::tc_offset, a.tc_offset, view.nnz); !s) return s;
-  WindowColumnsCheck columns(view, A::sparse_a_to_b, a.sparse_a_to_b);
-  for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
-    const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
-    const std::int64_t end = a.row_window_offset[w + 1];
-    columns.begin_window();
-    for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
-      if (Status s = check_tile(view, a, t, rows); !s) return s;
-      const unsigned used = used_columns(a.tc_local_bit[static_cast<std::size_t>(t)]);
-      if (Status s = columns.next(t, used, t + 1 == end); !s) return s;
-    }
+Status check_window(const FormatView& view, const BitTcfView& a, std::size_t w, WindowColumnsCheck& columns) {
+  const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
+  const std::int64_t end = a.row_window_offset[w + 1];
+  columns.begin_window();
+  for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
+    if (Status s = check_tile(view, a, t, rows); !s) return s;
+    const unsigned used = used_columns(a.tc_local_bit[static_cast<std::size_t>(t)]);
+    if (Status s = columns.next(t, used, t + 1 == end); !s) return s;
   }
   return {};
+}
+
+Status check_contents(const FormatView& view, int threads) {
+  const BitTcfView a = as_bittcf(view);
+  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view), threads); !s)
+    return s;
+  if (Status s = check_offsets(view, A::tc_offset, a.tc_offset, view.nnz, threads); !s) return s;
+  const auto windows = static_cast<std::int64_t>(a.row_window_offset.size()) - 1;
+  return check_ranges(windows, threads, [&](std::int64_t first, std::int64_t last) -> Status {
+    WindowColumnsCheck columns(view, A::sparse_a_to_b, a.sparse_a_to_b);
+    for (std::int64_t w = first; w < last; ++w)
+      if (Status s = check_window(view, a, static_cast<std::size_t>(w), columns); !s) return s;
+    return {};
+  });
 }
 
 Blocks blocks(const FormatView& view) {

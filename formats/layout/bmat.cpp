@@ -53,28 +53,34 @@ Status check_tile(const FormatView& view, const BmatView& a, std::int64_t tile, 
   return {};
 }
 
-Status check_contents(const FormatView& view) {
-  const BmatView a = as_bmat(view);
-  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view)); !s)
-    return s;
-  if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz); !s) return s;
-  WindowColumnsCheck columns(view, A::col_id, a.col_id);
-  for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
-    const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
-    const std::int64_t end = a.row_window_offset[w + 1];
-    std::int64_t entries = a.value_offset[w];
-    columns.begin_window();
-    for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
-      unsigned used = 0;
-      if (Status s = check_tile(view, a, t, rows, entries, used); !s) return s;
-      if (Status s = columns.next(t, used, t + 1 == end); !s) return s;
-    }
-    if (entries != a.value_offset[w + 1])
-      return broken_element(
-          view, A::value_offset, static_cast<std::int64_t>(w) + 1, a.value_offset[w + 1],
-          std::to_string(entries) + ", as the bits of window " + std::to_string(w) + " say");
+Status check_window(const FormatView& view, const BmatView& a, std::size_t w, WindowColumnsCheck& columns) {
+  const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
+  const std::int64_t end = a.row_window_offset[w + 1];
+  std::int64_t entries = a.value_offset[w];
+  columns.begin_window();
+  for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
+    unsigned used = 0;
+    if (Status s = check_tile(view, a, t, rows, entries, used); !s) return s;
+    if (Status s = columns.next(t, used, t + 1 == end); !s) return s;
   }
+  if (entries != a.value_offset[w + 1])
+    return broken_element(view, A::value_offset, static_cast<std::int64_t>(w) + 1, a.value_offset[w + 1],
+                          std::to_string(entries) + ", as the bits of window " + std::to_string(w) + " say");
   return {};
+}
+
+Status check_contents(const FormatView& view, int threads) {
+  const BmatView a = as_bmat(view);
+  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view), threads); !s)
+    return s;
+  if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz, threads); !s) return s;
+  const auto windows = static_cast<std::int64_t>(a.row_window_offset.size()) - 1;
+  return check_ranges(windows, threads, [&](std::int64_t first, std::int64_t last) -> Status {
+    WindowColumnsCheck columns(view, A::col_id, a.col_id);
+    for (std::int64_t w = first; w < last; ++w)
+      if (Status s = check_window(view, a, static_cast<std::size_t>(w), columns); !s) return s;
+    return {};
+  });
 }
 
 Blocks blocks(const FormatView& view) {

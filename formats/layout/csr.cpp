@@ -17,22 +17,24 @@ Status check_lengths(const FormatView& view) {
   return check_length(view, A::values, view.nnz, "one per entry");
 }
 
-Status check_contents(const FormatView& view) {
-  const CsrView a = as_csr(view);
-  if (Status s = check_offsets(view, A::row_ptr, a.row_ptr, a.nnz()); !s) return s;
-  for (std::int64_t r = 0; r < a.rows; ++r) {
-    std::int64_t previous = -1;
-    const std::int64_t end = a.row_ptr[static_cast<std::size_t>(r) + 1];
-    for (std::int64_t i = a.row_ptr[static_cast<std::size_t>(r)]; i < end; ++i) {
-      const std::int64_t column = a.col_idx[static_cast<std::size_t>(i)];
-      if (column <= previous || column >= a.cols)
-        return broken_element(view, A::col_idx, i, column,
-                              std::to_string(previous + 1) + " to " + std::to_string(a.cols - 1) + " (row " +
-                                  std::to_string(r) + "; columns of a row ascend)");
-      previous = column;
-    }
+Status check_row(const FormatView& view, const CsrView& a, std::int64_t r) {
+  std::int64_t previous = -1;
+  const std::int64_t end = a.row_ptr[static_cast<std::size_t>(r) + 1];
+  for (std::int64_t i = a.row_ptr[static_cast<std::size_t>(r)]; i < end; ++i) {
+    const std::int64_t column = a.col_idx[static_cast<std::size_t>(i)];
+    if (column <= previous || column >= a.cols)
+      return broken_element(view, A::col_idx, i, column,
+                            std::to_string(previous + 1) + " to " + std::to_string(a.cols - 1) + " (row " +
+                                std::to_string(r) + "; columns of a row ascend)");
+    previous = column;
   }
   return {};
+}
+
+Status check_contents(const FormatView& view, int threads) {
+  const CsrView a = as_csr(view);
+  if (Status s = check_offsets(view, A::row_ptr, a.row_ptr, a.nnz(), threads); !s) return s;
+  return check_each(a.rows, threads, [&](std::int64_t r) { return check_row(view, a, r); });
 }
 
 std::int64_t no_tc_blocks(const FormatView&) { return 0; }
@@ -71,6 +73,6 @@ FormatView as_format(const CsrView& csr) {
   return view;
 }
 
-Status check_csr(const CsrView& csr) { return check(as_format(csr)); }
+Status check_csr(const CsrView& csr, int threads) { return check(as_format(csr), threads); }
 
 }  // namespace sptile::formats

@@ -19,6 +19,6 @@ FormatView as_format(const CsrView& csr);
 
 /// Verifies a CSR matrix: shapes, row_ptr monotone from 0 to nnz, column ids in range and strictly
 /// increasing. O(nnz). Names the first broken invariant with row and position.
-Status check_csr(const CsrView& csr);
+Status check_csr(const CsrView& csr, int threads = 1);
 
 }  // namespace sptile::formats

@@ -34,9 +34,9 @@ Status check_array_types(const FormatView& view) {
   return {};
 }
 
-Status check(const FormatView& view) {
+Status check(const FormatView& view, int threads) {
   if (Status s = view.layout->check_lengths(view); !s) return s;
-  return view.layout->check_contents(view);
+  return view.layout->check_contents(view, threads);
 }
 
 std::string values_text(const FormatParameter& parameter) {

@@ -88,9 +88,10 @@ struct FormatLayout {
   /// check_contents stays inside the arrays. Does not touch the data.
   Status (*check_lengths)(const FormatView&);
 
-  /// Verifies every invariant of the contents in one pass, O(nnz); assumes check_lengths passed. Names the
-  /// first broken invariant and where ("bittcf: tc_offset[17] = 40 < 41; offsets never decrease").
-  Status (*check_contents)(const FormatView&);
+  /// Verifies every invariant of the contents in one pass, O(nnz), with so many threads (at least 1); assumes
+  /// check_lengths passed. Names the first broken invariant and where ("bittcf: tc_offset[17] = 40 < 41;
+  /// offsets never decrease"), the same for any number of threads.
+  Status (*check_contents)(const FormatView&, int threads);
 
   /// Number of TC blocks; 0 for formats without tiles. Valid after check_lengths.
   std::int64_t (*tc_blocks)(const FormatView&);
@@ -107,8 +108,8 @@ struct FormatLayout {
   }
 };
 
-/// Verifies everything: lengths, then contents.
-Status check(const FormatView& view);
+/// Verifies everything: lengths, then contents, with so many threads of OpenMP.
+Status check(const FormatView& view, int threads = 1);
 
 /// Verifies that each array is there with its declared type, that all value arrays share one type that may
 /// hold values (DTypeInfo), and that value arrays are absent together. Every check_lengths starts with it.

@@ -1,10 +1,13 @@
 // What the checks of several layouts have in common: messages, offsets, the columns of a window.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "formats/layout/format_layout.hpp"
 
@@ -33,18 +36,48 @@ Status check_length(const FormatView& view, ArrayIndex array, std::int64_t expec
 /// Verifies that an array of 8 columns per tile holds whole tiles, and not more than 2^31 - 1 of them.
 Status check_whole_tiles(const FormatView& view, ArrayIndex array);
 
+/// Calls check(first, last) for ranges of 0 to count, at once on so many threads; gives the error of the
+/// first range that has one. A check that goes through its range in order, and needs nothing of others, finds
+/// what one thread would find.
+template <class F>
+Status check_ranges(std::int64_t count, int threads, const F& check) {
+  constexpr std::int64_t kLeast = 1024, kPerThread = 8;
+  const std::int64_t ranges = std::min(count / kLeast, threads * kPerThread);
+  if (threads <= 1 || ranges <= 1) return check(std::int64_t{0}, count);
+  std::vector<Status> results(static_cast<std::size_t>(ranges));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (std::int64_t i = 0; i < ranges; ++i)
+    results[static_cast<std::size_t>(i)] = check(count * i / ranges, count * (i + 1) / ranges);
+  for (Status& status : results)
+    if (!status) return std::move(status);
+  return {};
+}
+
+/// The same for a check of one thing after the other.
+template <class F>
+Status check_each(std::int64_t count, int threads, const F& check) {
+  return check_ranges(count, threads, [&](std::int64_t first, std::int64_t last) -> Status {
+    for (std::int64_t i = first; i < last; ++i)
+      if (Status s = check(i); !s) return s;
+    return {};
+  });
+}
+
 /// Verifies offsets: the first is 0, none is smaller than the one before, the last is `end`.
 template <class T>
-Status check_offsets(const FormatView& view, ArrayIndex array, std::span<const T> offsets, std::int64_t end) {
+Status check_offsets(const FormatView& view, ArrayIndex array, std::span<const T> offsets, std::int64_t end,
+                     int threads) {
   const auto at = [&](std::int64_t i) {
     return static_cast<std::int64_t>(offsets[static_cast<std::size_t>(i)]);
   };
   const auto last = static_cast<std::int64_t>(offsets.size()) - 1;
   if (at(0) != 0) return broken_element(view, array, 0, at(0), "0 (offsets start at 0)");
-  for (std::int64_t i = 1; i <= last; ++i)
-    if (at(i) < at(i - 1))
-      return broken_element(view, array, i, at(i),
-                            "at least " + std::to_string(at(i - 1)) + " (offsets never decrease)");
+  Status status = check_each(last, threads, [&](std::int64_t i) -> Status {
+    if (at(i + 1) >= at(i)) return {};
+    return broken_element(view, array, i + 1, at(i + 1),
+                          "at least " + std::to_string(at(i)) + " (offsets never decrease)");
+  });
+  if (!status) return status;
   if (at(last) != end) return broken_element(view, array, last, at(last), std::to_string(end));
   return {};
 }

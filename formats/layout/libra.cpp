@@ -22,6 +22,8 @@ Status check_tc_lengths(const FormatView& view) {
   return check_length(view, A::bitmap, tiles, "one per 8 columns of col_id");
 }
 
+std::int64_t windows_of(const LibraView& a) { return std::ssize(a.row_window_offset) - 1; }
+
 Status check_tile(const FormatView& view, const LibraView& a, std::int64_t tile, int rows) {
   const auto t = static_cast<std::size_t>(tile);
   const std::int64_t entries = std::int64_t{a.tc_offset[t + 1]} - std::int64_t{a.tc_offset[t]};
@@ -31,22 +33,30 @@ Status check_tile(const FormatView& view, const LibraView& a, std::int64_t tile,
   return check_rows_exist(view, A::bitmap, tile, a.bitmap[t], rows);
 }
 
-Status check_tiles(const FormatView& view, const LibraView& a, ColumnOrder order) {
-  WindowColumnsCheck columns(view, A::col_id, a.col_id, order);
-  for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
-    const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
-    const std::int64_t end = a.row_window_offset[w + 1];
-    if (end % order.block_tiles != 0)
-      return broken_element(view, A::row_window_offset, static_cast<std::int64_t>(w + 1), end,
-                            "an even number (a block is two tiles)");
-    columns.begin_window();
-    for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
-      if (Status s = check_tile(view, a, t, rows); !s) return s;
-      const unsigned used = used_columns(a.bitmap[static_cast<std::size_t>(t)]);
-      if (Status s = columns.next(t, used, t + order.block_tiles >= end); !s) return s;
-    }
+Status check_window(const FormatView& view, const LibraView& a, int block_tiles, std::size_t w,
+                    WindowColumnsCheck& columns) {
+  const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
+  const std::int64_t end = a.row_window_offset[w + 1];
+  if (end % block_tiles != 0)
+    return broken_element(view, A::row_window_offset, static_cast<std::int64_t>(w + 1), end,
+                          "an even number (a block is two tiles)");
+  columns.begin_window();
+  for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
+    if (Status s = check_tile(view, a, t, rows); !s) return s;
+    const unsigned used = used_columns(a.bitmap[static_cast<std::size_t>(t)]);
+    if (Status s = columns.next(t, used, t + block_tiles >= end); !s) return s;
   }
   return {};
+}
+
+Status check_tiles(const FormatView& view, const LibraView& a, ColumnOrder order, int threads) {
+  return check_ranges(windows_of(a), threads, [&](std::int64_t first, std::int64_t last) -> Status {
+    WindowColumnsCheck columns(view, A::col_id, a.col_id, order);
+    for (std::int64_t w = first; w < last; ++w)
+      if (Status s = check_window(view, a, order.block_tiles, static_cast<std::size_t>(w), columns); !s)
+        return s;
+    return {};
+  });
 }
 
 /// The columns of the tiles of a window, ascending.
@@ -81,18 +91,16 @@ class AscendingColumns {
   std::vector<std::int32_t> sorted_;
 };
 
-/// Checks that no window has a column twice; the tiles must be good otherwise.
-Status check_distinct_columns(const FormatView& view, const LibraView& a, AscendingColumns& columns) {
-  for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w) {
-    const auto sorted = columns.of_window(static_cast<std::int64_t>(w));
-    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    if (twice == sorted.end()) continue;
-    const auto window = a.col_id.begin() + 8 * a.row_window_offset[w];
-    const auto again = std::find(std::find(window, a.col_id.end(), *twice) + 1, a.col_id.end(), *twice);
-    return broken_element(view, A::col_id, again - a.col_id.begin(), *twice,
-                          "a column that window " + std::to_string(w) + " does not have yet");
-  }
-  return {};
+/// Checks that a window has no column twice; the tiles must be good otherwise.
+Status check_distinct_columns(const FormatView& view, const LibraView& a, AscendingColumns& columns,
+                              std::int64_t w) {
+  const auto sorted = columns.of_window(w);
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice == sorted.end()) return {};
+  const auto window = a.col_id.begin() + 8 * a.row_window_offset[static_cast<std::size_t>(w)];
+  const auto again = std::find(std::find(window, a.col_id.end(), *twice) + 1, a.col_id.end(), *twice);
+  return broken_element(view, A::col_id, again - a.col_id.begin(), *twice,
+                        "a column that window " + std::to_string(w) + " does not have yet");
 }
 
 /// Checks the columns of residual row number i; the tiles must be good.
@@ -116,22 +124,31 @@ Status check_residual_columns(const FormatView& view, const LibraView& a, Ascend
   return {};
 }
 
-Status check_residual_rows(const FormatView& view, const LibraView& a, AscendingColumns& columns) {
-  std::int64_t previous = -1;
-  for (std::size_t i = 0; i < a.residual_row_id.size(); ++i) {
-    const std::int64_t row = a.residual_row_id[i];
-    if (row <= previous || row >= view.rows)
-      return broken_element(
-          view, A::residual_row_id, static_cast<std::int64_t>(i), row,
-          std::to_string(previous + 1) + " to " + std::to_string(view.rows - 1) + " (residual rows ascend)");
-    if (a.residual_row_offset[i] == a.residual_row_offset[i + 1])
-      return broken_element(
-          view, A::residual_row_offset, static_cast<std::int64_t>(i + 1), a.residual_row_offset[i + 1],
-          "at least " + std::to_string(a.residual_row_offset[i] + 1) + " (residual rows are not empty)");
-    if (Status s = check_residual_columns(view, a, columns, i); !s) return s;
-    previous = row;
-  }
-  return {};
+Status check_residual_row(const FormatView& view, const LibraView& a, AscendingColumns& columns,
+                          std::size_t i) {
+  const std::int64_t row = a.residual_row_id[i],
+                     previous = i > 0 ? std::max(a.residual_row_id[i - 1], -1) : -1;
+  if (row <= previous || row >= view.rows)
+    return broken_element(
+        view, A::residual_row_id, static_cast<std::int64_t>(i), row,
+        std::to_string(previous + 1) + " to " + std::to_string(view.rows - 1) + " (residual rows ascend)");
+  if (a.residual_row_offset[i] == a.residual_row_offset[i + 1])
+    return broken_element(
+        view, A::residual_row_offset, static_cast<std::int64_t>(i + 1), a.residual_row_offset[i + 1],
+        "at least " + std::to_string(a.residual_row_offset[i] + 1) + " (residual rows are not empty)");
+  return check_residual_columns(view, a, columns, i);
+}
+
+/// Calls check(columns, i) for i of 0 to count.
+template <class F>
+Status check_with_columns(const LibraView& a, ColumnOrder order, std::int64_t count, int threads,
+                          const F& check) {
+  return check_ranges(count, threads, [&](std::int64_t first, std::int64_t last) -> Status {
+    AscendingColumns columns(a, order);
+    for (std::int64_t i = first; i < last; ++i)
+      if (Status s = check(columns, i); !s) return s;
+    return {};
+  });
 }
 
 }  // namespace
@@ -156,18 +173,26 @@ Status check_libra_lengths(const FormatView& view) {
   return check_length(view, A::residual_values, residual, "one per entry of the residual part");
 }
 
-Status check_libra_contents(const FormatView& view, ColumnOrder order) {
+Status check_libra_contents(const FormatView& view, ColumnOrder order, int threads) {
   const LibraView a = as_libra(view);
   const std::int64_t residual = std::ssize(a.residual_col_id);
-  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, libra_tc_blocks(view)); !s)
+  if (Status s =
+          check_offsets(view, A::row_window_offset, a.row_window_offset, libra_tc_blocks(view), threads);
+      !s)
     return s;
-  if (Status s = check_offsets(view, A::tc_offset, a.tc_offset, view.nnz - residual); !s) return s;
-  if (Status s = check_offsets(view, A::residual_row_offset, a.residual_row_offset, residual); !s) return s;
-  if (Status s = check_tiles(view, a, order); !s) return s;
-  AscendingColumns columns(a, order);
+  if (Status s = check_offsets(view, A::tc_offset, a.tc_offset, view.nnz - residual, threads); !s) return s;
+  if (Status s = check_offsets(view, A::residual_row_offset, a.residual_row_offset, residual, threads); !s)
+    return s;
+  if (Status s = check_tiles(view, a, order, threads); !s) return s;
+  const auto distinct = [&](AscendingColumns& columns, std::int64_t w) {
+    return check_distinct_columns(view, a, columns, w);
+  };
   if (!order.ascending)
-    if (Status s = check_distinct_columns(view, a, columns); !s) return s;
-  return check_residual_rows(view, a, columns);
+    if (Status s = check_with_columns(a, order, windows_of(a), threads, distinct); !s) return s;
+  return check_with_columns(a, order, std::ssize(a.residual_row_id), threads,
+                            [&](AscendingColumns& columns, std::int64_t i) {
+                              return check_residual_row(view, a, columns, static_cast<std::size_t>(i));
+                            });
 }
 
 std::int64_t libra_tc_blocks(const FormatView& view) { return view.array(A::bitmap).size; }

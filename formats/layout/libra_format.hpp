@@ -20,7 +20,7 @@ inline constexpr ArraySpec kLibraArrays[] = {{"row_window_offset", DType::i32},
 
 // The functions of FormatLayout; `order` says how the columns of a window's tiles stand.
 Status check_libra_lengths(const FormatView& view);
-Status check_libra_contents(const FormatView& view, ColumnOrder order);
+Status check_libra_contents(const FormatView& view, ColumnOrder order, int threads);
 std::int64_t libra_tc_blocks(const FormatView& view);
 Blocks libra_blocks(const FormatView& view);
 

@@ -18,7 +18,9 @@ constexpr FormatParameter kThreshold = {
     .tried = kTried,
     .on_device = true};
 
-Status check_contents(const FormatView& view) { return check_libra_contents(view, kOrder); }
+Status check_contents(const FormatView& view, int threads) {
+  return check_libra_contents(view, kOrder, threads);
+}
 
 }  // namespace
 

@@ -61,18 +61,25 @@ Status check_lengths(const FormatView& view) {
   return check_length(view, A::residual_values, residual, "one per residual_col_id");
 }
 
+/// True when window w is a piece of the one before.
+bool continues(const RsTileView& a, std::int64_t w) {
+  return w > 0 &&
+         a.row_window_id[static_cast<std::size_t>(w)] == a.row_window_id[static_cast<std::size_t>(w) - 1];
+}
+
 /// Checks where window w starts and that its flag tells the truth about its neighbours.
 Status check_window_row(const FormatView& view, const RsTileView& a, std::size_t w) {
   const auto index = static_cast<std::int64_t>(w);
   const std::int64_t row = a.row_window_id[w];
-  const bool continues = w > 0 && row == a.row_window_id[w - 1];
+  const bool is_piece = continues(a, index);
   const bool continued = w + 1 < a.row_window_id.size() && row == a.row_window_id[w + 1];
-  const std::int64_t lowest = w == 0 || continues ? 0 : std::int64_t{a.row_window_id[w - 1]} + kWindowRows;
+  const std::int64_t lowest =
+      w == 0 || is_piece ? 0 : std::max<std::int64_t>(a.row_window_id[w - 1], -kWindowRows) + kWindowRows;
   if (row < lowest || row >= view.rows)
     return broken_element(view, A::row_window_id, index, row,
                           std::to_string(lowest) + " to " + std::to_string(view.rows - 1) +
                               " (windows ascend and do not overlap)");
-  const int flag = continues || continued ? kRsTileSplit : 0;
+  const int flag = is_piece || continued ? kRsTileSplit : 0;
   if (a.window_flags[w] != flag)
     return broken_element(view, A::window_flags, index, a.window_flags[w],
                           std::to_string(flag) + (flag != 0 ? " (a neighbouring piece has the same rows)"
@@ -87,11 +94,10 @@ Status check_window_row(const FormatView& view, const RsTileView& a, std::size_t
 Status check_window_tiles(const FormatView& view, const RsTileView& a, std::size_t w,
                           WindowColumnsCheck& columns) {
   const int rows = rows_in_window(view, a.row_window_id[w], kWindowRows);
-  const bool continues = w > 0 && a.row_window_id[w] == a.row_window_id[w - 1];
   const bool continued = w + 1 < a.row_window_id.size() && a.row_window_id[w] == a.row_window_id[w + 1];
   const std::int64_t end = a.row_window_offset[w + 1];
   std::int64_t entries = a.value_offset[w];
-  if (!continues) columns.begin_window();
+  if (!continues(a, static_cast<std::int64_t>(w))) columns.begin_window();
   for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
     const std::uint64_t mask = a.bitmap[static_cast<std::size_t>(t)];
     if (Status s = check_rows_exist(view, A::bitmap, t, mask, rows); !s) return s;
@@ -104,9 +110,10 @@ Status check_window_tiles(const FormatView& view, const RsTileView& a, std::size
 }
 
 /// Checks that the classes add up to the residual entries. No sum overflows: at most rows * (columns + 1).
-Status check_classes(const FormatView& view, const RsTileView& a) {
+Status check_classes(const FormatView& view, const RsTileView& a, int threads) {
   const auto rows = static_cast<std::int64_t>(a.residual_row_id.size());
-  if (Status s = check_offsets(view, A::residual_class_offset, a.residual_class_offset, rows); !s) return s;
+  if (Status s = check_offsets(view, A::residual_class_offset, a.residual_class_offset, rows, threads); !s)
+    return s;
   if (a.residual_class_offset[1] != 0)
     return broken_element(view, A::residual_class_offset, 1, a.residual_class_offset[1],
                           "0 (empty rows are not stored)");
@@ -160,23 +167,33 @@ Status check_rows_not_residual(const FormatView& view, const RsTileView& a, std:
   return {};
 }
 
-Status check_contents(const FormatView& view) {
+Status check_window(const FormatView& view, const RsTileView& a, std::size_t w, WindowColumnsCheck& columns,
+                    const std::vector<bool>& is_residual) {
+  if (Status s = check_window_row(view, a, w); !s) return s;
+  if (Status s = check_window_tiles(view, a, w, columns); !s) return s;
+  return is_residual.empty() ? Status() : check_rows_not_residual(view, a, w, is_residual);
+}
+
+Status check_contents(const FormatView& view, int threads) {
   const RsTileView a = as_rs_tile(view);
   const auto residual = static_cast<std::int64_t>(a.residual_col_id.size());
-  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view)); !s)
+  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view), threads); !s)
     return s;
-  if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz - residual); !s) return s;
-  if (Status s = check_classes(view, a); !s) return s;
+  if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz - residual, threads); !s)
+    return s;
+  if (Status s = check_classes(view, a, threads); !s) return s;
   std::vector<bool> is_residual(a.residual_row_id.empty() ? 0 : static_cast<std::size_t>(view.rows));
   if (Status s = check_residual_rows(view, a, is_residual); !s) return s;
-  WindowColumnsCheck columns(view, A::col_id, a.col_id);
-  for (std::size_t w = 0; w < a.row_window_id.size(); ++w) {
-    if (Status s = check_window_row(view, a, w); !s) return s;
-    if (Status s = check_window_tiles(view, a, w, columns); !s) return s;
-    if (is_residual.empty()) continue;
-    if (Status s = check_rows_not_residual(view, a, w, is_residual); !s) return s;
-  }
-  return {};
+  const auto windows = static_cast<std::int64_t>(a.row_window_id.size());
+  return check_ranges(windows, threads, [&](std::int64_t first, std::int64_t last) -> Status {
+    WindowColumnsCheck columns(view, A::col_id, a.col_id);
+    // Pieces of one window are checked together, with the first.
+    while (first > 0 && first < last && continues(a, first)) ++first;
+    while (first < last && last < windows && continues(a, last)) ++last;
+    for (std::int64_t w = first; w < last; ++w)
+      if (Status s = check_window(view, a, static_cast<std::size_t>(w), columns, is_residual); !s) return s;
+    return {};
+  });
 }
 
 Blocks blocks(const FormatView& view) {

@@ -171,18 +171,21 @@ class WindowCheck {
   std::vector<std::int32_t> columns_;
 };
 
-Status check_contents(const FormatView& view) {
+Status check_contents(const FormatView& view, int threads) {
   const TallView a = as_tall(view);
   const auto groups = static_cast<std::int64_t>(a.group_mask.size());
   if (Status s = check_window_rows(view, a); !s) return s;
-  if (Status s = check_offsets(view, A::window_group_offset, a.window_group_offset, groups); !s) return s;
-  if (Status s = check_offsets(view, A::group_tile_offset, a.group_tile_offset, tc_blocks(view)); !s)
+  if (Status s = check_offsets(view, A::window_group_offset, a.window_group_offset, groups, threads); !s)
     return s;
-  if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz); !s) return s;
-  WindowCheck window(view);
-  for (std::int64_t w = 0; w < a.windows(); ++w)
-    if (Status s = window.run(w); !s) return s;
-  return {};
+  if (Status s = check_offsets(view, A::group_tile_offset, a.group_tile_offset, tc_blocks(view), threads); !s)
+    return s;
+  if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz, threads); !s) return s;
+  return check_ranges(a.windows(), threads, [&](std::int64_t first, std::int64_t last) -> Status {
+    WindowCheck window(view);
+    for (std::int64_t w = first; w < last; ++w)
+      if (Status s = window.run(w); !s) return s;
+    return {};
+  });
 }
 
 Blocks blocks(const FormatView& view) {

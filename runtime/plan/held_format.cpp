@@ -1,30 +1,49 @@
 #include "runtime/plan/held_format.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "runtime/cuda/backend.hpp"
+#include "runtime/fork.hpp"
 
 namespace sptile::runtime {
 namespace {
 
 using formats::FormatView;
 
-/// Verifies that an array holds each of its positions once.
+/// True when an array holds each of its positions once.
+template <class T>
+bool is_permutation(std::span<const T> ids) {
+  const auto count = static_cast<std::int64_t>(ids.size());
+  std::vector<std::uint64_t> seen((ids.size() + 63) / 64);
+  bool good = true;
+#pragma omp parallel for schedule(static) num_threads(most_threads()) reduction(&& : good) if (count > 1 << 15)
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(i)]);  // negative ones are large
+    const std::uint64_t bit = std::uint64_t{1} << id % 64;
+    good = good && id < ids.size() &&
+           (std::atomic_ref(seen[id / 64]).fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
+  }
+  return good;
+}
+
+/// Errc::bad_input, with the first place, unless an array holds each of its positions once.
 template <class T>
 Status check_permutation(std::span<const T> ids, const char* array, const char* what) {
+  if (is_permutation(ids)) return {};
   std::vector<bool> seen(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto id = static_cast<std::size_t>(ids[i]);  // negative ones are larger than all
-    if (id >= ids.size() || seen[id])
-      return fail(Errc::bad_input, std::string(array) + "[" + std::to_string(i) +
-                                       "] = " + std::to_string(ids[i]) + "; expected each " + what +
-                                       " of 0 to " + std::to_string(ids.size() - 1) + " once");
+  std::size_t i = 0;
+  for (; i + 1 < ids.size(); ++i) {
+    const auto id = static_cast<std::size_t>(ids[i]);
+    if (id >= ids.size() || seen[id]) break;
     seen[id] = true;
   }
-  return {};
+  return fail(Errc::bad_input, std::string(array) + "[" + std::to_string(i) +
+                                   "] = " + std::to_string(ids[i]) + "; expected each " + what + " of 0 to " +
+                                   std::to_string(ids.size() - 1) + " once");
 }
 
 Status check_row_order(const PlanMatrix& a, bool trusted) {
@@ -37,7 +56,10 @@ Status check_row_order(const PlanMatrix& a, bool trusted) {
 
 Status check_matrix(const PlanMatrix& a, bool trusted) {
   if (a.format.layout == nullptr) return fail(Errc::usage, "plan: the matrix has no format");
-  if (Status s = trusted ? a.format.layout->check_lengths(a.format) : formats::check(a.format); !s) return s;
+  if (Status s =
+          trusted ? a.format.layout->check_lengths(a.format) : formats::check(a.format, most_threads());
+      !s)
+    return s;
   return check_row_order(a, trusted);
 }
 

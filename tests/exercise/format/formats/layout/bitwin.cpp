@@ -49,15 +49,18 @@ Status check_window(const FormatView& view, const BitwinView& a, std::int64_t wi
                         std::to_string(entries) + ", as the bitmaps of the window say");
 }
 
-Status check_contents(const FormatView& view) {
+Status check_contents(const FormatView& view, int threads) {
   const BitwinView a = as_bitwin(view);
-  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view)); !s)
+  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view), threads); !s)
     return s;
-  if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz); !s) return s;
-  WindowColumnsCheck columns(view, A::col_id, a.col_id);
-  for (std::int64_t w = 0; w + 1 < std::ssize(a.row_window_offset); ++w)
-    if (Status s = check_window(view, a, w, columns); !s) return s;
-  return {};
+  if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz, threads); !s) return s;
+  const std::int64_t windows = std::ssize(a.row_window_offset) - 1;
+  return check_ranges(windows, threads, [&](std::int64_t first, std::int64_t last) -> Status {
+    WindowColumnsCheck columns(view, A::col_id, a.col_id);
+    for (std::int64_t w = first; w < last; ++w)
+      if (Status s = check_window(view, a, w, columns); !s) return s;
+    return {};
+  });
 }
 
 Blocks blocks(const FormatView& view) {

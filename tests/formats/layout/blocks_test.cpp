@@ -112,7 +112,7 @@ TEST_CASE("blocks: windows, tiles and rows of every format hold what the matrix 
   }
   CHECK(pieces["rs_tile"] > 0);  // else no sample has a window that is split
   pieces.erase("rs_tile");
-  for (const auto& [format, count] : pieces) CHECK_MESSAGE(count == 0, format);
+  for (const auto& piece : pieces) CHECK_MESSAGE(piece.second == 0, piece.first);
 }
 
 TEST_CASE("blocks: every format with every value of its parameter that is worth a try") {

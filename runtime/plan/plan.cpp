@@ -85,7 +85,7 @@ void for_each_values(FormatView& view, F f) {
 bool is_csr(const FormatView& view) { return view.layout->name == "csr"; }
 
 Status check_value_source(const PlanMatrix& a, bool trusted) {
-  if (is_csr(a.format) && !a.value_source.present()) return {};
+  if (is_csr(a.format) && !a.transposed && !a.value_source.present()) return {};
   if (a.value_source.dtype != DType::i64 || a.value_source.size != a.format.nnz)
     return fail(Errc::usage,
                 "plan: refreshable needs value_source, one i64 position per entry; convert with "

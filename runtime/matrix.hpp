@@ -18,6 +18,7 @@ struct PlanMatrix {
   std::span<const std::int32_t> row_order;  ///< new_to_old over the format's rows; empty: as they stand
   ArrayView value_source;                   ///< i64 positions; may be absent
   std::shared_ptr<const void> owner;
+  bool transposed = false;  ///< of A^T: without value_source nobody knows where its values come from
 };
 
 }  // namespace sptile::runtime

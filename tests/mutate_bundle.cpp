@@ -74,11 +74,14 @@ void change_rank(const Lie& lie) {
   if (e.dims[0] % columns == 0) e.dims[0] /= columns, e.dims[1] *= columns;
 }
 
+constexpr std::uint32_t kKnownFlags[] = {formats::kBundlePattern, formats::kBundleSymmetric,
+                                         formats::kBundleNotSymmetric};
+
 void change_flags(const Lie& lie) {
   if (below(lie.random, 16) == 0)
     lie.draft.header.must_know ^= 1u << below(lie.random, 32);
   else
-    lie.draft.header.may_ignore ^= formats::kBundlePattern;
+    lie.draft.header.may_ignore ^= kKnownFlags[below(lie.random, std::size(kKnownFlags))];
 }
 
 void change_place(const Lie& lie) {

@@ -10,6 +10,8 @@
 #include "formats/io/bundle_writer.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/row_order.hpp"
+#include "runtime/symmetry.hpp"
+#include "runtime/transpose.hpp"
 #include "tools/background.hpp"
 #include "tools/device_conversion.hpp"
 #include "tools/input.hpp"
@@ -35,9 +37,10 @@ bool is_csr(const FormatChoice& choice) { return choice.layout->name == "csr"; }
 // Only what decides the contents: the same input and options give the same bytes, whatever the output's name
 // and the number of threads.
 Parameters root_attributes(const ConvertTask& task, const LoadedMatrix& source, std::uint64_t seed) {
-  const std::string typed = fmt::format(
-      "--format {} --reorder {} --dtype {}{}{}", task.format_labels, task.ordering.typed, name_of(task.dtype),
-      task.refreshable ? " --refreshable" : "", task.real_part ? " --real-part" : "");
+  const std::string typed =
+      fmt::format("--format {} --reorder {} --dtype {}{}{}{}", task.format_labels, task.ordering.typed,
+                  name_of(task.dtype), task.refreshable ? " --refreshable" : "",
+                  task.transpose ? " --transpose" : "", task.real_part ? " --real-part" : "");
   Parameters attributes = {{"source_name", source.name},
                            {"source_sha256", source.sha256},
                            {"options", typed},
@@ -53,8 +56,8 @@ class Conversion {
       : session_(session), task_(task), observe_(observe) {}
 
   Result<ConvertReport> run() {
-    for (const auto step :
-         {&Conversion::read, &Conversion::reorder, &Conversion::add_formats, &Conversion::commit})
+    for (const auto step : {&Conversion::read, &Conversion::look_for_symmetry, &Conversion::convert_side,
+                            &Conversion::transpose, &Conversion::commit})
       if (Status s = (this->*step)(); !s) return tl::unexpected(std::move(s.error()));
     report_.total = total_.seconds();
     return std::move(report_);
@@ -62,14 +65,25 @@ class Conversion {
 
  private:
   Status read();
+  Status look_for_symmetry();
+  Status convert_side();
+  Status transpose();
   Status reorder();
   Status add_formats();
   Status add_format(const FormatChoice& choice);
   Result<ConvertedFormat> make_format(const FormatChoice& choice);
   Status commit();
   Status round_values();
+  Status tell_overflow();
   Status take_overflow(const Overflow& overflow, DType wide_enough);
   void apply_order();
+  void find_positions();
+  Status write_transposed_source(const ConvertedFormat& made);
+  [[nodiscard]] bool with_origin() const { return task_.refreshable && !matrix_.is_pattern(); }
+  [[nodiscard]] bool shares_formats() const { return task_.transpose && report_.symmetric; }
+  std::vector<FormatReport>& reports() {
+    return side_ == formats::Side::matrix ? report_.formats : report_.transpose->formats;
+  }
 
   Session& session_;
   const ConvertTask& task_;
@@ -78,7 +92,9 @@ class Conversion {
   std::optional<formats::BundleWriter> writer_;  // from when the source is read
   Background writing_;
   ConvertReport report_;
+  formats::Side side_ = formats::Side::matrix;              // that is being converted: A, then A^T
   std::shared_ptr<const LoadedMatrix> source_;              // shared with the task that writes it
+  std::shared_ptr<const runtime::TransposedCsr> turned_;    // where A^T, or what refreshes it, is wanted
   std::shared_ptr<const std::vector<std::int32_t>> order_;  // empty: as it stands
   formats::Array rounded_;                                  // values of the formats when not those of /csr
   formats::Csr permuted_;
@@ -121,25 +137,78 @@ Status Conversion::take_overflow(const Overflow& overflow, DType wide_enough) {
   return tl::unexpected(std::move(first));
 }
 
+Status Conversion::look_for_symmetry() {
+  report_.symmetric = runtime::is_symmetric(matrix_);
+  if (task_.transpose) report_.transpose.emplace();
+  if (Status s = writing_.start([this] { return writer_->add_symmetry(report_.symmetric); }); !s) return s;
+  if (!shares_formats() || !with_origin()) return {};
+  turned_ = std::make_shared<const runtime::TransposedCsr>(runtime::transpose(matrix_));
+  return writing_.start(
+      [this] { return writer_->add_transposed_source(formats::kCsrLayout, ArrayView(turned_->source())); });
+}
+
+Status Conversion::convert_side() {
+  Status s = reorder();
+  return s ? add_formats() : s;
+}
+
+// A^T goes the way that A went, from its CSR on.
+Status Conversion::transpose() {
+  if (!task_.transpose) return {};
+  if (shares_formats()) {
+    report_.transpose->reordered = report_.reordered;
+    return {};
+  }
+  const Stopwatch watch;
+  begin(&session_.progress, "transpose", 0);
+  side_ = formats::Side::transpose;
+  permuted_ = {}, rounded_ = {}, positions_ = {};
+  turned_ = std::make_shared<const runtime::TransposedCsr>(runtime::transpose(source_->csr.view()));
+  source_.reset();
+  matrix_ = turned_->view();
+  reports().push_back(report_format(formats::as_format(matrix_), watch.seconds(), {}, {}));
+  report_.convert += watch.seconds();
+  const auto csr = [this, turned = turned_] {
+    const ArrayView origin = task_.refreshable && turned->values ? ArrayView(turned->source()) : ArrayView();
+    return writer_->add_format(formats::as_format(turned->view()), {}, origin, formats::Side::transpose);
+  };
+  if (Status s = writing_.start(csr); !s) return s;
+  return convert_side();
+}
+
 Status Conversion::round_values() {
   if (matrix_.is_pattern() || matrix_.values.dtype == task_.dtype) return {};
   rounded_ = formats::convert_values(matrix_.values, task_.dtype);
+  Status s = side_ == formats::Side::matrix ? tell_overflow() : Status();  // A^T has the values of A
+  matrix_.values = rounded_.view();
+  return s;
+}
+
+Status Conversion::tell_overflow() {
   const Overflow overflow = find_overflow(matrix_, rounded_.view(), task_.in);
   if (Status s = take_overflow(overflow, DType::f32); !s) return s;
   if (overflow.count > 0)
     session_.warn(fmt::format("{}: values too large for {}, infinite in the formats: {}", task_.in,
                               name_of(task_.dtype), overflow.count));
-  matrix_.values = rounded_.view();
   return {};
 }
 
-// Permutes the matrix and lets go of the source as soon as it is written.
+// Permutes the matrix and lets go of the source as soon as it is written, and transposed where that is
+// wanted.
 void Conversion::apply_order() {
   permuted_ = formats::permute_rows(matrix_, *order_);
-  if (task_.refreshable) positions_ = formats::entry_positions(matrix_, *order_);
   matrix_ = permuted_.view();
   rounded_ = {};
-  source_.reset();
+  if (!task_.transpose || shares_formats()) source_.reset();
+  if (side_ == formats::Side::transpose) turned_.reset();
+}
+
+void Conversion::find_positions() {
+  if (!task_.refreshable) return;
+  positions_ = formats::entry_positions(matrix_, *order_);
+  if (side_ == formats::Side::transpose)
+    for (std::int64_t& position : positions_.span())
+      position = turned_->source()[static_cast<std::size_t>(position)];
 }
 
 Status Conversion::reorder() {
@@ -147,30 +216,29 @@ Status Conversion::reorder() {
   auto order = compute_order(session_, task_.ordering, matrix_);
   if (!order) return tl::unexpected(std::move(order.error()));
   const double seconds = watch.seconds();
-  if (observe_)
+  const bool of_matrix = side_ == formats::Side::matrix, reordered = !order->empty();
+  if (observe_ && of_matrix)
     if (Status s = observe_(matrix_, *order, seconds); !s) return s;
-  report_.reordered = !order->empty();
+  (of_matrix ? report_.reordered : report_.transpose->reordered) = reordered;
   order_ = std::make_shared<const std::vector<std::int32_t>>(std::move(*order));
   if (Status s = round_values(); !s) return s;
   report_.dtype = matrix_.values.dtype;
-  if (report_.reordered)
-    apply_order();
-  else if (task_.refreshable)
-    positions_ = formats::entry_positions(matrix_, {});
-  report_.reorder = watch.seconds();
-  if (!report_.reordered) return {};
-  return writing_.start([this, order_kept = order_] { return writer_->add_row_order(*order_kept); });
+  find_positions();
+  if (reordered) apply_order();
+  report_.reorder += watch.seconds();
+  if (!reordered) return {};
+  return writing_.start(
+      [this, order_kept = order_, side = side_] { return writer_->add_row_order(*order_kept, side); });
 }
 
 Result<ConvertedFormat> Conversion::make_format(const FormatChoice& choice) {
-  const bool with_origin = task_.refreshable && !matrix_.is_pattern();
   if (task_.device == runtime::Device::cuda)
-    return convert_on_device(on_device_, choice, with_origin, positions_.span());
+    return convert_on_device(on_device_, choice, with_origin(), positions_.span());
   const formats::Conversion conversion = choice.conversion();
   auto data = conversion(matrix_, &session_.progress);
   if (!data) return tl::unexpected(std::move(data.error()));
   ConvertedFormat made{std::move(*data), {}};
-  if (with_origin) {
+  if (with_origin()) {
     auto origin = formats::value_source(conversion, matrix_, positions_.span());
     if (!origin) return tl::unexpected(std::move(origin.error()));
     made.origin = std::move(*origin);
@@ -182,13 +250,25 @@ Status Conversion::add_format(const FormatChoice& choice) {
   const Stopwatch watch;
   auto made = make_format(choice);
   if (!made) return tl::unexpected(std::move(made.error()));
-  report_.formats.push_back(
-      report_format(made->data.view(), watch.seconds(), made->data.parameters, choice.why));
+  reports().push_back(report_format(made->data.view(), watch.seconds(), made->data.parameters, choice.why));
   report_.convert += watch.seconds();
   session_.detail(fmt::format("converted to {} in {}", choice.label, human_seconds(watch.seconds())));
   auto product = std::make_shared<const ConvertedFormat>(std::move(*made));
-  return writing_.start([this, product] {
-    return writer_->add_format(product->data.view(), product->data.parameters, product->origin.view());
+  const auto write = [this, product, side = side_] {
+    return writer_->add_format(product->data.view(), product->data.parameters, product->origin.view(), side);
+  };
+  if (Status s = writing_.start(write); !s || !shares_formats() || !with_origin()) return s;
+  return write_transposed_source(*product);
+}
+
+// Where entry (i, j) of A^T, which is (i, j) of A as long as A is symmetric, gets new values from: (j, i).
+Status Conversion::write_transposed_source(const ConvertedFormat& made) {
+  auto source = std::make_shared<formats::Array>(DType::i64, made.origin.size());
+  const auto origin = made.origin.view().as<std::int64_t>();
+  for (std::size_t i = 0; i < origin.size(); ++i)
+    source->as<std::int64_t>()[i] = turned_->source()[static_cast<std::size_t>(origin[i])];
+  return writing_.start([this, source, layout = made.data.layout] {
+    return writer_->add_transposed_source(*layout, source->view());
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,13 +25,21 @@ struct FormatReport {
   std::string why;  ///< where a parameter that was not typed comes from
 };
 
+/// What A^T came to.
+struct TransposeReport {
+  bool reordered = false;
+  std::vector<FormatReport> formats;  ///< none where A is symmetric: they are those of A
+};
+
 struct ConvertReport {
   std::int64_t rows, cols, nnz, duplicates;
   std::int64_t overflowed = 0;  ///< values that are too large for the type and became infinite
   std::vector<FormatReport> formats;
   double read = 0, reorder = 0, convert = 0, write = 0, total = 0;
   bool reordered = false;
-  DType dtype = DType::none;  ///< of the values in the formats
+  bool symmetric = false;                    ///< A equals A^T, bit by bit
+  std::optional<TransposeReport> transpose;  ///< where it was asked for
+  DType dtype = DType::none;                 ///< of the values in the formats
   std::uint64_t file_bytes = 0;
 };
 

@@ -58,9 +58,9 @@ Result<ConvertTask> resolve(const ConvertOptions& options) {
   if (Status s = check_usable(device); !s) return tl::unexpected(s.error());
   if (const auto probe = formats::AtomicFile::create(options.out, options.force); !probe)
     return tl::unexpected(probe.error());
-  return ConvertTask{options.in,           options.out,    std::move(*formats), labels,
-                     std::move(*ordering), options.dtype,  device.device,       options.refreshable,
-                     options.real_part,    options.strict, options.force};
+  return ConvertTask{options.in,           options.out,       std::move(*formats), labels,
+                     std::move(*ordering), options.dtype,     device.device,       options.refreshable,
+                     options.transpose,    options.real_part, options.strict,      options.force};
 }
 
 }  // namespace sptile::tools

@@ -17,7 +17,7 @@ struct ConvertOptions {
   std::string device = "cpu";
   DType dtype = DType::f32;
   OrderRequest order;
-  bool refreshable = false, real_part = false, strict = false, force = false;
+  bool refreshable = false, transpose = false, real_part = false, strict = false, force = false;
 };
 
 /// Resolved: nothing in it is a name that would have to be looked up.
@@ -28,7 +28,7 @@ struct ConvertTask {
   Ordering ordering;
   DType dtype = DType::f32;
   runtime::Device device = runtime::Device::cpu;  ///< that converts; orderings are found on the CPU
-  bool refreshable = false, real_part = false;
+  bool refreshable = false, transpose = false, real_part = false;
   bool strict = false;  ///< refuse values that are too large for dtype (Errc::bad_input)
   bool force = false;
 };

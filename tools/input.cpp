@@ -131,10 +131,10 @@ Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& pa
 }
 
 Result<const formats::FormatView*> held_format(const runtime::Bundle& bundle, const std::string& path,
-                                               std::string_view name) {
-  if (const formats::FormatView* const view = bundle.format(name)) return view;
+                                               std::string_view name, formats::Side side) {
+  if (const formats::FormatView* const view = bundle.format(name, side)) return view;
   std::vector<std::string> held;
-  for (const formats::FormatView& view : bundle.formats()) held.emplace_back(view.layout->name);
+  for (const formats::FormatView& view : bundle.formats(side)) held.emplace_back(view.layout->name);
   Error error = unknown_name("stored format", name, held);
   error.where = path;
   return tl::unexpected(std::move(error));

@@ -49,9 +49,11 @@ Status probe_matrix(const std::string& path, bool real_part);
 /// Opens a bundle; other kinds of files are refused with what they are (Errc::bad_input).
 Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path);
 
-/// Finds a stored format; Errc::usage with what the bundle holds when it is not there.
+/// Finds a stored format, of the matrix or its transpose; Errc::usage with what the bundle holds when it is
+/// not there.
 Result<const formats::FormatView*> held_format(const runtime::Bundle& bundle, const std::string& path,
-                                               std::string_view name);
+                                               std::string_view name,
+                                               formats::Side side = formats::Side::matrix);
 
 /// Names a value type, "pattern" for none.
 std::string_view dtype_label(DType dtype);

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <future>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -71,14 +72,19 @@ struct BundleWriter::State {
   Hdf5File container;
   std::vector<BundleEntry> entries = {};
   std::int64_t rows = 0, cols = 0, nnz = 0;
-  bool has_csr = false, pattern = false;
+  DType dtype = DType::none;  // of /csr/values; none: a pattern
+  bool has_csr = false, has_transpose = false, pattern = false;
+  std::optional<bool> symmetric = {};
   std::vector<std::future<void>> writeback = {};  // last: uses the file until it is done
 
   Status add_array(const std::string& array_path, const ArrayView& array);
   Status write_array(const ArrayView& array, BundleEntry& entry);
   void start_writeback(const BundleEntry& entry);
   Status describe_csr(const std::string& descriptor);
-  Status check_format(const FormatView& view, const ArrayView& value_source) const;
+  Status check_format(const FormatView& view, const ArrayView& value_source, Side side) const;
+  [[nodiscard]] Status check_value_source(std::string_view name, const ArrayView& value_source) const;
+  Status add_format_group(const FormatLayout& layout, Side side);
+  Status open_transpose();
   Status finish_container();
   Result<BundleHeader> make_header() const;
 
@@ -182,6 +188,7 @@ Status BundleWriter::add_csr(const CsrView& a) {
   if (Status s = kCsrLayout.check_lengths(as_format(a)); !s) return state_->named(s);
   state_->rows = a.rows, state_->cols = a.cols, state_->nnz = a.nnz();
   state_->pattern = a.is_pattern();
+  state_->dtype = a.values.dtype;
   state_->has_csr = true;
 
   constexpr float kOne = 1;  // binsparse's iso value, for patterns
@@ -202,39 +209,84 @@ Status BundleWriter::add_csr(const CsrView& a) {
   return state_->named(s);
 }
 
-Status BundleWriter::add_row_order(std::span<const std::int32_t> new_to_old) {
+Status BundleWriter::add_symmetry(bool symmetric) {
+  assert(state_->has_csr && !state_->has_transpose);
+  if (symmetric && state_->rows != state_->cols)
+    return fail(Errc::usage, "a matrix that is not square cannot be symmetric", state_->path);
+  state_->symmetric = symmetric;
+  return state_->named(state_->container.add_attribute("/", "symmetric", std::int64_t{symmetric}));
+}
+
+Status BundleWriter::State::open_transpose() {
+  if (has_transpose) return {};
+  has_transpose = true;
+  Status s = container.add_group(kTransposeGroup);
+  return s ? container.add_group(std::string(kTransposeGroup) + "/formats") : s;
+}
+
+Status BundleWriter::add_row_order(std::span<const std::int32_t> new_to_old, Side side) {
   assert(state_->has_csr);
-  if (static_cast<std::int64_t>(new_to_old.size()) != state_->rows)
-    return fail(Errc::usage, fmt::format("row order has {} ids for {} rows", new_to_old.size(), state_->rows),
+  const std::int64_t rows = side == Side::matrix ? state_->rows : state_->cols;
+  if (static_cast<std::int64_t>(new_to_old.size()) != rows)
+    return fail(Errc::usage, fmt::format("row order has {} ids for {} rows", new_to_old.size(), rows),
                 state_->path);
   begin(state_->options.progress, "write", ArrayView(new_to_old).bytes());
-  return state_->named(state_->add_array(kRowOrderPath, ArrayView(new_to_old)));
+  Status s = side == Side::matrix ? Status() : state_->open_transpose();
+  if (s) s = state_->add_array(row_order_path(side), ArrayView(new_to_old));
+  return state_->named(s);
+}
+
+Status BundleWriter::State::check_value_source(std::string_view name, const ArrayView& value_source) const {
+  if (!value_source.present() || (value_source.dtype == DType::i64 && value_source.size == nnz && !pattern))
+    return {};
+  return fail(Errc::usage,
+              fmt::format("{}: value_source must be i64, one per entry, of a matrix with values", name));
 }
 
 /// A bundle whose parts disagree would be refused by every reader, so it is refused here.
-Status BundleWriter::State::check_format(const FormatView& view, const ArrayView& value_source) const {
+Status BundleWriter::State::check_format(const FormatView& view, const ArrayView& value_source,
+                                         Side side) const {
   const std::string name(view.layout->name);
-  if (view.layout == &kCsrLayout) return fail(Errc::usage, "csr is added by add_csr");
-  if (view.rows != rows || view.cols != cols || view.nnz != nnz || view.is_pattern() != pattern)
+  if (view.layout == &kCsrLayout && side == Side::matrix) return fail(Errc::usage, "csr is added by add_csr");
+  if (side == Side::transpose && symmetric.value_or(false))
+    return fail(Errc::usage, name + ": the matrix is symmetric; its transpose has no formats of its own");
+  const std::int64_t tall = side == Side::matrix ? rows : cols, wide = side == Side::matrix ? cols : rows;
+  if (view.rows != tall || view.cols != wide || view.nnz != nnz || view.is_pattern() != pattern)
     return fail(Errc::usage,
-                name + " is not a form of the matrix in /csr: shape, entries or kind of values differ");
-  if (value_source.present() && (value_source.dtype != DType::i64 || value_source.size != nnz || pattern))
-    return fail(Errc::usage, name + ": value_source must be i64, one per entry, of a matrix with values");
+                fmt::format("{} is not a form of {}: shape, entries or kind of values differ", name,
+                            side == Side::matrix ? "the matrix in /csr" : "its transpose"));
+  if (view.layout == &kCsrLayout && view.value_dtype() != dtype)
+    return fail(Errc::usage, "csr of the transpose must have values of the type of those in /csr");
+  if (Status s = check_value_source(name, value_source); !s) return s;
   return view.layout->check_lengths(view);
 }
 
-Status BundleWriter::add_format(const FormatView& view, const Parameters& parameters,
-                                ArrayView value_source) {
+Status BundleWriter::State::add_format_group(const FormatLayout& layout, Side side) {
+  Status s = side == Side::matrix ? Status() : open_transpose();
+  return s ? container.add_group(bundle_group(layout, side)) : s;
+}
+
+Status BundleWriter::add_format(const FormatView& view, const Parameters& parameters, ArrayView value_source,
+                                Side side) {
   assert(state_->has_csr);
-  if (Status s = state_->check_format(view, value_source); !s) return state_->named(s);
+  const FormatLayout& layout = *view.layout;
+  if (Status s = state_->check_format(view, value_source, side); !s) return state_->named(s);
   begin(state_->options.progress, "write", index_bytes(view) + value_bytes(view) + value_source.bytes());
-  const std::string group(view.layout->group);
-  Status s = state_->container.add_group(group);
+  Status s = state_->add_format_group(layout, side);
   for (const auto& [name, value] : parameters)
-    if (s) s = state_->container.add_attribute(group, name, value);
-  for (std::size_t i = 0; i < view.layout->arrays.size(); ++i)
-    if (s && view.arrays[i].present()) s = state_->add_array(bundle_path(*view.layout, i), view.arrays[i]);
-  if (s && value_source.present()) s = state_->add_array(group + "/" + kValueSourceName, value_source);
+    if (s) s = state_->container.add_attribute(bundle_group(layout, side), name, value);
+  for (std::size_t i = 0; i < layout.arrays.size(); ++i)
+    if (s && view.arrays[i].present()) s = state_->add_array(bundle_path(layout, i, side), view.arrays[i]);
+  if (s && value_source.present()) s = state_->add_array(value_source_path(layout, side), value_source);
+  return state_->named(s);
+}
+
+Status BundleWriter::add_transposed_source(const FormatLayout& layout, ArrayView value_source) {
+  assert(state_->symmetric.value_or(false));
+  begin(state_->options.progress, "write", value_source.bytes());
+  Status s = state_->check_value_source(layout.name, value_source);
+  if (s) s = state_->add_format_group(layout, Side::transpose);
+  if (s) s = state_->add_array(value_source_path(layout, Side::transpose), value_source);
   return state_->named(s);
 }
 
@@ -268,6 +320,7 @@ Result<BundleHeader> BundleWriter::State::make_header() const {
   header.file_size = static_cast<std::uint64_t>(size);
   header.superblock_hash = bundle_hash(superblock.data(), superblock.size());
   header.may_ignore = pattern ? kBundlePattern : 0;
+  if (symmetric) header.may_ignore |= *symmetric ? kBundleSymmetric : kBundleNotSymmetric;
   header.header_hash = bundle_header_hash(header, entries);
   return header;
 }

@@ -9,6 +9,7 @@
 #include "formats/convert/converters.hpp"
 #include "formats/csr_view.hpp"
 #include "formats/error.hpp"
+#include "formats/layout/bundle_layout.hpp"
 #include "formats/parameters.hpp"
 
 namespace sptile::formats {
@@ -20,8 +21,9 @@ struct BundleWriteOptions {
   Progress* progress = nullptr;
 };
 
-/// Writes one bundle: create, add_csr, then at most one add_row_order, then add_format for each format, then
-/// commit. Each add writes its arrays and forgets them, so only one format need be in memory at a time.
+/// Writes one bundle: create, add_csr, add_symmetry where it is known, then at most one add_row_order, then
+/// add_format for each format; the last two again for A^T, where that is wanted; then commit. Each add writes
+/// its arrays and forgets them, so only one format need be in memory at a time.
 /// Dropping the writer without commit removes the temporary. Errors: Errc::io (system), Errc::usage (exists,
 /// bad user_block).
 class BundleWriter {
@@ -33,11 +35,17 @@ class BundleWriter {
 
   /// The source matrix in its original row order; values f32 or f64 (widen f16 and bf16 first), or none.
   Status add_csr(const CsrView& a);
-  /// new_to_old, one id per row.
-  Status add_row_order(std::span<const std::int32_t> new_to_old);
+  /// Whether the matrix equals its transpose, bit by bit.
+  Status add_symmetry(bool symmetric);
+  /// new_to_old, one id per row (of A^T: per column).
+  Status add_row_order(std::span<const std::int32_t> new_to_old, Side side = Side::matrix);
   /// A format over the reordered rows. `value_source` (i64, see formats::value_source) may be absent. `csr`
-  /// is refused.
-  Status add_format(const FormatView& view, const Parameters& parameters, ArrayView value_source = {});
+  /// is refused, but for A^T, which must have it and has none of a symmetric matrix.
+  Status add_format(const FormatView& view, const Parameters& parameters, ArrayView value_source = {},
+                    Side side = Side::matrix);
+  /// All that A^T of a symmetric matrix has of its own: refreshed values need not be symmetric, and what is
+  /// entry (i, j) of A^T then comes from (j, i).
+  Status add_transposed_source(const FormatLayout& layout, ArrayView value_source);
   /// Closes HDF5, writes the user block, makes the file durable, read-only (0444) and visible. Returns its
   /// size.
   Result<std::uint64_t> commit();

@@ -35,9 +35,22 @@ std::uint64_t bundle_header_hash(BundleHeader header, std::span<const BundleEntr
   return hasher.hash();
 }
 
-std::string bundle_path(const FormatLayout& layout, std::size_t array) {
-  if (&layout == &kCsrLayout) return kCsrPaths[array];
-  return std::string(layout.group) + "/" + std::string(layout.arrays[array].name);
+std::string bundle_group(const FormatLayout& layout, Side side) {
+  if (side == Side::matrix) return std::string(layout.group);
+  return std::string(kTransposeGroup) + "/formats/" + std::string(layout.name);
+}
+
+std::string bundle_path(const FormatLayout& layout, std::size_t array, Side side) {
+  if (&layout == &kCsrLayout && side == Side::matrix) return kCsrPaths[array];
+  return bundle_group(layout, side) + "/" + std::string(layout.arrays[array].name);
+}
+
+std::string value_source_path(const FormatLayout& layout, Side side) {
+  return bundle_group(layout, side) + "/" + kValueSourceName;
+}
+
+std::string row_order_path(Side side) {
+  return (side == Side::transpose ? kTransposeGroup : "") + std::string(kRowOrderPath);
 }
 
 }  // namespace sptile::formats

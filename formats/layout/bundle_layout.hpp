@@ -26,6 +26,12 @@ inline constexpr std::uint64_t kSuperblockBytes = 48;  ///< of HDF5's superblock
 /// May-ignore flag: the matrix is a pattern; /csr/values holds the one iso value 1 and the formats have no
 /// values.
 inline constexpr std::uint32_t kBundlePattern = 1;
+/// May-ignore flags: the matrix is its own transpose, bit by bit, or it is not; without either nobody looked.
+inline constexpr std::uint32_t kBundleSymmetric = 2;
+inline constexpr std::uint32_t kBundleNotSymmetric = 4;
+
+/// Which of the two matrices of a bundle: A, or A^T where it is there.
+enum class Side { matrix, transpose };
 
 struct BundleHeader {
   unsigned char magic[8];
@@ -55,14 +61,24 @@ static_assert(sizeof(BundleEntry) == 128);
 
 inline constexpr const char* kShapePath = "/shape";
 inline constexpr const char* kRowOrderPath = "/row_order";
+inline constexpr const char* kTransposeGroup = "/transpose";  ///< has row_order and formats of its own
 inline constexpr const char* kCsrPointersPath = "/csr/pointers_to_1";
 inline constexpr const char* kCsrIndicesPath = "/csr/indices_1";
 inline constexpr const char* kCsrValuesPath = "/csr/values";
 inline constexpr const char* kValueSourceName = "value_source";  ///< optional array in the group of a format
 
+/// Group of a format: "/formats/bittcf", "/csr", "/transpose/formats/bittcf", "/transpose/formats/csr".
+std::string bundle_group(const FormatLayout& layout, Side side = Side::matrix);
+
 /// Path of one array of a format, by its position in layout.arrays: "/formats/bittcf/tc_offset"; the arrays
-/// of `csr` have their binsparse names.
-std::string bundle_path(const FormatLayout& layout, std::size_t array);
+/// of /csr have their binsparse names.
+std::string bundle_path(const FormatLayout& layout, std::size_t array, Side side = Side::matrix);
+
+/// Path of the positions in /csr/values that a format's values come from.
+std::string value_source_path(const FormatLayout& layout, Side side = Side::matrix);
+
+/// Path of the order of the rows in the formats.
+std::string row_order_path(Side side);
 
 /// XXH3-64 of some bytes; `data` may be null when there are none.
 std::uint64_t bundle_hash(const void* data, std::uint64_t bytes);

@@ -85,6 +85,17 @@ Status Bundle::read_shape(const BundleTable& table) {
                to_string(shape[2]) + " entries; rows and columns go from 0 to 2^31 - 1");
   rows_ = shape[0], cols_ = shape[1], nnz_ = shape[2];
   pattern_ = (table.header.may_ignore & formats::kBundlePattern) != 0;
+  return read_symmetry(table);
+}
+
+Status Bundle::read_symmetry(const BundleTable& table) {
+  const bool yes = (table.header.may_ignore & formats::kBundleSymmetric) != 0,
+             no = (table.header.may_ignore & formats::kBundleNotSymmetric) != 0;
+  if (yes && no) return bad("the header says that the matrix is symmetric, and that it is not");
+  if (yes && rows_ != cols_)
+    return bad("the header says that the matrix is symmetric, but /shape says " + to_string(rows_) + " x " +
+               to_string(cols_));
+  if (yes || no) symmetric_ = yes;
   return {};
 }
 
@@ -105,25 +116,70 @@ Status Bundle::bring_to_memory(const BundleTable& table, const BundleOpenOptions
 }
 
 Status Bundle::relate() {
-  if (const ArrayView order = find(formats::kRowOrderPath); order.present())
-    if (Status s = check_array(formats::kRowOrderPath, order, {DType::i32}, rows_); !s) return s;
+  if (Status s = check_row_order(Side::matrix); !s) return s;
   const std::int64_t values = pattern_ ? 1 : nnz_;  // a pattern stores the one iso value 1
   const ArrayView source = find(formats::kCsrValuesPath);
   Status s = check_array(formats::kCsrValuesPath, source, {DType::f32, DType::f64}, values);
   if (s && pattern_) s = check_iso_value(source);
-  if (!s) return s;
-  for (const FormatLayout* layout : formats::layouts())
-    if (layout == &formats::kCsrLayout || !group(layout->group).empty())
-      if (s = add_format(*layout); !s) return s;
+  if (s) s = add_formats(Side::matrix);
+  return s ? relate_transpose() : s;
+}
+
+Status Bundle::relate_transpose() {
+  if (shared()) return check_shared();
+  if (Status s = check_row_order(Side::transpose); !s) return s;
+  if (group(std::string(formats::kTransposeGroup) + "/formats").empty()) return {};
+  if (Status s = add_formats(Side::transpose); !s) return s;
+  const ArrayView values = formats(Side::transpose).front().values();
+  const std::string path = formats::bundle_group(formats::kCsrLayout, Side::transpose) + "/values";
+  return pattern_ ? Status() : check_array(path, values, {dtype()}, nnz_);
+}
+
+Status Bundle::check_row_order(Side side) const {
+  const std::string path = formats::row_order_path(side);
+  const ArrayView order = find(path);
+  return order.present() ? check_array(path, order, {DType::i32}, side == Side::matrix ? rows_ : cols_)
+                         : Status();
+}
+
+/// Verifies that A^T, which is A, has nothing of its own but where refreshed values come from.
+Status Bundle::check_shared() const {
+  const auto own = [](const std::string& path) {
+    return bad(path + " is there, but the header says that the matrix is symmetric");
+  };
+  if (const std::string path = formats::row_order_path(Side::transpose); find(path).present())
+    return own(path);
+  for (const FormatLayout* layout : formats::layouts()) {
+    const std::string source = formats::value_source_path(*layout, Side::transpose);
+    for (const std::uint32_t position : group(formats::bundle_group(*layout, Side::transpose)))
+      if (arrays_[position].path != source || format(layout->name) == nullptr)
+        return own(arrays_[position].path);
+    if (!find(source).present()) continue;
+    if (Status s = check_value_source(source); !s) return s;
+  }
   return {};
 }
 
+Status Bundle::add_formats(Side side) {
+  for (const FormatLayout* layout : formats::layouts()) {
+    if (layout != &formats::kCsrLayout && group(formats::bundle_group(*layout, side)).empty()) continue;
+    if (Status s = add_format(*layout, side); !s) return s;
+  }
+  return {};
+}
+
+Status Bundle::check_value_source(const std::string& path) const {
+  if (pattern_) return bad(path + " is there, but a pattern has no values");
+  return check_array(path, find(path), {DType::i64}, nnz_);
+}
+
 /// Verifies that the group of a format holds its arrays and nothing else, with lengths that agree.
-Status Bundle::add_format(const FormatLayout& layout) {
-  FormatView view{&layout, rows_, cols_, nnz_, {}};
+Status Bundle::add_format(const FormatLayout& layout, Side side) {
+  const bool turned = side == Side::transpose, is_source = &layout == &formats::kCsrLayout && !turned;
+  FormatView view{&layout, turned ? cols_ : rows_, turned ? rows_ : cols_, nnz_, {}};
   std::vector<std::string> known;
   for (std::size_t i = 0; i < layout.arrays.size(); ++i) {
-    const std::string& path = known.emplace_back(formats::bundle_path(layout, i));
+    const std::string& path = known.emplace_back(formats::bundle_path(layout, i, side));
     const ArrayView array = find(path);
     if (pattern_ && layout.arrays[i].holds_values) {
       if (array.present() && path != formats::kCsrValuesPath)
@@ -133,18 +189,16 @@ Status Bundle::add_format(const FormatLayout& layout) {
     if (!array.present()) return bad(path + " is missing");
     view.arrays[i] = array;
   }
-  if (const ArrayView source = value_source(layout.name);
-      source.present() && &layout != &formats::kCsrLayout) {
-    if (pattern_) return bad(std::string(layout.group) + " has a value_source, but a pattern has no values");
-    known.push_back(std::string(layout.group) + "/" + formats::kValueSourceName);
-    if (Status s = check_array(known.back(), source, {DType::i64}, nnz_); !s) return s;
+  if (const std::string path = formats::value_source_path(layout, side); find(path).present() && !is_source) {
+    if (Status s = check_value_source(path); !s) return s;
+    known.push_back(path);
   }
-  for (const std::uint32_t position : group(layout.group))
+  for (const std::uint32_t position : group(formats::bundle_group(layout, side)))
     if (const std::string& path = arrays_[position].path;
         std::find(known.begin(), known.end(), path) == known.end())
       return bad(path + " is not an array of " + std::string(layout.name));
   if (Status s = layout.check_lengths(view); !s) return bad(s.error().message);
-  formats_.push_back(view);
+  formats_[turned].push_back(view);
   return {};
 }
 
@@ -166,25 +220,24 @@ ArrayView Bundle::find(std::string_view path) const {
   return arrays_[*found].array;
 }
 
-DType Bundle::dtype() const { return formats_.front().value_dtype(); }
+DType Bundle::dtype() const { return formats().front().value_dtype(); }
 
-formats::CsrView Bundle::csr() const { return formats::as_csr(formats_.front()); }
+formats::CsrView Bundle::csr() const { return formats::as_csr(formats().front()); }
 
-std::span<const std::int32_t> Bundle::row_order() const {
-  const ArrayView order = find(formats::kRowOrderPath);
+std::span<const std::int32_t> Bundle::row_order(Side side) const {
+  const ArrayView order = find(formats::row_order_path(shared() ? Side::matrix : side));
   return order.present() ? order.as<std::int32_t>() : std::span<const std::int32_t>();
 }
 
-const FormatView* Bundle::format(std::string_view name) const {
-  for (const FormatView& view : formats_)
+const FormatView* Bundle::format(std::string_view name, Side side) const {
+  for (const FormatView& view : formats(side))
     if (view.layout->name == name) return &view;
   return nullptr;
 }
 
-ArrayView Bundle::value_source(std::string_view format) const {
+ArrayView Bundle::value_source(std::string_view format, Side side) const {
   const FormatLayout* layout = formats::find_layout(format);
-  if (layout == nullptr) return {};
-  return find(std::string(layout->group) + "/" + formats::kValueSourceName);
+  return layout == nullptr ? ArrayView() : find(formats::value_source_path(*layout, side));
 }
 
 Status Bundle::verify_checksum(const BundleArray& array) const {

@@ -1,8 +1,10 @@
 // Opens a bundle without HDF5: reads the user block, validates it, maps the file.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,12 +13,14 @@
 
 #include "formats/csr_view.hpp"
 #include "formats/error.hpp"
+#include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/format_layout.hpp"
 #include "runtime/bundle/file_bytes.hpp"
 
 namespace sptile::runtime {
 
 struct BundleTable;
+using formats::Side;
 
 struct BundleOpenOptions {
   bool copy = false;  ///< read the arrays into memory instead of mapping: for folders that others can write
@@ -50,6 +54,8 @@ class Bundle {
   [[nodiscard]] std::int64_t cols() const { return cols_; }
   [[nodiscard]] std::int64_t nnz() const { return nnz_; }
   [[nodiscard]] bool is_pattern() const { return pattern_; }
+  /// Whether the matrix equals its transpose, bit by bit; not known of bundles that nobody looked at.
+  [[nodiscard]] std::optional<bool> symmetric() const { return symmetric_; }
   /// Type of the source values in /csr/values: f32, f64, or none for a pattern.
   [[nodiscard]] DType dtype() const;
   [[nodiscard]] std::uint64_t file_size() const { return file_.size(); }
@@ -57,14 +63,17 @@ class Bundle {
   /// The source matrix in original row order (contents unchecked, see formats::check_csr).
   [[nodiscard]] formats::CsrView csr() const;
   /// new_to_old; empty when the order is the original.
-  [[nodiscard]] std::span<const std::int32_t> row_order() const;
-  /// Formats that the bundle holds, `csr` first. Lengths are checked, contents are not.
-  [[nodiscard]] const std::vector<formats::FormatView>& formats() const { return formats_; }
+  [[nodiscard]] std::span<const std::int32_t> row_order(Side side = Side::matrix) const;
+  /// Formats that the bundle holds, `csr` first. Lengths are checked, contents are not. Those of A^T are
+  /// those of A where A is symmetric; none where the bundle holds no A^T.
+  [[nodiscard]] const std::vector<formats::FormatView>& formats(Side side = Side::matrix) const {
+    return formats_[side == Side::transpose && !shared()];
+  }
   /// One of them; nullptr when the bundle does not hold it.
-  [[nodiscard]] const formats::FormatView* format(std::string_view name) const;
+  [[nodiscard]] const formats::FormatView* format(std::string_view name, Side side = Side::matrix) const;
   /// Positions in /csr/values of the stored values of a format; not present unless written with
-  /// --refreshable.
-  [[nodiscard]] ArrayView value_source(std::string_view format) const;
+  /// --refreshable. Those of A^T are its own, even where nothing else is.
+  [[nodiscard]] ArrayView value_source(std::string_view format, Side side = Side::matrix) const;
   /// Every array of the table, by offset.
   [[nodiscard]] const std::vector<BundleArray>& arrays() const { return arrays_; }
 
@@ -76,9 +85,16 @@ class Bundle {
   static Result<std::shared_ptr<const Bundle>> validate(FileBytes file, const std::string& path,
                                                         const BundleOpenOptions& options);
   Status read_shape(const BundleTable& table);
+  Status read_symmetry(const BundleTable& table);
   Status bring_to_memory(const BundleTable& table, const BundleOpenOptions& options);
   Status relate();
-  Status add_format(const formats::FormatLayout& layout);
+  Status relate_transpose();
+  [[nodiscard]] Status check_row_order(Side side) const;
+  [[nodiscard]] Status check_shared() const;
+  Status add_formats(Side side);
+  Status add_format(const formats::FormatLayout& layout, Side side);
+  [[nodiscard]] Status check_value_source(const std::string& path) const;
+  [[nodiscard]] bool shared() const { return symmetric_.value_or(false); }
   [[nodiscard]] ArrayView find(std::string_view path) const;
   [[nodiscard]] std::span<const std::uint32_t> group(std::string_view path) const;
 
@@ -86,9 +102,10 @@ class Bundle {
   std::string path_;
   std::int64_t rows_ = 0, cols_ = 0, nnz_ = 0;
   bool pattern_ = false;
+  std::optional<bool> symmetric_;
   std::vector<BundleArray> arrays_;
-  std::vector<std::uint32_t> by_path_;  ///< positions in arrays_, sorted by path
-  std::vector<formats::FormatView> formats_;
+  std::vector<std::uint32_t> by_path_;                       ///< positions in arrays_, sorted by path
+  std::array<std::vector<formats::FormatView>, 2> formats_;  ///< of A; of A^T, where they are not the same
 };
 
 }  // namespace sptile::runtime

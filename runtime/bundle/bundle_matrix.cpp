@@ -5,24 +5,40 @@
 
 namespace sptile::runtime {
 
-Result<PlanMatrix> matrix_of(const std::shared_ptr<const Bundle>& bundle, std::string_view format) {
-  const formats::FormatView* view = bundle->format(format);
-  if (view == nullptr) {
-    std::string names;
-    for (const formats::FormatView& held : bundle->formats())
-      names += (names.empty() ? "" : ", ") + std::string(held.layout->name);
-    return fail(Errc::usage, "the bundle holds no format " + std::string(format) + "; it holds " + names);
-  }
-  const bool original_order = format == "csr";
-  return PlanMatrix{*view, original_order ? std::span<const std::int32_t>{} : bundle->row_order(),
-                    original_order ? ArrayView{} : bundle->value_source(format), bundle};
+namespace {
+
+Status no_format(const Bundle& bundle, std::string_view format, Side side) {
+  std::string names;
+  for (const formats::FormatView& held : bundle.formats(side))
+    names += (names.empty() ? "" : ", ") + std::string(held.layout->name);
+  return fail(Errc::usage, "the bundle holds no format " + std::string(format) +
+                               (side == Side::transpose ? " of the transpose" : "") + "; it holds " + names);
+}
+
+}  // namespace
+
+Status check_side(const Bundle& bundle, Side side) {
+  if (!bundle.formats(side).empty()) return {};
+  return fail(Errc::usage,
+              "the bundle does not hold the transpose of its matrix; `sptile convert --transpose` makes one "
+              "that does");
+}
+
+Result<PlanMatrix> matrix_of(const std::shared_ptr<const Bundle>& bundle, std::string_view format,
+                             Side side) {
+  if (Status s = check_side(*bundle, side); !s) return tl::unexpected(s.error());
+  const formats::FormatView* view = bundle->format(format, side);
+  if (view == nullptr) return tl::unexpected(no_format(*bundle, format, side).error());
+  const auto order = format == "csr" ? std::span<const std::int32_t>() : bundle->row_order(side);
+  return PlanMatrix{*view, order, bundle->value_source(format, side), bundle, side == Side::transpose};
 }
 
 Result<std::vector<PlanMatrix>> matrices_of(const std::shared_ptr<const Bundle>& bundle,
-                                            std::string_view formats) {
+                                            std::string_view formats, Side side) {
+  if (Status s = check_side(*bundle, side); !s) return tl::unexpected(s.error());
   std::vector<std::string_view> names;
   if (formats.empty() || formats == "auto") {
-    for (const formats::FormatView& held : bundle->formats()) names.push_back(held.layout->name);
+    for (const formats::FormatView& held : bundle->formats(side)) names.push_back(held.layout->name);
   } else {
     for (std::size_t at = 0, comma = 0; comma < formats.size(); at = comma + 1) {
       comma = std::min(formats.find(',', at), formats.size());
@@ -31,7 +47,7 @@ Result<std::vector<PlanMatrix>> matrices_of(const std::shared_ptr<const Bundle>&
   }
   std::vector<PlanMatrix> matrices;
   for (const std::string_view name : names) {
-    Result<PlanMatrix> matrix = matrix_of(bundle, name);
+    Result<PlanMatrix> matrix = matrix_of(bundle, name, side);
     if (!matrix) return tl::unexpected(matrix.error());
     matrices.push_back(std::move(*matrix));
   }

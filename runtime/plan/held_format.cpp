@@ -64,7 +64,7 @@ Status check_matrix(const PlanMatrix& a, bool trusted) {
 }
 
 Status check_value_source(const PlanMatrix& a, bool trusted) {
-  if (a.format.layout->name == "csr" && !a.value_source.present()) return {};
+  if (a.format.layout->name == "csr" && !a.transposed && !a.value_source.present()) return {};
   if (a.value_source.dtype != DType::i64 || a.value_source.size != a.format.nnz)
     return fail(Errc::usage,
                 "plan: refreshable needs value_source, one i64 position per entry; convert with "

@@ -103,7 +103,8 @@ void sample(const runtime::PlanMatrix& matrix, const Csr& a) {
 }
 
 /// Compares with /csr, independently of how `verify` does it.
-bool same_as_source(const Bundle& bundle, const Csr& a) {
+bool same_as_source(const Bundle& bundle, const Csr& matrix, Side side) {
+  const Csr a = side == Side::matrix ? copy(matrix.view()) : transpose(matrix.view());
   const CsrView source = bundle.csr();
   if (!std::ranges::equal(source.row_ptr, a.row_ptr.span()) ||
       !std::ranges::equal(source.col_idx, a.col_idx.span()) || source.values.present() != a.values.present())
@@ -125,15 +126,15 @@ void describe(const FormatView& view) {
   require(index_bytes(view) >= 0 && value_bytes(view) >= 0, "a size is negative");
 }
 
-void use_format(const std::shared_ptr<const Bundle>& bundle, const FormatView& view, bool sound) {
+void use_format(const std::shared_ptr<const Bundle>& bundle, const FormatView& view, Side side, bool sound) {
   describe(view);
-  const auto a = tools::rebuild_matrix(*bundle, view);
+  const auto a = tools::rebuild_matrix(*bundle, view, side);
   if (!a) return require(!sound, "a sound bundle cannot be exported");
   require(check_csr(a->view()).has_value(), "a checked format is no valid CSR");
-  if (sound) require(same_as_source(*bundle, *a), "a sound bundle holds two matrices");
+  if (sound) require(same_as_source(*bundle, *a, side), "a sound bundle holds two matrices");
   require(write_matrix_market(a->view(), "-").has_value(), "a matrix cannot be printed");
   if (bundle->cols() > kMostColumns || bundle->rows() > kMostRows) return;
-  const auto matrix = runtime::matrix_of(bundle, view.layout->name);
+  const auto matrix = runtime::matrix_of(bundle, view.layout->name, side);
   require(matrix.has_value(), "a format that is there is not found");
   multiply(*matrix, *a, false);
   if (matrix->value_source.present()) multiply(*matrix, *a, true);
@@ -146,7 +147,8 @@ void open_and_use(Bytes file) {
   require_inside(**bundle, file);
   const auto checks = tools::check_bundle(**bundle, nullptr);
   const bool sound = std::ranges::all_of(checks, [](const auto& c) { return c.outcome.has_value(); });
-  for (const FormatView& view : (*bundle)->formats()) use_format(*bundle, view, sound);
+  for (const Side side : {Side::matrix, Side::transpose})
+    for (const FormatView& view : (*bundle)->formats(side)) use_format(*bundle, view, side, sound);
 }
 
 /// What is printed is looked at by sanitizers alone.

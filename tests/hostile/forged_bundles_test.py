@@ -30,6 +30,8 @@ MATRIX = """%%MatrixMarket matrix coordinate real general
 21 19 40
 """ + "".join(f"{i * 11 % 21 + 1} {i * 7 % 19 + 1} {i % 9 - 4.5}\n" for i in range(40))
 PATTERN = "%%MatrixMarket matrix coordinate pattern general\n18 3 5\n1 2\n9 1\n9 3\n17 3\n18 1\n"
+SYMMETRIC = "%%MatrixMarket matrix coordinate real symmetric\n23 23 30\n" + "".join(
+    f"{i % 23 + 1} {i * 5 % (i % 23 + 1) + 1} {i % 9 - 4.5}\n" for i in range(30))
 # what the forged bundles are made of: text, options of convert
 SOURCES = [
     (MATRIX, ["--reorder", "random", "--refreshable"]),
@@ -37,6 +39,8 @@ SOURCES = [
     (MATRIX, ["--dtype", "f16", "--reorder", "random"]),
     (MATRIX, ["--dtype", "bf16", "--refreshable"]),
     (PATTERN, ["--reorder", "random"]),
+    (MATRIX, ["--reorder", "random", "--refreshable", "--transpose", "--format", "bittcf,rs_tile,libra_spmm"]),
+    (SYMMETRIC, ["--reorder", "random", "--refreshable", "--transpose", "--format", "bittcf,tall"]),
 ]
 
 
@@ -92,7 +96,8 @@ def same(a, b, dtype):
 
 def complaints_about_soundness(command, bundle):
     """What contradicts that a bundle is sound."""
-    formats = {f["name"]: f["dtype"] for f in json.loads(command.run("info", bundle, "--json")[1])["formats"]}
+    info = json.loads(command.run("info", bundle, "--json")[1])
+    formats = {f["name"]: f["dtype"] for f in info["formats"]}
     source = command.entries(bundle, "csr")
     for form, dtype in formats.items():
         if not same(source, command.entries(bundle, form), dtype if dtype != "pattern" else "f64"):
@@ -100,6 +105,10 @@ def complaints_about_soundness(command, bundle):
         code, _, error = command.run("run", bundle, "--format", form, "-n", "3", "--repeat", "1", "--check")
         if code != 0:
             yield f"sound, but {form} does not multiply: {error.strip()}"
+    for form in (f["name"] for f in (info["transpose"] or {"formats": []})["formats"]):
+        code, _, error = command.run("run", bundle, "--format", form, "-n", "3", "--repeat", "1", "--check", "--transpose")
+        if code != 0:
+            yield f"sound, but {form} of the transpose does not multiply: {error.strip()}"
 
 
 def complaints(command, bundle, contents, form):
@@ -109,18 +118,20 @@ def complaints(command, bundle, contents, form):
         "verify": [],
         "run": ["--format", form, "-n", "3", "--repeat", "1", "--check"],
         "export": ["-", "--from", form],
+        "run --transpose": ["--format", form, "-n", "3", "--repeat", "1", "--check"],
     }
     codes = {}
-    for verb, arguments in calls.items():
+    for call, arguments in calls.items():
+        verb, *options = call.split()
         try:
-            codes[verb], out, error = command.run(verb, bundle, *arguments)
+            codes[call], out, error = command.run(verb, bundle, *arguments, *options)
         except subprocess.TimeoutExpired:
-            yield f"{verb} hangs"
+            yield f"{call} hangs"
             continue
-        if codes[verb] not in CODES[verb]:
-            yield f"{verb} ends with {codes[verb]}: {error[-2000:]}"
-        elif codes[verb] != 0 and not error.strip():
-            yield f"{verb} ends with {codes[verb]} and says nothing"
+        if codes[call] not in CODES[verb]:
+            yield f"{call} ends with {codes[call]}: {error[-2000:]}"
+        elif codes[call] != 0 and not error.strip():
+            yield f"{call} ends with {codes[call]} and says nothing"
     sound = codes.get("verify") == 0
     if contents == "same" and not sound:
         yield "the contents are the same, but verify does not call it sound"

@@ -1,17 +1,36 @@
 #include "tools/bundle/checks.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "formats/convert/converters.hpp"
 #include "formats/convert/packed_positions.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/row_order.hpp"
+#include "runtime/symmetry.hpp"
+#include "runtime/transpose.hpp"
 
 namespace sptile::tools {
 namespace {
 
 using formats::FormatView;
+using formats::Side;
+
+bool is_csr(const FormatView& view) { return view.layout == &formats::kCsrLayout; }
+
+// What formats should hold: the matrix of /csr or its transpose, and where its entries stand in /csr.
+struct Subject {
+  Side side;
+  formats::CsrView csr;
+  std::span<const std::int64_t> source;  // empty: as they stand
+
+  [[nodiscard]] std::string label() const { return side == Side::matrix ? "" : "transpose "; }
+  [[nodiscard]] std::int64_t position_of(std::int64_t entry) const {
+    return source.empty() ? entry : source[static_cast<std::size_t>(entry)];
+  }
+};
 
 class Checks {
  public:
@@ -26,9 +45,14 @@ class Checks {
   }
   bool check_arrays();
   bool check_source();
-  void check_format(const FormatView& view);
-  [[nodiscard]] Status check_round_trip(const FormatView& view) const;
-  [[nodiscard]] Status check_value_source(const FormatView& view, ArrayView positions) const;
+  bool check_order(const Subject& subject);
+  void check_transpose();
+  void check_format(const Subject& subject, const FormatView& view);
+  void check_value_source(const Subject& subject, const FormatView& view);
+
+  [[nodiscard]] std::span<const std::int32_t> order_of(const Subject& subject, const FormatView& view) const {
+    return is_csr(view) ? std::span<const std::int32_t>() : bundle_.row_order(subject.side);
+  }
 
   const runtime::Bundle& bundle_;
   Progress* progress_;
@@ -48,57 +72,97 @@ bool Checks::check_arrays() {
 }
 
 bool Checks::check_source() {
-  bool sound = record("contents csr", formats::check_csr(bundle_.csr()));
-  if (!bundle_.row_order().empty())
-    sound &= record("row_order", formats::check_permutation(bundle_.row_order(), bundle_.rows()));
-  return sound;
+  const bool sound = record("contents csr", formats::check_csr(bundle_.csr()));
+  return check_order({Side::matrix, bundle_.csr(), {}}) && sound;
 }
 
-// The source matrix as a format of value type `dtype` should hold it.
-formats::Csr expected_matrix(const runtime::Bundle& bundle, DType dtype) {
-  formats::CsrView csr = bundle.csr();
+bool Checks::check_order(const Subject& subject) {
+  const auto order = bundle_.row_order(subject.side);
+  return order.empty() ||
+         record(subject.label() + "row_order", formats::check_permutation(order, subject.csr.rows));
+}
+
+// The matrix as a format of value type `dtype` should hold it.
+formats::Csr expected_matrix(formats::CsrView csr, std::span<const std::int32_t> order, DType dtype) {
   formats::Array rounded;
   if (!csr.is_pattern() && csr.values.dtype != dtype) {
     rounded = formats::convert_values(csr.values, dtype);
     csr.values = rounded.view();
   }
-  const auto order = bundle.row_order();
   return order.empty() ? formats::copy(csr) : formats::permute_rows(csr, order);
 }
 
-Status Checks::check_round_trip(const FormatView& view) const {
+Status check_round_trip(const Subject& subject, const FormatView& view, std::span<const std::int32_t> order) {
   const auto back = formats::find_converter(view.layout->name)->to_csr(view);
   if (!back) return tl::unexpected(back.error());
-  if (formats::identical(back->view(), expected_matrix(bundle_, view.value_dtype()).view())) return {};
-  return fail(Errc::check_failed,
-              std::string(view.layout->name) + " is another matrix than /csr; convert the source again");
+  if (formats::identical(back->view(), expected_matrix(subject.csr, order, view.value_dtype()).view()))
+    return {};
+  return fail(Errc::check_failed, std::string(view.layout->name) + " is another matrix than " +
+                                      (subject.side == Side::matrix ? "/csr" : "the transpose of /csr") +
+                                      "; convert the source again");
 }
 
 // Rebuilds the matrix with positions in place of values: each entry must then hold its own position in /csr.
-Status Checks::check_value_source(const FormatView& view, ArrayView positions) const {
+Status check_positions(const Subject& subject, const FormatView& view, ArrayView positions,
+                       std::span<const std::int32_t> order) {
   const auto back = formats::rebuild_with(view, positions.as<std::int64_t>());
   if (!back) return tl::unexpected(back.error());
-  const auto expected = formats::entry_positions(bundle_.csr(), bundle_.row_order());
+  const auto expected = formats::entry_positions(subject.csr, order);
   const auto found = back->values.as<std::int64_t>();
-  if (std::equal(expected.begin(), expected.end(), found.begin(), found.end())) return {};
+  const auto leads = [&](std::int64_t position, std::int64_t entry) {
+    return position == subject.position_of(entry);
+  };
+  if (std::ranges::equal(found, expected.span(), leads)) return {};
   return fail(Errc::check_failed,
               "value_source of " + std::string(view.layout->name) + " does not lead to its values");
 }
 
-void Checks::check_format(const FormatView& view) {
+void Checks::check_value_source(const Subject& subject, const FormatView& view) {
   const std::string name(view.layout->name);
-  if (name == "csr") return;
+  const ArrayView positions = bundle_.value_source(name, subject.side);
+  if (!positions.present()) return;
+  record(subject.label() + "value source " + name,
+         check_positions(subject, view, positions, order_of(subject, view)));
+}
+
+void Checks::check_format(const Subject& subject, const FormatView& view) {
+  const std::string name(view.layout->name);
   begin(progress_, "formats", 0);
-  if (!record("contents " + name, formats::check(view))) return;
-  if (!record("round trip " + name, check_round_trip(view))) return;
-  if (const ArrayView positions = bundle_.value_source(name); positions.present())
-    record("value source " + name, check_value_source(view, positions));
+  if (!record(subject.label() + "contents " + name, formats::check(view))) return;
+  if (!record(subject.label() + "round trip " + name,
+              check_round_trip(subject, view, order_of(subject, view))))
+    return;
+  check_value_source(subject, view);
+}
+
+Status check_symmetry(const formats::CsrView& csr, bool stated) {
+  if (runtime::is_symmetric(csr) == stated) return {};
+  return fail(Errc::check_failed, std::string("the header says that the matrix is ") +
+                                      (stated ? "" : "not ") + "symmetric; convert the source again");
+}
+
+// Where the matrix is symmetric, the formats are those that were checked already, with other positions.
+void Checks::check_transpose() {
+  const std::optional<bool> symmetric = bundle_.symmetric();
+  if (symmetric && !record("symmetry", check_symmetry(bundle_.csr(), *symmetric))) return;
+  if (bundle_.formats(Side::transpose).empty()) return;
+  const runtime::TransposedCsr turned = runtime::transpose(bundle_.csr());
+  const Subject subject{Side::transpose, turned.view(), turned.source()};
+  if (symmetric.value_or(false)) {
+    for (const FormatView& view : bundle_.formats()) check_value_source(subject, view);
+  } else if (check_order(subject)) {
+    for (const FormatView& view : bundle_.formats(Side::transpose)) check_format(subject, view);
+  }
 }
 
 std::vector<BundleCheck> Checks::run() && {
   const bool arrays = check_arrays();
-  if (check_source() && arrays)
-    for (const FormatView& view : bundle_.formats()) check_format(view);
+  if (!check_source() || !arrays) return std::move(checks_);
+  const Subject source{Side::matrix, bundle_.csr(), {}};
+  for (const FormatView& view : bundle_.formats())
+    if (!is_csr(view)) check_format(source, view);
+  if (std::ranges::all_of(checks_, [](const BundleCheck& c) { return c.outcome.has_value(); }))
+    check_transpose();
   return std::move(checks_);
 }
 

@@ -15,8 +15,9 @@ struct BundleCheck {
 };
 
 /// Runs every check: the checksum of each array; the invariants of /csr, its row order and each format; that
-/// each format, expanded, is the matrix of /csr; that value sources lead to the stored values. Later ones
-/// rely on what earlier ones found sound, so they stop where one fails. The bundle is sound when all pass.
+/// each format, expanded, is the matrix of /csr; that value sources lead to the stored values; that the
+/// matrix is symmetric where that is stated; the same of the transpose. Later ones rely on what earlier ones
+/// found sound, so they stop where one fails. The bundle is sound when all pass.
 std::vector<BundleCheck> check_bundle(const runtime::Bundle& bundle, Progress* progress);
 
 }  // namespace sptile::tools

@@ -24,6 +24,15 @@ Json format_json(const FormatReport& format) {
   return json;
 }
 
+// null: not asked for.
+Json transpose_json(const ConvertReport& report) {
+  if (!report.transpose) return nullptr;
+  Json json = {{"shared", report.symmetric}, {"row_order", report.transpose->reordered}};
+  json["formats"] = Json::array();
+  for (const FormatReport& format : report.transpose->formats) json["formats"].push_back(format_json(format));
+  return json;
+}
+
 Json convert_json(const Session& session, const ConvertTask& task, const ConvertReport& report) {
   Json json = new_result(session);
   json.update({{"input", task.in}, {"output", task.out}});
@@ -36,6 +45,8 @@ Json convert_json(const Session& session, const ConvertTask& task, const Convert
       {{"row_order", report.reordered}, {"seed", session.common.seed}, {"file_bytes", report.file_bytes}});
   json["formats"] = Json::array();
   for (const FormatReport& format : report.formats) json["formats"].push_back(format_json(format));
+  json["symmetric"] = report.symmetric;
+  json["transpose"] = transpose_json(report);
   json["seconds"] = {{"read", report.read},
                      {"reorder", report.reorder},
                      {"convert", report.convert},
@@ -54,19 +65,34 @@ std::string explain_thresholds(const ConvertReport& report) {
   return text;
 }
 
-std::string convert_text(const ConvertTask& task, const ConvertReport& report) {
+std::string formats_table(const std::vector<FormatReport>& formats) {
   std::vector<std::vector<std::string>> rows = {{"format", "tc blocks", "index", "values", "time"}};
-  for (const FormatReport& f : report.formats)
+  for (const FormatReport& f : formats)
     rows.push_back({f.name, f.tc_blocks > 0 ? fmt::format("{}", f.tc_blocks) : "-",
                     human_bytes(f.index_bytes), human_bytes(f.value_bytes),
                     f.name == "csr" ? "-" : human_seconds(f.seconds)});
-  return fmt::format(
-      "{}: {} x {}, {} entries, rows {}\n\n{}{}\nread {}, reorder {}, write {}, all {} ({})\n", task.out,
-      report.rows, report.cols, report.nnz,
-      report.reordered ? "ordered by " + std::string(task.ordering.method->name) : "in their own order",
-      format_table(rows, "lrrrr"), explain_thresholds(report), human_seconds(report.read),
-      human_seconds(report.reorder), human_seconds(report.write), human_seconds(report.total),
-      human_bytes(static_cast<std::int64_t>(report.file_bytes)));
+  return format_table(rows, "lrrrr");
+}
+
+std::string order_text(const ConvertTask& task, bool reordered) {
+  return reordered ? fmt::format("rows ordered by {}", task.ordering.method->name)
+                   : "rows in their own order";
+}
+
+std::string transpose_text(const ConvertTask& task, const ConvertReport& report) {
+  if (!report.transpose) return "";
+  if (report.symmetric) return "\ntranspose: the same, with the same formats\n";
+  return fmt::format("\ntranspose: {} x {}, {}\n\n{}", report.cols, report.rows,
+                     order_text(task, report.transpose->reordered), formats_table(report.transpose->formats));
+}
+
+std::string convert_text(const ConvertTask& task, const ConvertReport& report) {
+  return fmt::format("{}: {} x {}, {} entries{}, {}\n\n{}{}{}\nread {}, reorder {}, write {}, all {} ({})\n",
+                     task.out, report.rows, report.cols, report.nnz, report.symmetric ? ", symmetric" : "",
+                     order_text(task, report.reordered), formats_table(report.formats),
+                     explain_thresholds(report), transpose_text(task, report), human_seconds(report.read),
+                     human_seconds(report.reorder), human_seconds(report.write), human_seconds(report.total),
+                     human_bytes(static_cast<std::int64_t>(report.file_bytes)));
 }
 
 Status run_convert(Session& session, const ConvertOptions& options) {
@@ -95,6 +121,8 @@ Action declare_convert(Options& app) {
                  "what converts ('sptile list devices'); the bundle is the same");
   app.add_flag("--refreshable", options->refreshable,
                "store where each value comes from, so values can be replaced");
+  app.add_flag("--transpose", options->transpose,
+               "also store the formats of the transpose; those of a symmetric matrix serve for both");
   app.add_flag("--strict", options->strict, "refuse values that are too large for the type; else infinite");
   app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
   app.add_force(options->force);

@@ -10,13 +10,32 @@
 namespace sptile::tools {
 namespace {
 
-Json format_json(const runtime::Bundle& bundle, const formats::FormatView& view) {
+using formats::Side;
+
+bool is_symmetric(const runtime::Bundle& bundle) { return bundle.symmetric().value_or(false); }
+
+Json format_json(const runtime::Bundle& bundle, const formats::FormatView& view, Side side) {
   return {{"name", view.layout->name},
           {"dtype", dtype_label(view.value_dtype())},
           {"tc_blocks", view.layout->tc_blocks(view)},
           {"index_bytes", formats::index_bytes(view)},
           {"value_bytes", formats::value_bytes(view)},
-          {"refreshable", bundle.value_source(view.layout->name).present()}};
+          {"refreshable", bundle.value_source(view.layout->name, side).present()}};
+}
+
+Json formats_json(const runtime::Bundle& bundle, Side side) {
+  Json list = Json::array();
+  for (const formats::FormatView& view : bundle.formats(side))
+    list.push_back(format_json(bundle, view, side));
+  return list;
+}
+
+// null: not held.
+Json transpose_json(const runtime::Bundle& bundle) {
+  if (bundle.formats(Side::transpose).empty()) return nullptr;
+  return {{"shared", is_symmetric(bundle)},
+          {"row_order", !bundle.row_order(Side::transpose).empty()},
+          {"formats", formats_json(bundle, Side::transpose)}};
 }
 
 Json array_json(const runtime::BundleArray& array) {
@@ -32,32 +51,46 @@ Json info_json(const Session& session, const std::string& path, const runtime::B
   json.update({{"bundle", path}, {"rows", bundle.rows()}, {"cols", bundle.cols()}, {"nnz", bundle.nnz()}});
   json.update({{"dtype", dtype_label(bundle.dtype())}, {"row_order", !bundle.row_order().empty()}});
   json["file_bytes"] = bundle.file_size();
-  json["formats"] = Json::array();
-  for (const formats::FormatView& view : bundle.formats())
-    json["formats"].push_back(format_json(bundle, view));
+  json["symmetric"] = bundle.symmetric() ? Json(*bundle.symmetric()) : Json(nullptr);
+  json["formats"] = formats_json(bundle, Side::matrix);
+  json["transpose"] = transpose_json(bundle);
   json["arrays"] = Json::array();
   for (const runtime::BundleArray& array : bundle.arrays()) json["arrays"].push_back(array_json(array));
   return json;
 }
 
-std::string info_text(const Session& session, const std::string& path, const runtime::Bundle& bundle) {
-  std::string text =
-      fmt::format("{}: {} x {}, {} entries, {}, {}, {}\n\n", path, bundle.rows(), bundle.cols(), bundle.nnz(),
-                  dtype_label(bundle.dtype()),
-                  bundle.row_order().empty() ? "rows in their own order" : "rows reordered in the formats",
-                  human_bytes(static_cast<std::int64_t>(bundle.file_size())));
+std::string order_text(const runtime::Bundle& bundle, Side side) {
+  return bundle.row_order(side).empty() ? "rows in their own order" : "rows reordered in the formats";
+}
+
+std::string formats_table(const runtime::Bundle& bundle, Side side) {
   std::vector<std::vector<std::string>> rows = {
       {"format", "values", "tc blocks", "index", "value", "refreshable"}};
-  for (const formats::FormatView& view : bundle.formats()) {
+  for (const formats::FormatView& view : bundle.formats(side)) {
     const std::int64_t blocks = view.layout->tc_blocks(view);
     rows.push_back({std::string(view.layout->name), std::string(dtype_label(view.value_dtype())),
                     blocks > 0 ? fmt::format("{}", blocks) : "-", human_bytes(formats::index_bytes(view)),
                     human_bytes(formats::value_bytes(view)),
-                    bundle.value_source(view.layout->name).present() ? "yes" : "no"});
+                    bundle.value_source(view.layout->name, side).present() ? "yes" : "no"});
   }
-  text += format_table(rows, "llrrrl");
+  return format_table(rows, "llrrrl");
+}
+
+// That of a symmetric matrix has its line in the title.
+std::string transpose_text(const runtime::Bundle& bundle) {
+  if (is_symmetric(bundle) || bundle.formats(Side::transpose).empty()) return "";
+  return fmt::format("\ntranspose: {} x {}, {}\n\n{}", bundle.cols(), bundle.rows(),
+                     order_text(bundle, Side::transpose), formats_table(bundle, Side::transpose));
+}
+
+std::string info_text(const Session& session, const std::string& path, const runtime::Bundle& bundle) {
+  const std::string text = fmt::format(
+      "{}: {} x {}, {} entries, {}{}, {}, {}\n\n{}{}", path, bundle.rows(), bundle.cols(), bundle.nnz(),
+      dtype_label(bundle.dtype()), is_symmetric(bundle) ? ", symmetric" : "",
+      order_text(bundle, Side::matrix), human_bytes(static_cast<std::int64_t>(bundle.file_size())),
+      formats_table(bundle, Side::matrix), transpose_text(bundle));
   if (!session.common.verbose) return text;
-  rows = {{"array", "type", "elements", "bytes"}};
+  std::vector<std::vector<std::string>> rows = {{"array", "type", "elements", "bytes"}};
   for (const runtime::BundleArray& array : bundle.arrays())
     rows.push_back({array.path, std::string(name_of(array.array.dtype)), fmt::format("{}", array.array.size),
                     fmt::format("{}", array.array.bytes())});

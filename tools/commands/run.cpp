@@ -5,6 +5,7 @@
 #include "runtime/bundle/bundle.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "runtime/plan/choice.hpp"
+#include "runtime/transpose.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/devices.hpp"
 #include "tools/host_bench.hpp"
@@ -22,8 +23,12 @@ namespace {
 
 struct RunOptions {
   std::string bundle, format = "auto", choose = "predicted";
-  bool explain = false;
+  bool explain = false, transpose = false;
   ProductRequest request;
+
+  [[nodiscard]] formats::Side side() const {
+    return transpose ? formats::Side::transpose : formats::Side::matrix;
+  }
 };
 
 constexpr const char* kMeasured = "measured";
@@ -31,12 +36,14 @@ constexpr const char* kMeasured = "measured";
 // The formats to choose from. Those that the bundle does not hold are refused with what it holds.
 Result<std::vector<runtime::PlanMatrix>> formats_to_try(const std::shared_ptr<const runtime::Bundle>& bundle,
                                                         const RunOptions& options) {
-  if (options.format == "auto") return runtime::matrices_of(bundle, {});
+  if (Status s = runtime::check_side(*bundle, options.side()); !s)
+    return fail(s.error().code, s.error().message, options.bundle);
+  if (options.format == "auto") return runtime::matrices_of(bundle, {}, options.side());
   std::vector<runtime::PlanMatrix> matrices;
   for (const std::string& name : split_list(options.format)) {
-    const auto view = held_format(*bundle, options.bundle, name);
+    const auto view = held_format(*bundle, options.bundle, name, options.side());
     if (!view) return tl::unexpected(view.error());
-    const auto matrix = runtime::matrix_of(bundle, name);
+    const auto matrix = runtime::matrix_of(bundle, name, options.side());
     if (!matrix) return tl::unexpected(matrix.error());
     matrices.push_back(*matrix);
   }
@@ -55,7 +62,8 @@ std::string remark(const runtime::Candidate& candidate) {
 std::vector<std::string_view> absent_formats(const runtime::Bundle& bundle, const RunOptions& options) {
   std::vector<std::string_view> names;
   for (const formats::FormatLayout* layout : formats::layouts())
-    if (options.format == "auto" && bundle.format(layout->name) == nullptr) names.push_back(layout->name);
+    if (options.format == "auto" && bundle.format(layout->name, options.side()) == nullptr)
+      names.push_back(layout->name);
   return names;
 }
 
@@ -87,13 +95,13 @@ Json candidates_json(const std::vector<runtime::Candidate>& candidates) {
   return list;
 }
 
-std::string run_text(const Measurement& m) {
+std::string run_text(const RunOptions& options, const Measurement& m) {
   std::string text = fmt::format(
-      "{} of {} with N = {}: kernel {}, {} {}, products {}\n"
+      "{} of {}{} with N = {}: kernel {}, {} {}, products {}\n"
       "median {} of {} runs (fastest {}, spread {:.0f}%), {:.2f} GFLOP/s, planned in {}\n",
-      m.op->name, m.format, m.n, m.kernel, matrix_names(*m.op), m.dtype, m.precision,
-      human_seconds(m.median_us * 1e-6), m.repeat, human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops,
-      human_seconds(m.plan_us * 1e-6));
+      m.op->name, options.transpose ? "the transpose in " : "", m.format, m.n, m.kernel, matrix_names(*m.op),
+      m.dtype, m.precision, human_seconds(m.median_us * 1e-6), m.repeat, human_seconds(m.min_us * 1e-6),
+      100 * m.spread, m.gflops, human_seconds(m.plan_us * 1e-6));
   if (m.checked)
     text += fmt::format("checked against the reference: relative error {:.2g}, allowed {:.2g}: {}\n",
                         m.rel_err, m.tolerance, check_outcome(m) ? "ok" : "WRONG");
@@ -146,13 +154,13 @@ Result<Outcome> run_predicted(HostBench& bench, const runtime::Operation& op,
 }
 
 Result<Outcome> choose_and_run(Session& session, const RunOptions& options, runtime::Device device,
-                               const runtime::Bundle& bundle,
+                               const formats::CsrView& source,
                                const std::vector<runtime::PlanMatrix>& matrices) {
   const ProductRequest& request = options.request;
   const runtime::Operation& op = operation_named(request.op);
   HostBench bench(session, bench_options(request, device));
   const DType dense = dense_type(request.dense, matrices.front().format.value_dtype());
-  Status s = bench.set_matrix(bundle.csr(), dense);
+  Status s = bench.set_matrix(source, dense);
   if (s) s = bench.set_operands(op, request.n);
   if (!s) return tl::unexpected(s.error());
   const KernelRequest kernel{request.kernel, precision_named(request.precision)};
@@ -160,7 +168,36 @@ Result<Outcome> choose_and_run(Session& session, const RunOptions& options, runt
                                      : run_predicted(bench, op, matrices, kernel, options.explain);
 }
 
+// A result with a number for each entry is the same for A and A^T, but for what the operands are called.
+Status check_transposable(const RunOptions& options) {
+  const runtime::Operation& op = operation_named(options.request.op);
+  if (!options.transpose || !lists_entries(op)) return {};
+  return fail(Errc::usage, fmt::format("--transpose goes with products that add up; {} at the entries of the "
+                                       "transpose is {} with {} and {} swapped",
+                                       op.name, op.name, op.operands[0].name, op.operands[1].name));
+}
+
+// What the formats to run hold, and keeps it.
+struct Source {
+  runtime::TransposedCsr turned;
+  formats::CsrView csr;
+};
+
+// Who transposes, and the reference, trust their input.
+Result<Source> find_source(const runtime::Bundle& bundle, const RunOptions& options) {
+  Source source;
+  source.csr = bundle.csr();
+  if (!options.request.check && !options.transpose) return source;
+  if (const Status s = formats::check_csr(source.csr); !s)
+    return fail(s.error().code, s.error().message, options.bundle);
+  if (!options.transpose) return source;
+  source.turned = runtime::transpose(source.csr);
+  source.csr = source.turned.view();
+  return source;
+}
+
 Status run_run(Session& session, const RunOptions& options) {
+  if (Status s = check_transposable(options); !s) return s;
   const auto device = resolve_device(options.request);
   if (!device) return tl::unexpected(device.error());
   const auto opened = open_bundle(options.bundle);
@@ -168,19 +205,18 @@ Status run_run(Session& session, const RunOptions& options) {
   const std::shared_ptr<const runtime::Bundle>& bundle = *opened;
   const auto matrices = formats_to_try(bundle, options);
   if (!matrices) return tl::unexpected(matrices.error());
-  if (options.request.check)  // the reference trusts its input
-    if (const Status s = formats::check_csr(bundle->csr()); !s)
-      return fail(s.error().code, s.error().message, options.bundle);
-  const auto outcome = choose_and_run(session, options, *device, *bundle, *matrices);
+  const auto source = find_source(*bundle, options);
+  if (!source) return tl::unexpected(source.error());
+  const auto outcome = choose_and_run(session, options, *device, source->csr, *matrices);
   if (!outcome) return tl::unexpected(outcome.error());
   Json json = new_result(session);
-  json["bundle"] = options.bundle;
+  json.update({{"bundle", options.bundle}, {"transpose", options.transpose}});
   json.update(to_json(outcome->measured));
   json.update({{"threads", session.common.threads}, {"seed", session.common.seed}});
   json["candidates"] = candidates_json(outcome->candidates);
   const std::string why =
       options.explain ? candidates_text(outcome->candidates, absent_formats(*bundle, options)) : "";
-  print_result(session, json, why + run_text(outcome->measured));
+  print_result(session, json, why + run_text(options, outcome->measured));
   return check_outcome(outcome->measured);
 }
 
@@ -194,6 +230,9 @@ Action declare_run(Options& app) {
                  "how one of several formats and kernels is chosen: predicted by the cost model, or measured "
                  "by running each that can be the fastest")
       .one_of({"predicted", kMeasured});
+  app.add_flag(
+      "--transpose", options->transpose,
+      "multiply by the transpose, which the bundle holds (convert --transpose) or the matrix equals");
   app.add_flag("--explain", options->explain, "show the formats to choose from and what each would take");
   app.add_option("-n", options->request.n, columns_help()).range(std::int64_t{1}, std::int64_t{1} << 31);
   declare_request(app, options->request);

@@ -10,6 +10,7 @@
 #include "formats/layout/blocks.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/sizes.hpp"
+#include "runtime/symmetry.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
@@ -124,6 +125,7 @@ struct Stats {
   std::vector<FormatRow> formats;
   OrderQuality quality;
   DType dtype;
+  bool symmetric;  // in its own order
 };
 
 double mean_per_block(const FormatRow& row) {
@@ -160,6 +162,7 @@ Json stats_json(const Session& session, const Stats& stats) {
   Json json = new_result(session);
   json.update({{"name", stats.name}, {"rows", stats.rows}, {"cols", stats.cols}, {"nnz", stats.nnz}});
   json.update({{"dtype", dtype_label(stats.dtype)}, {"order", stats.order}});
+  json["symmetric"] = stats.symmetric;
   json.update({{"empty_rows", stats.row_nnz.empty}, {"empty_cols", stats.column_nnz.empty}});
   json.update({{"row_nnz", lengths_json(stats.row_nnz)}, {"col_nnz", lengths_json(stats.column_nnz)}});
   json["nnz1_ratio"] = stats.quality.windows.front().nnz1_ratio;
@@ -197,10 +200,11 @@ std::string formats_text(const Stats& stats) {
 }
 
 std::string stats_text(const Stats& stats) {
-  return fmt::format("{}: {} x {}, {} entries, {}, rows in order: {}\n{}{}\n{}\n{}", stats.name, stats.rows,
-                     stats.cols, stats.nnz, dtype_label(stats.dtype), stats.order,
-                     lengths_text("row", stats.row_nnz), lengths_text("column", stats.column_nnz),
-                     formats_text(stats), quality_text(stats.quality));
+  return fmt::format("{}: {} x {}, {} entries, {}{}, rows in order: {}\n{}{}\n{}\n{}", stats.name, stats.rows,
+                     stats.cols, stats.nnz, dtype_label(stats.dtype), stats.symmetric ? ", symmetric" : "",
+                     stats.order, lengths_text("row", stats.row_nnz),
+                     lengths_text("column", stats.column_nnz), formats_text(stats),
+                     quality_text(stats.quality));
 }
 
 // The order that the statistics are about: that of --reorder, else the bundle's own. Its quality is measured
@@ -225,6 +229,7 @@ Status run_stats(Session& session, const StatsOptions& options) {
   auto loaded = load_matrix(session, options.in, {options.dtype, options.real_part, false});
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   Stats stats{};
+  stats.symmetric = runtime::is_symmetric(loaded->csr.view());
   if (Status s = order_rows(session, *ordering, *loaded, stats); !s) return s;
   const formats::CsrView a = loaded->csr.view();
   stats.name = loaded->name;

@@ -1,0 +1,1 @@
+sptile run a.h5 --transpose --op sddmm

@@ -14,7 +14,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// A CSR matrix in the memory of a device; nothing of it was checked.
+/// A CSR matrix in the memory of a device.
 struct DeviceCsr {
   std::int64_t rows = 0, cols = 0, nnz = 0;
   const std::int64_t* row_ptr = nullptr;  ///< rows + 1
@@ -23,6 +23,9 @@ struct DeviceCsr {
   DType value_dtype = DType::none;          ///< of 2, 4 or 8 bytes; values are moved, never computed with
   const std::int32_t* row_order = nullptr;  ///< new_to_old, rows of them; null: as they stand
   int ordinal = 0;                          ///< of the device
+  /// Known to be a CSR matrix (canonical_csr made or checked it), which spares another look. row_order is
+  /// looked at all the same.
+  bool checked = false;
 };
 
 /// What a conversion may choose.

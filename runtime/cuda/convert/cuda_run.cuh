@@ -8,6 +8,7 @@
 #include "runtime/cuda/convert/primitives.hpp"
 #include "runtime/cuda/convert/work_memory.hpp"
 #include "runtime/cuda/device/check.hpp"
+#include "runtime/cuda/device/current_device.hpp"
 #include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {
@@ -122,5 +123,16 @@ class CudaRun {
   WorkMemory work_;
   Status status_;
 };
+
+/// Gives what call(run) gives, on a device and a stream; what it worked in has been given back then.
+template <class Call>
+auto on_device(int ordinal, void* stream, const Call& call) -> decltype(call(std::declval<CudaRun&>())) {
+  const CurrentDevice current(ordinal);
+  if (Status s = current.status(); !s) return tl::unexpected(s.error());
+  CudaRun run(static_cast<cudaStream_t>(stream));
+  auto result = call(run);
+  run.wait();
+  return result;
+}
 
 }  // namespace sptile::runtime::cuda

@@ -82,10 +82,7 @@ class CudaRun {
     wait();
   }
   Result<std::shared_ptr<std::byte>> allocate(std::size_t bytes, const char* what) {
-    auto buffer = DeviceBuffer::allocate(bytes, what);
-    if (!buffer) return tl::unexpected(buffer.error());
-    const auto owner = std::make_shared<DeviceBuffer>(std::move(*buffer));
-    return std::shared_ptr<std::byte>(owner, owner->data());
+    return work_.keep(bytes, what);
   }
   Result<std::shared_ptr<std::byte>> work(std::size_t bytes, const char* what) {
     return work_.allocate(bytes, what);

@@ -185,11 +185,9 @@ Result<DeviceFormat> tall_of_level(Run& run, const DeviceCsr& csr, int level) {
   if (!found) return tl::unexpected(found.error());
   const Columns<FixedWindows>& columns = *found;
   number_tiles(run, columns, room.groups);
-  std::uint32_t sizes[2] = {};
-  run.fetch(&sizes[0], columns.first + windows, 1);
-  run.fetch(&sizes[1], room.groups + windows, 1);
-  if (Status s = run.status(); !s) return tl::unexpected(s.error());
-  TallGroups all{{columns, room.groups}, subs, sizes[0], sizes[1], 0};
+  const auto sizes = fetch_numbers(run, {columns.first + windows, room.groups + windows});
+  if (!sizes) return tl::unexpected(sizes.error());
+  TallGroups all{{columns, room.groups}, subs, (*sizes)[0], (*sizes)[1], 0};
 
   Room<DealRoom> deal;
   if (Status s = deal.make(run, all.columns, all.groups); !s) return tl::unexpected(s.error());

@@ -104,11 +104,12 @@ inline constexpr EntryForm kEntryForms[] = {{true, DType::i64, DType::i32},  {tr
                                             {false, DType::i32, DType::i32}, {false, DType::i64, DType::i64},
                                             {false, DType::i32, DType::i64}, {false, DType::i64, DType::i32}};
 
-/// Arrays in some form. Entries of a CSR matrix stand row after row.
+/// Arrays in some form; the values are those of the entries. Entries of a CSR matrix stand row after row.
 struct EntryArrays {
   std::vector<std::byte> row, col;
   runtime::cuda::DeviceEntries view;
 
+  EntryArrays(Entries&&, const EntryForm&) = delete;
   EntryArrays(const Entries& e, const EntryForm& form) : col(as_ids(e.col, form.col)) {
     if (form.csr) {
       std::vector<std::int64_t> offsets(static_cast<std::size_t>(e.rows + 1));

@@ -9,8 +9,8 @@
 #include "formats/value_types.hpp"
 #include "runtime/cuda/convert/entries.hpp"
 #include "tests/runtime/cuda/convert/convert_cases.hpp"
+#include "tests/runtime/cuda/convert/counting_run.hpp"
 #include "tests/runtime/cuda/convert/entry_cases.hpp"
-#include "tests/runtime/cuda/convert/host_run.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
@@ -136,7 +136,7 @@ TEST_CASE("device inputs: entries in one place are added up") {
 }
 
 TEST_CASE("device inputs: sums of 16-bit values are rounded once") {
-  const auto check = [](auto type, auto bits) {
+  const auto check = [](auto type) {
     using T = decltype(type);
     for (std::uint32_t i = 0; i < 0x10000; ++i) {
       const T number{static_cast<std::uint16_t>(i)};
@@ -165,10 +165,9 @@ TEST_CASE("device inputs: sums of 16-bit values are rounded once") {
     T nan;
     runtime::cuda::round_to(nan, std::nan(""));
     CHECK(std::isnan(to_float(nan)));
-    static_cast<void>(bits);
   };
-  check(Half{}, 0);
-  check(BFloat16{}, 0);
+  check(Half{});
+  check(BFloat16{});
 }
 
 TEST_CASE("device inputs: arrays that are as they should be stay where they are") {
@@ -192,6 +191,38 @@ TEST_CASE("device inputs: arrays that are as they should be stay where they are"
     CHECK(identical(view_of(sorted.csr), a.view()));
     CHECK(unsorted.row == before.row);
     CHECK(unsorted.col == before.col);
+  }
+}
+
+TEST_CASE("device inputs: a matrix in order is looked at once and waited for once") {
+  const Entries e = entries_of(summed(few_entries()));
+  for (const EntryForm& form : kEntryForms) {
+    CAPTURE(form.name());
+    const EntryArrays arrays(e, form);
+    for (const bool borrow : {false, true}) {
+      CountingRun run;
+      REQUIRE(canonical_on(run, arrays.view, {Disorder::sum, borrow}));
+      const bool all_lent = borrow && form.csr && form.row == DType::i64 && form.col == DType::i32;
+      CHECK(run.counts.launches <= (all_lent ? 4 : 6));
+      CHECK(run.counts.waits == 1);
+      CHECK(run.counts.kept == (all_lent ? 0 : 1));
+      CHECK(run.counts.work == 1);
+    }
+  }
+}
+
+TEST_CASE("device inputs: a matrix with arrays of its own is one in format csr") {
+  Random random(60);
+  for (const ConvertCase& one : convert_cases()) {
+    CAPTURE(one.name);
+    const Entries e = entries_of(one.matrix);
+    const EntryArrays arrays(e, kEntryForms[5]);
+    const auto expected = formats::find_converter("csr")->from_csr(one.matrix.view(), nullptr);
+    const auto made = runtime::cuda::csr_format(taken(arrays.view, {}));
+    REQUIRE(made);
+    check_same(*expected, made->view, made->parameters);
+    const bool lends = one.matrix.nnz() > 0 && one.matrix.values.present();
+    CHECK(runtime::cuda::csr_format(taken(arrays.view, {Disorder::refuse, true})).has_value() != lends);
   }
 }
 

@@ -48,15 +48,16 @@ struct OwnedCsr {
   DeviceCsr csr;
   bool borrows = false;  ///< some array is the caller's
   ArrayView position;    ///< i64: of the values in turn, in the caller's order; none where they stand alike
-  ArrayView first;  ///< i64, csr.nnz + 1: the values of entry i are at position[first[i]] to [first[i + 1] -
-                    ///< 1]; none where each entry has one
+  /// i64, csr.nnz + 1: the values of entry i are at position[first[i]] to position[first[i + 1] - 1]; none
+  /// where each entry has one.
+  ArrayView first;
   std::shared_ptr<std::byte> memory, order_memory;
 };
 
 /// Makes CSR of entries, without a sort where they are in order. Errc::usage for sizes, types and null
 /// pointers that mean nothing; Errc::bad_input, with the place, for ids and offsets that are out of range,
 /// and for entries out of order or in one place where that is refused; Errc::unsupported above 2^32 - 1
-/// entries; Errc::device, naming the bytes, when there is no room: 28 bytes per entry are needed to sort.
+/// entries; Errc::device, naming the bytes, when there is no room: sorting takes up to 60 bytes per entry.
 Result<OwnedCsr> canonical_csr(const DeviceEntries& entries, const EntryOptions& options, void* stream);
 
 /// The matrix in format csr, in the same memory; nothing where an array is the caller's, behind which
@@ -91,7 +92,7 @@ Result<bool> equal_on_device(const DeviceCsr& a, const DeviceCsr& b, void* strea
 
 /// Where each value of a format stood in its CSR matrix.
 struct ValueSource {
-  ArrayView positions;  ///< i64, as formats::value_source has them; none for a pattern
+  ArrayView positions;  ///< i64, as formats::value_source has them
   std::shared_ptr<std::byte> memory;
 };
 

@@ -289,6 +289,9 @@ TEST_CASE("device inputs: bad ids and disorder, entry by entry") {
               coo, [](Entries& e) { e.row[4] = 3; }, disorder) ==
           "coo: entry 4 is (3, 5), expected rows 0 to 2 and columns 0 to 6");
     CHECK(with(
+              coo, [](Entries& e) { e.col[1] = 7; }, disorder) ==
+          "coo: entry 1 is (0, 7), expected rows 0 to 2 and columns 0 to 6");
+    CHECK(with(
               coo, [](Entries& e) { e.col[2] = -5; }, disorder) ==
           "coo: entry 2 is (2, -5), expected rows 0 to 2 and columns 0 to 6");
     CHECK(with(

@@ -15,7 +15,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// A CSR matrix in the memory of a device; nothing of it was checked.
+/// A CSR matrix in the memory of a device.
 struct DeviceCsr {
   std::int64_t rows = 0, cols = 0, nnz = 0;
   const std::int64_t* row_ptr = nullptr;  ///< rows + 1
@@ -24,6 +24,9 @@ struct DeviceCsr {
   DType value_dtype = DType::none;          ///< of 2, 4 or 8 bytes; values are moved, never computed with
   const std::int32_t* row_order = nullptr;  ///< new_to_old, rows of them; null: as they stand
   int ordinal = 0;                          ///< of the device
+  /// Known to be a CSR matrix (canonical_csr made or checked it), which spares another look. row_order is
+  /// looked at all the same.
+  bool checked = false;
 };
 
 /// What a conversion may choose.
@@ -51,9 +54,10 @@ struct DeviceFormat {
 /// order no permutation; Errc::unsupported when 32-bit offsets cannot count the entries, or there is no such
 /// conversion; Errc::device, naming the bytes, when there is no room: up to 100 bytes per entry and per row
 /// are needed while it runs. Enqueues on `stream` (a cudaStream_t; null: the default one) and waits for it.
-/// What it works in is from the device's current memory pool and is given back before it returns: the pool's
-/// release threshold says how much of it stays for the next conversion (by default nothing). The format's own
-/// memory is not from a pool and may outlive the stream.
+/// Memory is from the device's current memory pool, but for much that the pool would not keep: the pool's
+/// release threshold says how much stays for the next conversion (by default nothing). What it works in is
+/// given back before it returns. The format may outlive the stream; its memory goes when the device has
+/// nothing left to do.
 Result<DeviceFormat> convert_on_device(const formats::FormatLayout& layout, const DeviceCsr& csr,
                                        const ConvertParameters& parameters, void* stream);
 

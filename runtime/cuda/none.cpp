@@ -2,7 +2,7 @@
 #include <cassert>
 
 #include "runtime/cuda/backend.hpp"
-#include "runtime/cuda/device_format.hpp"
+#include "runtime/cuda/device_input.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -23,6 +23,27 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
 Result<DeviceFormat> convert_on_device(const formats::FormatLayout&, const DeviceCsr& csr,
                                        const ConvertParameters&, void*) {
   return tl::unexpected(find_device(csr.ordinal).error());
+}
+
+Result<OwnedCsr> canonical_csr(const DeviceEntries& entries, const EntryOptions&, void*) {
+  return tl::unexpected(find_device(entries.ordinal).error());
+}
+
+Status put_values(const OwnedCsr& a, const void*, void*, void*) {
+  return tl::unexpected(find_device(a.csr.ordinal).error());
+}
+
+Result<OwnedCsr> transpose_on_device(const DeviceCsr& a, bool, void*) {
+  return tl::unexpected(find_device(a.ordinal).error());
+}
+
+Result<bool> equal_on_device(const DeviceCsr& a, const DeviceCsr&, void*) {
+  return tl::unexpected(find_device(a.ordinal).error());
+}
+
+Result<ValueSource> make_value_source(const formats::FormatView&, const DeviceCsr& a,
+                                      const ConvertParameters&, void*) {
+  return tl::unexpected(find_device(a.ordinal).error());
 }
 
 Result<UploadedCsr> upload_csr(const formats::CsrView&, int ordinal, std::span<const std::int32_t>) {

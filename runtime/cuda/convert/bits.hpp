@@ -103,8 +103,8 @@ SPTILE_HOST_DEVICE std::int64_t last_at_most(const T* offset, std::int64_t count
 }
 
 /// Gives the first i of 0 to count with sorted[i] >= x; `count` when there is none.
-template <class T>
-SPTILE_HOST_DEVICE std::int64_t lower_bound(const T* sorted, std::int64_t count, T x) {
+template <class Sorted, class T>
+SPTILE_HOST_DEVICE std::int64_t lower_bound(const Sorted& sorted, std::int64_t count, T x) {
   std::int64_t low = 0;
   while (count > 0) {
     const std::int64_t half = count / 2;

@@ -107,13 +107,16 @@ Result<Columns<Windows>> find_columns(Run& run, const DeviceCsr& csr, const Wind
                                       std::int64_t windows, std::int64_t entries, ColumnsRoom& room) {
   // A round costs a block as much as another way costs this number of entries. kMostEntries of a window in
   // one block take a millisecond. Windows of more than 2^kRankBits rows are too high to search in every row.
-  constexpr std::int64_t kRoundEntries = 64, kMostEntries = 1 << 20, kRankBits = 4;
+  // To measure few entries takes longer than to search them all.
+  constexpr std::int64_t kRoundEntries = 64, kMostEntries = 1 << 20, kRankBits = 4, kFewEntries = 1 << 17;
   const NumberByBits<Windows> bits{csr.row_ptr, csr.col_idx,   csr.rows, of_row,
                                    room.ranges, room.place_of, room.ids, room.first};
-  const WindowSizes sizes = measure_windows(run, bits, windows, kMostEntries, room.sizes);
+  const bool low = of_row.row_bits() <= kRankBits, few = low && entries <= kFewEntries;
+  const WindowSizes sizes =
+      few ? WindowSizes{} : measure_windows(run, bits, windows, kMostEntries, room.sizes);
   const bool sparse = static_cast<std::int64_t>(sizes.rounds) * kRoundEntries > entries;
   Status status;
-  if (sparse && of_row.row_bits() <= kRankBits)
+  if (few || (sparse && low))
     status = number_by_rank(run, csr, of_row, windows, room.place_of, room.ids, room.first);
   else if (sparse || sizes.too_large != 0)
     status = number_by_sort(run, csr, of_row, windows, entries, room.place_of, room.ids, room.first);

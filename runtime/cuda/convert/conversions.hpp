@@ -1,7 +1,6 @@
 // The table of conversions on the device, for whatever runs their steps.
 #pragma once
 
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "runtime/cuda/convert/libra.hpp"
 #include "runtime/cuda/convert/rs_tile.hpp"
 #include "runtime/cuda/convert/tall.hpp"
+#include "runtime/cuda/convert/transpose.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -30,6 +30,7 @@ template <class Run>
 struct DeviceConversion {
   const formats::FormatLayout* layout;
   Result<DeviceFormat> (*convert)(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters);
+  int (*block_columns)(DType values) = nullptr;  ///< what ConvertParameters has where it says nothing
 };
 
 template <class Run, Result<DeviceFormat> (*convert)(Run&, const DeviceCsr&)>
@@ -38,18 +39,17 @@ Result<DeviceFormat> without_parameters(Run& run, const DeviceCsr& csr, const Co
 }
 
 template <class Run>
-Result<DeviceFormat> libra_spmm_with(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters) {
-  return libra_on(run, csr, formats::kLibraSpmmLayout,
-                  {parameters.parameter.value_or(formats::kLibraThreshold),
-                   parameters.block_columns.value_or(formats::libra_block_columns(csr.value_dtype))});
+Result<DeviceFormat> tall_with(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters) {
+  return tall_on(run, csr, parameters.parameter);
 }
 
-template <class Run>
-Result<DeviceFormat> libra_sddmm_with(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters) {
-  return libra_on(run, csr, formats::kLibraSddmmLayout,
-                  {parameters.parameter.value_or(formats::kLibraSddmmThreshold),
-                   parameters.block_columns.value_or(formats::kLibraSddmmBlockColumns)});
+/// block_columns is there, see complete().
+template <class Run, const formats::FormatLayout& layout, int threshold>
+Result<DeviceFormat> libra_with(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters) {
+  return libra_on(run, csr, layout, {parameters.parameter.value_or(threshold), *parameters.block_columns});
 }
+
+inline int sddmm_block_columns(DType) { return formats::kLibraSddmmBlockColumns; }
 
 template <class Run>
 inline constexpr DeviceConversion<Run> kDeviceConversions[] = {
@@ -58,10 +58,21 @@ inline constexpr DeviceConversion<Run> kDeviceConversions[] = {
     {&formats::kBitTcfLayout, without_parameters<Run, bittcf_on<Run>>},
     {&formats::kBmatLayout, without_parameters<Run, bmat_on<Run>>},
     {&formats::kRsTileLayout, without_parameters<Run, rs_tile_on<Run>>},
-    {&formats::kTallLayout, without_parameters<Run, tall_on<Run>>},
-    {&formats::kLibraSpmmLayout, libra_spmm_with<Run>},
-    {&formats::kLibraSddmmLayout, libra_sddmm_with<Run>},
+    {&formats::kTallLayout, tall_with<Run>},
+    {&formats::kLibraSpmmLayout, libra_with<Run, formats::kLibraSpmmLayout, formats::kLibraThreshold>,
+     formats::libra_block_columns},
+    {&formats::kLibraSddmmLayout, libra_with<Run, formats::kLibraSddmmLayout, formats::kLibraSddmmThreshold>,
+     sddmm_block_columns},
 };
+
+/// What follows the type of the values, which may be other ones for a while.
+template <class Run>
+ConvertParameters complete(const DeviceConversion<Run>& conversion, ConvertParameters parameters,
+                           DType values) {
+  if (conversion.block_columns != nullptr && !parameters.block_columns)
+    parameters.block_columns = conversion.block_columns(values);
+  return parameters;
+}
 
 struct ReorderedRoom {
   std::int64_t* row_ptr = nullptr;
@@ -106,23 +117,7 @@ inline Status check_request(const formats::FormatLayout& layout, const DeviceCsr
   if (parameters.parameter && (layout.parameter == nullptr || !layout.parameter->on_device))
     return fail(Errc::usage, name + ": a conversion on a device takes no number; leave out " +
                                  std::to_string(*parameters.parameter) + ", or convert on the CPU");
-  if (csr.rows < 0 || csr.cols < 0 || csr.nnz < 0 || csr.rows > formats::kMaxId || csr.cols > formats::kMaxId)
-    return fail(Errc::usage, "csr: " + std::to_string(csr.rows) + " rows, " + std::to_string(csr.cols) +
-                                 " columns, " + std::to_string(csr.nnz) +
-                                 " entries; rows and columns are 0 to 2147483647, entries not negative");
-  if (csr.row_ptr == nullptr || (csr.nnz > 0 && csr.col_idx == nullptr))
-    return fail(Errc::usage, "csr: row_ptr or col_idx is null");
-  if (csr.nnz > 0 && csr.value_dtype != DType::none && csr.values == nullptr)
-    return fail(Errc::usage, "csr: values is null; a pattern has the value type none");
-  if (csr.value_dtype != DType::none && size_of(csr.value_dtype) < 2)
-    return fail(Errc::usage, "csr: values of type " + std::string(name_of(csr.value_dtype)) +
-                                 "; expected elements of 2, 4 or 8 bytes");
-  if (csr.nnz > std::numeric_limits<std::uint32_t>::max())
-    return fail(Errc::unsupported, name +
-                                       ": on a device at most 4294967295 entries are converted, but the "
-                                       "matrix has " +
-                                       std::to_string(csr.nnz) + "; convert on the CPU");
-  return {};
+  return check_device_csr(csr, name);
 }
 
 /// Where each entry stood: in a reordered matrix at from[i], else where it stands.
@@ -139,34 +134,42 @@ struct PositionsRoom {
   void place(Arena& arena, std::int64_t entries) { arena.take(positions, entries); }
 };
 
-/// Gives a format its value_source: positions, moved like values. from: see WritePositions.
+/// A format with positions for values. from: see WritePositions.
 template <class Run>
-Status add_source(Run& run, const DeviceConversion<Run>& conversion, DeviceCsr csr, const std::uint32_t* from,
-                  const ConvertParameters& parameters, DeviceFormat& format) {
+Result<DeviceFormat> convert_positions(Run& run, const DeviceConversion<Run>& conversion, DeviceCsr csr,
+                                       const std::uint32_t* from, const ConvertParameters& parameters) {
   Room<PositionsRoom> room;
-  if (Status s = room.make(run, csr.nnz); !s) return s;
-  auto source = run.allocate(static_cast<std::size_t>(csr.nnz) * sizeof(std::int64_t), "value_source");
-  if (!source) return tl::unexpected(source.error());
+  if (Status s = room.make(run, csr.nnz); !s) return tl::unexpected(s.error());
   run.each(csr.nnz, WritePositions{from, room.positions});
-  ConvertParameters same = parameters;
-  for (const auto& [name, value] : format.parameters)  // which follow the type of the values
-    if (name == "block_columns") same.block_columns = static_cast<int>(std::get<std::int64_t>(value));
   csr.values = room.positions;
   csr.value_dtype = DType::i64;
-  const auto moved = conversion.convert(run, csr, same);
-  if (!moved) return tl::unexpected(moved.error());
-  auto* to = reinterpret_cast<std::int64_t*>(source->get());
-  for (std::size_t i = 0; i < moved->view.layout->arrays.size(); ++i) {
-    if (!moved->view.layout->arrays[i].holds_values) continue;
-    const ArrayView& part = moved->view.arrays[i];
+  return conversion.convert(run, csr, parameters);
+}
+
+/// Puts the positions that a format has for values one array behind the other; waits.
+template <class Run>
+Result<ValueSource> collect_positions(Run& run, const DeviceFormat& moved) {
+  const std::int64_t count = moved.view.nnz;
+  auto memory = run.allocate(static_cast<std::size_t>(count) * sizeof(std::int64_t), "value_source");
+  if (!memory) return tl::unexpected(memory.error());
+  ValueSource source{ArrayView(DType::i64, memory->get(), count), std::move(*memory)};
+  std::byte* to = source.memory.get();
+  for (std::size_t i = 0; i < moved.view.layout->arrays.size(); ++i) {
+    if (!moved.view.layout->arrays[i].holds_values) continue;
+    const ArrayView& part = moved.view.arrays[i];
     run.copy(to, part.data, static_cast<std::size_t>(part.bytes()));
-    to += part.size;
+    to += part.bytes();
   }
   run.wait();
-  format.value_source = ArrayView(DType::i64, source->get(), csr.nnz);
-  format.source_memory = std::move(*source);
-  format.bytes += static_cast<std::size_t>(csr.nnz) * sizeof(std::int64_t);
-  return run.status();
+  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+  return source;
+}
+
+/// The rows of a good matrix in their order; `room` is what they stand in, if they have one.
+template <class Run>
+Result<DeviceCsr> ordered_on(Run& run, const DeviceCsr& csr, Room<ReorderedRoom>& room) {
+  if (csr.row_order == nullptr) return csr;
+  return reorder_on(run, csr, room);
 }
 
 /// Gives a format an order of rows of its own.
@@ -183,23 +186,46 @@ Status add_order(Run& run, const DeviceCsr& csr, DeviceFormat& format) {
   return run.status();
 }
 
+/// Gives a format its value_source. `csr` and `from`: see WritePositions.
+template <class Run>
+Status add_source(Run& run, const DeviceConversion<Run>& conversion, const DeviceCsr& csr, const std::uint32_t* from,
+                  const ConvertParameters& parameters, DeviceFormat& format) {
+  const auto moved = convert_positions(run, conversion, csr, from, parameters);
+  if (!moved) return tl::unexpected(moved.error());
+  auto source = collect_positions(run, *moved);
+  if (!source) return tl::unexpected(source.error());
+  format.value_source = source->positions;
+  format.source_memory = std::move(source->memory);
+  format.bytes += static_cast<std::size_t>(format.value_source.bytes());
+  return {};
+}
+
 template <class Run>
 Result<DeviceFormat> convert_good(Run& run, const DeviceConversion<Run>& conversion, const DeviceCsr& csr,
                                   const ConvertParameters& parameters) {
   Room<ReorderedRoom> room;
-  DeviceCsr ordered = csr;
-  if (csr.row_order != nullptr) {
-    const auto made = reorder_on(run, csr, room);
-    if (!made) return tl::unexpected(made.error());
-    ordered = *made;
-  }
-  auto format = conversion.convert(run, ordered, parameters);
-  if (format && parameters.with_source && csr.value_dtype != DType::none)
-    if (Status s = add_source(run, conversion, ordered, room.from, parameters, *format); !s)
+  const auto ordered = ordered_on(run, csr, room);
+  if (!ordered) return tl::unexpected(ordered.error());
+  auto format = conversion.convert(run, *ordered, parameters);
+  if (!format) return format;
+  if (parameters.with_source && csr.value_dtype != DType::none)
+    if (Status s = add_source(run, conversion, *ordered, room.from, parameters, *format); !s)
       return tl::unexpected(s.error());
-  if (format && csr.row_order != nullptr)
+  if (csr.row_order != nullptr)
     if (Status s = add_order(run, csr, *format); !s) return tl::unexpected(s.error());
   return format;
+}
+
+template <class Run>
+const DeviceConversion<Run>* find_conversion(const formats::FormatLayout& layout) {
+  for (const DeviceConversion<Run>& conversion : kDeviceConversions<Run>)
+    if (conversion.layout == &layout) return &conversion;
+  return nullptr;
+}
+
+inline tl::unexpected<Error> no_conversion(const formats::FormatLayout& layout) {
+  return fail(Errc::unsupported,
+              std::string(layout.name) + " cannot be made on a device; convert on the CPU");
 }
 
 /// See convert_on_device.
@@ -207,13 +233,60 @@ template <class Run>
 Result<DeviceFormat> convert_on(Run& run, const formats::FormatLayout& layout, const DeviceCsr& csr,
                                 const ConvertParameters& parameters) {
   if (Status s = check_request(layout, csr, parameters); !s) return tl::unexpected(s.error());
-  for (const DeviceConversion<Run>& conversion : kDeviceConversions<Run>) {
-    if (conversion.layout != &layout) continue;
-    if (Status s = check_on(run, csr); !s) return tl::unexpected(s.error());
-    return convert_good(run, conversion, csr, parameters);
+  const auto* const conversion = find_conversion<Run>(layout);
+  if (conversion == nullptr) return no_conversion(layout);
+  if (Status s = check_on(run, csr); !s) return tl::unexpected(s.error());
+  return convert_good(run, *conversion, csr, complete(*conversion, parameters, csr.value_dtype));
+}
+
+/// Whether two formats have the same arrays but for values; waits.
+template <class Run>
+Result<bool> same_index(Run& run, const formats::FormatView& a, const formats::FormatView& b) {
+  Room<CompareRoom> room;
+  if (Status s = room.make(run); !s) return tl::unexpected(s.error());
+  run.clear(room.differ, sizeof *room.differ);
+  bool same = a.rows == b.rows && a.cols == b.cols && a.nnz == b.nnz;
+  for (std::size_t i = 0; i < a.layout->arrays.size(); ++i) {
+    const ArrayView &x = a.arrays[i], &y = b.arrays[i];
+    if (a.layout->arrays[i].holds_values) continue;
+    same = same && x.dtype == y.dtype && x.size == y.size;
+    if (same)
+      run.each(x.bytes(), CompareWords<std::uint8_t>{static_cast<const std::uint8_t*>(x.data),
+                                                     static_cast<const std::uint8_t*>(y.data), room.differ});
   }
-  return fail(Errc::unsupported,
-              std::string(layout.name) + " cannot be made on a device; convert on the CPU");
+  std::uint32_t differ = 0;
+  run.fetch(&differ, room.differ, 1);
+  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+  return same && differ == 0;
+}
+
+/// See make_value_source.
+template <class Run>
+Result<ValueSource> value_source_on(Run& run, const formats::FormatView& format, const DeviceCsr& a,
+                                    const ConvertParameters& parameters) {
+  const formats::FormatLayout& layout = *format.layout;
+  if (Status s = check_device_csr(a, std::string(layout.name)); !s) return tl::unexpected(s.error());
+  if (parameters.parameter)
+    if (Status s = formats::check_parameter(layout, *parameters.parameter); !s)
+      return tl::unexpected(s.error());
+  const auto* const conversion = find_conversion<Run>(layout);
+  if (conversion == nullptr) return no_conversion(layout);
+  if (Status s = check_on(run, a); !s) return tl::unexpected(s.error());
+  Room<ReorderedRoom> room;
+  DeviceCsr index = a;
+  index.value_dtype = DType::none;
+  const auto ordered = ordered_on(run, index, room);
+  if (!ordered) return tl::unexpected(ordered.error());
+  const auto moved = convert_positions(run, *conversion, *ordered, room.from,
+                                       complete(*conversion, parameters, a.value_dtype));
+  if (!moved) return tl::unexpected(moved.error());
+  const auto same = same_index(run, moved->view, format);
+  if (!same) return tl::unexpected(same.error());
+  if (!*same)
+    return fail(Errc::bad_input, std::string(layout.name) +
+                                     ": the arrays are not those that its CSR matrix gives; make the format "
+                                     "again to have a value_source");
+  return collect_positions(run, *moved);
 }
 
 }  // namespace sptile::runtime::cuda

@@ -1,46 +1,100 @@
 // Whether what is in device memory is a CSR matrix, checked on the device.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <string>
 
 #include "formats/layout/csr.hpp"
 #include "formats/layout/invariants.hpp"
 #include "runtime/cuda/convert/csr_rows.hpp"
 #include "runtime/cuda/convert/format_memory.hpp"
+#include "runtime/cuda/convert/ids.hpp"
 
 namespace sptile::runtime::cuda {
 
-/// First places where something is wrong; all bits set where nothing is.
+/// Errc::usage and Errc::unsupported for what needs no look at the arrays. name: of what is made.
+inline Status check_device_csr(const DeviceCsr& csr, const std::string& name) {
+  if (csr.rows < 0 || csr.cols < 0 || csr.nnz < 0 || csr.rows > formats::kMaxId || csr.cols > formats::kMaxId)
+    return fail(Errc::usage, "csr: " + std::to_string(csr.rows) + " rows, " + std::to_string(csr.cols) +
+                                 " columns, " + std::to_string(csr.nnz) +
+                                 " entries; rows and columns are 0 to 2147483647, entries not negative");
+  if (csr.row_ptr == nullptr || (csr.nnz > 0 && csr.col_idx == nullptr))
+    return fail(Errc::usage, "csr: row_ptr or col_idx is null");
+  if (csr.nnz > 0 && csr.value_dtype != DType::none && csr.values == nullptr)
+    return fail(Errc::usage, "csr: values is null; a pattern has the value type none");
+  if (csr.value_dtype != DType::none && size_of(csr.value_dtype) < 2)
+    return fail(Errc::usage, "csr: values of type " + std::string(name_of(csr.value_dtype)) +
+                                 "; expected elements of 2, 4 or 8 bytes");
+  if (csr.nnz > std::numeric_limits<std::uint32_t>::max())
+    return fail(Errc::unsupported, name +
+                                       ": on a device at most 4294967295 entries are converted, but the "
+                                       "matrix has " +
+                                       std::to_string(csr.nnz) + "; convert on the CPU");
+  return {};
+}
+
+inline constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
+/// First places where something is wrong: in the offsets of rows, an id out of range, an entry that does not
+/// come behind the one in front of it, in the order of rows.
 struct CsrFaults {
-  std::uint64_t offset, entry, order;
+  std::uint64_t offset = kNowhere, id = kNowhere, order = kNowhere, row_order = kNowhere;
+};
+
+/// Keeps the first place. Most only look: where everything is wrong they would wait for each other.
+SPTILE_HOST_DEVICE void note_place(std::uint64_t* first, std::int64_t place) {
+  const auto at = static_cast<std::uint64_t>(place);
+  if (at < *static_cast<const volatile std::uint64_t*>(first)) atomic_min(first, at);
+}
+
+/// A CSR matrix as its owner has it, and where to copy its numbers; null: nowhere.
+struct CsrSource {
+  std::int64_t rows = 0, cols = 0, nnz = 0;
+  Ids row_ptr, col_idx;
+  std::int64_t* row_ptr_copy = nullptr;  ///< needed where row_ptr is narrow
+  std::int32_t* col_idx_copy = nullptr;
+
+  [[nodiscard]] const std::int64_t* offsets() const {
+    return row_ptr.wide ? static_cast<const std::int64_t*>(row_ptr.data) : row_ptr_copy;
+  }
 };
 
 struct CheckOffsets {
-  const std::int64_t* row_ptr;
-  std::int64_t rows, nnz;
+  CsrSource from;
   CsrFaults* faults;
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
-    const bool good = i == 0 ? row_ptr[0] == 0 : row_ptr[i] >= row_ptr[i - 1];
-    if (!good || (i == rows && row_ptr[i] != nnz)) atomic_min(&faults->offset, static_cast<std::uint64_t>(i));
+    const std::int64_t offset = from.row_ptr[i];
+    const bool good = i == 0 ? offset == 0 : offset >= from.row_ptr[i - 1];
+    if (!good || (i == from.rows && offset != from.nnz)) note_place(&faults->offset, i);
+    if (from.row_ptr_copy != nullptr) from.row_ptr_copy[i] = offset;
   }
 };
 
 /// Reads only what is in the arrays, whatever the offsets are.
 struct CheckColumns {
+  CsrSource from;
   CsrRows rows;
-  const std::int32_t* col_idx;
-  std::int64_t cols;
   CsrFaults* faults;
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
     rows.visit_apart(step, [&](std::int64_t i, std::int64_t row) {
-      const std::int64_t column = col_idx[i];
-      const bool ascends = i == rows.row_ptr[row] || i == 0 || column > col_idx[i - 1];
-      if (column < 0 || column >= cols || !ascends) atomic_min(&faults->entry, static_cast<std::uint64_t>(i));
+      const std::int64_t column = from.col_idx[i];
+      if (column < 0 || column >= from.cols) note_place(&faults->id, i);
+      if (i != rows.row_ptr[row] && i != 0 && column <= from.col_idx[i - 1]) note_place(&faults->order, i);
+      if (from.col_idx_copy != nullptr) from.col_idx_copy[i] = static_cast<std::int32_t>(column);
     });
   }
 };
+
+/// Looks at offsets and columns in a pass, and copies them.
+template <class Run>
+void look_at_csr(Run& run, const CsrSource& from, CsrFaults* faults) {
+  run.each(from.rows + 1, CheckOffsets{from, faults});
+  const CsrRows rows{from.offsets(), from.rows, from.nnz};
+  run.each(from.rows == 0 ? 0 : rows.steps_apart(), CheckColumns{from, rows, faults});
+}
 
 struct CheckOrder {
   const std::int32_t* order;
@@ -51,8 +105,7 @@ struct CheckOrder {
   /// Of rows that are there twice, any may come first here; which one is named does not matter.
   SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
     const std::int64_t row = order[i];
-    if (row < 0 || row >= rows || atomic_add(seen + row, 1) > 0)
-      atomic_min(&faults->order, static_cast<std::uint64_t>(i));
+    if (row < 0 || row >= rows || atomic_add(seen + row, 1) > 0) note_place(&faults->row_order, i);
   }
 };
 
@@ -67,64 +120,73 @@ struct CheckRoom {
 };
 
 template <class Run>
-Status broken_offset(Run& run, const DeviceCsr& csr, std::int64_t i) {
-  std::int64_t pair[2] = {};
-  run.fetch(pair + (i == 0), csr.row_ptr + (i == 0 ? 0 : i - 1), i == 0 ? 1 : 2);
+Status broken_offset(Run& run, const CsrSource& from, std::int64_t i) {
+  const std::int64_t previous = i == 0 ? 0 : fetch_id(run, from.row_ptr, i - 1),
+                     offset = fetch_id(run, from.row_ptr, i);
   if (Status s = run.status(); !s) return s;
-  const std::string place = "csr: row_ptr[" + std::to_string(i) + "] = " + std::to_string(pair[1]);
-  if (i == 0 && pair[1] != 0) return fail(Errc::bad_input, place + ", expected 0 (offsets start at 0)");
-  if (i > 0 && pair[1] < pair[0])
+  const std::string place = "csr: row_ptr[" + std::to_string(i) + "] = " + std::to_string(offset);
+  if (i == 0 && offset != 0) return fail(Errc::bad_input, place + ", expected 0 (offsets start at 0)");
+  if (i > 0 && offset < previous)
     return fail(Errc::bad_input,
-                place + ", expected at least " + std::to_string(pair[0]) + " (offsets never decrease)");
-  return fail(Errc::bad_input, place + ", expected " + std::to_string(csr.nnz));
+                place + ", expected at least " + std::to_string(previous) + " (offsets never decrease)");
+  return fail(Errc::bad_input, place + ", expected " + std::to_string(from.nnz));
 }
 
-/// The offsets must be good.
+/// The row of an entry, found offset by offset; the offsets must be good.
 template <class Run>
-Status broken_column(Run& run, const DeviceCsr& csr, std::int64_t i) {
-  std::int64_t low = 0, high = csr.rows;  // the row of entry i, offset by offset
+std::int64_t fetch_row(Run& run, const CsrSource& from, std::int64_t i) {
+  std::int64_t low = 0, high = from.rows;
   while (high - low > 1 && run.status()) {
     const std::int64_t middle = low + (high - low) / 2;
-    std::int64_t offset = 0;
-    run.fetch(&offset, csr.row_ptr + middle, 1);
-    (offset <= i ? low : high) = middle;
+    (fetch_id(run, from.row_ptr, middle) <= i ? low : high) = middle;
   }
-  std::int64_t first = 0;
-  std::int32_t column = 0, previous = -1;
-  run.fetch(&first, csr.row_ptr + low, 1);
-  run.fetch(&column, csr.col_idx + i, 1);
-  if (i > first) run.fetch(&previous, csr.col_idx + i - 1, 1);
-  if (Status s = run.status(); !s) return s;
-  return fail(Errc::bad_input, "csr: col_idx[" + std::to_string(i) + "] = " + std::to_string(column) +
-                                   ", expected " + std::to_string(std::int64_t{previous} + 1) + " to " +
-                                   std::to_string(csr.cols - 1) + " (row " + std::to_string(low) +
-                                   "; columns of a row ascend)");
+  return low;
 }
 
-/// Errc::bad_input, as formats::check_csr says it. Waits. A pass over the matrix.
+/// The offsets must be good. ordered: columns of a row must ascend.
+template <class Run>
+Status broken_column(Run& run, const CsrSource& from, std::int64_t i, bool ordered) {
+  const std::int64_t row = fetch_row(run, from, i), first = fetch_id(run, from.row_ptr, row),
+                     column = fetch_id(run, from.col_idx, i),
+                     least = ordered && i > first ? fetch_id(run, from.col_idx, i - 1) + 1 : 0;
+  if (Status s = run.status(); !s) return s;
+  return fail(Errc::bad_input, "csr: col_idx[" + std::to_string(i) + "] = " + std::to_string(column) +
+                                   ", expected " + std::to_string(least) + " to " +
+                                   std::to_string(from.cols - 1) + " (row " + std::to_string(row) +
+                                   (ordered ? "; columns of a row ascend)" : ")"));
+}
+
+/// Errc::bad_input, as formats::check_csr says it; ordered: see broken_column.
+template <class Run>
+Status report_csr(Run& run, const CsrSource& from, const CsrFaults& faults, bool ordered) {
+  if (faults.offset != kNowhere) return broken_offset(run, from, static_cast<std::int64_t>(faults.offset));
+  const std::uint64_t entry = ordered ? std::min(faults.id, faults.order) : faults.id;
+  if (entry != kNowhere) return broken_column(run, from, static_cast<std::int64_t>(entry), ordered);
+  return {};
+}
+
+/// Errc::bad_input, as formats::check_csr says it. Waits, after a pass over the matrix; neither for one that
+/// is known to be good.
 template <class Run>
 Status check_on(Run& run, const DeviceCsr& csr) {
+  if (csr.checked && csr.row_order == nullptr) return {};
   Room<CheckRoom> room;
   const std::int64_t ordered = csr.row_order == nullptr ? 0 : csr.rows;
   if (Status s = room.make(run, ordered); !s) return s;
   run.clear(room.seen, static_cast<std::size_t>(ordered) * sizeof *room.seen);
   run.fill(room.faults, sizeof(CsrFaults));
-  run.each(csr.rows + 1, CheckOffsets{csr.row_ptr, csr.rows, csr.nnz, room.faults});
-  const CsrRows rows{csr.row_ptr, csr.rows, csr.nnz};
-  run.each(csr.rows == 0 ? 0 : rows.steps_apart(), CheckColumns{rows, csr.col_idx, csr.cols, room.faults});
+  const CsrSource from{csr.rows, csr.cols, csr.nnz, csr.row_ptr, csr.col_idx};
+  if (!csr.checked) look_at_csr(run, from, room.faults);
   run.each(ordered, CheckOrder{csr.row_order, csr.rows, room.seen, room.faults});
-  CsrFaults faults{};
+  CsrFaults faults;
   run.fetch(&faults, room.faults, 1);
   if (Status s = run.status(); !s) return s;
-  constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  if (faults.offset != kNone) return broken_offset(run, csr, static_cast<std::int64_t>(faults.offset));
-  if (faults.entry != kNone) return broken_column(run, csr, static_cast<std::int64_t>(faults.entry));
-  if (faults.order != kNone)
-    return fail(Errc::bad_input,
-                "row_order[" + std::to_string(faults.order) +
-                    "] is no row or one that stands elsewhere too; expected a permutation of 0 to " +
-                    std::to_string(csr.rows - 1));
-  return {};
+  if (Status s = report_csr(run, from, faults, true); !s) return s;
+  if (faults.row_order == kNowhere) return {};
+  return fail(Errc::bad_input,
+              "row_order[" + std::to_string(faults.row_order) +
+                  "] is no row or one that stands elsewhere too; expected a permutation of 0 to " +
+                  std::to_string(csr.rows - 1));
 }
 
 }  // namespace sptile::runtime::cuda

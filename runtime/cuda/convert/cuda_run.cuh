@@ -8,6 +8,7 @@
 #include "runtime/cuda/convert/primitives.hpp"
 #include "runtime/cuda/convert/work_memory.hpp"
 #include "runtime/cuda/device/check.hpp"
+#include "runtime/cuda/device/current_device.hpp"
 #include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {
@@ -81,10 +82,7 @@ class CudaRun {
     wait();
   }
   Result<std::shared_ptr<std::byte>> allocate(std::size_t bytes, const char* what) {
-    auto buffer = DeviceBuffer::allocate(bytes, what);
-    if (!buffer) return tl::unexpected(buffer.error());
-    const auto owner = std::make_shared<DeviceBuffer>(std::move(*buffer));
-    return std::shared_ptr<std::byte>(owner, owner->data());
+    return work_.keep(bytes, what);
   }
   Result<std::shared_ptr<std::byte>> work(std::size_t bytes, const char* what) {
     return work_.allocate(bytes, what);
@@ -122,5 +120,16 @@ class CudaRun {
   WorkMemory work_;
   Status status_;
 };
+
+/// Gives what call(run) gives, on a device and a stream; what it worked in has been given back then.
+template <class Call>
+auto on_device(int ordinal, void* stream, const Call& call) -> decltype(call(std::declval<CudaRun&>())) {
+  const CurrentDevice current(ordinal);
+  if (Status s = current.status(); !s) return tl::unexpected(s.error());
+  CudaRun run(static_cast<cudaStream_t>(stream));
+  auto result = call(run);
+  run.wait();
+  return result;
+}
 
 }  // namespace sptile::runtime::cuda

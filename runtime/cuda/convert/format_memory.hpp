@@ -1,11 +1,14 @@
 // The memory of a converted matrix, and the memory that a conversion works in.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "runtime/cuda/convert/arena.hpp"
+#include "runtime/cuda/device/qualifiers.hpp"
 #include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {
@@ -44,6 +47,62 @@ struct Room : Parts {
   }
 };
 
+/// Clears what stands behind arrays, up to a multiple of Arena::kAlignment.
+struct ClearTails {
+  static constexpr std::int64_t kBytes = static_cast<std::int64_t>(Arena::kAlignment);
+
+  std::byte* ends[formats::kMaxArrays] = {};
+  std::int64_t bytes[formats::kMaxArrays] = {};
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
+    if (i % kBytes < bytes[i / kBytes]) ends[i / kBytes][i % kBytes] = std::byte{0};
+  }
+};
+
+/// A number in device memory, of 32 or 64 bits, without a sign.
+struct Number {
+  const void* at = nullptr;
+  bool wide = false;
+
+  Number() = default;
+  Number(const std::uint32_t* number) : at(number) {}              // NOLINT(google-explicit-constructor)
+  Number(const std::uint64_t* number) : at(number), wide(true) {}  // NOLINT(google-explicit-constructor)
+};
+
+template <int kCount>
+struct CollectNumbers {
+  Number numbers[kCount];
+  std::uint64_t* to;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
+    to[i] = numbers[i].wide ? *static_cast<const std::uint64_t*>(numbers[i].at)
+                            : *static_cast<const std::uint32_t*>(numbers[i].at);
+  }
+};
+
+template <int kCount>
+struct NumbersRoom {
+  std::uint64_t* numbers = nullptr;
+
+  void place(Arena& arena) { arena.take(numbers, kCount); }
+};
+
+/// Fetches numbers that stand apart; waits once, which a fetch of each would do as often.
+template <class Run, int kCount>
+Result<std::array<std::int64_t, kCount>> fetch_numbers(Run& run, const Number (&numbers)[kCount]) {
+  Room<NumbersRoom<kCount>> room;
+  if (Status s = room.make(run); !s) return tl::unexpected(s.error());
+  CollectNumbers<kCount> collect{{}, room.numbers};
+  std::copy_n(numbers, kCount, collect.numbers);
+  run.each(kCount, collect);
+  std::array<std::uint64_t, kCount> fetched{};
+  run.fetch(fetched.data(), room.numbers, kCount);
+  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+  std::array<std::int64_t, kCount> result{};
+  std::copy(fetched.begin(), fetched.end(), result.begin());
+  return result;
+}
+
 /// Allocates the arrays of a format, in their order; what stands behind them is cleared.
 template <class Run>
 Result<DeviceFormat> make_format(Run& run, const formats::FormatLayout& layout, const DeviceCsr& csr,
@@ -66,14 +125,17 @@ Result<DeviceFormat> make_format(Run& run, const formats::FormatLayout& layout, 
   format.memory = std::move(*memory);
   format.bytes = total;
   format.ordinal = csr.ordinal;
+  ClearTails tails;
   for (i = 0; i < offsets.size(); ++i) {
     ArrayView& array = format.view.arrays[i];
     if (array.size == 0) continue;
     std::byte* const data = format.memory.get() + offsets[i];
     array.data = data;
     const auto bytes = static_cast<std::size_t>(array.bytes());
-    run.clear(data + bytes, Arena::padded(bytes) - bytes);
+    tails.ends[i] = data + bytes;
+    tails.bytes[i] = static_cast<std::int64_t>(Arena::padded(bytes) - bytes);
   }
+  run.each(total > 0 ? ClearTails::kBytes * std::ssize(offsets) : 0, tails);
   return format;
 }
 

@@ -38,9 +38,9 @@ struct GatherColumns {
   }
 };
 
-template <class Word>
+template <class Word, class Index = std::uint32_t>
 struct GatherValues {
-  const std::uint32_t* from;
+  const Index* from;
   const Word* values;
   Word* to;
 

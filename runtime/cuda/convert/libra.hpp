@@ -193,7 +193,7 @@ void write_libra_residual(Run& run, const DeviceCsr& csr, const LibraRoom& room,
   });
 }
 
-/// About 100 bytes of traffic per entry on top of find_columns; waits four times.
+/// About 100 bytes of traffic per entry on top of find_columns; waits twice.
 template <class Run>
 Result<DeviceFormat> libra_on(Run& run, const DeviceCsr& csr, const formats::FormatLayout& layout,
                               formats::LibraSetting setting) {
@@ -210,19 +210,19 @@ Result<DeviceFormat> libra_on(Run& run, const DeviceCsr& csr, const formats::For
   const auto columns = find_columns(run, csr, FixedWindows{3}, windows, csr.nnz, room.columns);
   if (!columns) return tl::unexpected(columns.error());
   choose_all(run, csr, *columns, rule, sums, room);
-  std::uint32_t count = 0, tiles = 0, rows = 0;
+  const auto sizes =
+      fetch_numbers(run, {columns->first + windows, room.tiles + windows, room.residual_rows + csr.rows});
+  if (!sizes) return tl::unexpected(sizes.error());
+  const auto [count, tiles, rows] = *sizes;
   std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
-  run.fetch(&count, columns->first + windows, 1);
-  run.fetch(&tiles, room.tiles + windows, 1);
-  run.fetch(&rows, room.residual_rows + csr.rows, 1);
   run.fetch(fetched.data(), sums.sums, sums.size());
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
   const std::int64_t entries = SpreadSums::total(fetched, ChooseColumns::kEntries);
   const std::int64_t residual = csr.nnz - entries;
 
-  auto format = make_format(run, layout, csr,
-                            {windows + 1, std::int64_t{tiles} + 1, tiles, std::int64_t{8} * tiles, entries,
-                             rows, std::int64_t{rows} + 1, residual, residual});
+  auto format =
+      make_format(run, layout, csr,
+                  {windows + 1, tiles + 1, tiles, 8 * tiles, entries, rows, rows + 1, residual, residual});
   if (!format) return format;
   const ListedSlots slots{*columns, room.slot};
   const TilePlaces<ListedSlots> places{slots, 1};

@@ -145,35 +145,32 @@ Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr) {
   const auto columns = find_columns(run, csr, partition->rows, windows, entries, room.columns);
   if (!columns) return tl::unexpected(columns.error());
   number_tiles(run, *columns, room.tiles);
-  std::uint32_t tiles = 0, pieces = 0;
-  std::uint64_t split = 0;
+  std::uint32_t tiles = 0;
   run.fetch(&tiles, room.tiles + windows, 1);
   const std::int64_t limit = formats::split_limit(tiles, windows);
   run.clear(room.split, sizeof *room.split);
   run.each(windows + 1, CountPieces{room.tiles, windows, limit, room.pieces, room.split});
   run.sum(room.pieces, windows + 1);
-  run.fetch(&pieces, room.pieces + windows, 1);
-  run.fetch(&split, room.split, 1);
+  const auto cut = fetch_numbers(run, {Number(room.pieces + windows), Number(room.split)});
+  if (!cut) return tl::unexpected(cut.error());
+  const auto [pieces, split] = *cut;
   Room<TileOffsetsRoom> offsets;
   if (Status s = offsets.make(run, std::int64_t{tiles}); !s) return tl::unexpected(s.error());
-  if (Status s = run.status(); !s) return tl::unexpected(s.error());
 
-  auto format =
-      make_format(run, formats::kRsTileLayout, csr,
-                  {pieces, std::int64_t{pieces} + 1, std::int64_t{pieces} + 1, pieces, tiles,
-                   std::int64_t{8} * tiles, entries, partition->residual_rows, partition->tau_nnz + 2,
-                   partition->residual_entries, partition->residual_entries});
+  auto format = make_format(run, formats::kRsTileLayout, csr,
+                            {pieces, pieces + 1, pieces + 1, pieces, tiles, std::int64_t{8} * tiles, entries,
+                             partition->residual_rows, partition->tau_nnz + 2, partition->residual_entries,
+                             partition->residual_entries});
   if (!format) return format;
   auto* const masks = array_of<std::uint64_t>(*format, A::bitmap);
   const AscendingSlots<RsRows> slots{*columns, room.tiles};
   const TilePlaces<AscendingSlots<RsRows>> places{slots, 1};
   set_masks(run, columns->rows, places, masks, tiles, offsets.offset);
-  run.each(std::int64_t{pieces} + 1,
-           WritePieces{room.pieces, room.tiles, offsets.offset, partition->rows.first_row, windows,
-                       array_of<std::int32_t>(*format, A::row_window_id),
-                       array_of<std::int32_t>(*format, A::row_window_offset),
-                       array_of<std::int64_t>(*format, A::value_offset),
-                       array_of<std::uint8_t>(*format, A::window_flags)});
+  run.each(pieces + 1, WritePieces{room.pieces, room.tiles, offsets.offset, partition->rows.first_row,
+                                   windows, array_of<std::int32_t>(*format, A::row_window_id),
+                                   array_of<std::int32_t>(*format, A::row_window_offset),
+                                   array_of<std::int64_t>(*format, A::value_offset),
+                                   array_of<std::uint8_t>(*format, A::window_flags)});
   number_slots(run, slots, tiles, array_of<std::int32_t>(*format, A::col_id));
   move_values(run, csr, columns->rows, places, BitOrder{masks, offsets.offset},
               array_of<void>(*format, A::values));
@@ -182,8 +179,8 @@ Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr) {
   if (partition->tau_nnz == 0) partition->choice.set_tc_blocks(tiles);
   format->parameters = formats::rule_parameters(partition->tau_nnz, partition->choice);
   // Every window has a tile; those that are not split are one piece each.
-  const std::int64_t in_pieces = pieces - (windows - static_cast<std::int64_t>(split));
-  for (auto& parameter : formats::split_parameters(limit, static_cast<std::int64_t>(split), in_pieces))
+  const std::int64_t in_pieces = pieces - (windows - split);
+  for (auto& parameter : formats::split_parameters(limit, split, in_pieces))
     format->parameters.push_back(std::move(parameter));
   return run.finish(std::move(*format));
 }

@@ -1,6 +1,7 @@
 // tall on the device: distinct columns of up to 128 rows, sorted by the sub-windows that use them and dealt.
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "runtime/cuda/convert/tall_counts.hpp"
@@ -172,12 +173,11 @@ Result<DeviceFormat> fill_tall(Run& run, const DeviceCsr& csr, const TallGroups&
   return run.finish(std::move(*format));
 }
 
-/// About 60 bytes of traffic per entry and 100 per distinct column on top of find_columns.
+/// Windows of one height, see formats::tall_height. About 60 bytes of traffic per entry and 100 per distinct
+/// column on top of find_columns.
 template <class Run>
-Result<DeviceFormat> tall_on(Run& run, const DeviceCsr& csr) {
-  const auto counts = count_tall_on(run, csr);
-  if (!counts) return tl::unexpected(counts.error());
-  const int level = formats::cheapest_level(*counts), row_bits = 4 + level, subs = tall_subs(level);
+Result<DeviceFormat> tall_of_level(Run& run, const DeviceCsr& csr, int level) {
+  const int row_bits = 4 + level, subs = tall_subs(level);
   const std::int64_t windows = (csr.rows + formats::tall_height(level) - 1) / formats::tall_height(level);
   Room<TallRoom> room;
   if (Status s = room.make(run, csr.nnz, windows); !s) return tl::unexpected(s.error());
@@ -185,11 +185,9 @@ Result<DeviceFormat> tall_on(Run& run, const DeviceCsr& csr) {
   if (!found) return tl::unexpected(found.error());
   const Columns<FixedWindows>& columns = *found;
   number_tiles(run, columns, room.groups);
-  std::uint32_t sizes[2] = {};
-  run.fetch(&sizes[0], columns.first + windows, 1);
-  run.fetch(&sizes[1], room.groups + windows, 1);
-  if (Status s = run.status(); !s) return tl::unexpected(s.error());
-  TallGroups all{{columns, room.groups}, subs, sizes[0], sizes[1], 0};
+  const auto sizes = fetch_numbers(run, {columns.first + windows, room.groups + windows});
+  if (!sizes) return tl::unexpected(sizes.error());
+  TallGroups all{{columns, room.groups}, subs, (*sizes)[0], (*sizes)[1], 0};
 
   Room<DealRoom> deal;
   if (Status s = deal.make(run, all.columns, all.groups); !s) return tl::unexpected(s.error());
@@ -206,8 +204,21 @@ Result<DeviceFormat> tall_on(Run& run, const DeviceCsr& csr) {
   run.fetch(&tiles, deal.tile + all.groups, 1);
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
   all.tiles = tiles;
-  auto format = fill_tall(run, csr, all, deal, level);
-  if (format) format->parameters = formats::tall_parameters(*counts, level);
+  return fill_tall(run, csr, all, deal, level);
+}
+
+/// height: as chosen by counts if it is not there.
+template <class Run>
+Result<DeviceFormat> tall_on(Run& run, const DeviceCsr& csr, std::optional<int> height) {
+  formats::TallCounts counts{};
+  if (!height) {
+    const auto counted = count_tall_on(run, csr);
+    if (!counted) return tl::unexpected(counted.error());
+    counts = *counted;
+  }
+  const int level = height ? formats::tall_level(*height) : formats::cheapest_level(counts);
+  auto format = tall_of_level(run, csr, level);
+  if (format && !height) format->parameters = formats::tall_parameters(counts, level);
   return format;
 }
 

@@ -1,4 +1,4 @@
-// Memory that the steps of a stream work in, given back in the order of the stream.
+// Memory for the steps of a stream: what they work in, given back in the order of the stream, and what stays.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/cuda/device/current_device.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
 
 namespace sptile::runtime::cuda {
@@ -20,41 +21,60 @@ namespace sptile::runtime::cuda {
 class WorkMemory {
  public:
   explicit WorkMemory(cudaStream_t stream) : stream_(stream) {
-    int device = 0, pools = 0;
+    int pools = 0;
     cudaMemPool_t pool = nullptr;
-    pools_ = cudaGetDevice(&device) == cudaSuccess &&
-             cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device) == cudaSuccess &&
-             pools != 0 && cudaDeviceGetMemPool(&pool, device) == cudaSuccess &&
+    pools_ = cudaGetDevice(&device_) == cudaSuccess &&
+             cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device_) == cudaSuccess &&
+             pools != 0 && cudaDeviceGetMemPool(&pool, device_) == cudaSuccess &&
              cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept_) == cudaSuccess;
   }
 
   /// For steps that are enqueued from now on. Errc::device as DeviceBuffer::allocate.
   [[nodiscard]] Result<std::shared_ptr<std::byte>> allocate(std::size_t bytes, const char* what) const {
     if (bytes == 0) return std::shared_ptr<std::byte>();
-    return pools_ && bytes <= std::max(kept_, kLittle) ? from_pool(bytes, what) : plain(bytes, what);
+    if (is_from_pool(bytes))
+      return from_pool(bytes, what, [stream = stream_](std::byte* x) { cudaFreeAsync(x, stream); });
+    auto memory = plain(bytes, what);
+    if (!memory) return memory;
+    std::byte* const data = memory->get();
+    return std::shared_ptr<std::byte>(
+        data, [stream = stream_, owner = std::move(*memory)](std::byte*) { cudaStreamSynchronize(stream); });
+  }
+
+  /// The same for memory that may outlive the stream. Other streams may use it when this one was waited for;
+  /// it goes when the device has nothing left to do, which for plain memory is what cudaFree waits for.
+  [[nodiscard]] Result<std::shared_ptr<std::byte>> keep(std::size_t bytes, const char* what) const {
+    if (bytes == 0 || !is_from_pool(bytes)) return plain(bytes, what);
+    return from_pool(bytes, what, [device = device_](std::byte* x) {
+      const CurrentDevice current(device);
+      cudaDeviceSynchronize();
+      cudaFree(x);
+    });
   }
 
  private:
-  [[nodiscard]] Result<std::shared_ptr<std::byte>> from_pool(std::size_t bytes, const char* what) const {
+  [[nodiscard]] bool is_from_pool(std::size_t bytes) const {
+    return pools_ && bytes <= std::max(kept_, kLittle);
+  }
+  template <class Deleter>
+  [[nodiscard]] Result<std::shared_ptr<std::byte>> from_pool(std::size_t bytes, const char* what,
+                                                             const Deleter& deleter) const {
     void* data = nullptr;
     if (const cudaError_t code = cudaMallocAsync(&data, bytes, stream_); code != cudaSuccess)
       return no_memory(code, bytes, what);
-    return std::shared_ptr<std::byte>(static_cast<std::byte*>(data),
-                                      [stream = stream_](std::byte* x) { cudaFreeAsync(x, stream); });
+    return std::shared_ptr<std::byte>(static_cast<std::byte*>(data), deleter);
   }
-  [[nodiscard]] Result<std::shared_ptr<std::byte>> plain(std::size_t bytes, const char* what) const {
+  [[nodiscard]] static Result<std::shared_ptr<std::byte>> plain(std::size_t bytes, const char* what) {
     auto buffer = DeviceBuffer::allocate(bytes, what);
     if (!buffer) return tl::unexpected(buffer.error());
-    std::byte* const data = buffer->data();
-    return std::shared_ptr<std::byte>(
-        data, [stream = stream_, owner = std::make_shared<DeviceBuffer>(std::move(*buffer))](std::byte*) {
-          cudaStreamSynchronize(stream);
-        });
+    const auto owner = std::make_shared<DeviceBuffer>(std::move(*buffer));
+    return std::shared_ptr<std::byte>(owner, owner->data());
   }
 
   static constexpr std::uint64_t kLittle = 256 << 20;
 
   cudaStream_t stream_;
+  int device_ = 0;
   bool pools_ = false;
   std::uint64_t kept_ = 0;  ///< bytes that the pool keeps
 };

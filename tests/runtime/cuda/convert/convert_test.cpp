@@ -9,7 +9,8 @@
 #include "formats/convert/tall_height.hpp"
 #include "formats/layout/registry.hpp"
 #include "tests/runtime/cuda/convert/convert_cases.hpp"
-#include "tests/runtime/cuda/convert/host_run.hpp"
+#include "tests/runtime/cuda/convert/counting_run.hpp"
+#include "tests/runtime/cuda/convert/entry_cases.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
@@ -157,6 +158,42 @@ TEST_CASE("device conversions: columns of several rounds, and one window too lar
   const auto made = runtime::cuda::convert_on(run, *expected->layout, view_of(large), {});
   REQUIRE(made);
   check_same(*expected, made->view, made->parameters);
+}
+
+TEST_CASE("device conversions: more entries than are searched without a look, many and few to a column") {
+  Random random(11);
+  constexpr std::int64_t kEntries = 180'000;
+  check_formats(random_matrix(600, 1000, 0.3, DType::f32, random), false);
+  Entries sparse{50'000, 1'000'000, {}, {}, {}};
+  for (std::int64_t i = 0; i < kEntries; ++i) {
+    sparse.row.push_back(static_cast<std::int64_t>(random() % 50'000));
+    sparse.col.push_back(static_cast<std::int64_t>(random() % 1'000'000));
+  }
+  check_formats(summed(sparse), false);
+}
+
+TEST_CASE("device conversions: a small matrix is waited for as few times as sizes must be known") {
+  struct Case {
+    const char* format;
+    RunCounts most;  ///< that a checked matrix may cost
+  };
+  constexpr Case kCases[] = {{"csr", {4, 1, 1, 0}},         {"me_tcf", {18, 2, 1, 6}},
+                             {"bittcf", {16, 2, 1, 5}},     {"bmat", {18, 2, 1, 6}},
+                             {"rs_tile", {39, 5, 1, 13}},   {"tall", {54, 6, 1, 16}},
+                             {"libra_spmm", {31, 3, 1, 8}}, {"libra_sddmm", {31, 3, 1, 8}}};
+  Random random(12);
+  const formats::Csr a = random_matrix(3000, 3000, 0.01, DType::f32, random);
+  DeviceCsr csr = view_of(a);
+  csr.checked = true;
+  for (const Case& c : kCases) {
+    CAPTURE(c.format);
+    CountingRun run;
+    REQUIRE(runtime::cuda::convert_on(run, *formats::find_layout(c.format), csr, {}));
+    CHECK(run.counts.launches <= c.most.launches);
+    CHECK(run.counts.waits <= c.most.waits);
+    CHECK(run.counts.kept <= c.most.kept);
+    CHECK(run.counts.work <= c.most.work);
+  }
 }
 
 TEST_CASE("device conversions: steps look at every entry once, with its row") {
@@ -350,7 +387,10 @@ TEST_CASE("device conversions: what is no CSR matrix is refused, in the words of
   csr.row_order = order.data();
   for (const std::int32_t bad : {-1, 50, order[3]}) {
     order[7] = bad;
-    CHECK(runtime::cuda::convert_on(run, formats::kBitTcfLayout, csr, {}).error().code == Errc::bad_input);
+    for (const bool checked : {false, true}) {
+      csr.checked = checked;
+      CHECK(runtime::cuda::convert_on(run, formats::kBitTcfLayout, csr, {}).error().code == Errc::bad_input);
+    }
   }
   csr = view_of(good);
   csr.nnz = std::int64_t{1} << 33;

@@ -1,0 +1,38 @@
+// Row and column numbers as callers have them.
+#pragma once
+
+#include <cstdint>
+
+#include "formats/dtype.hpp"
+#include "runtime/cuda/device/qualifiers.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Numbers of 32 or 64 bits in device memory, read as they are: nothing is cut off before it was checked.
+struct Ids {
+  const void* data = nullptr;
+  bool wide = false;
+
+  Ids() = default;
+  Ids(const void* numbers, DType type) : data(numbers), wide(type == DType::i64) {}
+  Ids(const std::int64_t* numbers) : data(numbers), wide(true) {}  // NOLINT(google-explicit-constructor)
+  Ids(const std::int32_t* numbers) : data(numbers) {}              // NOLINT(google-explicit-constructor)
+
+  SPTILE_HOST_DEVICE std::int64_t operator[](std::int64_t i) const {
+    return wide ? static_cast<const std::int64_t*>(data)[i] : static_cast<const std::int32_t*>(data)[i];
+  }
+};
+
+/// Fetches one number; waits.
+template <class Run>
+std::int64_t fetch_id(Run& run, const Ids& ids, std::int64_t i) {
+  std::int64_t wide = 0;
+  std::int32_t narrow = 0;
+  if (ids.wide)
+    run.fetch(&wide, static_cast<const std::int64_t*>(ids.data) + i, 1);
+  else
+    run.fetch(&narrow, static_cast<const std::int32_t*>(ids.data) + i, 1);
+  return ids.wide ? wide : narrow;
+}
+
+}  // namespace sptile::runtime::cuda

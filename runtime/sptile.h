@@ -139,9 +139,10 @@ sptile_status sptile_matrix_open(const char* path, const sptile_matrix_options* 
                                  sptile_matrix** matrix);
 
 /* Makes a matrix of arrays. They are borrowed: keep them, unchanged, until the matrix and all plans made of
- * it are destroyed; with options->copy they may go when this returns. Arrays in device memory are checked
- * when a plan converts them; `stream` is a cudaStream_t of their device (NULL: the default one) on which they
- * are written. In host memory it is NULL. */
+ * it are destroyed; with options->copy they may go when this returns. Those in device memory are checked and,
+ * where they are not CSR with SPTILE_I64 and SPTILE_I32 in order, copied into it, on `stream`, a cudaStream_t
+ * of their device (NULL: the default one); it waits for that. For arrays in host memory, which are checked
+ * when they are planned, `stream` is NULL. */
 sptile_status sptile_matrix_create(const sptile_arrays* arrays, const sptile_matrix_options* options,
                                    void* stream, sptile_matrix** matrix);
 
@@ -151,9 +152,11 @@ void sptile_matrix_destroy(sptile_matrix* matrix);
 typedef struct sptile_matrix_info {
   size_t size;
   int64_t rows, cols, nnz;
-  int32_t value_dtype;   /* sptile_dtype of the source values; SPTILE_NONE for a pattern */
-  int32_t format_count;  /* formats that are stored: see sptile_matrix_format */
-  uint64_t host_bytes;   /* taken now, beside mapped files and borrowed arrays */
+  int32_t value_dtype;  /* sptile_dtype of the source values; SPTILE_NONE for a pattern */
+  int32_t format_count; /* formats that are stored: see sptile_matrix_format */
+  int32_t symmetric;    /* 1: equals its transpose, 0: does not, -1: not known */
+  int32_t transposed;  /* formats of the transpose that are stored; those of a symmetric matrix are its own */
+  uint64_t host_bytes; /* taken now, beside mapped files and borrowed arrays */
   uint64_t device_bytes; /* taken now by formats, on all devices */
 } sptile_matrix_info;
 
@@ -196,8 +199,8 @@ typedef struct sptile_plan_options {
   int32_t nonfinite;  /* sptile_nonfinite */
   int32_t precision;  /* sptile_precision: the least exact products that will do */
   int32_t choice;     /* sptile_choice */
-  int32_t reserved;
-  void* stream; /* cudaStream_t on which arrays in device memory are converted; NULL: the default one */
+  int32_t transpose;  /* != 0: with A^T in the place of A; "sddmm" does not have it */
+  void* stream;       /* cudaStream_t on which arrays in device memory are converted; NULL: the default one */
 } sptile_plan_options;
 
 #define SPTILE_PLAN_OPTIONS_INIT \

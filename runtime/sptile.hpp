@@ -79,6 +79,7 @@ struct PlanOptions {
   int ordinal = 0;                                  ///< which CUDA device
   Precision precision = Precision::kernel_default;  ///< the least exact products that will do
   Choice choice = Choice::predicted;
+  bool transpose = false;  ///< with A^T in the place of A; "sddmm" does not have it
   void* stream = nullptr;  ///< cudaStream_t on which arrays in device memory are converted
 };
 
@@ -173,6 +174,7 @@ inline sptile_plan_options to_c(const PlanOptions& options) {
   c.ordinal = options.ordinal;
   c.precision = static_cast<std::int32_t>(options.precision);
   c.choice = static_cast<std::int32_t>(options.choice);
+  c.transpose = options.transpose ? 1 : 0;
   c.stream = options.stream;
   return c;
 }

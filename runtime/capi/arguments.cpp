@@ -25,7 +25,7 @@ Status check_codes(const sptile_plan_options& given) {
           check_code(given.choice, 2, "options.choice", "SPTILE_CHOICE_PREDICTED or SPTILE_CHOICE_MEASURED");
       !s)
     return s;
-  return check_code(given.reserved, 1, "options.reserved", "0");
+  return {};
 }
 
 std::string_view text_of(const char* text) { return text == nullptr ? std::string_view() : text; }
@@ -84,8 +84,9 @@ Result<PlanArguments> plan_arguments(const char* call, const sptile_plan_options
   options.nonfinite = given->nonfinite == SPTILE_NONFINITE_FAST ? NonFinite::fast : NonFinite::strict;
   if (given->precision != SPTILE_PRECISION_DEFAULT) options.precision = precision_of(given->precision);
   options.choice = given->choice == SPTILE_CHOICE_PREDICTED ? Choice::predicted : Choice::measured;
-  arguments.formats = text_of(given->format);
-  arguments.stream = given->stream;
+  arguments.choice.formats = text_of(given->format);
+  arguments.choice.side = given->transpose != 0 ? Side::transpose : Side::matrix;
+  arguments.choice.stream = given->stream;
   return arguments;
 }
 

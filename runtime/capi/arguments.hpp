@@ -9,6 +9,7 @@
 
 #include "formats/dtype.hpp"
 #include "formats/error.hpp"
+#include "runtime/handle/plan.hpp"
 #include "runtime/operation/operation.hpp"
 #include "runtime/options.hpp"
 #include "runtime/sptile.h"
@@ -73,8 +74,7 @@ constexpr sptile_device code_of(Device device) { return device == Device::cpu ? 
 /// What a plan is asked for. Strings are borrowed.
 struct PlanArguments {
   PlanOptions options;
-  std::string_view formats;
-  void* stream = nullptr;
+  MatrixChoice choice;
 };
 Result<PlanArguments> plan_arguments(const char* call, const sptile_plan_options* from);
 

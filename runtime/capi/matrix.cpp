@@ -62,13 +62,22 @@ Status check_shape(const sptile_arrays& a) {
   return {};
 }
 
-/// Arrays of another kind than row pointers in i64 and columns in i32, in order.
-Status check_kind(const sptile_arrays& a) {
+Status check_host_kind(const sptile_arrays& a) {
   const bool plain = a.layout == SPTILE_CSR && (a.row_dtype == 0 || a.row_dtype == SPTILE_I64) &&
                      (a.col_dtype == 0 || a.col_dtype == SPTILE_I32) && a.disorder == SPTILE_REFUSE;
   if (plain) return {};
   return fail(Errc::unsupported,
-              "arrays: only SPTILE_CSR with row pointers SPTILE_I64, columns SPTILE_I32 and SPTILE_REFUSE");
+              "arrays: in host memory only SPTILE_CSR with row pointers SPTILE_I64, columns SPTILE_I32 and "
+              "SPTILE_REFUSE; in the memory of a CUDA device all are served");
+}
+
+/// A type of ids, or what 0 stands for.
+Result<DType> id_type(std::int32_t code, DType usual, const char* what) {
+  if (code == 0) return usual;
+  if (code == SPTILE_I32) return DType::i32;
+  if (code == SPTILE_I64) return DType::i64;
+  return fail(Errc::usage,
+              std::string(what) + " = " + std::to_string(code) + "; use SPTILE_I32 or SPTILE_I64");
 }
 
 /// Arrays that were copied.
@@ -107,6 +116,36 @@ Result<HostCsr> host_csr(const sptile_arrays& a, DType dtype, bool copy) {
   return csr;
 }
 
+Result<std::shared_ptr<Matrix>> create_on_host(const sptile_arrays& a, DType dtype,
+                                               const MatrixArguments& arguments, void* stream) {
+  if (stream != nullptr) return fail(Errc::usage, "a matrix in host memory takes no stream");
+  if (Status s = check_host_kind(a); !s) return tl::unexpected(s.error());
+  auto csr = host_csr(a, dtype, arguments.copy);
+  if (!csr) return tl::unexpected(csr.error());
+  return Matrix::from_host(std::move(*csr), arguments.options);
+}
+
+Result<std::shared_ptr<Matrix>> create_on_device(const sptile_arrays& a, DType dtype,
+                                                 const MatrixArguments& arguments, void* stream) {
+  if (a.layout != SPTILE_CSR && a.layout != SPTILE_COO)
+    return fail(Errc::usage,
+                "arrays.layout = " + std::to_string(a.layout) + "; use SPTILE_CSR or SPTILE_COO");
+  if (a.disorder < SPTILE_REFUSE || a.disorder > SPTILE_SUM)
+    return fail(Errc::usage, "arrays.disorder = " + std::to_string(a.disorder) +
+                                 "; use SPTILE_REFUSE, SPTILE_SORT or SPTILE_SUM");
+  const bool pointers = a.layout == SPTILE_CSR;
+  const auto row = id_type(a.row_dtype, pointers ? DType::i64 : DType::i32, "arrays.row_dtype");
+  if (!row) return tl::unexpected(row.error());
+  const auto col = id_type(a.col_dtype, DType::i32, "arrays.col_dtype");
+  if (!col) return tl::unexpected(col.error());
+  static_assert(static_cast<int>(cuda::Disorder::sum) == SPTILE_SUM);
+  auto csr = cuda::canonical_csr(
+      {a.rows, a.cols, a.nnz, a.row, *row, pointers, a.col, *col, a.values, dtype, a.ordinal},
+      {static_cast<cuda::Disorder>(a.disorder), !arguments.copy}, stream);
+  if (!csr) return tl::unexpected(csr.error());
+  return Matrix::from_device(std::move(*csr), arguments.options);
+}
+
 Status create_matrix(const sptile_arrays* from, const sptile_matrix_options* options, void* stream,
                      sptile_matrix** out) {
   if (out == nullptr) return null_argument(kCreate, "matrix");
@@ -118,28 +157,14 @@ Status create_matrix(const sptile_arrays* from, const sptile_matrix_options* opt
                                                  SPTILE_ARRAYS_INIT, "arrays");
   if (!arrays) return tl::unexpected(arrays.error());
   if (Status s = check_shape(*arrays); !s) return s;
-  if (Status s = check_kind(*arrays); !s) return s;
   const auto device = device_of(arrays->device, "arrays.device");
   if (!device) return tl::unexpected(device.error());
   const auto dtype = matrix_value_type(kCreate, arrays->values, arrays->value_dtype, arrays->nnz);
   if (!dtype) return tl::unexpected(dtype.error());
-  if (*device == Device::cpu) {
-    if (stream != nullptr) return fail(Errc::usage, "a matrix in host memory takes no stream");
-    auto csr = host_csr(*arrays, *dtype, arguments->copy);
-    if (!csr) return tl::unexpected(csr.error());
-    *out = new sptile_matrix{Matrix::from_host(std::move(*csr), arguments->options)};
-    return {};
-  }
-  OwnedDeviceCsr csr;
-  csr.csr = {.rows = arrays->rows,
-             .cols = arrays->cols,
-             .nnz = arrays->nnz,
-             .row_ptr = static_cast<const std::int64_t*>(arrays->row),
-             .col_idx = static_cast<const std::int32_t*>(arrays->col),
-             .values = arrays->values,
-             .value_dtype = *dtype,
-             .ordinal = arrays->ordinal};
-  *out = new sptile_matrix{Matrix::from_device(std::move(csr), arguments->options)};
+  auto matrix = *device == Device::cpu ? create_on_host(*arrays, *dtype, *arguments, stream)
+                                       : create_on_device(*arrays, *dtype, *arguments, stream);
+  if (!matrix) return tl::unexpected(matrix.error());
+  *out = new sptile_matrix{std::move(*matrix)};
   return {};
 }
 
@@ -148,6 +173,7 @@ Status describe_matrix(const sptile_matrix* handle, sptile_matrix_info* info) {
   if (info == nullptr) return null_argument("sptile_matrix_describe", "info");
   const Matrix& matrix = *handle->matrix;
   const MatrixMemory memory = matrix.memory();
+  const std::optional<bool> symmetric = matrix.symmetric();
   return write_struct<sptile_matrix_info>(info,
                                           {.size = sizeof(sptile_matrix_info),
                                            .rows = matrix.rows(),
@@ -155,6 +181,8 @@ Status describe_matrix(const sptile_matrix* handle, sptile_matrix_info* info) {
                                            .nnz = matrix.nnz(),
                                            .value_dtype = static_cast<std::int32_t>(matrix.dtype()),
                                            .format_count = static_cast<std::int32_t>(matrix.formats().size()),
+                                           .symmetric = symmetric ? (*symmetric ? 1 : 0) : -1,
+                                           .transposed = matrix.transposed_count(),
                                            .host_bytes = memory.host,
                                            .device_bytes = memory.device},
                                           SPTILE_SIZE_WITH(sptile_matrix_info, device_bytes), "info");

@@ -22,7 +22,7 @@ Status create_plan(sptile_matrix* handle, const char* operation, const sptile_pl
   if (!op) return tl::unexpected(op.error());
   const auto arguments = plan_arguments(kCall, options);
   if (!arguments) return tl::unexpected(arguments.error());
-  auto plan = plan_matrix(*handle->matrix, **op, arguments->formats, arguments->options, arguments->stream);
+  auto plan = plan_matrix(*handle->matrix, **op, arguments->choice, arguments->options);
   if (!plan) return tl::unexpected(plan.error());
   *out = new sptile_plan{std::move(*plan)};
   return {};
@@ -84,7 +84,7 @@ Status predict(const sptile_matrix* handle, const char* operation, const sptile_
   if (!op) return tl::unexpected(op.error());
   const auto arguments = plan_arguments(kCall, options);
   if (!arguments) return tl::unexpected(arguments.error());
-  const auto list = predict_matrix(*handle->matrix, **op, arguments->formats, arguments->options);
+  const auto list = predict_matrix(*handle->matrix, **op, arguments->choice, arguments->options);
   if (!list) return tl::unexpected(list.error());
   *out.count = static_cast<int>(list->size());
   for (std::size_t i = 0; i < std::min(list->size(), static_cast<std::size_t>(out.capacity)); ++i) {

@@ -68,6 +68,9 @@ Result<std::shared_ptr<std::byte>> make_scratch(int ordinal, std::span<const std
 /// Gives the seconds of one run of each group.
 Result<std::vector<double>> time_groups(const Plan& plan, const Operands& operands, int groups, int runs);
 
+/// Waits for what was enqueued on a stream.
+Status wait(int ordinal, void* stream);
+
 /// True for memory that devices read directly.
 bool is_device_memory(const void* pointer);
 

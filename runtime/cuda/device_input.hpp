@@ -86,6 +86,9 @@ Status put_values(const OwnedCsr& a, const void* from, void* to, void* stream);
 /// Errors as convert_on_device.
 Result<OwnedCsr> transpose_on_device(const DeviceCsr& a, bool with_positions, void* stream);
 
+/// Makes the value_source of a format of that transpose, which then tells positions in A's values.
+Status follow_positions(DeviceFormat& format, const OwnedCsr& transposed, void* stream);
+
 /// Tells whether two checked matrices have the same shape, arrays and bits of values. One that equals its
 /// transpose is symmetric.
 Result<bool> equal_on_device(const DeviceCsr& a, const DeviceCsr& b, void* stream);

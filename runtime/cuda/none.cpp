@@ -71,6 +71,12 @@ Result<std::vector<double>> time_groups(const Plan&, const Operands&, int, int) 
 
 bool is_device_memory(const void*) { return false; }
 
+Status wait(int ordinal, void*) { return tl::unexpected(find_device(ordinal).error()); }
+
+Status follow_positions(DeviceFormat& format, const OwnedCsr&, void*) {
+  return tl::unexpected(find_device(format.ordinal).error());
+}
+
 Status refresh(DeviceFormat&, ArrayView, void*) {
   assert(!"no matrix was ever uploaded");
   return {};

@@ -7,7 +7,9 @@
 #include "formats/layout/csr.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "runtime/cuda/backend.hpp"
+#include "runtime/fork.hpp"
 #include "runtime/plan/from_device.hpp"
+#include "runtime/transpose.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -23,7 +25,7 @@ std::size_t upload_bytes(const PlanMatrix& a, bool refreshable) {
 
 /// True when a list of values is in the same order for both formats of a matrix.
 bool packed_alike(const HeldFormat& a, const HeldFormat& b) {
-  return a.matrix.format.layout == b.matrix.format.layout && a.parameter == b.parameter;
+  return a.matrix.format.layout == b.matrix.format.layout && a.side == b.side && a.parameter == b.parameter;
 }
 
 }  // namespace
@@ -49,7 +51,7 @@ std::shared_ptr<Matrix> Matrix::from_host(HostCsr csr, const MatrixOptions& opti
   return matrix;
 }
 
-std::shared_ptr<Matrix> Matrix::from_device(OwnedDeviceCsr csr, const MatrixOptions& options) {
+std::shared_ptr<Matrix> Matrix::from_device(cuda::OwnedCsr csr, const MatrixOptions& options) {
   std::shared_ptr<Matrix> matrix(new Matrix(options));
   matrix->rows_ = csr.csr.rows;
   matrix->cols_ = csr.csr.cols;
@@ -59,16 +61,24 @@ std::shared_ptr<Matrix> Matrix::from_device(OwnedDeviceCsr csr, const MatrixOpti
   return matrix;
 }
 
-std::vector<const FormatLayout*> Matrix::formats() const {
+std::optional<bool> Matrix::symmetric() const {
+  return bundle_ != nullptr ? bundle_->symmetric() : std::nullopt;
+}
+
+int Matrix::transposed_count() const {
+  return bundle_ != nullptr ? static_cast<int>(bundle_->formats(Side::transpose).size()) : 0;
+}
+
+std::vector<const FormatLayout*> Matrix::formats(Side side) const {
   std::vector<const FormatLayout*> all;
   if (bundle_ == nullptr) return {&formats::kCsrLayout};
-  for (const formats::FormatView& view : bundle_->formats()) all.push_back(view.layout);
+  for (const formats::FormatView& view : bundle_->formats(side)) all.push_back(view.layout);
   return all;
 }
 
-Result<PlanMatrix> Matrix::stored(const FormatLayout& layout) const {
-  if (bundle_ != nullptr) return matrix_of(bundle_, layout.name);
-  if (host_ && layout.name == formats::kCsrLayout.name)
+Result<PlanMatrix> Matrix::stored(const FormatLayout& layout, Side side) const {
+  if (bundle_ != nullptr) return matrix_of(bundle_, layout.name, side);
+  if (host_ && side == Side::matrix && layout.name == formats::kCsrLayout.name)
     return PlanMatrix{formats::as_format(host_->view), {}, {}, host_->owner};
   return fail(Errc::usage, "the matrix holds no format " + std::string(layout.name) + "; it holds " +
                                (host_ ? "csr" : "CSR arrays in device memory"));
@@ -92,26 +102,54 @@ Status Matrix::check_room(std::size_t bytes) const {
                                 std::to_string(used) + " are in use. Destroy plans, or raise the bound");
 }
 
-Result<std::shared_ptr<HeldFormat>> Matrix::convert(const FormatRequest& request) {
+/// Converts CSR of the matrix that is on the device, or its transpose.
+Result<std::shared_ptr<HeldFormat>> Matrix::convert_csr(const FormatRequest& request,
+                                                        const cuda::DeviceCsr& csr) {
   HoldOptions options = hold_options(request);
   options.trusted = true;  // it is checked before it is converted
+  if (request.side == Side::matrix)
+    return hold_converted(*request.layout, csr, request.parameter, options, request.stream);
+  const bool with_positions = options_.refreshable && dtype_ != DType::none;
+  const auto transposed = cuda::transpose_on_device(csr, with_positions, request.stream);
+  if (!transposed) return tl::unexpected(transposed.error());
+  auto held = hold_converted(*request.layout, transposed->csr, request.parameter, options, request.stream);
+  if (held && with_positions)
+    if (Status s = cuda::follow_positions(*(*held)->on_device, *transposed, request.stream); !s)
+      return tl::unexpected(s.error());
+  return held;
+}
+
+Result<std::shared_ptr<HeldFormat>> Matrix::convert(const FormatRequest& request) {
   if (device_) {
     if (device_->csr.ordinal != request.ordinal)
       return fail(Errc::usage, "plan: the matrix is on CUDA device " + std::to_string(device_->csr.ordinal) +
                                    "; plan for that device");
-    return hold_converted(*request.layout, device_->csr, request.parameter, options, request.stream);
+    return convert_csr(request, device_->csr);
   }
   const auto csr = stored(formats::kCsrLayout);
   if (!csr) return tl::unexpected(csr.error());
-  const auto order = bundle_ != nullptr ? bundle_->row_order() : std::span<const std::int32_t>();
+  const bool ordered = bundle_ != nullptr && request.side == Side::matrix;
+  const auto order = ordered ? bundle_->row_order() : std::span<const std::int32_t>();
   const auto uploaded = cuda::upload_csr(formats::as_csr(csr->format), request.ordinal, order);
   if (!uploaded) return tl::unexpected(uploaded.error());
-  return hold_converted(*request.layout, uploaded->csr, request.parameter, options, request.stream);
+  return convert_csr(request, uploaded->csr);
+}
+
+/// A format in host memory; the transpose of arrays is made.
+Result<PlanMatrix> Matrix::on_host(const FormatRequest& request) const {
+  if (!host_ || request.side == Side::matrix || request.layout->name != formats::kCsrLayout.name)
+    return stored(*request.layout, request.side);
+  if (Status s = formats::check_csr(host_->view, most_threads()); !s) return tl::unexpected(s.error());
+  const auto transposed = std::make_shared<TransposedCsr>(transpose(host_->view));
+  return PlanMatrix{.format = formats::as_format(transposed->view()),
+                    .row_order = {},
+                    .value_source = ArrayView(transposed->source()),
+                    .owner = transposed,
+                    .transposed = true};
 }
 
 Result<std::shared_ptr<HeldFormat>> Matrix::make(const FormatRequest& request) {
-  const auto there = formats();
-  const bool is_stored = !device_ && std::find(there.begin(), there.end(), request.layout) != there.end();
+  const bool is_stored = stored(*request.layout, request.side).has_value();
   if (!is_stored && request.device == Device::cuda) {
     auto held = convert(request);
     if (held)
@@ -121,7 +159,7 @@ Result<std::shared_ptr<HeldFormat>> Matrix::make(const FormatRequest& request) {
   if (device_)
     return fail(Errc::usage,
                 "plan: the matrix is in the memory of a CUDA device; plan for CUDA, not the CPU");
-  const auto matrix = stored(*request.layout);
+  const auto matrix = on_host(request);
   if (!matrix) return tl::unexpected(matrix.error());
   if (request.device == Device::cuda)
     if (Status s = check_room(upload_bytes(*matrix, options_.refreshable)); !s)
@@ -129,14 +167,22 @@ Result<std::shared_ptr<HeldFormat>> Matrix::make(const FormatRequest& request) {
   return hold_format(*matrix, hold_options(request));
 }
 
-Result<std::shared_ptr<HeldFormat>> Matrix::hold(const FormatRequest& request) {
+/// A symmetric matrix stands for its transpose, too, as long as its values stay.
+Side Matrix::side_of(Side side) const {
+  return symmetric().value_or(false) && !options_.refreshable ? Side::matrix : side;
+}
+
+Result<std::shared_ptr<HeldFormat>> Matrix::hold(const FormatRequest& wanted) {
   const std::lock_guard lock(mutex_);
+  FormatRequest request = wanted;
+  request.side = side_of(wanted.side);
   std::erase_if(held_, [](const auto& entry) { return entry.second.expired(); });
-  const Key key{request.layout, request.parameter, request.device, request.ordinal};
+  const Key key{request.layout, request.side, request.parameter, request.device, request.ordinal};
   if (auto held = held_[key].lock()) return held;
   auto made = make(request);
   if (!made) return made;
   (*made)->parameter = request.parameter;
+  (*made)->side = request.side;
   held_[key] = *made;
   return made;
 }
@@ -185,8 +231,42 @@ Status Matrix::keep_fresh(ArrayView values, const std::vector<std::shared_ptr<He
   return {};
 }
 
-Status Matrix::refresh(ArrayView values, void* stream) {
+/// Values in the caller's order of entries, put in the order of CSR; on the device where the entries are.
+Result<ArrayView> Matrix::in_order(ArrayView values, void* stream) {
+  if (!device_ || !device_->position.present()) return values;
+  if (values.size != device_->position.size || values.dtype != dtype_)
+    return fail(Errc::usage, "refresh: got " + std::to_string(values.size) + " values of " +
+                                 std::string(name_of(values.dtype)) + ", the matrix was made of " +
+                                 std::to_string(device_->position.size) + " entries of " +
+                                 std::string(name_of(dtype_)));
+  const int ordinal = device_->csr.ordinal;
+  const auto bytes = static_cast<std::size_t>(values.bytes());
+  std::shared_ptr<std::byte> uploaded;
+  if (!cuda::is_device_memory(values.data)) {
+    auto made = cuda::make_scratch(ordinal, {static_cast<const std::byte*>(values.data), bytes}, bytes);
+    if (!made) return tl::unexpected(made.error());
+    uploaded = std::move(*made);
+    values.data = uploaded.get();
+  }
+  if (sorted_ == nullptr) {
+    auto made = cuda::make_scratch(ordinal, std::vector<std::byte>(1),
+                                   static_cast<std::size_t>(nnz_) * size_of(dtype_));
+    if (!made) return tl::unexpected(made.error());
+    sorted_ = std::move(*made);
+  }
+  if (Status s = cuda::put_values(*device_, values.data, sorted_.get(), stream); !s)
+    return tl::unexpected(s.error());
+  if (uploaded != nullptr)
+    if (Status s = cuda::wait(ordinal, stream); !s) return tl::unexpected(s.error());
+  return ArrayView(dtype_, sorted_.get(), nnz_);
+}
+
+Status Matrix::refresh(ArrayView given, void* stream) {
   const std::lock_guard lock(mutex_);
+  if (!options_.refreshable) return fail(Errc::usage, "refresh: the matrix was not made refreshable");
+  const auto sorted = in_order(given, stream);
+  if (!sorted) return tl::unexpected(sorted.error());
+  const ArrayView values = *sorted;
   if (Status s = check_values(values); !s) return s;
   const auto formats = living();
   for (const auto& held : formats)

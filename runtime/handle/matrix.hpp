@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/bundle/bundle.hpp"
-#include "runtime/cuda/device_format.hpp"
+#include "runtime/cuda/device_input.hpp"
 #include "runtime/plan/held_format.hpp"
 
 namespace sptile::runtime {
@@ -28,15 +28,10 @@ struct HostCsr {
   std::shared_ptr<const void> owner;
 };
 
-/// A CSR matrix in device memory; `owner` keeps the arrays, null: the caller does.
-struct OwnedDeviceCsr {
-  cuda::DeviceCsr csr;
-  std::shared_ptr<const void> owner;
-};
-
 /// A format that a plan wants.
 struct FormatRequest {
   const formats::FormatLayout* layout = nullptr;
+  Side side = Side::matrix;           ///< A or A^T
   std::optional<int> parameter = {};  ///< where it is made on a device
   Device device = Device::cpu;
   int ordinal = 0;
@@ -56,7 +51,7 @@ class Matrix {
   static std::shared_ptr<Matrix> from_bundle(std::shared_ptr<const Bundle> bundle,
                                              const MatrixOptions& options);
   static std::shared_ptr<Matrix> from_host(HostCsr csr, const MatrixOptions& options);
-  static std::shared_ptr<Matrix> from_device(OwnedDeviceCsr csr, const MatrixOptions& options);
+  static std::shared_ptr<Matrix> from_device(cuda::OwnedCsr csr, const MatrixOptions& options);
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] std::int64_t cols() const { return cols_; }
@@ -64,14 +59,15 @@ class Matrix {
   /// Type of the source's values; none for a pattern.
   [[nodiscard]] DType dtype() const { return dtype_; }
   [[nodiscard]] const MatrixOptions& options() const { return options_; }
-  /// Null when it is not from a bundle.
-  [[nodiscard]] const std::shared_ptr<const Bundle>& bundle() const { return bundle_; }
-  /// What it was made from in device memory; nothing for others.
-  [[nodiscard]] const std::optional<OwnedDeviceCsr>& on_device() const { return device_; }
+  /// Whether it equals its transpose; not known of most.
+  [[nodiscard]] std::optional<bool> symmetric() const;
+  /// Formats of the transpose that are stored.
+  [[nodiscard]] int transposed_count() const;
   /// Formats that need no conversion: those of the bundle, else csr.
-  [[nodiscard]] std::vector<const formats::FormatLayout*> formats() const;
+  [[nodiscard]] std::vector<const formats::FormatLayout*> formats(Side side = Side::matrix) const;
   /// One of them; Errc::usage, naming those that are there, for another.
-  [[nodiscard]] Result<PlanMatrix> stored(const formats::FormatLayout& layout) const;
+  [[nodiscard]] Result<PlanMatrix> stored(const formats::FormatLayout& layout,
+                                          Side side = Side::matrix) const;
 
   /// Finds or makes a format. One that is not stored is made on the device, from the CSR arrays. Errors as of
   /// hold_format and hold_converted; Errc::unsupported for one that is not stored on the CPU; Errc::device,
@@ -91,11 +87,15 @@ class Matrix {
   [[nodiscard]] MatrixMemory memory() const;
 
  private:
-  using Key = std::tuple<const formats::FormatLayout*, std::optional<int>, Device, int>;
+  using Key = std::tuple<const formats::FormatLayout*, Side, std::optional<int>, Device, int>;
 
   explicit Matrix(const MatrixOptions& options) : options_(options) {}
   Result<std::shared_ptr<HeldFormat>> make(const FormatRequest& request);
   Result<std::shared_ptr<HeldFormat>> convert(const FormatRequest& request);
+  Result<std::shared_ptr<HeldFormat>> convert_csr(const FormatRequest& request, const cuda::DeviceCsr& csr);
+  Result<PlanMatrix> on_host(const FormatRequest& request) const;
+  [[nodiscard]] Side side_of(Side side) const;
+  Result<ArrayView> in_order(ArrayView values, void* stream);
   Status check_room(std::size_t bytes) const;
   [[nodiscard]] HoldOptions hold_options(const FormatRequest& request) const;
   [[nodiscard]] std::vector<std::shared_ptr<HeldFormat>> living() const;
@@ -107,12 +107,13 @@ class Matrix {
   DType dtype_ = DType::none;
   std::shared_ptr<const Bundle> bundle_;
   std::optional<HostCsr> host_;
-  std::optional<OwnedDeviceCsr> device_;
+  std::optional<cuda::OwnedCsr> device_;
 
   mutable std::mutex mutex_;  ///< of what follows
   std::map<Key, std::weak_ptr<HeldFormat>> held_;
   std::uint64_t version_ = 0;           ///< of the values: how often they were refreshed
   std::shared_ptr<HeldFormat> newest_;  ///< a format that has those of the last refresh; null: see fresh_
+  std::shared_ptr<std::byte> sorted_;   ///< room for values of entries that were given in another order
   std::vector<std::byte> fresh_;  ///< those of the last refresh, in CSR order, where no format was there
 };
 

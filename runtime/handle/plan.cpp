@@ -14,8 +14,16 @@ namespace {
 using formats::FormatLayout;
 
 /// The formats that are named; all that are stored when none is.
-Result<std::vector<const FormatLayout*>> named_formats(const Matrix& matrix, std::string_view names) {
-  if (names.empty() || names == "auto") return matrix.formats();
+Result<std::vector<const FormatLayout*>> named_formats(const Matrix& matrix, const MatrixChoice& choice) {
+  const std::string_view names = choice.formats;
+  if (names.empty() || names == "auto") {
+    auto all = matrix.formats(choice.side);
+    if (all.empty())
+      return fail(
+          Errc::usage,
+          "plan: the bundle holds no transpose; convert with --transpose, or plan one format for CUDA");
+    return all;
+  }
   std::vector<const FormatLayout*> all;
   for (std::size_t at = 0, comma = 0; comma < names.size(); at = comma + 1) {
     comma = std::min(names.find(',', at), names.size());
@@ -29,10 +37,10 @@ Result<std::vector<const FormatLayout*>> named_formats(const Matrix& matrix, std
 }
 
 Result<std::vector<PlanMatrix>> stored_formats(const Matrix& matrix,
-                                               const std::vector<const FormatLayout*>& layouts) {
+                                               const std::vector<const FormatLayout*>& layouts, Side side) {
   std::vector<PlanMatrix> all;
   for (const FormatLayout* layout : layouts) {
-    auto one = matrix.stored(*layout);
+    auto one = matrix.stored(*layout, side);
     if (!one) return tl::unexpected(one.error());
     all.push_back(std::move(*one));
   }
@@ -43,16 +51,22 @@ Result<std::vector<PlanMatrix>> stored_formats(const Matrix& matrix,
 struct Planner {
   Matrix& matrix;
   const Operation& op;
-  void* stream;
+  const MatrixChoice& choice;
 
-  [[nodiscard]] bool is_stored(const FormatLayout& layout) const { return matrix.stored(layout).has_value(); }
+  [[nodiscard]] bool is_stored(const FormatLayout& layout) const {
+    return matrix.stored(layout, choice.side).has_value();
+  }
 
   [[nodiscard]] Result<std::shared_ptr<ProductPlan>> plan(const FormatLayout& layout,
                                                           const PlanOptions& options) const {
     const auto device = check_options(options);  // before anything that takes long
     if (!device) return tl::unexpected(device.error());
     if (Status s = check_extent(matrix.rows(), matrix.cols(), options); !s) return tl::unexpected(s.error());
-    FormatRequest request{&layout, {}, options.device, options.device_ordinal, stream};
+    FormatRequest request{.layout = &layout,
+                          .side = choice.side,
+                          .device = options.device,
+                          .ordinal = options.device_ordinal,
+                          .stream = choice.stream};
     if (options.device == Device::cuda && !is_stored(layout)) {
       const auto parameter = parameter_for(op, layout, matrix.dtype(), options, *device);
       if (!parameter) return tl::unexpected(parameter.error());
@@ -67,6 +81,13 @@ struct Planner {
   }
 };
 
+/// Numbers per entry are those of A, in the order of one of its formats.
+Status check_side(const Operation& op, Side side) {
+  if (side == Side::matrix || op.result().extent != Extent::entries) return {};
+  return fail(Errc::usage,
+              "plan: " + std::string(op.name) + " of the transpose; swap its dense operands instead");
+}
+
 /// What the matrix says holds for its plans.
 PlanOptions options_for(const Matrix& matrix, const PlanOptions& options) {
   PlanOptions same = options;
@@ -78,15 +99,15 @@ PlanOptions options_for(const Matrix& matrix, const PlanOptions& options) {
 }  // namespace
 
 Result<std::shared_ptr<ProductPlan>> plan_matrix(Matrix& matrix, const Operation& op,
-                                                 std::string_view formats, const PlanOptions& options,
-                                                 void* stream) {
+                                                 const MatrixChoice& choice, const PlanOptions& options) {
   const PlanOptions wanted = options_for(matrix, options);
-  const auto layouts = named_formats(matrix, formats);
+  if (Status s = check_side(op, choice.side); !s) return tl::unexpected(s.error());
+  const auto layouts = named_formats(matrix, choice);
   if (!layouts) return tl::unexpected(layouts.error());
-  const Planner planner{matrix, op, stream};
+  const Planner planner{matrix, op, choice};
   const bool chosen_kernel = wanted.choice == Choice::predicted || !planner.is_stored(*layouts->front());
   if (layouts->size() == 1 && chosen_kernel) return planner.plan(*layouts->front(), wanted);
-  const auto matrices = stored_formats(matrix, *layouts);
+  const auto matrices = stored_formats(matrix, *layouts, choice.side);
   if (!matrices) return tl::unexpected(matrices.error());
   auto chosen = choose_plan(op, *matrices, wanted, [&](std::size_t i, const PlanOptions& one) {
     return planner.plan(*(*layouts)[i], one);
@@ -96,10 +117,11 @@ Result<std::shared_ptr<ProductPlan>> plan_matrix(Matrix& matrix, const Operation
 }
 
 Result<std::vector<Candidate>> predict_matrix(const Matrix& matrix, const Operation& op,
-                                              std::string_view formats, const PlanOptions& options) {
-  const auto layouts = named_formats(matrix, formats);
+                                              const MatrixChoice& choice, const PlanOptions& options) {
+  if (Status s = check_side(op, choice.side); !s) return tl::unexpected(s.error());
+  const auto layouts = named_formats(matrix, choice);
   if (!layouts) return tl::unexpected(layouts.error());
-  const auto matrices = stored_formats(matrix, *layouts);
+  const auto matrices = stored_formats(matrix, *layouts, choice.side);
   if (!matrices) return tl::unexpected(matrices.error());
   return predict_product(op, *matrices, options_for(matrix, options));
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "formats/error.hpp"
+#include "formats/layout/bundle_layout.hpp"
 #include "runtime/cuda/device_format.hpp"
 #include "runtime/matrix.hpp"
 #include "runtime/options.hpp"
@@ -30,8 +31,9 @@ struct HeldFormat {
   PlanMatrix
       matrix;  ///< in host memory; of one made on a device what schedules read. Values may be `values`.
   HoldOptions options;
-  DType dtype = DType::none;     ///< of the values; none for a pattern
-  std::optional<int> parameter;  ///< of the format, where it was made with one on a device
+  DType dtype = DType::none;                   ///< of the values; none for a pattern
+  std::optional<int> parameter;                ///< of the format, where it was made with one on a device
+  formats::Side side = formats::Side::matrix;  ///< A or A^T
   std::vector<std::byte>
       values;  ///< of a refreshable format for the CPU: its value arrays, one after the other
   std::array<std::vector<std::byte>, formats::kMaxArrays> index;  ///< what was fetched from a device

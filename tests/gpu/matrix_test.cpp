@@ -32,7 +32,7 @@ std::shared_ptr<Matrix> sample_matrix(const runtime::MatrixOptions& options) {
 
 Plan plan_of(Matrix& matrix, std::string_view format, const runtime::Operation& op = runtime::kSpmm,
              const PlanOptions& options = kOptions) {
-  auto plan = runtime::plan_matrix(matrix, op, format, options, nullptr);
+  auto plan = runtime::plan_matrix(matrix, op, {.formats = format}, options);
   REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
   return *plan;
 }
@@ -88,7 +88,7 @@ TEST_CASE("cuda matrix: threads that plan at once upload once") {
     std::vector<std::jthread> threads;
     for (Plan& plan : plans)
       threads.emplace_back(
-          [&] { plan = *runtime::plan_matrix(*matrix, runtime::kSpmm, "bittcf", kOptions, nullptr); });
+          [&] { plan = *runtime::plan_matrix(*matrix, runtime::kSpmm, {.formats = "bittcf"}, kOptions); });
   }
   for (const Plan& plan : plans) {
     CHECK(plan->held == plans.front()->held);
@@ -119,7 +119,7 @@ TEST_CASE("cuda matrix: new values reach every format, on the device and on the 
   CHECK(all(kSecond));
   CHECK(near(product(*plan_of(*matrix, "tall")), kSecond));  // made later
   // The CPU has its own copy of the values, which a refresh out of host memory reaches as well.
-  auto on_host = runtime::plan_matrix(*matrix, runtime::kSpmm, "bittcf", {.n = 1}, nullptr);
+  auto on_host = runtime::plan_matrix(*matrix, runtime::kSpmm, {.formats = "bittcf"}, {.n = 1});
   REQUIRE(on_host);
   REQUIRE(matrix->refresh(view(first), nullptr));
   CHECK(all(kFirst));
@@ -138,8 +138,9 @@ TEST_CASE("cuda matrix: formats that are not stored are made on the device, from
     CAPTURE(converter.format);
     const auto expected = run_on_device(format_matrix(a, converter.format).matrix(),
                                         {.n = 64, .device = runtime::Device::cuda}, dense);
-    const std::shared_ptr<Matrix> matrices[] = {Matrix::from_host({a.view(), nullptr}, {}),
-                                                Matrix::from_device({device.csr, nullptr}, {})};
+    const std::shared_ptr<Matrix> matrices[] = {
+        Matrix::from_host({a.view(), nullptr}, {}),
+        Matrix::from_device({.csr = device.csr, .borrows = true}, {})};
     for (const auto& matrix : matrices) {
       const Plan plan =
           plan_of(*matrix, converter.format, runtime::kSpmm, {.n = 64, .device = runtime::Device::cuda});
@@ -162,14 +163,14 @@ TEST_CASE("cuda matrix: a bound on its memory is kept, and says the bytes") {
   const auto matrix = Matrix::from_host({a.view(), nullptr}, {.most_device_bytes = bytes});
   plan = plan_of(*matrix, "csr");
   for (const std::string_view format : {"bittcf", "tall"}) {
-    const auto refused = runtime::plan_matrix(*matrix, runtime::kSpmm, format, kOptions, nullptr);
+    const auto refused = runtime::plan_matrix(*matrix, runtime::kSpmm, {.formats = format}, kOptions);
     REQUIRE(!refused);
     CHECK(refused.error().code == Errc::device);
     CHECK(refused.error().message.find(std::to_string(bytes)) != std::string::npos);
   }
   plan.reset();
   const auto small = Matrix::from_host({a.view(), nullptr}, {.most_device_bytes = bytes / 2});
-  CHECK(!runtime::plan_matrix(*small, runtime::kSpmm, "csr", kOptions, nullptr));
+  CHECK(!runtime::plan_matrix(*small, runtime::kSpmm, {.formats = "csr"}, kOptions));
 }
 
 TEST_CASE("cuda matrix: products of several matrices in one graph") {

@@ -38,6 +38,8 @@ int main(void) {
   FIELD(sptile_matrix_info, nnz);
   FIELD(sptile_matrix_info, value_dtype);
   FIELD(sptile_matrix_info, format_count);
+  FIELD(sptile_matrix_info, symmetric);
+  FIELD(sptile_matrix_info, transposed);
   FIELD(sptile_matrix_info, host_bytes);
   FIELD(sptile_matrix_info, device_bytes);
   STRUCT(sptile_values);
@@ -59,7 +61,7 @@ int main(void) {
   FIELD(sptile_plan_options, nonfinite);
   FIELD(sptile_plan_options, precision);
   FIELD(sptile_plan_options, choice);
-  FIELD(sptile_plan_options, reserved);
+  FIELD(sptile_plan_options, transpose);
   FIELD(sptile_plan_options, stream);
   STRUCT(sptile_plan_info);
   FIELD(sptile_plan_info, size);

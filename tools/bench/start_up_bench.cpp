@@ -100,7 +100,7 @@ void measure(const std::string& path, const std::shared_ptr<const Bundle>& bundl
   std::shared_ptr<Matrix> matrix;
   std::shared_ptr<runtime::ProductPlan> plan;
   const auto make_plan = [&] {
-    plan = expect(runtime::plan_matrix(*matrix, runtime::kSpmm, format, options, nullptr));
+    plan = expect(runtime::plan_matrix(*matrix, runtime::kSpmm, {.formats = format}, options));
   };
   const auto run = [&] {
     expect(

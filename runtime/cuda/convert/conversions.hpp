@@ -188,8 +188,8 @@ Status add_order(Run& run, const DeviceCsr& csr, DeviceFormat& format) {
 
 /// Gives a format its value_source. `csr` and `from`: see WritePositions.
 template <class Run>
-Status add_source(Run& run, const DeviceConversion<Run>& conversion, const DeviceCsr& csr, const std::uint32_t* from,
-                  const ConvertParameters& parameters, DeviceFormat& format) {
+Status add_source(Run& run, const DeviceConversion<Run>& conversion, const DeviceCsr& csr,
+                  const std::uint32_t* from, const ConvertParameters& parameters, DeviceFormat& format) {
   const auto moved = convert_positions(run, conversion, csr, from, parameters);
   if (!moved) return tl::unexpected(moved.error());
   auto source = collect_positions(run, *moved);

@@ -8,6 +8,7 @@
 #include "runtime/cuda/device/gather.hpp"
 #include "runtime/cuda/device/upload.hpp"
 #include "runtime/cuda/device_format.hpp"
+#include "runtime/cuda/device_input.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -46,6 +47,35 @@ bool is_device_memory(const void* pointer) {
     return false;
   }
   return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+}
+
+Status wait(int ordinal, void* stream) {
+  const CurrentDevice current(ordinal);
+  if (Status s = current.status(); !s) return s;
+  return check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "waiting");
+}
+
+Status follow_positions(DeviceFormat& format, const OwnedCsr& transposed, void* stream) {
+  const CurrentDevice current(format.ordinal);
+  if (Status s = current.status(); !s) return s;
+  const ArrayView& position = transposed.position;
+  const auto bytes = static_cast<std::size_t>(position.bytes());
+  auto made = DeviceBuffer::allocate(bytes, "value_source");
+  if (!made) return tl::unexpected(made.error());
+  const auto owner = std::make_shared<DeviceBuffer>(std::move(*made));
+  std::byte* const to = owner->data();
+  auto* const on = static_cast<cudaStream_t>(stream);
+  const bool has_source = format.value_source.present();
+  const cudaError_t code = has_source
+                               ? gather(to, position.data, format.value_source.as<std::int64_t>().data(),
+                                        position.size, sizeof(std::int64_t), on)
+                               : cudaMemcpyAsync(to, position.data, bytes, cudaMemcpyDeviceToDevice, on);
+  if (Status s = check(code, "making value_source"); !s) return s;
+  if (!has_source) format.bytes += bytes;
+  if (Status s = check(cudaStreamSynchronize(on), "making value_source"); !s) return s;
+  format.value_source = ArrayView(DType::i64, to, position.size);
+  format.source_memory = std::shared_ptr<std::byte>(owner, to);
+  return {};
 }
 
 Status refresh(DeviceFormat& matrix, ArrayView values, void* stream) {

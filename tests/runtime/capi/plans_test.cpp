@@ -60,6 +60,8 @@ TEST_CASE("C interface: a matrix tells about itself") {
   CHECK(info.nnz == 3);
   CHECK(info.value_dtype == SPTILE_F32);
   CHECK(info.format_count == 1);
+  CHECK(info.symmetric == -1);
+  CHECK(info.transposed == 0);
   CHECK(info.host_bytes == 0);
   CHECK(info.device_bytes == 0);
   const char* name = nullptr;
@@ -240,7 +242,6 @@ TEST_CASE("C interface: bad arguments of options") {
   CHECK(status([](auto& o) { o.device = 9; }) == SPTILE_USAGE);
   CHECK(status([](auto& o) { o.nonfinite = -1; }) == SPTILE_USAGE);
   CHECK(status([](auto& o) { o.choice = 2; }) == SPTILE_USAGE);
-  CHECK(status([](auto& o) { o.reserved = 1; }) == SPTILE_USAGE);
   CHECK(status([](auto& o) { o.kernel = "cpu.csr.abacus"; }) == SPTILE_USAGE);
   CHECK(status([](auto& o) { o.format = "abacus"; }) == SPTILE_USAGE);
   CHECK(status([](auto& o) { o.format = "bittcf"; }) == SPTILE_USAGE);  // the CPU does not convert
@@ -330,20 +331,50 @@ TEST_CASE("C interface: bad arguments of a matrix in device memory") {
   const Small small;  // in host memory: nothing here gets as far as to read it
   sptile_arrays arrays = small.arrays();
   arrays.device = SPTILE_CUDA;
-  sptile_matrix* matrix = nullptr;
-  REQUIRE(sptile_matrix_create(&arrays, nullptr, nullptr, &matrix) == SPTILE_OK);
-  sptile_plan_options options = options_for(1);
-  sptile_plan* plan = nullptr;
-  for (const char* operation : {"spmm", "sddmm"}) {
-    CHECK(sptile_plan_create(matrix, operation, &options, &plan) == SPTILE_USAGE);
-    CHECK(says("plan for CUDA, not the CPU"));
+  const auto status = [&](auto change) {
+    sptile_arrays changed = arrays;
+    change(changed);
+    sptile_matrix* matrix = reinterpret_cast<sptile_matrix*>(&changed);
+    const sptile_status result = sptile_matrix_create(&changed, nullptr, nullptr, &matrix);
+    CHECK(matrix == nullptr);
+    return result;
+  };
+  CHECK(status([](auto& a) { a.layout = 2; }) == SPTILE_USAGE);
+  CHECK(status([](auto& a) { a.disorder = 3; }) == SPTILE_USAGE);
+  CHECK(status([](auto& a) { a.row_dtype = SPTILE_F32; }) == SPTILE_USAGE);
+  CHECK(says("arrays.row_dtype = 8"));
+  CHECK(status([](auto& a) { a.col_dtype = 1; }) == SPTILE_USAGE);
+  CHECK(status([](auto& a) { a.col = nullptr; }) == SPTILE_USAGE);
+  CHECK(status([](auto& a) { a.value_dtype = SPTILE_NONE; }) == SPTILE_USAGE);
+}
+
+TEST_CASE("C interface: products with the transpose") {
+  const Small small;
+  for (const bool refreshable : {false, true}) {
+    sptile_matrix* const matrix = small.matrix(refreshable);
+    sptile_plan_options options = options_for(1);
+    options.transpose = 1;
+    sptile_plan* plan = nullptr;
+    REQUIRE(sptile_plan_create(matrix, "spmm", &options, &plan) == SPTILE_OK);
+    const std::vector<float> b = {1, 2, 3};
+    std::vector<float> c(3);
+    CHECK(spmm(plan, b.data(), c.data()) == SPTILE_OK);
+    CHECK(c == std::vector<float>{1, 9, 2});
+    if (refreshable) {
+      const std::vector<float> fresh = {10, 20, 30};
+      CHECK(refresh(matrix, fresh.data(), 3) == SPTILE_OK);
+      CHECK(spmm(plan, b.data(), c.data()) == SPTILE_OK);
+      CHECK(c == std::vector<float>{10, 90, 20});
+    }
+    sptile_plan_destroy(plan);
+    plan = nullptr;
+    CHECK(sptile_plan_create(matrix, "sddmm", &options, &plan) == SPTILE_USAGE);
+    CHECK(says("swap its dense operands"));
+    options.format = "bittcf";
+    CHECK(sptile_plan_create(matrix, "spmm", &options, &plan) == SPTILE_USAGE);
     CHECK(plan == nullptr);
+    sptile_matrix_destroy(matrix);
   }
-  options.device = SPTILE_CUDA;
-  options.n = 0;
-  CHECK(sptile_plan_create(matrix, "spmm", &options, &plan) == SPTILE_USAGE);
-  CHECK(says("n = 0"));
-  sptile_matrix_destroy(matrix);
 }
 
 TEST_CASE("C interface: bad arguments of runs and refreshes") {

@@ -33,7 +33,7 @@ std::shared_ptr<Matrix> sample_matrix(const runtime::MatrixOptions& options) {
 }
 
 Plan plan_of(Matrix& matrix, std::string_view format, const runtime::Operation& op = runtime::kSpmm) {
-  auto plan = runtime::plan_matrix(matrix, op, format, {.n = 1}, nullptr);
+  auto plan = runtime::plan_matrix(matrix, op, {.formats = format}, {.n = 1});
   REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
   return *plan;
 }
@@ -80,9 +80,8 @@ TEST_CASE("matrix: threads that plan at once get one format") {
   {
     std::vector<std::jthread> threads;
     for (Plan& plan : plans)
-      threads.emplace_back([&] {
-        plan = *runtime::plan_matrix(*matrix, runtime::kSpmm, "bittcf", {.n = 1}, nullptr);
-      });
+      threads.emplace_back(
+          [&] { plan = *runtime::plan_matrix(*matrix, runtime::kSpmm, {.formats = "bittcf"}, {.n = 1}); });
   }
   for (const Plan& plan : plans) {
     CHECK(plan->held == plans.front()->held);
@@ -139,7 +138,7 @@ TEST_CASE("matrix: what cannot be refreshed is refused, and changes nothing") {
 TEST_CASE("matrix: formats that are not there, by name") {
   const auto matrix = sample_matrix({});
   const auto error = [&](std::string_view formats) {
-    const auto plan = runtime::plan_matrix(*matrix, runtime::kSpmm, formats, {.n = 1}, nullptr);
+    const auto plan = runtime::plan_matrix(*matrix, runtime::kSpmm, {.formats = formats}, {.n = 1});
     return plan.has_value() ? std::string() : plan.error().message;
   };
   CHECK(error("tall").find("the bundle holds no format tall; it holds csr, bittcf") != std::string::npos);

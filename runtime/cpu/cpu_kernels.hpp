@@ -19,7 +19,8 @@ struct Task {
   const std::int32_t* row_order = nullptr;   ///< new_to_old; null: rows go where they stand
   const std::int32_t* empty_rows = nullptr;  ///< rows that no unit of the format covers (rs_tile)
   DType values = DType::none;                ///< of A
-  std::int64_t n = 0;                        ///< columns of the dense operands
+  std::int64_t planned_n = 0;                ///< columns that chunks were cut for
+  std::int64_t n = 0;                        ///< columns of the dense operands, at most as many
   Operands operands;
 };
 

@@ -107,8 +107,8 @@ struct Sample {
         decoder.prepare(g);
         for (int r = 0; r < decoder.rows(); ++r) {
           const Entries<Position> all = decoder.row(r);
-          const std::int64_t begin = all.count * chunk.first_col / task.n,
-                             end = all.count * chunk.last_col / task.n;
+          const std::int64_t begin = all.count * chunk.first_col / task.planned_n,
+                             end = all.count * chunk.last_col / task.planned_n;
           if (begin < end)
             sample_row(task, original_row(task, decoder.row_id(r)),
                        {all.col + begin, all.value + begin, end - begin});

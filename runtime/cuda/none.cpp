@@ -60,6 +60,8 @@ Status refresh_packed(Plan&, const void*, void*) {
 
 std::size_t workspace_bytes(const Plan&) { return 0; }
 
+std::int64_t least_n(const Plan&) { return 1; }
+
 const ScheduleHeader& schedule_header(const Plan&) {
   static const ScheduleHeader none;
   return none;

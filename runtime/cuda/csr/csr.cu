@@ -16,7 +16,7 @@ using Tuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 6 : 9>;
 template <class Value, class Dense>
 int launch_arrays(const CsrArrays& arrays, const CsrHeader& header, const Launch& launch, void* stream) {
   const auto arguments = arguments_of<CsrArguments<Value, Dense>>(arrays, header, launch);
-  return launch_arguments<Tuning<Dense>>(arguments, header.geometry, launch, stream);
+  return launch_arguments<Tuning<Dense>>(arguments, launch, stream);
 }
 
 template <class Value, class Dense>
@@ -34,6 +34,11 @@ Schedule schedule(const ScheduleRequest& request) {
   return schedule;
 }
 
+template <DType kDense>
+std::int64_t least_n(const ScheduleHeader& /*header*/, std::int64_t n) {
+  return csr_least_n(n, csr_vector(kDense));
+}
+
 template <class Dense>
 constexpr DType kTypeOf = std::is_same_v<Dense, float>    ? DType::f32
                           : std::is_same_v<Dense, double> ? DType::f64
@@ -49,7 +54,15 @@ struct Instance {
 template <class Value, class Dense>
 constexpr Instance instance(DType values, Precision precision) {
   constexpr DType kDense = kTypeOf<Dense>;
-  return {{kCsrRows, values, kDense, precision, 80, true, schedule<kDense>, launch_csr<Value, Dense>},
+  return {{.kernel = kCsrRows,
+           .values = values,
+           .dense = kDense,
+           .precision = precision,
+           .capability = 80,
+           .ieee = true,
+           .schedule = schedule<kDense>,
+           .launch = launch_csr<Value, Dense>,
+           .least_n = least_n<kDense>},
           launch_arrays<Value, Dense>};
 }
 

@@ -14,7 +14,7 @@ class Plan {
   const Operation* op = nullptr;
   const DeviceKernel* kernel = nullptr;
   DeviceInfo device;
-  std::int64_t n = 0;
+  std::int64_t n = 0;          ///< of a run, at most
   formats::FormatView format;  ///< arrays on the device
   const std::int32_t* row_order = nullptr;
   const std::int64_t* value_source = nullptr;  ///< when refreshable
@@ -27,5 +27,10 @@ class Plan {
   std::shared_ptr<void> resources;  ///< what the kernel wants beside memory
   DeviceBuffer fresh;  ///< values of the source CSR, kept from the first refresh out of host memory
 };
+
+/// Columns of a run.
+inline std::int64_t columns_of(const Plan& plan, const Operands& operands) {
+  return operands.n != 0 ? operands.n : plan.n;
+}
 
 }  // namespace sptile::runtime::cuda

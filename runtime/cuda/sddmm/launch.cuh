@@ -118,7 +118,15 @@ int launch_sddmm(const Launch& launch, void* stream) noexcept {
 
 constexpr DeviceKernel sddmm_instance(std::string_view kernel, DType dense, Precision precision,
                                       int (*launch)(const Launch&, void*) noexcept) {
-  return {kernel, DType::none, dense, precision, 80, true, schedule_sddmm, launch, true};
+  return {.kernel = kernel,
+          .values = DType::none,
+          .dense = dense,
+          .precision = precision,
+          .capability = 80,
+          .ieee = true,
+          .schedule = schedule_sddmm,
+          .launch = launch,
+          .any_values = true};
 }
 
 /// Kernels of formats with tiles. `T` has the registers that a thread of each may have.

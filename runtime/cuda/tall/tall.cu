@@ -27,7 +27,15 @@ using Rare16 =
 
 template <class Instance>
 constexpr DeviceKernel row(DType values, DType dense, Precision precision) {
-  return {kTallStaged, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
+  return {.kernel = kTallStaged,
+          .values = values,
+          .dense = dense,
+          .precision = precision,
+          .capability = 80,
+          .ieee = false,
+          .schedule = Instance::schedule,
+          .launch = Instance::launch,
+          .least_n = Instance::least_n};
 }
 
 using Tf32 = MathF32<false>;

@@ -3,6 +3,8 @@
 // once, or once and added to once.
 #pragma once
 
+#include <algorithm>
+
 #include "runtime/cuda/csr/csr.hpp"
 #include "runtime/cuda/tile/hybrid_schedule.hpp"
 #include "runtime/cuda/tile/instances.cuh"
@@ -27,6 +29,10 @@ struct HybridInstance {
     header.rows = append_residual(schedule, request.format, kDense, request.n, request.device);
     schedule.header.set(header);
     return schedule;
+  }
+
+  static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
+    return std::max(Tiles::least_n(header.as<HybridHeader>().tiles, n), csr_least_n(n, csr_vector(kDense)));
   }
 
   /// The rows begin while the tiles end, if there are both.

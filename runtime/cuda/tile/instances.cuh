@@ -41,10 +41,17 @@ struct TileInstance {
                                                             stream);
   }
 
+  static std::int64_t least_n(const TileHeader& header, std::int64_t n) {
+    return tile_least_n({kVariants, sizeof...(Vector)}, header.variant, n);
+  }
+
   static Schedule schedule(const ScheduleRequest& request) {
     Schedule schedule;
     schedule.header.set(append(schedule, request));
     return schedule;
+  }
+  static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
+    return least_n(header.as<TileHeader>(), n);
   }
   static int launch(const Launch& launch, void* stream) noexcept {
     return start(launch.header->as<TileHeader>(), launch, static_cast<cudaStream_t>(stream));
@@ -117,7 +124,15 @@ struct StagedFamily {
 
 template <class Instance>
 constexpr DeviceKernel instance_row(std::string_view kernel, DType values, DType dense, Precision precision) {
-  return {kernel, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
+  return {.kernel = kernel,
+          .values = values,
+          .dense = dense,
+          .precision = precision,
+          .capability = 80,
+          .ieee = false,
+          .schedule = Instance::schedule,
+          .launch = Instance::launch,
+          .least_n = Instance::least_n};
 }
 
 /// All instances of a kernel of a family.

@@ -146,6 +146,33 @@ TEST_CASE("sddmm: the same bits for any number of threads and from every format"
   }
 }
 
+TEST_CASE("sddmm: a plan serves fewer features with the bits of a plan for them") {
+  Random random(10);
+  const formats::Csr a = random_matrix(100, 4000, DType::f32, random, [](std::int64_t r, std::int64_t) {
+    return r == 17 ? 1 : 0.01;  // one row that is cut
+  });
+  constexpr std::int64_t kPlanned = 200;
+  const Samples operands(a, kPlanned, DType::f32, random, 3);
+  for (const Kernel& kernel : sddmm_kernels()) {
+    const Formatted formatted = format_matrix(a, kernel.format, random_order(a.rows, random));
+    const auto plan = planned(formatted.matrix(), {.n = kPlanned, .kernel = kernel.name, .threads = 2});
+    for (const std::int64_t n : {std::int64_t{1}, std::int64_t{7}, kPlanned - 1, kPlanned}) {
+      CAPTURE(kernel.name);
+      CAPTURE(n);
+      std::vector<std::byte> out = operands.out_bytes();
+      SddmmOperands fewer = operands.with(out.data(), -0.5, 2, true);
+      fewer.n = n;
+      REQUIRE(runtime::run(*plan, fewer));
+      CHECK(out == run_once(formatted.matrix(), {.n = n, .kernel = kernel.name, .threads = 2}, operands, -0.5,
+                            2, true));
+    }
+    SddmmOperands more = operands.with(nullptr);
+    more.n = kPlanned + 1;
+    CHECK(runtime::run(*plan, more).error().message ==
+          "sddmm: n = 201, but the plan serves 1 to 200; plan for n = 201");
+  }
+}
+
 TEST_CASE("sddmm: a matrix without entries needs no room for the result, one without rows no operands") {
   Random random(6);
   for (const Kernel& kernel : sddmm_kernels()) {

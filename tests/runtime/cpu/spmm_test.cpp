@@ -204,6 +204,68 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("spmm: a plan serves fewer columns with the bits of a plan for them, and touches no others") {
+  Random random(18);
+  const formats::Csr a = random_matrix(300, 1800, DType::f32, random, [](std::int64_t r, std::int64_t) {
+    return r == 5 ? 0.9 : r % 7 == 3 ? 0.0 : 0.01;  // one row that is cut by columns
+  });
+  constexpr std::int64_t kPlanned = 200;
+  for (const DType type : {DType::f32, DType::f16})
+    for (const Kernel& kernel : cpu_kernels()) {
+      formats::Csr typed = formats::copy(a.view());
+      typed.values = formats::convert_values(a.values.view(), type);
+      const Dense dense(typed, kPlanned, type, random, 3);
+      const Formatted formatted = format_matrix(typed, kernel.format, random_order(a.rows, random));
+      PlanOptions options{.n = kPlanned, .dense = type, .kernel = kernel.name, .threads = 2};
+      const auto plan = runtime::plan_spmm(formatted.matrix(), options);
+      REQUIRE(plan);
+      CHECK(runtime::least_n(**plan) == 1);
+      for (const std::int64_t n : {std::int64_t{1}, std::int64_t{7}, kPlanned - 1, kPlanned}) {
+        CAPTURE(kernel.name);
+        CAPTURE(n);
+        std::vector<std::byte> c = dense.c_bytes(), expected = c;
+        runtime::SpmmOperands fewer = operands(dense, c.data(), -0.5, 2);
+        fewer.n = n;
+        REQUIRE(runtime::run(**plan, fewer));
+        options.n = n;
+        const auto own = runtime::plan_spmm(formatted.matrix(), options);
+        REQUIRE(runtime::run(**own, operands(dense, expected.data(), -0.5, 2)));
+        CHECK(c == expected);
+        CHECK(c != dense.c_bytes());
+        std::vector<std::byte> timed = dense.c_bytes();
+        fewer.c = timed.data();
+        REQUIRE(runtime::timed_run(**plan, fewer, 0, 1));
+        CHECK(timed == expected);
+      }
+    }
+}
+
+TEST_CASE(
+    "spmm: more columns than planned, or fewer than one, are refused; rows need room for those that run") {
+  Random random(19);
+  const formats::Csr a = random_matrix(20, 20, 0.2, DType::f32, random);
+  const Formatted csr = format_matrix(a, "csr");
+  const Dense dense(a, 8, DType::f32, random);
+  const auto plan = runtime::plan_spmm(csr.matrix(), {.n = 8});
+  REQUIRE(plan);
+  std::vector<std::byte> c = dense.c_bytes();
+  runtime::SpmmOperands some = operands(dense, c.data());
+  const auto message = [&](std::int64_t n) {
+    some.n = n;
+    const Status status = runtime::run(**plan, some);
+    REQUIRE(!status);
+    CHECK(status.error().code == Errc::usage);
+    return status.error().message;
+  };
+  CHECK(message(9) == "spmm: n = 9, but the plan serves 1 to 8; plan for n = 9");
+  CHECK(message(-1) == "spmm: n = -1, but the plan serves 1 to 8");
+  CHECK(c == dense.c_bytes());
+  some.ldb = 5;
+  CHECK(message(6) == "spmm: the leading dimension of B, 5, is less than its 6 columns");
+  some.n = 5;
+  CHECK(runtime::run(**plan, some));
+}
+
 TEST_CASE("spmm: several threads run one plan at once") {
   Random random(7);
   const formats::Csr a = random_matrix(400, 300, 0.1, DType::f32, random);

@@ -64,6 +64,7 @@ struct EmulatedProduct {
   runtime::cuda::DeviceInfo device;
   /// Where the workspace has counters.
   std::vector<runtime::cuda::ScheduleScratch> (*scratch)(const runtime::cuda::ScheduleHeader&) = nullptr;
+  std::int64_t planned_n = 0;  ///< columns that are scheduled; 0: as many as are multiplied
 };
 
 /// The counters in the workspace of a schedule.
@@ -96,10 +97,12 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   CAPTURE(p.exact.rows);
   CAPTURE(p.n);
   CAPTURE(p.pad);
+  CAPTURE(p.planned_n);
   CAPTURE(p.device.sm_count);
   CAPTURE(p.device.capability);
   const Dense dense(p.exact, p.n, kernel.dense, random, p.pad);
-  const runtime::cuda::Schedule schedule = kernel.schedule({p.format, p.n, p.device});
+  const runtime::cuda::Schedule schedule =
+      kernel.schedule({p.format, p.planned_n != 0 ? p.planned_n : p.n, p.device});
   // Counters start at zero, sums may start as anything.
   std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 2, 1e30);
   const auto counters = counters_of(p, schedule, workspace);
@@ -142,5 +145,25 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   }
   return schedule;
 }
+
+/// Sees that a plan for many columns is as good as it says: one for the least of them, in whole pieces,
+/// divides the work in the same way.
+inline void check_least_n(const runtime::cuda::DeviceKernel& kernel, const formats::FormatView& format,
+                          std::int64_t n, const runtime::cuda::DeviceInfo& device) {
+  CAPTURE(kernel.kernel);
+  CAPTURE(name_of(kernel.dense));
+  CAPTURE(n);
+  constexpr std::int64_t kPiece = 8;
+  const runtime::cuda::Schedule schedule = kernel.schedule({format, n, device});
+  const std::int64_t least = kernel.least_n == nullptr ? 1 : kernel.least_n(schedule.header, n);
+  CHECK(least >= 1);
+  CHECK(least <= n);
+  const std::int64_t pieces = (least + kPiece - 1) / kPiece * kPiece;
+  CHECK(kernel.schedule({format, pieces, device}).bytes == schedule.bytes);
+}
+
+/// Fewer columns than planned: some slices, parts of one, whole pieces and not.
+inline constexpr std::pair<std::int64_t, std::int64_t> kFewer[] = {
+    {264, 200}, {264, 1}, {200, 72}, {136, 129}, {40, 7}};
 
 }  // namespace sptile::test

@@ -47,6 +47,7 @@ struct Problem {
   double alpha = 1, beta = 0;
   bool scaled = false;
   DeviceInfo device = emulated_device();
+  std::int64_t planned_n = 0;
 };
 
 void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Problem& p, Random& random) {
@@ -64,7 +65,7 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
   const std::vector<std::byte> before = samples.out_bytes();
   std::vector<std::byte> out = before;
   const formats::FormatView formatted_view = formatted.data.view();
-  const Schedule schedule = kernel.schedule({formatted_view, p.n, p.device});
+  const Schedule schedule = kernel.schedule({formatted_view, p.planned_n != 0 ? p.planned_n : p.n, p.device});
   std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
   if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
   Launch launch;
@@ -103,6 +104,17 @@ TEST_CASE("sddmm kernels: any number of features, any leading dimension, several
                     random);
     for (const std::int64_t n : {64, 200, 264})
       check_samples(kernel, uneven_matrix(29, 40, DType::f32, random), {.n = n, .pad = 8}, random);
+  }
+}
+
+TEST_CASE("sddmm kernels: a plan for many features serves few") {
+  Random random(6);
+  for (const DeviceKernel& kernel : sddmm_kernels()) {
+    const formats::Csr a = uneven_matrix(29, 40, DType::f32, random);
+    for (const auto& [planned, n] : kFewer)
+      check_samples(kernel, a, {.n = n, .pad = 8, .permuted = true, .planned_n = planned}, random);
+    for (const std::int64_t n : {8, 264})
+      check_least_n(kernel, format_matrix(a, format_of(kernel)).data.view(), n, emulated_device());
   }
 }
 

@@ -4,9 +4,25 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "formats/dtype.hpp"
+
 namespace sptile::runtime {
 
 inline constexpr int kMaxOperands = 4;
+
+/// Types of the operands that are read and of the result, which may be wider. One type stands for both.
+struct DenseTypes {
+  DType operands = DType::f32;
+  DType result = DType::f32;
+
+  constexpr DenseTypes() = default;
+  constexpr DenseTypes(DType both) : operands(both), result(both) {}  // NOLINT(google-explicit-constructor)
+  /// DType::none: the result has the type of the operands.
+  constexpr DenseTypes(DType of_operands, DType of_result)
+      : operands(of_operands), result(of_result == DType::none ? of_operands : of_result) {}
+
+  friend constexpr bool operator==(const DenseTypes&, const DenseTypes&) = default;
+};
 
 /// One operand, row-major. Only results are written.
 struct Operand {

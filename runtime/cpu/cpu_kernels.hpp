@@ -27,7 +27,7 @@ struct Task {
 /// Computes the part of the result that the chunk names.
 using ChunkFn = void (*)(const Task&, const Chunk&) noexcept;
 
-/// One row per operation, format and pair of types; DType::none as value type is a pattern.
+/// One row per operation, format and combination of types; DType::none as value type is a pattern.
 struct CpuKernel {
   const Operation* op;
   std::string_view format;
@@ -36,6 +36,7 @@ struct CpuKernel {
   DType values;
   DType dense;
   ChunkFn run;
+  DType result = DType::none;  ///< none: as `dense`
 };
 
 struct CpuKernels {

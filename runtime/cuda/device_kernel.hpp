@@ -92,6 +92,9 @@ struct DeviceKernel {
   /// Least n whose own schedule would divide the work as this one for n columns; null: it does not depend on
   /// n.
   std::int64_t (*least_n)(const ScheduleHeader& header, std::int64_t n) = nullptr;
+  DType result = DType::none;  ///< of results; none: as `dense`
 };
+
+constexpr DenseTypes types_of(const DeviceKernel& kernel) { return {kernel.dense, kernel.result}; }
 
 }  // namespace sptile::runtime::cuda

@@ -29,7 +29,8 @@ Status check_rows(const ProductPlan& plan, const OperandSpec& spec, const Operan
                                  ", is less than its " + std::to_string(n) + " columns");
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(rows, operand.ld, &bytes) ||
-      __builtin_mul_overflow(bytes, static_cast<std::int64_t>(size_of(plan.options.dense)), &bytes))
+      __builtin_mul_overflow(bytes, static_cast<std::int64_t>(size_of(type_of(spec, types_of(plan.options)))),
+                             &bytes))
     return fail(Errc::usage, prefix + "the leading dimension of " + name + ", " + std::to_string(operand.ld) +
                                  ", takes the matrix past 2^63 bytes");
   return {};

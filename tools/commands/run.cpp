@@ -91,7 +91,7 @@ std::string run_text(const Measurement& m) {
   std::string text = fmt::format(
       "{} of {} with N = {}: kernel {}, {} {}, products {}\n"
       "median {} of {} runs (fastest {}, spread {:.0f}%), {:.2f} GFLOP/s, planned in {}\n",
-      m.op->name, m.format, m.n, m.kernel, matrix_names(*m.op), m.dtype, m.precision,
+      m.op->name, m.format, m.n, m.kernel, matrix_names(*m.op), dense_label(m), m.precision,
       human_seconds(m.median_us * 1e-6), m.repeat, human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops,
       human_seconds(m.plan_us * 1e-6));
   if (m.checked)
@@ -151,7 +151,8 @@ Result<Outcome> choose_and_run(Session& session, const RunOptions& options, runt
   const ProductRequest& request = options.request;
   const runtime::Operation& op = operation_named(request.op);
   HostBench bench(session, bench_options(request, device));
-  const DType dense = dense_type(request.dense, matrices.front().format.value_dtype());
+  const runtime::DenseTypes dense =
+      dense_types(request.dense, request.result, matrices.front().format.value_dtype());
   Status s = bench.set_matrix(bundle.csr(), dense);
   if (s) s = bench.set_operands(op, request.n);
   if (!s) return tl::unexpected(s.error());

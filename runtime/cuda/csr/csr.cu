@@ -13,17 +13,17 @@ namespace {
 template <class Dense>
 using Tuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 6 : 9>;
 
-template <class Value, class Dense>
+template <class Value, class Dense, class Result>
 int launch_arrays(const CsrArrays& arrays, const CsrHeader& header, const Launch& launch, void* stream) {
-  const auto arguments = arguments_of<CsrArguments<Value, Dense>>(arrays, header, launch);
+  const auto arguments = arguments_of<CsrArguments<Value, Dense, CsrStore, Result>>(arrays, header, launch);
   return launch_arguments<Tuning<Dense>>(arguments, launch, stream);
 }
 
-template <class Value, class Dense>
+template <class Value, class Dense, class Result>
 int launch_csr(const Launch& launch, void* stream) noexcept {
   const formats::CsrView csr = formats::as_csr(launch.format);
-  return launch_arrays<Value, Dense>({csr.row_ptr.data(), csr.col_idx.data(), csr.values.data},
-                                     launch.header->as<CsrHeader>(), launch, stream);
+  return launch_arrays<Value, Dense, Result>({csr.row_ptr.data(), csr.col_idx.data(), csr.values.data},
+                                             launch.header->as<CsrHeader>(), launch, stream);
 }
 
 template <DType kDense>
@@ -51,7 +51,7 @@ struct Instance {
 };
 
 /// A pattern runs as a matrix of its dense type without values.
-template <class Value, class Dense>
+template <class Value, class Dense, class Result = Dense>
 constexpr Instance instance(DType values, Precision precision) {
   constexpr DType kDense = kTypeOf<Dense>;
   return {{.kernel = kCsrRows,
@@ -61,9 +61,10 @@ constexpr Instance instance(DType values, Precision precision) {
            .capability = 80,
            .ieee = true,
            .schedule = schedule<kDense>,
-           .launch = launch_csr<Value, Dense>,
-           .least_n = least_n<kDense>},
-          launch_arrays<Value, Dense>};
+           .launch = launch_csr<Value, Dense, Result>,
+           .least_n = least_n<kDense>,
+           .result = kTypeOf<Result>},
+          launch_arrays<Value, Dense, Result>};
 }
 
 constexpr Instance kInstances[] = {
@@ -77,6 +78,10 @@ constexpr Instance kInstances[] = {
     instance<__nv_bfloat16, float>(DType::bf16, Precision::fp32),
     instance<__nv_bfloat16, __nv_bfloat16>(DType::bf16, Precision::bf16),
     instance<__nv_bfloat16, __nv_bfloat16>(DType::none, Precision::bf16),
+    instance<__half, __half, float>(DType::f16, Precision::fp16),
+    instance<__half, __half, float>(DType::none, Precision::fp16),
+    instance<__nv_bfloat16, __nv_bfloat16, float>(DType::bf16, Precision::bf16),
+    instance<__nv_bfloat16, __nv_bfloat16, float>(DType::none, Precision::bf16),
 };
 
 std::vector<DeviceKernel> rows_of_table() {
@@ -92,10 +97,10 @@ std::span<const DeviceKernel> csr_kernels() {
   return rows;
 }
 
-int launch_rows(DType values, DType dense, const CsrArrays& arrays, const CsrHeader& header,
+int launch_rows(DType values, const DenseTypes& dense, const CsrArrays& arrays, const CsrHeader& header,
                 const Launch& launch, void* stream) noexcept {
   for (const Instance& instance : kInstances)
-    if (instance.row.values == values && instance.row.dense == dense)
+    if (instance.row.values == values && types_of(instance.row) == dense)
       return instance.launch(arrays, header, launch, stream);
   return cudaErrorInvalidValue;
 }

@@ -39,7 +39,7 @@ Arguments arguments_of(const CsrArrays& arrays, const CsrHeader& header, const L
   a.slices = static_cast<int>(geometry_of<Dense>(launch).slices);
   a.overlaps = arrays.overlaps;
   a.b = static_cast<const Dense*>(b.data);
-  a.c = static_cast<Dense*>(c.data);
+  a.c = static_cast<typename Arguments::Result*>(c.data);
   a.ldb = b.ld;
   a.ldc = c.ld;
   a.n = launch.n;
@@ -49,10 +49,10 @@ Arguments arguments_of(const CsrArrays& arrays, const CsrHeader& header, const L
 }
 
 /// True when every row of both operands can be read 16 bytes at a time.
-template <class Dense>
+template <class Dense, class Result>
 bool is_aligned(const Launch& launch) {
   return whole_pieces(launch.operands.dense[kSpmmB], launch.n, sizeof(Dense)) &&
-         whole_pieces(launch.operands.dense[kSpmmC], launch.n, sizeof(Dense));
+         whole_pieces(launch.operands.dense[kSpmmC], launch.n, sizeof(Result));
 }
 
 template <class Tuning, int kLanes, bool kAligned, class Arguments>
@@ -71,7 +71,7 @@ int launch_kernel(const Arguments& arguments, const Launch& launch, const CsrGeo
 template <class Tuning, int kLanes, class Arguments>
 int launch_lanes(const Arguments& arguments, const Launch& launch, const CsrGeometry& geometry,
                  void* stream) {
-  return is_aligned<typename Arguments::Dense>(launch)
+  return is_aligned<typename Arguments::Dense, typename Arguments::Result>(launch)
              ? launch_kernel<Tuning, kLanes, true>(arguments, launch, geometry, stream)
              : launch_kernel<Tuning, kLanes, false>(arguments, launch, geometry, stream);
 }

@@ -16,7 +16,8 @@ std::size_t operand_bytes(const Plan& plan, const OperandSpec& spec, const Opera
   const std::int64_t width = width_of(spec, n);
   const std::int64_t stride = spec.extent == Extent::entries ? 1 : operand.ld;
   if (rows == 0) return 0;
-  return static_cast<std::size_t>((rows - 1) * stride + width) * size_of(plan.kernel->dense);
+  return static_cast<std::size_t>((rows - 1) * stride + width) *
+         size_of(type_of(spec, types_of(*plan.kernel)));
 }
 
 /// Operands on the device.

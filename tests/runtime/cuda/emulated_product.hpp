@@ -93,6 +93,8 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   CAPTURE(kernel.kernel);
   CAPTURE(name_of(kernel.values));
   CAPTURE(name_of(kernel.dense));
+  const runtime::DenseTypes types = types_of(kernel);
+  CAPTURE(name_of(types.result));
   CAPTURE(static_cast<int>(kernel.precision));
   CAPTURE(p.exact.rows);
   CAPTURE(p.n);
@@ -100,7 +102,7 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   CAPTURE(p.planned_n);
   CAPTURE(p.device.sm_count);
   CAPTURE(p.device.capability);
-  const Dense dense(p.exact, p.n, kernel.dense, random, p.pad);
+  const Dense dense(p.exact, p.n, types, random, p.pad);
   const runtime::cuda::Schedule schedule =
       kernel.schedule({p.format, p.planned_n != 0 ? p.planned_n : p.n, p.device});
   // Counters start at zero, sums may start as anything.
@@ -134,10 +136,10 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   CHECK_FALSE(EmulatedWarp::diverged);
   CHECK_FALSE(emulated_block.misaligned);
   const double error = runtime::relative_error(
-      p.exact.view(), p.n, kernel.dense, operands(dense, c.data(), p.alpha, p.beta), dense.c_bytes().data());
-  CHECK(error <= runtime::tolerated_error(p.exact.view(), kernel.dense) + product_error(kernel.precision));
+      p.exact.view(), p.n, types, operands(dense, c.data(), p.alpha, p.beta), dense.c_bytes().data());
+  CHECK(error <= runtime::tolerated_error(p.exact.view(), types) + product_error(kernel.precision));
   const std::vector<std::byte> before = dense.c_bytes();
-  const std::size_t size = size_of(kernel.dense);
+  const std::size_t size = size_of(types.result);
   for (std::int64_t r = 0; r + 1 < p.exact.rows; ++r) {
     const std::size_t gap = static_cast<std::size_t>(r * dense.ldc + p.n) * size;
     CHECK(std::memcmp(c.data() + gap, before.data() + gap,

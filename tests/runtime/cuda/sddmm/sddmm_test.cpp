@@ -52,7 +52,9 @@ struct Problem {
 
 void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Problem& p, Random& random) {
   CAPTURE(kernel.kernel);
-  CAPTURE(name_of(kernel.dense));
+  const runtime::DenseTypes types = types_of(kernel);
+  CAPTURE(name_of(types.operands));
+  CAPTURE(name_of(types.result));
   CAPTURE(static_cast<int>(kernel.precision));
   CAPTURE(a.rows);
   CAPTURE(p.n);
@@ -61,7 +63,7 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
   const Formatted formatted = format_matrix(a, format_of(kernel), order);
   const auto packed = formats::packed_positions(formatted.data.view(), order);
   REQUIRE(packed);
-  const Samples samples(a, p.n, kernel.dense, random, p.pad);
+  const Samples samples(a, p.n, types, random, p.pad);
   const std::vector<std::byte> before = samples.out_bytes();
   std::vector<std::byte> out = before;
   const formats::FormatView formatted_view = formatted.data.view();
@@ -80,10 +82,10 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
   CHECK_FALSE(EmulatedWarp::diverged);
 
   const double error =
-      runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), p.n, kernel.dense,
+      runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), p.n, types,
                               samples.with(out.data(), p.alpha, p.beta, p.scaled), before.data());
-  CHECK(error <= runtime::tolerated_sum_error(p.n, kernel.dense) + product_error(kernel.precision));
-  const std::size_t end = static_cast<std::size_t>(a.nnz()) * size_of(kernel.dense);
+  CHECK(error <= runtime::tolerated_sum_error(p.n, types) + product_error(kernel.precision));
+  const std::size_t end = static_cast<std::size_t>(a.nnz()) * size_of(types.result);
   CHECK(std::memcmp(out.data() + end, before.data() + end, before.size() - end) == 0);
 }
 

@@ -21,7 +21,7 @@ using runtime::cuda::Schedule;
 using runtime::cuda::TileHeader;
 
 /// Kernels of libra_spmm, which tile8.cu has too, go on with rows; libra_test runs them.
-int runtime::cuda::launch_rows(DType, DType, const CsrArrays&, const CsrHeader&, const Launch&,
+int runtime::cuda::launch_rows(DType, const DenseTypes&, const CsrArrays&, const CsrHeader&, const Launch&,
                                void*) noexcept {
   return cudaErrorInvalidValue;
 }

@@ -109,7 +109,7 @@ TEST_CASE("tile kernels: a plan for many columns serves few") {
   Random random(6);
   for (const DeviceKernel& kernel : tile_kernels()) {
     if (kernel.values == DType::none) continue;
-    const formats::Csr a = random_matrix(20, 900, kernel.values, random, [](std::int64_t r, std::int64_t) {
+    const formats::Csr a = random_matrix(20, 400, kernel.values, random, [](std::int64_t r, std::int64_t) {
       return r == 9 ? 0.95 : 0.03;  // windows in pieces
     });
     for (const auto& [planned, n] : kFewer)

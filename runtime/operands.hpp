@@ -4,11 +4,27 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "formats/dtype.hpp"
+
 namespace sptile::runtime {
 
 inline constexpr int kMaxOperands = 4;
 
-/// One operand, row-major, of the type PlanOptions::dense. Only results are written.
+/// Types of the operands that are read and of the result, which may be wider. One type stands for both.
+struct DenseTypes {
+  DType operands = DType::f32;
+  DType result = DType::f32;
+
+  constexpr DenseTypes() = default;
+  constexpr DenseTypes(DType both) : operands(both), result(both) {}  // NOLINT(google-explicit-constructor)
+  /// DType::none: the result has the type of the operands.
+  constexpr DenseTypes(DType of_operands, DType of_result)
+      : operands(of_operands), result(of_result == DType::none ? of_operands : of_result) {}
+
+  friend constexpr bool operator==(const DenseTypes&, const DenseTypes&) = default;
+};
+
+/// One operand, row-major. Only results are written.
 struct Operand {
   void* data = nullptr;
   std::int64_t ld = 0;  ///< elements between rows; not read of a list of numbers
@@ -25,6 +41,7 @@ struct Operands {
   /// streams; null: the plan's own.
   void* workspace = nullptr;
   std::size_t workspace_size = SIZE_MAX;  ///< its bytes; the default: enough, the caller knows
+  std::int64_t n = 0;  ///< columns of this run, at most those of the plan; 0: those of the plan
 };
 
 /// C = alpha * A * B + beta * C.
@@ -37,6 +54,7 @@ struct SpmmOperands {
   double beta = 0;
   void* workspace = nullptr;  ///< as in Operands
   std::size_t workspace_size = SIZE_MAX;
+  std::int64_t n = 0;  ///< as in Operands
 };
 /// Places of its operands.
 inline constexpr int kSpmmB = 0, kSpmmC = 1;
@@ -54,6 +72,7 @@ struct SddmmOperands {
   double alpha = 1;
   double beta = 0;
   bool scaled = false;  ///< each dot product is multiplied by the value of its entry, too
+  std::int64_t n = 0;   ///< features of this run, as in Operands
 };
 inline constexpr int kSddmmX = 0, kSddmmY = 1, kSddmmOut = 2;
 
@@ -62,19 +81,28 @@ inline Operands to_operands(const SpmmOperands& o) {
           .alpha = o.alpha,
           .beta = o.beta,
           .workspace = o.workspace,
-          .workspace_size = o.workspace_size};
+          .workspace_size = o.workspace_size,
+          .n = o.n};
 }
 
 inline Operands to_operands(const SddmmOperands& o) {
   return {.dense = {{const_cast<void*>(o.x), o.ldx}, {const_cast<void*>(o.y), o.ldy}, {o.out, 0}},
           .alpha = o.alpha,
           .beta = o.beta,
-          .scaled = o.scaled};
+          .scaled = o.scaled,
+          .n = o.n};
 }
 
 inline SpmmOperands to_spmm(const Operands& o) {
-  return {o.dense[kSpmmB].data, o.dense[kSpmmB].ld, o.dense[kSpmmC].data, o.dense[kSpmmC].ld, o.alpha, o.beta,
-          o.workspace,          o.workspace_size};
+  return {o.dense[kSpmmB].data,
+          o.dense[kSpmmB].ld,
+          o.dense[kSpmmC].data,
+          o.dense[kSpmmC].ld,
+          o.alpha,
+          o.beta,
+          o.workspace,
+          o.workspace_size,
+          o.n};
 }
 
 inline SddmmOperands to_sddmm(const Operands& o) {
@@ -85,7 +113,8 @@ inline SddmmOperands to_sddmm(const Operands& o) {
           o.dense[kSddmmOut].data,
           o.alpha,
           o.beta,
-          o.scaled};
+          o.scaled,
+          o.n};
 }
 
 }  // namespace sptile::runtime

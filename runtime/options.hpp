@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "formats/dtype.hpp"
+#include "runtime/operands.hpp"
 
 namespace sptile::runtime {
 
@@ -25,6 +25,9 @@ enum class Choice { predicted, measured };
 struct PlanOptions {
   std::int64_t n = 0;        ///< columns of the dense operands, >= 1
   DType dense = DType::f32;  ///< type of the dense operands
+  /// Type of the result, which is added to in it, too: f32 where `dense` has 16 bits, or none: that of
+  /// `dense`.
+  DType result = DType::none;
   Device device = Device::cpu;
   std::string_view kernel =
       {};           ///< row of kernels() to force, for example "cpu.csr.avx2"; empty: best for this machine
@@ -38,5 +41,7 @@ struct PlanOptions {
   int device_ordinal = 0;             ///< which CUDA device
   Choice choice = Choice::predicted;  ///< read where there is something to choose, see plan/choice.hpp
 };
+
+constexpr DenseTypes types_of(const PlanOptions& options) { return {options.dense, options.result}; }
 
 }  // namespace sptile::runtime

@@ -28,10 +28,14 @@ std::string content_hash(const formats::CsrView& a) {
 }
 }  // namespace
 
-DType TypedMatrix::dense_dtype() const { return dense_type(dense, source.values.dtype); }
+runtime::DenseTypes TypedMatrix::dense_types() const {
+  return tools::dense_types(dense, result, source.values.dtype);
+}
 
 std::string TypedMatrix::label() const {
-  return fmt::format("{} x {}", dtype_label(source.values.dtype), name_of(dense_dtype()));
+  const auto [operands, of_result] = dense_types();
+  return fmt::format("{} x {}{}", dtype_label(source.values.dtype), name_of(operands),
+                     of_result == operands ? "" : fmt::format(" to {}", name_of(of_result)));
 }
 
 DType common_type(const std::vector<PrecisionChoice>& precisions) {
@@ -46,13 +50,13 @@ std::vector<TypedMatrix> with_types(const std::string& name, const formats::CsrV
   std::vector<TypedMatrix> groups;
   for (const PrecisionChoice& p : precisions) {
     const auto known = std::find_if(groups.begin(), groups.end(), [&](const TypedMatrix& g) {
-      return g.values == p.values && g.dense == p.dense;
+      return g.values == p.values && g.dense == p.dense && g.result == p.result;
     });
     if (known != groups.end()) {
       known->precisions.push_back(p);
       continue;
     }
-    TypedMatrix group{name, p.values, p.dense, {p}, a, {}, {}};
+    TypedMatrix group{name, p.values, p.dense, p.result, {p}, a, {}, {}};
     group.source = rounded_view(a, p.values, group.rounded);
     group.content = content_hash(group.source);
     groups.push_back(std::move(group));

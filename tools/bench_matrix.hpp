@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formats/csr.hpp"
+#include "runtime/operands.hpp"
 #include "tools/json.hpp"
 #include "tools/order.hpp"
 #include "tools/precision_choice.hpp"
@@ -15,15 +16,16 @@ namespace sptile::tools {
 /// A matrix in its original row order with values of the type that some precisions share.
 struct TypedMatrix {
   std::string name;
-  DType values;       ///< type that is wanted; a pattern stays one
-  std::string dense;  ///< type of B and C as asked for; may be empty
+  DType values;        ///< type that is wanted; a pattern stays one
+  std::string dense;   ///< type of B and C as asked for; may be empty
+  std::string result;  ///< of C alone
   std::vector<PrecisionChoice> precisions;
   formats::CsrView source;
   formats::Array rounded;  ///< of `source`, when its values are not those of the file
   std::string content;     ///< hash of the arrays of `source`: the same matrix in another file has it, too
 
-  [[nodiscard]] DType dense_dtype() const;
-  /// "f16 x f16": tells apart what can share operands.
+  [[nodiscard]] runtime::DenseTypes dense_types() const;
+  /// "f16 x f16", "f16 x f16 to f32": tells apart what can share operands.
   [[nodiscard]] std::string label() const;
 };
 

@@ -58,6 +58,7 @@ Json Benchmark::key_of(const TypedMatrix& matrix) const {
           {"op", task_.op->name},
           {"wanted_dtype", matrix.dense},
           {"value_dtype", dtype_label(a.values.dtype)},
+          {"result_dtype", name_of(matrix.dense_types().result)},
           {"flush_l2", task_.flush_l2},
           {"threads", session_.common.threads},
           {"seed", session_.common.seed}};
@@ -87,7 +88,7 @@ Status Benchmark::prepare(const TypedMatrix& matrix, std::int64_t n) {
   const bool opened = bench_->facts().has_value();
   if (prepared_ != matrix.label()) {
     prepared_.clear();
-    if (Status s = bench_->set_matrix(matrix.source, matrix.dense_dtype()); !s) return s;
+    if (Status s = bench_->set_matrix(matrix.source, matrix.dense_types()); !s) return s;
     prepared_ = matrix.label();
   }
   if (const auto facts = bench_->facts(); facts && !opened)

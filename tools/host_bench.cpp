@@ -51,7 +51,7 @@ Result<formats::Array> positions_of_entries(const runtime::PlanMatrix& a, bool t
 
 }  // namespace
 
-Status HostBench::set_matrix(const formats::CsrView& source, DType dense) {
+Status HostBench::set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) {
   source_ = source;
   dense_ = dense;
   op_ = nullptr;
@@ -78,8 +78,8 @@ void HostBench::make_operands() {
   for (std::size_t i = 0; i < op_->operands.size(); ++i) {
     const runtime::OperandSpec& spec = op_->operands[i];
     const std::int64_t rows = rows_of(spec), width = runtime::width_of(spec, n_);
-    operands_[i] = spec.result ? formats::Array(dense_, std::max<std::int64_t>(rows, 1) * width)
-                               : random_dense(rows, width, dense_, session_.common.seed + i);
+    operands_[i] = spec.result ? formats::Array(dense_.result, std::max<std::int64_t>(rows, 1) * width)
+                               : random_dense(rows, width, dense_.operands, session_.common.seed + i);
   }
   made_ = true;
 }
@@ -90,7 +90,8 @@ runtime::Operands HostBench::operands_from(std::int64_t row) {
   for (std::size_t i = 0; i < op_->operands.size(); ++i) {
     const std::int64_t before = op_->operands[i].extent == runtime::Extent::rows ? row * n_ : 0;
     auto* const data = static_cast<std::byte*>(operands_[i].data());
-    operands.dense[i] = {data + static_cast<std::size_t>(before) * size_of(dense_), n_};
+    const std::size_t element = size_of(type_of(op_->operands[i], dense_));
+    operands.dense[i] = {data + static_cast<std::size_t>(before) * element, n_};
   }
   return operands;
 }
@@ -156,7 +157,8 @@ Status HostBench::run_and_check(const runtime::PlanMatrix& a, Measurement& m) {
 runtime::PlanOptions HostBench::plan_options(const KernelRequest& request) const {
   runtime::PlanOptions options;
   options.n = n_;
-  options.dense = dense_;
+  options.dense = dense_.operands;
+  options.result = dense_.result;
   options.device = options_.device;
   options.kernel = request.kernel;
   options.threads = session_.common.threads;
@@ -184,8 +186,10 @@ Result<Measurement> HostBench::measure(const runtime::PlanMatrix& a, const Plann
   if (Status s = run_and_check(a, m); !s) return tl::unexpected(s.error());
   return m;
 } catch (const std::bad_alloc&) {
-  const double bytes = (static_cast<double>(source_.rows) + static_cast<double>(source_.cols)) *
-                       static_cast<double>(n_) * static_cast<double>(size_of(dense_));
+  double bytes = 0;
+  for (const runtime::OperandSpec& spec : op_->operands)
+    bytes += static_cast<double>(rows_of(spec)) * static_cast<double>(runtime::width_of(spec, n_)) *
+             static_cast<double>(size_of(type_of(spec, dense_)));
   return fail(Errc::io, fmt::format("out of memory: with -n {} {} take {:.3g} GB", n_, matrix_names(*op_),
                                     bytes / 1e9));
 }

@@ -32,7 +32,7 @@ class HostBench final : public ProductBench {
   HostBench(Session& session, const HostBenchOptions& options) : session_(session), options_(options) {}
 
   [[nodiscard]] runtime::Device kind() const override { return options_.device; }
-  Status set_matrix(const formats::CsrView& source, DType dense) override;
+  Status set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) override;
   Status set_operands(const runtime::Operation& op, std::int64_t n) override;
   Result<Measurement> measure(const runtime::PlanMatrix& a, const KernelRequest& request) override;
 
@@ -54,7 +54,7 @@ class HostBench final : public ProductBench {
   Session& session_;
   HostBenchOptions options_;
   formats::CsrView source_;
-  DType dense_ = DType::f32;
+  runtime::DenseTypes dense_;
   const runtime::Operation* op_ = nullptr;
   std::int64_t n_ = 0;
   bool made_ = false;  // the operands are there

@@ -41,11 +41,13 @@ Measurement describe(const Planned& planned, const formats::FormatView& a) {
   m.format = a.layout->name;
   m.kernel = runtime::kernel_name(plan);
   m.value_dtype = dtype_label(a.value_dtype());
-  m.dtype = name_of(plan.options.dense);
+  const runtime::DenseTypes types = types_of(plan.options);
+  m.dtype = name_of(types.operands);
+  m.result = name_of(types.result);
   m.precision = name_of(runtime::precision_of(plan));
   m.n = plan.options.n;
   m.plan_us = 1e6 * planned.seconds;
-  m.tolerance = rounding_bound(plan.options.dense, runtime::precision_of(plan), m.kernel);
+  m.tolerance = rounding_bound(types, runtime::precision_of(plan), m.kernel);
   m.plan = planned.plan;
   return m;
 }
@@ -59,14 +61,24 @@ void set_times(Measurement& m, const TimeSummary& seconds, std::int64_t nnz) {
 
 // Products of random signs: the error of a sum grows far slower than the sum of absolute products that
 // Operation::error divides by, so a bound that does not grow with the row length holds. One more rounding for
-// the stored type, each time that it is stored.
-double rounding_bound(DType dense, runtime::Precision precision, std::string_view kernel) {
+// the stored type, each time that it is stored. Tensor cores cut off what they add to sums of 16-bit
+// products, which shows where the result keeps all of the sum.
+double rounding_bound(const runtime::DenseTypes& dense, runtime::Precision precision,
+                      std::string_view kernel) {
   const double accumulation = precision == runtime::Precision::fp64 ? 0x1p-53 : 0x1p-24;
-  const double storage = dense == DType::f16 ? 0x1p-11 : dense == DType::bf16 ? 0x1p-8 : accumulation;
+  const double storage = dense.result == DType::f16    ? 0x1p-11
+                         : dense.result == DType::bf16 ? 0x1p-8
+                                                       : accumulation;
+  const double sums = dense.result == dense.operands ? 32 : 1024;
   int stores = 1;
   for (const runtime::Kernel& row : runtime::kernels())
     if (row.name == kernel) stores = row.stores;
-  return 32 * accumulation + stores * storage + (dense == DType::f32 ? product_error(precision) : 0);
+  return sums * accumulation + stores * storage +
+         (dense.operands == DType::f32 ? product_error(precision) : 0);
+}
+
+std::string dense_label(const Measurement& m) {
+  return m.result == m.dtype ? m.dtype : fmt::format("{} to {}", m.dtype, m.result);
 }
 
 Status check_outcome(const Measurement& m) {
@@ -81,7 +93,10 @@ Status check_outcome(const Measurement& m) {
 Json to_json(const Measurement& m) {
   Json json = {
       {"device", m.device}, {"op", m.op->name}, {"format", m.format}, {"kernel", m.kernel}, {"n", m.n}};
-  json.update({{"dtype", m.dtype}, {"value_dtype", m.value_dtype}, {"precision", m.precision}});
+  json.update({{"dtype", m.dtype},
+               {"value_dtype", m.value_dtype},
+               {"result_dtype", m.result},
+               {"precision", m.precision}});
   json.update({{"median_us", m.median_us}, {"min_us", m.min_us}, {"spread", m.spread}, {"gflops", m.gflops}});
   json["predicted_us"] = or_null(m.predicted_us.has_value(), m.predicted_us.value_or(0));
   json.update({{"plan_us", m.plan_us}, {"repeat", m.repeat}});

@@ -25,7 +25,7 @@ struct MemoryUse {
 /// One product that was run, and checked where that was asked for.
 struct Measurement {
   const runtime::Operation* op = nullptr;
-  std::string device, format, kernel, value_dtype, dtype, precision;
+  std::string device, format, kernel, value_dtype, dtype, result, precision;
   std::int64_t n = 0;
   double plan_us = 0, median_us = 0, min_us = 0, spread = 0;  ///< spread: (90th - 10th percentile) / median
   double gflops = 0;                                          ///< 2 nnz n / median
@@ -52,7 +52,11 @@ void set_times(Measurement& measurement, const TimeSummary& seconds, std::int64_
 /// Largest error of a sum that is let pass, relative to the sum of its absolute products (see
 /// Operation::error). Small enough to see one lost entry in a long row. A kernel that is not in the table
 /// stores its results once.
-double rounding_bound(DType dense, runtime::Precision precision, std::string_view kernel);
+double rounding_bound(const runtime::DenseTypes& dense, runtime::Precision precision,
+                      std::string_view kernel);
+
+/// Types of the dense operands and the result, for people: "f16", "f16 to f32".
+std::string dense_label(const Measurement& measurement);
 
 /// Errc::check_failed when the result is wrong beyond rounding.
 Status check_outcome(const Measurement& measurement);

@@ -20,9 +20,9 @@ constexpr Row kRows[] = {{"fp32", DType::f32, ""},
 }  // namespace
 
 Result<std::vector<PrecisionChoice>> parse_precisions(const std::string& list, const std::string& dtype,
-                                                      const std::string& dense) {
+                                                      const std::string& dense, const std::string& result) {
   const DType given = dtype.empty() ? DType::f32 : *value_dtype_from_name(dtype);
-  if (list.empty()) return std::vector<PrecisionChoice>{{"", given, dense}};
+  if (list.empty()) return std::vector<PrecisionChoice>{{"", given, dense, result}};
   std::vector<std::string> known;
   for (const Row& row : kRows) known.emplace_back(row.name);
   const auto names = parse_names("precision", list, known);
@@ -32,7 +32,8 @@ Result<std::vector<PrecisionChoice>> parse_precisions(const std::string& list, c
     const Row& row =
         *std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == name; });
     const bool own = dtype.empty() && dense.empty();
-    choices.push_back({name, dtype.empty() ? row.values : given, own ? std::string(row.dense) : dense});
+    choices.push_back(
+        {name, dtype.empty() ? row.values : given, own ? std::string(row.dense) : dense, result});
   }
   return choices;
 }

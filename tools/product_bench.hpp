@@ -34,8 +34,8 @@ class ProductBench {
   [[nodiscard]] virtual runtime::Device kind() const = 0;
 
   /// Takes the matrix in its original row order, which must outlive the measurements. Dense operands are of
-  /// the type `dense`.
-  virtual Status set_matrix(const formats::CsrView& source, DType dense) = 0;
+  /// the types `dense`.
+  virtual Status set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) = 0;
 
   /// Says what is computed: operands are random in (-1, 1), of n columns. Errc::usage when no memory can hold
   /// them.

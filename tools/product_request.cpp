@@ -9,9 +9,10 @@
 
 namespace sptile::tools {
 
-DType dense_type(std::string_view wanted, DType values) {
-  if (!wanted.empty()) return *value_dtype_from_name(wanted);
-  return values == DType::f64 ? DType::f64 : DType::f32;
+runtime::DenseTypes dense_types(std::string_view dense, std::string_view result, DType values) {
+  const DType usual = values == DType::f64 ? DType::f64 : DType::f32;
+  return {dense.empty() ? usual : *value_dtype_from_name(dense),
+          result.empty() ? DType::none : *value_dtype_from_name(result)};
 }
 
 void declare_request(Options& app, ProductRequest& request) {
@@ -24,6 +25,9 @@ void declare_request(Options& app, ProductRequest& request) {
   app.add_option("--dense", request.dense, "type of the dense operands")
       .one_of({"f32", "f64", "f16", "bf16"})
       .default_text("f64 for f64 matrices, else f32");
+  app.add_option("--result", request.result, "type of the result: f32 for dense operands of 16 bits")
+      .one_of({"f32", "f64", "f16", "bf16"})
+      .default_text("that of --dense");
   app.add_option("--warmup", request.warmup, "runs before the clock counts").range(0, 1000000);
   app.add_option("--repeat", request.repeat, "runs that are timed; the median is reported").range(1, 1000000);
 }

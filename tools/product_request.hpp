@@ -14,7 +14,7 @@ namespace sptile::tools {
 
 /// Names as typed by the user, checked by resolve_device; empty: chosen by what is multiplied.
 struct ProductRequest {
-  std::string op{runtime::kSpmm.name}, device = "cpu", precision, kernel, dense;
+  std::string op{runtime::kSpmm.name}, device = "cpu", precision, kernel, dense, result;
   std::int64_t n = 128;
   int warmup = 2, repeat = 10;
   bool check = false;
@@ -27,7 +27,8 @@ void declare_request(Options& app, ProductRequest& request);
 /// (Errc::unsupported).
 Result<runtime::Device> resolve_device(const ProductRequest& request);
 
-/// Type of the dense operands: what was asked for, else f64 for f64 values and f32 for all others.
-DType dense_type(std::string_view wanted, DType values);
+/// Types of the dense operands and the result: what was asked for, else f64 for f64 values and f32 for all
+/// others, and a result of the same type.
+runtime::DenseTypes dense_types(std::string_view dense, std::string_view result, DType values);
 
 }  // namespace sptile::tools

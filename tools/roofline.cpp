@@ -5,7 +5,7 @@
 namespace sptile::tools {
 
 std::int64_t compulsory_bytes(const ProductShape& s) {
-  return s.nnz * (4 + s.value) + (s.rows + 1) * 4 + (s.rows + s.cols) * s.n * s.element;
+  return s.nnz * (4 + s.value) + (s.rows + 1) * 4 + (s.rows * s.row_element + s.cols * s.element) * s.n;
 }
 
 std::int64_t gathered_rows(const formats::FormatView& view) { return formats::blocks_of(view).fetches(); }

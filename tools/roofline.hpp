@@ -15,11 +15,13 @@ struct Ceilings {
 };
 
 /// One product of an M x K matrix with K x n, or the samples of M x n times n x K at its entries; `element`
-/// is the size of an element of the dense operands in bytes.
+/// is the size of an element of the dense operands in bytes, `row_element` that of the one that has a
+/// row for each of A.
 struct ProductShape {
   std::int64_t rows, cols, nnz, n;
   std::int64_t element;
   std::int64_t value;  ///< bytes of one value of A; 0 for a pattern; of the result of SDDMM
+  std::int64_t row_element;
 };
 
 /// Bytes that no kernel can avoid: CSR with 32-bit offsets and the dense operands, each once.

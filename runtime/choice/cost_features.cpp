@@ -18,9 +18,9 @@ double share_past(const FormatCounts& counts, double cache_bytes, double row_byt
 }  // namespace
 
 CostFeatures cost_features(const Operation& op, const formats::FormatView& a, std::int64_t n,
-                           std::int64_t element_bytes, const Caches& caches) {
+                           const DenseTypes& types, const Caches& caches) {
   const FormatCounts counts = count_format(a);
-  const double row_bytes = static_cast<double>(n) * static_cast<double>(element_bytes);
+  const double row_bytes = static_cast<double>(n) * static_cast<double>(size_of(types.operands));
   const double slices = std::max((row_bytes + kSliceBytes - 1) / kSliceBytes, 1.0);
   const auto rounds = static_cast<double>(static_cast<std::int64_t>(std::min(slices, 1e15)));
   const Work work = op.work({.rows = a.rows,
@@ -28,7 +28,8 @@ CostFeatures cost_features(const Operation& op, const formats::FormatView& a, st
                              .units = counts.units,
                              .pieces = counts.pieces,
                              .row_bytes = row_bytes,
-                             .element_bytes = static_cast<double>(element_bytes),
+                             .n = static_cast<double>(n),
+                             .result_bytes = static_cast<double>(size_of(types.result)),
                              .slices = rounds});
   const double gathered = static_cast<double>(counts.fetches) * row_bytes;
   // A near cache holds one slice of a row at a time.

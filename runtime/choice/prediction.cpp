@@ -34,7 +34,7 @@ Status resolve(const Question& question, const PlanMatrix& a, Candidate& candida
   const PlanOptions& options = question.options;
   const DType values = a.format.value_dtype();
   if (options.device == Device::cpu) {
-    if (!has_instance(*candidate.kernel, values, options.dense))
+    if (!has_instance(*candidate.kernel, values, types_of(options)))
       return fail(Errc::unsupported, "no kernel for these types");
     candidate.precision = cpu_precision(options.dense);
     return {};
@@ -71,9 +71,8 @@ void add_candidates(const Question& question, const PlanMatrix& a, std::size_t p
     }
     if (!question.profile && !question.always_count) continue;
     if (!features)
-      features =
-          cost_features(question.op, a.format, options.n, static_cast<std::int64_t>(size_of(options.dense)),
-                        caches_of(options.device, question.device));
+      features = cost_features(question.op, a.format, options.n, types_of(options),
+                               caches_of(options.device, question.device));
     candidate.features = *features;
     if (!question.profile) continue;
     candidate.predicted_us = question.profile->predict(kernel.name, name_of(candidate.precision), *features);
@@ -105,6 +104,7 @@ Status check_question(std::span<const PlanMatrix> matrices, const PlanOptions& o
   if (options.n < 1)
     return fail(Errc::usage,
                 "predict: n = " + std::to_string(options.n) + "; dense operands need at least one column");
+  if (Status s = check_types(options); !s) return s;
   for (const PlanMatrix& a : matrices) {
     if (a.format.layout == nullptr) return fail(Errc::usage, "predict: a matrix has no format");
     if (Status s = a.format.layout->check_lengths(a.format); !s) return s;

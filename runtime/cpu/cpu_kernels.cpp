@@ -30,19 +30,20 @@ constexpr Summaries kSpmmSummaries = {"rows with the sums of up to 8 vectors of 
 constexpr Summaries kSddmmSummaries = {"4 dot products at a time, entries of csr rows",
                                        "tile rows decoded into columns and positions, then as csr"};
 
-template <class F, class V, class D>
-constexpr CpuKernel row(const char* format, DType values, DType dense) {
-  return {&kSpmm, format, kSpmmSummaries.of<F>(), false, values, dense, run_chunk<F, V, D>};
+template <class F, class V, class D, class R = D>
+constexpr CpuKernel row(const char* format, DType values, DType dense, DType result = DType::none) {
+  return {&kSpmm, format, kSpmmSummaries.of<F>(), false, values, dense, run_chunk<F, V, D, R>, result};
 }
 
-template <class F, class D>
-constexpr CpuKernel sddmm_row(const char* format, DType dense) {
-  return {&kSddmm, format, kSddmmSummaries.of<F>(), true, DType::none, dense, sample_chunk<F, D>};
+template <class F, class D, class R = D>
+constexpr CpuKernel sddmm_row(const char* format, DType dense, DType result = DType::none) {
+  return {&kSddmm, format, kSddmmSummaries.of<F>(), true, DType::none, dense, sample_chunk<F, D, R>, result};
 }
 
 /// Pairs of types that SpMM takes, for every format: dense operands of the matrix's own type, f32 with the
-/// half types, anything with a pattern. SDDMM takes every type of dense operands.
-inline constexpr int kRowsPerFormat = 14;
+/// half types, anything with a pattern. SDDMM takes every type of dense operands. Results of the half types
+/// may be f32.
+inline constexpr int kRowsPerFormat = 20;
 template <class F>
 constexpr void append(const char* format, CpuKernel* rows) {
   const CpuKernel all[kRowsPerFormat] = {
@@ -56,10 +57,16 @@ constexpr void append(const char* format, CpuKernel* rows) {
       row<F, Ones, double>(format, DType::none, DType::f64),
       row<F, Ones, Half>(format, DType::none, DType::f16),
       row<F, Ones, BFloat16>(format, DType::none, DType::bf16),
+      row<F, Half, Half, float>(format, DType::f16, DType::f16, DType::f32),
+      row<F, BFloat16, BFloat16, float>(format, DType::bf16, DType::bf16, DType::f32),
+      row<F, Ones, Half, float>(format, DType::none, DType::f16, DType::f32),
+      row<F, Ones, BFloat16, float>(format, DType::none, DType::bf16, DType::f32),
       sddmm_row<F, float>(format, DType::f32),
       sddmm_row<F, double>(format, DType::f64),
       sddmm_row<F, Half>(format, DType::f16),
       sddmm_row<F, BFloat16>(format, DType::bf16),
+      sddmm_row<F, Half, float>(format, DType::f16, DType::f32),
+      sddmm_row<F, BFloat16, float>(format, DType::bf16, DType::f32),
   };
   for (int i = 0; i < kRowsPerFormat; ++i) rows[i] = all[i];
 }

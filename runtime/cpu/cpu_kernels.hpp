@@ -19,14 +19,15 @@ struct Task {
   const std::int32_t* row_order = nullptr;   ///< new_to_old; null: rows go where they stand
   const std::int32_t* empty_rows = nullptr;  ///< rows that no unit of the format covers (rs_tile)
   DType values = DType::none;                ///< of A
-  std::int64_t n = 0;                        ///< columns of the dense operands
+  std::int64_t planned_n = 0;                ///< columns that chunks were cut for
+  std::int64_t n = 0;                        ///< columns of the dense operands, at most as many
   Operands operands;
 };
 
 /// Computes the part of the result that the chunk names.
 using ChunkFn = void (*)(const Task&, const Chunk&) noexcept;
 
-/// One row per operation, format and pair of types; DType::none as value type is a pattern.
+/// One row per operation, format and combination of types; DType::none as value type is a pattern.
 struct CpuKernel {
   const Operation* op;
   std::string_view format;
@@ -35,6 +36,7 @@ struct CpuKernel {
   DType values;
   DType dense;
   ChunkFn run;
+  DType result = DType::none;  ///< none: as `dense`
 };
 
 struct CpuKernels {

@@ -36,11 +36,12 @@ const Isa* find_isa(std::string_view name) {
   return nullptr;
 }
 
-ChunkFn find_function(const Kernel& kernel, DType values, DType dense) {
+ChunkFn find_function(const Kernel& kernel, DType values, const DenseTypes& dense) {
   const CpuKernels all = find_isa(kernel.isa)->kernels();
   for (int i = 0; i < all.count; ++i)
     if (const CpuKernel& row = all.rows[i]; row.op == kernel.op && row.format == kernel.format &&
-                                            (row.any_values || row.values == values) && row.dense == dense)
+                                            (row.any_values || row.values == values) &&
+                                            DenseTypes(row.dense, row.result) == dense)
       return row.run;
   return nullptr;
 }

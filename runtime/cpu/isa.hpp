@@ -21,6 +21,6 @@ std::span<const Isa> isas();
 const Isa* find_isa(std::string_view name);
 
 /// Finds the instance of a kernel for the CPU for these types; null when it has none.
-ChunkFn find_function(const Kernel& kernel, DType values, DType dense);
+ChunkFn find_function(const Kernel& kernel, DType values, const DenseTypes& dense);
 
 }  // namespace sptile::runtime

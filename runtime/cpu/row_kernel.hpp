@@ -20,7 +20,7 @@ struct Entries {
 };
 
 /// A block of columns, up to kBlockVectors vectors wide. Strides are in bytes so that one walk over a format
-/// serves every dense type. `last` is where the last vector starts, in elements: when the width is no
+/// serves all dense types. `last` is where the last vector starts, in elements: when the width is no
 /// multiple of the vector it overlaps the one before, which computes some columns twice and needs no masks.
 template <class Acc>
 struct ColumnBlock {
@@ -41,9 +41,10 @@ inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(Acc));
 template <class Acc>
 inline constexpr int kBlockColumns = kBlockVectors* kLanes<Acc>;
 
-/// Adds entries to the sums of W vectors of L columns each. The sums start from carry_in (null: zero). They
-/// go to carry_out, or, where that is null, to C as alpha * sum + beta * C; with beta = 0 C is not read.
-template <class D, int L, int W>
+/// Adds entries to the sums of W vectors of L columns each, of a B of type D. The sums start from carry_in
+/// (null: zero). They go to carry_out, or, where that is null, to C of type R as alpha * sum + beta * C; with
+/// beta = 0 C is not read.
+template <class D, class R, int L, int W>
 void multiply_block(const ColumnBlock<Accumulator<D>>& block, const Entries<Accumulator<D>>& entries,
                     std::byte* c_row, const Accumulator<D>* carry_in, Accumulator<D>* carry_out) {
   using Acc = Accumulator<D>;
@@ -75,7 +76,7 @@ void multiply_block(const ColumnBlock<Accumulator<D>>& block, const Entries<Accu
     for (int w = 0; w < W; ++w) store<L>(carry_out + w * L, sum[w]);
     return;
   }
-  auto* c = reinterpret_cast<D*>(c_row + block.c_offset);
+  auto* c = reinterpret_cast<R*>(c_row + block.c_offset);
 #pragma GCC unroll 8
   for (int w = 0; w < W; ++w) sum[w] *= block.alpha;
   if (block.beta != 0) {  // all reads come before all writes: the last vector overlaps
@@ -87,14 +88,15 @@ void multiply_block(const ColumnBlock<Accumulator<D>>& block, const Entries<Accu
 }
 
 /// Picks the instance for `vectors` vectors of L columns.
-template <class D, int L>
+template <class D, class R, int L>
 typename ColumnBlock<Accumulator<D>>::Fn block_of(int vectors) {
   if constexpr (L < kLanes<Accumulator<D>>) {
-    return vectors == 1 ? multiply_block<D, L, 1> : multiply_block<D, L, 2>;
+    return vectors == 1 ? multiply_block<D, R, L, 1> : multiply_block<D, R, L, 2>;
   } else {
     static constexpr typename ColumnBlock<Accumulator<D>>::Fn kByVectors[] = {
-        multiply_block<D, L, 1>, multiply_block<D, L, 2>, multiply_block<D, L, 3>, multiply_block<D, L, 4>,
-        multiply_block<D, L, 5>, multiply_block<D, L, 6>, multiply_block<D, L, 7>, multiply_block<D, L, 8>};
+        multiply_block<D, R, L, 1>, multiply_block<D, R, L, 2>, multiply_block<D, R, L, 3>,
+        multiply_block<D, R, L, 4>, multiply_block<D, R, L, 5>, multiply_block<D, R, L, 6>,
+        multiply_block<D, R, L, 7>, multiply_block<D, R, L, 8>};
     return kByVectors[vectors - 1];
   }
 }
@@ -110,22 +112,22 @@ struct Panel {
 
 /// Cuts columns [first, last) of the task, at most kMaxColumns, in blocks of nearly equal numbers of vectors.
 /// Vectors have all lanes unless the range is narrower than one; then the widest that is not wider serves.
-template <class D, int L = kLanes<Accumulator<D>>>
+template <class D, class R, int L = kLanes<Accumulator<D>>>
 void cut_columns(const Task& task, std::int64_t first, std::int64_t last, Panel<Accumulator<D>>& panel) {
   const std::int64_t width = last - first;
   const Operand& b = task.operands.dense[kSpmmB];
   if constexpr (L > 1)
-    if (width < L) return cut_columns<D, L / 2>(task, first, last, panel);
+    if (width < L) return cut_columns<D, R, L / 2>(task, first, last, panel);
   const std::int64_t vectors = (width + L - 1) / L;
   panel.count = static_cast<int>((vectors + kBlockVectors - 1) / kBlockVectors);
   for (int i = 0; i < panel.count; ++i) {
     const std::int64_t begin = vectors * i / panel.count, end = vectors * (i + 1) / panel.count;
     const std::int64_t columns = (i + 1 < panel.count ? end * L : width) - begin * L;
     ColumnBlock<Accumulator<D>>& block = panel.blocks[i];
-    block.fn = block_of<D, L>(static_cast<int>(end - begin));
+    block.fn = block_of<D, R, L>(static_cast<int>(end - begin));
     block.b = reinterpret_cast<const std::byte*>(static_cast<const D*>(b.data) + first + begin * L);
     block.row_bytes = b.ld * static_cast<std::int64_t>(sizeof(D));
-    block.c_offset = (first + begin * L) * static_cast<std::int64_t>(sizeof(D));
+    block.c_offset = (first + begin * L) * static_cast<std::int64_t>(sizeof(R));
     block.last = columns - L;
     block.alpha = static_cast<Accumulator<D>>(task.operands.alpha);
     block.beta = static_cast<Accumulator<D>>(task.operands.beta);

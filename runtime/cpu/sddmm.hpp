@@ -64,8 +64,8 @@ class PackedValues {
   Reader read_ = nullptr;
 };
 
-/// Writes the numbers of some entries of one row.
-template <class D>
+/// Writes the numbers of some entries of one row: of type R, where X and Y are of type D.
+template <class D, class R>
 void sample_row(const Task& task, std::int64_t row, const Entries<Position>& entries) {
   using Acc = Accumulator<D>;
   const PackedValues<Acc> values(task);
@@ -81,7 +81,7 @@ void sample_row(const Task& task, std::int64_t row, const Entries<Position>& ent
     dot_rows(x, y, count, task.n, dots);
     for (int j = 0; j < count; ++j) {
       const Position position = entries.value[k + j];
-      D* const out = static_cast<D*>(task.operands.dense[kSddmmOut].data) + position;
+      R* const out = static_cast<R*>(task.operands.dense[kSddmmOut].data) + position;
       Acc number = alpha * dots[j] * values[position];
       if (beta != 0) number += beta * load<1>(out);
       store<1>(out, number);
@@ -107,8 +107,8 @@ struct Sample {
         decoder.prepare(g);
         for (int r = 0; r < decoder.rows(); ++r) {
           const Entries<Position> all = decoder.row(r);
-          const std::int64_t begin = all.count * chunk.first_col / task.n,
-                             end = all.count * chunk.last_col / task.n;
+          const std::int64_t begin = all.count * chunk.first_col / task.planned_n,
+                             end = all.count * chunk.last_col / task.planned_n;
           if (begin < end)
             sample_row(task, original_row(task, decoder.row_id(r)),
                        {all.col + begin, all.value + begin, end - begin});
@@ -118,10 +118,10 @@ struct Sample {
   }
 };
 
-/// The kernel of one format for dense type D.
-template <class F, class D>
+/// The kernel of one format for X and Y of type D and results of type R.
+template <class F, class D, class R>
 void sample_chunk(const Task& task, const Chunk& chunk) noexcept {
-  F::template walk_units<Positions, Position>(task, chunk, Sample{task, chunk, sample_row<D>});
+  F::template walk_units<Positions, Position>(task, chunk, Sample{task, chunk, sample_row<D, R>});
 }
 
 }  // namespace sptile::runtime::SPTILE_ISA

@@ -77,17 +77,19 @@ struct Multiply {
   }
 };
 
-/// The kernel of one format: F::walk_units<V, Acc> for values of type V and dense type D.
-template <class F, class V, class D>
+/// The kernel of one format: F::walk_units<V, Acc> for values of type V, a B of type D and a C of type R.
+template <class F, class V, class D, class R>
 void run_chunk(const Task& task, const Chunk& chunk) noexcept {
   using Acc = Accumulator<D>;
   const Operand& c = task.operands.dense[kSpmmC];
+  const std::int64_t end = chunk.last_col < task.n ? chunk.last_col : task.n;
   Panel<Acc> panel;
-  for (std::int64_t col = chunk.first_col; col < chunk.last_col; col += Panel<Acc>::kMaxColumns) {
-    const std::int64_t rest = chunk.last_col - col;
-    cut_columns<D>(task, col, col + (rest < Panel<Acc>::kMaxColumns ? rest : Panel<Acc>::kMaxColumns), panel);
+  for (std::int64_t col = chunk.first_col; col < end; col += Panel<Acc>::kMaxColumns) {
+    const std::int64_t rest = end - col;
+    cut_columns<D, R>(task, col, col + (rest < Panel<Acc>::kMaxColumns ? rest : Panel<Acc>::kMaxColumns),
+                      panel);
     const Multiply<Acc> multiply = {task, static_cast<std::byte*>(c.data),
-                                    c.ld * static_cast<std::int64_t>(sizeof(D)), panel};
+                                    c.ld * static_cast<std::int64_t>(sizeof(R)), panel};
     F::template walk_units<V, Acc>(task, chunk, multiply);
   }
 }

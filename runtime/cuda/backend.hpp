@@ -50,8 +50,8 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request);
 /// The matrix that a plan multiplies with.
 const std::shared_ptr<DeviceFormat>& matrix_of(const Plan& plan);
 
-/// Enqueues the product on a stream (null: the default one) of the plan's device. `operands` are device
-/// pointers.
+/// Enqueues the product of operands.n columns, 0 or 1 to those planned, on a stream (null: the default one)
+/// of the plan's device. `operands` are device pointers.
 Status run(const Plan& plan, const Operands& operands, void* stream) noexcept;
 
 /// Runs with operands in host memory, for programs that have no device memory of their own: copies them to
@@ -83,6 +83,9 @@ Status refresh_packed(DeviceFormat& matrix, const void* values, void* stream);
 
 /// Device scratch that a run needs, in bytes.
 std::size_t workspace_bytes(const Plan& plan);
+
+/// Least n that the schedule serves as well as one made for that n.
+std::int64_t least_n(const Plan& plan);
 
 /// What launching reads of the plan's schedule.
 const ScheduleHeader& schedule_header(const Plan& plan);

@@ -39,7 +39,7 @@ struct KernelCost {
 /// What is divided: a checked matrix whose arrays are in host memory, values and columns may be missing.
 struct ScheduleRequest {
   const formats::FormatView& format;
-  std::int64_t n = 0;
+  std::int64_t n = 0;  ///< most columns of a launch
   const DeviceInfo& device;
   std::span<const KernelCost> costs = {};
 
@@ -59,7 +59,7 @@ struct Launch {
   const ScheduleHeader* header = nullptr;
   std::byte* workspace = nullptr;
   Operands operands;
-  std::int64_t n = 0;
+  std::int64_t n = 0;  ///< columns: 1 to those that were scheduled
   const DeviceInfo* device = nullptr;
   void* resources = nullptr;  ///< what DeviceKernel::prepare made; null: nothing, or it could not be made
 
@@ -89,6 +89,12 @@ struct DeviceKernel {
   bool any_values = false;  ///< serves every type of values: `values` says nothing
   /// Makes what launches of a schedule want beside memory, on the current device; null: nothing.
   Result<std::shared_ptr<void>> (*prepare)(const ScheduleHeader& header) = nullptr;
+  /// Least n whose own schedule would divide the work as this one for n columns; null: it does not depend on
+  /// n.
+  std::int64_t (*least_n)(const ScheduleHeader& header, std::int64_t n) = nullptr;
+  DType result = DType::none;  ///< of results; none: as `dense`
 };
+
+constexpr DenseTypes types_of(const DeviceKernel& kernel) { return {kernel.dense, kernel.result}; }
 
 }  // namespace sptile::runtime::cuda

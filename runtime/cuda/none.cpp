@@ -94,6 +94,8 @@ const std::shared_ptr<DeviceFormat>& matrix_of(const Plan&) {
 
 std::size_t workspace_bytes(const Plan&) { return 0; }
 
+std::int64_t least_n(const Plan&) { return 1; }
+
 const ScheduleHeader& schedule_header(const Plan&) {
   static const ScheduleHeader none;
   return none;

@@ -28,16 +28,21 @@ bool serves(Precision has, Precision wanted) {
 }
 
 bool fits(const DeviceKernel& row, DType values, const PlanOptions& options, const DeviceInfo& device) {
-  return (row.any_values || row.values == values) && row.dense == options.dense &&
+  return (row.any_values || row.values == values) && types_of(row) == types_of(options) &&
          row.capability <= device.capability && (row.ieee || options.nonfinite == NonFinite::fast) &&
          (!options.precision || row.dense != DType::f32 || serves(row.precision, *options.precision));
+}
+
+std::string describe(const DenseTypes& types) {
+  const std::string operands(name_of(types.operands));
+  return types.result == types.operands ? operands : operands + " to " + std::string(name_of(types.result));
 }
 
 std::string describe(const DeviceKernel& row) {
   const std::string values = row.any_values              ? "any"
                              : row.values == DType::none ? "pattern"
                                                          : std::string(name_of(row.values));
-  return std::string(row.kernel) + " (" + values + " x " + std::string(name_of(row.dense)) + ", " +
+  return std::string(row.kernel) + " (" + values + " x " + describe(types_of(row)) + ", " +
          std::string(name_of(row.precision)) + ")";
 }
 
@@ -51,7 +56,7 @@ tl::unexpected<Error> no_kernel(const Multiplicand& a, const PlanOptions& option
   const std::string values = a.values == DType::none ? "pattern" : std::string(name_of(a.values));
   return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
               "plan: no kernel " + std::string(options.kernel) + " for " + std::string(a.op->name) + " of " +
-                  std::string(a.format) + ", " + values + " x " + std::string(name_of(options.dense)) +
+                  std::string(a.format) + ", " + values + " x " + describe(types_of(options)) +
                   (options.precision ? ", " + std::string(name_of(*options.precision)) : "") +
                   (options.nonfinite == NonFinite::strict ? ", nonfinite strict" : "") + " on " +
                   device.name + "; there is: " + (choices.empty() ? "none" : choices));

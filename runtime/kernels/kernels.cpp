@@ -106,7 +106,16 @@ std::span<const cuda::DeviceKernel> instances_of(const Kernel& kernel) {
   return kernel.instances == nullptr ? std::span<const cuda::DeviceKernel>() : kernel.instances();
 }
 
-bool has_instance(const Kernel& kernel, DType values, DType dense) {
+Status check_types(const PlanOptions& options) {
+  const auto [dense, result] = types_of(options);
+  const bool narrow = dense == DType::f16 || dense == DType::bf16;
+  if (result == dense || (narrow && result == DType::f32)) return {};
+  const std::string name(name_of(dense));
+  return fail(Errc::unsupported, "results of dense " + name + " operands have type " + name +
+                                     (narrow ? " or f32" : "") + ", not " + std::string(name_of(result)));
+}
+
+bool has_instance(const Kernel& kernel, DType values, const DenseTypes& dense) {
   return find_function(kernel, values, dense) != nullptr;
 }
 

@@ -34,7 +34,10 @@ const Kernel* find_kernel(const Operation& op, std::string_view format, Device d
 std::span<const cuda::DeviceKernel> instances_of(const Kernel& kernel);
 
 /// True when a kernel for the CPU has an instance for these types.
-bool has_instance(const Kernel& kernel, DType values, DType dense);
+bool has_instance(const Kernel& kernel, DType values, const DenseTypes& dense);
+
+/// Errc::unsupported for types of operands and results that never go together.
+Status check_types(const PlanOptions& options);
 
 /// How kernels for the CPU form products of dense operands of this type.
 Precision cpu_precision(DType dense);

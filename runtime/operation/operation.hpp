@@ -29,9 +29,10 @@ struct ProductSizes {
   std::int64_t rows = 0, nnz = 0;  ///< of A
   std::int64_t units = 0;          ///< windows, or rows where there are none
   std::int64_t pieces = 0;         ///< that long units are cut into
-  double row_bytes = 0;            ///< of a row of a dense operand
-  double element_bytes = 0;
-  double slices = 0;  ///< of the columns of B that are multiplied one after the other
+  double row_bytes = 0;            ///< of a row of a dense operand that is read
+  double n = 0;                    ///< columns of the dense operands
+  double result_bytes = 0;         ///< of an element of the result
+  double slices = 0;               ///< of the columns of B that are multiplied one after the other
 };
 
 /// What depends on the operation, beside fetching rows of its operand with Extent::cols: see CostFeatures.
@@ -45,7 +46,7 @@ struct Work {
 struct ReferenceProduct {
   formats::CsrView a;
   std::int64_t n = 0;
-  DType dense = DType::f32;
+  DenseTypes types = {};
   /// Where a result with Extent::entries has the number of each entry, see formats::packed_positions; empty:
   /// in the order of `a`.
   std::span<const std::int64_t> packed = {};
@@ -83,6 +84,10 @@ std::int64_t extent_of(const OperandSpec& operand, std::int64_t rows, std::int64
 /// Elements of a row of an operand: n, or 1 of a list.
 constexpr std::int64_t width_of(const OperandSpec& operand, std::int64_t n) {
   return operand.extent == Extent::entries ? 1 : n;
+}
+
+constexpr DType type_of(const OperandSpec& operand, const DenseTypes& types) {
+  return operand.result ? types.result : types.operands;
 }
 
 }  // namespace sptile::runtime

@@ -13,15 +13,15 @@ constexpr OperandSpec kOperands[] = {
 /// The format is decoded once and nothing is shared. Rows of X without entries are not read.
 Work work(const ProductSizes& s) {
   const auto rows = static_cast<double>(std::min(s.rows, s.nnz));
-  return {rows * s.row_bytes + static_cast<double>(s.nnz) * s.element_bytes, 1, 0};
+  return {rows * s.row_bytes + static_cast<double>(s.nnz) * s.result_bytes, 1, 0};
 }
 
 void reference(const ReferenceProduct& p, const Operands& operands) {
-  reference_sddmm(p.a, p.packed, p.n, p.dense, to_sddmm(operands));
+  reference_sddmm(p.a, p.packed, p.n, p.types, to_sddmm(operands));
 }
 
 double error(const ReferenceProduct& p, const Operands& computed, const void* before) {
-  return relative_error(p.a, p.packed, p.n, p.dense, to_sddmm(computed), before);
+  return relative_error(p.a, p.packed, p.n, p.types, to_sddmm(computed), before);
 }
 
 std::int64_t longest_sum(const ReferenceProduct& p) { return p.n; }

@@ -14,15 +14,15 @@ constexpr OperandSpec kOperands[] = {{"B", Extent::cols}, {"C", Extent::rows, tr
 Work work(const ProductSizes& s) {
   const auto rows = static_cast<double>(s.rows);
   const double rows_of_unit = std::ceil(rows / std::max<double>(1, static_cast<double>(s.units)));
-  return {rows * s.row_bytes, s.slices, static_cast<double>(s.pieces) * rows_of_unit * s.row_bytes};
+  return {rows * s.n * s.result_bytes, s.slices, static_cast<double>(s.pieces) * rows_of_unit * s.row_bytes};
 }
 
 void reference(const ReferenceProduct& p, const Operands& operands) {
-  reference_spmm(p.a, p.n, p.dense, to_spmm(operands));
+  reference_spmm(p.a, p.n, p.types, to_spmm(operands));
 }
 
 double error(const ReferenceProduct& p, const Operands& computed, const void* before) {
-  return relative_error(p.a, p.n, p.dense, to_spmm(computed), before);
+  return relative_error(p.a, p.n, p.types, to_spmm(computed), before);
 }
 
 std::int64_t longest_sum(const ReferenceProduct& p) { return longest_row(p.a); }

@@ -24,7 +24,8 @@ Result<std::vector<double>> time_runs(const ProductPlan& plan, const Operands& o
   return timed_run(plan, *plan.op, operands, 0, repeats.groups);
 }
 
-/// Numbers in (-1, 1), the same every time; operands repeat them.
+/// Numbers in (-1, 1), the same every time; operands repeat them. (A result of another type starts as
+/// whatever these bytes are in it: it is only written.)
 std::vector<std::byte> random_pattern(DType dtype) {
   constexpr std::int64_t kElements = 1 << 14;
   std::vector<std::byte> pattern(static_cast<std::size_t>(kElements) * size_of(dtype));
@@ -58,12 +59,12 @@ struct Scratch {
 };
 
 Result<Scratch> make_scratch(const Operation& op, const formats::FormatView& a, const PlanOptions& options) {
-  const auto element = static_cast<std::int64_t>(size_of(options.dense));
   std::array<std::int64_t, kMaxOperands> offsets{};
   std::int64_t total = kAlignment;  // at least something
   Scratch scratch;
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const OperandSpec& spec = op.operands[i];
+    const auto element = static_cast<std::int64_t>(size_of(type_of(spec, types_of(options))));
     std::int64_t part = 0;
     scratch.operands.dense[i].ld = width_of(spec, options.n);
     offsets[i] = total;

@@ -63,7 +63,7 @@ Status plan_on_cpu(ProductPlan& plan) {
                 "plan: no kernel " + std::string(options.kernel) + " for " + std::string(plan.op->name) +
                     " with format " + std::string(format.layout->name) +
                     " on the CPU of this machine; there is: " + kernel_choices(*plan.op, format));
-  plan.run_chunk = find_function(*plan.kernel, plan.values, options.dense);
+  plan.run_chunk = find_function(*plan.kernel, plan.values, types_of(options));
   if (plan.run_chunk == nullptr) {
     const std::string type = plan.values == DType::none ? "pattern" : std::string(name_of(plan.values));
     return fail(Errc::unsupported, "plan: a matrix of " + type + " values does not multiply dense " +
@@ -88,6 +88,7 @@ Status check_extent(std::int64_t rows, std::int64_t cols, const PlanOptions& opt
 
 Result<cuda::DeviceInfo> check_options(const PlanOptions& options) {
   if (Status s = check_numbers(options); !s) return tl::unexpected(s.error());
+  if (Status s = check_types(options); !s) return fail(s.error().code, "plan: " + s.error().message);
   if (options.device == Device::cpu) return cuda::DeviceInfo{};
   Result<cuda::DeviceInfo> found = cuda::find_device(options.device_ordinal);
   if (!found) return fail(found.error().code, "plan: " + found.error().message);

@@ -26,13 +26,14 @@ class ProductPlan;  // defined in runtime/plan/product_plan.hpp; immutable after
 Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const PlanMatrix& a,
                                                   const PlanOptions& options);
 
-/// Runs the plan, which is one of `op`: allocates nothing; any number of threads may run one plan at once on
-/// different results. Every row of C, or every number of a list, is written, those of empty rows too. Same
-/// bits for any number of threads. Errc::usage for a plan of another operation, null pointers, leading
-/// dimensions below n or too small a workspace; nothing else can fail on the CPU. A CUDA plan has its
-/// operands in device memory. It is enqueued on `stream` (a cudaStream_t of the plan's device; null: the
-/// default one) and may be captured in a graph; Errc::device when launching fails. Runs of one plan at the
-/// same time need a workspace each, where workspace_bytes is not 0.
+/// Runs the plan, which is one of `op`, on 1 to PlanOptions::n columns: allocates nothing; any number of
+/// threads may run one plan at once on different results. Every row of C, or every number of a list, is
+/// written, those of empty rows too. Same bits for any number of threads. Errc::usage for a plan of another
+/// operation, more columns than planned, null pointers, leading dimensions below n or too small a workspace;
+/// nothing else can fail on the CPU. A CUDA plan has its operands in device memory. It is enqueued on
+/// `stream` (a cudaStream_t of the plan's device; null: the default one) and may be captured in a graph;
+/// Errc::device when launching fails. Runs of one plan at the same time need a workspace each, where
+/// workspace_bytes is not 0.
 Status run(const ProductPlan& plan, const Operation& op, const Operands& operands,
            void* stream = nullptr) noexcept;
 
@@ -40,6 +41,11 @@ Status run(const ProductPlan& plan, const Operation& op, const Operands& operand
 /// each of the last `repeat` runs; copies are not timed. Allocates on the device when the plan is for CUDA.
 Result<std::vector<double>> timed_run(const ProductPlan& plan, const Operation& op, const Operands& host,
                                       int warmup, int repeat);
+
+/// Least n of a run that the plan serves as well as one that is made for that n: for fewer columns planning
+/// anew is worth a try. It looks at how the work is divided, not at what n or the operands are multiples of.
+/// 1 on the CPU.
+std::int64_t least_n(const ProductPlan& plan);
 
 /// Device scratch of one run, in bytes; 0 on the CPU.
 std::size_t workspace_bytes(const ProductPlan& plan);

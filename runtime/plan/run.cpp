@@ -14,49 +14,68 @@ Status check_operation(const ProductPlan& plan, const Operation& op) {
   return fail(Errc::usage, name + ": the plan was made for " + std::string(plan.op->name) + "; plan " + name);
 }
 
-/// Verifies that a row-major operand of so many rows is there and can be addressed.
-Status check_rows(const ProductPlan& plan, const OperandSpec& spec, const Operand& operand,
-                  std::int64_t rows) {
+std::int64_t columns_of(const ProductPlan& plan, const Operands& operands) {
+  return operands.n != 0 ? operands.n : plan.options.n;
+}
+
+/// Verifies that a row-major operand of n columns and so many rows is there and can be addressed.
+Status check_rows(const ProductPlan& plan, const OperandSpec& spec, const Operand& operand, std::int64_t rows,
+                  std::int64_t n) {
   const std::string prefix = std::string(plan.op->name) + ": ", name(spec.name);
   if (operand.data == nullptr && rows > 0)
     return fail(Errc::usage, prefix + name + " is null; pass a row-major matrix");
-  if (operand.ld < plan.options.n)
+  if (operand.ld < n)
     return fail(Errc::usage, prefix + "the leading dimension of " + name + ", " + std::to_string(operand.ld) +
-                                 ", is less than the " + std::to_string(plan.options.n) + " columns planned");
+                                 ", is less than its " + std::to_string(n) + " columns");
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(rows, operand.ld, &bytes) ||
-      __builtin_mul_overflow(bytes, static_cast<std::int64_t>(size_of(plan.options.dense)), &bytes))
+      __builtin_mul_overflow(bytes, static_cast<std::int64_t>(size_of(type_of(spec, types_of(plan.options)))),
+                             &bytes))
     return fail(Errc::usage, prefix + "the leading dimension of " + name + ", " + std::to_string(operand.ld) +
                                  ", takes the matrix past 2^63 bytes");
   return {};
 }
 
-Status check_operand(const ProductPlan& plan, const OperandSpec& spec, const Operand& operand) {
+Status check_operand(const ProductPlan& plan, const OperandSpec& spec, const Operand& operand,
+                     std::int64_t n) {
   const formats::FormatView& a = plan.matrix.format;
   const std::int64_t extent = extent_of(spec, a.rows, a.cols, a.nnz);
-  if (spec.extent != Extent::entries) return check_rows(plan, spec, operand, extent);
+  if (spec.extent != Extent::entries) return check_rows(plan, spec, operand, extent, n);
   if (operand.data != nullptr || extent == 0) return {};
   return fail(Errc::usage, std::string(plan.op->name) + ": " + std::string(spec.name) +
                                " is null; pass room for one number per entry");
 }
 
+Status check_columns(const ProductPlan& plan, std::int64_t n) {
+  if (n >= 1 && n <= plan.options.n) return {};
+  const std::string planned = std::to_string(plan.options.n);
+  return fail(Errc::usage, std::string(plan.op->name) + ": n = " + std::to_string(n) +
+                               ", but the plan serves 1 to " + planned +
+                               (n > plan.options.n ? "; plan for n = " + std::to_string(n) : ""));
+}
+
 Status check_operands(const ProductPlan& plan, const Operation& op, const Operands& operands) {
   if (Status s = check_operation(plan, op); !s) return s;
+  const std::int64_t n = columns_of(plan, operands);
+  if (Status s = check_columns(plan, n); !s) return s;
   const std::size_t needed = workspace_bytes(plan);
   if (operands.workspace != nullptr && operands.workspace_size < needed)
     return fail(Errc::usage, std::string(op.name) + ": the workspace has " +
                                  std::to_string(operands.workspace_size) + " bytes, runs of this plan need " +
                                  std::to_string(needed));
   for (std::size_t i = 0; i < op.operands.size(); ++i)
-    if (Status s = check_operand(plan, op.operands[i], operands.dense[i]); !s) return s;
+    if (Status s = check_operand(plan, op.operands[i], operands.dense[i], n); !s) return s;
   return {};
 }
 
 void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
-  const Task task = {
-      plan.matrix.format,     plan.matrix.row_order.empty() ? nullptr : plan.matrix.row_order.data(),
-      plan.empty_rows.data(), plan.values,
-      plan.options.n,         operands};
+  const Task task = {plan.matrix.format,
+                     plan.matrix.row_order.empty() ? nullptr : plan.matrix.row_order.data(),
+                     plan.empty_rows.data(),
+                     plan.values,
+                     plan.options.n,
+                     columns_of(plan, operands),
+                     operands};
   const auto chunks = static_cast<std::int64_t>(plan.chunks.size());
   if (plan.threads <= 1 || forks() > 0) {
     for (const Chunk& chunk : plan.chunks) plan.run_chunk(task, chunk);
@@ -94,6 +113,8 @@ Result<std::vector<double>> timed_run(const ProductPlan& plan, const Operation& 
 std::size_t workspace_bytes(const ProductPlan& plan) {
   return plan.on_device ? cuda::workspace_bytes(*plan.on_device) : 0;
 }
+
+std::int64_t least_n(const ProductPlan& plan) { return plan.on_device ? cuda::least_n(*plan.on_device) : 1; }
 
 Status check_process(const ProductPlan& plan, std::string_view call) {
   if (!plan.on_device || plan.forks == forks()) return {};

@@ -6,8 +6,8 @@
 
 namespace sptile::runtime {
 
-/// PlanOptions::n is the number of features, the columns of X and Y, and PlanOptions::dense the type of X, Y
-/// and the result.
+/// PlanOptions::n is the number of features, the columns of X and Y, PlanOptions::dense the type of X and Y,
+/// and PlanOptions::result that of the result.
 inline Result<std::shared_ptr<ProductPlan>> plan_sddmm(const PlanMatrix& a, const PlanOptions& options) {
   return plan_product(kSddmm, a, options);
 }

@@ -67,17 +67,17 @@ double rounded(DType dtype, double x) {
 
 }  // namespace
 
-double element_error(DType dense, double computed, double reference, double scale) {
-  const double target = rounded(dense, reference);
+double element_error(DType dtype, double computed, double reference, double scale) {
+  const double target = rounded(dtype, reference);
   if (std::isfinite(computed) && std::isfinite(target))
-    return std::fabs(computed - reference) / (scale + rounding(dense).smallest_normal);
+    return std::fabs(computed - reference) / (scale + rounding(dtype).smallest_normal);
   const bool same = (std::isnan(computed) && std::isnan(target)) || computed == target;
   return same ? 0 : std::numeric_limits<double>::infinity();
 }
 
-double tolerated_sum_error(std::int64_t terms, DType dense) {
-  const double accumulator = rounding(dense == DType::f64 ? DType::f64 : DType::f32).unit_roundoff;
-  return 2 * (static_cast<double>(terms + 3) * accumulator + rounding(dense).unit_roundoff);
+double tolerated_sum_error(std::int64_t terms, const DenseTypes& dense) {
+  const double accumulator = rounding(dense.operands == DType::f64 ? DType::f64 : DType::f32).unit_roundoff;
+  return 2 * (static_cast<double>(terms + 3) * accumulator + rounding(dense.result).unit_roundoff);
 }
 
 }  // namespace sptile::runtime

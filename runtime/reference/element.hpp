@@ -6,6 +6,7 @@
 #include "formats/dtype.hpp"
 #include "formats/half.hpp"
 #include "formats/no_value_type.hpp"
+#include "runtime/operands.hpp"
 
 namespace sptile::runtime {
 
@@ -28,14 +29,15 @@ inline double read_element(DType dtype, const void* data, std::int64_t i) {
 /// Writes it, rounded once.
 void write_element(DType dtype, void* data, std::int64_t i, double x);
 
-/// Measures how wrong an element of type `dense` is: |computed - reference| / (scale + smallest normal number
-/// of `dense`), where `scale` is what rounding errors are proportional to. Where the reference, rounded to
-/// `dense`, is infinite or NaN the element must be the same infinity or a NaN; if not, or if the element
+/// Measures how wrong an element of type `dtype` is: |computed - reference| / (scale + smallest normal number
+/// of `dtype`), where `scale` is what rounding errors are proportional to. Where the reference, rounded to
+/// `dtype`, is infinite or NaN the element must be the same infinity or a NaN; if not, or if the element
 /// alone is not finite, the error is infinite.
-double element_error(DType dense, double computed, double reference, double scale);
+double element_error(DType dtype, double computed, double reference, double scale);
 
 /// Bounds element_error for a sum of so many products: a rounding for each and three more in the accumulator
-/// (f32, or f64 for f64 operands) and one to `dense`, with a factor 2 for second-order terms.
-double tolerated_sum_error(std::int64_t terms, DType dense);
+/// (f32, or f64 for f64 operands) and one to the type of the result, with a factor 2 for second-order
+/// terms.
+double tolerated_sum_error(std::int64_t terms, const DenseTypes& dense);
 
 }  // namespace sptile::runtime

@@ -10,16 +10,17 @@ namespace sptile::runtime {
 
 /// out = alpha * (X Y^T) at the entries of A, times their values where scaled, + beta * out, with double
 /// products and sums, rounded once at the end. `packed[k]` is where out holds the number of the k-th entry of
-/// A (see formats::packed_positions); empty: at k, as for csr. Types of A's values, and of X, Y and out
-/// (`dense`), may be any of f16, bf16, f32, f64. Preconditions are asserted. O(nnz n).
+/// A (see formats::packed_positions); empty: at k, as for csr. Types of A's values, of X and Y, and
+/// of out may be any of f16, bf16, f32, f64. Preconditions are asserted. O(nnz n).
 void reference_sddmm(const formats::CsrView& a, std::span<const std::int64_t> packed, std::int64_t n,
-                     DType dense, const SddmmOperands& operands);
+                     const DenseTypes& dense, const SddmmOperands& operands);
 
 /// Measures how wrong a result is: the largest element_error over all entries, with the scale
 /// |alpha| (|X| |Y|^T)_ij |a_ij| + |beta out before|, a_ij being 1 unless scaled. A correct kernel stays
 /// below tolerated_sum_error(n, dense). `computed` has the operands of the run, out holding its result;
 /// `out_before` is out before the run and is needed only when beta is not 0. O(nnz n), serial.
 double relative_error(const formats::CsrView& a, std::span<const std::int64_t> packed, std::int64_t n,
-                      DType dense, const SddmmOperands& computed, const void* out_before = nullptr);
+                      const DenseTypes& dense, const SddmmOperands& computed,
+                      const void* out_before = nullptr);
 
 }  // namespace sptile::runtime

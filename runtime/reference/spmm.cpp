@@ -36,35 +36,37 @@ struct RowSums {
 
 }  // namespace
 
-void reference_spmm(const formats::CsrView& a, std::int64_t n, DType dense, const SpmmOperands& operands) {
+void reference_spmm(const formats::CsrView& a, std::int64_t n, const DenseTypes& dense,
+                    const SpmmOperands& operands) {
   assert(n >= 1 && operands.ldb >= n && operands.ldc >= n);
   RowSums row(n);
   for (std::int64_t r = 0; r < a.rows; ++r) {
-    row.compute(a, r, dense, operands);
+    row.compute(a, r, dense.operands, operands);
     for (std::int64_t j = 0; j < n; ++j) {
       const std::int64_t at = r * operands.ldc + j;
       double x = operands.alpha * row.sum[static_cast<std::size_t>(j)];
-      if (operands.beta != 0) x += operands.beta * read_element(dense, operands.c, at);
-      write_element(dense, operands.c, at, x);
+      if (operands.beta != 0) x += operands.beta * read_element(dense.result, operands.c, at);
+      write_element(dense.result, operands.c, at, x);
     }
   }
 }
 
-double relative_error(const formats::CsrView& a, std::int64_t n, DType dense, const SpmmOperands& computed,
-                      const void* c_before) {
+double relative_error(const formats::CsrView& a, std::int64_t n, const DenseTypes& dense,
+                      const SpmmOperands& computed, const void* c_before) {
   assert(n >= 1 && computed.ldb >= n && computed.ldc >= n);
   assert(computed.beta == 0 || c_before != nullptr || a.rows == 0);
   double worst = 0;
   RowSums row(n);
   for (std::int64_t r = 0; r < a.rows; ++r) {
-    row.compute(a, r, dense, computed);
+    row.compute(a, r, dense.operands, computed);
     for (std::int64_t j = 0; j < n; ++j) {
       const std::int64_t at = r * computed.ldc + j;
-      const double before = computed.beta != 0 ? computed.beta * read_element(dense, c_before, at) : 0;
+      const double before = computed.beta != 0 ? computed.beta * read_element(dense.result, c_before, at) : 0;
       const double reference = computed.alpha * row.sum[static_cast<std::size_t>(j)] + before;
       const double scale =
           std::fabs(computed.alpha) * row.absolute[static_cast<std::size_t>(j)] + std::fabs(before);
-      worst = std::max(worst, element_error(dense, read_element(dense, computed.c, at), reference, scale));
+      worst = std::max(
+          worst, element_error(dense.result, read_element(dense.result, computed.c, at), reference, scale));
     }
   }
   return worst;
@@ -76,7 +78,7 @@ std::int64_t longest_row(const formats::CsrView& a) {
   return longest;
 }
 
-double tolerated_error(const formats::CsrView& a, DType dense) {
+double tolerated_error(const formats::CsrView& a, const DenseTypes& dense) {
   return tolerated_sum_error(longest_row(a), dense);
 }
 

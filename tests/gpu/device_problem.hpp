@@ -97,13 +97,15 @@ inline std::string format_of(std::string_view kernel) {
 
 inline std::string label(const runtime::cuda::DeviceKernel& row) {
   return std::string(row.kernel) + " " + std::string(name_of(row.values)) + " x " +
-         std::string(name_of(row.dense)) + " precision " + std::to_string(static_cast<int>(row.precision));
+         std::string(name_of(row.dense)) + " to " + std::string(name_of(types_of(row).result)) +
+         " precision " + std::to_string(static_cast<int>(row.precision));
 }
 
 inline runtime::PlanOptions options_for(const runtime::cuda::DeviceKernel& row, std::int64_t n) {
   runtime::PlanOptions options;
   options.n = n;
   options.dense = row.dense;
+  options.result = row.result;
   options.device = runtime::Device::cuda;
   options.kernel = row.kernel;
   if (row.dense == DType::f32) options.precision = row.precision;
@@ -112,16 +114,20 @@ inline runtime::PlanOptions options_for(const runtime::cuda::DeviceKernel& row, 
 
 /// Largest error of one product and of what is stored, in units of the sum of absolute products. Sums are
 /// covered by tolerated_error.
-inline double product_error(runtime::Precision precision, DType dense) {
-  if (dense == DType::f16 || dense == DType::bf16) return 0;  // products of 16-bit numbers are exact
+inline double product_error(runtime::Precision precision, const runtime::DenseTypes& dense) {
+  // Tensor cores cut off what they add; a result of 16 bits does not show it.
+  if (dense.result != dense.operands) return 0x1p-20;
+  if (dense.operands == DType::f16 || dense.operands == DType::bf16) return 0;  // their products are exact
   if (precision == runtime::Precision::tf32 || precision == runtime::Precision::fp16) return 0x1.02p-10;
   if (precision == runtime::Precision::bf16) return 0x1.02p-7;
   return precision == runtime::Precision::fp32 ? 0x1p-21 : 0;
 }
 
 /// What a result's distance from the reference may be, relative in the Frobenius norm.
-inline double frobenius_bound(runtime::Precision precision, DType dense) {
+inline double frobenius_bound(runtime::Precision precision, const runtime::DenseTypes& types) {
   using runtime::Precision;
+  if (types.result != types.operands) return 5e-5;  // see product_error
+  const DType dense = types.operands;
   if (dense == DType::bf16 || precision == Precision::bf16) return 1.6e-2;
   if (dense == DType::f16 || precision == Precision::fp16) return 2e-3;
   if (precision == Precision::tf32) return 3.5e-4;
@@ -136,7 +142,7 @@ inline double frobenius_error(const formats::Csr& a, const Dense& dense, const s
   runtime::reference_spmm(a.view(), dense.n, DType::f64,
                           {b.data(), dense.ldb, exact.data(), dense.ldc, alpha, beta});
   const formats::Array result =
-      formats::convert_values(ArrayView(dense.dtype, computed, dense.c.size()), DType::f64);
+      formats::convert_values(ArrayView(dense.types.result, computed, dense.c.size()), DType::f64);
   double difference = 0, norm = 0;
   for (std::int64_t r = 0; r < a.rows; ++r)
     for (std::int64_t j = 0; j < dense.n; ++j) {
@@ -153,10 +159,11 @@ inline bool same_results(const runtime::cuda::DeviceKernel& row, const std::vect
                          const std::vector<std::byte>& b) {
   if (kernel_of(row).deterministic) return a == b;
   constexpr double kNear = 1e-4;
-  const auto count = static_cast<std::int64_t>(a.size() / size_of(row.dense));
+  const DType type = types_of(row).result;
+  const auto count = static_cast<std::int64_t>(a.size() / size_of(type));
   if (a.size() != b.size()) return false;
-  const formats::Array x = formats::convert_values(ArrayView(row.dense, a.data(), count), DType::f64),
-                       y = formats::convert_values(ArrayView(row.dense, b.data(), count), DType::f64);
+  const formats::Array x = formats::convert_values(ArrayView(type, a.data(), count), DType::f64),
+                       y = formats::convert_values(ArrayView(type, b.data(), count), DType::f64);
   for (std::int64_t i = 0; i < count; ++i) {
     const double p = x.as<double>()[static_cast<std::size_t>(i)],
                  q = y.as<double>()[static_cast<std::size_t>(i)];
@@ -175,6 +182,19 @@ struct Shift {
   std::size_t b = 0, c = 0;
 };
 
+/// Runs n columns of C (0: all that were planned) and brings it back.
+inline std::vector<std::byte> run_on_device(const runtime::ProductPlan& plan, const Dense& dense,
+                                            double alpha, double beta, Shift shift = {}, std::int64_t n = 0) {
+  const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()), shift.b);
+  const DeviceBytes c(dense.c.data(), static_cast<std::size_t>(dense.c.view().bytes()), shift.c);
+  runtime::SpmmOperands on_device{b.get(), dense.ldb, c.get(), dense.ldc, alpha, beta};
+  on_device.n = n;
+  const Status status = runtime::run(plan, on_device);
+  REQUIRE_MESSAGE(status.has_value(), status.error().message);
+  require(cudaDeviceSynchronize());
+  return c.to_host();
+}
+
 /// Plans, runs and brings C back.
 inline std::vector<std::byte> run_on_device(const runtime::PlanMatrix& matrix,
                                             const runtime::PlanOptions& options, const Dense& dense,
@@ -182,13 +202,7 @@ inline std::vector<std::byte> run_on_device(const runtime::PlanMatrix& matrix,
   const auto plan = runtime::plan_spmm(matrix, options);
   REQUIRE_MESSAGE(plan.has_value(), plan.error().message);
   if (options.precision) CHECK(runtime::precision_of(**plan) == *options.precision);
-  const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()), shift.b);
-  const DeviceBytes c(dense.c.data(), static_cast<std::size_t>(dense.c.view().bytes()), shift.c);
-  const Status status =
-      runtime::run(**plan, runtime::SpmmOperands{b.get(), dense.ldb, c.get(), dense.ldc, alpha, beta});
-  REQUIRE_MESSAGE(status.has_value(), status.error().message);
-  require(cudaDeviceSynchronize());
-  return c.to_host();
+  return run_on_device(**plan, dense, alpha, beta, shift);
 }
 
 }  // namespace sptile::test

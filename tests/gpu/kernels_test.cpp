@@ -24,23 +24,22 @@ void check_kernel(const DeviceKernel& row, const formats::Csr& a, const Case& c,
   CAPTURE(c.n);
   CAPTURE(c.pad);
   CAPTURE(c.permuted);
-  Dense dense(a, c.n, row.dense, random, c.pad);
+  const runtime::DenseTypes types = types_of(row);
+  Dense dense(a, c.n, types, random, c.pad);
   if (c.beta == 0) poison(dense);
   const std::vector<std::byte> before = dense.c_bytes();
   const Formatted formatted = format_matrix(
       a, format_of(row.kernel), c.permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
   std::vector<std::byte> result =
       run_on_device(formatted.matrix(), options_for(row, c.n), dense, c.alpha, c.beta, c.shift);
-  const double bound =
-      runtime::tolerated_error(a.view(), row.dense) + product_error(row.precision, row.dense);
-  CHECK(runtime::relative_error(a.view(), c.n, row.dense, operands(dense, result.data(), c.alpha, c.beta),
+  const double bound = runtime::tolerated_error(a.view(), types) + product_error(row.precision, types);
+  CHECK(runtime::relative_error(a.view(), c.n, types, operands(dense, result.data(), c.alpha, c.beta),
                                 before.data()) <= bound);
   if (a.nnz() > 100 && c.n >= 32) {  // of fewer results, sums that cancel may weigh too much
     if (c.beta == 0) std::memset(dense.c.data(), 0, before.size());
-    CHECK(frobenius_error(a, dense, result.data(), c.alpha, c.beta) <=
-          frobenius_bound(row.precision, row.dense));
+    CHECK(frobenius_error(a, dense, result.data(), c.alpha, c.beta) <= frobenius_bound(row.precision, types));
   }
-  const std::size_t size = size_of(dense.dtype);
+  const std::size_t size = size_of(types.result);
   bool untouched = true;
   for (std::int64_t r = 0; r + 1 < a.rows; ++r) {
     const std::size_t gap = static_cast<std::size_t>(r * dense.ldc + dense.n) * size;
@@ -103,10 +102,43 @@ TEST_CASE("cuda spmm: operands that start between 16-byte boundaries") {
   Random random(4);
   for (const DeviceKernel& row : runnable_kernels()) {
     const formats::Csr a = random_matrix(50, 60, 0.2, row.values, random);
-    const std::size_t element = size_of(row.dense);
+    const std::size_t b = size_of(row.dense), c = size_of(types_of(row).result);
     for (const std::int64_t n : {32, 64, 128})
-      for (const Shift shift : {Shift{element, 0}, {0, element}, {2 * element, 2 * element}})
+      for (const Shift shift : {Shift{b, 0}, {0, c}, {2 * b, 2 * c}})
         check_kernel(row, a, {.n = n, .shift = shift}, random);
+  }
+}
+
+TEST_CASE("cuda spmm: a plan serves fewer columns, one number after the other, and touches no others") {
+  Random random(8);
+  const auto skewed = [](std::int64_t r, std::int64_t) { return r % 50 == 5 ? 0.9 : 0.02; };
+  constexpr std::int64_t kPlanned = 264;
+  for (const DeviceKernel& row : runnable_kernels()) {
+    CAPTURE(label(row));
+    const runtime::DenseTypes types = types_of(row);
+    const formats::Csr a = random_matrix(300, 2000, row.values, random, skewed);
+    const Dense dense(a, kPlanned, types, random, 8);
+    const std::vector<std::byte> before = dense.c_bytes();
+    const Formatted formatted = format_matrix(a, format_of(row.kernel), random_order(a.rows, random));
+    const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, kPlanned));
+    REQUIRE_MESSAGE(plan.has_value(), plan.error().message);
+    CHECK(runtime::least_n(**plan) >= 1);
+    CHECK(runtime::least_n(**plan) <= kPlanned);
+    for (const std::int64_t n : {kPlanned, std::int64_t{1}, std::int64_t{200}, std::int64_t{7}, kPlanned - 1,
+                                 std::int64_t{32}, kPlanned}) {
+      CAPTURE(n);
+      std::vector<std::byte> c = run_on_device(**plan, dense, -0.5, 2, {}, n);
+      CHECK(runtime::relative_error(a.view(), n, types, operands(dense, c.data(), -0.5, 2), before.data()) <=
+            runtime::tolerated_error(a.view(), types) + product_error(row.precision, types));
+      bool untouched = true;
+      for (std::int64_t r = 0; r < a.rows; ++r) {
+        const std::size_t size = size_of(types.result),
+                          gap = static_cast<std::size_t>(r * dense.ldc + n) * size,
+                          gap_size = static_cast<std::size_t>(dense.ldc - n) * size;
+        untouched = untouched && std::memcmp(c.data() + gap, before.data() + gap, gap_size) == 0;
+      }
+      CHECK(untouched);
+    }
   }
 }
 
@@ -117,7 +149,7 @@ TEST_CASE("cuda spmm: the same bits every time, also in long rows") {
     if (!kernel_of(row).deterministic) continue;
     CAPTURE(label(row));
     const formats::Csr a = random_matrix(300, 4000, row.values, random, skewed);
-    const Dense dense(a, 128, row.dense, random);
+    const Dense dense(a, 128, types_of(row), random);
     const Formatted formatted = format_matrix(a, format_of(row.kernel));
     const auto first = run_on_device(formatted.matrix(), options_for(row, 128), dense);
     for (int i = 0; i < 3; ++i)
@@ -132,7 +164,7 @@ TEST_CASE(
     CAPTURE(label(row));
     const formats::Csr a = random_matrix(60, 40, row.values, random,
                                          [](std::int64_t, std::int64_t c) { return c % 5 == 2 ? 0.0 : 0.1; });
-    Dense dense(a, 32, row.dense, random);
+    Dense dense(a, 32, types_of(row), random);
     const auto poison_row = [&](std::int64_t k) {
       std::memset(
           static_cast<std::byte*>(dense.b.data()) + static_cast<std::size_t>(k * 32) * size_of(row.dense),
@@ -145,7 +177,7 @@ TEST_CASE(
     options.nonfinite = row.ieee ? runtime::NonFinite::strict : runtime::NonFinite::fast;
     const auto bytes = run_on_device(formatted.matrix(), options, dense);
     const formats::Array c =
-        formats::convert_values(ArrayView(row.dense, bytes.data(), a.rows * 32), DType::f64);
+        formats::convert_values(ArrayView(types_of(row).result, bytes.data(), a.rows * 32), DType::f64);
     for (std::int64_t r = 0; r < a.rows; ++r) {
       bool references = false;
       for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
@@ -162,19 +194,22 @@ TEST_CASE("cuda spmm: rows of B and C beyond 4 GiB") {
   require(cudaMemGetInfo(&free, &total));
   for (const DeviceKernel& row : runnable_kernels()) {
     const formats::Csr a = random_matrix(600, 600, 0.02, row.values, random);
-    const std::size_t element = size_of(row.dense), pitch = static_cast<std::size_t>(stride) * element,
-                      width = static_cast<std::size_t>(n) * element, bytes = 600 * pitch;
-    if (row.dense == DType::f64 || free < 2 * bytes + (std::size_t{1} << 30)) continue;
+    const runtime::DenseTypes types = types_of(row);
+    const auto pitch = [&](DType type) { return static_cast<std::size_t>(stride) * size_of(type); };
+    const auto width = [&](DType type) { return static_cast<std::size_t>(n) * size_of(type); };
+    const std::size_t b_pitch = pitch(types.operands), c_pitch = pitch(types.result);
+    if (row.dense == DType::f64 || free < 600 * (b_pitch + c_pitch) + (std::size_t{1} << 30)) continue;
     CAPTURE(label(row));
-    Dense dense(a, n, row.dense, random);
+    Dense dense(a, n, types, random);
     const Formatted formatted = format_matrix(a, format_of(row.kernel));
     const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, n));
     REQUIRE(plan);
-    const DeviceBytes b(bytes), c(bytes);
-    require(cudaMemcpy2D(b.get(), pitch, dense.b.data(), width, width, 600, cudaMemcpyHostToDevice));
+    const DeviceBytes b(600 * b_pitch), c(600 * c_pitch);
+    const std::size_t b_width = width(types.operands), c_width = width(types.result);
+    require(cudaMemcpy2D(b.get(), b_pitch, dense.b.data(), b_width, b_width, 600, cudaMemcpyHostToDevice));
     REQUIRE(runtime::run(**plan, runtime::SpmmOperands{b.get(), stride, c.get(), stride}));
-    require(cudaMemcpy2D(dense.c.data(), width, c.get(), pitch, width, 600, cudaMemcpyDeviceToHost));
-    CHECK(runtime::relative_error(a.view(), n, row.dense, operands(dense, dense.c.data())) <=
-          runtime::tolerated_error(a.view(), row.dense) + product_error(row.precision, row.dense));
+    require(cudaMemcpy2D(dense.c.data(), c_width, c.get(), c_pitch, c_width, 600, cudaMemcpyDeviceToHost));
+    CHECK(runtime::relative_error(a.view(), n, types, operands(dense, dense.c.data())) <=
+          runtime::tolerated_error(a.view(), types) + product_error(row.precision, types));
   }
 }

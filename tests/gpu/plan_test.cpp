@@ -20,7 +20,7 @@ TEST_CASE("cuda plan: a run can be captured in a graph and gives the same bits")
   for (const DeviceKernel& row : runnable_kernels()) {
     CAPTURE(label(row));
     const formats::Csr a = random_matrix(300, 1500, row.values, random, skewed);
-    const Dense dense(a, 64, row.dense, random);
+    const Dense dense(a, 64, types_of(row), random);
     const Formatted formatted = format_matrix(a, format_of(row.kernel));
     const auto expected = run_on_device(formatted.matrix(), options_for(row, 64), dense);
     const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, 64));
@@ -49,7 +49,7 @@ TEST_CASE("cuda plan: runs on two streams at once, each with a workspace") {
   for (const DeviceKernel& row : runnable_kernels()) {
     CAPTURE(label(row));
     const formats::Csr a = random_matrix(400, 3000, row.values, random, skewed);
-    const Dense dense(a, 128, row.dense, random);
+    const Dense dense(a, 128, types_of(row), random);
     const Formatted formatted = format_matrix(a, format_of(row.kernel));
     const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, 128));
     REQUIRE(plan);
@@ -130,7 +130,7 @@ TEST_CASE("cuda plan: refreshed values, from host or device memory, give what a 
     if (row.values == DType::none) continue;
     CAPTURE(label(row));
     const formats::Csr a = random_matrix(150, 600, row.values, random, skewed);
-    const Dense dense(a, 40, row.dense, random);
+    const Dense dense(a, 40, types_of(row), random);
     const auto order = random_order(a.rows, random);
     const Formatted formatted = format_matrix(a, format_of(row.kernel), order);
     runtime::PlanOptions options = options_for(row, 40);

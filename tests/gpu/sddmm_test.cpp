@@ -19,7 +19,8 @@ struct Case {
   bool permuted = false;
   double alpha = 1, beta = 0;
   bool scaled = false;
-  std::size_t shift = 0;  ///< bytes of all operands behind an aligned address
+  std::size_t shift = 0;  ///< bytes of X and Y behind an aligned address; out is as many elements behind one
+  std::int64_t planned_n = 0;  ///< 0: n
 };
 
 /// A copy of the operands on the device.
@@ -29,7 +30,8 @@ struct OnDevice {
   OnDevice(const Samples& s, std::size_t shift)
       : x(s.x.data(), static_cast<std::size_t>(s.x.view().bytes()), shift),
         y(s.y.data(), static_cast<std::size_t>(s.y.view().bytes()), shift),
-        out(s.out.data(), static_cast<std::size_t>(s.out.view().bytes()), shift) {}
+        out(s.out.data(), static_cast<std::size_t>(s.out.view().bytes()),
+            shift * size_of(s.types.result) / size_of(s.types.operands)) {}
 
   [[nodiscard]] SddmmOperands operands(const Samples& s, const Case& c) const {
     return {x.get(), s.ldx, y.get(), s.ldy, out.get(), c.alpha, c.beta, c.scaled};
@@ -54,21 +56,24 @@ void check_kernel(const DeviceKernel& row, const formats::Csr& a, const Case& c,
   const Formatted formatted = format_matrix(a, format_of(row.kernel), order);
   const auto packed = formats::packed_positions(formatted.data.view(), order);
   REQUIRE(packed);
-  Samples samples(a, c.n, row.dense, random, c.pad);
+  const runtime::DenseTypes types = types_of(row);
+  Samples samples(a, c.n, types, random, c.pad);
   if (c.beta == 0)
     std::memset(samples.out.data(), 0xFF, static_cast<std::size_t>(samples.out.view().bytes()));
   const std::vector<std::byte> before = samples.out_bytes();
   const OnDevice device(samples, c.shift);
-  const auto plan = planned(formatted, row, c.n);
-  const Status status = runtime::run(*plan, device.operands(samples, c));
+  const auto plan = planned(formatted, row, c.planned_n != 0 ? c.planned_n : c.n);
+  SddmmOperands operands = device.operands(samples, c);
+  operands.n = c.n;
+  const Status status = runtime::run(*plan, operands);
   REQUIRE_MESSAGE(status.has_value(), status.error().message);
   require(cudaDeviceSynchronize());
   std::vector<std::byte> out = device.out.to_host();
   const double error =
-      runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), c.n, row.dense,
+      runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), c.n, types,
                               samples.with(out.data(), c.alpha, c.beta, c.scaled), before.data());
-  CHECK(error <= runtime::tolerated_sum_error(c.n, row.dense) + product_error(row.precision, row.dense));
-  const std::size_t end = static_cast<std::size_t>(a.nnz()) * size_of(row.dense);
+  CHECK(error <= runtime::tolerated_sum_error(c.n, types) + product_error(row.precision, types));
+  const std::size_t end = static_cast<std::size_t>(a.nnz()) * size_of(types.result);
   CHECK(std::memcmp(out.data() + end, before.data() + end, before.size() - end) == 0);
 }
 
@@ -121,6 +126,14 @@ TEST_CASE("cuda sddmm: shapes, densities and matrices without entries") {
         check_kernel(row, random_matrix(s.rows, s.cols, s.density, DType::f32, random), {.n = n}, random);
 }
 
+TEST_CASE("cuda sddmm: a plan serves fewer features") {
+  Random random(36);
+  for (const DeviceKernel& row : runnable_kernels(runtime::kSddmm))
+    for (const std::int64_t n : {1, 7, 32, 200, 264})
+      check_kernel(row, random_matrix(100, 300, DType::f32, random, skewed),
+                   {.n = n, .pad = 3, .permuted = true, .alpha = -0.5, .beta = 2, .planned_n = 264}, random);
+}
+
 TEST_CASE("cuda sddmm: a run can be captured in a graph, and runs on several streams give the same bits") {
   Random random(34);
   for (const DeviceKernel& row : runnable_kernels(runtime::kSddmm)) {
@@ -128,7 +141,7 @@ TEST_CASE("cuda sddmm: a run can be captured in a graph, and runs on several str
     const formats::Csr a = random_matrix(300, 900, DType::f32, random, skewed);
     const Formatted formatted = format_matrix(a, format_of(row.kernel));
     const auto plan = planned(formatted, row, 96);
-    const Samples samples(a, 96, row.dense, random);
+    const Samples samples(a, 96, types_of(row), random);
     const OnDevice first(samples, 0), second(samples, 0);
     const Stream streams[2];
     Graph graph;

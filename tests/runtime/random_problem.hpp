@@ -107,16 +107,17 @@ inline Formatted format_matrix(const formats::Csr& a, std::string_view format,
 /// B and C with leading dimensions, C full of numbers that a run may have to keep.
 struct Dense {
   std::int64_t n = 0, ldb = 0, ldc = 0;
-  DType dtype = DType::f32;
+  runtime::DenseTypes types;
   formats::Array b, c;
 
-  Dense(const formats::Csr& a, std::int64_t columns, DType type, Random& random, std::int64_t pad = 0)
+  Dense(const formats::Csr& a, std::int64_t columns, const runtime::DenseTypes& of, Random& random,
+        std::int64_t pad = 0)
       : n(columns),
         ldb(columns + pad),
         ldc(columns + 2 * pad),
-        dtype(type),
-        b(random_values(std::max<std::int64_t>(1, a.cols * ldb), type, random)),
-        c(random_values(std::max<std::int64_t>(1, a.rows * ldc), type, random)) {}
+        types(of),
+        b(random_values(std::max<std::int64_t>(1, a.cols * ldb), of.operands, random)),
+        c(random_values(std::max<std::int64_t>(1, a.rows * ldc), of.result, random)) {}
 
   [[nodiscard]] std::vector<std::byte> c_bytes() const {
     const auto* bytes = static_cast<const std::byte*>(c.data());

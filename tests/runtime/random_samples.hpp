@@ -14,17 +14,18 @@ namespace sptile::test {
 /// X, Y with leading dimensions, and numbers that a run may have to add to.
 struct Samples {
   std::int64_t n = 0, ldx = 0, ldy = 0;
-  DType dtype = DType::f32;
+  runtime::DenseTypes types;
   formats::Array x, y, out;
 
-  Samples(const formats::Csr& a, std::int64_t features, DType type, Random& random, std::int64_t pad = 0)
+  Samples(const formats::Csr& a, std::int64_t features, const runtime::DenseTypes& of, Random& random,
+          std::int64_t pad = 0)
       : n(features),
         ldx(features + pad),
         ldy(features + 2 * pad),
-        dtype(type),
-        x(random_values(std::max<std::int64_t>(1, a.rows * ldx), type, random)),
-        y(random_values(std::max<std::int64_t>(1, a.cols * ldy), type, random)),
-        out(random_values(a.nnz() + 1, type, random)) {}
+        types(of),
+        x(random_values(std::max<std::int64_t>(1, a.rows * ldx), of.operands, random)),
+        y(random_values(std::max<std::int64_t>(1, a.cols * ldy), of.operands, random)),
+        out(random_values(a.nnz() + 1, of.result, random)) {}
 
   [[nodiscard]] std::vector<std::byte> out_bytes() const {
     const auto* bytes = static_cast<const std::byte*>(out.data());

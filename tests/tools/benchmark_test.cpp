@@ -22,9 +22,9 @@ class FakeDevice final : public ProductBench {
   explicit FakeDevice(std::vector<std::string>& asked) : asked_(asked) {}
 
   [[nodiscard]] runtime::Device kind() const override { return runtime::Device::cuda; }
-  Status set_matrix(const formats::CsrView& source, DType dense) override {
+  Status set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) override {
     values_ = name_of(source.values.dtype);
-    dense_ = name_of(dense);
+    dense_ = name_of(dense.operands);
     op_ = nullptr;
     return {};
   }
@@ -60,7 +60,7 @@ class FakeDevice final : public ProductBench {
     m.format = format;
     m.kernel = kernel;
     m.value_dtype = values_;
-    m.dtype = dense_;
+    m.dtype = m.result = dense_;
     m.precision = "fp32";
     m.n = n_;
     m.median_us = us;

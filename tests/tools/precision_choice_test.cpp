@@ -42,3 +42,11 @@ TEST_CASE("unknown names are refused with those that are known") {
   CHECK(list.error().code == Errc::usage);
   CHECK(list.error().message.find("'tf32'") != std::string::npos);
 }
+
+TEST_CASE("precisions: a type of the result goes with each of them") {
+  const auto list = parse_precisions("fp16,bf16", "", "", "f32");
+  REQUIRE(list);
+  for (const auto& choice : *list) CHECK(choice.result == "f32");
+  CHECK(parse_precisions("", "f16", "f16", "f32")->front().result == "f32");
+  CHECK(parse_precisions("tf32", "", "")->front().result.empty());
+}

@@ -42,8 +42,9 @@ constexpr Gathered kGathered[] = {
 
 TEST_CASE("compulsory bytes are CSR with 32-bit offsets, B and C") {
   // 16 of values, 16 of columns, 12 of offsets, 60 of B, 40 of C.
-  CHECK(compulsory_bytes({2, 3, 4, 5, 4, 4}) == 144);
-  CHECK(compulsory_bytes({2, 3, 4, 5, 2, 0}) == 78);  // no values; B and C half as large
+  CHECK(compulsory_bytes({2, 3, 4, 5, 4, 4, 4}) == 144);
+  CHECK(compulsory_bytes({2, 3, 4, 5, 2, 0, 2}) == 78);  // no values; B and C half as large
+  CHECK(compulsory_bytes({2, 3, 4, 5, 2, 0, 4}) == 98);  // B alone
 }
 
 TEST_CASE("rows of B that formats gather: one for each column id they store") {

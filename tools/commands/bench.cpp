@@ -51,7 +51,8 @@ Result<BenchTask> make_task(const BenchOptions& options) {
   if (!formats) return tl::unexpected(std::move(formats.error()));
   auto orderings = resolve_orders(options.orders);
   if (!orderings) return tl::unexpected(std::move(orderings.error()));
-  auto precisions = parse_precisions(options.request.precision, options.dtype, options.request.dense);
+  auto precisions = parse_precisions(options.request.precision, options.dtype, options.request.dense,
+                                     options.request.result);
   if (!precisions) return tl::unexpected(std::move(precisions.error()));
   for (const PrecisionChoice& precision : *precisions) {
     ProductRequest request = options.request;

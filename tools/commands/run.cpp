@@ -100,8 +100,8 @@ std::string run_text(const RunOptions& options, const Measurement& m) {
       "{} of {}{} with N = {}: kernel {}, {} {}, products {}\n"
       "median {} of {} runs (fastest {}, spread {:.0f}%), {:.2f} GFLOP/s, planned in {}\n",
       m.op->name, options.transpose ? "the transpose in " : "", m.format, m.n, m.kernel, matrix_names(*m.op),
-      m.dtype, m.precision, human_seconds(m.median_us * 1e-6), m.repeat, human_seconds(m.min_us * 1e-6),
-      100 * m.spread, m.gflops, human_seconds(m.plan_us * 1e-6));
+      dense_label(m), m.precision, human_seconds(m.median_us * 1e-6), m.repeat,
+      human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops, human_seconds(m.plan_us * 1e-6));
   if (m.checked)
     text += fmt::format("checked against the reference: relative error {:.2g}, allowed {:.2g}: {}\n",
                         m.rel_err, m.tolerance, check_outcome(m) ? "ok" : "WRONG");
@@ -159,7 +159,8 @@ Result<Outcome> choose_and_run(Session& session, const RunOptions& options, runt
   const ProductRequest& request = options.request;
   const runtime::Operation& op = operation_named(request.op);
   HostBench bench(session, bench_options(request, device));
-  const DType dense = dense_type(request.dense, matrices.front().format.value_dtype());
+  const runtime::DenseTypes dense =
+      dense_types(request.dense, request.result, matrices.front().format.value_dtype());
   Status s = bench.set_matrix(source, dense);
   if (s) s = bench.set_operands(op, request.n);
   if (!s) return tl::unexpected(s.error());

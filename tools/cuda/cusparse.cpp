@@ -78,8 +78,10 @@ cudaDataType type_of(DType dtype) {
 /// What a product needs to live while it is launched: a sparse matrix and two dense ones.
 class Product {
  public:
-  explicit Product(DType dtype)
-      : type_(type_of(dtype)), compute_(dtype == DType::f64 ? CUDA_R_64F : CUDA_R_32F) {}
+  explicit Product(const DeviceCsr& a)
+      : type_(type_of(a.dtype)),
+        result_(type_of(a.result)),
+        compute_(a.dtype == DType::f64 ? CUDA_R_64F : CUDA_R_32F) {}
   Product(const Product&) = delete;
   Product& operator=(const Product&) = delete;
   virtual ~Product() {
@@ -95,19 +97,20 @@ class Product {
   struct Dense {
     std::int64_t rows;
     const void* data;
+    cudaDataType type;
     const char* describing;
   };
 
-  Status describe(const DeviceCsr& a, const void* values, const Dense& first, const Dense& second,
-                  std::int64_t n) {
+  Status describe(const DeviceCsr& a, const void* values, cudaDataType type, const Dense& first,
+                  const Dense& second, std::int64_t n) {
     const Library& lib = library();
     Status s = check(lib.create_csr(&sparse_, a.rows, a.cols, a.nnz, const_cast<std::int32_t*>(a.row_ptr),
                                     const_cast<std::int32_t*>(a.columns), const_cast<void*>(values),
-                                    CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type_),
+                                    CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type),
                      "describing A");
     for (int i = 0; i < 2 && s; ++i) {
       const Dense& dense = i == 0 ? first : second;
-      s = check(lib.create_dense(&dense_[i], dense.rows, n, n, const_cast<void*>(dense.data), type_,
+      s = check(lib.create_dense(&dense_[i], dense.rows, n, n, const_cast<void*>(dense.data), dense.type,
                                  CUSPARSE_ORDER_ROW),
                 dense.describing);
     }
@@ -132,7 +135,7 @@ class Product {
 
   cusparseSpMatDescr_t sparse_ = nullptr;
   cusparseDnMatDescr_t dense_[2] = {};
-  cudaDataType type_, compute_;
+  cudaDataType type_, result_, compute_;
 
  private:
   runtime::cuda::DeviceBuffer buffer_;
@@ -140,11 +143,12 @@ class Product {
 
 class SpmmProduct final : public Product {
  public:
-  SpmmProduct(cusparseSpMMAlg_t algorithm, DType dtype) : Product(dtype), algorithm_(algorithm) {}
+  SpmmProduct(cusparseSpMMAlg_t algorithm, const DeviceCsr& a) : Product(a), algorithm_(algorithm) {}
 
   Status prepare(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n) {
     const runtime::SpmmOperands o = runtime::to_spmm(operands);
-    Status s = describe(a, a.values, {a.cols, o.b, "describing B"}, {a.rows, o.c, "describing C"}, n);
+    Status s = describe(a, a.values, type_, {a.cols, o.b, type_, "describing B"},
+                        {a.rows, o.c, result_, "describing C"}, n);
     std::size_t bytes = 0;
     if (s) s = check(call(library().buffer_size, &bytes), "finding the buffer size");
     if (s) s = allocate(bytes);
@@ -171,7 +175,8 @@ class SddmmProduct final : public Product {
 
   Status prepare(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n) {
     const runtime::SddmmOperands o = runtime::to_sddmm(operands);
-    Status s = describe(a, o.out, {a.rows, o.x, "describing X"}, {a.cols, o.y, "describing Y"}, n);
+    Status s = describe(a, o.out, result_, {a.rows, o.x, type_, "describing X"},
+                        {a.cols, o.y, type_, "describing Y"}, n);
     std::size_t bytes = 0;
     if (s) s = check(call(library().sample_buffer_size, &bytes), "finding the buffer size");
     if (s) s = allocate(bytes);
@@ -198,7 +203,7 @@ using Prepare = Result<Launch> (*)(const DeviceCsr& a, const runtime::Operands& 
 
 template <class Kind, auto... Algorithm>
 Result<Launch> prepare(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n) {
-  const auto product = std::make_shared<Kind>(Algorithm..., a.dtype);
+  const auto product = std::make_shared<Kind>(Algorithm..., a);
   if (Status s = product->prepare(a, operands, n); !s) return tl::unexpected(s.error());
   return [product] { return product->launch(); };
 }

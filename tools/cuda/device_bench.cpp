@@ -51,7 +51,7 @@ class DeviceBench final : public ProductBench {
   DeviceBench(Session& session, const DeviceBenchOptions& options) : session_(session), options_(options) {}
 
   [[nodiscard]] runtime::Device kind() const override { return runtime::Device::cuda; }
-  Status set_matrix(const formats::CsrView& source, DType dense) override;
+  Status set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) override;
   Status set_operands(const runtime::Operation& op, std::int64_t n) override;
   Result<Measurement> measure(const runtime::PlanMatrix& a, const KernelRequest& request) override;
   [[nodiscard]] std::vector<std::string_view> yardsticks(const runtime::Operation& op) const override {
@@ -90,7 +90,7 @@ Status DeviceBench::open() {
   return {};
 }
 
-Status DeviceBench::set_matrix(const formats::CsrView& source, DType dense) {
+Status DeviceBench::set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) {
   if (!facts_)
     if (Status s = open(); !s) return s;
   source_ = source;
@@ -108,12 +108,16 @@ Status DeviceBench::set_operands(const runtime::Operation& op, std::int64_t n) {
 std::int64_t DeviceBench::compulsory() const {
   const runtime::Operation& op = product_.op();
   const auto element = static_cast<std::int64_t>(size_of(product_.csr().dtype));
-  std::int64_t of_entry = 0;
+  std::int64_t of_entry = 0, of_row = element;
   if (op.uses_values && !source_.is_pattern())
     of_entry += static_cast<std::int64_t>(size_of(source_.values.dtype));
-  for (const runtime::OperandSpec& spec : op.operands)
-    if (spec.extent == runtime::Extent::entries) of_entry += element;
-  return compulsory_bytes({source_.rows, source_.cols, source_.nnz(), product_.n(), element, of_entry});
+  for (const runtime::OperandSpec& spec : op.operands) {
+    const auto bytes = static_cast<std::int64_t>(size_of(type_of(spec, product_.types())));
+    if (spec.extent == runtime::Extent::entries) of_entry += bytes;
+    if (spec.extent == runtime::Extent::rows) of_row = bytes;
+  }
+  return compulsory_bytes(
+      {source_.rows, source_.cols, source_.nnz(), product_.n(), element, of_entry, of_row});
 }
 
 Status DeviceBench::check_result(const cuda::Launch& launch, Measurement& m, MemoryUse& use) {
@@ -146,7 +150,8 @@ Status DeviceBench::check_and_time(const cuda::Launch& launch, std::int64_t gath
 runtime::PlanOptions DeviceBench::plan_options(const KernelRequest& request) const {
   runtime::PlanOptions options;
   options.n = product_.n();
-  options.dense = product_.csr().dtype;
+  options.dense = product_.types().operands;
+  options.result = product_.types().result;
   options.device = kind();
   options.kernel = request.kernel;
   options.trusted = true;
@@ -211,9 +216,10 @@ Result<Measurement> DeviceBench::measure_yardstick(std::string_view kernel) {
   m.kernel = kernel;
   m.value_dtype = dtype_label(source_.values.dtype);
   m.dtype = name_of(dense);
+  m.result = name_of(product_.types().result);
   m.precision = name_of(precision);
   m.n = product_.n();
-  m.tolerance = rounding_bound(dense, precision, kernel);
+  m.tolerance = rounding_bound(product_.types(), precision, kernel);
   if (Status s = check_and_time(*launch, source_.nnz(), {}, m); !s) return tl::unexpected(s.error());
   return m;
 }

@@ -24,6 +24,7 @@ struct DeviceCsr {
   const std::int32_t* columns = nullptr;
   const void* values = nullptr;  ///< of `dtype`
   DType dtype = DType::f32;
+  DType result = DType::f32;  ///< of what an operation writes
 };
 
 /// What a result of an operation should be, in the order of CSR.

@@ -48,13 +48,13 @@ formats::Array values_as(const formats::CsrView& source, DType dense) {
 
 }  // namespace
 
-Status DeviceProduct::set_matrix(const formats::CsrView& source, DType dense) {
+Status DeviceProduct::set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) {
   op_ = nullptr;
   if (source.nnz() > INT32_MAX)
     return fail(Errc::unsupported, "the reference on the device takes less than 2^31 entries");
   const std::vector<std::int32_t> offsets(source.row_ptr.begin(), source.row_ptr.end());
   formats::Array converted;
-  if (source.values.dtype != dense) converted = values_as(source, dense);
+  if (source.values.dtype != dense.operands) converted = values_as(source, dense.operands);
   const ArrayView values = converted.present() ? converted.view() : source.values;
   Status s = upload(row_ptr_, std::span<const std::int32_t>(offsets), "row pointers");
   if (s) s = upload(columns_, source.col_idx, "columns");
@@ -65,7 +65,8 @@ Status DeviceProduct::set_matrix(const formats::CsrView& source, DType dense) {
           reinterpret_cast<const std::int32_t*>(row_ptr_.data()),
           reinterpret_cast<const std::int32_t*>(columns_.data()),
           values_.data(),
-          dense};
+          dense.operands,
+          dense.result};
   return s;
 }
 
@@ -77,9 +78,8 @@ Status DeviceProduct::make_operand(std::size_t i, std::uint64_t seed) {
   const runtime::OperandSpec& spec = op_->operands[i];
   const std::string name(spec.name);
   const std::int64_t size = size_of_operand(spec);
-  if (Status s = allocate(buffers_[i], static_cast<std::size_t>(size) * size_of(csr_.dtype), name.c_str());
-      !s)
-    return s;
+  const std::size_t bytes = static_cast<std::size_t>(size) * size_of(type_of(spec, types()));
+  if (Status s = allocate(buffers_[i], bytes, name.c_str()); !s) return s;
   operands_.dense[i] = {buffers_[i].data(), n_};
   if (spec.result || size == 0) return {};
   return check_code(fill_uniform(buffers_[i].data(), csr_.dtype, size, -1, 1, seed + i),
@@ -131,7 +131,7 @@ Result<Errors> DeviceProduct::compare() const {
   Errors errors;
   const void* const result = operands_.dense[op_->operands.size() - 1].data;
   const auto* const source = reinterpret_cast<const std::int64_t*>(value_source_.data());
-  const Status s = check_code(measure_errors(result, csr_.dtype, reference_, source, result_size(), errors),
+  const Status s = check_code(measure_errors(result, csr_.result, reference_, source, result_size(), errors),
                               "running a kernel");
   if (!s) return tl::unexpected(s.error());
   return errors;

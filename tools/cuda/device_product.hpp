@@ -18,9 +18,9 @@ struct OperandOptions {
 
 class DeviceProduct {
  public:
-  /// Uploads the matrix, values converted to `dense`, those of a pattern 1. Errc::unsupported for 2^31
-  /// entries or more.
-  Status set_matrix(const formats::CsrView& source, DType dense);
+  /// Uploads the matrix, values converted to the type of the dense operands, those of a pattern 1.
+  /// Errc::unsupported for 2^31 entries or more.
+  Status set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense);
 
   /// Makes random operands in (-1, 1) of n columns, and what the result should be. Errc::unsupported without
   /// a reference of the operation.
@@ -36,6 +36,7 @@ class DeviceProduct {
   Result<Errors> compare() const;
 
   [[nodiscard]] const DeviceCsr& csr() const { return csr_; }
+  [[nodiscard]] runtime::DenseTypes types() const { return {csr_.dtype, csr_.result}; }
   [[nodiscard]] const runtime::Operation& op() const { return *op_; }
   [[nodiscard]] std::int64_t n() const { return n_; }
   [[nodiscard]] bool has(const runtime::Operation& op, std::int64_t n) const { return &op == op_ && n == n_; }

@@ -25,17 +25,18 @@ struct CsrTuning {
 
 /// How rows of C are written: each by one group of lanes, alone. Another way may bring data of its own.
 struct CsrStore {
-  template <class Columns, class Dense, class Sum, class Acc>
-  __device__ void operator()(std::int32_t /*number*/, const Columns& columns, Dense* row, const Sum& sum,
+  template <class Columns, class Result, class Sum, class Acc>
+  __device__ void operator()(std::int32_t /*number*/, const Columns& columns, Result* row, const Sum& sum,
                              Acc alpha, Acc beta) const {
     columns.store(row, sum, alpha, beta);
   }
 };
 
-template <class ValueT, class DenseT, class StoreT = CsrStore>
+template <class ValueT, class DenseT, class StoreT = CsrStore, class ResultT = DenseT>
 struct CsrArguments {
   using Value = ValueT;
   using Dense = DenseT;
+  using Result = ResultT;
   using Store = StoreT;
   using Acc = typename Accumulator<Dense>::Type;
   const std::int64_t* row_ptr;
@@ -54,7 +55,7 @@ struct CsrArguments {
   /// it adds.
   bool overlaps;
   const Dense* b;
-  Dense* c;
+  Result* c;
   std::int64_t ldb, ldc, n;
   Acc alpha, beta;
   [[no_unique_address]] StoreT store;
@@ -82,6 +83,12 @@ struct LaneColumns {
   struct alignas(16) Raw {
     Dense x[kVector];
   };
+  /// The same of C.
+  template <class Result>
+  struct alignas(16) RawResult {
+    static constexpr int kPieces = kVector * static_cast<int>(sizeof(Result)) / 16;
+    Result x[kVector];
+  };
 
   std::int64_t first;  ///< column of element 0, or the last one that can be read in its place
   int last;            ///< distance from `first` to the last column that the lane has; -1: it has none
@@ -107,12 +114,15 @@ struct LaneColumns {
   }
 
   /// Reads what is there now, past the first cache; elements that the lane does not have are 0.
-  __device__ Raw load_written(const Dense* row) const {
-    Raw raw = {};
+  template <class Result>
+  __device__ RawResult<Result> load_written(const Result* row) const {
+    RawResult<Result> raw = {};
     if constexpr (kAligned) {
       if (last < 0) return raw;
-      const uint4 bits = __ldcg(reinterpret_cast<const uint4*>(row));
-      __builtin_memcpy(&raw, &bits, sizeof(raw));
+      uint4 bits[raw.kPieces];
+#pragma unroll
+      for (int i = 0; i < raw.kPieces; ++i) bits[i] = __ldcg(reinterpret_cast<const uint4*>(row) + i);
+      __builtin_memcpy(&raw, bits, sizeof(raw));
     } else {
 #pragma unroll
       for (int e = 0; e < kVector; ++e)
@@ -122,26 +132,29 @@ struct LaneColumns {
   }
 
   /// Writes alpha * sum + beta * C.
-  __device__ void store(Dense* row, const Acc (&sum)[kVector], Acc alpha, Acc beta) const {
+  template <class Result>
+  __device__ void store(Result* row, const Acc (&sum)[kVector], Acc alpha, Acc beta) const {
     Acc result[kVector];
 #pragma unroll
     for (int e = 0; e < kVector; ++e) result[e] = alpha * sum[e];
     if (beta != Acc(0)) {
-      const Raw old = load_written(row);
+      const RawResult<Result> old = load_written(row);
 #pragma unroll
       for (int e = 0; e < kVector; ++e) result[e] += beta * to_sum<Acc>(old.x[e]);
     }
     if constexpr (kAligned) {
-      Raw raw;
+      RawResult<Result> raw;
 #pragma unroll
-      for (int e = 0; e < kVector; ++e) raw.x[e] = to_element<Dense>(result[e]);
-      uint4 bits;
-      __builtin_memcpy(&bits, &raw, sizeof(bits));
-      if (last >= 0) __stcs(reinterpret_cast<uint4*>(row), bits);
+      for (int e = 0; e < kVector; ++e) raw.x[e] = to_element<Result>(result[e]);
+      uint4 bits[raw.kPieces];
+      __builtin_memcpy(bits, &raw, sizeof(bits));
+#pragma unroll
+      for (int i = 0; i < raw.kPieces; ++i)
+        if (last >= 0) __stcs(reinterpret_cast<uint4*>(row) + i, bits[i]);
     } else {
 #pragma unroll
       for (int e = 0; e < kVector; ++e)
-        if (e * kStep <= last) row[e * kStep] = to_element<Dense>(result[e]);
+        if (e * kStep <= last) row[e * kStep] = to_element<Result>(result[e]);
     }
   }
 };
@@ -164,6 +177,7 @@ class CsrGroup {
  public:
   using Arguments = ArgumentsT;
   using Dense = typename Arguments::Dense;
+  using Result = typename Arguments::Result;
   using Acc = typename Accumulator<Dense>::Type;
   using Columns = LaneColumns<Dense, kLanes, kAligned>;
   static constexpr int kVector = Columns::kVector;
@@ -224,7 +238,7 @@ class CsrGroup {
   /// Writes the row with a number, which goes to `to`, or adds to it.
   __device__ void store(std::int32_t number, std::int32_t to, const Acc (&sum)[kVector]) const {
     const bool adds = to < 0;
-    Dense* const row = c_ + (adds ? ~to : to) * a_.ldc;
+    Result* const row = c_ + (adds ? ~to : to) * a_.ldc;
     if (adds && a_.overlaps) await_previous_kernel();
     a_.store(number, columns_, row, sum, a_.alpha, adds ? Acc(1) : a_.beta);
   }
@@ -342,7 +356,7 @@ class CsrGroup {
   Shared& shared_;
   Columns columns_;
   const Dense* b_;  ///< row 0 at the lane's first column
-  Dense* c_;
+  Result* c_;
   int lane_, item_, slice_;
 };
 

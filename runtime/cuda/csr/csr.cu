@@ -13,17 +13,17 @@ namespace {
 template <class Dense>
 using Tuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 6 : 9>;
 
-template <class Value, class Dense>
+template <class Value, class Dense, class Result>
 int launch_arrays(const CsrArrays& arrays, const CsrHeader& header, const Launch& launch, void* stream) {
-  const auto arguments = arguments_of<CsrArguments<Value, Dense>>(arrays, header, launch);
-  return launch_arguments<Tuning<Dense>>(arguments, header.geometry, launch, stream);
+  const auto arguments = arguments_of<CsrArguments<Value, Dense, CsrStore, Result>>(arrays, header, launch);
+  return launch_arguments<Tuning<Dense>>(arguments, launch, stream);
 }
 
-template <class Value, class Dense>
+template <class Value, class Dense, class Result>
 int launch_csr(const Launch& launch, void* stream) noexcept {
   const formats::CsrView csr = formats::as_csr(launch.format);
-  return launch_arrays<Value, Dense>({csr.row_ptr.data(), csr.col_idx.data(), csr.values.data},
-                                     launch.header->as<CsrHeader>(), launch, stream);
+  return launch_arrays<Value, Dense, Result>({csr.row_ptr.data(), csr.col_idx.data(), csr.values.data},
+                                             launch.header->as<CsrHeader>(), launch, stream);
 }
 
 template <DType kDense>
@@ -32,6 +32,11 @@ Schedule schedule(const ScheduleRequest& request) {
   schedule.header.set(
       append_csr(schedule, {formats::as_csr(request.format).row_ptr}, kDense, request.n, request.device));
   return schedule;
+}
+
+template <DType kDense>
+std::int64_t least_n(const ScheduleHeader& /*header*/, std::int64_t n) {
+  return csr_least_n(n, csr_vector(kDense));
 }
 
 template <class Dense>
@@ -46,11 +51,20 @@ struct Instance {
 };
 
 /// A pattern runs as a matrix of its dense type without values.
-template <class Value, class Dense>
+template <class Value, class Dense, class Result = Dense>
 constexpr Instance instance(DType values, Precision precision) {
   constexpr DType kDense = kTypeOf<Dense>;
-  return {{kCsrRows, values, kDense, precision, 80, true, schedule<kDense>, launch_csr<Value, Dense>},
-          launch_arrays<Value, Dense>};
+  return {{.kernel = kCsrRows,
+           .values = values,
+           .dense = kDense,
+           .precision = precision,
+           .capability = 80,
+           .ieee = true,
+           .schedule = schedule<kDense>,
+           .launch = launch_csr<Value, Dense, Result>,
+           .least_n = least_n<kDense>,
+           .result = kTypeOf<Result>},
+          launch_arrays<Value, Dense, Result>};
 }
 
 constexpr Instance kInstances[] = {
@@ -64,6 +78,10 @@ constexpr Instance kInstances[] = {
     instance<__nv_bfloat16, float>(DType::bf16, Precision::fp32),
     instance<__nv_bfloat16, __nv_bfloat16>(DType::bf16, Precision::bf16),
     instance<__nv_bfloat16, __nv_bfloat16>(DType::none, Precision::bf16),
+    instance<__half, __half, float>(DType::f16, Precision::fp16),
+    instance<__half, __half, float>(DType::none, Precision::fp16),
+    instance<__nv_bfloat16, __nv_bfloat16, float>(DType::bf16, Precision::bf16),
+    instance<__nv_bfloat16, __nv_bfloat16, float>(DType::none, Precision::bf16),
 };
 
 std::vector<DeviceKernel> rows_of_table() {
@@ -79,10 +97,10 @@ std::span<const DeviceKernel> csr_kernels() {
   return rows;
 }
 
-int launch_rows(DType values, DType dense, const CsrArrays& arrays, const CsrHeader& header,
+int launch_rows(DType values, const DenseTypes& dense, const CsrArrays& arrays, const CsrHeader& header,
                 const Launch& launch, void* stream) noexcept {
   for (const Instance& instance : kInstances)
-    if (instance.row.values == values && instance.row.dense == dense)
+    if (instance.row.values == values && types_of(instance.row) == dense)
       return instance.launch(arrays, header, launch, stream);
   return cudaErrorInvalidValue;
 }

@@ -28,7 +28,7 @@ struct CsrArrays {
 };
 
 /// Enqueues the same kernels for a part of a matrix, none when it has no rows. Gives a cudaError_t.
-int launch_rows(DType values, DType dense, const CsrArrays& arrays, const CsrHeader& header,
+int launch_rows(DType values, const DenseTypes& dense, const CsrArrays& arrays, const CsrHeader& header,
                 const Launch& launch, void* stream) noexcept;
 
 }  // namespace sptile::runtime::cuda

@@ -12,6 +12,12 @@ namespace sptile::runtime::cuda {
 
 inline constexpr std::int64_t kMostSlicesInY = 65535;
 
+/// The shape of the grid for the columns of a launch.
+template <class Dense>
+CsrGeometry geometry_of(const Launch& launch) {
+  return csr_geometry(launch.n, 16 / static_cast<int>(sizeof(Dense)));
+}
+
 template <class Arguments>
 Arguments arguments_of(const CsrArrays& arrays, const CsrHeader& header, const Launch& launch) {
   using Acc = typename Arguments::Acc;
@@ -30,10 +36,10 @@ Arguments arguments_of(const CsrArrays& arrays, const CsrHeader& header, const L
   a.partials = reinterpret_cast<Acc*>(launch.workspace + header.scratch.partials_at);
   a.piece_count = static_cast<int>(header.pieces);
   a.item_count = static_cast<int>(header.items());
-  a.slices = static_cast<int>(header.geometry.slices);
+  a.slices = static_cast<int>(geometry_of<Dense>(launch).slices);
   a.overlaps = arrays.overlaps;
   a.b = static_cast<const Dense*>(b.data);
-  a.c = static_cast<Dense*>(c.data);
+  a.c = static_cast<typename Arguments::Result*>(c.data);
   a.ldb = b.ld;
   a.ldc = c.ld;
   a.n = launch.n;
@@ -43,10 +49,10 @@ Arguments arguments_of(const CsrArrays& arrays, const CsrHeader& header, const L
 }
 
 /// True when every row of both operands can be read 16 bytes at a time.
-template <class Dense>
+template <class Dense, class Result>
 bool is_aligned(const Launch& launch) {
   return whole_pieces(launch.operands.dense[kSpmmB], launch.n, sizeof(Dense)) &&
-         whole_pieces(launch.operands.dense[kSpmmC], launch.n, sizeof(Dense));
+         whole_pieces(launch.operands.dense[kSpmmC], launch.n, sizeof(Result));
 }
 
 template <class Tuning, int kLanes, bool kAligned, class Arguments>
@@ -65,15 +71,15 @@ int launch_kernel(const Arguments& arguments, const Launch& launch, const CsrGeo
 template <class Tuning, int kLanes, class Arguments>
 int launch_lanes(const Arguments& arguments, const Launch& launch, const CsrGeometry& geometry,
                  void* stream) {
-  return is_aligned<typename Arguments::Dense>(launch)
+  return is_aligned<typename Arguments::Dense, typename Arguments::Result>(launch)
              ? launch_kernel<Tuning, kLanes, true>(arguments, launch, geometry, stream)
              : launch_kernel<Tuning, kLanes, false>(arguments, launch, geometry, stream);
 }
 
 /// Enqueues the kernel for some rows; none when there are none.
 template <class Tuning, class Arguments>
-int launch_arguments(const Arguments& arguments, const CsrGeometry& geometry, const Launch& launch,
-                     void* stream) {
+int launch_arguments(const Arguments& arguments, const Launch& launch, void* stream) {
+  const CsrGeometry geometry = geometry_of<typename Arguments::Dense>(launch);
   if (geometry.lanes == 8) return launch_lanes<Tuning, 8>(arguments, launch, geometry, stream);
   if (geometry.lanes == 16) return launch_lanes<Tuning, 16>(arguments, launch, geometry, stream);
   return launch_lanes<Tuning, 32>(arguments, launch, geometry, stream);

@@ -17,13 +17,6 @@ constexpr std::int64_t kShortestPiece = 64, kLongestPiece = 1024;
 constexpr std::int64_t kLongestPieceInStep = 512;
 constexpr std::ptrdiff_t kSortedRuns = 64;  ///< neighbours that may change places to that end
 
-/// `vector` is the number of elements that one lane holds.
-CsrGeometry geometry_of(std::int64_t n, int vector) {
-  const std::int64_t vectors = (n + vector - 1) / vector;
-  const int lanes = vectors <= 8 ? 8 : vectors <= 16 ? 16 : 32;
-  return {lanes, (vectors + lanes - 1) / lanes};
-}
-
 struct Targets {
   std::int64_t run, piece;
   bool in_step, cut = true;
@@ -125,12 +118,23 @@ Part schedule_all(const CsrRows& rows, const Targets& target) {
 
 }  // namespace
 
+CsrGeometry csr_geometry(std::int64_t n, int vector) {
+  const std::int64_t vectors = (n + vector - 1) / vector;
+  const int lanes = vectors <= 8 ? 8 : vectors <= 16 ? 16 : 32;
+  return {lanes, (vectors + lanes - 1) / lanes};
+}
+
+std::int64_t csr_least_n(std::int64_t n, int vector) {
+  const int lanes = csr_geometry(n, vector).lanes;
+  return lanes == 8 ? 1 : std::int64_t{lanes} / 2 * vector + 1;
+}
+
 CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
                      const DeviceInfo& device) {
   const int vector = csr_vector(dense);
   CsrHeader header;
-  header.geometry = geometry_of(n, vector);
-  Targets target = targets(rows.rows(), rows.entries(), header.geometry.lanes, device);
+  const CsrGeometry geometry = csr_geometry(n, vector);
+  Targets target = targets(rows.rows(), rows.entries(), geometry.lanes, device);
   target.cut = rows.cut;
   const Part part = schedule_all(rows, target);
   header.runs_at = cuda::append(schedule, part.runs);
@@ -141,9 +145,8 @@ CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::
   header.splits = std::ssize(part.splits);
   // A counter for each split row and slice, then the sums of the pieces.
   const std::int64_t sum = dense == DType::f64 ? 8 : 4;
-  const std::int64_t columns = header.geometry.slices * header.geometry.lanes * vector;
-  header.scratch =
-      append_scratch(schedule, header.splits * header.geometry.slices, header.pieces * columns * sum);
+  const std::int64_t columns = geometry.slices * geometry.lanes * vector;
+  header.scratch = append_scratch(schedule, header.splits * geometry.slices, header.pieces * columns * sum);
   return header;
 }
 

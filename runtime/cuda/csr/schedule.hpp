@@ -39,6 +39,12 @@ struct CsrGeometry {
   int lanes;  ///< 8, 16 or 32
   std::int64_t slices;
 };
+/// The shape for n columns, `vector` elements of a row in a lane. Fewer columns never take more lanes or
+/// slices: what is divided for many serves few.
+CsrGeometry csr_geometry(std::int64_t n, int vector);
+
+/// Least number of columns that as many lanes share.
+std::int64_t csr_least_n(std::int64_t n, int vector);
 
 /// What launching reads; `..._at` are offsets in Schedule::bytes.
 struct CsrHeader {
@@ -46,7 +52,6 @@ struct CsrHeader {
   std::int64_t pieces_at = 0, pieces = 0;
   std::int64_t splits_at = 0, splits = 0;
   ScheduleScratch scratch;
-  CsrGeometry geometry = {};
 
   /// Work of groups of lanes, for each slice.
   [[nodiscard]] std::int64_t items() const { return pieces + runs; }
@@ -63,7 +68,7 @@ struct CsrRows {
   [[nodiscard]] std::int64_t entries() const { return row_ptr.back() - row_ptr.front(); }
 };
 
-/// Divides the rows for dense operands of a type; sums take 4 bytes, 8 for f64.
+/// Divides the rows for dense operands of a type and at most n columns; sums take 4 bytes, 8 for f64.
 CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
                      const DeviceInfo& device);
 

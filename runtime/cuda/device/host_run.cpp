@@ -10,14 +10,15 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Bytes of an operand; the row stride counts for every row but the last.
-std::size_t operand_bytes(const Plan& plan, const OperandSpec& spec, const Operand& operand) {
-  const std::int64_t rows =
-      extent_of(spec, plan.matrix->view.rows, plan.matrix->view.cols, plan.matrix->view.nnz);
-  const std::int64_t width = width_of(spec, plan.n);
+/// Bytes of an operand of n columns; the row stride counts for every row but the last.
+std::size_t operand_bytes(const Plan& plan, const OperandSpec& spec, const Operand& operand, std::int64_t n) {
+  const formats::FormatView& a = plan.matrix->view;
+  const std::int64_t rows = extent_of(spec, a.rows, a.cols, a.nnz);
+  const std::int64_t width = width_of(spec, n);
   const std::int64_t stride = spec.extent == Extent::entries ? 1 : operand.ld;
   if (rows == 0) return 0;
-  return static_cast<std::size_t>((rows - 1) * stride + width) * size_of(plan.kernel->dense);
+  return static_cast<std::size_t>((rows - 1) * stride + width) *
+         size_of(type_of(spec, types_of(*plan.kernel)));
 }
 
 /// Operands on the device.
@@ -33,7 +34,7 @@ Result<DeviceOperands> copy_to_device(const Plan& plan, const Operands& host) {
   for (std::size_t i = 0; i < plan.op->operands.size(); ++i) {
     const OperandSpec& spec = plan.op->operands[i];
     const Operand& from = host.dense[i];
-    const std::size_t bytes = operand_bytes(plan, spec, from);
+    const std::size_t bytes = operand_bytes(plan, spec, from, columns_of(plan, host));
     auto buffer = DeviceBuffer::allocate(bytes, spec.name.data());
     if (!buffer) return tl::unexpected(buffer.error());
     if (Status s = uploader.copy(buffer->data(), from.data, bytes); !s) return tl::unexpected(s.error());
@@ -59,7 +60,7 @@ Result<std::vector<double>> run_from_host(const Plan& plan, const Operands& host
     if (i >= 0) seconds.push_back(*one);
   }
   const std::size_t last = plan.op->operands.size() - 1;
-  const std::size_t bytes = operand_bytes(plan, plan.op->result(), host.dense[last]);
+  const std::size_t bytes = operand_bytes(plan, plan.op->result(), host.dense[last], columns_of(plan, host));
   const cudaError_t code =
       cudaMemcpy(host.dense[last].data, copied->buffers[last].data(), bytes, cudaMemcpyDeviceToHost);
   if (Status s = check(code, "fetching the result"); !s) return tl::unexpected(s.error());

@@ -43,7 +43,7 @@ Launch launch_of(const Plan& plan, const Operands& operands) {
   launch.workspace =
       operands.workspace != nullptr ? static_cast<std::byte*>(operands.workspace) : plan.workspace;
   launch.operands = operands;
-  launch.n = plan.n;
+  launch.n = columns_of(plan, operands);
   launch.device = &plan.device;
   launch.resources = plan.resources.get();
   return launch;
@@ -86,6 +86,10 @@ Status run(const Plan& plan, const Operands& operands, void* stream) noexcept {
 }
 
 std::size_t workspace_bytes(const Plan& plan) { return plan.schedule.workspace_bytes; }
+
+std::int64_t least_n(const Plan& plan) {
+  return plan.kernel->least_n == nullptr ? 1 : plan.kernel->least_n(plan.schedule.header, plan.n);
+}
 
 const ScheduleHeader& schedule_header(const Plan& plan) { return plan.schedule.header; }
 

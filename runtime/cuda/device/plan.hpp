@@ -15,7 +15,7 @@ class Plan {
   const Operation* op = nullptr;
   const DeviceKernel* kernel = nullptr;
   DeviceInfo device;
-  std::int64_t n = 0;
+  std::int64_t n = 0;                    ///< of a run, at most
   std::shared_ptr<DeviceFormat> matrix;  ///< shared with other plans
   const std::byte* schedule_bytes = nullptr;
   Schedule schedule;  ///< bytes are on the device only
@@ -23,5 +23,10 @@ class Plan {
   DeviceBuffer work;                ///< the bytes of the schedule, then the workspace
   std::shared_ptr<void> resources;  ///< what the kernel wants beside memory
 };
+
+/// Columns of a run.
+inline std::int64_t columns_of(const Plan& plan, const Operands& operands) {
+  return operands.n != 0 ? operands.n : plan.n;
+}
 
 }  // namespace sptile::runtime::cuda

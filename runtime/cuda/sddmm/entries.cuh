@@ -15,6 +15,7 @@ template <class MathT, int kLanesT, int kStepsT, bool kVectorT>
 struct EntryShape {
   using Math = MathT;
   using Dense = typename Math::Dense;
+  using Result = typename Math::Result;
   using Acc = typename Math::Acc;
   static constexpr int kLanes = kLanesT;  ///< of a group
   static constexpr int kGroups = kWarp / kLanes;
@@ -55,7 +56,7 @@ class SddmmEntries {
       else
         multiply<false>(sum);
       const Acc dot = gather(sum);
-      if (entry < end_) write_result<Dense>(part_.results, entry, dot);
+      if (entry < end_) write_result<typename S::Result>(part_.results, entry, dot);
     }
   }
 

@@ -55,15 +55,16 @@ int start_sddmm(const SddmmTask& task, const Launch& launch, void* stream) noexc
 /// Results of a part of the format, whose values are array `part` of its values and whose first entry is
 /// number `first` of all.
 inline SddmmResults results_of(const Launch& launch, int part, std::int64_t first,
-                               std::int64_t element_bytes) {
+                               std::int64_t result_bytes) {
   const Operands& o = launch.operands;
   const ArrayView values = launch.format.values(part);
-  return {static_cast<std::byte*>(o.dense[kSddmmOut].data) + first * element_bytes,
+  return {static_cast<std::byte*>(o.dense[kSddmmOut].data) + first * result_bytes,
           o.scaled ? values.data : nullptr, values.dtype, o.alpha, o.beta};
 }
 
 /// What the kernels of all formats are told.
-inline SddmmTask sddmm_task(const SddmmHeader& header, const Launch& launch, std::int64_t element_bytes) {
+inline SddmmTask sddmm_task(const SddmmHeader& header, const Launch& launch, std::int64_t element_bytes,
+                            std::int64_t result_bytes) {
   const formats::Blocks blocks = formats::blocks_of(launch.format);
   const Operand &x = launch.operands.dense[kSddmmX], &y = launch.operands.dense[kSddmmY];
   const ArrayView values = launch.format.values();
@@ -82,7 +83,7 @@ inline SddmmTask sddmm_task(const SddmmHeader& header, const Launch& launch, std
   task.tiles.items = launch.part<SddmmItem>(header.items_at);
   task.tiles.item_count = static_cast<std::int32_t>(header.item_count);
   task.tiles.rows = static_cast<std::int32_t>(launch.format.rows);
-  task.tiles.results = results_of(launch, 0, 0, element_bytes);
+  task.tiles.results = results_of(launch, 0, 0, result_bytes);
   task.tile_blocks = (task.tiles.item_count + kSddmmWarps - 1) / kSddmmWarps;
   EntryPart& part = task.entries;
   part.row_offset =
@@ -94,7 +95,7 @@ inline SddmmTask sddmm_task(const SddmmHeader& header, const Launch& launch, std
   part.rows = static_cast<std::int32_t>(blocks.rows.size());
   part.rounds = static_cast<std::int32_t>(header.rounds);
   part.runs = header.runs;
-  part.results = results_of(launch, has_tiles ? 1 : 0, launch.format.nnz - in_rows, element_bytes);
+  part.results = results_of(launch, has_tiles ? 1 : 0, launch.format.nnz - in_rows, result_bytes);
   return task;
 }
 
@@ -105,11 +106,12 @@ inline bool whole_rows(const Launch& launch, std::int64_t element_bytes) {
 }
 
 /// One instance: a kernel for operands of any alignment, one for few features and one for many.
-template <class Dense, auto kAny, auto kNarrow, auto kWide>
+template <class Math, auto kAny, auto kNarrow, auto kWide>
 int launch_sddmm(const Launch& launch, void* stream) noexcept {
-  constexpr std::int64_t kSize = sizeof(Dense);
+  constexpr std::int64_t kSize = sizeof(typename Math::Dense);
   constexpr std::int64_t kNarrowFeatures = 32;
-  const SddmmTask task = sddmm_task(launch.header->as<SddmmHeader>(), launch, kSize);
+  const SddmmTask task =
+      sddmm_task(launch.header->as<SddmmHeader>(), launch, kSize, sizeof(typename Math::Result));
   const auto start = !whole_rows(launch, kSize)    ? start_sddmm<kAny>
                      : launch.n <= kNarrowFeatures ? start_sddmm<kNarrow>
                                                    : start_sddmm<kWide>;
@@ -117,8 +119,18 @@ int launch_sddmm(const Launch& launch, void* stream) noexcept {
 }
 
 constexpr DeviceKernel sddmm_instance(std::string_view kernel, DType dense, Precision precision,
-                                      int (*launch)(const Launch&, void*) noexcept) {
-  return {kernel, DType::none, dense, precision, 80, true, schedule_sddmm, launch, true};
+                                      int (*launch)(const Launch&, void*) noexcept,
+                                      DType result = DType::none) {
+  return {.kernel = kernel,
+          .values = DType::none,
+          .dense = dense,
+          .precision = precision,
+          .capability = 80,
+          .ieee = true,
+          .schedule = schedule_sddmm,
+          .launch = launch,
+          .any_values = true,
+          .result = result};
 }
 
 /// Kernels of formats with tiles. `T` has the registers that a thread of each may have.
@@ -129,7 +141,7 @@ struct SddmmFamily {
   template <class Narrow, class Wide, class Math, int kNarrowSteps, int kWideSteps, int kLanes, int kPieces,
             int kNarrow, int kWide>
   static constexpr auto launch_of = launch_sddmm<
-      typename Math::Dense,
+      Math,
       sddmm_hybrid<SddmmShape<Source, Narrow, kNarrowSteps, false>, EntryShape<Math, 8, 1, false>, kNarrow>,
       sddmm_hybrid<SddmmShape<Source, Narrow, kNarrowSteps, true>, EntryShape<Math, kLanes, 1, true>,
                    kNarrow>,
@@ -140,6 +152,15 @@ struct SddmmFamily {
   template <class D>
   static constexpr auto kF16 =
       launch_of<DotHalf<D, 4>, DotHalf<D, 8>, MathHalf<D, 8>, 2, 4, 4, 2, T::kF16Narrow, T::kF16Wide>;
+  /// Results in f32: as few kernels as serve all operands.
+  template <class D, class Math = MathHalf<D, 8, float>,
+            auto kWhole = sddmm_hybrid<SddmmShape<Source, DotHalf<D, 8, float>, 4, true>,
+                                       EntryShape<Math, 8, 2, true>, T::kF16Wide>>
+  static constexpr auto kF16ToF32 =
+      launch_sddmm<Math,
+                   sddmm_hybrid<SddmmShape<Source, DotHalf<D, 4, float>, 2, false>,
+                                EntryShape<Math, 8, 1, false>, T::kF16Narrow>,
+                   kWhole, kWhole>;
 };
 
 /// All instances of a kernel of a family.
@@ -149,7 +170,10 @@ std::span<const DeviceKernel> sddmm_instances() {
       sddmm_instance(kKernel, DType::f32, Precision::tf32, Family::template kF32<false>),
       sddmm_instance(kKernel, DType::f32, Precision::fp32, Family::template kF32<true>),
       sddmm_instance(kKernel, DType::f16, Precision::fp16, Family::template kF16<Half>),
-      sddmm_instance(kKernel, DType::bf16, Precision::bf16, Family::template kF16<BFloat16>)};
+      sddmm_instance(kKernel, DType::bf16, Precision::bf16, Family::template kF16<BFloat16>),
+      sddmm_instance(kKernel, DType::f16, Precision::fp16, Family::template kF16ToF32<Half>, DType::f32),
+      sddmm_instance(kKernel, DType::bf16, Precision::bf16, Family::template kF16ToF32<BFloat16>,
+                     DType::f32)};
   return kRows;
 }
 

@@ -56,9 +56,9 @@ struct DotF32 : MathF32<kSplit> {
 };
 
 /// 16-bit operands, E of them in a piece, f32 sums.
-template <class T, int E>
-struct DotHalf : MathHalf<T, E> {
-  using Chunk = typename MathHalf<T, E>::Chunk;
+template <class T, int E, class R = T>
+struct DotHalf : MathHalf<T, E, R> {
+  using Chunk = typename MathHalf<T, E, R>::Chunk;
 
   static __device__ __forceinline__ void multiply(float (&sum)[4], const Chunk& y0, const Chunk& y1,
                                                   const Chunk& x) {

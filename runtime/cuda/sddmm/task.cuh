@@ -79,13 +79,13 @@ __device__ __forceinline__ Acc read_value(const void* values, DType type, std::i
 }
 
 /// Writes the result of entry i.
-template <class Dense, class Acc>
+template <class Result, class Acc>
 __device__ __forceinline__ void write_result(const SddmmResults& results, std::int64_t i, Acc dot) {
   Acc result = static_cast<Acc>(results.alpha) * dot;
   if (results.values != nullptr) result *= read_value<Acc>(results.values, results.value_type, i);
-  Dense* const to = static_cast<Dense*>(results.out) + i;
+  Result* const to = static_cast<Result*>(results.out) + i;
   if (results.beta != 0) result += static_cast<Acc>(results.beta) * widen(*to);
-  *to = narrow<Dense>(result);
+  *to = narrow<Result>(result);
 }
 
 }  // namespace sptile::runtime::cuda

@@ -81,6 +81,7 @@ struct SddmmShape {
   using Source = SourceT;
   using Math = MathT;
   using Dense = typename Math::Dense;
+  using Result = typename Math::Result;
   static constexpr int kHalves = Source::kHalves;
   static constexpr int kSteps = kStepsT;  ///< pieces of a row that a lane holds: half of them on their way
   static constexpr bool kVector = kVectorT;
@@ -239,7 +240,8 @@ class SddmmTiles {
 #pragma unroll
       for (int r = 0; r < 2; ++r)
         if (places.half[h].present[r])
-          write_result<Dense>(part_.results, at + places.half[h].index[r], sum[h][2 * kWhich + r]);
+          write_result<typename S::Result>(part_.results, at + places.half[h].index[r],
+                                           sum[h][2 * kWhich + r]);
     return at + places.count;
   }
 

@@ -15,6 +15,7 @@ struct TallKernel {
   using Value = V;
   using Math = MathT;
   using Dense = typename Math::Dense;
+  using Result = typename Math::Result;
   using Acc = typename Math::Acc;
   static constexpr int kSubWindows = kSubWindowsT;
   static constexpr int kSegments = kSegmentsT;
@@ -40,7 +41,7 @@ template <class K>
 class TallConsumer {
   using Math = typename K::Math;
   using V = typename K::Value;
-  using Dense = typename K::Dense;
+  using Result = typename K::Result;
   using Acc = typename K::Acc;
   using Chunk = typename Math::Chunk;
   static constexpr int kSubWindows = K::kSubWindows;
@@ -205,7 +206,7 @@ class TallConsumer {
     for_each_row(place, [&](int row, int h, int r) {
       const std::int32_t from = place.row + row;
       const std::int64_t to_row = task_.row_order != nullptr ? task_.row_order[from] : from;
-      Dense* const to = static_cast<Dense*>(task_.c) + to_row * task_.ldc + feature(0);
+      Result* const to = static_cast<Result*>(task_.c) + to_row * task_.ldc + feature(0);
       const int left = static_cast<int>(min(task_.n - feature(0), std::int64_t{1} << 30));
 #pragma unroll
       for (int s = 0; s < K::kSegments; ++s) {

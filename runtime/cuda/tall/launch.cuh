@@ -50,14 +50,14 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
   task.values = a.values.data;
   task.row_order = launch.row_order;
   task.item_count = static_cast<std::int32_t>(header.item_count);
-  task.slices = header.slices;
+  task.slices = static_cast<std::int32_t>(tall_slices(header.shape, launch.n * kSize));
   task.stage = tall_stage(header.shape.slice_segments, header.chunk_tiles, header.values_bytes);
   task.stages = header.stages;
   task.slice_segments = header.shape.slice_segments;
   task.row_warps = header.shape.row_warps;
   task.feature_warps = header.shape.feature_warps;
   task.copy = whole_pieces(b, launch.n, kSize) ? TallCopy::pieces : TallCopy::elements;
-  task.whole_pieces = whole_pieces(c, launch.n, kSize);
+  task.whole_pieces = whole_pieces(c, launch.n, sizeof(typename K::Result));
   task.b = static_cast<const std::byte*>(b.data);
   task.ldb_bytes = b.ld * kSize;
   task.c = c.data;
@@ -97,6 +97,10 @@ struct TallInstance {
                                      .most_segments = kMostSegments,
                                      .variants = kVariants}));
     return schedule;
+  }
+  static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
+    constexpr std::int64_t kSize = sizeof(typename First::Dense);
+    return (tall_least_row_bytes(header.as<TallHeader>().shape, n * kSize) + kSize - 1) / kSize;
   }
   static int launch(const Launch& launch, void* stream) noexcept {
     static constexpr TallStart kStarts[] = {start_tall<K>...};

@@ -191,6 +191,18 @@ TallShape tall_shape(std::span<const TallVariant> variants, int height, std::int
   return shape;
 }
 
+std::int64_t tall_slices(const TallShape& shape, std::int64_t row_bytes) {
+  const std::int64_t slice_bytes = 128 * shape.slice_segments;
+  return (row_bytes + slice_bytes - 1) / slice_bytes;
+}
+
+std::int64_t tall_least_row_bytes(const TallShape& shape, std::int64_t row_bytes) {
+  const std::int64_t slice_bytes = 128 * shape.slice_segments;
+  const std::int64_t other_slices = (tall_slices(shape, row_bytes) - 1) * slice_bytes;
+  // Half a slice or less would be a slice of half the size.
+  return std::max(other_slices, shape.slice_segments > 1 ? slice_bytes / 2 : 0) + 1;
+}
+
 TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const TallFamily& family) {
   const formats::TallView a = formats::as_tall(request.format);
   const DeviceInfo& device = request.device;
@@ -216,7 +228,7 @@ TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const
   header.stages = std::clamp(room / stage.bytes, 2, 6);
 
   const std::int64_t slice_bytes = 128 * shape.slice_segments;
-  const std::int64_t slices = (row_bytes + slice_bytes - 1) / slice_bytes;
+  const std::int64_t slices = tall_slices(shape, row_bytes);
   const TallPlan plan =
       plan_tall(a, {.slices = slices,
                     .blocks = std::int64_t{device.sm_count} * blocks,
@@ -226,7 +238,6 @@ TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const
   header.items_at = append(schedule, plan.items);
   header.item_count = std::ssize(plan.items);
   header.splits_at = append(schedule, plan.splits);
-  header.slices = static_cast<int>(slices);
   const std::int64_t slot_bytes = std::int64_t{8 * variant.sub_windows * shape.row_warps} * slice_bytes *
                                   family.sum_bytes / family.element_bytes;
   if (plan.slots > 0)

@@ -101,8 +101,13 @@ struct TallHeader {
   TallShape shape;
   int stages = 0;
   int chunk_tiles = 0, values_bytes = 0;  ///< of a chunk, at most
-  int slices = 0;
 };
+
+/// Slices of rows of B of `row_bytes`.
+std::int64_t tall_slices(const TallShape& shape, std::int64_t row_bytes);
+
+/// Least row of B that would be cut like one of `row_bytes`.
+std::int64_t tall_least_row_bytes(const TallShape& shape, std::int64_t row_bytes);
 
 /// A kernel family.
 struct TallFamily {
@@ -111,6 +116,7 @@ struct TallFamily {
   std::span<const TallVariant> variants;
 };
 
+/// Divides a product of at most request.n columns.
 TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const TallFamily& family);
 
 }  // namespace sptile::runtime::cuda

@@ -21,13 +21,22 @@ using F16 =
 // Pairs of types that are seldom met have the fewest kernels that serve windows of every height.
 template <class V, class Math>
 using Rare32 = TallInstance<2, TallKernel<V, Math, 1, 1, 16, 1>, TallKernel<V, Math, 1, 2, 16, 1>>;
-template <class V, class D>
-using Rare16 =
-    TallInstance<2, TallKernel<V, MathHalf<D, 8>, 1, 1, 16, 1>, TallKernel<V, MathHalf<D, 8>, 2, 2, 8, 1>>;
+template <class V, class D, class R = D>
+using Rare16 = TallInstance<2, TallKernel<V, MathHalf<D, 8, R>, 1, 1, 16, 1>,
+                            TallKernel<V, MathHalf<D, 8, R>, 2, 2, 8, 1>>;
 
 template <class Instance>
-constexpr DeviceKernel row(DType values, DType dense, Precision precision) {
-  return {kTallStaged, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
+constexpr DeviceKernel row(DType values, DType dense, Precision precision, DType result = DType::none) {
+  return {.kernel = kTallStaged,
+          .values = values,
+          .dense = dense,
+          .precision = precision,
+          .capability = 80,
+          .ieee = false,
+          .schedule = Instance::schedule,
+          .launch = Instance::launch,
+          .least_n = Instance::least_n,
+          .result = result};
 }
 
 using Tf32 = MathF32<false>;
@@ -46,6 +55,10 @@ constexpr DeviceKernel kRows[] = {
     row<F16<BFloat16, BFloat16>>(DType::bf16, DType::bf16, Precision::bf16),
     row<Rare16<Ones, Half>>(DType::none, DType::f16, Precision::fp16),
     row<Rare16<Ones, BFloat16>>(DType::none, DType::bf16, Precision::bf16),
+    row<Rare16<Half, Half, float>>(DType::f16, DType::f16, Precision::fp16, DType::f32),
+    row<Rare16<BFloat16, BFloat16, float>>(DType::bf16, DType::bf16, Precision::bf16, DType::f32),
+    row<Rare16<Ones, Half, float>>(DType::none, DType::f16, Precision::fp16, DType::f32),
+    row<Rare16<Ones, BFloat16, float>>(DType::none, DType::bf16, Precision::bf16, DType::f32),
     row<Rare32<double, MathF64>>(DType::f64, DType::f64, Precision::fp64),
     row<Rare32<Ones, MathF64>>(DType::none, DType::f64, Precision::fp64),
 };

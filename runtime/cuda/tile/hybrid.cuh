@@ -3,6 +3,8 @@
 // once, or once and added to once.
 #pragma once
 
+#include <algorithm>
+
 #include "runtime/cuda/csr/csr.hpp"
 #include "runtime/cuda/tile/hybrid_schedule.hpp"
 #include "runtime/cuda/tile/instances.cuh"
@@ -18,7 +20,7 @@ inline CsrArrays residual_arrays(const ResidualHeader& header, const Launch& lau
 }
 
 /// One row of the table; `Tiles` is the instance for the TC part.
-template <class Tiles, DType kValues, DType kDense>
+template <class Tiles, DType kValues, DType kDense, DType kResult = kDense>
 struct HybridInstance {
   static Schedule schedule(const ScheduleRequest& request) {
     Schedule schedule;
@@ -29,6 +31,10 @@ struct HybridInstance {
     return schedule;
   }
 
+  static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
+    return std::max(Tiles::least_n(header.as<HybridHeader>().tiles, n), csr_least_n(n, csr_vector(kDense)));
+  }
+
   /// The rows begin while the tiles end, if there are both.
   static int launch(const Launch& launch, void* stream) noexcept {
     const auto& header = launch.header->as<HybridHeader>();
@@ -36,7 +42,7 @@ struct HybridInstance {
     rows.overlaps = header.tiles.item_count > 0 && header.rows.csr.items() > 0;
     const int code = Tiles::start(header.tiles, launch, static_cast<cudaStream_t>(stream), rows.overlaps);
     if (code != cudaSuccess) return code;
-    return launch_rows(kValues, kDense, rows, header.rows.csr, launch, stream);
+    return launch_rows(kValues, {kDense, kResult}, rows, header.rows.csr, launch, stream);
   }
 };
 
@@ -59,6 +65,9 @@ struct HybridFamily {
   using F32 = HybridInstance<typename Tiles::template F32<V, kSplit>, kValueType<V>, DType::f32>;
   template <class V, class D>
   using F16 = HybridInstance<typename Tiles::template F16<V, D>, kValueType<V>, kValueType<D>>;
+  template <class V, class D>
+  using F16ToF32 =
+      HybridInstance<typename Tiles::template F16ToF32<V, D>, kValueType<V>, kValueType<D>, DType::f32>;
   template <class V>
   using F64 = HybridInstance<typename Tiles::template F64<V>, kValueType<V>, DType::f64>;
 };

@@ -36,15 +36,23 @@ struct TileInstance {
     TileTask task = tile_task(header, launch);
     task.overlapped = overlapped;
     const auto variant = static_cast<std::size_t>(header.variant);
-    const bool whole = aligned(launch, kSize, kSize * kVariants[variant].elements);
+    const bool whole =
+        aligned<typename Scalar::Dense, typename Scalar::Result>(launch, kVariants[variant].elements);
     return (whole ? kStarts[variant] : start_tiles<Scalar>)(task, short_task(header, launch), header, launch,
                                                             stream);
+  }
+
+  static std::int64_t least_n(const TileHeader& header, std::int64_t n) {
+    return tile_least_n({kVariants, sizeof...(Vector)}, header.variant, n);
   }
 
   static Schedule schedule(const ScheduleRequest& request) {
     Schedule schedule;
     schedule.header.set(append(schedule, request));
     return schedule;
+  }
+  static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
+    return least_n(header.as<TileHeader>(), n);
   }
   static int launch(const Launch& launch, void* stream) noexcept {
     return start(launch.header->as<TileHeader>(), launch, static_cast<cudaStream_t>(stream));
@@ -64,6 +72,10 @@ struct DirectFamily {
   template <class V, bool kSplit>
   using F32 = TileInstance<Single<V, MathF32<kSplit>>, Whole<V, MathF32<kSplit>, 1, T::kF32x1>,
                            Whole<V, MathF32<kSplit>, 2, T::kF32x2>>;
+  /// Results in f32: as few kernels as serve all operands.
+  template <class V, class D>
+  using F16ToF32 =
+      TileInstance<Single<V, MathHalf<D, 4, float>>, Whole<V, MathHalf<D, 8, float>, 1, T::kF16x1>>;
   template <class V, class D>
   using F16 = TileInstance<Single<V, MathHalf<D, 4>>, Whole<V, MathHalf<D, 4>, 1, T::kF32x1>,
                            Whole<V, MathHalf<D, 8>, 1, T::kF16x1>, Whole<V, MathHalf<D, 8>, 2, T::kF16x2>>;
@@ -87,6 +99,8 @@ struct RareFamily {
   template <class V, class D>
   using F16 = std::conditional_t<std::is_same_v<V, D>, typename Direct::template F16<V, D>,
                                  Pair<V, MathHalf<D, 4>, MathHalf<D, 8>, T::kF16x1>>;
+  template <class V, class D>
+  using F16ToF32 = typename Direct::template F16ToF32<V, D>;
   template <class V>
   using F64 = Pair<V, MathF64, MathF64, T::kF64x1>;
 };
@@ -111,13 +125,30 @@ struct StagedFamily {
                            typename Direct::template Whole<V, MathHalf<D, 4>, 1, T::kF32x1>,
                            Whole<V, MathHalf<D, 8>, 1, T::kStagedWarps>,
                            Whole<V, MathHalf<D, 8>, 2, T::kWidestWarps>>;
+  template <class V, class D, class Math = MathHalf<D, 8, float>>
+  using F16ToF32 =
+      std::conditional_t<std::is_same_v<V, D>,
+                         TileInstance<typename Direct::template Single<V, MathHalf<D, 4, float>>,
+                                      Whole<V, Math, 1, T::kStagedWarps>, Whole<V, Math, 2, T::kWidestWarps>>,
+                         TileInstance<typename Direct::template Single<V, MathHalf<D, 4, float>>,
+                                      Whole<V, Math, 1, T::kStagedWarps>>>;
   template <class V>
   using F64 = typename Direct::template F64<V>;
 };
 
 template <class Instance>
-constexpr DeviceKernel instance_row(std::string_view kernel, DType values, DType dense, Precision precision) {
-  return {kernel, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
+constexpr DeviceKernel instance_row(std::string_view kernel, DType values, DType dense, Precision precision,
+                                    DType result = DType::none) {
+  return {.kernel = kernel,
+          .values = values,
+          .dense = dense,
+          .precision = precision,
+          .capability = 80,
+          .ieee = false,
+          .schedule = Instance::schedule,
+          .launch = Instance::launch,
+          .least_n = Instance::least_n,
+          .result = result};
 }
 
 /// All instances of a kernel of a family.
@@ -148,6 +179,14 @@ std::span<const DeviceKernel> instances() {
                                                               Precision::fp16),
       instance_row<typename Family::template F16<Ones, BFloat16>>(kKernel, DType::none, DType::bf16,
                                                                   Precision::bf16),
+      instance_row<typename Family::template F16ToF32<Half, Half>>(kKernel, DType::f16, DType::f16,
+                                                                   Precision::fp16, DType::f32),
+      instance_row<typename Family::template F16ToF32<BFloat16, BFloat16>>(kKernel, DType::bf16, DType::bf16,
+                                                                           Precision::bf16, DType::f32),
+      instance_row<typename Family::template F16ToF32<Ones, Half>>(kKernel, DType::none, DType::f16,
+                                                                   Precision::fp16, DType::f32),
+      instance_row<typename Family::template F16ToF32<Ones, BFloat16>>(kKernel, DType::none, DType::bf16,
+                                                                       Precision::bf16, DType::f32),
       instance_row<typename Family::template F64<double>>(kKernel, DType::f64, DType::f64, Precision::fp64),
       instance_row<typename Family::template F64<Ones>>(kKernel, DType::none, DType::f64, Precision::fp64),
   };

@@ -13,10 +13,13 @@
 
 namespace sptile::runtime::cuda {
 
-/// True when rows of B and C can be read and written in pieces of so many bytes.
-inline bool aligned(const Launch& launch, std::int64_t element_bytes, std::int64_t bytes) {
-  return whole_pieces(launch.operands.dense[kSpmmB], launch.n, element_bytes, bytes) &&
-         whole_pieces(launch.operands.dense[kSpmmC], launch.n, element_bytes, bytes);
+/// True when rows of B and C can be read and written in pieces of so many elements.
+template <class Dense, class Result>
+bool aligned(const Launch& launch, int elements) {
+  constexpr std::int64_t kSize = sizeof(Dense), kResultSize = sizeof(Result);
+  return whole_pieces(launch.operands.dense[kSpmmB], launch.n, kSize, kSize * elements) &&
+         whole_pieces(launch.operands.dense[kSpmmC], launch.n, kResultSize,
+                      kResultSize * whole_elements<Result>(elements));
 }
 
 /// Percent of a multiprocessor's memory that kWarpsPerSm warps need; a block itself takes 1 KiB.

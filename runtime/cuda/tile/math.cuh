@@ -37,6 +37,7 @@ __device__ __forceinline__ float round_tf32(float x) { return __uint_as_float(to
 template <bool kSplit>
 struct MathF32 {
   using Dense = float;
+  using Result = float;
   using Acc = float;
   static constexpr int kElements = 4;  ///< consecutive features of a lane: 16 bytes
   struct Chunk {
@@ -115,13 +116,14 @@ struct MathF32 {
   }
 };
 
-/// 16-bit operands, f32 sums. E is 8 (16 bytes a lane) or, for few features, 4.
+/// 16-bit operands, f32 sums, which are rounded to R. E is 8 (16 bytes a lane) or, for few features, 4.
 ///
 /// m16n8k8 rather than k16: one tile is one MMA, as in tf32, and no odd tile is left over at the end of a
 /// window; the tensor cores have time to spare.
-template <class T, int E>
+template <class T, int E, class R = T>
 struct MathHalf {
   using Dense = T;
+  using Result = R;
   using Acc = float;
   static constexpr int kElements = E;
   struct Chunk {
@@ -170,6 +172,7 @@ struct MathHalf {
 /// f64: m8n8k4, once for each of the lane's two k. Its result rows are the groups, its columns as in m16n8k8.
 struct MathF64 {
   using Dense = double;
+  using Result = double;
   using Acc = double;
   static constexpr int kElements = 2;
   struct Chunk {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/device/qualifiers.hpp"
 #include "runtime/cuda/tile/math.cuh"
 
 namespace sptile::runtime::cuda {
@@ -104,34 +105,50 @@ __device__ __forceinline__ Piece load_written(const Piece* from) {
   return piece;
 }
 
-/// Writes alpha * sum + beta * C for the features that exist. C is written once and not read again soon, so
-/// it should be the first to leave the cache.
-template <bool kVector, class Dense, class Acc, int kElements>
-__device__ __forceinline__ void store_piece(Dense* to, const Acc (&sum)[kElements], Scale<Acc> scale,
+/// Writes alpha * sum + beta * C for some elements at once. C is written once and not read again soon, so it
+/// should be the first to leave the cache.
+template <int kElements, class Result, class Acc>
+__device__ __forceinline__ void store_whole(Result* to, const Acc* sum, Scale<Acc> scale) {
+  using Piece = RowPiece<Result, kElements>;
+  using W = typename Word<sizeof(Piece)>::type;
+  Piece piece;
+  if (scale.beta != Acc{0}) {
+    const Piece old = *reinterpret_cast<const Piece*>(to);
+#pragma unroll
+    for (int e = 0; e < kElements; ++e)
+      piece.e[e] = narrow<Result>(scale.alpha * sum[e] + scale.beta * widen(old.e[e]));
+  } else {
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) piece.e[e] = narrow<Result>(scale.alpha * sum[e]);
+  }
+  W w;
+  __builtin_memcpy(&w, &piece, sizeof w);
+  __stcs(reinterpret_cast<W*>(to), w);
+}
+
+/// Elements of C that are moved at once: those of a lane, in 16 bytes at most.
+template <class Result>
+SPTILE_HOST_DEVICE constexpr int whole_elements(int elements) {
+  const int most = 16 / static_cast<int>(sizeof(Result));
+  return elements < most ? elements : most;
+}
+
+/// Writes alpha * sum + beta * C for the features that exist.
+template <bool kVector, class Result, class Acc, int kElements>
+__device__ __forceinline__ void store_piece(Result* to, const Acc (&sum)[kElements], Scale<Acc> scale,
                                             int left) {
-  using Piece = RowPiece<Dense, kElements>;
   if constexpr (kVector) {
-    using W = typename Word<sizeof(Piece)>::type;
-    Piece piece;
+    constexpr int kWhole = whole_elements<Result>(kElements);
     if (left <= 0) return;
-    if (scale.beta != Acc{0}) {
-      const Piece old = *reinterpret_cast<const Piece*>(to);
 #pragma unroll
-      for (int e = 0; e < kElements; ++e)
-        piece.e[e] = narrow<Dense>(scale.alpha * sum[e] + scale.beta * widen(old.e[e]));
-    } else {
-#pragma unroll
-      for (int e = 0; e < kElements; ++e) piece.e[e] = narrow<Dense>(scale.alpha * sum[e]);
-    }
-    W w;
-    __builtin_memcpy(&w, &piece, sizeof w);
-    __stcs(reinterpret_cast<W*>(to), w);
+    for (int first = 0; first < kElements; first += kWhole)
+      store_whole<kWhole>(to + first, sum + first, scale);
   } else {
 #pragma unroll
     for (int e = 0; e < kElements; ++e) {
       if (e >= left) continue;
       const Acc scaled = scale.alpha * sum[e];
-      to[e] = narrow<Dense>(scale.beta != Acc{0} ? scaled + scale.beta * widen(to[e]) : scaled);
+      to[e] = narrow<Result>(scale.beta != Acc{0} ? scaled + scale.beta * widen(to[e]) : scaled);
     }
   }
 }

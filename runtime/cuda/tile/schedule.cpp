@@ -143,6 +143,14 @@ int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::i
   return chosen;
 }
 
+std::int64_t tile_least_n(std::span<const TileVariant> variants, int chosen, std::int64_t n) {
+  const std::int64_t features = variants[static_cast<std::size_t>(chosen)].features;
+  const std::int64_t slices = (n + features - 1) / features;
+  const std::int64_t same_slices = (slices - 1) * features + 1;
+  if (chosen == 0) return same_slices;  // what is left where too many features would be idle
+  return std::max({same_slices, features, (3 * slices * features + 3) / 4});
+}
+
 std::int64_t append_masks(Schedule& schedule, const formats::MeTcfView& a) {
   const std::size_t tiles = a.tc_offset.size() - 1;
   const std::int64_t at = append_zeros(schedule, 16 * tiles);

@@ -41,6 +41,10 @@ struct TileVariant {
 int choose_variant(std::span<const TileVariant> variants, std::int64_t n, std::int64_t cost,
                    const DeviceInfo& device);
 
+/// Least number of columns for which the same variant would be chosen, where it is for n columns of which
+/// whole pieces are moved, and has as many slices.
+std::int64_t tile_least_n(std::span<const TileVariant> variants, int chosen, std::int64_t n);
+
 /// Slices of B that are multiplied at the same time. When all of B does not fit in the L2 cache but some
 /// slices do, the items run through all of A for these before they go on to the next: A is read more often,
 /// but B, which is most of the traffic, from the cache. The cache still serves well when the slices are a
@@ -53,7 +57,7 @@ std::int64_t append_masks(Schedule& schedule, const formats::MeTcfView& a);
 /// What is divided, for which kernels.
 struct TileRequest {
   const formats::FormatView& format;
-  std::int64_t n;
+  std::int64_t n;  ///< columns, at most
   std::size_t element_bytes;
   std::span<const TileVariant> variants;
   const DeviceInfo& device;

@@ -26,6 +26,7 @@ struct ShortTask {
 template <class V, class Math, bool kVector>
 class ShortRowsWarp {
   using Dense = typename Math::Dense;
+  using Result = typename Math::Result;
   using Acc = typename Math::Acc;
   static constexpr int kElements = Math::kElements;
   static constexpr int kAhead = 8;  ///< B rows on their way to each lane
@@ -110,7 +111,7 @@ class ShortRowsWarp {
   __device__ __forceinline__ void store_row(int row, Acc (&sum)[kElements]) const {
     const std::int32_t to = __shfl_sync(~0u, row_, row % kWarp);
     if (row < last_)
-      store_piece<kVector>(static_cast<Dense*>(task_.c) + to * task_.ldc + feature_, sum,
+      store_piece<kVector>(static_cast<Result*>(task_.c) + to * task_.ldc + feature_, sum,
                            scale_of<Acc>(task_), left_);
 #pragma unroll
     for (int e = 0; e < kElements; ++e) sum[e] = Acc{0};

@@ -12,8 +12,8 @@ namespace sptile::runtime::cuda {
 
 /// How rows of C are written: each by one warp, alone.
 struct TileStore {
-  template <bool kVector, class Dense, class Acc, int kElements>
-  static __device__ __forceinline__ void write(const TileItem& /*item*/, Dense* to,
+  template <bool kVector, class Result, class Acc, int kElements>
+  static __device__ __forceinline__ void write(const TileItem& /*item*/, Result* to,
                                                const Acc (&sum)[kElements], const Scale<Acc>& scale,
                                                int left) {
     store_piece<kVector>(to, sum, scale, left);
@@ -28,6 +28,7 @@ struct TileShape {
   using Value = V;
   using Math = MathT;
   using Dense = typename Math::Dense;
+  using Result = typename Math::Result;
   using Acc = typename Math::Acc;
   static constexpr int kSegments = kSegmentsT;
   static constexpr bool kVector = kVectorT;
@@ -45,7 +46,7 @@ struct TileShape {
 template <class K>
 class TileSums {
   using Math = typename K::Math;
-  using Dense = typename K::Dense;
+  using Result = typename K::Result;
   using Acc = typename K::Acc;
   using Piece = RowPiece<Acc, K::kElements>;
 
@@ -125,7 +126,7 @@ class TileSums {
       for (int r = 0; r < 2; ++r) {
         const std::int32_t row = windows_.row(8 * h + lane_result_row(lane_, r));
         if (row < 0) continue;
-        Dense* const to = static_cast<Dense*>(task_.c) + std::int64_t{row} * task_.ldc + feature_;
+        Result* const to = static_cast<Result*>(task_.c) + std::int64_t{row} * task_.ldc + feature_;
 #pragma unroll
         for (int s = 0; s < K::kSegments; ++s) {
           Acc sum[K::kElements];

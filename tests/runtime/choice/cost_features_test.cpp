@@ -23,16 +23,16 @@ double feature(const CostFeatures& features, std::string_view name) {
   return 0;
 }
 
-CostFeatures spmm_features(const formats::FormatView& a, std::int64_t n, std::int64_t element_bytes,
+CostFeatures spmm_features(const formats::FormatView& a, std::int64_t n, const runtime::DenseTypes& types,
                            const runtime::Caches& caches) {
-  return runtime::cost_features(runtime::kSpmm, a, n, element_bytes, caches);
+  return runtime::cost_features(runtime::kSpmm, a, n, types, caches);
 }
 
 }  // namespace
 
 TEST_CASE("cost features: everything fits into the caches") {
   const BundleSample sample;  // [. 1 . . 2 / . . . . . / 3 4 . 5 .]
-  const CostFeatures f = spmm_features(formats::as_format(sample.csr()), 32, 4, {128e3, 50e6});
+  const CostFeatures f = spmm_features(formats::as_format(sample.csr()), 32, DType::f32, {128e3, 50e6});
   CHECK(feature(f, "launch") == 1);
   CHECK(feature(f, "gather_mb") == doctest::Approx(5 * 128e-6));
   CHECK(feature(f, "far_mb") == doctest::Approx(4 * 128e-6));  // four different columns
@@ -46,7 +46,7 @@ TEST_CASE("cost features: everything fits into the caches") {
 
 TEST_CASE("cost features: caches for less than one row of B") {
   const BundleSample sample;
-  const CostFeatures f = spmm_features(formats::as_format(sample.csr()), 32, 4, {1, 100});
+  const CostFeatures f = spmm_features(formats::as_format(sample.csr()), 32, DType::f32, {1, 100});
   CHECK(feature(f, "far_mb") == doctest::Approx(5 * 128e-6));
   const double format = 72, c = 3 * 128, b = 5 * 128;
   const double cold = 1 - 100 / (format + c + b);
@@ -55,7 +55,7 @@ TEST_CASE("cost features: caches for less than one row of B") {
 
 TEST_CASE("cost features: tiles, and slices of 512 bytes") {
   const BundleSample sample;
-  const CostFeatures f = spmm_features(sample.bittcf(), 129, 4, {128e3, 50e6});
+  const CostFeatures f = spmm_features(sample.bittcf(), 129, DType::f32, {128e3, 50e6});
   CHECK(feature(f, "gather_mb") == doctest::Approx(8 * 129 * 4e-6));
   CHECK(feature(f, "tiles_m") == doctest::Approx(2e-6));
   CHECK(feature(f, "entries_m") == doctest::Approx(10e-6));
@@ -68,21 +68,36 @@ TEST_CASE("cost features: one long row in pieces") {
   std::vector<std::int32_t> columns(1001, 0);
   for (std::size_t i = 0; i < 1000; ++i) columns[i] = static_cast<std::int32_t>(i);
   const formats::CsrView a{2, 1000, row_ptr, columns, {}};
-  const CostFeatures f = spmm_features(formats::as_format(a), 32, 4, {128e3, 50e6});
+  const CostFeatures f = spmm_features(formats::as_format(a), 32, DType::f32, {128e3, 50e6});
   CHECK(feature(f, "partial_mb") == doctest::Approx(7 * 128e-6));
   CHECK(feature(f, "longest_k") == doctest::Approx(1));
 }
 
+TEST_CASE("cost features: a result of another type is as large as it is") {
+  const BundleSample sample;
+  const formats::FormatView csr = formats::as_format(sample.csr());
+  const runtime::DenseTypes wide(DType::f16, DType::f32);
+  const double narrow = feature(spmm_features(csr, 32, DType::f16, {1, 1}), "memory_mb"),
+               more = feature(spmm_features(csr, 32, wide, {1, 1}), "memory_mb");
+  CHECK(more - narrow == doctest::Approx(3 * 32 * 2e-6).epsilon(1e-2));  // three rows of C
+  CHECK(feature(spmm_features(csr, 32, wide, {1, 1}), "gather_mb") ==
+        feature(spmm_features(csr, 32, DType::f16, {1, 1}), "gather_mb"));
+  const auto sampled = [&](const runtime::DenseTypes& types) {
+    return feature(runtime::cost_features(runtime::kSddmm, csr, 32, types, {1, 1}), "memory_mb");
+  };
+  CHECK(sampled(wide) - sampled(DType::f16) == doctest::Approx(5 * 2e-6).epsilon(1e-2));  // five entries
+}
+
 TEST_CASE("cost features: the largest N there can be") {
   const BundleSample sample;
-  const CostFeatures f = spmm_features(sample.bittcf(), std::int64_t{1} << 40, 8, {128e3, 50e6});
+  const CostFeatures f = spmm_features(sample.bittcf(), std::int64_t{1} << 40, DType::f64, {128e3, 50e6});
   for (const double x : f) CHECK(x >= 0);
 }
 
 TEST_CASE("cost features: SDDMM reads X, writes a number for each entry and decodes the format once") {
   const BundleSample sample;
   const auto count = [](const formats::FormatView& a, std::int64_t n, const runtime::Caches& caches) {
-    return runtime::cost_features(runtime::kSddmm, a, n, 4, caches);
+    return runtime::cost_features(runtime::kSddmm, a, n, DType::f32, caches);
   };
   const CostFeatures f = count(sample.bittcf(), 129, {128e3, 50e6});
   CHECK(feature(f, "gather_mb") == doctest::Approx(8 * 129 * 4e-6));

@@ -24,8 +24,9 @@ formats::Csr sample(DType values, Random& random) {
 }
 
 std::vector<std::byte> multiply(const formats::FormatView& a, const Dense& dense, int threads) {
-  auto plan =
-      runtime::plan_spmm({a, {}, {}, nullptr}, {.n = dense.n, .dense = dense.dtype, .threads = threads});
+  auto plan = runtime::plan_spmm(
+      {a, {}, {}, nullptr},
+      {.n = dense.n, .dense = dense.types.operands, .result = dense.types.result, .threads = threads});
   REQUIRE_MESSAGE(plan.has_value(), plan.error().message);
   std::vector<std::byte> c = dense.c_bytes();
   REQUIRE(runtime::run(**plan, operands(dense, c.data(), 0.5, 2)).has_value());

@@ -51,19 +51,24 @@ void check_kernel(const Kernel& kernel, const formats::Csr& a, const Samples& op
   const auto packed = formats::packed_positions(formatted.data.view(), order);
   REQUIRE(packed);
   const std::vector<std::byte> before = operands.out_bytes();
-  std::vector<std::byte> out = run_once(
-      formatted.matrix(), {.n = operands.n, .dense = operands.dtype, .kernel = kernel.name, .threads = 2},
-      operands, alpha, beta, scaled);
+  std::vector<std::byte> out = run_once(formatted.matrix(),
+                                        {.n = operands.n,
+                                         .dense = operands.types.operands,
+                                         .result = operands.types.result,
+                                         .kernel = kernel.name,
+                                         .threads = 2},
+                                        operands, alpha, beta, scaled);
   const double error =
-      runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), operands.n, operands.dtype,
+      runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), operands.n, operands.types,
                               operands.with(out.data(), alpha, beta, scaled), before.data());
-  CHECK(error <= runtime::tolerated_sum_error(operands.n, operands.dtype));
-  const std::size_t end = static_cast<std::size_t>(a.nnz()) * size_of(operands.dtype);
+  CHECK(error <= runtime::tolerated_sum_error(operands.n, operands.types));
+  const std::size_t end = static_cast<std::size_t>(a.nnz()) * size_of(operands.types.result);
   CHECK(std::memcmp(out.data() + end, before.data() + end, before.size() - end) == 0);
 }
 
-void check_all_kernels(const formats::Csr& a, std::int64_t n, DType dense, Random& random,
-                       bool permuted = false, double alpha = 1, double beta = 0, bool scaled = false) {
+void check_all_kernels(const formats::Csr& a, std::int64_t n, const runtime::DenseTypes& dense,
+                       Random& random, bool permuted = false, double alpha = 1, double beta = 0,
+                       bool scaled = false) {
   const Samples operands(a, n, dense, random, permuted ? 5 : 0);
   const auto order = permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{};
   for (const Kernel& kernel : sddmm_kernels()) check_kernel(kernel, a, operands, order, alpha, beta, scaled);
@@ -92,12 +97,18 @@ TEST_CASE("sddmm: any number of features works, with padding between rows and in
   }
 }
 
-TEST_CASE("sddmm: every type of X and Y goes with every type of values") {
+TEST_CASE("sddmm: every type of X, Y and the result goes with every type of values") {
   Random random(3);
   for (const DType values : {DType::none, DType::f16, DType::bf16, DType::f32, DType::f64})
-    for (const DType dense : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    for (const runtime::DenseTypes dense : {runtime::DenseTypes(DType::f16),
+                                            {DType::bf16},
+                                            {DType::f32},
+                                            {DType::f64},
+                                            {DType::f16, DType::f32},
+                                            {DType::bf16, DType::f32}}) {
       CAPTURE(name_of(values));
-      CAPTURE(name_of(dense));
+      CAPTURE(name_of(dense.operands));
+      CAPTURE(name_of(dense.result));
       const formats::Csr a = random_matrix(40, 50, 0.2, values, random);
       for (const std::int64_t n : {1, 6, 17, 40}) {
         check_all_kernels(a, n, dense, random, false, 1, 0, true);
@@ -143,6 +154,33 @@ TEST_CASE("sddmm: the same bits for any number of threads and from every format"
     std::int64_t differing = 0;
     for (std::size_t k = 0; k < position.size(); ++k) differing += from[position[k]] != expected[k];
     CHECK(differing == 0);
+  }
+}
+
+TEST_CASE("sddmm: a plan serves fewer features with the bits of a plan for them") {
+  Random random(10);
+  const formats::Csr a = random_matrix(100, 4000, DType::f32, random, [](std::int64_t r, std::int64_t) {
+    return r == 17 ? 1 : 0.01;  // one row that is cut
+  });
+  constexpr std::int64_t kPlanned = 200;
+  const Samples operands(a, kPlanned, DType::f32, random, 3);
+  for (const Kernel& kernel : sddmm_kernels()) {
+    const Formatted formatted = format_matrix(a, kernel.format, random_order(a.rows, random));
+    const auto plan = planned(formatted.matrix(), {.n = kPlanned, .kernel = kernel.name, .threads = 2});
+    for (const std::int64_t n : {std::int64_t{1}, std::int64_t{7}, kPlanned - 1, kPlanned}) {
+      CAPTURE(kernel.name);
+      CAPTURE(n);
+      std::vector<std::byte> out = operands.out_bytes();
+      SddmmOperands fewer = operands.with(out.data(), -0.5, 2, true);
+      fewer.n = n;
+      REQUIRE(runtime::run(*plan, fewer));
+      CHECK(out == run_once(formatted.matrix(), {.n = n, .kernel = kernel.name, .threads = 2}, operands, -0.5,
+                            2, true));
+    }
+    SddmmOperands more = operands.with(nullptr);
+    more.n = kPlanned + 1;
+    CHECK(runtime::run(*plan, more).error().message ==
+          "sddmm: n = 201, but the plan serves 1 to 200; plan for n = 201");
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "formats/layout/registry.hpp"
 #include "formats/layout/rs_tile.hpp"
+#include "runtime/choice/prediction.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "tests/runtime/random_problem.hpp"
@@ -48,12 +49,16 @@ void check_kernel(const Kernel& kernel, const formats::Csr& a, const Dense& dens
   CAPTURE(kernel.name);
   const Formatted formatted = format_matrix(a, kernel.format, order);
   const std::vector<std::byte> before = dense.c_bytes();
-  PlanOptions options{.n = dense.n, .dense = dense.dtype, .kernel = kernel.name, .threads = 2};
+  PlanOptions options{.n = dense.n,
+                      .dense = dense.types.operands,
+                      .result = dense.types.result,
+                      .kernel = kernel.name,
+                      .threads = 2};
   std::vector<std::byte> c = run_once(formatted.matrix(), options, dense, alpha, beta);
-  const double error = runtime::relative_error(a.view(), dense.n, dense.dtype,
+  const double error = runtime::relative_error(a.view(), dense.n, dense.types,
                                                operands(dense, c.data(), alpha, beta), before.data());
-  CHECK(error <= runtime::tolerated_error(a.view(), dense.dtype));
-  const std::size_t size = size_of(dense.dtype);
+  CHECK(error <= runtime::tolerated_error(a.view(), dense.types));
+  const std::size_t size = size_of(dense.types.result);
   for (std::int64_t r = 0; r + 1 < a.rows; ++r) {
     const std::size_t gap = static_cast<std::size_t>(r * dense.ldc + dense.n) * size;
     const std::size_t gap_size = static_cast<std::size_t>(dense.ldc - dense.n) * size;
@@ -80,9 +85,9 @@ class FarRows {
   void* memory_;
 };
 
-void check_all_kernels(const formats::Csr& a, std::int64_t n, DType dense_type, Random& random,
-                       bool permuted = false, double alpha = 1, double beta = 0) {
-  const Dense dense(a, n, dense_type, random, permuted ? 5 : 0);
+void check_all_kernels(const formats::Csr& a, std::int64_t n, const runtime::DenseTypes& types,
+                       Random& random, bool permuted = false, double alpha = 1, double beta = 0) {
+  const Dense dense(a, n, types, random, permuted ? 5 : 0);
   const auto order = permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{};
   for (const Kernel& kernel : cpu_kernels()) check_kernel(kernel, a, dense, order, alpha, beta);
 }
@@ -110,23 +115,48 @@ TEST_CASE("spmm: any number of columns works, with padding between rows and in r
   }
 }
 
-TEST_CASE("spmm: every pair of types is served by every kernel, with or without alpha and beta") {
+TEST_CASE("spmm: every combination of types is served by every kernel, with or without alpha and beta") {
   Random random(3);
-  const std::pair<DType, DType> pairs[] = {
-      {DType::f32, DType::f32},   {DType::f64, DType::f64},  {DType::f16, DType::f32},
-      {DType::f16, DType::f16},   {DType::bf16, DType::f32}, {DType::bf16, DType::bf16},
-      {DType::none, DType::f32},  {DType::none, DType::f64}, {DType::none, DType::f16},
-      {DType::none, DType::bf16},
-  };
+  const std::pair<DType, runtime::DenseTypes> pairs[] = {{DType::f32, DType::f32},
+                                                         {DType::f64, DType::f64},
+                                                         {DType::f16, DType::f32},
+                                                         {DType::f16, DType::f16},
+                                                         {DType::bf16, DType::f32},
+                                                         {DType::bf16, DType::bf16},
+                                                         {DType::none, DType::f32},
+                                                         {DType::none, DType::f64},
+                                                         {DType::none, DType::f16},
+                                                         {DType::none, DType::bf16},
+                                                         {DType::f16, {DType::f16, DType::f32}},
+                                                         {DType::bf16, {DType::bf16, DType::f32}},
+                                                         {DType::none, {DType::f16, DType::f32}},
+                                                         {DType::none, {DType::bf16, DType::f32}}};
   for (const auto& pair : pairs) {
-    const DType values = pair.first, dense = pair.second;
+    const DType values = pair.first;
+    const runtime::DenseTypes& dense = pair.second;
     CAPTURE(name_of(values));
-    CAPTURE(name_of(dense));
+    CAPTURE(name_of(dense.operands));
+    CAPTURE(name_of(dense.result));
     const formats::Csr a = random_matrix(40, 50, 0.2, values, random);
     for (const std::int64_t n : {1, 3, 6, 17, 40, 129}) {
       check_all_kernels(a, n, dense, random);
       check_all_kernels(a, n, dense, random, true, 0.75, 0.5);
     }
+  }
+}
+
+TEST_CASE("spmm: an f32 result of 16-bit operands keeps what 16 bits lose, and adds to an f32 C") {
+  Random random(20);
+  const formats::Csr a = random_matrix(30, 200, 0.5, DType::f16, random);
+  const Dense wide(a, 24, {DType::f16, DType::f32}, random);
+  for (const Kernel& kernel : cpu_kernels()) {
+    CAPTURE(kernel.name);
+    const Formatted formatted = format_matrix(a, kernel.format);
+    const PlanOptions options{.n = 24, .dense = DType::f16, .result = DType::f32, .kernel = kernel.name};
+    std::vector<std::byte> c = run_once(formatted.matrix(), options, wide, 1e-6, 1);
+    CHECK(runtime::relative_error(a.view(), 24, wide.types, operands(wide, c.data(), 1e-6, 1),
+                                  wide.c_bytes().data()) <= 1e-6);
+    CHECK(c != wide.c_bytes());
   }
 }
 
@@ -202,6 +232,68 @@ TEST_CASE(
       for (const int threads : {1, 2, 3, 7}) CHECK(with_threads(threads) == same);
     }
   }
+}
+
+TEST_CASE("spmm: a plan serves fewer columns with the bits of a plan for them, and touches no others") {
+  Random random(18);
+  const formats::Csr a = random_matrix(300, 1800, DType::f32, random, [](std::int64_t r, std::int64_t) {
+    return r == 5 ? 0.9 : r % 7 == 3 ? 0.0 : 0.01;  // one row that is cut by columns
+  });
+  constexpr std::int64_t kPlanned = 200;
+  for (const DType type : {DType::f32, DType::f16})
+    for (const Kernel& kernel : cpu_kernels()) {
+      formats::Csr typed = formats::copy(a.view());
+      typed.values = formats::convert_values(a.values.view(), type);
+      const Dense dense(typed, kPlanned, type, random, 3);
+      const Formatted formatted = format_matrix(typed, kernel.format, random_order(a.rows, random));
+      PlanOptions options{.n = kPlanned, .dense = type, .kernel = kernel.name, .threads = 2};
+      const auto plan = runtime::plan_spmm(formatted.matrix(), options);
+      REQUIRE(plan);
+      CHECK(runtime::least_n(**plan) == 1);
+      for (const std::int64_t n : {std::int64_t{1}, std::int64_t{7}, kPlanned - 1, kPlanned}) {
+        CAPTURE(kernel.name);
+        CAPTURE(n);
+        std::vector<std::byte> c = dense.c_bytes(), expected = c;
+        runtime::SpmmOperands fewer = operands(dense, c.data(), -0.5, 2);
+        fewer.n = n;
+        REQUIRE(runtime::run(**plan, fewer));
+        options.n = n;
+        const auto own = runtime::plan_spmm(formatted.matrix(), options);
+        REQUIRE(runtime::run(**own, operands(dense, expected.data(), -0.5, 2)));
+        CHECK(c == expected);
+        CHECK(c != dense.c_bytes());
+        std::vector<std::byte> timed = dense.c_bytes();
+        fewer.c = timed.data();
+        REQUIRE(runtime::timed_run(**plan, fewer, 0, 1));
+        CHECK(timed == expected);
+      }
+    }
+}
+
+TEST_CASE(
+    "spmm: more columns than planned, or fewer than one, are refused; rows need room for those that run") {
+  Random random(19);
+  const formats::Csr a = random_matrix(20, 20, 0.2, DType::f32, random);
+  const Formatted csr = format_matrix(a, "csr");
+  const Dense dense(a, 8, DType::f32, random);
+  const auto plan = runtime::plan_spmm(csr.matrix(), {.n = 8});
+  REQUIRE(plan);
+  std::vector<std::byte> c = dense.c_bytes();
+  runtime::SpmmOperands some = operands(dense, c.data());
+  const auto message = [&](std::int64_t n) {
+    some.n = n;
+    const Status status = runtime::run(**plan, some);
+    REQUIRE(!status);
+    CHECK(status.error().code == Errc::usage);
+    return status.error().message;
+  };
+  CHECK(message(9) == "spmm: n = 9, but the plan serves 1 to 8; plan for n = 9");
+  CHECK(message(-1) == "spmm: n = -1, but the plan serves 1 to 8");
+  CHECK(c == dense.c_bytes());
+  some.ldb = 5;
+  CHECK(message(6) == "spmm: the leading dimension of B, 5, is less than its 6 columns");
+  some.n = 5;
+  CHECK(runtime::run(**plan, some));
 }
 
 TEST_CASE("spmm: several threads run one plan at once") {
@@ -342,6 +434,23 @@ TEST_CASE("spmm: plans that make no sense or find no kernel say what would work"
   const Error dense = error(csr.matrix(), {.n = 4, .dense = DType::f64});
   CHECK(dense.code == Errc::unsupported);
   CHECK(dense.message == "plan: a matrix of f32 values does not multiply dense f64; use f32");
+  const auto refused = [&](DType type, DType result) {
+    const Error e = error(csr.matrix(), {.n = 4, .dense = type, .result = result});
+    CHECK(e.code == Errc::unsupported);
+    CHECK(runtime::predict_product(runtime::kSpmm, std::vector{csr.matrix()},
+                                   {.n = 4, .dense = type, .result = result})
+              .error()
+              .code == Errc::unsupported);
+    return e.message;
+  };
+  CHECK(refused(DType::f32, DType::f64) == "plan: results of dense f32 operands have type f32, not f64");
+  CHECK(refused(DType::f32, DType::f16) == "plan: results of dense f32 operands have type f32, not f16");
+  CHECK(refused(DType::f16, DType::bf16) ==
+        "plan: results of dense f16 operands have type f16 or f32, not bf16");
+  CHECK(error(csr.matrix(), {.n = 4, .dense = DType::f16, .result = DType::f32}).message ==
+        "plan: a matrix of f32 values does not multiply dense f16; use f32");
+  CHECK(runtime::plan_spmm(csr.matrix(), {.n = 4, .result = DType::f32}));
+
   const Error kernel = error(csr.matrix(), {.n = 4, .kernel = "cpu.bittcf.generic"});
   CHECK(kernel.code == Errc::usage);
   CHECK(kernel.message.find("cpu.csr.generic") != std::string::npos);

@@ -64,6 +64,7 @@ struct EmulatedProduct {
   runtime::cuda::DeviceInfo device;
   /// Where the workspace has counters.
   std::vector<runtime::cuda::ScheduleScratch> (*scratch)(const runtime::cuda::ScheduleHeader&) = nullptr;
+  std::int64_t planned_n = 0;  ///< columns that are scheduled; 0: as many as are multiplied
 };
 
 /// The counters in the workspace of a schedule.
@@ -92,14 +93,18 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   CAPTURE(kernel.kernel);
   CAPTURE(name_of(kernel.values));
   CAPTURE(name_of(kernel.dense));
+  const runtime::DenseTypes types = types_of(kernel);
+  CAPTURE(name_of(types.result));
   CAPTURE(static_cast<int>(kernel.precision));
   CAPTURE(p.exact.rows);
   CAPTURE(p.n);
   CAPTURE(p.pad);
+  CAPTURE(p.planned_n);
   CAPTURE(p.device.sm_count);
   CAPTURE(p.device.capability);
-  const Dense dense(p.exact, p.n, kernel.dense, random, p.pad);
-  const runtime::cuda::Schedule schedule = kernel.schedule({p.format, p.n, p.device});
+  const Dense dense(p.exact, p.n, types, random, p.pad);
+  const runtime::cuda::Schedule schedule =
+      kernel.schedule({p.format, p.planned_n != 0 ? p.planned_n : p.n, p.device});
   // Counters start at zero, sums may start as anything.
   std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 2, 1e30);
   const auto counters = counters_of(p, schedule, workspace);
@@ -131,10 +136,10 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   CHECK_FALSE(EmulatedWarp::diverged);
   CHECK_FALSE(emulated_block.misaligned);
   const double error = runtime::relative_error(
-      p.exact.view(), p.n, kernel.dense, operands(dense, c.data(), p.alpha, p.beta), dense.c_bytes().data());
-  CHECK(error <= runtime::tolerated_error(p.exact.view(), kernel.dense) + product_error(kernel.precision));
+      p.exact.view(), p.n, types, operands(dense, c.data(), p.alpha, p.beta), dense.c_bytes().data());
+  CHECK(error <= runtime::tolerated_error(p.exact.view(), types) + product_error(kernel.precision));
   const std::vector<std::byte> before = dense.c_bytes();
-  const std::size_t size = size_of(kernel.dense);
+  const std::size_t size = size_of(types.result);
   for (std::int64_t r = 0; r + 1 < p.exact.rows; ++r) {
     const std::size_t gap = static_cast<std::size_t>(r * dense.ldc + p.n) * size;
     CHECK(std::memcmp(c.data() + gap, before.data() + gap,
@@ -142,5 +147,25 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   }
   return schedule;
 }
+
+/// Sees that a plan for many columns is as good as it says: one for the least of them, in whole pieces,
+/// divides the work in the same way.
+inline void check_least_n(const runtime::cuda::DeviceKernel& kernel, const formats::FormatView& format,
+                          std::int64_t n, const runtime::cuda::DeviceInfo& device) {
+  CAPTURE(kernel.kernel);
+  CAPTURE(name_of(kernel.dense));
+  CAPTURE(n);
+  constexpr std::int64_t kPiece = 8;
+  const runtime::cuda::Schedule schedule = kernel.schedule({format, n, device});
+  const std::int64_t least = kernel.least_n == nullptr ? 1 : kernel.least_n(schedule.header, n);
+  CHECK(least >= 1);
+  CHECK(least <= n);
+  const std::int64_t pieces = (least + kPiece - 1) / kPiece * kPiece;
+  CHECK(kernel.schedule({format, pieces, device}).bytes == schedule.bytes);
+}
+
+/// Fewer columns than planned: some slices, parts of one, whole pieces and not.
+inline constexpr std::pair<std::int64_t, std::int64_t> kFewer[] = {
+    {264, 200}, {264, 1}, {200, 72}, {136, 129}, {40, 7}};
 
 }  // namespace sptile::test

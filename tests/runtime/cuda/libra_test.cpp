@@ -50,6 +50,7 @@ struct Case {
   bool permuted = false;
   double alpha = 1, beta = 0;
   int sm_count = 1;
+  std::int64_t planned_n = 0;
 };
 
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, const Case& c,
@@ -70,7 +71,8 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
                                  .alpha = c.alpha,
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count),
-                                 .scratch = scratch_of},
+                                 .scratch = scratch_of,
+                                 .planned_n = c.planned_n},
                                 random);
 }
 
@@ -126,6 +128,48 @@ TEST_CASE("libra_spmm kernels: any number of columns, any leading dimension") {
       if (kernel.values != DType::none || n == 17)
         check_product(kernel, mixed_matrix(40, 50, kernel.values, random),
                       {.n = n, .pad = pad, .permuted = true, .alpha = 2, .beta = -1}, random);
+}
+
+TEST_CASE("csr kernel: a plan for many columns serves few") {
+  Random random(7);
+  for (const DeviceKernel& kernel : runtime::cuda::csr_kernels()) {
+    const formats::Csr a = uneven_matrix(75, 400, kernel.values, random);
+    for (const auto& [planned, n] : kFewer)
+      check_emulated_product(kernel,
+                             {.exact = a,
+                              .format = formats::as_format(a.view()),
+                              .order = {},
+                              .n = n,
+                              .pad = 8,
+                              .alpha = 2,
+                              .beta = -1,
+                              .device = emulated_device(),
+                              .scratch = [](const ScheduleHeader& header) -> std::vector<ScheduleScratch> {
+                                return {header.as<runtime::cuda::CsrHeader>().scratch};
+                              },
+                              .planned_n = planned},
+                             random);
+    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
+      check_least_n(kernel, formats::as_format(a.view()), n, emulated_device());
+  }
+}
+
+TEST_CASE("libra_spmm kernels: a plan for many columns serves few") {
+  Random random(8);
+  for (const DeviceKernel& kernel : libra_kernels()) {
+    if (kernel.values == DType::none) continue;
+    const formats::Csr a = random_matrix(24, 900, kernel.values, random, [](std::int64_t r, std::int64_t c) {
+      if (r == 9 || r == 20) return 0.95;  // both parts in pieces
+      return r / 8 == 1 && c < 500 ? 0.5 : 0.02;
+    });
+    for (const auto& [planned, n] : kFewer)
+      check_product(kernel, a,
+                    {.n = n, .pad = 8, .permuted = true, .alpha = 2, .beta = -1, .planned_n = planned},
+                    random);
+    const auto data = formats::libra_spmm_from_csr_at(a.view(), 3, nullptr);
+    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
+      check_least_n(kernel, data->view(), n, emulated_device());
+  }
 }
 
 TEST_CASE("libra_spmm kernels: long windows and long residual rows in pieces") {

@@ -22,9 +22,10 @@ class FakeBench final : public ProductBench {
  public:
   [[nodiscard]] runtime::Device kind() const override { return runtime::Device::cpu; }
 
-  Status set_matrix(const formats::CsrView& source, DType dense) override {
-    CHECK(source.values.dtype == dense);
-    dense_ = dense;
+  Status set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) override {
+    CHECK(source.values.dtype == dense.operands);
+    CHECK(dense.result == dense.operands);
+    dense_ = dense.operands;
     op_ = nullptr;
     return {};
   }

@@ -50,8 +50,21 @@ struct BulkInstance {
     return kStarts[header.variant](header, launch, static_cast<cudaStream_t>(stream));
   }
 
+  static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
+    if (!header.is<BulkHeader>()) return skeleton(kDense, kPrecision).least_n(header, n);
+    return (bulk_least_row_bytes(n * kSize) + kSize - 1) / kSize;
+  }
+
   static constexpr DeviceKernel row() {
-    return {kBmatBulk, kDense, kDense, kPrecision, 90, false, schedule, launch};
+    return {.kernel = kBmatBulk,
+            .values = kDense,
+            .dense = kDense,
+            .precision = kPrecision,
+            .capability = 90,
+            .ieee = false,
+            .schedule = schedule,
+            .launch = launch,
+            .least_n = least_n};
   }
 };
 

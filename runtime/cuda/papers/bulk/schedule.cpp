@@ -137,14 +137,24 @@ std::int64_t piece_count(const BmatView& a, std::int64_t blocks, const BulkTunin
   return std::clamp<std::int64_t>(few, 1, blocks);
 }
 
+BulkSlices bulk_slices(std::int64_t row_bytes) {
+  const std::int64_t segments = (row_bytes + kBulkSegmentBytes - 1) / kBulkSegmentBytes;
+  const std::int64_t slices = (segments + kBulkSegmentsMost - 1) / kBulkSegmentsMost;
+  return {slices, static_cast<int>((segments + slices - 1) / slices)};
+}
+
+std::int64_t bulk_least_row_bytes(std::int64_t row_bytes) {
+  const auto [slices, segments] = bulk_slices(row_bytes);
+  const std::int64_t fewer = std::max(slices * (segments - 1), (slices - 1) * kBulkSegmentsMost);
+  return fewer * kBulkSegmentBytes + 1;
+}
+
 std::optional<BulkHeader> append_bulk(Schedule& schedule, const ScheduleRequest& request, int element_bytes,
                                       std::span<const BulkVariant> variants) {
   const BmatView a = formats::as_bmat(request.format);
   const DeviceInfo& device = request.device;
   const BulkTuning tuning = bulk_tuning(request);
-  const std::int64_t segments = (request.n * element_bytes + kBulkSegmentBytes - 1) / kBulkSegmentBytes;
-  const std::int64_t slices = (segments + kBulkSegmentsMost - 1) / kBulkSegmentsMost;
-  const auto slice_segments = static_cast<int>((segments + slices - 1) / slices);
+  const auto [slices, slice_segments] = bulk_slices(request.n * element_bytes);
   // Stages of some 16 KiB: narrow slices have more tiles in one.
   std::size_t variant = 0;
   while (variant + 1 < variants.size() &&

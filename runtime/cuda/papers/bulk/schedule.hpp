@@ -102,6 +102,16 @@ struct BulkHeader {
   int stages = 0;
 };
 
+/// Slices of the columns, about equally wide.
+struct BulkSlices {
+  std::int64_t count;
+  int segments;  ///< of one
+};
+BulkSlices bulk_slices(std::int64_t row_bytes);
+
+/// Least row of B that is cut like one of `row_bytes`.
+std::int64_t bulk_least_row_bytes(std::int64_t row_bytes);
+
 /// Divides a product whose rows of B are whole pieces of 16 bytes, for the first variant whose stages are
 /// large enough; nothing when the device has no room for two stages.
 std::optional<BulkHeader> append_bulk(Schedule& schedule, const ScheduleRequest& request, int element_bytes,

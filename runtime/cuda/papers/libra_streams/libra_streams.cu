@@ -3,6 +3,7 @@
 // atomic operations comes in any order, so the last bits of the sums differ from run to run.
 #include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "runtime/cuda/csr/launch.cuh"
@@ -36,7 +37,7 @@ int launch_residual(const LibraStreamsHeader& header, const Launch& launch, cuda
   const ResidualHeader& rows = header.parts.rows;
   auto arguments = arguments_of<RowArguments>(residual_arrays(rows, launch), rows.csr, launch);
   arguments.store.atomic = launch.part<std::uint8_t>(header.row_atomic_at);
-  return launch_arguments<RowTuning>(arguments, rows.csr.geometry, launch, stream);
+  return launch_arguments<RowTuning>(arguments, launch, stream);
 }
 
 /// A second stream where the schedule wants one.
@@ -76,6 +77,11 @@ struct StreamsInstance {
     return code != cudaSuccess ? code : rows(main);
   }
 
+  static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
+    const HybridHeader& parts = header.as<LibraStreamsHeader>().parts;
+    return std::max(Tiles::least_n(parts.tiles, n), csr_least_n(n, csr_vector(DType::f32)));
+  }
+
   static constexpr DeviceKernel row(std::string_view kernel) {
     return {.kernel = kernel,
             .values = DType::f32,
@@ -85,7 +91,8 @@ struct StreamsInstance {
             .ieee = false,
             .schedule = schedule,
             .launch = launch,
-            .prepare = prepare};
+            .prepare = prepare,
+            .least_n = least_n};
   }
 };
 

@@ -80,11 +80,12 @@ Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolic
   LibraStreamsHeader header;
   CsrHeader& rows = header.parts.rows.csr;
   rows = append_csr(schedule, {.row_ptr = balance.row_offset, .cut = false}, DType::f32, request.n, device);
-  const std::int64_t groups = kernels.row_threads / rows.geometry.lanes;
+  const CsrGeometry geometry = csr_geometry(request.n, csr_vector(DType::f32));
+  const std::int64_t groups = kernels.row_threads / geometry.lanes;
   const Grid tile_grid{(segments * slices + tuning.warps_per_block - 1) / tuning.warps_per_block,
                        kernels.tile_blocks_per_sm(chosen, 32 * tuning.warps_per_block)};
-  const Grid row_grid{(rows.items() + groups - 1) / groups * rows.geometry.slices,
-                      kernels.row_blocks_per_sm(rows.geometry.lanes)};
+  const Grid row_grid{(rows.items() + groups - 1) / groups * geometry.slices,
+                      kernels.row_blocks_per_sm(geometry.lanes)};
   header.ratios = {tile_grid.ratio(device), row_grid.ratio(device)};
   const LibraMode mode = policy.mode ? *policy.mode : choose_mode(header.ratios, libra_occupancy(request));
   flag_atomic(balance, std::ssize(a.row_window_offset) - 1, mode);

@@ -59,9 +59,10 @@ void check_schedule(const formats::Csr& a, DType dense, std::int64_t n) {
   CHECK(next == pieces.size());
   for (const int count : rows) REQUIRE(count == 1);
   for (const int count : entries) REQUIRE(count == 1);
-  const std::int64_t width = std::int64_t{header.geometry.lanes} * runtime::cuda::csr_vector(dense);
-  CHECK(header.geometry.slices * width >= n);
-  CHECK((header.geometry.slices - 1) * width < n);
+  const auto geometry = runtime::cuda::csr_geometry(n, runtime::cuda::csr_vector(dense));
+  const std::int64_t width = std::int64_t{geometry.lanes} * runtime::cuda::csr_vector(dense);
+  CHECK(geometry.slices * width >= n);
+  CHECK((geometry.slices - 1) * width < n);
 }
 
 }  // namespace

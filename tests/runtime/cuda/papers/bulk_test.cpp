@@ -34,6 +34,7 @@ struct Case {
   bool permuted = false;
   double alpha = 1, beta = 0;
   int sm_count = 1;
+  std::int64_t planned_n = 0;
 };
 
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const Case& c, Random& random) {
@@ -48,7 +49,8 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const 
                                  .alpha = c.alpha,
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count, 90, 90 * 64 * 8),
-                                 .scratch = scratch_of},
+                                 .scratch = scratch_of,
+                                 .planned_n = c.planned_n},
                                 random);
 }
 
@@ -72,6 +74,22 @@ TEST_CASE("bulk kernels: any number of columns, any leading dimension") {
                           {.n = n, .pad = pad, .permuted = true, .alpha = -0.5, .beta = 2}, random);
         CHECK(made.header.is<BulkHeader>() == (n % 8 == 0));
       }
+}
+
+TEST_CASE("bulk kernels: a plan for many columns serves few") {
+  Random random(6);
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
+    const formats::Csr a = random_matrix(60, 800, kernel.values, random, [](std::int64_t r, std::int64_t) {
+      return r == 9 ? 0.95 : 0.03;  // windows in pieces
+    });
+    for (const auto& [planned, n] : kFewer)
+      check_product(kernel, a,
+                    {.n = n, .pad = 8, .permuted = true, .alpha = 2, .beta = -1, .planned_n = planned},
+                    random);
+    const Formatted formatted = format_matrix(a, "bmat");
+    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
+      check_least_n(kernel, formatted.data.view(), n, emulated_device());
+  }
 }
 
 TEST_CASE("bulk kernels: windows in pieces, blocks with several pieces") {

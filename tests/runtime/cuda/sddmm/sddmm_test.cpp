@@ -47,11 +47,14 @@ struct Problem {
   double alpha = 1, beta = 0;
   bool scaled = false;
   DeviceInfo device = emulated_device();
+  std::int64_t planned_n = 0;
 };
 
 void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Problem& p, Random& random) {
   CAPTURE(kernel.kernel);
-  CAPTURE(name_of(kernel.dense));
+  const runtime::DenseTypes types = types_of(kernel);
+  CAPTURE(name_of(types.operands));
+  CAPTURE(name_of(types.result));
   CAPTURE(static_cast<int>(kernel.precision));
   CAPTURE(a.rows);
   CAPTURE(p.n);
@@ -60,11 +63,11 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
   const Formatted formatted = format_matrix(a, format_of(kernel), order);
   const auto packed = formats::packed_positions(formatted.data.view(), order);
   REQUIRE(packed);
-  const Samples samples(a, p.n, kernel.dense, random, p.pad);
+  const Samples samples(a, p.n, types, random, p.pad);
   const std::vector<std::byte> before = samples.out_bytes();
   std::vector<std::byte> out = before;
   const formats::FormatView formatted_view = formatted.data.view();
-  const Schedule schedule = kernel.schedule({formatted_view, p.n, p.device});
+  const Schedule schedule = kernel.schedule({formatted_view, p.planned_n != 0 ? p.planned_n : p.n, p.device});
   std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
   if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
   Launch launch;
@@ -79,10 +82,10 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
   CHECK_FALSE(EmulatedWarp::diverged);
 
   const double error =
-      runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), p.n, kernel.dense,
+      runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), p.n, types,
                               samples.with(out.data(), p.alpha, p.beta, p.scaled), before.data());
-  CHECK(error <= runtime::tolerated_sum_error(p.n, kernel.dense) + product_error(kernel.precision));
-  const std::size_t end = static_cast<std::size_t>(a.nnz()) * size_of(kernel.dense);
+  CHECK(error <= runtime::tolerated_sum_error(p.n, types) + product_error(kernel.precision));
+  const std::size_t end = static_cast<std::size_t>(a.nnz()) * size_of(types.result);
   CHECK(std::memcmp(out.data() + end, before.data() + end, before.size() - end) == 0);
 }
 
@@ -103,6 +106,17 @@ TEST_CASE("sddmm kernels: any number of features, any leading dimension, several
                     random);
     for (const std::int64_t n : {64, 200, 264})
       check_samples(kernel, uneven_matrix(29, 40, DType::f32, random), {.n = n, .pad = 8}, random);
+  }
+}
+
+TEST_CASE("sddmm kernels: a plan for many features serves few") {
+  Random random(6);
+  for (const DeviceKernel& kernel : sddmm_kernels()) {
+    const formats::Csr a = uneven_matrix(29, 40, DType::f32, random);
+    for (const auto& [planned, n] : kFewer)
+      check_samples(kernel, a, {.n = n, .pad = 8, .permuted = true, .planned_n = planned}, random);
+    for (const std::int64_t n : {8, 264})
+      check_least_n(kernel, format_matrix(a, format_of(kernel)).data.view(), n, emulated_device());
   }
 }
 

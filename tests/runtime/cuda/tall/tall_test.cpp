@@ -25,6 +25,7 @@ struct Case {
   bool permuted = false;
   double alpha = 1, beta = 0;
   int sm_count = 1;
+  std::int64_t planned_n = 0;
 };
 
 /// Where the counters are.
@@ -59,7 +60,8 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
                                  .alpha = c.alpha,
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count),
-                                 .scratch = scratch_of},
+                                 .scratch = scratch_of,
+                                 .planned_n = c.planned_n},
                                 random);
 }
 
@@ -97,6 +99,30 @@ TEST_CASE("tall kernels: long windows in pieces") {
           random);
       CHECK(schedule.workspace_bytes > 0);
     }
+  }
+}
+
+TEST_CASE("tall kernels: a plan for many columns serves few") {
+  Random random(5);
+  for (const DeviceKernel& kernel : runtime::cuda::tall_kernels()) {
+    if (kernel.values == DType::none) continue;
+    const formats::Csr a = random_matrix(40, 800, kernel.values, random, [](std::int64_t r, std::int64_t) {
+      return r == 9 ? 0.95 : 0.03;  // windows in pieces
+    });
+    for (const auto& [planned, n] : kFewer)
+      check_product(kernel, a,
+                    {.level = static_cast<int>(n) % 4,
+                     .n = n,
+                     .pad = 8,
+                     .permuted = true,
+                     .alpha = 2,
+                     .beta = -1,
+                     .sm_count = 16,
+                     .planned_n = planned},
+                    random);
+    const Formatted formatted = format_matrix(a, "tall");
+    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
+      check_least_n(kernel, formatted.data.view(), n, emulated_device(16));
   }
 }
 

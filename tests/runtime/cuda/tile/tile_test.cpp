@@ -21,7 +21,7 @@ using runtime::cuda::Schedule;
 using runtime::cuda::TileHeader;
 
 /// Kernels of libra_spmm, which tile8.cu has too, go on with rows; libra_test runs them.
-int runtime::cuda::launch_rows(DType, DType, const CsrArrays&, const CsrHeader&, const Launch&,
+int runtime::cuda::launch_rows(DType, const DenseTypes&, const CsrArrays&, const CsrHeader&, const Launch&,
                                void*) noexcept {
   return cudaErrorInvalidValue;
 }
@@ -49,7 +49,8 @@ std::vector<runtime::cuda::ScheduleScratch> scratch_of(const runtime::cuda::Sche
 
 /// Copies happen at once in every other product, as late as they may in the others.
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, std::int64_t n, std::int64_t pad,
-                       Random& random, bool permuted, double alpha, double beta, const DeviceInfo& device) {
+                       Random& random, bool permuted, double alpha, double beta, const DeviceInfo& device,
+                       std::int64_t planned_n = 0) {
   const Formatted formatted = format_matrix(
       a, format_of(kernel), permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
   emulated_block.late = !emulated_block.late;
@@ -62,7 +63,8 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, std::i
                                  .alpha = alpha,
                                  .beta = beta,
                                  .device = device,
-                                 .scratch = scratch_of},
+                                 .scratch = scratch_of,
+                                 .planned_n = planned_n},
                                 random);
 }
 
@@ -100,6 +102,21 @@ TEST_CASE("tile kernels: long windows in pieces") {
     CHECK(teams.header.as<TileHeader>().teams > teams.header.as<TileHeader>().split_count);
     if (kernel.kernel.ends_with(".mma"))  // what operands of any alignment take, staged or not
       check_product(kernel, a, 67, 1, random, true, -1, 0.5, emulated_device(132));
+  }
+}
+
+TEST_CASE("tile kernels: a plan for many columns serves few") {
+  Random random(6);
+  for (const DeviceKernel& kernel : tile_kernels()) {
+    if (kernel.values == DType::none) continue;
+    const formats::Csr a = random_matrix(20, 400, kernel.values, random, [](std::int64_t r, std::int64_t) {
+      return r == 9 ? 0.95 : 0.03;  // windows in pieces
+    });
+    for (const auto& [planned, n] : kFewer)
+      check_product(kernel, a, n, 8, random, true, 2, -1, emulated_device(n == 72 ? 132 : 1), planned);
+    const Formatted formatted = format_matrix(a, format_of(kernel));
+    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
+      check_least_n(kernel, formatted.data.view(), n, emulated_device());
   }
 }
 

@@ -12,7 +12,7 @@ constexpr OperandSpec kOperands[] = {
     {"X", Extent::rows}, {"Y", Extent::cols}, {"out", Extent::entries, true}};
 
 Work work(const ProductSizes& s) {
-  return {static_cast<double>(s.rows) * s.row_bytes + static_cast<double>(s.nnz) * s.element_bytes, 1, 0};
+  return {static_cast<double>(s.rows) * s.row_bytes + static_cast<double>(s.nnz) * s.result_bytes, 1, 0};
 }
 
 /// Calls f(place in out, sum, sum of absolute numbers) for each entry.
@@ -24,8 +24,8 @@ void for_each_sum(const ReferenceProduct& p, const Operands& o, F f) {
       const std::int64_t x = r * o.dense[0].ld, y = p.a.col_idx[static_cast<std::size_t>(k)] * o.dense[1].ld;
       double sum = 0, absolute = 0;
       for (std::int64_t j = 0; j < p.n; ++j) {
-        const double a = read_element(p.dense, o.dense[0].data, x + j),
-                     b = read_element(p.dense, o.dense[1].data, y + j);
+        const double a = read_element(p.types.operands, o.dense[0].data, x + j),
+                     b = read_element(p.types.operands, o.dense[1].data, y + j);
         sum += a + b;
         absolute += std::fabs(a) + std::fabs(b);
       }
@@ -36,17 +36,18 @@ void for_each_sum(const ReferenceProduct& p, const Operands& o, F f) {
 
 void reference(const ReferenceProduct& p, const Operands& o) {
   for_each_sum(p, o, [&](std::int64_t at, double sum, double) {
-    if (o.beta != 0) sum += o.beta * read_element(p.dense, o.dense[2].data, at);
-    write_element(p.dense, o.dense[2].data, at, sum);
+    if (o.beta != 0) sum += o.beta * read_element(p.types.result, o.dense[2].data, at);
+    write_element(p.types.result, o.dense[2].data, at, sum);
   });
 }
 
 double error(const ReferenceProduct& p, const Operands& computed, const void* before) {
   double worst = 0;
   for_each_sum(p, computed, [&](std::int64_t at, double sum, double absolute) {
-    const double old = computed.beta != 0 ? computed.beta * read_element(p.dense, before, at) : 0;
-    worst = std::max(worst, element_error(p.dense, read_element(p.dense, computed.dense[2].data, at),
-                                          sum + old, absolute + std::fabs(old)));
+    const double old = computed.beta != 0 ? computed.beta * read_element(p.types.result, before, at) : 0;
+    worst = std::max(worst,
+                     element_error(p.types.result, read_element(p.types.result, computed.dense[2].data, at),
+                                   sum + old, absolute + std::fabs(old)));
   });
   return worst;
 }

@@ -7,6 +7,7 @@
 
 #include "formats/array_view.hpp"
 #include "formats/layout/format_layout.hpp"
+#include "runtime/stored_plan.hpp"
 
 namespace sptile::runtime {
 
@@ -18,6 +19,7 @@ struct PlanMatrix {
   std::span<const std::int32_t> row_order;  ///< new_to_old over the format's rows; empty: as they stand
   ArrayView value_source;                   ///< i64 positions; may be absent
   std::shared_ptr<const void> owner;
+  std::span<const StoredPlan> stored = {};  ///< plans for this matrix, of all its formats; `owner` keeps them
 };
 
 }  // namespace sptile::runtime

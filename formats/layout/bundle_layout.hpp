@@ -60,6 +60,12 @@ inline constexpr const char* kCsrIndicesPath = "/csr/indices_1";
 inline constexpr const char* kCsrValuesPath = "/csr/values";
 inline constexpr const char* kValueSourceName = "value_source";  ///< optional array in the group of a format
 
+/// Stored plans: /plans/0000, /plans/0001, ..., each with three arrays.
+inline constexpr const char* kPlansPath = "/plans";
+inline constexpr const char* kPlanKeyName = "key";            ///< u8: text, all that must match
+inline constexpr const char* kPlanNumbersName = "numbers";    ///< i64
+inline constexpr const char* kPlanScheduleName = "schedule";  ///< u8: what launches read
+
 /// Path of one array of a format, by its position in layout.arrays: "/formats/bittcf/tc_offset"; the arrays
 /// of `csr` have their binsparse names.
 std::string bundle_path(const FormatLayout& layout, std::size_t array);

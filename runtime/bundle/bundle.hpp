@@ -13,6 +13,7 @@
 #include "formats/error.hpp"
 #include "formats/layout/format_layout.hpp"
 #include "runtime/bundle/file_bytes.hpp"
+#include "runtime/stored_plan.hpp"
 
 namespace sptile::runtime {
 
@@ -65,6 +66,9 @@ class Bundle {
   /// Positions in /csr/values of the stored values of a format; not present unless written with
   /// --refreshable.
   [[nodiscard]] ArrayView value_source(std::string_view format) const;
+  /// Stored plans, oldest first: groups of /plans that have the arrays of one. What else is there is from
+  /// newer versions. Contents are not checked.
+  [[nodiscard]] const std::vector<StoredPlan>& plans() const { return plans_; }
   /// Every array of the table, by offset.
   [[nodiscard]] const std::vector<BundleArray>& arrays() const { return arrays_; }
 
@@ -79,6 +83,8 @@ class Bundle {
   Status bring_to_memory(const BundleTable& table, const BundleOpenOptions& options);
   Status relate();
   Status add_format(const formats::FormatLayout& layout);
+  void add_plans();
+  [[nodiscard]] const BundleArray* entry(std::string_view path) const;
   [[nodiscard]] ArrayView find(std::string_view path) const;
   [[nodiscard]] std::span<const std::uint32_t> group(std::string_view path) const;
 
@@ -89,6 +95,7 @@ class Bundle {
   std::vector<BundleArray> arrays_;
   std::vector<std::uint32_t> by_path_;  ///< positions in arrays_, sorted by path
   std::vector<formats::FormatView> formats_;
+  std::vector<StoredPlan> plans_;
 };
 
 }  // namespace sptile::runtime

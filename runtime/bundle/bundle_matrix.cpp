@@ -15,7 +15,7 @@ Result<PlanMatrix> matrix_of(const std::shared_ptr<const Bundle>& bundle, std::s
   }
   const bool original_order = format == "csr";
   return PlanMatrix{*view, original_order ? std::span<const std::int32_t>{} : bundle->row_order(),
-                    original_order ? ArrayView{} : bundle->value_source(format), bundle};
+                    original_order ? ArrayView{} : bundle->value_source(format), bundle, bundle->plans()};
 }
 
 Result<std::vector<PlanMatrix>> matrices_of(const std::shared_ptr<const Bundle>& bundle,

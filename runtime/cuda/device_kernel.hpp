@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/dtype.hpp"
 #include "formats/error.hpp"
@@ -16,6 +17,7 @@
 #include "runtime/cuda/schedule.hpp"
 #include "runtime/operands.hpp"
 #include "runtime/options.hpp"
+#include "runtime/stored_plan.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -70,6 +72,15 @@ struct Launch {
   }
 };
 
+/// How the schedules of a kernel are stored, and come back.
+struct ScheduleStore {
+  std::uint32_t version;  ///< of what is stored, and of all that is worked out from it
+  std::vector<std::int64_t> (*numbers)(const ScheduleHeader& header);
+  /// Proves that a schedule is one of the matrix, whatever it is made of: launches of it read and write what
+  /// they may, and all of the result. It borrows the bytes. Errc::bad_input with what is wrong.
+  Result<Schedule> (*restore)(const ScheduleRequest& request, const StoredSchedule& stored);
+};
+
 /// One instance of a kernel. The same kernel may have several for one pair of types: the first is its default
 /// precision.
 struct DeviceKernel {
@@ -89,6 +100,7 @@ struct DeviceKernel {
   bool any_values = false;  ///< serves every type of values: `values` says nothing
   /// Makes what launches of a schedule want beside memory, on the current device; null: nothing.
   Result<std::shared_ptr<void>> (*prepare)(const ScheduleHeader& header) = nullptr;
+  const ScheduleStore* store = nullptr;  ///< null: its schedules are not stored
 };
 
 }  // namespace sptile::runtime::cuda

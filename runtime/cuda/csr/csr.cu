@@ -34,6 +34,20 @@ Schedule schedule(const ScheduleRequest& request) {
   return schedule;
 }
 
+std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
+  return csr_numbers(header.as<CsrHeader>());
+}
+
+template <DType kDense>
+Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
+  return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
+    return read_csr(reader, schedule, {formats::as_csr(request.format).row_ptr}, kDense, request.n);
+  });
+}
+
+template <DType kDense>
+constexpr ScheduleStore kStore = {kCsrVersion, numbers, restore<kDense>};
+
 template <class Dense>
 constexpr DType kTypeOf = std::is_same_v<Dense, float>    ? DType::f32
                           : std::is_same_v<Dense, double> ? DType::f64
@@ -49,7 +63,8 @@ struct Instance {
 template <class Value, class Dense>
 constexpr Instance instance(DType values, Precision precision) {
   constexpr DType kDense = kTypeOf<Dense>;
-  return {{kCsrRows, values, kDense, precision, 80, true, schedule<kDense>, launch_csr<Value, Dense>},
+  return {{kCsrRows, values, kDense, precision, 80, true, schedule<kDense>, launch_csr<Value, Dense>, false,
+           nullptr, &kStore<kDense>},
           launch_arrays<Value, Dense>};
 }
 

@@ -99,7 +99,7 @@ Status adopt_matrix(Plan& plan, const PlanRequest& request) {
 /// Uploads the schedule; behind it stands the workspace.
 Status upload_schedule(Plan& plan, Uploader& uploader) {
   Parts parts;
-  parts.add(plan.schedule.bytes.data(), plan.schedule.bytes.size());
+  parts.add(plan.schedule.contents().data(), plan.schedule.contents().size());
   auto work = DeviceBuffer::allocate(parts.total() + plan.schedule.workspace_bytes,
                                      "the plan's schedule and workspace");
   if (!work) return tl::unexpected(work.error());
@@ -109,7 +109,15 @@ Status upload_schedule(Plan& plan, Uploader& uploader) {
   if (Status s = parts.upload(plan.work.data(), uploader); !s) return s;
   if (Status s = uploader.clear(plan.workspace, plan.schedule.workspace_bytes); !s) return s;
   plan.schedule.bytes = {};
+  plan.schedule.borrowed = {};
   return {};
+}
+
+/// Takes the stored one, or divides the work now.
+Result<Schedule> schedule_of(const PlanRequest& request) {
+  const ScheduleRequest work{request.matrix->format, request.n, request.device, request.costs};
+  return request.stored != nullptr ? request.kernel->store->restore(work, *request.stored)
+                                   : request.kernel->schedule(work);
 }
 
 /// True for memory that the device reads directly.
@@ -140,8 +148,9 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
     return tl::unexpected(s.error());
   // The last of the matrix is still on its way. (All of it could be, but OpenMP would start its threads anew
   // in another thread, which costs more than it gains.)
-  plan->schedule =
-      request.kernel->schedule({request.matrix->format, request.n, request.device, request.costs});
+  auto schedule = schedule_of(request);
+  if (!schedule) return tl::unexpected(schedule.error());
+  plan->schedule = std::move(*schedule);
   if (Status s = upload_schedule(*plan, uploader); !s) return tl::unexpected(s.error());
   if (Status s = uploader.finish(); !s) return tl::unexpected(s.error());
   if (request.kernel->prepare != nullptr) {

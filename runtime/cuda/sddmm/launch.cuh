@@ -118,7 +118,8 @@ int launch_sddmm(const Launch& launch, void* stream) noexcept {
 
 constexpr DeviceKernel sddmm_instance(std::string_view kernel, DType dense, Precision precision,
                                       int (*launch)(const Launch&, void*) noexcept) {
-  return {kernel, DType::none, dense, precision, 80, true, schedule_sddmm, launch, true};
+  return {kernel,         DType::none, dense, precision, 80,          true,
+          schedule_sddmm, launch,      true,  nullptr,   &kSddmmStore};
 }
 
 /// Kernels of formats with tiles. `T` has the registers that a thread of each may have.

@@ -27,7 +27,8 @@ using Rare16 =
 
 template <class Instance>
 constexpr DeviceKernel row(DType values, DType dense, Precision precision) {
-  return {kTallStaged, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
+  return {kTallStaged,      values, dense,   precision,        80, false, Instance::schedule,
+          Instance::launch, false,  nullptr, &Instance::kStore};
 }
 
 using Tf32 = MathF32<false>;

@@ -29,6 +29,12 @@ struct TileInstance {
                         {request.format, request.n, kSize, {kVariants, sizeof...(Vector)}, request.device});
   }
 
+  /// Reads back what `append` appended.
+  static TileHeader read(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request) {
+    return read_tiles(reader, schedule,
+                      {request.format, request.n, kSize, {kVariants, sizeof...(Vector)}, request.device});
+  }
+
   /// `overlapped`: see TileTask.
   static int start(const TileHeader& header, const Launch& launch, cudaStream_t stream,
                    bool overlapped = false) {
@@ -49,6 +55,15 @@ struct TileInstance {
   static int launch(const Launch& launch, void* stream) noexcept {
     return start(launch.header->as<TileHeader>(), launch, static_cast<cudaStream_t>(stream));
   }
+
+  static std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
+    return tile_numbers(header.as<TileHeader>());
+  }
+  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
+    return restore_schedule(
+        stored, [&](ScheduleReader& reader, Schedule& schedule) { return read(reader, schedule, request); });
+  }
+  static constexpr ScheduleStore kStore = {kTileVersion, numbers, restore};
 };
 
 /// Kernels of a layout whose loads wait in registers. `T` has the registers that a thread of each may have:
@@ -117,7 +132,8 @@ struct StagedFamily {
 
 template <class Instance>
 constexpr DeviceKernel instance_row(std::string_view kernel, DType values, DType dense, Precision precision) {
-  return {kernel, values, dense, precision, 80, false, Instance::schedule, Instance::launch};
+  return {kernel,           values, dense,   precision,        80, false, Instance::schedule,
+          Instance::launch, false,  nullptr, &Instance::kStore};
 }
 
 /// All instances of a kernel of a family.

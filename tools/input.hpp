@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/csr.hpp"
-#include "runtime/bundle/bundle.hpp"
+#include "runtime/bundle/bundle_matrix.hpp"
 #include "tools/overflow.hpp"
 #include "tools/verb.hpp"
 
@@ -52,6 +52,10 @@ Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& pa
 /// Finds a stored format; Errc::usage with what the bundle holds when it is not there.
 Result<const formats::FormatView*> held_format(const runtime::Bundle& bundle, const std::string& path,
                                                std::string_view name);
+
+/// Takes the formats that a list names, or with "auto" all that the bundle holds; errors as held_format.
+Result<std::vector<runtime::PlanMatrix>> held_matrices(const std::shared_ptr<const runtime::Bundle>& bundle,
+                                                       const std::string& path, const std::string& names);
 
 /// Names a value type, "pattern" for none.
 std::string_view dtype_label(DType dtype);

@@ -14,7 +14,7 @@ DType dense_type(std::string_view wanted, DType values) {
   return values == DType::f64 ? DType::f64 : DType::f32;
 }
 
-void declare_request(Options& app, ProductRequest& request) {
+void declare_product(Options& app, ProductRequest& request) {
   app.add_option("--op", request.op, "operation: " + operations_help()).one_of(operation_names());
   app.add_option("--device", request.device, "where to run ('sptile list devices')");
   app.add_option("--precision", request.precision, "how f32 products are formed: fp32, tf32, fp16, bf16")
@@ -24,6 +24,10 @@ void declare_request(Options& app, ProductRequest& request) {
   app.add_option("--dense", request.dense, "type of the dense operands")
       .one_of({"f32", "f64", "f16", "bf16"})
       .default_text("f64 for f64 matrices, else f32");
+}
+
+void declare_request(Options& app, ProductRequest& request) {
+  declare_product(app, request);
   app.add_option("--warmup", request.warmup, "runs before the clock counts").range(0, 1000000);
   app.add_option("--repeat", request.repeat, "runs that are timed; the median is reported").range(1, 1000000);
 }

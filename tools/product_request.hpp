@@ -20,6 +20,9 @@ struct ProductRequest {
   bool check = false;
 };
 
+/// Declares what is multiplied and where: all options of a request but those of its runs.
+void declare_product(Options& app, ProductRequest& request);
+
 /// Declares the options of a request.
 void declare_request(Options& app, ProductRequest& request);
 

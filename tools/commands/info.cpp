@@ -4,6 +4,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
+#include "tools/stored_plans.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
 
@@ -35,6 +36,8 @@ Json info_json(const Session& session, const std::string& path, const runtime::B
   json["formats"] = Json::array();
   for (const formats::FormatView& view : bundle.formats())
     json["formats"].push_back(format_json(bundle, view));
+  json["plans"] = Json::array();
+  for (const runtime::StoredPlan& plan : bundle.plans()) json["plans"].push_back(to_json(plan));
   json["arrays"] = Json::array();
   for (const runtime::BundleArray& array : bundle.arrays()) json["arrays"].push_back(array_json(array));
   return json;
@@ -56,6 +59,7 @@ std::string info_text(const Session& session, const std::string& path, const run
                     bundle.value_source(view.layout->name).present() ? "yes" : "no"});
   }
   text += format_table(rows, "llrrrl");
+  if (!bundle.plans().empty()) text += "\n" + plans_text(bundle.plans());
   if (!session.common.verbose) return text;
   rows = {{"array", "type", "elements", "bytes"}};
   for (const runtime::BundleArray& array : bundle.arrays())
@@ -73,7 +77,7 @@ Status run_info(Session& session, const std::string& path) {
 
 Action declare_info(Options& app) {
   auto path = std::make_shared<std::string>();
-  app.add_option("BUNDLE", *path, "bundle, read no further than its header").required();
+  app.add_option("BUNDLE", *path, "bundle, of which the header is read, and what plans it has").required();
   return [path](Session& session) { return run_info(session, *path); };
 }
 }  // namespace

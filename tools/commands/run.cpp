@@ -22,26 +22,11 @@ namespace {
 
 struct RunOptions {
   std::string bundle, format = "auto", choose = "predicted";
-  bool explain = false;
+  bool explain = false, replan = false;
   ProductRequest request;
 };
 
 constexpr const char* kMeasured = "measured";
-
-// The formats to choose from. Those that the bundle does not hold are refused with what it holds.
-Result<std::vector<runtime::PlanMatrix>> formats_to_try(const std::shared_ptr<const runtime::Bundle>& bundle,
-                                                        const RunOptions& options) {
-  if (options.format == "auto") return runtime::matrices_of(bundle, {});
-  std::vector<runtime::PlanMatrix> matrices;
-  for (const std::string& name : split_list(options.format)) {
-    const auto view = held_format(*bundle, options.bundle, name);
-    if (!view) return tl::unexpected(view.error());
-    const auto matrix = runtime::matrix_of(bundle, name);
-    if (!matrix) return tl::unexpected(matrix.error());
-    matrices.push_back(*matrix);
-  }
-  return matrices;
-}
 
 std::string time_text(const std::optional<double>& us) { return us ? human_seconds(*us * 1e-6) : "-"; }
 
@@ -90,10 +75,10 @@ Json candidates_json(const std::vector<runtime::Candidate>& candidates) {
 std::string run_text(const Measurement& m) {
   std::string text = fmt::format(
       "{} of {} with N = {}: kernel {}, {} {}, products {}\n"
-      "median {} of {} runs (fastest {}, spread {:.0f}%), {:.2f} GFLOP/s, planned in {}\n",
+      "median {} of {} runs (fastest {}, spread {:.0f}%), {:.2f} GFLOP/s, {} in {}\n",
       m.op->name, m.format, m.n, m.kernel, matrix_names(*m.op), m.dtype, m.precision,
       human_seconds(m.median_us * 1e-6), m.repeat, human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops,
-      human_seconds(m.plan_us * 1e-6));
+      runtime::is_stored(*m.plan) ? "stored plan taken" : "planned", human_seconds(m.plan_us * 1e-6));
   if (m.checked)
     text += fmt::format("checked against the reference: relative error {:.2g}, allowed {:.2g}: {}\n",
                         m.rel_err, m.tolerance, check_outcome(m) ? "ok" : "WRONG");
@@ -101,10 +86,11 @@ std::string run_text(const Measurement& m) {
   return text;
 }
 
-HostBenchOptions bench_options(const ProductRequest& request, runtime::Device device) {
+HostBenchOptions bench_options(const ProductRequest& request, runtime::Device device, bool replan) {
   return {.device = device,
           .repeats = Repeats{request.warmup, request.repeat},
-          .check = request.check ? CheckedRows::all : CheckedRows::none};
+          .check = request.check ? CheckedRows::all : CheckedRows::none,
+          .stored = !replan};
 }
 
 // What was measured, and what there was to choose from.
@@ -128,18 +114,31 @@ Result<Outcome> run_fastest(HostBench& bench, const runtime::Operation& op,
   return Outcome{std::move(chosen->candidates), std::move(*measured)};
 }
 
+// Lets a list of candidates say that a stored plan decides.
+void choose(std::vector<runtime::Candidate>& candidates, const runtime::StoredChoice& stored) {
+  for (runtime::Candidate& c : candidates)
+    c.chosen = c.matrix == stored.matrix && c.kernel != nullptr && c.kernel->name == stored.kernel;
+}
+
 Result<Outcome> run_predicted(HostBench& bench, const runtime::Operation& op,
                               const std::vector<runtime::PlanMatrix>& matrices, KernelRequest request,
                               bool explain) {
   Outcome outcome;
-  if (matrices.size() > 1 || explain) {  // one format needs no model
+  const auto stored = runtime::stored_choice(op, matrices, bench.plan_options(request));
+  if (!stored) return tl::unexpected(stored.error());
+  if ((matrices.size() > 1 && !*stored) || explain) {  // one format needs no model
     auto list = runtime::predict_product(op, matrices, bench.plan_options(request));
     if (!list) return tl::unexpected(list.error());
     outcome.candidates = std::move(*list);
   }
+  if (*stored) choose(outcome.candidates, **stored);
   const runtime::Candidate* const best = runtime::chosen_of(outcome.candidates);
-  if (best != nullptr) request.kernel = best->kernel->name;  // else planning says what is wrong
-  auto measured = bench.measure(matrices[best == nullptr ? 0 : best->matrix], request);
+  const std::size_t matrix = *stored ? (*stored)->matrix : best != nullptr ? best->matrix : 0;
+  if (*stored)
+    request.kernel = (*stored)->kernel;
+  else if (best != nullptr)
+    request.kernel = best->kernel->name;  // else planning says what is wrong
+  auto measured = bench.measure(matrices[matrix], request);
   if (!measured) return tl::unexpected(measured.error());
   outcome.measured = std::move(*measured);
   return outcome;
@@ -150,7 +149,7 @@ Result<Outcome> choose_and_run(Session& session, const RunOptions& options, runt
                                const std::vector<runtime::PlanMatrix>& matrices) {
   const ProductRequest& request = options.request;
   const runtime::Operation& op = operation_named(request.op);
-  HostBench bench(session, bench_options(request, device));
+  HostBench bench(session, bench_options(request, device, options.replan));
   const DType dense = dense_type(request.dense, matrices.front().format.value_dtype());
   Status s = bench.set_matrix(bundle.csr(), dense);
   if (s) s = bench.set_operands(op, request.n);
@@ -166,7 +165,7 @@ Status run_run(Session& session, const RunOptions& options) {
   const auto opened = open_bundle(options.bundle);
   if (!opened) return tl::unexpected(opened.error());
   const std::shared_ptr<const runtime::Bundle>& bundle = *opened;
-  const auto matrices = formats_to_try(bundle, options);
+  const auto matrices = held_matrices(bundle, options.bundle, options.format);
   if (!matrices) return tl::unexpected(matrices.error());
   if (options.request.check)  // the reference trusts its input
     if (const Status s = formats::check_csr(bundle->csr()); !s)
@@ -176,6 +175,7 @@ Status run_run(Session& session, const RunOptions& options) {
   Json json = new_result(session);
   json["bundle"] = options.bundle;
   json.update(to_json(outcome->measured));
+  json["plan"] = runtime::is_stored(*outcome->measured.plan) ? "stored" : "made";
   json.update({{"threads", session.common.threads}, {"seed", session.common.seed}});
   json["candidates"] = candidates_json(outcome->candidates);
   const std::string why =
@@ -195,6 +195,7 @@ Action declare_run(Options& app) {
                  "by running each that can be the fastest")
       .one_of({"predicted", kMeasured});
   app.add_flag("--explain", options->explain, "show the formats to choose from and what each would take");
+  app.add_flag("--replan", options->replan, "take no stored plan ('sptile plan') of the bundle");
   app.add_option("-n", options->request.n, columns_help()).range(std::int64_t{1}, std::int64_t{1} << 31);
   declare_request(app, options->request);
   app.add_flag("--check", options->request.check,

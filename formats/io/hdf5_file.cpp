@@ -163,12 +163,10 @@ Result<Hdf5File> Hdf5File::begin(int fd, const Start& start) {
 }
 
 Result<Hdf5File> Hdf5File::create(int fd, std::uint64_t user_block) {
-  const PropertiesHandle creation = [&] {
-    const QuietErrors quiet;
-    return file_properties(user_block);
-  }();
-  if (!creation) return failure("cannot make a user block of " + std::to_string(user_block) + " bytes");
-  return begin(fd, [&](hid_t access) { return H5Fcreate(kNoName, H5F_ACC_TRUNC, creation.id(), access); });
+  return begin(fd, [=](hid_t access) {
+    const PropertiesHandle creation = file_properties(user_block);
+    return creation ? H5Fcreate(kNoName, H5F_ACC_TRUNC, creation.id(), access) : H5I_INVALID_HID;
+  });
 }
 
 Result<Hdf5File> Hdf5File::open(int fd) {

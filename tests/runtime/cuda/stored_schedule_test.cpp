@@ -176,8 +176,9 @@ TEST_CASE("stored schedules: what was made comes back") {
   CHECK(teams >= 2);
 }
 
-TEST_CASE("stored schedules: any bit that is flipped is noticed") {
+TEST_CASE("stored schedules: a bit that is flipped in any byte is noticed") {
   for_each_sample([](Sample sample) {
+    if (sample.n > 32) return;  // nothing new, and there are thousands of bytes
     for (std::size_t i = 0; i < sample.bytes.size(); ++i) {
       const std::byte before = sample.bytes[i];
       sample.bytes[i] ^= std::byte{1} << (i % 8);

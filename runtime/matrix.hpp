@@ -7,6 +7,7 @@
 
 #include "formats/array_view.hpp"
 #include "formats/layout/format_layout.hpp"
+#include "runtime/stored_plan.hpp"
 
 namespace sptile::runtime {
 
@@ -18,7 +19,9 @@ struct PlanMatrix {
   std::span<const std::int32_t> row_order;  ///< new_to_old over the format's rows; empty: as they stand
   ArrayView value_source;                   ///< i64 positions; may be absent
   std::shared_ptr<const void> owner;
-  bool transposed = false;  ///< of A^T: without value_source nobody knows where its values come from
+  bool transposed = false;     ///< of A^T: without value_source nobody knows where its values come from
+  bool own_transpose = false;  ///< arrays are those of A^T, not of an A that equals it
+  std::span<const StoredPlan> stored = {};  ///< plans for this matrix, of all its formats; `owner` keeps them
 };
 
 }  // namespace sptile::runtime

@@ -40,6 +40,8 @@ struct PlanOptions {
   std::optional<Precision> precision = {};
   int device_ordinal = 0;             ///< which CUDA device
   Choice choice = Choice::predicted;  ///< read where there is something to choose, see plan/choice.hpp
+  bool stored =
+      true;  ///< take a stored plan of the matrix that is exactly the one to be made, if there is one
 };
 
 constexpr DenseTypes types_of(const PlanOptions& options) { return {options.dense, options.result}; }

@@ -164,6 +164,7 @@ runtime::PlanOptions HostBench::plan_options(const KernelRequest& request) const
   options.threads = session_.common.threads;
   options.trusted = options_.trusted;
   options.precision = request.precision;
+  options.stored = options_.stored;
   return options;
 }
 

@@ -25,6 +25,7 @@ struct HostBenchOptions {
   CheckedRows check = CheckedRows::none;
   bool trusted = false;  ///< matrices are good: neither their arrays nor value_source need a check
   bool predict = true;   ///< say what the cost model expects
+  bool stored = true;    ///< take stored plans of the matrices, see PlanOptions
 };
 
 class HostBench final : public ProductBench {

@@ -140,6 +140,22 @@ Result<const formats::FormatView*> held_format(const runtime::Bundle& bundle, co
   return tl::unexpected(std::move(error));
 }
 
+Result<std::vector<runtime::PlanMatrix>> held_matrices(const std::shared_ptr<const runtime::Bundle>& bundle,
+                                                       const std::string& path, const std::string& names,
+                                                       formats::Side side) {
+  if (Status s = runtime::check_side(*bundle, side); !s) return fail(s.error().code, s.error().message, path);
+  if (names == "auto") return runtime::matrices_of(bundle, {}, side);
+  std::vector<runtime::PlanMatrix> matrices;
+  for (const std::string& name : split_list(names)) {
+    const auto view = held_format(*bundle, path, name, side);
+    if (!view) return tl::unexpected(view.error());
+    const auto matrix = runtime::matrix_of(bundle, name, side);
+    if (!matrix) return tl::unexpected(matrix.error());
+    matrices.push_back(*matrix);
+  }
+  return matrices;
+}
+
 std::string_view dtype_label(DType dtype) { return dtype == DType::none ? "pattern" : name_of(dtype); }
 
 Status probe_matrix(const std::string& path, bool real_part) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/csr.hpp"
-#include "runtime/bundle/bundle.hpp"
+#include "runtime/bundle/bundle_matrix.hpp"
 #include "tools/overflow.hpp"
 #include "tools/verb.hpp"
 
@@ -54,6 +54,12 @@ Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& pa
 Result<const formats::FormatView*> held_format(const runtime::Bundle& bundle, const std::string& path,
                                                std::string_view name,
                                                formats::Side side = formats::Side::matrix);
+
+/// Takes the formats of a side that a list names, or with "auto" all that the bundle holds; errors as
+/// held_format, Errc::usage where the bundle holds no transpose.
+Result<std::vector<runtime::PlanMatrix>> held_matrices(const std::shared_ptr<const runtime::Bundle>& bundle,
+                                                       const std::string& path, const std::string& names,
+                                                       formats::Side side = formats::Side::matrix);
 
 /// Names a value type, "pattern" for none.
 std::string_view dtype_label(DType dtype);

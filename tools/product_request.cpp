@@ -15,7 +15,7 @@ runtime::DenseTypes dense_types(std::string_view dense, std::string_view result,
           result.empty() ? DType::none : *value_dtype_from_name(result)};
 }
 
-void declare_request(Options& app, ProductRequest& request) {
+void declare_product(Options& app, ProductRequest& request) {
   app.add_option("--op", request.op, "operation: " + operations_help()).one_of(operation_names());
   app.add_option("--device", request.device, "where to run ('sptile list devices')");
   app.add_option("--precision", request.precision, "how f32 products are formed: fp32, tf32, fp16, bf16")
@@ -28,8 +28,26 @@ void declare_request(Options& app, ProductRequest& request) {
   app.add_option("--result", request.result, "type of the result: f32 for dense operands of 16 bits")
       .one_of({"f32", "f64", "f16", "bf16"})
       .default_text("that of --dense");
+}
+
+void declare_request(Options& app, ProductRequest& request) {
+  declare_product(app, request);
   app.add_option("--warmup", request.warmup, "runs before the clock counts").range(0, 1000000);
   app.add_option("--repeat", request.repeat, "runs that are timed; the median is reported").range(1, 1000000);
+}
+
+void declare_side(Options& app, ProductRequest& request) {
+  app.add_flag(
+      "--transpose", request.transpose,
+      "multiply by the transpose, which the bundle holds (convert --transpose) or the matrix equals");
+}
+
+Status check_transposable(const ProductRequest& request) {
+  const runtime::Operation& op = operation_named(request.op);
+  if (!request.transpose || !lists_entries(op)) return {};
+  return fail(Errc::usage, fmt::format("--transpose goes with products that add up; {} at the entries of the "
+                                       "transpose is {} with {} and {} swapped",
+                                       op.name, op.name, op.operands[0].name, op.operands[1].name));
 }
 
 Result<runtime::Device> resolve_device(const ProductRequest& request) {

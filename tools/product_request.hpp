@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "formats/layout/bundle_layout.hpp"
 #include "runtime/operation/spmm.hpp"
 #include "runtime/options.hpp"
 #include "tools/verb.hpp"
@@ -17,11 +18,25 @@ struct ProductRequest {
   std::string op{runtime::kSpmm.name}, device = "cpu", precision, kernel, dense, result;
   std::int64_t n = 128;
   int warmup = 2, repeat = 10;
-  bool check = false;
+  bool check = false, transpose = false;
+
+  [[nodiscard]] formats::Side side() const {
+    return transpose ? formats::Side::transpose : formats::Side::matrix;
+  }
 };
+
+/// Declares what is multiplied and where: all options of a request but those of its runs.
+void declare_product(Options& app, ProductRequest& request);
 
 /// Declares the options of a request.
 void declare_request(Options& app, ProductRequest& request);
+
+/// Declares --transpose.
+void declare_side(Options& app, ProductRequest& request);
+
+/// Refuses the transpose of an operation that lists a number for each entry: it is the same for A and A^T,
+/// but for what the operands are called.
+Status check_transposable(const ProductRequest& request);
 
 /// Finds the device. Checks names, and that this build has the device (Errc::device) and the precision
 /// (Errc::unsupported).

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cassert>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <future>
 #include <limits>
@@ -85,6 +86,7 @@ struct BundleWriter::State {
   [[nodiscard]] Status check_value_source(std::string_view name, const ArrayView& value_source) const;
   Status add_format_group(const FormatLayout& layout, Side side);
   Status open_transpose();
+  [[nodiscard]] Result<std::string> next_plan() const;
   Status finish_container();
   Result<BundleHeader> make_header() const;
 
@@ -175,6 +177,98 @@ Result<BundleWriter> BundleWriter::create(const std::string& path, const BundleW
   for (const auto& [name, value] : options.attributes)
     if (s) s = state->container.add_attribute("/", name, value);
   if (s = state->named(s); !s) return tl::unexpected(s.error());
+  return BundleWriter(std::move(state));
+}
+
+namespace {
+
+/// What stands in front of a bundle.
+struct Front {
+  BundleHeader header{};
+  std::vector<BundleEntry> entries;
+};
+
+Status read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes) {
+  auto* next = static_cast<std::byte*>(to);
+  while (bytes > 0) {
+    const ssize_t count = ::pread(fd, next, bytes, static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_failure(errno, "cannot read", {});
+    if (count == 0) return fail(Errc::bad_input, "ends before it should; copy it again");
+    const auto step = static_cast<std::size_t>(count);
+    next += step, offset += step, bytes -= step;
+  }
+  return {};
+}
+
+/// Readers say more of what is wrong with a bundle, see runtime/bundle.
+Result<Front> read_front(int fd) {
+  Front front;
+  if (Status s = read_at(fd, 0, &front.header, sizeof front.header); !s) return tl::unexpected(s.error());
+  const bool known = std::equal(std::begin(kBundleMagic), std::end(kBundleMagic), front.header.magic) &&
+                     front.header.version == kBundleVersion && front.header.must_know == 0 &&
+                     front.header.entries <= kBundleEntriesMax;
+  if (!known) return fail(Errc::bad_input, "is no bundle that this sptile writes; convert again");
+  front.entries.resize(front.header.entries);
+  const std::size_t table = front.entries.size() * sizeof(BundleEntry);
+  if (Status s = read_at(fd, sizeof front.header, front.entries.data(), table); !s)
+    return tl::unexpected(s.error());
+  if (bundle_header_hash(front.header, front.entries) != front.header.header_hash)
+    return fail(Errc::bad_input, "header is damaged: its XXH3 hash is not the stored one; convert again");
+  return front;
+}
+
+Status copy_bytes(int from, int to, std::uint64_t bytes, Progress* progress) {
+  std::vector<std::byte> piece(static_cast<std::size_t>(kPiece));
+  begin(progress, "copy", static_cast<std::int64_t>(bytes));
+  for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
+    if (cancelled(progress)) return fail(Errc::io, "cancelled");
+    const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), bytes - at));
+    if (Status s = read_at(from, at, piece.data(), step); !s) return s;
+    if (const int failed = write_all_at(to, at, piece.data(), step); failed != 0)
+      return system_failure(failed, "cannot write", {});
+    advance(progress, static_cast<std::int64_t>(step));
+  }
+  return {};
+}
+
+/// A file open for reading.
+class SourceFile {
+ public:
+  explicit SourceFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  SourceFile(const SourceFile&) = delete;
+  SourceFile& operator=(const SourceFile&) = delete;
+  ~SourceFile() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+Result<BundleWriter> BundleWriter::extend(const std::string& path, Progress* progress) {
+  const SourceFile source(path);
+  if (source.fd() < 0) return system_failure(errno, "cannot open", path);
+  Result<Front> front = read_front(source.fd());
+  if (!front) return fail(front.error().code, front.error().message, path);
+  Result<AtomicFile> file = AtomicFile::create(path, true);
+  if (!file) return tl::unexpected(file.error());
+  if (Status s = copy_bytes(source.fd(), file->fd(), front->header.file_size, progress); !s)
+    return fail(s.error().code, s.error().message, path);
+  Result<Hdf5File> container = Hdf5File::open(file->fd());
+  if (!container) return fail(container.error().code, container.error().message, path);
+  const BundleWriteOptions options{
+      .force = true, .user_block = front->header.user_block, .attributes = {}, .progress = progress};
+  auto state = std::unique_ptr<State>(new State{path, options, std::move(*file), std::move(*container)});
+  state->entries = std::move(front->entries);
+  state->has_csr = true;
+  const std::uint64_t flags = front->header.may_ignore;
+  state->pattern = (flags & kBundlePattern) != 0;
+  if ((flags & (kBundleSymmetric | kBundleNotSymmetric)) != 0)
+    state->symmetric = (flags & kBundleSymmetric) != 0;
   return BundleWriter(std::move(state));
 }
 
@@ -288,6 +382,42 @@ Status BundleWriter::add_transposed_source(const FormatLayout& layout, ArrayView
   if (s) s = state_->add_format_group(layout, Side::transpose);
   if (s) s = state_->add_array(value_source_path(layout, Side::transpose), value_source);
   return state_->named(s);
+}
+
+/// The first number that is above those of all plans.
+Result<std::string> BundleWriter::State::next_plan() const {
+  constexpr long kMostPlans = 10000;
+  const std::string prefix = std::string(kPlansPath) + "/";
+  long next = 0;
+  for (const BundleEntry& entry : entries)
+    if (std::string_view(entry.path).starts_with(prefix))
+      next = std::max(next, std::min(std::strtol(entry.path + prefix.size(), nullptr, 10), kMostPlans) + 1);
+  if (next < kMostPlans) return fmt::format("{}{:04}", prefix, next);
+  return fail(Errc::usage, fmt::format("no plans behind {}{}; convert again", prefix, next - 1));
+}
+
+Status BundleWriter::add_plan(std::string_view key, std::span<const std::int64_t> numbers,
+                              std::span<const std::byte> schedule) {
+  const Result<std::string> group = state_->next_plan();
+  if (!group) return state_->named(tl::unexpected(group.error()));
+  const auto bytes = [](const auto& data) {
+    return ArrayView(DType::u8, data.data(), static_cast<std::int64_t>(data.size()));
+  };
+  begin(state_->options.progress, "write",
+        static_cast<std::int64_t>(key.size() + numbers.size_bytes() + schedule.size()));
+  Status s = state_->container.has(kPlansPath) ? Status{} : state_->container.add_group(kPlansPath);
+  if (s) s = state_->container.add_group(*group);
+  if (s) s = state_->add_array(*group + "/" + kPlanKeyName, bytes(key));
+  if (s) s = state_->add_array(*group + "/" + kPlanNumbersName, ArrayView(numbers));
+  if (s) s = state_->add_array(*group + "/" + kPlanScheduleName, bytes(schedule));
+  return state_->named(s);
+}
+
+Status BundleWriter::remove_plan(const std::string& group) {
+  std::erase_if(state_->entries, [&](const BundleEntry& entry) {
+    return std::string_view(entry.path).starts_with(group + "/");
+  });
+  return state_->named(state_->container.remove(group));
 }
 
 /// Asks where the arrays lie, sorts the table, closes HDF5's part.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "formats/convert/converters.hpp"
 #include "formats/csr_view.hpp"
@@ -22,13 +23,17 @@ struct BundleWriteOptions {
 };
 
 /// Writes one bundle: create, add_csr, add_symmetry where it is known, then at most one add_row_order, then
-/// add_format for each format; the last two again for A^T, where that is wanted; then commit. Each add writes
-/// its arrays and forgets them, so only one format need be in memory at a time.
-/// Dropping the writer without commit removes the temporary. Errors: Errc::io (system), Errc::usage (exists,
-/// bad user_block).
+/// add_format for each format; the last two again for A^T, where that is wanted; then commit. Or extend, then
+/// plans, then commit. Each add writes its arrays and forgets them, so only one format need be in memory at a
+/// time. Dropping the writer without commit removes the temporary. Errors: Errc::io (system), Errc::usage
+/// (exists, bad user_block).
 class BundleWriter {
  public:
   static Result<BundleWriter> create(const std::string& path, const BundleWriteOptions& options);
+  /// Goes on with a bundle: `commit` replaces it by a copy to which plans were added, or from which they were
+  /// taken. Everything else has the same bytes at the same place. Errc::bad_input for a file whose header is
+  /// not that of a bundle.
+  static Result<BundleWriter> extend(const std::string& path, Progress* progress = nullptr);
   BundleWriter(BundleWriter&&) noexcept;
   BundleWriter& operator=(BundleWriter&&) noexcept;
   ~BundleWriter();
@@ -46,6 +51,11 @@ class BundleWriter {
   /// All that A^T of a symmetric matrix has of its own: refreshed values need not be symmetric, and what is
   /// entry (i, j) of A^T then comes from (j, i).
   Status add_transposed_source(const FormatLayout& layout, ArrayView value_source);
+  /// A plan, behind those that are there; see docs/formats/bundle.md. Errc::usage when the table is full.
+  Status add_plan(std::string_view key, std::span<const std::int64_t> numbers,
+                  std::span<const std::byte> schedule);
+  /// Takes away the group of a plan: "/plans/0001".
+  Status remove_plan(const std::string& group);
   /// Closes HDF5, writes the user block, makes the file durable, read-only (0444) and visible. Returns its
   /// size.
   Result<std::uint64_t> commit();

@@ -20,8 +20,8 @@ namespace {
 struct OpenFile {
   H5FD_t base;  // first: all that HDF5 knows of it
   int fd;
-  haddr_t allocated = 0;  // HDF5's end of the file
-  haddr_t size = 0;       // the real end
+  haddr_t allocated;  // HDF5's end of the file
+  haddr_t size;       // the real end
 };
 
 OpenFile& self(H5FD_t* file) { return *reinterpret_cast<OpenFile*>(file); }
@@ -37,7 +37,8 @@ herr_t verdict(int errnum) {
 
 H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) {
   const auto* fd = static_cast<const int*>(H5Pget_driver_info(access));
-  auto* file = fd == nullptr ? nullptr : new (std::nothrow) OpenFile{{}, *fd};
+  const off_t size = fd == nullptr ? -1 : ::lseek(*fd, 0, SEEK_END);
+  auto* file = size < 0 ? nullptr : new (std::nothrow) OpenFile{{}, *fd, 0, static_cast<haddr_t>(size)};
   return file == nullptr ? nullptr : &file->base;
 }
 

@@ -146,21 +146,31 @@ AttributeValue stored_attribute(const ParameterValue& value) {
 
 }  // namespace
 
-Result<Hdf5File> Hdf5File::create(int fd, std::uint64_t user_block) {
+template <class Start>
+Result<Hdf5File> Hdf5File::begin(int fd, const Start& start) {
   // Files are closed here, one by one. A library that tidies up at exit would meet those whose closing
   // failed.
   H5dont_atexit();
   const QuietErrors quiet;
-  const PropertiesHandle creation = file_properties(user_block);
-  if (!creation) return failure("cannot make a user block of " + std::to_string(user_block) + " bytes");
   const PropertiesHandle access = access_properties();
   Hdf5File file;
   file.fd_ = fd;
   file.driver_ = Hdf5Handle<H5FDunregister>(register_open_file_driver());
   if (use_open_file(access.id(), file.driver_.id(), fd))
-    file.file_ = Hdf5Handle<H5Fclose>(H5Fcreate(kNoName, H5F_ACC_TRUNC, creation.id(), access.id()));
+    file.file_ = Hdf5Handle<H5Fclose>(start(access.id()));
   if (!file.file_) return failure("cannot start the HDF5 file");
   return file;
+}
+
+Result<Hdf5File> Hdf5File::create(int fd, std::uint64_t user_block) {
+  return begin(fd, [=](hid_t access) {
+    const PropertiesHandle creation = file_properties(user_block);
+    return creation ? H5Fcreate(kNoName, H5F_ACC_TRUNC, creation.id(), access) : H5I_INVALID_HID;
+  });
+}
+
+Result<Hdf5File> Hdf5File::open(int fd) {
+  return begin(fd, [](hid_t access) { return H5Fopen(kNoName, H5F_ACC_RDWR, access); });
 }
 
 Hdf5File::~Hdf5File() { static_cast<void>(close()); }
@@ -172,6 +182,17 @@ Status Hdf5File::add_group(const std::string& path) {
   const Hdf5Handle<H5Gclose> group(
       H5Gcreate2(file_.id(), path.c_str(), H5P_DEFAULT, properties.id(), H5P_DEFAULT));
   if (!group) return failure("cannot add the group " + path);
+  return {};
+}
+
+bool Hdf5File::has(const std::string& name) const {
+  const QuietErrors quiet;
+  return H5Lexists(file_.id(), name.c_str(), H5P_DEFAULT) > 0;
+}
+
+Status Hdf5File::remove(const std::string& path) {
+  const QuietErrors quiet;
+  if (H5Ldelete(file_.id(), path.c_str(), H5P_DEFAULT) < 0) return failure("cannot remove " + path);
   return {};
 }
 

@@ -48,11 +48,17 @@ class Hdf5File {
   /// Builds a container in the empty file open as `fd`, behind `user_block` bytes that HDF5 leaves alone. The
   /// descriptor stays the caller's and must outlive this.
   static Result<Hdf5File> create(int fd, std::uint64_t user_block);
+  /// Goes on with the container in the file open as `fd`: what is there stays where it is.
+  static Result<Hdf5File> open(int fd);
   Hdf5File(Hdf5File&&) = default;
   Hdf5File& operator=(Hdf5File&&) = default;
   ~Hdf5File();
 
   Status add_group(const std::string& path);
+  /// True when the root has something of that name.
+  [[nodiscard]] bool has(const std::string& name) const;
+  /// Takes a group away with all that is in it, unless it has other names.
+  Status remove(const std::string& path);
   /// Adds an attribute to a group or array; strings are UTF-8.
   Status add_attribute(const std::string& path, const std::string& name, const ParameterValue& value);
   /// Creates an array of `size` elements; bf16 becomes u16 with the attribute dtype = "bf16".
@@ -68,6 +74,9 @@ class Hdf5File {
 
  private:
   Hdf5File() = default;
+  /// Sets driver and properties; `start` makes the file of them.
+  template <class Start>
+  static Result<Hdf5File> begin(int fd, const Start& start);
 
   int fd_ = -1;
   Hdf5Handle<H5FDunregister> driver_;

@@ -67,6 +67,12 @@ inline constexpr const char* kCsrIndicesPath = "/csr/indices_1";
 inline constexpr const char* kCsrValuesPath = "/csr/values";
 inline constexpr const char* kValueSourceName = "value_source";  ///< optional array in the group of a format
 
+/// Stored plans: /plans/0000, /plans/0001, ..., each with three arrays.
+inline constexpr const char* kPlansPath = "/plans";
+inline constexpr const char* kPlanKeyName = "key";            ///< u8: text, all that must match
+inline constexpr const char* kPlanNumbersName = "numbers";    ///< i64
+inline constexpr const char* kPlanScheduleName = "schedule";  ///< u8: what launches read
+
 /// Group of a format: "/formats/bittcf", "/csr", "/transpose/formats/bittcf", "/transpose/formats/csr".
 std::string bundle_group(const FormatLayout& layout, Side side = Side::matrix);
 

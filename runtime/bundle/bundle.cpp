@@ -43,6 +43,18 @@ Status check_iso_value(const ArrayView& array) {
              ", but the header says that the matrix is a pattern, whose one value is 1");
 }
 
+constexpr std::int64_t kLongestKey = 4096;
+
+/// True for lines of ASCII, which may be shown to anybody.
+bool is_printable(std::span<const std::uint8_t> text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](std::uint8_t c) { return c == '\n' || (c >= ' ' && c < 0x7f); });
+}
+
+std::string_view text_of(std::span<const std::uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Bundle>> Bundle::open(const std::string& path,
@@ -122,7 +134,9 @@ Status Bundle::relate() {
   Status s = check_array(formats::kCsrValuesPath, source, {DType::f32, DType::f64}, values);
   if (s && pattern_) s = check_iso_value(source);
   if (s) s = add_formats(Side::matrix);
-  return s ? relate_transpose() : s;
+  if (s) s = relate_transpose();
+  if (s) add_plans();
+  return s;
 }
 
 Status Bundle::relate_transpose() {
@@ -173,6 +187,27 @@ Status Bundle::check_value_source(const std::string& path) const {
   return check_array(path, find(path), {DType::i64}, nnz_);
 }
 
+void Bundle::add_plans() {
+  const std::string_view kKey = formats::kPlanKeyName;
+  for (const std::uint32_t position : group(formats::kPlansPath)) {
+    const std::string_view path = arrays_[position].path;
+    if (!path.ends_with(kKey) || path[path.size() - kKey.size() - 1] != '/') continue;
+    const std::string_view name = path.substr(0, path.size() - kKey.size() - 1);
+    const ArrayView key = arrays_[position].array;
+    const BundleArray* const numbers = entry(std::string(name) + "/" + formats::kPlanNumbersName);
+    const BundleArray* const schedule = entry(std::string(name) + "/" + formats::kPlanScheduleName);
+    if (key.dtype == DType::u8 && key.size <= kLongestKey && is_printable(key.as<std::uint8_t>()) &&
+        numbers != nullptr && numbers->array.dtype == DType::i64 && schedule != nullptr &&
+        schedule->array.dtype == DType::u8)
+      plans_.push_back(
+          {name,
+           text_of(key.as<std::uint8_t>()),
+           {numbers->array.as<std::int64_t>(), std::as_bytes(schedule->array.as<std::uint8_t>())},
+           numbers->hash,
+           schedule->hash});
+  }
+}
+
 /// Verifies that the group of a format holds its arrays and nothing else, with lengths that agree.
 Status Bundle::add_format(const FormatLayout& layout, Side side) {
   const bool turned = side == Side::transpose, is_source = &layout == &formats::kCsrLayout && !turned;
@@ -211,13 +246,17 @@ std::span<const std::uint32_t> Bundle::group(std::string_view path) const {
   return {first, last};
 }
 
-ArrayView Bundle::find(std::string_view path) const {
+const BundleArray* Bundle::entry(std::string_view path) const {
   const auto before = [&](std::uint32_t position, std::string_view bound) {
     return arrays_[position].path < bound;
   };
   const auto found = std::lower_bound(by_path_.begin(), by_path_.end(), path, before);
-  if (found == by_path_.end() || arrays_[*found].path != path) return {};
-  return arrays_[*found].array;
+  return found != by_path_.end() && arrays_[*found].path == path ? &arrays_[*found] : nullptr;
+}
+
+ArrayView Bundle::find(std::string_view path) const {
+  const BundleArray* const found = entry(path);
+  return found != nullptr ? found->array : ArrayView{};
 }
 
 DType Bundle::dtype() const { return formats().front().value_dtype(); }

@@ -16,6 +16,7 @@
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/format_layout.hpp"
 #include "runtime/bundle/file_bytes.hpp"
+#include "runtime/stored_plan.hpp"
 
 namespace sptile::runtime {
 
@@ -74,6 +75,9 @@ class Bundle {
   /// Positions in /csr/values of the stored values of a format; not present unless written with
   /// --refreshable. Those of A^T are its own, even where nothing else is.
   [[nodiscard]] ArrayView value_source(std::string_view format, Side side = Side::matrix) const;
+  /// Stored plans, oldest first: groups of /plans that have the arrays of one. What else is there is from
+  /// newer versions. Contents are not checked.
+  [[nodiscard]] const std::vector<StoredPlan>& plans() const { return plans_; }
   /// Every array of the table, by offset.
   [[nodiscard]] const std::vector<BundleArray>& arrays() const { return arrays_; }
 
@@ -95,6 +99,8 @@ class Bundle {
   Status add_format(const formats::FormatLayout& layout, Side side);
   [[nodiscard]] Status check_value_source(const std::string& path) const;
   [[nodiscard]] bool shared() const { return symmetric_.value_or(false); }
+  void add_plans();
+  [[nodiscard]] const BundleArray* entry(std::string_view path) const;
   [[nodiscard]] ArrayView find(std::string_view path) const;
   [[nodiscard]] std::span<const std::uint32_t> group(std::string_view path) const;
 
@@ -106,6 +112,7 @@ class Bundle {
   std::vector<BundleArray> arrays_;
   std::vector<std::uint32_t> by_path_;                       ///< positions in arrays_, sorted by path
   std::array<std::vector<formats::FormatView>, 2> formats_;  ///< of A; of A^T, where they are not the same
+  std::vector<StoredPlan> plans_;
 };
 
 }  // namespace sptile::runtime

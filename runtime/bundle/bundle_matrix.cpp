@@ -30,7 +30,15 @@ Result<PlanMatrix> matrix_of(const std::shared_ptr<const Bundle>& bundle, std::s
   const formats::FormatView* view = bundle->format(format, side);
   if (view == nullptr) return tl::unexpected(no_format(*bundle, format, side).error());
   const auto order = format == "csr" ? std::span<const std::int32_t>() : bundle->row_order(side);
-  return PlanMatrix{*view, order, bundle->value_source(format, side), bundle, side == Side::transpose};
+  const bool transposed = side == Side::transpose;
+  const bool shared = bundle->symmetric().value_or(false);
+  return PlanMatrix{.format = *view,
+                    .row_order = order,
+                    .value_source = bundle->value_source(format, side),
+                    .owner = bundle,
+                    .transposed = transposed,
+                    .own_transpose = transposed && !shared,
+                    .stored = bundle->plans()};
 }
 
 Result<std::vector<PlanMatrix>> matrices_of(const std::shared_ptr<const Bundle>& bundle,

@@ -41,10 +41,13 @@ struct PlanRequest {
   bool refreshable = false;  ///< value_source is uploaded, too
   DeviceInfo device;
   std::span<const KernelCost> costs = {};  ///< see Kernel::costs
+  /// Not null: a schedule to take, once it is proven, instead of making one. The kernel has a store.
+  const StoredSchedule* stored = nullptr;
 };
 
 /// Uploads the matrix, where it is not there yet, and its schedule; returns when the device has them.
-/// Errc::device naming the bytes when the device has no room.
+/// Errc::device naming the bytes when the device has no room; Errc::bad_input when the stored schedule is
+/// none of the matrix.
 Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request);
 
 /// The matrix that a plan multiplies with.

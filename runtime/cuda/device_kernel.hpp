@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/dtype.hpp"
 #include "formats/error.hpp"
@@ -16,6 +17,7 @@
 #include "runtime/cuda/schedule.hpp"
 #include "runtime/operands.hpp"
 #include "runtime/options.hpp"
+#include "runtime/stored_plan.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -70,6 +72,15 @@ struct Launch {
   }
 };
 
+/// How the schedules of a kernel are stored, and come back.
+struct ScheduleStore {
+  std::uint32_t version;  ///< of what is stored, and of all that is worked out from it
+  std::vector<std::int64_t> (*numbers)(const ScheduleHeader& header);
+  /// Proves that a schedule is one of the matrix, whatever it is made of: launches of it read and write what
+  /// they may, and all of the result. It borrows the bytes. Errc::bad_input with what is wrong.
+  Result<Schedule> (*restore)(const ScheduleRequest& request, const StoredSchedule& stored);
+};
+
 /// One instance of a kernel. The same kernel may have several for one pair of types: the first is its default
 /// precision.
 struct DeviceKernel {
@@ -92,7 +103,8 @@ struct DeviceKernel {
   /// Least n whose own schedule would divide the work as this one for n columns; null: it does not depend on
   /// n.
   std::int64_t (*least_n)(const ScheduleHeader& header, std::int64_t n) = nullptr;
-  DType result = DType::none;  ///< of results; none: as `dense`
+  DType result = DType::none;            ///< of results; none: as `dense`
+  const ScheduleStore* store = nullptr;  ///< null: its schedules are not stored
 };
 
 constexpr DenseTypes types_of(const DeviceKernel& kernel) { return {kernel.dense, kernel.result}; }

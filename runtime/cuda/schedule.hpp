@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -43,9 +44,12 @@ class ScheduleHeader {
 /// One schedule. `bytes` is uploaded as it is, to an address that is a multiple of kScheduleAlignment.
 struct Schedule {
   std::vector<std::byte> bytes;
+  std::span<const std::byte> borrowed = {};  ///< in place of `bytes`: of a stored schedule, where it lies
   ScheduleHeader header;
   /// Device scratch. It is zero before the first launch; a launch that counts in it leaves its counters zero.
   std::size_t workspace_bytes = 0;
+
+  [[nodiscard]] std::span<const std::byte> contents() const { return borrowed.empty() ? bytes : borrowed; }
 };
 
 inline constexpr std::size_t kScheduleAlignment = 256;

@@ -4,8 +4,20 @@
 
 #include "runtime/plan/measured_choice.hpp"
 #include "runtime/plan/product_plan.hpp"
+#include "runtime/plan/stored.hpp"
 
 namespace sptile::runtime {
+
+Result<std::optional<StoredChoice>> stored_choice(const Operation& op, std::span<const PlanMatrix> matrices,
+                                                  const PlanOptions& options) {
+  const bool possible = options.device == Device::cuda && options.choice == Choice::predicted;
+  if (!possible || matrices.empty() || matrices.front().stored.empty()) return std::nullopt;
+  const auto device = check_options(options);
+  if (!device) return tl::unexpected(device.error());
+  const auto found = find_stored(op, matrices, options, *device);
+  if (!found) return std::nullopt;
+  return StoredChoice{found->matrix, found->kernel.kernel->name};
+}
 
 Result<ChosenPlan> choose_plan(const Operation& op, std::span<const PlanMatrix> matrices,
                                const PlanOptions& options) {
@@ -16,6 +28,15 @@ Result<ChosenPlan> choose_plan(const Operation& op, std::span<const PlanMatrix> 
 
 Result<ChosenPlan> choose_plan(const Operation& op, std::span<const PlanMatrix> matrices,
                                const PlanOptions& options, const PlanOne& plan_one) {
+  const auto stored = stored_choice(op, matrices, options);
+  if (!stored) return tl::unexpected(stored.error());
+  if (*stored) {
+    PlanOptions same = options;
+    same.kernel = (*stored)->kernel;
+    auto plan = plan_one((*stored)->matrix, same);
+    if (!plan) return tl::unexpected(plan.error());
+    return ChosenPlan{{}, std::move(*plan)};
+  }
   auto list = predict_product(op, matrices, options);
   if (!list) return tl::unexpected(list.error());
   ChosenPlan chosen{std::move(*list), nullptr};

@@ -18,12 +18,24 @@ struct ChosenPlan {
   std::shared_ptr<ProductPlan> plan;
 };
 
-/// Plans with the candidate that is predicted fastest, or, with options.choice measured and several that can
-/// run, with the one that is. Each of those is planned and run some times on random operands of its own (on
-/// CUDA in device memory, on the default stream), but those predicted to take more than kHopeless times the
-/// best one only when some have no prediction. What has no room on the device is refused. When none can run,
-/// gives the error of planning the first matrix. Errors as predict_product and plan_product; Errc::device or
-/// Errc::io naming the bytes when there is no room for the operands.
+/// A stored plan that is as good as made: which matrix, which kernel.
+struct StoredChoice {
+  std::size_t matrix = 0;
+  std::string_view kernel;
+};
+
+/// Finds the plan that was stored last of those that the options allow, whatever is predicted; nothing on the
+/// CPU, with options.choice measured, and where there is none. Errors as plan_product.
+Result<std::optional<StoredChoice>> stored_choice(const Operation& op, std::span<const PlanMatrix> matrices,
+                                                  const PlanOptions& options);
+
+/// Plans with the stored_choice, where there is one; else with the candidate that is predicted fastest, or,
+/// with options.choice measured and several that can run, with the one that is. Each of those is planned and
+/// run some times on random operands of its own (on CUDA in device memory, on the default stream), but those
+/// predicted to take more than kHopeless times the best one only when some have no prediction. What has no
+/// room on the device is refused. When none can run, gives the error of planning the first matrix. Errors as
+/// predict_product and plan_product; Errc::device or Errc::io naming the bytes when there is no room for the
+/// operands.
 Result<ChosenPlan> choose_plan(const Operation& op, std::span<const PlanMatrix> matrices,
                                const PlanOptions& options);
 

@@ -5,12 +5,16 @@
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/plan/product_plan.hpp"
+#include "runtime/plan/stored.hpp"
 
 namespace sptile::runtime {
-
 Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
+  const auto stored = find_stored(*plan.op, {&plan.held->matrix, 1}, plan.options, device);
+  if (stored && !plan.options.trusted)
+    if (Status s = check_hashes(*stored->plan); !s) return s;
   const auto chosen =
-      choose_kernel({plan.op, plan.matrix.format.layout->name, plan.values}, plan.options, device);
+      stored ? stored->kernel
+             : choose_kernel({plan.op, plan.matrix.format.layout->name, plan.values}, plan.options, device);
   if (!chosen) return tl::unexpected(chosen.error());
   const auto costs = find_kernel_costs(device, *chosen->kernel, chosen->instance->precision);
   if (!costs) return tl::unexpected(costs.error());
@@ -25,8 +29,12 @@ Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
                                .n = plan.options.n,
                                .refreshable = held.options.refreshable,
                                .device = device,
-                               .costs = *costs});
+                               .costs = *costs,
+                               .stored = stored ? &stored->plan->schedule : nullptr});
+  if (!made && made.error().code == Errc::bad_input)
+    return refuse_stored(*stored->plan, made.error().message);
   if (!made) return fail(made.error().code, "plan: " + made.error().message);
+  plan.stored = stored.has_value();
   plan.on_device = std::move(*made);
   held.on_device = cuda::matrix_of(*plan.on_device);
   return {};

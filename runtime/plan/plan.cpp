@@ -145,6 +145,8 @@ Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const Pla
 
 std::string_view kernel_name(const ProductPlan& plan) { return plan.kernel->name; }
 
+bool is_stored(const ProductPlan& plan) { return plan.stored; }
+
 Precision precision_of(const ProductPlan& plan) { return plan.precision; }
 
 }  // namespace sptile::runtime

@@ -63,6 +63,9 @@ Status refresh_packed(ProductPlan& plan, ArrayView values, void* stream = nullpt
 /// Name of the kernel that the plan runs: "cpu.bittcf.avx512".
 std::string_view kernel_name(const ProductPlan& plan);
 
+/// True when the plan is a stored one of its matrix, see PlanOptions::stored.
+bool is_stored(const ProductPlan& plan);
+
 /// How the plan forms products.
 Precision precision_of(const ProductPlan& plan);
 

@@ -25,8 +25,9 @@ class ProductPlan {
   Precision precision = Precision::fp32;
   std::shared_ptr<cuda::Plan> on_device;  ///< of a CUDA plan; it holds what follows in its own way
   ChunkFn run_chunk = nullptr;
-  int threads = 1;  ///< that run uses, but in a forked process; never more than there are chunks
-  int forks = 0;    ///< when it was made; a CUDA plan serves no other process
+  int threads = 1;      ///< that run uses, but in a forked process; never more than there are chunks
+  bool stored = false;  ///< its work was divided before, and came with the matrix
+  int forks = 0;        ///< when it was made; a CUDA plan serves no other process
   std::vector<Chunk> chunks;
   std::vector<std::int32_t> empty_rows;  ///< see WorkPlan
 };

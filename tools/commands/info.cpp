@@ -4,6 +4,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
+#include "tools/stored_plans.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
 
@@ -54,6 +55,8 @@ Json info_json(const Session& session, const std::string& path, const runtime::B
   json["symmetric"] = bundle.symmetric() ? Json(*bundle.symmetric()) : Json(nullptr);
   json["formats"] = formats_json(bundle, Side::matrix);
   json["transpose"] = transpose_json(bundle);
+  json["plans"] = Json::array();
+  for (const runtime::StoredPlan& plan : bundle.plans()) json["plans"].push_back(to_json(plan));
   json["arrays"] = Json::array();
   for (const runtime::BundleArray& array : bundle.arrays()) json["arrays"].push_back(array_json(array));
   return json;
@@ -84,11 +87,12 @@ std::string transpose_text(const runtime::Bundle& bundle) {
 }
 
 std::string info_text(const Session& session, const std::string& path, const runtime::Bundle& bundle) {
-  const std::string text = fmt::format(
-      "{}: {} x {}, {} entries, {}{}, {}, {}\n\n{}{}", path, bundle.rows(), bundle.cols(), bundle.nnz(),
-      dtype_label(bundle.dtype()), is_symmetric(bundle) ? ", symmetric" : "",
-      order_text(bundle, Side::matrix), human_bytes(static_cast<std::int64_t>(bundle.file_size())),
-      formats_table(bundle, Side::matrix), transpose_text(bundle));
+  std::string text = fmt::format("{}: {} x {}, {} entries, {}{}, {}, {}\n\n{}{}", path, bundle.rows(),
+                                 bundle.cols(), bundle.nnz(), dtype_label(bundle.dtype()),
+                                 is_symmetric(bundle) ? ", symmetric" : "", order_text(bundle, Side::matrix),
+                                 human_bytes(static_cast<std::int64_t>(bundle.file_size())),
+                                 formats_table(bundle, Side::matrix), transpose_text(bundle));
+  if (!bundle.plans().empty()) text += "\n" + plans_text(bundle.plans());
   if (!session.common.verbose) return text;
   std::vector<std::vector<std::string>> rows = {{"array", "type", "elements", "bytes"}};
   for (const runtime::BundleArray& array : bundle.arrays())
@@ -106,7 +110,7 @@ Status run_info(Session& session, const std::string& path) {
 
 Action declare_info(Options& app) {
   auto path = std::make_shared<std::string>();
-  app.add_option("BUNDLE", *path, "bundle, read no further than its header").required();
+  app.add_option("BUNDLE", *path, "bundle, of which the header is read, and what plans it has").required();
   return [path](Session& session) { return run_info(session, *path); };
 }
 }  // namespace

@@ -23,32 +23,11 @@ namespace {
 
 struct RunOptions {
   std::string bundle, format = "auto", choose = "predicted";
-  bool explain = false, transpose = false;
+  bool explain = false, replan = false;
   ProductRequest request;
-
-  [[nodiscard]] formats::Side side() const {
-    return transpose ? formats::Side::transpose : formats::Side::matrix;
-  }
 };
 
 constexpr const char* kMeasured = "measured";
-
-// The formats to choose from. Those that the bundle does not hold are refused with what it holds.
-Result<std::vector<runtime::PlanMatrix>> formats_to_try(const std::shared_ptr<const runtime::Bundle>& bundle,
-                                                        const RunOptions& options) {
-  if (Status s = runtime::check_side(*bundle, options.side()); !s)
-    return fail(s.error().code, s.error().message, options.bundle);
-  if (options.format == "auto") return runtime::matrices_of(bundle, {}, options.side());
-  std::vector<runtime::PlanMatrix> matrices;
-  for (const std::string& name : split_list(options.format)) {
-    const auto view = held_format(*bundle, options.bundle, name, options.side());
-    if (!view) return tl::unexpected(view.error());
-    const auto matrix = runtime::matrix_of(bundle, name, options.side());
-    if (!matrix) return tl::unexpected(matrix.error());
-    matrices.push_back(*matrix);
-  }
-  return matrices;
-}
 
 std::string time_text(const std::optional<double>& us) { return us ? human_seconds(*us * 1e-6) : "-"; }
 
@@ -62,7 +41,7 @@ std::string remark(const runtime::Candidate& candidate) {
 std::vector<std::string_view> absent_formats(const runtime::Bundle& bundle, const RunOptions& options) {
   std::vector<std::string_view> names;
   for (const formats::FormatLayout* layout : formats::layouts())
-    if (options.format == "auto" && bundle.format(layout->name, options.side()) == nullptr)
+    if (options.format == "auto" && bundle.format(layout->name, options.request.side()) == nullptr)
       names.push_back(layout->name);
   return names;
 }
@@ -98,10 +77,11 @@ Json candidates_json(const std::vector<runtime::Candidate>& candidates) {
 std::string run_text(const RunOptions& options, const Measurement& m) {
   std::string text = fmt::format(
       "{} of {}{} with N = {}: kernel {}, {} {}, products {}\n"
-      "median {} of {} runs (fastest {}, spread {:.0f}%), {:.2f} GFLOP/s, planned in {}\n",
-      m.op->name, options.transpose ? "the transpose in " : "", m.format, m.n, m.kernel, matrix_names(*m.op),
-      dense_label(m), m.precision, human_seconds(m.median_us * 1e-6), m.repeat,
-      human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops, human_seconds(m.plan_us * 1e-6));
+      "median {} of {} runs (fastest {}, spread {:.0f}%), {:.2f} GFLOP/s, {} in {}\n",
+      m.op->name, options.request.transpose ? "the transpose in " : "", m.format, m.n, m.kernel,
+      matrix_names(*m.op), dense_label(m), m.precision, human_seconds(m.median_us * 1e-6), m.repeat,
+      human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops,
+      runtime::is_stored(*m.plan) ? "stored plan taken" : "planned", human_seconds(m.plan_us * 1e-6));
   if (m.checked)
     text += fmt::format("checked against the reference: relative error {:.2g}, allowed {:.2g}: {}\n",
                         m.rel_err, m.tolerance, check_outcome(m) ? "ok" : "WRONG");
@@ -109,10 +89,11 @@ std::string run_text(const RunOptions& options, const Measurement& m) {
   return text;
 }
 
-HostBenchOptions bench_options(const ProductRequest& request, runtime::Device device) {
+HostBenchOptions bench_options(const ProductRequest& request, runtime::Device device, bool replan) {
   return {.device = device,
           .repeats = Repeats{request.warmup, request.repeat},
-          .check = request.check ? CheckedRows::all : CheckedRows::none};
+          .check = request.check ? CheckedRows::all : CheckedRows::none,
+          .stored = !replan};
 }
 
 // What was measured, and what there was to choose from.
@@ -136,18 +117,31 @@ Result<Outcome> run_fastest(HostBench& bench, const runtime::Operation& op,
   return Outcome{std::move(chosen->candidates), std::move(*measured)};
 }
 
+// Lets a list of candidates say that a stored plan decides.
+void choose(std::vector<runtime::Candidate>& candidates, const runtime::StoredChoice& stored) {
+  for (runtime::Candidate& c : candidates)
+    c.chosen = c.matrix == stored.matrix && c.kernel != nullptr && c.kernel->name == stored.kernel;
+}
+
 Result<Outcome> run_predicted(HostBench& bench, const runtime::Operation& op,
                               const std::vector<runtime::PlanMatrix>& matrices, KernelRequest request,
                               bool explain) {
   Outcome outcome;
-  if (matrices.size() > 1 || explain) {  // one format needs no model
+  const auto stored = runtime::stored_choice(op, matrices, bench.plan_options(request));
+  if (!stored) return tl::unexpected(stored.error());
+  if ((matrices.size() > 1 && !*stored) || explain) {  // one format needs no model
     auto list = runtime::predict_product(op, matrices, bench.plan_options(request));
     if (!list) return tl::unexpected(list.error());
     outcome.candidates = std::move(*list);
   }
+  if (*stored) choose(outcome.candidates, **stored);
   const runtime::Candidate* const best = runtime::chosen_of(outcome.candidates);
-  if (best != nullptr) request.kernel = best->kernel->name;  // else planning says what is wrong
-  auto measured = bench.measure(matrices[best == nullptr ? 0 : best->matrix], request);
+  const std::size_t matrix = *stored ? (*stored)->matrix : best != nullptr ? best->matrix : 0;
+  if (*stored)
+    request.kernel = (*stored)->kernel;
+  else if (best != nullptr)
+    request.kernel = best->kernel->name;  // else planning says what is wrong
+  auto measured = bench.measure(matrices[matrix], request);
   if (!measured) return tl::unexpected(measured.error());
   outcome.measured = std::move(*measured);
   return outcome;
@@ -158,7 +152,7 @@ Result<Outcome> choose_and_run(Session& session, const RunOptions& options, runt
                                const std::vector<runtime::PlanMatrix>& matrices) {
   const ProductRequest& request = options.request;
   const runtime::Operation& op = operation_named(request.op);
-  HostBench bench(session, bench_options(request, device));
+  HostBench bench(session, bench_options(request, device, options.replan));
   const runtime::DenseTypes dense =
       dense_types(request.dense, request.result, matrices.front().format.value_dtype());
   Status s = bench.set_matrix(source, dense);
@@ -167,15 +161,6 @@ Result<Outcome> choose_and_run(Session& session, const RunOptions& options, runt
   const KernelRequest kernel{request.kernel, precision_named(request.precision)};
   return options.choose == kMeasured ? run_fastest(bench, op, matrices, kernel)
                                      : run_predicted(bench, op, matrices, kernel, options.explain);
-}
-
-// A result with a number for each entry is the same for A and A^T, but for what the operands are called.
-Status check_transposable(const RunOptions& options) {
-  const runtime::Operation& op = operation_named(options.request.op);
-  if (!options.transpose || !lists_entries(op)) return {};
-  return fail(Errc::usage, fmt::format("--transpose goes with products that add up; {} at the entries of the "
-                                       "transpose is {} with {} and {} swapped",
-                                       op.name, op.name, op.operands[0].name, op.operands[1].name));
 }
 
 // What the formats to run hold, and keeps it.
@@ -188,31 +173,32 @@ struct Source {
 Result<Source> find_source(const runtime::Bundle& bundle, const RunOptions& options) {
   Source source;
   source.csr = bundle.csr();
-  if (!options.request.check && !options.transpose) return source;
+  if (!options.request.check && !options.request.transpose) return source;
   if (const Status s = formats::check_csr(source.csr); !s)
     return fail(s.error().code, s.error().message, options.bundle);
-  if (!options.transpose) return source;
+  if (!options.request.transpose) return source;
   source.turned = runtime::transpose(source.csr);
   source.csr = source.turned.view();
   return source;
 }
 
 Status run_run(Session& session, const RunOptions& options) {
-  if (Status s = check_transposable(options); !s) return s;
+  if (Status s = check_transposable(options.request); !s) return s;
   const auto device = resolve_device(options.request);
   if (!device) return tl::unexpected(device.error());
   const auto opened = open_bundle(options.bundle);
   if (!opened) return tl::unexpected(opened.error());
   const std::shared_ptr<const runtime::Bundle>& bundle = *opened;
-  const auto matrices = formats_to_try(bundle, options);
+  const auto matrices = held_matrices(bundle, options.bundle, options.format, options.request.side());
   if (!matrices) return tl::unexpected(matrices.error());
   const auto source = find_source(*bundle, options);
   if (!source) return tl::unexpected(source.error());
   const auto outcome = choose_and_run(session, options, *device, source->csr, *matrices);
   if (!outcome) return tl::unexpected(outcome.error());
   Json json = new_result(session);
-  json.update({{"bundle", options.bundle}, {"transpose", options.transpose}});
+  json.update({{"bundle", options.bundle}, {"transpose", options.request.transpose}});
   json.update(to_json(outcome->measured));
+  json["plan"] = runtime::is_stored(*outcome->measured.plan) ? "stored" : "made";
   json.update({{"threads", session.common.threads}, {"seed", session.common.seed}});
   json["candidates"] = candidates_json(outcome->candidates);
   const std::string why =
@@ -231,10 +217,9 @@ Action declare_run(Options& app) {
                  "how one of several formats and kernels is chosen: predicted by the cost model, or measured "
                  "by running each that can be the fastest")
       .one_of({"predicted", kMeasured});
-  app.add_flag(
-      "--transpose", options->transpose,
-      "multiply by the transpose, which the bundle holds (convert --transpose) or the matrix equals");
+  declare_side(app, options->request);
   app.add_flag("--explain", options->explain, "show the formats to choose from and what each would take");
+  app.add_flag("--replan", options->replan, "take no stored plan ('sptile plan') of the bundle");
   app.add_option("-n", options->request.n, columns_help()).range(std::int64_t{1}, std::int64_t{1} << 31);
   declare_request(app, options->request);
   app.add_flag("--check", options->request.check,

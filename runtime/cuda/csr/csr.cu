@@ -39,6 +39,20 @@ std::int64_t least_n(const ScheduleHeader& /*header*/, std::int64_t n) {
   return csr_least_n(n, csr_vector(kDense));
 }
 
+std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
+  return csr_numbers(header.as<CsrHeader>());
+}
+
+template <DType kDense>
+Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
+  return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
+    return read_csr(reader, schedule, {formats::as_csr(request.format).row_ptr}, kDense, request.n);
+  });
+}
+
+template <DType kDense>
+constexpr ScheduleStore kStore = {kCsrVersion, numbers, restore<kDense>};
+
 template <class Dense>
 constexpr DType kTypeOf = std::is_same_v<Dense, float>    ? DType::f32
                           : std::is_same_v<Dense, double> ? DType::f64
@@ -63,7 +77,8 @@ constexpr Instance instance(DType values, Precision precision) {
            .schedule = schedule<kDense>,
            .launch = launch_csr<Value, Dense, Result>,
            .least_n = least_n<kDense>,
-           .result = kTypeOf<Result>},
+           .result = kTypeOf<Result>,
+           .store = &kStore<kDense>},
           launch_arrays<Value, Dense, Result>};
 }
 

@@ -1,6 +1,9 @@
 #include "runtime/cuda/csr/schedule.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/fork.hpp"
@@ -13,6 +16,7 @@ constexpr std::int64_t kRowsPerPart = 1 << 15;  ///< what one thread schedules a
 constexpr std::int64_t kWarpsPerSm = 32;        ///< about what is resident
 constexpr std::int64_t kShortestRun = 48, kLongestRun = 128;
 constexpr std::int64_t kShortestPiece = 64, kLongestPiece = 1024;
+constexpr std::int64_t kPieceStep = 32;  ///< all pieces of a row but the last are a multiple of it
 /// Groups that share a warp go in step: their items must be about as long as their neighbours'.
 constexpr std::int64_t kLongestPieceInStep = 512;
 constexpr std::ptrdiff_t kSortedRuns = 64;  ///< neighbours that may change places to that end
@@ -28,8 +32,12 @@ Targets targets(std::int64_t rows, std::int64_t entries, int lanes, const Device
   const std::int64_t share = (entries + kRowCost * rows) / groups;
   const std::int64_t longest = lanes == 32 ? kLongestPiece : kLongestPieceInStep;
   return {std::clamp(share / 8, kShortestRun, kLongestRun),
-          (std::clamp(share / 4, kShortestPiece, longest) + 31) / 32 * 32, lanes < 32};
+          (std::clamp(share / 4, kShortestPiece, longest) + kPieceStep - 1) / kPieceStep * kPieceStep,
+          lanes < 32};
 }
+
+constexpr std::string_view kRowTwice = "a row that is not there or the work of two items",
+                           kNoPiece = "a piece is not the next of its row";
 
 struct Part {
   std::vector<CsrRun> runs;
@@ -46,7 +54,7 @@ bool is_long(std::int64_t entries, const Targets& target) {
 
 void split_row(std::int64_t row, std::int64_t entry, std::int64_t entries, std::int64_t target, Part& part) {
   const std::int64_t pieces = (entries + target - 1) / target;
-  const std::int64_t each = ((entries + pieces - 1) / pieces + 31) / 32 * 32;
+  const std::int64_t each = ((entries + pieces - 1) / pieces + kPieceStep - 1) / kPieceStep * kPieceStep;
   const CsrSplit split{static_cast<std::int32_t>(row), static_cast<std::int32_t>(part.pieces.size()), 0};
   part.splits.push_back(split);
   for (std::int64_t begin = 0; begin < entries; begin += each)
@@ -116,6 +124,46 @@ Part schedule_all(const CsrRows& rows, const Targets& target) {
   return all;
 }
 
+/// Bytes of the sums of a piece.
+std::int64_t sum_bytes(const CsrGeometry& geometry, DType dense) {
+  const std::int64_t columns = geometry.slices * geometry.lanes * csr_vector(dense);
+  return columns * (dense == DType::f64 ? 8 : 4);
+}
+
+/// Pieces stand in the order of their rows and entries.
+void check_pieces(ScheduleReader& reader, std::span<const std::int64_t> row_ptr,
+                  std::span<const CsrSplit> splits, std::span<const CsrPiece> pieces, Owners& rows) {
+  std::size_t next = 0;
+  for (std::size_t s = 0; s < splits.size() && reader.ok(); ++s) {
+    const CsrSplit& split = splits[s];
+    const bool placed = std::cmp_equal(split.first_piece, next) && split.pieces > 0 &&
+                        std::cmp_less_equal(split.pieces, pieces.size() - next);
+    if (!reader.require(placed && rows.take(split.row, std::int64_t{split.row} + 1), kRowTwice)) return;
+    const auto row = static_cast<std::size_t>(split.row);
+    std::int64_t entry = row_ptr[row];
+    for (const std::size_t end = next + static_cast<std::size_t>(split.pieces); next < end; ++next) {
+      const CsrPiece& piece = pieces[next];
+      const bool whole = piece.entries > 0 && (next + 1 == end || piece.entries % kPieceStep == 0);
+      reader.require(whole && piece.entry == entry && std::cmp_equal(piece.split, s), kNoPiece);
+      entry += piece.entries;
+    }
+    reader.require(entry == row_ptr[row + 1], kNoPiece);
+  }
+  reader.require(next == pieces.size(), kNoPiece);
+}
+
+void check_runs(ScheduleReader& reader, std::span<const std::int64_t> row_ptr, std::span<const CsrRun> runs,
+                Owners& rows) {
+  for (const CsrRun& run : runs) {
+    const std::int64_t row = run.row, count = run.entries_and_rows & 0xFF;
+    if (!reader.require(count > 0 && count <= kMaxRunRows && rows.take(row, row + count), kRowTwice)) return;
+    const std::int64_t begin = row_ptr[static_cast<std::size_t>(row)],
+                       end = row_ptr[static_cast<std::size_t>(row + count)];
+    reader.require(run.entry == begin && run.entries_and_rows >> 8 == end - begin,
+                   "a run of rows has not their entries");
+  }
+}
+
 }  // namespace
 
 CsrGeometry csr_geometry(std::int64_t n, int vector) {
@@ -144,9 +192,32 @@ CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::
   header.splits_at = cuda::append(schedule, part.splits);
   header.splits = std::ssize(part.splits);
   // A counter for each split row and slice, then the sums of the pieces.
-  const std::int64_t sum = dense == DType::f64 ? 8 : 4;
-  const std::int64_t columns = geometry.slices * geometry.lanes * vector;
-  header.scratch = append_scratch(schedule, header.splits * geometry.slices, header.pieces * columns * sum);
+  header.scratch =
+      append_scratch(schedule, header.splits * geometry.slices, header.pieces * sum_bytes(geometry, dense));
+  return header;
+}
+
+std::vector<std::int64_t> csr_numbers(const CsrHeader& header) {
+  return {header.runs, header.pieces, header.splits};
+}
+
+CsrHeader read_csr(ScheduleReader& reader, Schedule& schedule, const CsrRows& rows, DType dense,
+                   std::int64_t n) {
+  CsrHeader header;
+  const CsrGeometry geometry = csr_geometry(n, csr_vector(dense));
+  header.runs = reader.number(rows.rows());
+  header.pieces = reader.number(std::numeric_limits<std::int32_t>::max() - header.runs);
+  header.splits = reader.number(rows.rows());
+  const auto runs = reader.part<CsrRun>(header.runs, header.runs_at);
+  const auto pieces = reader.part<CsrPiece>(header.pieces, header.pieces_at);
+  const auto splits = reader.part<CsrSplit>(header.splits, header.splits_at);
+  if (!reader.ok()) return header;
+  Owners owners(rows.rows());
+  check_pieces(reader, rows.row_ptr, splits, pieces, owners);
+  check_runs(reader, rows.row_ptr, runs, owners);
+  reader.require(owners.complete(), "a row is no item's work");
+  header.scratch = read_scratch(reader, schedule, {header.splits, geometry.slices},
+                                {header.pieces, sum_bytes(geometry, dense)});
   return header;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/stored_schedule.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -71,5 +72,14 @@ struct CsrRows {
 /// Divides the rows for dense operands of a type and at most n columns; sums take 4 bytes, 8 for f64.
 CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
                      const DeviceInfo& device);
+
+/// What is stored of a header.
+inline constexpr std::uint32_t kCsrVersion = 1;
+std::vector<std::int64_t> csr_numbers(const CsrHeader& header);
+
+/// Reads back what append_csr appended for the same rows, and proves that every row and every entry is the
+/// work of one item.
+CsrHeader read_csr(ScheduleReader& reader, Schedule& schedule, const CsrRows& rows, DType dense,
+                   std::int64_t n);
 
 }  // namespace sptile::runtime::cuda

@@ -11,7 +11,7 @@ namespace {
 /// Uploads the schedule; behind it stands the workspace.
 Status upload_schedule(Plan& plan, Uploader& uploader) {
   Parts parts;
-  parts.add(plan.schedule.bytes.data(), plan.schedule.bytes.size());
+  parts.add(plan.schedule.contents().data(), plan.schedule.contents().size());
   auto work = DeviceBuffer::allocate(parts.total() + plan.schedule.workspace_bytes,
                                      "the plan's schedule and workspace");
   if (!work) return tl::unexpected(work.error());
@@ -21,6 +21,7 @@ Status upload_schedule(Plan& plan, Uploader& uploader) {
   if (Status s = parts.upload(plan.work.data(), uploader); !s) return s;
   if (Status s = uploader.clear(plan.workspace, plan.schedule.workspace_bytes); !s) return s;
   plan.schedule.bytes = {};
+  plan.schedule.borrowed = {};
   return {};
 }
 
@@ -32,6 +33,13 @@ Status find_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader) {
   if (!uploaded) return tl::unexpected(uploaded.error());
   plan.matrix = std::move(*uploaded);
   return {};
+}
+
+/// Takes the stored one, or divides the work now.
+Result<Schedule> schedule_of(const PlanRequest& request) {
+  const ScheduleRequest work{request.matrix->format, request.n, request.device, request.costs};
+  return request.stored != nullptr ? request.kernel->store->restore(work, *request.stored)
+                                   : request.kernel->schedule(work);
 }
 
 Launch launch_of(const Plan& plan, const Operands& operands) {
@@ -64,8 +72,9 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   if (Status s = find_matrix(*plan, request, uploader); !s) return tl::unexpected(s.error());
   // The last of the matrix is still on its way. (All of it could be, but OpenMP would start its threads anew
   // in another thread, which costs more than it gains.)
-  plan->schedule =
-      request.kernel->schedule({request.matrix->format, request.n, request.device, request.costs});
+  auto schedule = schedule_of(request);
+  if (!schedule) return tl::unexpected(schedule.error());
+  plan->schedule = std::move(*schedule);
   if (Status s = upload_schedule(*plan, uploader); !s) return tl::unexpected(s.error());
   if (Status s = uploader.finish(); !s) return tl::unexpected(s.error());
   if (request.kernel->prepare != nullptr) {

@@ -130,7 +130,8 @@ constexpr DeviceKernel sddmm_instance(std::string_view kernel, DType dense, Prec
           .schedule = schedule_sddmm,
           .launch = launch,
           .any_values = true,
-          .result = result};
+          .result = result,
+          .store = &kSddmmStore};
 }
 
 /// Kernels of formats with tiles. `T` has the registers that a thread of each may have.

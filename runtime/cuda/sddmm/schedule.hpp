@@ -17,6 +17,7 @@ struct alignas(8) SddmmItem {
   std::int32_t tile_begin, tile_end;
   std::int32_t row;  ///< first of the window
   std::int32_t unused = 0;
+  friend bool operator==(const SddmmItem&, const SddmmItem&) = default;
 };
 static_assert(sizeof(SddmmItem) == 24);
 
@@ -32,5 +33,8 @@ struct SddmmHeader {
 /// Divides the tiles and the rows of a format of any layout. O(windows + items + runs log rows); me_tcf
 /// O(nnz) for its masks.
 Schedule schedule_sddmm(const ScheduleRequest& request);
+
+/// Nothing is stored beside the bytes: an item is where it is because of the matrix and the device.
+extern const ScheduleStore kSddmmStore;
 
 }  // namespace sptile::runtime::cuda

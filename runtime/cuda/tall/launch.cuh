@@ -89,13 +89,14 @@ struct TallInstance {
   static constexpr TallVariant kVariants[sizeof...(K)] = {
       {K::kSubWindows, K::kSegments, K::kWarps, K::kBlocks}...};
 
+  static constexpr TallFamily kFamily = {.element_bytes = sizeof(typename First::Dense),
+                                         .sum_bytes = sizeof(typename First::Acc),
+                                         .most_segments = kMostSegments,
+                                         .variants = kVariants};
+
   static Schedule schedule(const ScheduleRequest& request) {
     Schedule schedule;
-    schedule.header.set(append_tall(schedule, request,
-                                    {.element_bytes = sizeof(typename First::Dense),
-                                     .sum_bytes = sizeof(typename First::Acc),
-                                     .most_segments = kMostSegments,
-                                     .variants = kVariants}));
+    schedule.header.set(append_tall(schedule, request, kFamily));
     return schedule;
   }
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
@@ -107,6 +108,16 @@ struct TallInstance {
     const auto& header = launch.header->as<TallHeader>();
     return kStarts[header.shape.variant](header, launch, static_cast<cudaStream_t>(stream));
   }
+
+  static std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
+    return tall_numbers(header.as<TallHeader>());
+  }
+  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
+    return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
+      return read_tall(reader, schedule, request, kFamily);
+    });
+  }
+  static constexpr ScheduleStore kStore = {kTallVersion, numbers, restore};
 };
 
 }  // namespace sptile::runtime::cuda

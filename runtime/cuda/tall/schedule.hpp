@@ -8,6 +8,7 @@
 
 #include "formats/layout/tall.hpp"
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/stored_schedule.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -27,6 +28,7 @@ struct alignas(16) TallChunk {
   std::uint16_t rows;  ///< of the window
   std::int32_t row;    ///< first of the window
   std::uint32_t values;
+  friend bool operator==(const TallChunk&, const TallChunk&) = default;
 };
 static_assert(sizeof(TallChunk) == 32);
 inline constexpr std::uint32_t kTallLast = 1u << 31;
@@ -96,7 +98,7 @@ TallShape tall_shape(std::span<const TallVariant> variants, int height, std::int
 struct TallHeader {
   std::int64_t chunks_at = 0;
   std::int64_t items_at = 0, item_count = 0;
-  std::int64_t splits_at = 0;
+  std::int64_t splits_at = 0, split_count = 0;
   ScheduleScratch scratch;
   TallShape shape;
   int stages = 0;
@@ -118,5 +120,14 @@ struct TallFamily {
 
 /// Divides a product of at most request.n columns.
 TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const TallFamily& family);
+
+/// What is stored of a header.
+inline constexpr std::uint32_t kTallVersion = 1;
+std::vector<std::int64_t> tall_numbers(const TallHeader& header);
+
+/// Reads back what append_tall appended, and proves that every chunk is as it must be, and the work of one
+/// item: of whole windows, or of one piece of a window.
+TallHeader read_tall(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request,
+                     const TallFamily& family);
 
 }  // namespace sptile::runtime::cuda

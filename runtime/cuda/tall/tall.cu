@@ -36,7 +36,8 @@ constexpr DeviceKernel row(DType values, DType dense, Precision precision, DType
           .schedule = Instance::schedule,
           .launch = Instance::launch,
           .least_n = Instance::least_n,
-          .result = result};
+          .result = result,
+          .store = &Instance::kStore};
 }
 
 using Tf32 = MathF32<false>;

@@ -2,6 +2,7 @@
 #include "runtime/fork.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -119,7 +120,71 @@ bool mostly_longer(const TileWindows& windows, std::int64_t length) {
   return 2 * tiles > windows.tile_offset.back();
 }
 
+constexpr std::string_view kNoPiece = "a piece is not the next of its window",
+                           kWindowTwice = "a window that is not there or the work of two items";
+
+/// The pieces of one window, `team` to a slot; the first of them goes to `first_slot`.
+bool are_pieces(const TileWindows& windows, std::span<const TileItem> pieces, std::int32_t split,
+                std::int32_t first_slot, int team) {
+  const std::int32_t window = pieces.front().window_begin;
+  std::int32_t tile = windows.tile_offset[static_cast<std::size_t>(window)];
+  const std::int32_t end = windows.tile_offset[static_cast<std::size_t>(window) + 1];
+  std::int64_t value = windows.blocks.first_value_of_tile(tile);
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    const TileItem& piece = pieces[p];
+    if (piece.window_begin != window || piece.window_end != window + 1 || piece.split != split ||
+        piece.slot != first_slot + static_cast<std::int32_t>(p) / team || piece.tile_begin != tile ||
+        piece.tile_end <= tile || piece.tile_end > end || piece.value_begin != value)
+      return false;
+    for (; tile < piece.tile_end; ++tile) value += windows.blocks.tile_values(tile);
+  }
+  return tile == end;
+}
+
+/// Whole windows.
+bool is_run(const TileWindows& windows, const TileItem& run) {
+  const auto offset = [&](std::int32_t w) { return windows.tile_offset[static_cast<std::size_t>(w)]; };
+  return run.window_end > run.window_begin && run.window_end - run.window_begin <= kMaxItemWindows &&
+         run.slot == -1 && run.split == -1 && run.tile_begin == offset(run.window_begin) &&
+         run.tile_end == offset(run.window_end) &&
+         run.value_begin == windows.blocks.first_value_of_tile(run.tile_begin);
+}
+
 }  // namespace
+
+DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows,
+                              std::span<const TileItem> items, std::span<const SplitWindow> splits,
+                              int team) {
+  DivisionTotals totals;
+  Owners owners(std::ssize(windows.tile_offset) - 1);
+  for (std::size_t s = 0; s < splits.size() && reader.ok(); ++s) {
+    const SplitWindow& split = splits[s];
+    const std::int64_t first = std::int64_t{totals.slots} * team, left = std::ssize(items) - first;
+    const bool placed = split.first_slot == totals.slots && split.first_counter == totals.counters &&
+                        split.count > 0 && split.count <= left / team;
+    if (!reader.require(placed, "a window's pieces are not where they should be")) break;
+    const auto pieces = items.subspan(static_cast<std::size_t>(first),
+                                      static_cast<std::size_t>(split.count) * static_cast<std::size_t>(team));
+    const std::int64_t window = pieces.front().window_begin;
+    if (reader.require(owners.take(window, window + 1), kWindowTwice))
+      reader.require(are_pieces(windows, pieces, static_cast<std::int32_t>(s), split.first_slot, team),
+                     kNoPiece);
+    totals.slots += split.count;
+    totals.counters += sum_counters(split.count);
+  }
+  const auto runs = items.subspan(
+      reader.ok() ? static_cast<std::size_t>(totals.slots) * static_cast<std::size_t>(team) : items.size());
+  bool whole = true, once = true;
+#pragma omp parallel for schedule(static) num_threads(most_threads()) reduction(&& : whole) if (runs.size() > 4096)
+  for (const TileItem& run : runs)
+    whole = whole && run.window_begin >= 0 && run.window_end < std::ssize(windows.tile_offset) &&
+            is_run(windows, run);
+  for (const TileItem& run : runs) once = once && owners.take(run.window_begin, run.window_end);
+  reader.require(whole, "a run is not of whole windows");
+  reader.require(once, kWindowTwice);
+  reader.require(owners.complete(), "a window is no item's work");
+  return totals;
+}
 
 std::int64_t cost_of(const TileWindows& windows, const TileTuning& tuning) {
   return windows.tile_offset.back() + tuning.window_cost * (std::ssize(windows.tile_offset) - 1);

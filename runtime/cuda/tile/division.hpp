@@ -13,6 +13,7 @@
 #include "formats/layout/blocks.hpp"
 #include "runtime/cuda/device/qualifiers.hpp"
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/stored_schedule.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -54,6 +55,7 @@ struct alignas(8) ShortRows {
   std::int32_t row_begin, rows;  ///< positions in the list of rows of the class: short rows or empty rows
   std::int32_t length;
   std::int32_t unused = 0;
+  friend bool operator==(const ShortRows&, const ShortRows&) = default;
 };
 static_assert(sizeof(ShortRows) == 24);
 
@@ -90,5 +92,15 @@ std::int64_t cost_of(const TileWindows& windows, const TileTuning& tuning);
 
 /// Divides the windows; O(windows), and O(tiles) of the windows that are split.
 TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device);
+
+/// Slots and counters of a division.
+struct DivisionTotals {
+  std::int32_t slots = 0, counters = 0;
+};
+
+/// Proves that items and splits are a division of the windows, whoever made it: the pieces of each split
+/// window come first, in order, `team` to a slot; behind them are runs of whole windows, in any order.
+DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows,
+                              std::span<const TileItem> items, std::span<const SplitWindow> splits, int team);
 
 }  // namespace sptile::runtime::cuda

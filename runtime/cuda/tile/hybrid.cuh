@@ -44,6 +44,19 @@ struct HybridInstance {
     if (code != cudaSuccess) return code;
     return launch_rows(kValues, {kDense, kResult}, rows, header.rows.csr, launch, stream);
   }
+
+  static std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
+    return hybrid_numbers(header.as<HybridHeader>());
+  }
+  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
+    return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
+      HybridHeader header;
+      header.tiles = Tiles::read(reader, schedule, request);
+      header.rows = read_residual(reader, schedule, request.format, kDense, request.n);
+      return header;
+    });
+  }
+  static constexpr ScheduleStore kStore = {kHybridVersion, numbers, restore};
 };
 
 /// Types of values and of operands, as the table has them.

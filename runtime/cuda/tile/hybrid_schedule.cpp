@@ -30,4 +30,20 @@ ResidualHeader append_residual(Schedule& schedule, const formats::FormatView& fo
   return header;
 }
 
+std::vector<std::int64_t> hybrid_numbers(const HybridHeader& header) {
+  std::vector<std::int64_t> numbers = tile_numbers(header.tiles);
+  for (const std::int64_t number : csr_numbers(header.rows.csr)) numbers.push_back(number);
+  return numbers;
+}
+
+ResidualHeader read_residual(ScheduleReader& reader, Schedule& schedule, const formats::FormatView& format,
+                             DType dense, std::int64_t n) {
+  const ResidualRows rows = residual_rows(formats::blocks_of(format), format.rows);
+  ResidualHeader header;
+  header.csr = read_csr(reader, schedule, {rows.entries}, dense, n);
+  reader.expect(rows.ids, header.ids_at, "the rows beside the tiles are not those of the matrix");
+  reader.expect(rows.entries, header.entries_at, "the rows beside the tiles are not those of the matrix");
+  return header;
+}
+
 }  // namespace sptile::runtime::cuda

@@ -36,4 +36,12 @@ ResidualRows residual_rows(const formats::Blocks& blocks, std::int64_t rows);
 ResidualHeader append_residual(Schedule& schedule, const formats::FormatView& format, DType dense,
                                std::int64_t n, const DeviceInfo& device);
 
+/// What is stored of a header.
+inline constexpr std::uint32_t kHybridVersion = 1;
+std::vector<std::int64_t> hybrid_numbers(const HybridHeader& header);
+
+/// Reads back what append_residual appended, and proves it, as read_csr does.
+ResidualHeader read_residual(ScheduleReader& reader, Schedule& schedule, const formats::FormatView& format,
+                             DType dense, std::int64_t n);
+
 }  // namespace sptile::runtime::cuda

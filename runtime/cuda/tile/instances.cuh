@@ -29,6 +29,12 @@ struct TileInstance {
                         {request.format, request.n, kSize, {kVariants, sizeof...(Vector)}, request.device});
   }
 
+  /// Reads back what `append` appended.
+  static TileHeader read(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request) {
+    return read_tiles(reader, schedule,
+                      {request.format, request.n, kSize, {kVariants, sizeof...(Vector)}, request.device});
+  }
+
   /// `overlapped`: see TileTask.
   static int start(const TileHeader& header, const Launch& launch, cudaStream_t stream,
                    bool overlapped = false) {
@@ -57,6 +63,15 @@ struct TileInstance {
   static int launch(const Launch& launch, void* stream) noexcept {
     return start(launch.header->as<TileHeader>(), launch, static_cast<cudaStream_t>(stream));
   }
+
+  static std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
+    return tile_numbers(header.as<TileHeader>());
+  }
+  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
+    return restore_schedule(
+        stored, [&](ScheduleReader& reader, Schedule& schedule) { return read(reader, schedule, request); });
+  }
+  static constexpr ScheduleStore kStore = {kTileVersion, numbers, restore};
 };
 
 /// Kernels of a layout whose loads wait in registers. `T` has the registers that a thread of each may have:
@@ -148,7 +163,8 @@ constexpr DeviceKernel instance_row(std::string_view kernel, DType values, DType
           .schedule = Instance::schedule,
           .launch = Instance::launch,
           .least_n = Instance::least_n,
-          .result = result};
+          .result = result,
+          .store = &Instance::kStore};
 }
 
 /// All instances of a kernel of a family.

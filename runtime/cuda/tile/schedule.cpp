@@ -1,6 +1,8 @@
 #include "runtime/cuda/tile/schedule.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <utility>
 
 #include "formats/layout/blocks.hpp"
@@ -43,33 +45,84 @@ OwnWindows own_windows(const Blocks& blocks) {
   return own;
 }
 
-/// Divides the windows and writes everything that all layouts share.
-TileHeader divide(Schedule& schedule, const TileRequest& request, const TileWindows& windows) {
+/// What is known before the windows are divided.
+struct Framing {
   TileTuning tuning;
-  const int chosen = choose_variant(request.variants, request.n, cost_of(windows, tuning), request.device);
-  const TileVariant variant = request.variants[static_cast<std::size_t>(chosen)];
-  const auto slices = static_cast<int>((request.n + variant.features - 1) / variant.features);
-  tuning.slices = slices;
-  tuning.warps_per_sm = variant.warps_per_sm;
-  const TileSchedule divided = divide_windows(windows, tuning, request.device);
+  int variant = 0;
+  std::int64_t features = 0, slices = 0;  ///< of a warp of the variant
+};
 
+Framing frame(const TileRequest& request, const TileWindows& windows) {
+  Framing framing;
+  framing.variant =
+      choose_variant(request.variants, request.n, cost_of(windows, framing.tuning), request.device);
+  const TileVariant& variant = request.variants[static_cast<std::size_t>(framing.variant)];
+  framing.features = variant.features;
+  framing.slices = (request.n + variant.features - 1) / variant.features;
+  framing.tuning.slices = static_cast<int>(framing.slices);
+  framing.tuning.warps_per_sm = variant.warps_per_sm;
+  return framing;
+}
+
+/// What follows from how the windows were divided; all but where the parts are.
+TileHeader header_of(const TileRequest& request, const Framing& framing, std::int32_t teams) {
+  TileHeader header;
+  header.variant = framing.variant;
+  header.warps_per_block = teams > 0 ? framing.tuning.team_warps : framing.tuning.warps_per_block;
+  header.teams = teams;
+  header.slices_together =
+      slices_together(request.format.cols, framing.tuning.slices,
+                      static_cast<std::int64_t>(request.element_bytes) * framing.features, request.device);
+  return header;
+}
+
+/// Counters for one piece counter, and bytes of the sums in a slot.
+struct ScratchSizes {
+  std::int64_t slices, slot;
+};
+
+ScratchSizes scratch_sizes(const TileRequest& request, const TileWindows& windows, const Framing& framing) {
   // A launch with operands that are not aligned has slices of fewer columns, but not of fewer than these.
   const std::int64_t most_slices = (request.n + kLeastFeatures - 1) / kLeastFeatures;
   const std::int64_t accumulator = request.element_bytes == 8 ? 8 : 4;
-  const std::int64_t slot =
-      std::int64_t{windows.blocks.window_rows} * slices * variant.features * accumulator;
-  TileHeader header;
-  header.scratch = append_scratch(schedule, divided.counters * most_slices, divided.slots * slot);
+  return {most_slices,
+          std::int64_t{windows.blocks.window_rows} * framing.slices * framing.features * accumulator};
+}
+
+/// Divides the windows and writes everything that all layouts share.
+TileHeader divide(Schedule& schedule, const TileRequest& request, const TileWindows& windows) {
+  const Framing framing = frame(request, windows);
+  const TileSchedule divided = divide_windows(windows, framing.tuning, request.device);
+  const ScratchSizes sizes = scratch_sizes(request, windows, framing);
+  TileHeader header = header_of(request, framing, divided.teams);
+  header.scratch = append_scratch(schedule, divided.counters * sizes.slices, divided.slots * sizes.slot);
   header.items_at = append(schedule, divided.items);
   header.item_count = std::ssize(divided.items);
   header.splits_at = append(schedule, divided.splits);
   header.split_count = std::ssize(divided.splits);
-  header.variant = chosen;
-  header.warps_per_block = divided.teams > 0 ? tuning.team_warps : tuning.warps_per_block;
-  header.teams = divided.teams;
-  header.slices_together =
-      slices_together(request.format.cols, slices,
-                      static_cast<std::int64_t>(request.element_bytes) * variant.features, request.device);
+  return header;
+}
+
+/// Reads what `divide` wrote.
+TileHeader read_division(ScheduleReader& reader, Schedule& schedule, const TileRequest& request,
+                         const TileWindows& windows) {
+  const Framing framing = frame(request, windows);
+  const std::int64_t items = reader.number(std::numeric_limits<std::int32_t>::max());
+  const std::int64_t splits = reader.number(items);
+  const std::int64_t teamed = reader.number(std::min<std::int64_t>(splits, 1));
+  TileHeader places;
+  const auto item = reader.part<TileItem>(items, places.items_at);
+  const auto split = reader.part<SplitWindow>(splits, places.splits_at);
+  const DivisionTotals totals =
+      check_division(reader, windows, item, split, teamed == 1 ? framing.tuning.team_warps : 1);
+  TileHeader header = header_of(request, framing, teamed == 1 ? totals.slots : 0);
+  header.items_at = places.items_at;
+  header.item_count = items;
+  header.splits_at = places.splits_at;
+  header.split_count = splits;
+  const ScratchSizes sizes = scratch_sizes(request, windows, framing);
+  header.scratch =
+      read_scratch(reader, schedule, {totals.counters, sizes.slices}, {totals.slots, sizes.slot});
   return header;
 }
 
@@ -105,18 +158,20 @@ std::vector<std::int32_t> empty_rows(const Blocks& blocks, std::int64_t rows) {
   return list;
 }
 
-/// Appends rows in classes, and the rows of none.
-void append_short_rows(Schedule& schedule, const Blocks& blocks, std::int64_t rows, TileHeader& header) {
+/// Rows in classes, and the rows of none.
+struct RowItems {
   std::vector<ShortRows> items;
-  append_classes(items, blocks.rows.class_offset);
-  const std::vector<std::int32_t> empty = empty_rows(blocks, rows);
-  for (std::int64_t row = 0; row < std::ssize(empty); row += kShortRows)
-    items.push_back({0, static_cast<std::int32_t>(row),
-                     static_cast<std::int32_t>(std::min<std::int64_t>(kShortRows, std::ssize(empty) - row)),
-                     0});
-  header.short_at = append(schedule, items);
-  header.short_count = std::ssize(items);
-  header.empty_rows_at = append(schedule, empty);
+  std::vector<std::int32_t> empty;
+};
+
+RowItems row_items(const Blocks& blocks, std::int64_t rows) {
+  RowItems made{{}, empty_rows(blocks, rows)};
+  append_classes(made.items, blocks.rows.class_offset);
+  for (std::int64_t row = 0; row < std::ssize(made.empty); row += kShortRows)
+    made.items.push_back(
+        {0, static_cast<std::int32_t>(row),
+         static_cast<std::int32_t>(std::min<std::int64_t>(kShortRows, std::ssize(made.empty) - row)), 0});
+  return made;
 }
 
 }  // namespace
@@ -164,18 +219,64 @@ std::int64_t append_masks(Schedule& schedule, const formats::MeTcfView& a) {
   return at;
 }
 
+std::int64_t read_masks(ScheduleReader& reader, const formats::MeTcfView& a) {
+  const std::size_t tiles = a.tc_offset.size() - 1;
+  std::int64_t at = 0;
+  const auto words = reader.part<std::uint64_t>(2 * static_cast<std::int64_t>(tiles), at);
+  if (words.empty()) return at;
+  bool same = true;
+#pragma omp parallel for schedule(static) num_threads(most_threads()) reduction(&& : same)
+  for (std::size_t t = 0; t < tiles; ++t)
+    same = same && std::cmp_equal(std::popcount(words[2 * t]) + std::popcount(words[2 * t + 1]),
+                                  a.tc_offset[t + 1] - a.tc_offset[t]);
+  reader.require(same, "a mask has not the entries of its tile");
+  return at;
+}
+
+namespace {
+
+/// The windows that are multiplied.
+TileWindows windows_of(const Blocks& blocks, const OwnWindows& own) {
+  return {own.empty() ? blocks.tile_offset : std::span<const std::int32_t>(own.tile), blocks};
+}
+
+}  // namespace
+
 TileHeader append_tiles(Schedule& schedule, const TileRequest& request) {
   const Blocks blocks = formats::blocks_of(request.format);
   const OwnWindows own = own_windows(blocks);
-  TileHeader header =
-      divide(schedule, request,
-             {own.empty() ? blocks.tile_offset : std::span<const std::int32_t>(own.tile), blocks});
+  TileHeader header = divide(schedule, request, windows_of(blocks, own));
   if (!own.empty()) {
     header.window_row_at = append(schedule, own.row);
     header.window_tile_at = append(schedule, own.tile);
   }
   if (blocks.masks == nullptr) header.masks_at = append_masks(schedule, formats::as_me_tcf(request.format));
-  if (!blocks.rows.class_offset.empty()) append_short_rows(schedule, blocks, request.format.rows, header);
+  if (blocks.rows.class_offset.empty()) return header;
+  const RowItems rows = row_items(blocks, request.format.rows);
+  header.short_at = append(schedule, rows.items);
+  header.short_count = std::ssize(rows.items);
+  header.empty_rows_at = append(schedule, rows.empty);
+  return header;
+}
+
+std::vector<std::int64_t> tile_numbers(const TileHeader& header) {
+  return {header.item_count, header.split_count, header.teams > 0 ? 1 : 0};
+}
+
+TileHeader read_tiles(ScheduleReader& reader, Schedule& schedule, const TileRequest& request) {
+  const Blocks blocks = formats::blocks_of(request.format);
+  const OwnWindows own = own_windows(blocks);
+  TileHeader header = read_division(reader, schedule, request, windows_of(blocks, own));
+  if (!own.empty()) {
+    reader.expect(own.row, header.window_row_at, "the windows are not those of the matrix");
+    reader.expect(own.tile, header.window_tile_at, "the windows are not those of the matrix");
+  }
+  if (blocks.masks == nullptr) header.masks_at = read_masks(reader, formats::as_me_tcf(request.format));
+  if (blocks.rows.class_offset.empty()) return header;
+  const RowItems rows = row_items(blocks, request.format.rows);
+  reader.expect(rows.items, header.short_at, "short rows are not those of the matrix");
+  header.short_count = std::ssize(rows.items);
+  reader.expect(rows.empty, header.empty_rows_at, "empty rows are not those of the matrix");
   return header;
 }
 

@@ -7,6 +7,7 @@
 
 #include "formats/layout/me_tcf.hpp"
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/stored_schedule.hpp"
 #include "runtime/cuda/tile/division.hpp"
 
 namespace sptile::runtime::cuda {
@@ -68,5 +69,17 @@ struct TileRequest {
 /// are rows that nothing is stored for; rows with offsets are left to another kernel, and with them windows
 /// without tiles.
 TileHeader append_tiles(Schedule& schedule, const TileRequest& request);
+
+/// What is stored of a header.
+inline constexpr std::uint32_t kTileVersion = 1;
+std::vector<std::int64_t> tile_numbers(const TileHeader& header);
+
+/// Reads back what append_tiles appended, and proves that every window and every tile is the work of one item
+/// or of the pieces of one window, that their entries are theirs, and that short and empty rows are as they
+/// are.
+TileHeader read_tiles(ScheduleReader& reader, Schedule& schedule, const TileRequest& request);
+
+/// Reads masks for me_tcf and proves that each has as many bits as its tile has entries.
+std::int64_t read_masks(ScheduleReader& reader, const formats::MeTcfView& a);
 
 }  // namespace sptile::runtime::cuda

@@ -86,6 +86,21 @@ inline formats::FormatView with_addresses(formats::FormatView format) {
   return format;
 }
 
+/// Divides the work, stores what came out and takes it back: launches read what a bundle would give them.
+inline runtime::cuda::Schedule stored_schedule(const runtime::cuda::DeviceKernel& kernel,
+                                               const runtime::cuda::ScheduleRequest& request) {
+  runtime::cuda::Schedule made = kernel.schedule(request);
+  if (kernel.store == nullptr) return made;
+  const std::vector<std::int64_t> numbers = kernel.store->numbers(made.header);
+  auto restored = kernel.store->restore(request, {numbers, made.bytes});
+  REQUIRE_MESSAGE(restored, restored.error().message);
+  CHECK(restored->workspace_bytes == made.workspace_bytes);
+  CHECK(kernel.store->numbers(restored->header) == numbers);
+  restored->bytes = std::move(made.bytes);
+  restored->borrowed = {};
+  return std::move(*restored);
+}
+
 /// Multiplies, compares with the reference, looks between the rows of C and at the counters; gives the
 /// schedule.
 inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::DeviceKernel& kernel,
@@ -104,7 +119,7 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   CAPTURE(p.device.capability);
   const Dense dense(p.exact, p.n, types, random, p.pad);
   const runtime::cuda::Schedule schedule =
-      kernel.schedule({p.format, p.planned_n != 0 ? p.planned_n : p.n, p.device});
+      stored_schedule(kernel, {p.format, p.planned_n != 0 ? p.planned_n : p.n, p.device});
   // Counters start at zero, sums may start as anything.
   std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 2, 1e30);
   const auto counters = counters_of(p, schedule, workspace);

@@ -67,7 +67,8 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
   const std::vector<std::byte> before = samples.out_bytes();
   std::vector<std::byte> out = before;
   const formats::FormatView formatted_view = formatted.data.view();
-  const Schedule schedule = kernel.schedule({formatted_view, p.planned_n != 0 ? p.planned_n : p.n, p.device});
+  const Schedule schedule =
+      stored_schedule(kernel, {formatted_view, p.planned_n != 0 ? p.planned_n : p.n, p.device});
   std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
   if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
   Launch launch;

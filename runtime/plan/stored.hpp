@@ -1,0 +1,48 @@
+// Plans that were made before: finding the one that is to be made, and making one to store.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/kernels/kernels.hpp"
+#include "runtime/matrix.hpp"
+#include "runtime/operation/operation.hpp"
+
+namespace sptile::runtime {
+
+/// A stored plan, the matrix that it is for, and the kernel that runs it.
+struct StoredMatch {
+  const StoredPlan* plan = nullptr;
+  std::size_t matrix = 0;
+  KernelChoice kernel;
+};
+
+/// Finds the plan that was stored last of those that planning with these options could make of one of the
+/// matrices, which are formats of one matrix; nothing without options.stored.
+std::optional<StoredMatch> find_stored(const Operation& op, std::span<const PlanMatrix> matrices,
+                                       const PlanOptions& options, const cuda::DeviceInfo& device);
+
+/// Compares a plan with its checksums. Errc::bad_input, as refuse_stored, when it was changed.
+Status check_hashes(const StoredPlan& plan);
+
+/// Says what is wrong with a stored plan, and what to do.
+Status refuse_stored(const StoredPlan& plan, const std::string& why);
+
+/// A plan to be stored.
+struct PlanToStore {
+  std::string key;
+  std::vector<std::int64_t> numbers;
+  std::vector<std::byte> schedule;
+};
+
+/// Divides the work of a checked matrix for a device, which need not be there. Errc::unsupported for a kernel
+/// whose schedules are not stored.
+Result<PlanToStore> plan_to_store(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel,
+                                  std::int64_t n, const cuda::DeviceInfo& device,
+                                  std::span<const cuda::KernelCost> costs = {});
+
+}  // namespace sptile::runtime

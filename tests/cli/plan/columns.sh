@@ -1,0 +1,1 @@
+sptile plan a.h5 -n 32,0

@@ -1,0 +1,6 @@
+sptile convert "$ROOT/data/examples/us_states.mtx" a.h5 -q
+cp a.h5 before.h5
+code=0
+sptile plan a.h5 --op spmm -n 128 --device cpu || code=$?
+cmp a.h5 before.h5
+exit $code

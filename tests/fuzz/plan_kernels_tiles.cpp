@@ -1,0 +1,9 @@
+// Kernels that the fuzzer of plans emulates.
+#include "tests/runtime/cuda/emulated_block.hpp"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Wconversion"
+#include "runtime/cuda/csr/csr.cu"
+#include "runtime/cuda/tile/tile8.cu"
+#pragma GCC diagnostic pop

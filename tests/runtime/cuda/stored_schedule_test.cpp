@@ -1,0 +1,243 @@
+// Stored schedules: what was made comes back, and nothing else does. Emulated kernels run what came back, see
+// emulated_product.hpp.
+#include "runtime/cuda/stored_schedule.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "formats/convert/libra_spmm.hpp"
+#include "formats/convert/tall.hpp"
+#include "runtime/cuda/csr/schedule.hpp"
+#include "runtime/cuda/sddmm/schedule.hpp"
+#include "runtime/cuda/tall/schedule.hpp"
+#include "runtime/cuda/tile/hybrid_schedule.hpp"
+#include "runtime/cuda/tile/schedule.hpp"
+#include "tests/runtime/random_problem.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using namespace sptile::runtime::cuda;
+using runtime::StoredSchedule;
+
+namespace {
+
+constexpr TileVariant kTileVariants[] = {{32, 4, 16, 0}, {64, 4, 16, 12}};
+constexpr TallVariant kTallVariants[] = {{1, 1, 16, 2}, {1, 4, 8, 2}, {2, 4, 8, 2}};
+constexpr TallFamily kTall = {
+    .element_bytes = 4, .sum_bytes = 4, .most_segments = 4, .variants = kTallVariants};
+
+/// A family as its instances have it, for f32.
+struct Family {
+  const char* format;
+  Schedule (*schedule)(const ScheduleRequest& request);
+  ScheduleStore store;
+};
+
+TileRequest tiles_of(const ScheduleRequest& request) {
+  return {request.format, request.n, 4, kTileVariants, request.device};
+}
+
+CsrRows rows_of(const ScheduleRequest& request) { return {formats::as_csr(request.format).row_ptr}; }
+
+template <class Header>
+Schedule with_header(Header (*append)(Schedule&, const ScheduleRequest&), const ScheduleRequest& request) {
+  Schedule schedule;
+  schedule.header.set(append(schedule, request));
+  return schedule;
+}
+
+template <class Header>
+Result<Schedule> restored(Header (*read)(ScheduleReader&, Schedule&, const ScheduleRequest&),
+                          const ScheduleRequest& request, const StoredSchedule& stored) {
+  return restore_schedule(
+      stored, [&](ScheduleReader& reader, Schedule& schedule) { return read(reader, schedule, request); });
+}
+
+CsrHeader append_rows(Schedule& s, const ScheduleRequest& r) {
+  return append_csr(s, rows_of(r), DType::f32, r.n, r.device);
+}
+CsrHeader read_rows(ScheduleReader& reader, Schedule& s, const ScheduleRequest& r) {
+  return read_csr(reader, s, rows_of(r), DType::f32, r.n);
+}
+TileHeader append_tile(Schedule& s, const ScheduleRequest& r) { return append_tiles(s, tiles_of(r)); }
+TileHeader read_tile(ScheduleReader& reader, Schedule& s, const ScheduleRequest& r) {
+  return read_tiles(reader, s, tiles_of(r));
+}
+HybridHeader append_hybrid(Schedule& s, const ScheduleRequest& r) {
+  HybridHeader header;
+  header.tiles = append_tile(s, r);
+  header.rows = append_residual(s, r.format, DType::f32, r.n, r.device);
+  return header;
+}
+HybridHeader read_hybrid(ScheduleReader& reader, Schedule& s, const ScheduleRequest& r) {
+  HybridHeader header;
+  header.tiles = read_tile(reader, s, r);
+  header.rows = read_residual(reader, s, r.format, DType::f32, r.n);
+  return header;
+}
+TallHeader append_tall_f32(Schedule& s, const ScheduleRequest& r) { return append_tall(s, r, kTall); }
+TallHeader read_tall_f32(ScheduleReader& reader, Schedule& s, const ScheduleRequest& r) {
+  return read_tall(reader, s, r, kTall);
+}
+
+template <class Header, Header (*kAppend)(Schedule&, const ScheduleRequest&),
+          Header (*kRead)(ScheduleReader&, Schedule&, const ScheduleRequest&),
+          std::vector<std::int64_t> (*kNumbers)(const Header&)>
+Family family(const char* format) {
+  return {format,
+          [](const ScheduleRequest& request) { return with_header(kAppend, request); },
+          {1, [](const ScheduleHeader& header) { return kNumbers(header.as<Header>()); },
+           [](const ScheduleRequest& request, const StoredSchedule& stored) {
+             return restored(kRead, request, stored);
+           }}};
+}
+
+std::vector<Family> families() {
+  constexpr auto tiles = family<TileHeader, append_tile, read_tile, tile_numbers>;
+  constexpr auto hybrid = family<HybridHeader, append_hybrid, read_hybrid, hybrid_numbers>;
+  std::vector<Family> all = {family<CsrHeader, append_rows, read_rows, csr_numbers>("csr"),
+                             family<TallHeader, append_tall_f32, read_tall_f32, tall_numbers>("tall")};
+  for (const char* format : {"bittcf", "bmat", "me_tcf", "rs_tile"}) all.push_back(tiles(format));
+  for (const char* format : {"libra_spmm", "libra_sddmm"}) all.push_back(hybrid(format));
+  for (const char* format : {"csr", "bittcf", "bmat", "me_tcf", "rs_tile", "libra_spmm", "libra_sddmm"})
+    all.push_back({format, schedule_sddmm, kSddmmStore});
+  return all;
+}
+
+/// Empty rows, short ones, some that are cut.
+formats::Csr sample_matrix(Random& random, double long_row = 0.9) {
+  return random_matrix(120, 700, DType::f32, random, [=](std::int64_t r, std::int64_t c) {
+    if (r % 5 == 0) return r % 2 == 0 ? 0.0 : 0.004;
+    return r % 40 == 17 ? long_row : (r / 8 + c / 16) % 5 == 0 ? 0.04 : 0.002;
+  });
+}
+
+DeviceInfo device(int sm_count) {
+  return {.capability = 90, .sm_count = sm_count, .l2_bytes = 1 << 18, .shared_per_block = 227 << 10};
+}
+
+/// What was made of a matrix, ready to be changed.
+struct Sample {
+  const Family& family;
+  const formats::FormatView format;
+  std::int64_t n;
+  DeviceInfo on;
+  std::vector<std::byte> bytes;
+  std::vector<std::int64_t> numbers;
+
+  Sample(const Family& f, const formats::FormatView& view, std::int64_t columns, int sm_count)
+      : family(f), format(view), n(columns), on(device(sm_count)) {
+    Schedule made = family.schedule({format, n, on});
+    numbers = family.store.numbers(made.header);
+    bytes = std::move(made.bytes);
+  }
+  [[nodiscard]] Result<Schedule> restore() const {
+    return family.store.restore({format, n, on}, {numbers, bytes});
+  }
+};
+
+/// Visits samples of every family.
+template <class F>
+void for_each_sample(const F& f) {
+  Random random(3);
+  const formats::Csr a = sample_matrix(random);
+  for (const Family& family : families()) {
+    CAPTURE(family.format);
+    const Formatted formatted = format_matrix(a, family.format, {});
+    for (const std::int64_t n : {32, 200})
+      for (const int sm_count : {1, 132}) {
+        CAPTURE(n);
+        CAPTURE(sm_count);
+        f(Sample(family, formatted.data.view(), n, sm_count));
+      }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("stored schedules: what was made comes back") {
+  int cut = 0, teams = 0;  // so that no part of a schedule is never there
+  for_each_sample([&](const Sample& sample) {
+    const std::string_view format = sample.family.format;
+    if (sample.numbers.size() > 1 && sample.numbers[1] > 0) ++cut;
+    if (format == "bmat" && sample.numbers.size() > 2 && sample.numbers[2] > 0) ++teams;
+    const auto restored = sample.restore();
+    REQUIRE_MESSAGE(restored, restored.error().message);
+    CHECK(sample.family.store.numbers(restored->header) == sample.numbers);
+    CHECK(restored->workspace_bytes ==
+          sample.family.schedule({sample.format, sample.n, sample.on}).workspace_bytes);
+    CHECK(restored->contents().data() == sample.bytes.data());
+    CHECK(restored->contents().size() == sample.bytes.size());
+  });
+  CHECK(cut >= 16);
+  CHECK(teams >= 2);
+}
+
+TEST_CASE("stored schedules: a bit that is flipped in any byte is noticed") {
+  for_each_sample([](Sample sample) {
+    if (sample.n > 32) return;  // nothing new, and there are thousands of bytes
+    for (std::size_t i = 0; i < sample.bytes.size(); ++i) {
+      const std::byte before = sample.bytes[i];
+      sample.bytes[i] ^= std::byte{1} << (i % 8);
+      const auto restored = sample.restore();
+      CAPTURE(i);
+      if (restored) FAIL_CHECK("a changed byte goes unnoticed");
+      if (!restored) CHECK(restored.error().code == Errc::bad_input);
+      sample.bytes[i] = before;
+    }
+  });
+}
+
+TEST_CASE("stored schedules: any number that is changed, missing or too many is noticed") {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  for_each_sample([](Sample sample) {
+    const std::vector<std::int64_t> good = sample.numbers;
+    for (std::size_t i = 0; i < good.size(); ++i) {
+      CAPTURE(i);
+      for (const std::int64_t wrong :
+           {good[i] - 1, good[i] + 1, std::int64_t{-1}, kMost, kMost / 16, -kMost}) {
+        if (wrong == good[i]) continue;
+        sample.numbers[i] = wrong;
+        CAPTURE(wrong);
+        CHECK_FALSE(sample.restore());
+      }
+      sample.numbers = good;
+    }
+    sample.numbers.push_back(0);
+    CHECK_FALSE(sample.restore());
+    sample.numbers = good;
+    if (!good.empty()) {
+      sample.numbers.pop_back();
+      CHECK_FALSE(sample.restore());
+    }
+  });
+}
+
+TEST_CASE("stored schedules: bytes that are missing or too many are noticed") {
+  for_each_sample([](Sample sample) {
+    const std::vector<std::byte> good = sample.bytes;
+    for (std::size_t size = 0; size < good.size(); size += size / 16 + 1) {
+      sample.bytes.resize(size);
+      CHECK_FALSE(sample.restore());
+      sample.bytes = good;
+    }
+    sample.bytes.push_back(std::byte{0});
+    CHECK_FALSE(sample.restore());
+  });
+}
+
+TEST_CASE("stored schedules: one of another matrix, another N or another device is refused") {
+  Random random(4);
+  const formats::Csr a = sample_matrix(random), b = sample_matrix(random, 0.3);
+  for (const Family& family : families()) {
+    CAPTURE(family.format);
+    const Formatted first = format_matrix(a, family.format, {}), second = format_matrix(b, family.format, {});
+    const Sample sample(family, first.data.view(), 32, 1);
+    const auto restored =
+        family.store.restore({second.data.view(), 32, device(1)}, {sample.numbers, sample.bytes});
+    CHECK_FALSE(restored);
+  }
+}

@@ -1,0 +1,90 @@
+// Which stored plan is taken: needs the rows of kernels for CUDA, but no device.
+#include <doctest/doctest.h>
+
+#include "runtime/operation/spmm.hpp"
+#include "runtime/plan/stored.hpp"
+#include "tests/runtime/random_problem.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using namespace sptile::runtime;
+
+namespace {
+
+cuda::DeviceInfo device() {
+  return {.capability = 90, .sm_count = 132, .l2_bytes = 50 << 20, .shared_per_block = 227 << 10};
+}
+
+PlanOptions options(std::string_view kernel = {}, std::int64_t n = 64) {
+  return {.n = n, .device = Device::cuda, .kernel = kernel};
+}
+
+/// Plans of one matrix, in the order in which they were stored.
+struct Plans {
+  formats::Csr a;
+  Formatted bittcf, csr;
+  std::vector<PlanToStore> made;
+  std::vector<StoredPlan> stored;
+
+  Plans() {
+    Random random(1);
+    a = random_matrix(60, 50, 0.2, DType::f32, random);
+    bittcf = format_matrix(a, "bittcf");
+    csr = format_matrix(a, "csr");
+  }
+  void add(const Formatted& format, std::string_view kernel, std::int64_t n = 64) {
+    const formats::FormatView view = format.data.view();
+    const auto choice = choose_kernel({&kSpmm, view.layout->name, DType::f32}, options(kernel, n), device());
+    REQUIRE(choice);
+    auto plan = plan_to_store(kSpmm, format.matrix(), *choice, n, device());
+    REQUIRE(plan);
+    made.push_back(std::move(*plan));
+    stored.clear();
+    for (const PlanToStore& one : made)
+      stored.push_back({.name = "/plans", .key = one.key, .schedule = {one.numbers, one.schedule}});
+  }
+  [[nodiscard]] std::vector<PlanMatrix> matrices() const {
+    std::vector<PlanMatrix> all = {csr.matrix(), bittcf.matrix()};
+    for (PlanMatrix& matrix : all) matrix.stored = stored;
+    return all;
+  }
+  [[nodiscard]] std::string_view found(const PlanOptions& wanted,
+                                       const cuda::DeviceInfo& on = device()) const {
+    const auto match = find_stored(kSpmm, matrices(), wanted, on);
+    if (!match) return "none";
+    CHECK(matrices()[match->matrix].format.layout->name == match->kernel.kernel->format);
+    return match->kernel.kernel->name;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("find_stored: the newest plan that could be made is the one") {
+  Plans plans;
+  CHECK(plans.found(options()) == "none");
+  plans.add(plans.csr, "cuda.csr.rows");
+  CHECK(plans.found(options()) == "cuda.csr.rows");
+  plans.add(plans.bittcf, "cuda.bittcf.mma");
+  CHECK(plans.found(options()) == "cuda.bittcf.mma");
+  CHECK(plans.found(options("cuda.csr.rows")) == "cuda.csr.rows");
+  CHECK(plans.found(options("cuda.bittcf.staged")) == "none");
+}
+
+TEST_CASE("find_stored: what differs is not taken") {
+  Plans plans;
+  plans.add(plans.bittcf, "cuda.bittcf.mma");
+  CHECK(plans.found(options()) == "cuda.bittcf.mma");
+  CHECK(plans.found(options({}, 65)) == "none");
+  PlanOptions refused = options();
+  refused.stored = false;
+  CHECK(plans.found(refused) == "none");
+  PlanOptions exact = options();
+  exact.precision = Precision::fp32;
+  CHECK(plans.found(exact) == "none");
+  PlanOptions strict = options();
+  strict.nonfinite = NonFinite::strict;
+  CHECK(plans.found(strict) == "none");
+  cuda::DeviceInfo other = device();
+  other.sm_count = 114;
+  CHECK(plans.found(options(), other) == "none");
+}

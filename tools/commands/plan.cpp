@@ -1,0 +1,191 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "formats/io/bundle_writer.hpp"
+#include "runtime/bundle/bundle.hpp"
+#include "runtime/choice/kernel_costs.hpp"
+#include "runtime/cuda/backend.hpp"
+#include "runtime/plan/choice.hpp"
+#include "runtime/plan/stored.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/devices.hpp"
+#include "tools/input.hpp"
+#include "tools/json.hpp"
+#include "tools/operations.hpp"
+#include "tools/product_request.hpp"
+#include "tools/stopwatch.hpp"
+#include "tools/stored_plans.hpp"
+#include "tools/units.hpp"
+
+namespace sptile::tools {
+namespace {
+
+struct PlanVerbOptions {
+  std::string bundle, format = "auto", choose = "predicted";
+  std::vector<std::int64_t> n = {128};
+  bool force = false;
+  ProductRequest request;
+};
+
+constexpr const char* kMeasured = "measured";
+
+// A plan that was made, and the one whose place it takes.
+struct NewPlan {
+  runtime::PlanToStore plan;
+  std::string replaces;  // a group of the bundle; empty: none
+};
+
+runtime::PlanOptions plan_options(const Session& session, const PlanVerbOptions& options, DType values,
+                                  std::int64_t n) {
+  runtime::PlanOptions plan;
+  plan.n = n;
+  const runtime::DenseTypes dense = dense_types(options.request.dense, options.request.result, values);
+  plan.dense = dense.operands;
+  plan.result = dense.result;
+  plan.device = runtime::Device::cuda;
+  plan.kernel = options.request.kernel;
+  plan.threads = session.common.threads;
+  plan.precision = precision_named(options.request.precision);
+  plan.choice = options.choose == kMeasured ? runtime::Choice::measured : runtime::Choice::predicted;
+  plan.stored = false;
+  return plan;
+}
+
+// Chooses as `run` would, and divides the work once more: what is stored of it never was on a device.
+Result<runtime::PlanToStore> make_plan(const runtime::Operation& op,
+                                       std::span<const runtime::PlanMatrix> matrices,
+                                       runtime::PlanOptions options) {
+  const auto chosen = runtime::choose_plan(op, matrices, options);
+  if (!chosen) return tl::unexpected(chosen.error());
+  options.kernel = runtime::kernel_name(*chosen->plan);
+  const auto rows = runtime::kernels();
+  const std::string_view format = std::find_if(rows.begin(), rows.end(), [&](const runtime::Kernel& row) {
+                                    return row.name == options.kernel;
+                                  })->format;
+  const auto& a = *std::find_if(matrices.begin(), matrices.end(), [&](const runtime::PlanMatrix& m) {
+    return m.format.layout->name == format;
+  });
+  const auto device = runtime::cuda::find_device(options.device_ordinal);
+  if (!device) return tl::unexpected(device.error());
+  const auto kernel = runtime::choose_kernel({&op, format, a.format.value_dtype()}, options, *device);
+  if (!kernel) return tl::unexpected(kernel.error());
+  const auto costs = runtime::find_kernel_costs(*device, *kernel->kernel, kernel->instance->precision);
+  if (!costs) return tl::unexpected(costs.error());
+  return runtime::plan_to_store(op, a, *kernel, options.n, *device, *costs);
+}
+
+// The plan of the bundle that has the same key; nothing where there is none.
+Result<std::string> replaced_by(const runtime::PlanToStore& plan, const runtime::Bundle& bundle,
+                                const PlanVerbOptions& options) {
+  for (const runtime::StoredPlan& old : bundle.plans()) {
+    if (old.key != plan.key) continue;
+    if (options.force) return std::string(old.name);
+    return fail(Errc::usage,
+                fmt::format("{} is this plan ({}, N = {}, {}); --force replaces it", old.name,
+                            old.field("kernel"), old.field("n"), old.field("dense")),
+                options.bundle);
+  }
+  return std::string();
+}
+
+Result<std::vector<NewPlan>> make_plans(Session& session, const PlanVerbOptions& options,
+                                        const runtime::Bundle& bundle,
+                                        std::span<const runtime::PlanMatrix> matrices) {
+  const runtime::Operation& op = operation_named(options.request.op);
+  const DType values = matrices.front().format.value_dtype();
+  std::vector<NewPlan> made;
+  begin(&session.progress, "plan", static_cast<std::int64_t>(options.n.size()));
+  for (const std::int64_t n : options.n) {
+    auto plan = make_plan(op, matrices, plan_options(session, options, values, n));
+    if (!plan) return tl::unexpected(plan.error());
+    auto replaces = replaced_by(*plan, bundle, options);
+    if (!replaces) return tl::unexpected(replaces.error());
+    made.push_back({std::move(*plan), std::move(*replaces)});
+    advance(&session.progress, 1);
+  }
+  return made;
+}
+
+Result<std::uint64_t> store(Session& session, const std::string& path, const std::vector<NewPlan>& plans) {
+  auto writer = formats::BundleWriter::extend(path, &session.progress);
+  if (!writer) return tl::unexpected(writer.error());
+  Status s{};
+  for (const NewPlan& made : plans) {
+    if (s && !made.replaces.empty()) s = writer->remove_plan(made.replaces);
+    if (s) s = writer->add_plan(made.plan.key, made.plan.numbers, made.plan.schedule);
+  }
+  if (!s) return tl::unexpected(s.error());
+  return writer->commit();
+}
+
+// As the bundle will show them.
+std::vector<runtime::StoredPlan> views_of(const std::vector<NewPlan>& plans) {
+  std::vector<runtime::StoredPlan> views;
+  for (const NewPlan& made : plans)
+    views.push_back(
+        {.name = made.replaces, .key = made.plan.key, .schedule = {made.plan.numbers, made.plan.schedule}});
+  return views;
+}
+
+Status check_device(const ProductRequest& request) {
+  const auto device = resolve_device(request);
+  if (!device) return tl::unexpected(device.error());
+  if (*device == runtime::Device::cuda) return {};
+  return fail(Errc::unsupported,
+              "plans for the CPU are not stored: dividing the work takes no longer than reading it would; "
+              "use --device cuda");
+}
+
+Status run_plan(Session& session, PlanVerbOptions options) {
+  if (Status s = check_transposable(options.request); !s) return s;
+  if (Status s = check_device(options.request); !s) return s;
+  std::sort(options.n.begin(), options.n.end());
+  options.n.erase(std::unique(options.n.begin(), options.n.end()), options.n.end());
+  const auto bundle = open_bundle(options.bundle);
+  if (!bundle) return tl::unexpected(bundle.error());
+  const auto matrices = held_matrices(*bundle, options.bundle, options.format, options.request.side());
+  if (!matrices) return tl::unexpected(matrices.error());
+  const Stopwatch watch;
+  const auto made = make_plans(session, options, **bundle, *matrices);
+  if (!made) return tl::unexpected(made.error());
+  const double seconds = watch.seconds();
+  const auto bytes = store(session, options.bundle, *made);
+  if (!bytes) return tl::unexpected(bytes.error());
+  const std::vector<runtime::StoredPlan> views = views_of(*made);
+  Json json = new_result(session);
+  json.update({{"bundle", options.bundle}, {"file_bytes", *bytes}, {"seconds", seconds}});
+  json["plans"] = Json::array();
+  for (const runtime::StoredPlan& view : views)
+    json["plans"].emplace_back(to_json(view))["replaced"] = !view.name.empty();
+  print_result(session, json,
+               plans_text(views) +
+                   fmt::format("stored in {}, planned in {}\n", options.bundle, human_seconds(seconds)));
+  return {};
+}
+
+Action declare_plan(Options& app) {
+  auto options = std::make_shared<PlanVerbOptions>();
+  options->request.device = "cuda";
+  app.add_option("BUNDLE", options->bundle, "bundle to plan for, and to store the plans in").required();
+  app.add_option("--format", options->format,
+                 "stored format to plan for; several with commas, auto: the one predicted to be fastest of "
+                 "them, of all");
+  app.add_option("--choose", options->choose,
+                 "how one of several formats and kernels is chosen: predicted by the cost model, or measured "
+                 "by running each that can be the fastest")
+      .one_of({"predicted", kMeasured});
+  app.add_option("-n", options->n, columns_help() + "; several with commas make a plan each")
+      .range(std::int64_t{1}, std::int64_t{1} << 31);
+  declare_side(app, options->request);
+  declare_product(app, options->request);
+  app.add_flag("--force", options->force, "replace stored plans that are the same");
+  return [options](Session& session) { return run_plan(session, *options); };
+}
+
+}  // namespace
+
+const Verb kPlan = {"plan", "plan products ahead, and store the plans in the bundle",
+                    "  sptile plan matrix.h5 --op spmm -n 128 --device cuda --choose measured", declare_plan};
+
+}  // namespace sptile::tools

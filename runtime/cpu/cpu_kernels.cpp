@@ -30,46 +30,38 @@ constexpr Summaries kSpmmSummaries = {"rows with the sums of up to 8 vectors of 
 constexpr Summaries kSddmmSummaries = {"4 dot products at a time, entries of csr rows",
                                        "tile rows decoded into columns and positions, then as csr"};
 
-template <class F, class V, class D, class R = D>
-constexpr CpuKernel row(const char* format, DType values, DType dense, DType result = DType::none) {
-  return {&kSpmm, format, kSpmmSummaries.of<F>(), false, values, dense, run_chunk<F, V, D, R>, result};
-}
-
-template <class F, class D, class R = D>
-constexpr CpuKernel sddmm_row(const char* format, DType dense, DType result = DType::none) {
-  return {&kSddmm, format, kSddmmSummaries.of<F>(), true, DType::none, dense, sample_chunk<F, D, R>, result};
-}
-
 /// Pairs of types that SpMM takes, for every format: dense operands of the matrix's own type, f32 with the
-/// half types, anything with a pattern. SDDMM takes every type of dense operands. Results of the half types
-/// may be f32.
-inline constexpr int kRowsPerFormat = 20;
+/// half types, anything with a pattern. Results of the half types may be f32.
 template <class F>
-constexpr void append(const char* format, CpuKernel* rows) {
-  const CpuKernel all[kRowsPerFormat] = {
-      row<F, float, float>(format, DType::f32, DType::f32),
-      row<F, double, double>(format, DType::f64, DType::f64),
-      row<F, Half, float>(format, DType::f16, DType::f32),
-      row<F, Half, Half>(format, DType::f16, DType::f16),
-      row<F, BFloat16, float>(format, DType::bf16, DType::f32),
-      row<F, BFloat16, BFloat16>(format, DType::bf16, DType::bf16),
-      row<F, Ones, float>(format, DType::none, DType::f32),
-      row<F, Ones, double>(format, DType::none, DType::f64),
-      row<F, Ones, Half>(format, DType::none, DType::f16),
-      row<F, Ones, BFloat16>(format, DType::none, DType::bf16),
-      row<F, Half, Half, float>(format, DType::f16, DType::f16, DType::f32),
-      row<F, BFloat16, BFloat16, float>(format, DType::bf16, DType::bf16, DType::f32),
-      row<F, Ones, Half, float>(format, DType::none, DType::f16, DType::f32),
-      row<F, Ones, BFloat16, float>(format, DType::none, DType::bf16, DType::f32),
-      sddmm_row<F, float>(format, DType::f32),
-      sddmm_row<F, double>(format, DType::f64),
-      sddmm_row<F, Half>(format, DType::f16),
-      sddmm_row<F, BFloat16>(format, DType::bf16),
-      sddmm_row<F, Half, float>(format, DType::f16, DType::f32),
-      sddmm_row<F, BFloat16, float>(format, DType::bf16, DType::f32),
-  };
-  for (int i = 0; i < kRowsPerFormat; ++i) rows[i] = all[i];
-}
+constexpr CpuFunction kMultiply[] = {
+    {DType::f32, DType::f32, run_chunk<F, float, float>},
+    {DType::f64, DType::f64, run_chunk<F, double, double>},
+    {DType::f16, DType::f32, run_chunk<F, Half, float>},
+    {DType::f16, DType::f16, run_chunk<F, Half, Half>},
+    {DType::bf16, DType::f32, run_chunk<F, BFloat16, float>},
+    {DType::bf16, DType::bf16, run_chunk<F, BFloat16, BFloat16>},
+    {DType::none, DType::f32, run_chunk<F, Ones, float>},
+    {DType::none, DType::f64, run_chunk<F, Ones, double>},
+    {DType::none, DType::f16, run_chunk<F, Ones, Half>},
+    {DType::none, DType::bf16, run_chunk<F, Ones, BFloat16>},
+    {DType::f16, DType::f16, run_chunk<F, Half, Half, float>, DType::f32},
+    {DType::bf16, DType::bf16, run_chunk<F, BFloat16, BFloat16, float>, DType::f32},
+    {DType::none, DType::f16, run_chunk<F, Ones, Half, float>, DType::f32},
+    {DType::none, DType::bf16, run_chunk<F, Ones, BFloat16, float>, DType::f32},
+};
+
+/// SDDMM takes every type of dense operands, whatever the values are.
+template <class F>
+constexpr CpuFunction kSample[] = {
+    {DType::none, DType::f32, sample_chunk<F, float>},
+    {DType::none, DType::f64, sample_chunk<F, double>},
+    {DType::none, DType::f16, sample_chunk<F, Half>},
+    {DType::none, DType::bf16, sample_chunk<F, BFloat16>},
+    {DType::none, DType::f16, sample_chunk<F, Half, float>, DType::f32},
+    {DType::none, DType::bf16, sample_chunk<F, BFloat16, float>, DType::f32},
+};
+
+constexpr int kRowsPerFormat = 2;
 
 /// A format and the kernel that serves it; one kernel may serve several.
 template <class F>
@@ -85,6 +77,13 @@ struct Table {
   constexpr explicit Table(Serves<F>... formats) {
     CpuKernel* next = rows;
     ((append<F>(formats.format, next), next += kRowsPerFormat), ...);
+  }
+
+ private:
+  template <class F>
+  static constexpr void append(const char* format, CpuKernel* to) {
+    to[0] = {&kSpmm, format, kSpmmSummaries.of<F>(), false, kMultiply<F>, std::size(kMultiply<F>)};
+    to[1] = {&kSddmm, format, kSddmmSummaries.of<F>(), true, kSample<F>, std::size(kSample<F>)};
   }
 };
 template <class... F>

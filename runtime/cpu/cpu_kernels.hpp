@@ -27,16 +27,22 @@ struct Task {
 /// Computes the part of the result that the chunk names.
 using ChunkFn = void (*)(const Task&, const Chunk&) noexcept;
 
-/// One row per operation, format and combination of types; DType::none as value type is a pattern.
-struct CpuKernel {
-  const Operation* op;
-  std::string_view format;
-  std::string_view summary;
-  bool any_values;  ///< serves every type of values, whatever `values` says
+/// What runs a combination of types; DType::none as value type is a pattern.
+struct CpuFunction {
   DType values;
   DType dense;
   ChunkFn run;
   DType result = DType::none;  ///< none: as `dense`
+};
+
+/// One row per operation and format.
+struct CpuKernel {
+  const Operation* op;
+  std::string_view format;
+  std::string_view summary;
+  bool any_values;  ///< functions serve every type of values, whatever they say
+  const CpuFunction* functions;
+  int count;
 };
 
 struct CpuKernels {

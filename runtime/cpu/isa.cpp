@@ -38,11 +38,11 @@ const Isa* find_isa(std::string_view name) {
 
 ChunkFn find_function(const Kernel& kernel, DType values, const DenseTypes& dense) {
   const CpuKernels all = find_isa(kernel.isa)->kernels();
-  for (int i = 0; i < all.count; ++i)
-    if (const CpuKernel& row = all.rows[i]; row.op == kernel.op && row.format == kernel.format &&
-                                            (row.any_values || row.values == values) &&
-                                            DenseTypes(row.dense, row.result) == dense)
-      return row.run;
+  for (const CpuKernel& row : std::span(all.rows, static_cast<std::size_t>(all.count))) {
+    if (row.op != kernel.op || row.format != kernel.format) continue;
+    for (const CpuFunction& f : std::span(row.functions, static_cast<std::size_t>(row.count)))
+      if ((row.any_values || f.values == values) && DenseTypes(f.dense, f.result) == dense) return f.run;
+  }
   return nullptr;
 }
 

@@ -32,6 +32,7 @@ struct ColumnBlock {
   std::int64_t c_offset = 0;     ///< bytes from the start of a row of C to the block
   std::int64_t last = 0;
   Acc alpha = 1, beta = 0;
+  bool wide = false;  ///< C has the type of the sums, B has 16 bits
 };
 
 inline constexpr int kBlockVectors = 8;
@@ -41,10 +42,26 @@ inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(Acc));
 template <class Acc>
 inline constexpr int kBlockColumns = kBlockVectors* kLanes<Acc>;
 
+/// Writes sums to C of type R as alpha * sum + beta * C; with beta = 0 C is not read.
+template <class R, int L, int W, class Acc>
+[[gnu::always_inline]] inline void finish_block(const ColumnBlock<Acc>& block, Vector<Acc, L> (&sum)[W],
+                                                std::byte* c_row) {
+  const std::int64_t last = block.last;
+  const auto at = [last](int w) { return w == W - 1 ? last : std::int64_t{w} * L; };
+  auto* c = reinterpret_cast<R*>(c_row + block.c_offset);
+#pragma GCC unroll 8
+  for (int w = 0; w < W; ++w) sum[w] *= block.alpha;
+  if (block.beta != 0) {  // all reads come before all writes: the last vector overlaps
+#pragma GCC unroll 8
+    for (int w = 0; w < W; ++w) sum[w] += block.beta * load<L>(c + at(w));
+  }
+#pragma GCC unroll 8
+  for (int w = 0; w < W; ++w) store<L>(c + at(w), sum[w]);
+}
+
 /// Adds entries to the sums of W vectors of L columns each, of a B of type D. The sums start from carry_in
-/// (null: zero). They go to carry_out, or, where that is null, to C of type R as alpha * sum + beta * C; with
-/// beta = 0 C is not read.
-template <class D, class R, int L, int W>
+/// (null: zero). They go to carry_out, or, where that is null, to C.
+template <class D, int L, int W>
 void multiply_block(const ColumnBlock<Accumulator<D>>& block, const Entries<Accumulator<D>>& entries,
                     std::byte* c_row, const Accumulator<D>* carry_in, Accumulator<D>* carry_out) {
   using Acc = Accumulator<D>;
@@ -76,27 +93,20 @@ void multiply_block(const ColumnBlock<Accumulator<D>>& block, const Entries<Accu
     for (int w = 0; w < W; ++w) store<L>(carry_out + w * L, sum[w]);
     return;
   }
-  auto* c = reinterpret_cast<R*>(c_row + block.c_offset);
-#pragma GCC unroll 8
-  for (int w = 0; w < W; ++w) sum[w] *= block.alpha;
-  if (block.beta != 0) {  // all reads come before all writes: the last vector overlaps
-#pragma GCC unroll 8
-    for (int w = 0; w < W; ++w) sum[w] += block.beta * load<L>(c + at(w));
-  }
-#pragma GCC unroll 8
-  for (int w = 0; w < W; ++w) store<L>(c + at(w), sum[w]);
+  if constexpr (sizeof(D) == 2)
+    if (block.wide) return finish_block<Acc, L, W>(block, sum, c_row);
+  finish_block<D, L, W>(block, sum, c_row);
 }
 
 /// Picks the instance for `vectors` vectors of L columns.
-template <class D, class R, int L>
+template <class D, int L>
 typename ColumnBlock<Accumulator<D>>::Fn block_of(int vectors) {
   if constexpr (L < kLanes<Accumulator<D>>) {
-    return vectors == 1 ? multiply_block<D, R, L, 1> : multiply_block<D, R, L, 2>;
+    return vectors == 1 ? multiply_block<D, L, 1> : multiply_block<D, L, 2>;
   } else {
     static constexpr typename ColumnBlock<Accumulator<D>>::Fn kByVectors[] = {
-        multiply_block<D, R, L, 1>, multiply_block<D, R, L, 2>, multiply_block<D, R, L, 3>,
-        multiply_block<D, R, L, 4>, multiply_block<D, R, L, 5>, multiply_block<D, R, L, 6>,
-        multiply_block<D, R, L, 7>, multiply_block<D, R, L, 8>};
+        multiply_block<D, L, 1>, multiply_block<D, L, 2>, multiply_block<D, L, 3>, multiply_block<D, L, 4>,
+        multiply_block<D, L, 5>, multiply_block<D, L, 6>, multiply_block<D, L, 7>, multiply_block<D, L, 8>};
     return kByVectors[vectors - 1];
   }
 }
@@ -124,11 +134,12 @@ void cut_columns(const Task& task, std::int64_t first, std::int64_t last, Panel<
     const std::int64_t begin = vectors * i / panel.count, end = vectors * (i + 1) / panel.count;
     const std::int64_t columns = (i + 1 < panel.count ? end * L : width) - begin * L;
     ColumnBlock<Accumulator<D>>& block = panel.blocks[i];
-    block.fn = block_of<D, R, L>(static_cast<int>(end - begin));
+    block.fn = block_of<D, L>(static_cast<int>(end - begin));
     block.b = reinterpret_cast<const std::byte*>(static_cast<const D*>(b.data) + first + begin * L);
     block.row_bytes = b.ld * static_cast<std::int64_t>(sizeof(D));
     block.c_offset = (first + begin * L) * static_cast<std::int64_t>(sizeof(R));
     block.last = columns - L;
+    block.wide = sizeof(R) != sizeof(D);
     block.alpha = static_cast<Accumulator<D>>(task.operands.alpha);
     block.beta = static_cast<Accumulator<D>>(task.operands.beta);
   }

@@ -119,7 +119,7 @@ struct Sample {
 };
 
 /// The kernel of one format for X and Y of type D and results of type R.
-template <class F, class D, class R>
+template <class F, class D, class R = D>
 void sample_chunk(const Task& task, const Chunk& chunk) noexcept {
   F::template walk_units<Positions, Position>(task, chunk, Sample{task, chunk, sample_row<D, R>});
 }

@@ -77,21 +77,33 @@ struct Multiply {
   }
 };
 
-/// The kernel of one format: F::walk_units<V, Acc> for values of type V, a B of type D and a C of type R.
-template <class F, class V, class D, class R>
-void run_chunk(const Task& task, const Chunk& chunk) noexcept {
-  using Acc = Accumulator<D>;
+/// Types of B and C, as far as a walk over a format needs to know them.
+template <class Acc>
+struct DenseColumns {
+  void (*cut)(const Task&, std::int64_t first, std::int64_t last, Panel<Acc>&);
+  std::int64_t result_bytes;  ///< of an element of C
+};
+
+template <class F, class V, class Acc>
+[[gnu::noinline]] void multiply_chunk(const Task& task, const Chunk& chunk,
+                                      const DenseColumns<Acc>& columns) noexcept {
   const Operand& c = task.operands.dense[kSpmmC];
   const std::int64_t end = chunk.last_col < task.n ? chunk.last_col : task.n;
   Panel<Acc> panel;
   for (std::int64_t col = chunk.first_col; col < end; col += Panel<Acc>::kMaxColumns) {
     const std::int64_t rest = end - col;
-    cut_columns<D, R>(task, col, col + (rest < Panel<Acc>::kMaxColumns ? rest : Panel<Acc>::kMaxColumns),
-                      panel);
-    const Multiply<Acc> multiply = {task, static_cast<std::byte*>(c.data),
-                                    c.ld * static_cast<std::int64_t>(sizeof(R)), panel};
+    columns.cut(task, col, col + (rest < Panel<Acc>::kMaxColumns ? rest : Panel<Acc>::kMaxColumns), panel);
+    const Multiply<Acc> multiply = {task, static_cast<std::byte*>(c.data), c.ld * columns.result_bytes,
+                                    panel};
     F::template walk_units<V, Acc>(task, chunk, multiply);
   }
+}
+
+/// The kernel of one format: F::walk_units<V, Acc> for values of type V, a B of type D and a C of type R.
+template <class F, class V, class D, class R = D>
+void run_chunk(const Task& task, const Chunk& chunk) noexcept {
+  using Acc = Accumulator<D>;
+  multiply_chunk<F, V, Acc>(task, chunk, DenseColumns<Acc>{cut_columns<D, R>, sizeof(R)});
 }
 
 }  // namespace sptile::runtime::SPTILE_ISA

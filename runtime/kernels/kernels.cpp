@@ -31,9 +31,7 @@ std::vector<Kernel> cpu_rows() {
   std::vector<Kernel> found;
   for (const Isa& isa : isas()) {
     const CpuKernels rows = isa.kernels();
-    for (int i = 0; i < rows.count; ++i) {
-      const CpuKernel& row = rows.rows[i];
-      if (i > 0 && row.op == rows.rows[i - 1].op && row.format == rows.rows[i - 1].format) continue;
+    for (const CpuKernel& row : std::span(rows.rows, static_cast<std::size_t>(rows.count))) {
       names.push_back("cpu." + std::string(row.format) +
                       (row.op == &kSpmm ? "" : "." + std::string(row.op->name)) + "." +
                       std::string(isa.name));

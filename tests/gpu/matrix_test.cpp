@@ -138,9 +138,11 @@ TEST_CASE("cuda matrix: formats that are not stored are made on the device, from
     CAPTURE(converter.format);
     const auto expected = run_on_device(format_matrix(a, converter.format).matrix(),
                                         {.n = 64, .device = runtime::Device::cuda}, dense);
-    const std::shared_ptr<Matrix> matrices[] = {
-        Matrix::from_host({a.view(), nullptr}, {}),
-        Matrix::from_device({.csr = device.csr, .borrows = true}, {})};
+    runtime::cuda::OwnedCsr borrowed;
+    borrowed.csr = device.csr;
+    borrowed.borrows = true;
+    const std::shared_ptr<Matrix> matrices[] = {Matrix::from_host({a.view(), nullptr}, {}),
+                                                Matrix::from_device(borrowed, {})};
     for (const auto& matrix : matrices) {
       const Plan plan =
           plan_of(*matrix, converter.format, runtime::kSpmm, {.n = 64, .device = runtime::Device::cuda});

@@ -57,7 +57,8 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
   task.row_warps = header.shape.row_warps;
   task.feature_warps = header.shape.feature_warps;
   task.copy = whole_pieces(b, launch.n, kSize) ? TallCopy::pieces : TallCopy::elements;
-  task.whole_pieces = whole_pieces(c, launch.n, sizeof(typename K::Result));
+  // A piece of a C wider than B is two such.
+  task.whole_pieces = launch.n % K::kElements == 0 && whole_pieces(c, launch.n, sizeof(typename K::Result));
   task.b = static_cast<const std::byte*>(b.data);
   task.ldb_bytes = b.ld * kSize;
   task.c = c.data;

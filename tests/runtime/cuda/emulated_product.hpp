@@ -18,8 +18,8 @@
 namespace sptile::test {
 
 /// Columns of B that are not a multiple of anything, and what leading dimensions have beyond them.
-inline constexpr std::pair<std::int64_t, std::int64_t> kRagged[] = {{1, 0},  {3, 1},  {17, 8},
-                                                                    {36, 1}, {67, 0}, {200, 1}};
+inline constexpr std::pair<std::int64_t, std::int64_t> kRagged[] = {{1, 0},  {3, 1},  {17, 8}, {36, 1},
+                                                                    {60, 0}, {67, 0}, {200, 1}};
 
 /// Small enough for a few parts of the work to be many.
 inline runtime::cuda::DeviceInfo emulated_device(int sm_count = 1, int capability = 90,

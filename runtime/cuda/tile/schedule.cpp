@@ -166,7 +166,7 @@ TileHeader append_tiles(Schedule& schedule, const TileRequest& request) {
     header.window_row_at = append(schedule, own.row);
     header.window_tile_at = append(schedule, own.tile);
   }
-  if (blocks.masks == nullptr) header.masks_at = append_masks(schedule, formats::as_me_tcf(request.format));
+  if (!blocks.has_masks()) header.masks_at = append_masks(schedule, formats::as_me_tcf(request.format));
   if (!blocks.rows.class_offset.empty()) append_short_rows(schedule, blocks, request.format.rows, header);
   return header;
 }

@@ -177,13 +177,13 @@ sptile_status sptile_matrix_format(const sptile_matrix* matrix, int index, const
 /* New values of a matrix. */
 typedef struct sptile_values {
   size_t size;
-  const void* data;    /* host memory, or that of the device where the matrix is used */
-  int64_t count;       /* entries of the matrix */
-  int32_t value_dtype; /* that of the formats in use */
+  const void* data;         /* host memory, or that of the device where the matrix is used */
+  int64_t count;            /* entries of the matrix, as it was given */
+  const sptile_plan* order; /* NULL: in the order of the source: CSR, or as the entries of arrays in device
+                               memory were given. A plan of the matrix: packed, in the order in which its
+                               format stores them, which is that of what "sddmm" writes. */
+  int32_t value_dtype;      /* that of the formats in use */
   int32_t reserved;
-  const sptile_plan*
-      order; /* NULL: in the order of the source CSR matrix. A plan of the matrix: packed, in the order in
-                which its format stores them, which is that of what "sddmm" writes. */
 } sptile_values;
 
 /* Replaces the values of a matrix made refreshable, in all its formats, so for all its plans. Values in

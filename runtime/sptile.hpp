@@ -464,9 +464,9 @@ class Matrix {
     const sptile_values c = {sizeof(sptile_values),
                              values.data,
                              static_cast<std::int64_t>(values.size),
+                             order,
                              static_cast<std::int32_t>(values.type),
-                             0,
-                             order};
+                             0};
     detail::check(sptile_matrix_refresh(handle_.get(), &c, stream));
   }
 

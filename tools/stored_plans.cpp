@@ -23,6 +23,12 @@ Json number_or_null(std::string_view text) {
 
 std::string text_or_dash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
 
+// Of the operands, and of a result that is wider.
+std::string types_text(const runtime::StoredPlan& plan) {
+  const std::string_view dense = plan.field("dense"), result = plan.field("result");
+  return text_or_dash(dense) + (result.empty() || result == dense ? "" : fmt::format(" to {}", result));
+}
+
 }  // namespace
 
 Json to_json(const runtime::StoredPlan& plan) {
@@ -30,7 +36,7 @@ Json to_json(const runtime::StoredPlan& plan) {
   for (const char* name : {"op", "format", "kernel"}) json[name] = text_or_null(plan.field(name));
   json["n"] = number_or_null(plan.field("n"));
   json["values"] = text_or_null(plan.field("values"));
-  json["transpose"] = plan.field("matrix") == "transpose";
+  json["transpose"] = plan.field("side") == "transpose";
   json["dtype"] = text_or_null(plan.field("dense"));
   json["result_dtype"] = text_or_null(plan.field("result"));
   json["precision"] = text_or_null(plan.field("precision"));
@@ -46,8 +52,10 @@ std::string plans_text(std::span<const runtime::StoredPlan> plans) {
       {"plan", "format", "kernel", "n", "dense", "products", "device", "bytes"}};
   for (const runtime::StoredPlan& plan : plans) {
     std::vector<std::string>& row = rows.emplace_back();
-    for (const char* name : {"op", "format", "kernel", "n", "dense", "precision"})
-      row.push_back(text_or_dash(plan.field(name)));
+    row.push_back(text_or_dash(plan.field("op")) + (plan.field("side") == "transpose" ? " of A^T" : ""));
+    for (const char* name : {"format", "kernel", "n"}) row.push_back(text_or_dash(plan.field(name)));
+    row.push_back(types_text(plan));
+    row.push_back(text_or_dash(plan.field("precision")));
     row.push_back(fmt::format("{}, capability {}, {} multiprocessors", text_or_dash(plan.field("device")),
                               text_or_dash(plan.field("capability")),
                               text_or_dash(plan.field("multiprocessors"))));

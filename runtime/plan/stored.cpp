@@ -30,7 +30,7 @@ std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoic
     key.append(name).append(" ").append(value).append("\n");
   };
   add("op", op.name);
-  add("matrix", a.own_transpose ? "transpose" : "matrix");
+  add("side", a.own_transpose ? "transpose" : "matrix");
   add("format", a.format.layout->name);
   add("kernel", kernel.kernel->name);
   add("version", std::to_string(kernel.instance->store->version));

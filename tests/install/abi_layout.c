@@ -46,9 +46,9 @@ int main(void) {
   FIELD(sptile_values, size);
   FIELD(sptile_values, data);
   FIELD(sptile_values, count);
+  FIELD(sptile_values, order);
   FIELD(sptile_values, value_dtype);
   FIELD(sptile_values, reserved);
-  FIELD(sptile_values, order);
   STRUCT(sptile_plan_options);
   FIELD(sptile_plan_options, size);
   FIELD(sptile_plan_options, n);

@@ -83,7 +83,7 @@ inline sptile_status sddmm(const sptile_plan* plan, const void* x, const void* y
 inline sptile_status refresh(sptile_matrix* matrix, const void* data, std::int64_t count,
                              const sptile_plan* order = nullptr, sptile_dtype type = SPTILE_F32,
                              void* stream = nullptr) {
-  const sptile_values values = {sizeof(sptile_values), data, count, type, 0, order};
+  const sptile_values values = {sizeof(sptile_values), data, count, order, type, 0};
   return sptile_matrix_refresh(matrix, &values, stream);
 }
 

@@ -26,7 +26,7 @@ class Parts {
     for (const Part& part : parts_) {
       std::byte* const end = to + part.offset + part.bytes;
       if (Status s = uploader.copy(to + part.offset, part.from, part.bytes); !s) return s;
-      if (Status s = uploader.clear(end, (kAlignment - part.bytes % kAlignment) % kAlignment); !s) return s;
+      if (Status s = uploader.pad(end, (kAlignment - part.bytes % kAlignment) % kAlignment); !s) return s;
     }
     return {};
   }

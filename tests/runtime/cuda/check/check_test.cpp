@@ -2,6 +2,7 @@
 // else.
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <limits>
 #include <numeric>
 
@@ -80,7 +81,55 @@ Verdicts compare_changed(formats::FormatData& data, std::size_t number, RandomSt
   return verdicts;
 }
 
+/// Two windows of some tiles whose columns are nearly always as they should be.
+struct AnyTiles {
+  std::vector<std::int32_t> windows{0}, columns;
+  std::vector<std::uint32_t> offset{0};
+  std::vector<std::uint64_t> masks;
+
+  explicit AnyTiles(RandomStream& random) {
+    for (int w = 0; w < 2; ++w) {
+      std::int32_t previous = -1;
+      for (std::int64_t tiles = random.below(3); tiles > 0; --tiles) add_tile(random, tiles == 1, previous);
+      windows.push_back(static_cast<std::int32_t>(masks.size()));
+    }
+  }
+  void add_tile(RandomStream& random, bool last, std::int32_t& previous) {
+    const std::uint64_t some = random.below(4) == 0 ? static_cast<std::uint64_t>(random.below(256))
+                                                    : (std::uint64_t{1} << random.below(9)) - 1;
+    masks.push_back(last || random.below(20) == 0 ? some : 0xFF);
+    offset.push_back(offset.back() + static_cast<std::uint32_t>(std::popcount(masks.back())));
+    for (int c = 0; c < 8; ++c) {
+      previous += (masks.back() >> c & 1) != 0 ? 1 : 0;
+      columns.push_back(previous);
+    }
+  }
+  [[nodiscard]] formats::FormatView view() const {
+    formats::FormatView all{&formats::kBitTcfLayout, 16, 16, offset.back(), {}};
+    all.array(formats::BitTcfArray::row_window_offset) = ArrayView(std::span(windows));
+    all.array(formats::BitTcfArray::tc_offset) = ArrayView(std::span(offset));
+    all.array(formats::BitTcfArray::tc_local_bit) = ArrayView(std::span(masks));
+    all.array(formats::BitTcfArray::sparse_a_to_b) = ArrayView(std::span(columns));
+    return all;
+  }
+};
+
 }  // namespace
+
+TEST_CASE("checks on devices: tiles with gaps, without entries, with padding in front of others") {
+  RandomStream random(16);
+  Verdicts verdicts;
+  for (int i = 0; i < 20'000; ++i) {
+    const AnyTiles tiles(random);
+    const formats::FormatView view = tiles.view();
+    const Status host = formats::check(view);
+    CAPTURE((host ? "good" : host.error().message));
+    CHECK(holds(on_device(view)) == host.has_value());
+    ++(host ? verdicts.accepted : verdicts.refused);
+  }
+  CHECK(verdicts.accepted > 5000);
+  CHECK(verdicts.refused > 5000);
+}
 
 TEST_CASE("checks on devices: what conversions make is good") {
   for (const auto& [name, matrix] : convert_cases())
@@ -162,4 +211,26 @@ TEST_CASE("checks on devices: entries that two windows of bmat exchange") {
   REQUIRE(data->layout->check_offsets(data->view(), 1));
   REQUIRE_FALSE(formats::check(data->view()));
   CHECK_FALSE(holds(on_device(data->view())));
+}
+
+TEST_CASE("checks on devices: an entry of bmat in a row past the end, with every count as before") {
+  Random random(9);
+  const formats::Csr a =
+      random_matrix(20, 12, DType::none, random, [](std::int64_t, std::int64_t) { return 1.0; });
+  auto data = formats::find_converter("bmat")->from_csr(a.view(), nullptr);
+  REQUIRE(data);
+  const formats::BmatView view = formats::as_bmat(data->view());
+  auto* const word =
+      static_cast<std::uint32_t*>(data->arrays[static_cast<std::size_t>(formats::BmatArray::bits)].data()) +
+      4 * view.row_window_offset[1];  // of the window that has 4 rows
+  REQUIRE(word[0] == 0xFFFF);
+  for (const auto& [first, second] : {std::pair{0x1FFFEU, 0U}, std::pair{0xFFFEU, 1U}}) {
+    word[0] = first;
+    word[1] = second;
+    REQUIRE_FALSE(formats::check(data->view()));
+    CHECK_FALSE(holds(on_device(data->view())));
+  }
+  word[0] = 0xFFFF;
+  word[1] = 0;
+  CHECK(holds(on_device(data->view())));
 }

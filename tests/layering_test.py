@@ -34,6 +34,7 @@ ROOMS = {
     "cuda": ". operation",
     "cuda/device": ". cuda",
     "cuda/convert": ". cuda cuda/device",
+    "cuda/check": ". cuda cuda/device cuda/convert",
     "cuda/csr": ". operation cuda cuda/device",
     "cuda/tile": ". operation cuda cuda/device cuda/csr",
     "cuda/tall": ". operation cuda cuda/device cuda/tile",

@@ -69,11 +69,16 @@ Status check_window(const FormatView& view, const BmatView& a, std::size_t w, Wi
   return {};
 }
 
-Status check_contents(const FormatView& view, int threads) {
+Status check_all_offsets(const FormatView& view, int threads) {
   const BmatView a = as_bmat(view);
   if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view), threads); !s)
     return s;
-  if (Status s = check_offsets(view, A::value_offset, a.value_offset, view.nnz, threads); !s) return s;
+  return check_offsets(view, A::value_offset, a.value_offset, view.nnz, threads);
+}
+
+Status check_contents(const FormatView& view, int threads) {
+  const BmatView a = as_bmat(view);
+  if (Status s = check_all_offsets(view, threads); !s) return s;
   const auto windows = static_cast<std::int64_t>(a.row_window_offset.size()) - 1;
   return check_ranges(windows, threads, [&](std::int64_t first, std::int64_t last) -> Status {
     WindowColumnsCheck columns(view, A::col_id, a.col_id);
@@ -108,7 +113,8 @@ constexpr FormatLayout kBmatLayout = {
     .check_lengths = check_lengths,
     .check_contents = check_contents,
     .tc_blocks = tc_blocks,
-    .blocks = blocks};
+    .blocks = blocks,
+    .check_offsets = check_all_offsets};
 
 BmatView as_bmat(const FormatView& view) {
   return {view.rows,

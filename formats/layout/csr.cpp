@@ -31,9 +31,13 @@ Status check_row(const FormatView& view, const CsrView& a, std::int64_t r) {
   return {};
 }
 
+Status check_all_offsets(const FormatView& view, int threads) {
+  return check_offsets(view, A::row_ptr, as_csr(view).row_ptr, view.nnz, threads);
+}
+
 Status check_contents(const FormatView& view, int threads) {
   const CsrView a = as_csr(view);
-  if (Status s = check_offsets(view, A::row_ptr, a.row_ptr, a.nnz(), threads); !s) return s;
+  if (Status s = check_all_offsets(view, threads); !s) return s;
   return check_each(a.rows, threads, [&](std::int64_t r) { return check_row(view, a, r); });
 }
 
@@ -58,7 +62,8 @@ constexpr FormatLayout kCsrLayout = {.name = "csr",
                                      .check_lengths = check_lengths,
                                      .check_contents = check_contents,
                                      .tc_blocks = no_tc_blocks,
-                                     .blocks = blocks};
+                                     .blocks = blocks,
+                                     .check_offsets = check_all_offsets};
 
 CsrView as_csr(const FormatView& view) {
   return {view.rows, view.cols, view.array(A::row_ptr).as<std::int64_t>(),

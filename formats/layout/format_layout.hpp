@@ -100,6 +100,10 @@ struct FormatLayout {
   /// format. O(1); valid after check_lengths, whatever the contents.
   Blocks (*blocks)(const FormatView&);
 
+  /// Verifies the offsets alone, which is what check_contents begins with: all that who divides the work
+  /// needs to stay inside the arrays, whatever masks and columns are. O(offsets). Null: it needs more.
+  Status (*check_offsets)(const FormatView&, int threads) = nullptr;
+
   const FormatParameter* parameter = nullptr;  ///< null: nothing may be given
 
   /// True when profiles of devices may say which value of the parameter is best.

@@ -56,11 +56,16 @@ Status check_window(const FormatView& view, const MeTcfView& a, std::size_t w, W
   return {};
 }
 
-Status check_contents(const FormatView& view, int threads) {
+Status check_all_offsets(const FormatView& view, int threads) {
   const MeTcfView a = as_me_tcf(view);
   if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view), threads); !s)
     return s;
-  if (Status s = check_offsets(view, A::tc_offset, a.tc_offset, view.nnz, threads); !s) return s;
+  return check_offsets(view, A::tc_offset, a.tc_offset, view.nnz, threads);
+}
+
+Status check_contents(const FormatView& view, int threads) {
+  const MeTcfView a = as_me_tcf(view);
+  if (Status s = check_all_offsets(view, threads); !s) return s;
   const auto windows = static_cast<std::int64_t>(a.row_window_offset.size()) - 1;
   return check_ranges(windows, threads, [&](std::int64_t first, std::int64_t last) -> Status {
     WindowColumnsCheck columns(view, A::sparse_a_to_b, a.sparse_a_to_b);
@@ -92,7 +97,8 @@ constexpr FormatLayout kMeTcfLayout = {.name = "me_tcf",
                                        .check_lengths = check_lengths,
                                        .check_contents = check_contents,
                                        .tc_blocks = tc_blocks,
-                                       .blocks = blocks};
+                                       .blocks = blocks,
+                                       .check_offsets = check_all_offsets};
 
 MeTcfView as_me_tcf(const FormatView& view) {
   return {view.rows,

@@ -29,7 +29,7 @@ int device_count();
 /// A matrix on a device with the schedule of one kernel.
 class Plan;
 
-/// What is planned: a checked matrix in host memory, and the instance to run.
+/// What is planned: a matrix in host memory, and the instance to run.
 struct PlanRequest {
   const Operation* op = nullptr;
   const PlanMatrix* matrix = nullptr;
@@ -40,6 +40,8 @@ struct PlanRequest {
   std::int64_t n = 0;
   bool refreshable = false;  ///< value_source is uploaded, too
   bool csr_lists = false;    ///< the result has a number for each entry, and is wanted in CSR order
+  /// Only the offsets of the matrix are known to be good: the rest is checked on the device, see start_check.
+  bool unproven = false;
   DeviceInfo device;
   std::span<const KernelCost> costs = {};  ///< see Kernel::costs
   /// Not null: a schedule to take, once it is proven, instead of making one. The kernel has a store.
@@ -47,8 +49,8 @@ struct PlanRequest {
 };
 
 /// Uploads the matrix, where it is not there yet, and its schedule; returns when the device has them.
-/// Errc::device naming the bytes when the device has no room; Errc::bad_input when the stored schedule is
-/// none of the matrix.
+/// Errc::device naming the bytes when the device has no room, or when it finds the matrix, unproven, not to
+/// be good; Errc::bad_input when the stored schedule is none of the matrix.
 Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request);
 
 /// The matrix that a plan multiplies with.

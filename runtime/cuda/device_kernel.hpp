@@ -38,7 +38,9 @@ struct KernelCost {
   double value = 0;
 };
 
-/// What is divided: a checked matrix whose arrays are in host memory, values and columns may be missing.
+/// What is divided: a matrix whose arrays are in host memory, values and columns may be missing. Its offsets
+/// are good. Masks and ids may be anything where there is FormatLayout::check_offsets: nobody runs a schedule
+/// of bad ones, but making it stays inside the arrays.
 struct ScheduleRequest {
   const formats::FormatView& format;
   std::int64_t n = 0;  ///< most columns of a launch

@@ -3,6 +3,7 @@
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device_input.hpp"
+#include "runtime/cuda/format_check.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -18,6 +19,12 @@ Result<DeviceInfo> find_device(int) {
 
 Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   return tl::unexpected(find_device(request.device.ordinal).error());
+}
+
+bool has_device_check(const formats::FormatLayout&) { return false; }
+
+Status start_check(const DeviceFormat& format, std::uint32_t*, void*) {
+  return tl::unexpected(find_device(format.ordinal).error());
 }
 
 Result<DeviceFormat> convert_on_device(const formats::FormatLayout&, const DeviceCsr& csr,

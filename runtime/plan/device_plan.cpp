@@ -8,6 +8,18 @@
 #include "runtime/plan/stored.hpp"
 
 namespace sptile::runtime {
+namespace {
+
+/// What is wrong: first of all the matrix, which nobody has looked at yet when it is not proven.
+Status explain(const HeldFormat& held, const StoredPlan* stored, const Error& error) {
+  if (!held.proven)
+    if (Status s = check_held(held); !s) return s;
+  if (error.code == Errc::bad_input && stored != nullptr) return refuse_stored(*stored, error.message);
+  return fail(error.code, "plan: " + error.message);
+}
+
+}  // namespace
+
 Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
   const auto stored = find_stored(*plan.op, {&plan.held->matrix, 1}, plan.options, device);
   if (stored && !plan.options.trusted)
@@ -27,16 +39,16 @@ Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
                                .on_device = held.on_device,
                                .kernel = chosen->instance,
                                .n = plan.options.n,
-                               .refreshable = held.options.refreshable,
+                               .refreshable = held.options.refreshable && held.dtype != DType::none,
                                .csr_lists = lists_in_csr_order(*plan.op, plan.options),
+                               .unproven = !held.proven,
                                .device = device,
                                .costs = *costs,
                                .stored = stored ? &stored->plan->schedule : nullptr});
-  if (!made && made.error().code == Errc::bad_input)
-    return refuse_stored(*stored->plan, made.error().message);
-  if (!made) return fail(made.error().code, "plan: " + made.error().message);
+  if (!made) return explain(held, stored ? stored->plan : nullptr, made.error());
   plan.stored = stored.has_value();
   plan.on_device = std::move(*made);
+  held.proven = true;
   held.on_device = cuda::matrix_of(*plan.on_device);
   return {};
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/format_check.hpp"
 #include "runtime/fork.hpp"
 
 namespace sptile::runtime {
@@ -46,21 +47,32 @@ Status check_permutation(std::span<const T> ids, const char* array, const char* 
                                    std::to_string(ids.size() - 1) + " once");
 }
 
-Status check_row_order(const PlanMatrix& a, bool trusted) {
+/// How much of a matrix is checked on the host.
+enum class Checks {
+  lengths,
+  offsets,  ///< and lengths: what dividing the work needs
+  all,
+};
+
+/// What must be known before the matrix is used; a device checks the rest when it has it.
+Checks first_checks(const PlanMatrix& a, const HoldOptions& options) {
+  if (options.trusted) return Checks::lengths;
+  const bool later = options.device == Device::cuda && cuda::has_device_check(*a.format.layout);
+  return later ? Checks::offsets : Checks::all;
+}
+
+Status check_arrays(const FormatView& view, Checks checks) {
+  if (checks == Checks::all) return formats::check(view, most_threads());
+  Status s = view.layout->check_lengths(view);
+  return s && checks == Checks::offsets ? view.layout->check_offsets(view, most_threads()) : s;
+}
+
+Status check_row_order(const PlanMatrix& a, Checks checks) {
   if (a.row_order.empty()) return {};
   if (std::ssize(a.row_order) != a.format.rows)
     return fail(Errc::bad_input, "row_order has " + std::to_string(a.row_order.size()) +
                                      " rows, the matrix " + std::to_string(a.format.rows));
-  return trusted ? Status{} : check_permutation(a.row_order, "row_order", "row");
-}
-
-Status check_matrix(const PlanMatrix& a, bool trusted) {
-  if (a.format.layout == nullptr) return fail(Errc::usage, "plan: the matrix has no format");
-  if (Status s =
-          trusted ? a.format.layout->check_lengths(a.format) : formats::check(a.format, most_threads());
-      !s)
-    return s;
-  return check_row_order(a, trusted);
+  return checks == Checks::all ? check_permutation(a.row_order, "row_order", "row") : Status{};
 }
 
 /// True where values stand as in the source CSR.
@@ -74,10 +86,22 @@ Status no_value_source() {
               "convert with --refreshable");
 }
 
-Status check_value_source(const PlanMatrix& a, bool trusted) {
+Status check_value_source(const PlanMatrix& a, Checks checks) {
   if (in_csr_order(a)) return {};
   if (a.value_source.dtype != DType::i64 || a.value_source.size != a.format.nnz) return no_value_source();
-  return trusted ? Status{} : check_permutation(a.value_source.as<std::int64_t>(), "value_source", "entry");
+  return checks == Checks::all ? check_permutation(a.value_source.as<std::int64_t>(), "value_source", "entry")
+                               : Status{};
+}
+
+/// True when the values can be replaced.
+bool has_fresh_values(const PlanMatrix& a, const HoldOptions& options) {
+  return options.refreshable && a.format.value_dtype() != DType::none;
+}
+
+Status check_matrix(const PlanMatrix& a, const HoldOptions& options, Checks checks) {
+  if (Status s = check_arrays(a.format, checks); !s) return s;
+  if (Status s = check_row_order(a, checks); !s) return s;
+  return has_fresh_values(a, options) ? check_value_source(a, checks) : Status{};
 }
 
 /// Visits the value arrays of a format, in order.
@@ -137,14 +161,17 @@ std::size_t HeldFormat::device_bytes() {
 }
 
 Result<std::shared_ptr<HeldFormat>> hold_format(const PlanMatrix& a, const HoldOptions& options) {
-  if (Status s = check_matrix(a, options.trusted); !s) return tl::unexpected(s.error());
+  if (a.format.layout == nullptr) return fail(Errc::usage, "plan: the matrix has no format");
+  const Checks checks = first_checks(a, options);
+  if (Status s = check_matrix(a, options, checks); !s) return tl::unexpected(s.error());
   auto held = make_held(a, options);
-  if (!options.refreshable || held->dtype == DType::none) return held;
-  if (Status s = check_value_source(a, options.trusted); !s) return tl::unexpected(s.error());
-  held->ordered = true;
-  if (options.device == Device::cpu) own_values(*held);
+  held->proven = checks != Checks::offsets;
+  held->ordered = has_fresh_values(a, options);  // or it will be, with the rest
+  if (options.device == Device::cpu && has_fresh_values(a, options)) own_values(*held);
   return held;
 }
+
+Status check_held(const HeldFormat& held) { return check_matrix(held.matrix, held.options, Checks::all); }
 
 Result<std::shared_ptr<HeldFormat>> hold_device_format(cuda::DeviceFormat&& format,
                                                        const HoldOptions& options) {
@@ -167,7 +194,8 @@ Status prove_order(HeldFormat& held) {
   const std::lock_guard lock(held.uploading);
   const bool missing = !held.matrix.value_source.present() && held.options.device == Device::cuda;
   if (held.ordered || missing) return {};  // one may be made on the device
-  if (Status s = check_value_source(held.matrix, held.options.trusted); !s) return s;
+  if (Status s = check_value_source(held.matrix, held.options.trusted ? Checks::lengths : Checks::all); !s)
+    return s;
   held.ordered = true;
   return {};
 }

@@ -38,17 +38,22 @@ struct HeldFormat {
       values;  ///< of a refreshable format for the CPU: its value arrays, one after the other
   std::array<std::vector<std::byte>, formats::kMaxArrays> index;  ///< what was fetched from a device
   std::mutex uploading;                                           ///< held while `on_device` may be null
-  std::shared_ptr<cuda::DeviceFormat> on_device;                  ///< there with the first plan for a device
-  bool ordered = false;       ///< value_source was proven; held with `uploading`
-  std::uint64_t version = 0;  ///< of the values, as their matrix counts
+  bool proven = true;  ///< false: offsets are good, the device checks the rest when it has it
+  std::shared_ptr<cuda::DeviceFormat> on_device;  ///< there with the first plan for a device
+  bool ordered = false;                           ///< value_source was proven; held with `uploading`
+  std::uint64_t version = 0;                      ///< of the values, as their matrix counts
 
   [[nodiscard]] std::size_t host_bytes() const;
   [[nodiscard]] std::size_t device_bytes();
 };
 
-/// Verifies a format, once, and makes what is kept of it. Errc::bad_input when a check fails, Errc::usage
-/// when it is to be refreshable and has no value_source.
+/// Verifies a format, once, and makes what is kept of it; for a CUDA device maybe only what is needed to
+/// divide the work, and the first plan has the device verify the rest. Errc::bad_input when a check fails,
+/// Errc::usage when it is to be refreshable and has no value_source.
 Result<std::shared_ptr<HeldFormat>> hold_format(const PlanMatrix& a, const HoldOptions& options);
+
+/// Verifies all of a format whose arrays are in host memory. Errors as hold_format.
+Status check_held(const HeldFormat& held);
 
 /// Holds a format that is on a device. Fetches what schedules read: about a byte per entry.
 Result<std::shared_ptr<HeldFormat>> hold_device_format(cuda::DeviceFormat&& format,

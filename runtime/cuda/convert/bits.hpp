@@ -35,11 +35,14 @@ SPTILE_HOST_DEVICE void atomic_or(std::uint64_t* to, std::uint64_t bits) {
 #endif
 }
 
-SPTILE_HOST_DEVICE void atomic_or(std::uint32_t* to, std::uint32_t bits) {
+/// Gives what stood there before.
+SPTILE_HOST_DEVICE std::uint32_t atomic_or(std::uint32_t* to, std::uint32_t bits) {
 #ifdef __CUDA_ARCH__
-  atomicOr(to, bits);
+  return atomicOr(to, bits);
 #else
+  const std::uint32_t before = *to;
   *to |= bits;
+  return before;
 #endif
 }
 

@@ -1,4 +1,5 @@
-// The rows of entries, for steps that look at the entries of a CSR matrix in their order.
+// The rows of entries, for steps that look at the entries of a CSR matrix, or at the tiles of windows, in
+// their order.
 #pragma once
 
 #include "runtime/cuda/convert/bits.hpp"
@@ -6,10 +7,11 @@
 namespace sptile::runtime::cuda {
 
 /// Steps look at four entries each, so that a row is searched once for them.
-struct CsrRows {
+template <class Offset>
+struct OffsetRows {
   static constexpr std::int64_t kEntries = 4, kLanes = 32;
 
-  const std::int64_t* row_ptr;
+  const Offset* row_ptr;
   std::int64_t rows, entries;
 
   /// Steps of visit and of visit_apart.
@@ -49,5 +51,7 @@ struct CsrRows {
     }
   }
 };
+
+using CsrRows = OffsetRows<std::int64_t>;
 
 }  // namespace sptile::runtime::cuda

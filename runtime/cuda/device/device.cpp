@@ -1,4 +1,5 @@
-#include <algorithm>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "runtime/cuda/backend.hpp"
@@ -20,15 +21,30 @@ int attribute(cudaDeviceAttr which, int ordinal) {
   return cudaDeviceGetAttribute(&value, which, ordinal) == cudaSuccess ? value : 0;
 }
 
-/// "NVIDIA H100 80GB HBM3"; asks for it last, since it costs most.
-std::string name_of_device(int ordinal) {
+DeviceInfo ask_device(int ordinal) {
+  DeviceInfo info;
+  info.ordinal = ordinal;
+  info.capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor, ordinal) +
+                    attribute(cudaDevAttrComputeCapabilityMinor, ordinal);
+  info.sm_count = attribute(cudaDevAttrMultiProcessorCount, ordinal);
+  info.l2_bytes = static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize, ordinal));
+  info.shared_per_block =
+      static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
   cudaDeviceProp properties{};
-  return cudaGetDeviceProperties(&properties, ordinal) == cudaSuccess ? properties.name : "unnamed";
+  const bool known = cudaGetDeviceProperties(&properties, ordinal) == cudaSuccess;
+  info.memory = known ? properties.totalGlobalMem : 0;
+  info.name = known ? properties.name : "unnamed";  // "NVIDIA H100 80GB HBM3"
+  return info;
 }
 
-std::size_t memory_of(int ordinal) {
-  cudaDeviceProp properties{};
-  return cudaGetDeviceProperties(&properties, ordinal) == cudaSuccess ? properties.totalGlobalMem : 0;
+/// Asks each device once: planning wants to know several times, and properties take as long as a small
+/// upload.
+DeviceInfo info_of(int ordinal) {
+  static auto* const mutex = new std::mutex;
+  static auto* const known = new std::map<int, DeviceInfo>;
+  const std::lock_guard lock(*mutex);
+  const auto found = known->find(ordinal);
+  return found != known->end() ? found->second : known->emplace(ordinal, ask_device(ordinal)).first->second;
 }
 
 }  // namespace
@@ -57,20 +73,11 @@ Result<DeviceInfo> find_device(int ordinal) {
   if (ordinal < 0 || ordinal >= count)
     return fail(Errc::device, "there is no CUDA device " + std::to_string(ordinal) +
                                   "; there are devices 0 to " + std::to_string(count - 1));
-  DeviceInfo info;
-  info.ordinal = ordinal;
-  info.capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor, ordinal) +
-                    attribute(cudaDevAttrComputeCapabilityMinor, ordinal);
-  info.name = name_of_device(ordinal);
+  DeviceInfo info = info_of(ordinal);
   if (info.capability < kLeastCapability)
     return fail(Errc::device, "CUDA device " + std::to_string(ordinal) + " (" + info.name +
                                   ") has compute capability " + dotted(info.capability) + "; sptile needs " +
                                   dotted(kLeastCapability) + " or newer");
-  info.sm_count = attribute(cudaDevAttrMultiProcessorCount, ordinal);
-  info.l2_bytes = static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize, ordinal));
-  info.shared_per_block =
-      static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
-  info.memory = memory_of(ordinal);
   return info;
 }
 

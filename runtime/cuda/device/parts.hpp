@@ -29,7 +29,7 @@ class Parts {
     for (const Part& part : parts_) {
       std::byte* const end = to + part.offset + part.bytes;
       if (Status s = uploader.copy(to + part.offset, part.from, part.bytes); !s) return s;
-      if (Status s = uploader.clear(end, whole_parts(part.bytes) - part.bytes); !s) return s;
+      if (Status s = uploader.pad(end, whole_parts(part.bytes) - part.bytes); !s) return s;
     }
     return {};
   }

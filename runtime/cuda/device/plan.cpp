@@ -1,5 +1,7 @@
 #include "runtime/cuda/device/plan.hpp"
 
+#include <string>
+
 #include "formats/layout/csr.hpp"
 
 #include "runtime/cuda/device/check.hpp"
@@ -7,6 +9,7 @@
 #include "runtime/cuda/device/gather.hpp"
 #include "runtime/cuda/device/parts.hpp"
 #include "runtime/cuda/device/upload_format.hpp"
+#include "runtime/cuda/format_check.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -28,14 +31,23 @@ Status upload_schedule(Plan& plan, Uploader& uploader) {
   return {};
 }
 
-/// Takes the matrix that is there, or starts to upload it.
+/// Takes the matrix that is there, or starts to upload it, and to check it there.
 Status find_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader) {
   plan.matrix = request.on_device;
   if (plan.matrix != nullptr) return {};
   auto uploaded = upload_format(*request.matrix, request.refreshable, request.device.ordinal, uploader);
   if (!uploaded) return tl::unexpected(uploaded.error());
   plan.matrix = std::move(*uploaded);
-  return {};
+  if (Status s = uploader.send(); !s || !request.unproven) return s;
+  return start_check(*plan.matrix, uploader.flag(), uploader.stream());
+}
+
+/// Waits until all is on the device, and for what it found.
+Status finish(Uploader& uploader, const PlanRequest& request) {
+  if (Status s = uploader.finish(); !s || *uploader.flag() == 0) return s;
+  return fail(Errc::device, "the arrays of " + std::string(request.matrix->format.layout->name) +
+                                " are good in host memory, but not on the device: they were changed "
+                                "meanwhile, or the device fails");
 }
 
 /// Takes the stored one, or divides the work now.
@@ -74,13 +86,13 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   plan->csr_lists = request.csr_lists && request.matrix->format.layout != &formats::kCsrLayout;
   Uploader uploader;
   if (Status s = find_matrix(*plan, request, uploader); !s) return tl::unexpected(s.error());
-  // The last of the matrix is still on its way. (All of it could be, but OpenMP would start its threads anew
-  // in another thread, which costs more than it gains.)
+  // The last of the matrix is still on its way, then the device checks it. (All of it could be on its way,
+  // but OpenMP would start its threads anew in another thread, which costs more than it gains.)
   auto schedule = schedule_of(request);
   if (!schedule) return tl::unexpected(schedule.error());
   plan->schedule = std::move(*schedule);
   if (Status s = upload_schedule(*plan, uploader); !s) return tl::unexpected(s.error());
-  if (Status s = uploader.finish(); !s) return tl::unexpected(s.error());
+  if (Status s = finish(uploader, request); !s) return tl::unexpected(s.error());
   if (request.kernel->prepare != nullptr) {
     auto made = request.kernel->prepare(plan->schedule.header);
     if (!made) return tl::unexpected(made.error());

@@ -1,8 +1,9 @@
 #include "runtime/cuda/device/upload.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <array>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -10,14 +11,27 @@
 #include "runtime/fork.hpp"
 
 namespace sptile::runtime::cuda {
+
+constexpr int kStages = 4;
+
+struct UploadLane {
+  cudaStream_t stream = nullptr;
+  std::array<cudaEvent_t, kStages> left = {};  ///< what was in the stage
+};
+
 namespace {
 
-constexpr std::size_t kHalf = std::size_t{8} << 20;
-constexpr std::size_t kPiece = std::size_t{256} << 10;  ///< what one thread copies at a time
+constexpr std::size_t kStage = std::size_t{4} << 20;
+/// Of the first stage, so that the bus waits little; each one is twice as long as the one before, up to
+/// kStage.
+constexpr std::size_t kFirstStage = std::size_t{512} << 10;
+constexpr std::size_t kPiece = std::size_t{64} << 10;  ///< less is not worth another thread
+constexpr std::size_t kPinned = kStages * kStage + sizeof(std::uint32_t);  ///< stages, then the flag
 
 struct Staging {
   std::mutex mutex;
-  std::byte* bytes = nullptr;  ///< two halves
+  std::byte* bytes = nullptr;
+  std::map<int, UploadLane> lanes;  ///< of devices
 };
 
 /// Never destroyed: the driver may be gone before static objects are.
@@ -39,67 +53,114 @@ void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
 Status pin(Staging& memory) {
   if (memory.bytes != nullptr) return {};
   void* bytes = nullptr;
-  if (const cudaError_t code = cudaHostAlloc(&bytes, 2 * kHalf, cudaHostAllocPortable); code != cudaSuccess)
-    return check(code, ("pinning " + std::to_string(2 * kHalf) + " bytes of host memory").c_str());
+  if (const cudaError_t code = cudaHostAlloc(&bytes, kPinned, cudaHostAllocPortable); code != cudaSuccess)
+    return check(code, ("pinning " + std::to_string(kPinned) + " bytes of host memory").c_str());
   memory.bytes = static_cast<std::byte*>(bytes);
+  return {};
+}
+
+/// Makes what of the lane is missing.
+Status open(UploadLane& lane) {
+  if (lane.stream == nullptr)
+    if (Status s = check(cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking), "making a stream");
+        !s)
+      return s;
+  for (cudaEvent_t& event : lane.left)
+    if (event == nullptr)
+      if (Status s = check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event"); !s)
+        return s;
   return {};
 }
 
 }  // namespace
 
-Uploader::Uploader() {
+Uploader::Uploader() : limit_(kFirstStage) {
   staging().mutex.lock();
-  ready_ = pin(staging());
-  if (ready_) ready_ = check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
-  for (cudaEvent_t& event : sent_)
-    if (ready_) ready_ = check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+  int ordinal = 0;
+  ready_ = check(cudaGetDevice(&ordinal), "uploading");
+  if (ready_) ready_ = pin(staging());
+  if (!ready_) return;
+  *flag() = 0;
+  lane_ = &staging().lanes[ordinal];
+  ready_ = open(*lane_);
 }
 
 Uploader::~Uploader() {
-  if (stream_ != nullptr) cudaStreamSynchronize(stream_);
-  for (cudaEvent_t event : sent_)
-    if (event != nullptr) cudaEventDestroy(event);
-  if (stream_ != nullptr) cudaStreamDestroy(stream_);
+  if (!idle_) cudaStreamSynchronize(lane_->stream);
   staging().mutex.unlock();
 }
 
-/// Goes to the other half, when what it held has left.
-Status Uploader::turn() {
-  if (Status s = check(cudaEventRecord(sent_[half_], stream_), "uploading"); !s) return s;
-  half_ ^= 1;
-  used_ = 0;
-  return check(cudaEventSynchronize(sent_[half_]), "uploading");
+cudaStream_t Uploader::stream() const { return lane_->stream; }
+
+std::uint32_t* Uploader::flag() const {
+  return reinterpret_cast<std::uint32_t*>(staging().bytes + kStages * kStage);
 }
 
-Status Uploader::copy(void* to, const void* from, std::size_t bytes) {
-  if (!ready_) return ready_;
-  auto* target = static_cast<std::byte*>(to);
-  const auto* source = static_cast<const std::byte*>(from);
-  while (bytes > 0) {
-    if (used_ == kHalf)
+Status Uploader::send() {
+  if (!ready_ || filled_ == sent_) return ready_;
+  const std::byte* const from = staging().bytes + static_cast<std::size_t>(stage_) * kStage + sent_;
+  const std::size_t bytes = filled_ - sent_;
+  idle_ = false;
+  sent_ = filled_;
+  return check(cudaMemcpyAsync(to_, from, bytes, cudaMemcpyHostToDevice, lane_->stream), "uploading");
+}
+
+/// Goes to the next stage, when what it held has left.
+Status Uploader::turn() {
+  if (Status s = send(); !s) return s;
+  if (Status s =
+          check(cudaEventRecord(lane_->left[static_cast<std::size_t>(stage_)], lane_->stream), "uploading");
+      !s)
+    return s;
+  stage_ = (stage_ + 1) % kStages;
+  sent_ = filled_ = 0;
+  limit_ = std::min(2 * limit_, kStage);
+  return check(cudaEventSynchronize(lane_->left[static_cast<std::size_t>(stage_)]), "uploading");
+}
+
+/// Calls fill(stage, offset, bytes) for the parts of what goes to `to`.
+template <class Fill>
+Status Uploader::gather(std::byte* to, std::size_t bytes, const Fill& fill) {
+  if (!ready_ || bytes == 0) return ready_;
+  if (to != to_ + (filled_ - sent_))
+    if (Status s = send(); !s) return s;
+  for (std::size_t done = 0; done < bytes;) {
+    if (filled_ == limit_)
       if (Status s = turn(); !s) return s;
-    const std::size_t part = std::min(bytes, kHalf - used_);
-    std::byte* const stage = staging().bytes + static_cast<std::size_t>(half_) * kHalf + used_;
-    copy_in_parallel(stage, source, part);
-    if (Status s = check(cudaMemcpyAsync(target, stage, part, cudaMemcpyHostToDevice, stream_), "uploading");
-        !s)
-      return s;
-    used_ += part;
-    target += part;
-    source += part;
-    bytes -= part;
+    if (filled_ == sent_) to_ = to + done;
+    const std::size_t part = std::min(bytes - done, limit_ - filled_);
+    fill(staging().bytes + static_cast<std::size_t>(stage_) * kStage + filled_, done, part);
+    filled_ += part;
+    done += part;
   }
   return {};
 }
 
+Status Uploader::copy(void* to, const void* from, std::size_t bytes) {
+  const auto* const source = static_cast<const std::byte*>(from);
+  return gather(static_cast<std::byte*>(to), bytes,
+                [&](std::byte* stage, std::size_t offset, std::size_t part) {
+                  copy_in_parallel(stage, source + offset, part);
+                });
+}
+
+Status Uploader::pad(void* to, std::size_t bytes) {
+  return gather(
+      static_cast<std::byte*>(to), bytes,
+      [](std::byte* stage, std::size_t /*offset*/, std::size_t part) { std::memset(stage, 0, part); });
+}
+
 Status Uploader::clear(void* to, std::size_t bytes) {
   if (!ready_ || bytes == 0) return ready_;
-  return check(cudaMemsetAsync(to, 0, bytes, stream_), "clearing");
+  idle_ = false;
+  return check(cudaMemsetAsync(to, 0, bytes, lane_->stream), "clearing");
 }
 
 Status Uploader::finish() {
-  if (!ready_) return ready_;
-  return check(cudaStreamSynchronize(stream_), "uploading");
+  if (Status s = send(); !s) return s;
+  Status s = check(cudaStreamSynchronize(lane_->stream), "uploading");
+  idle_ = s.has_value();
+  return s;
 }
 
 }  // namespace sptile::runtime::cuda

@@ -41,7 +41,7 @@ TileCut cut_windows(const Blocks& blocks, const DeviceInfo& device) {
   return cut;
 }
 
-/// Calls f(number, item) for the items of a window. O(1), or O(tiles) where there are several.
+/// Calls f(number, item) for the items of a window. O(items), or O(tiles) where tiles have no offsets.
 template <class F>
 void for_each_item(const Blocks& blocks, const TileCut& cut, std::int64_t window, const F& f) {
   const std::int32_t end = blocks.tile_offset[at(window + 1)];
@@ -49,8 +49,7 @@ void for_each_item(const Blocks& blocks, const TileCut& cut, std::int64_t window
   for (std::int32_t tile = blocks.tile_offset[at(window)]; tile < end; ++number) {
     const auto next = static_cast<std::int32_t>(std::min<std::int64_t>(tile + cut.most, end));
     f(at(number), SddmmItem{value, tile, next, static_cast<std::int32_t>(blocks.row_of(window))});
-    if (next < end)
-      for (std::int32_t t = tile; t < next; ++t) value += blocks.tile_values(t);
+    if (next < end) value += blocks.values_between(tile, next);
     tile = next;
   }
 }

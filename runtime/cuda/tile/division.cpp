@@ -87,7 +87,7 @@ void find_values(const TileWindows& windows, TileSchedule& schedule, std::int64_
     std::int64_t value = blocks.first_value_of_tile(piece->tile_begin);
     for (std::int64_t p = 0; p < split.count * team; ++p) {
       piece[p].value_begin = value;
-      for (std::int64_t t = piece[p].tile_begin; t < piece[p].tile_end; ++t) value += blocks.tile_values(t);
+      value += blocks.values_between(piece[p].tile_begin, piece[p].tile_end);
     }
   }
 }
@@ -136,7 +136,8 @@ bool are_pieces(const TileWindows& windows, std::span<const TileItem> pieces, st
         piece.slot != first_slot + static_cast<std::int32_t>(p) / team || piece.tile_begin != tile ||
         piece.tile_end <= tile || piece.tile_end > end || piece.value_begin != value)
       return false;
-    for (; tile < piece.tile_end; ++tile) value += windows.blocks.tile_values(tile);
+    value += windows.blocks.values_between(tile, piece.tile_end);
+    tile = piece.tile_end;
   }
   return tile == end;
 }

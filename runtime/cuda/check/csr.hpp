@@ -1,0 +1,32 @@
+// The check of `csr` on a device.
+#pragma once
+
+#include "formats/layout/csr.hpp"
+#include "runtime/cuda/check/columns.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Columns of a row ascend and exist.
+struct CheckCsrColumns {
+  CsrRows rows;
+  const std::int32_t* col_idx;
+  std::int64_t cols;
+  std::uint32_t* fault;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    rows.visit_apart(step, [&](std::int64_t i, std::int64_t row) {
+      const std::int32_t previous = i == rows.row_ptr[row] ? -1 : col_idx[i - 1];
+      note_fault(fault, col_idx[i] > previous && col_idx[i] < cols);
+    });
+  }
+};
+
+template <class Run>
+Status check_csr_on(Run& run, const formats::FormatView& view, std::uint32_t* fault) {
+  const formats::CsrView a = formats::as_csr(view);
+  const CsrRows rows{a.row_ptr.data(), a.rows, view.nnz};
+  run.each(rows.steps_apart(), CheckCsrColumns{rows, a.col_idx.data(), a.cols, fault});
+  return run.status();
+}
+
+}  // namespace sptile::runtime::cuda

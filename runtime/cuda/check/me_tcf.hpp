@@ -1,0 +1,52 @@
+// The check of `me_tcf` on a device.
+#pragma once
+
+#include "formats/layout/me_tcf.hpp"
+#include "runtime/cuda/check/columns.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// The ids of a tile ascend, in rows that are there and columns that hold entries.
+struct CheckMeTcfTiles {
+  static constexpr std::uint32_t kMostEntries = 128;
+
+  TileColumns columns;
+  const std::uint8_t* ids;
+  const std::uint32_t* offset;
+  std::uint32_t* fault;
+
+  SPTILE_HOST_DEVICE bool holds(std::int64_t tile, std::int64_t window) const {
+    const std::uint32_t begin = offset[tile], entries = offset[tile + 1] - begin;
+    if (entries > kMostEntries) return false;  // so many ids cannot ascend
+    int previous = -1;
+    unsigned used = 0;
+    bool good = true;
+    for (std::uint32_t i = 0; i < entries; ++i) {
+      const int id = ids[std::size_t{begin} + i];
+      good &= id > previous;
+      used |= 1u << id % 8;
+      previous = id;
+    }
+    return good && previous < 8 * columns.rows_of(window) && columns.hold(tile, window, used);
+  }
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    columns.windows.visit_apart(
+        step, [&](std::int64_t tile, std::int64_t window) { note_fault(fault, holds(tile, window)); });
+  }
+};
+
+template <class Run>
+Status check_me_tcf_on(Run& run, const formats::FormatView& view, std::uint32_t* fault) {
+  const formats::MeTcfView a = formats::as_me_tcf(view);
+  const TileColumns columns{
+      {a.row_window_offset.data(), std::ssize(a.row_window_offset) - 1, std::ssize(a.tc_offset) - 1},
+      a.sparse_a_to_b.data(),
+      a.rows,
+      a.cols,
+      view.layout->window_rows};
+  run.each(columns.windows.steps_apart(),
+           CheckMeTcfTiles{columns, a.tc_local_id.data(), a.tc_offset.data(), fault});
+  return run.status();
+}
+
+}  // namespace sptile::runtime::cuda

@@ -230,6 +230,7 @@ TEST_CASE("cuda inputs: a matrix outlives the stream that it was made on, in mem
   require(cudaDeviceGetMemPool(&pool, 0));
   require(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &before));
   made = {};
+  require(cudaDeviceSynchronize());
   require(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &after));
   CHECK(after < before);
 }

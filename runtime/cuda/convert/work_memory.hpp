@@ -48,7 +48,7 @@ class WorkMemory {
     return from_pool(bytes, what, [device = device_](std::byte* x) {
       const CurrentDevice current(device);
       cudaDeviceSynchronize();
-      cudaFree(x);
+      cudaFreeAsync(x, nullptr);  // the pool then counts it as free, which it does not after cudaFree
     });
   }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "runtime/cuda/device/small_pool.hpp"
 #include "runtime/handle/plan.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/plan/sddmm.hpp"
@@ -22,7 +23,7 @@ namespace {
 struct Taken {
   std::size_t host = 0;    ///< resident
   std::size_t device = 0;  ///< of its memory, by anyone
-  std::uint64_t pool = 0;  ///< of the device's pool, by this process
+  std::uint64_t pool = 0;  ///< of pools
 };
 
 std::size_t resident_bytes() {
@@ -30,6 +31,12 @@ std::size_t resident_bytes() {
   std::ifstream("/proc/self/statm") >> pages >> resident;
   REQUIRE(resident > 0);
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::uint64_t used_bytes(cudaMemPool_t pool) {
+  std::uint64_t bytes = 0;
+  require(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &bytes));
+  return bytes;
 }
 
 Taken taken() {
@@ -40,7 +47,8 @@ Taken taken() {
   cudaMemPool_t pool = nullptr;
   require(cudaMemGetInfo(&free, &total));
   require(cudaDeviceGetMemPool(&pool, 0));
-  require(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &now.pool));
+  const auto* const small = runtime::cuda::small_pool(0);
+  now.pool = used_bytes(pool) + (small != nullptr ? used_bytes(small->pool) : 0);
   now.device = total - free;
   now.host = resident_bytes();
   return now;

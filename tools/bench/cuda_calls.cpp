@@ -23,6 +23,9 @@ SPTILE_COUNTED(plain_allocations, cudaHostAlloc, (void** data, size_t bytes, uns
                (data, bytes, flags))
 SPTILE_COUNTED(pool_allocations, cudaMallocAsync, (void** data, size_t bytes, cudaStream_t stream),
                (data, bytes, stream))
+SPTILE_COUNTED(pool_allocations, cudaMallocFromPoolAsync,
+               (void** data, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
+               (data, bytes, pool, stream))
 SPTILE_COUNTED(waits, cudaFree, (void* data), (data))
 SPTILE_COUNTED(waits, cudaDeviceSynchronize, (), ())
 SPTILE_COUNTED(waits, cudaStreamSynchronize, (cudaStream_t stream), (stream))

@@ -8,7 +8,7 @@
 // Random matrices of about 10^5 entries, for format csr: one row per kind of arrays, medians. `form` is the
 // type of the row pointers; `trusted` takes the arrays as they are. `plan_and_run` and its 90th percentile
 // `p90` are what a mini-batch waits for, `all` is create, plan, run and destroy. Then calls of CUDA in one
-// round: memory that no pool serves, memory of a pool, waits, streams made; and by how many bytes the pool
+// round: memory that no pool serves, memory of a pool, waits, streams made; and by how many bytes the pools
 // and the device grew from the first timed round to the last.
 // --keep: the device's default pool keeps what is given back to it, as an application can ask it to. Kernels
 // are loaded before.
@@ -17,6 +17,7 @@
 #include <random>
 
 #include "formats/convert/converters.hpp"
+#include "runtime/cuda/device/small_pool.hpp"
 #include "runtime/cuda/device_input.hpp"
 #include "runtime/handle/plan.hpp"
 #include "runtime/plan/product_plan.hpp"
@@ -204,12 +205,16 @@ struct Held {
   std::int64_t device = tools::device_bytes_in_use();
   std::int64_t pool = pool_bytes();
 
-  static std::int64_t pool_bytes() {
-    cudaMemPool_t pool = nullptr;
+  static std::int64_t reserved(cudaMemPool_t pool) {
     std::uint64_t bytes = 0;
-    expect(cudaDeviceGetDefaultMemPool(&pool, 0));
     expect(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &bytes));
     return static_cast<std::int64_t>(bytes);
+  }
+  static std::int64_t pool_bytes() {
+    cudaMemPool_t pool = nullptr;
+    expect(cudaDeviceGetDefaultMemPool(&pool, 0));
+    const auto* const small = runtime::cuda::small_pool(0);
+    return reserved(pool) + (small != nullptr ? reserved(small->pool) : 0);
   }
 };
 

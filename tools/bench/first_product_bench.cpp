@@ -65,17 +65,8 @@ class Arrays {
 
 /// What sptile_matrix_create makes of arrays that are borrowed.
 std::shared_ptr<Matrix> create(const DeviceEntries& e, bool trusted) {
-  if (!trusted) return Matrix::from_device(expect(canonical_csr(e, {.borrow = true}, nullptr)), {});
-  runtime::cuda::OwnedCsr csr;
-  csr.csr = {e.rows,
-             e.cols,
-             e.nnz,
-             static_cast<const std::int64_t*>(e.row),
-             static_cast<const std::int32_t*>(e.col),
-             e.values,
-             e.value_dtype};
-  csr.csr.checked = csr.borrows = true;
-  return Matrix::from_device(std::move(csr), {.trusted = true});
+  return Matrix::from_device(expect(canonical_csr(e, {.borrow = true, .trusted = trusted}, nullptr)),
+                             {.trusted = trusted});
 }
 
 /// Microseconds of one way from arrays to a product.

@@ -70,6 +70,13 @@ inline std::int64_t device_bytes_in_use() {
   return static_cast<std::int64_t>(total - free);
 }
 
+/// Bytes of a pool: what is held (cudaMemPoolAttrReservedMemCurrent) or used of it.
+inline std::int64_t pool_bytes(cudaMemPool_t pool, cudaMemPoolAttr which) {
+  std::uint64_t bytes = 0;
+  expect(cudaMemPoolGetAttribute(pool, which, &bytes));
+  return static_cast<std::int64_t>(bytes);
+}
+
 /// Pools give back what is not used, unless they are told otherwise, as an application can.
 inline Status keep_pool_memory() {
   cudaMemPool_t pool = nullptr;

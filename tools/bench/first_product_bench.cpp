@@ -196,16 +196,14 @@ struct Held {
   std::int64_t device = tools::device_bytes_in_use();
   std::int64_t pool = pool_bytes();
 
-  static std::int64_t reserved(cudaMemPool_t pool) {
-    std::uint64_t bytes = 0;
-    expect(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &bytes));
-    return static_cast<std::int64_t>(bytes);
-  }
   static std::int64_t pool_bytes() {
     cudaMemPool_t pool = nullptr;
     expect(cudaDeviceGetDefaultMemPool(&pool, 0));
     const auto* const small = runtime::cuda::small_pool(0);
-    return reserved(pool) + (small != nullptr ? reserved(small->pool) : 0);
+    const auto held = [](cudaMemPool_t one) {
+      return tools::pool_bytes(one, cudaMemPoolAttrReservedMemCurrent);
+    };
+    return held(pool) + (small != nullptr ? held(small->pool) : 0);
   }
 };
 

@@ -3,10 +3,12 @@
 //   plan_memory_bench BUNDLE...
 // `plans` says how many of them have a kernel; `format_bytes` is the matrix in its format, `shared_bytes` the
 // device memory of the plans over one handle, `apart_bytes` that of the same plans, each with its own matrix;
-// `ratio` is shared over apart. The device gives memory in pieces of up to 2 MiB.
+// `ratio` is shared over apart. What little memory is kept for the next plan does not count. The device gives
+// memory in pieces of up to 2 MiB.
 #include <memory>
 
 #include "runtime/bundle/bundle_matrix.hpp"
+#include "runtime/cuda/device/small_pool.hpp"
 #include "runtime/handle/plan.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/plan/sddmm.hpp"
@@ -42,9 +44,18 @@ struct Made {
   std::int64_t bytes = 0;
 };
 
+/// What a pool keeps in hand is not in use.
+std::int64_t bytes_in_use() {
+  const std::int64_t device = tools::device_bytes_in_use();
+  const auto* const small = runtime::cuda::small_pool(0);
+  if (small == nullptr) return device;
+  return device - tools::pool_bytes(small->pool, cudaMemPoolAttrReservedMemCurrent) +
+         tools::pool_bytes(small->pool, cudaMemPoolAttrUsedMemCurrent);
+}
+
 Made make_all(const std::function<Plan(const Wanted&)>& plan) {
   Made made;
-  const std::int64_t before = tools::device_bytes_in_use();
+  const std::int64_t before = bytes_in_use();
   for (const Wanted& wanted : kPlans) {
     Plan one = plan(wanted);
     if (one)
@@ -52,7 +63,7 @@ Made make_all(const std::function<Plan(const Wanted&)>& plan) {
     else if (one.error().code != Errc::unsupported)
       expect(std::move(one));
   }
-  made.bytes = tools::device_bytes_in_use() - before;
+  made.bytes = bytes_in_use() - before;
   return made;
 }
 

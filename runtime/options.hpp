@@ -20,6 +20,10 @@ constexpr std::string_view name_of(Precision precision) {
 }
 enum class NonFinite { fast, strict };
 /// How one of several formats and kernels is chosen: by the cost model, or by running each.
+/// Order of the numbers of a result with one for each entry: as the format of the plan stores its values, or
+/// as they stand in the CSR matrix, row after row.
+enum class EntryOrder { packed, csr };
+
 enum class Choice { predicted, measured };
 
 struct PlanOptions {
@@ -38,8 +42,9 @@ struct PlanOptions {
   /// Least exact products that f32 operands may get; not set: the kernel's own (tf32 on tensor cores). A
   /// kernel that has no such products forms more exact ones: see precision_of.
   std::optional<Precision> precision = {};
-  int device_ordinal = 0;             ///< which CUDA device
-  Choice choice = Choice::predicted;  ///< read where there is something to choose, see plan/choice.hpp
+  int device_ordinal = 0;                 ///< which CUDA device
+  EntryOrder order = EntryOrder::packed;  ///< not read for operations without such a result
+  Choice choice = Choice::predicted;      ///< read where there is something to choose, see plan/choice.hpp
   bool stored =
       true;  ///< take a stored plan of the matrix that is exactly the one to be made, if there is one
 };

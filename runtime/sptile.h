@@ -70,6 +70,14 @@ typedef enum sptile_precision {
  * operands of its own. */
 typedef enum sptile_choice { SPTILE_CHOICE_PREDICTED = 0, SPTILE_CHOICE_MEASURED = 1 } sptile_choice;
 
+/* Order of the numbers of a result that has one for each entry. */
+typedef enum sptile_order {
+  SPTILE_ORDER_PACKED = 0, /* as the format of the plan stores its values: the fastest */
+  SPTILE_ORDER_CSR = 1 /* row after row, by column: that of the CSR matrix. On a CUDA device it goes through
+                          the workspace; what says where numbers go comes from the bundle (--refreshable), or
+                          is made on the device */
+} sptile_order;
+
 typedef struct sptile_matrix sptile_matrix;
 typedef struct sptile_plan sptile_plan;
 
@@ -187,7 +195,7 @@ sptile_status sptile_matrix_refresh(sptile_matrix* matrix, const sptile_values* 
 
 typedef struct sptile_plan_options {
   size_t size;
-  int64_t n;          /* columns of the dense operands; must be set, >= 1 */
+  int64_t n;          /* most columns of the dense operands of a run; must be set, >= 1 */
   const char* format; /* name of a format, or several with commas to choose from; NULL or "auto": all that are
                          stored. On a CUDA device one that is not stored is made from the CSR arrays, with the
                          same result as 'sptile convert'. */
@@ -200,18 +208,23 @@ typedef struct sptile_plan_options {
   int32_t precision;  /* sptile_precision: the least exact products that will do */
   int32_t choice;     /* sptile_choice */
   int32_t transpose;  /* != 0: with A^T in the place of A; "sddmm" does not have it */
-  void* stream;       /* cudaStream_t on which arrays in device memory are converted; NULL: the default one */
+  int32_t result; /* sptile_dtype of the result, which is added to in it, too: SPTILE_F32 where `dense` has 16
+                     bits; SPTILE_NONE: that of the operands */
+  int32_t order;  /* sptile_order of results with a number for each entry */
+  int32_t replan; /* != 0: take no plan that 'sptile plan' stored in the bundle */
+  int32_t reserved;
+  void* stream; /* cudaStream_t on which arrays in device memory are converted; NULL: the default one */
 } sptile_plan_options;
 
 #define SPTILE_PLAN_OPTIONS_INIT \
-  { sizeof(sptile_plan_options), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
+  { sizeof(sptile_plan_options), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
 
 /* Plans an operation:
  *
  *   "spmm"   C = alpha A B + beta C, operands B (cols x n) and C (rows x n)
  *   "sddmm"  out = alpha (X Y^T at the entries of A) + beta out, operands X (rows x n), Y (cols x n) and out,
- * one number for each entry, in the order in which the format of the plan stores its values (that of the CSR
- * matrix for "csr"); scaled: each dot product is multiplied by the value of its entry, too
+ * one number for each entry, see sptile_order; scaled: each dot product is multiplied by the value of its
+ * entry, too
  *
  * Rows are in the original order, whatever order the matrix was converted in. Of several formats the one
  * predicted to be fastest is taken; see sptile_predict. With options->choice = SPTILE_CHOICE_MEASURED it
@@ -219,6 +232,10 @@ typedef struct sptile_plan_options {
  * all have predictions), runs it on random operands, which are there while it plans, and takes the fastest;
  * on a CUDA device it does so on the default stream, and needs device memory for these operands:
  * SPTILE_DEVICE names the bytes when there is no room.
+ *
+ * A plan serves runs of 1 to n columns. On a CUDA device it takes one that 'sptile plan' stored in the bundle
+ * if operation, formats, n, types, precision and device agree, and proves it before use: SPTILE_BAD_INPUT for
+ * one that is none of the matrix.
  *
  * A format is checked, converted and uploaded with the first plan that needs it, and shared by all plans of
  * the matrix; it goes with the last of them. Conversions of arrays in device memory need up to 100 bytes per
@@ -234,10 +251,15 @@ typedef struct sptile_plan_info {
   const char* format;    /* that it multiplies with, for example "bittcf" */
   const char* kernel;    /* that it runs, for example "cpu.bittcf.avx512" */
   int64_t rows, cols, entries, n;
+  int64_t least_n;          /* for runs of fewer columns planning anew may be faster; 1 on the CPU */
   uint64_t workspace_bytes; /* device memory that one run needs beside its operands; 0 on the CPU */
   int32_t dense;            /* sptile_dtype of the dense operands */
+  int32_t result;           /* sptile_dtype of the result */
   int32_t precision;        /* sptile_precision: how it forms products */
   int32_t device, ordinal;
+  int32_t order;  /* sptile_order */
+  int32_t stored; /* != 0: the plan was stored in the bundle, and taken */
+  int32_t reserved;
 } sptile_plan_info;
 
 /* Describes a plan; info->size says how much is wanted. */
@@ -265,10 +287,10 @@ sptile_status sptile_predict(const sptile_matrix* matrix, const char* operation,
 
 /* ---- Running ---- */
 
-/* A dense operand: row-major, of the planned type. Only results are written. */
+/* A dense operand: row-major, of the planned type. Only results, the last ones, are written. */
 typedef struct sptile_operand {
   void* data;
-  int64_t ld; /* elements between rows, >= n; 0: n. Not read of a list of numbers. */
+  int64_t ld; /* elements between rows, >= n of the run; 0: n. Not read of a list of numbers. */
 } sptile_operand;
 
 #define SPTILE_MAX_OPERANDS 4
@@ -280,12 +302,13 @@ typedef struct sptile_operands {
   double beta;    /* 0: the result is only written, its old contents (NaN too) do not matter */
   int32_t scaled; /* != 0, of operations that have it: multiplied by the values of A */
   int32_t reserved;
+  int64_t n; /* columns of this run, at most those planned; 0: those planned */
   sptile_operand dense[SPTILE_MAX_OPERANDS]; /* in the order of the operation, see sptile_plan_create */
 } sptile_operands;
 
 #define SPTILE_OPERANDS_INIT                       \
   {                                                \
-    sizeof(sptile_operands), 1, 0, 0, 0, {         \
+    sizeof(sptile_operands), 1, 0, 0, 0, 0, {      \
       {NULL, 0}, {NULL, 0}, {NULL, 0}, { NULL, 0 } \
     }                                              \
   }

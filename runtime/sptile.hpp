@@ -59,6 +59,9 @@ enum class Precision : std::int32_t {
 /// How one of several formats is chosen; see sptile_choice.
 enum class Choice : std::int32_t { predicted = SPTILE_CHOICE_PREDICTED, measured = SPTILE_CHOICE_MEASURED };
 
+/// Order of the numbers of a result with one for each entry; see sptile_order.
+enum class Order : std::int32_t { packed = SPTILE_ORDER_PACKED, csr = SPTILE_ORDER_CSR };
+
 /// Options of a matrix; see sptile_matrix_options.
 struct MatrixOptions {
   bool refreshable = false;             ///< formats have values of their own, so that Matrix::refresh works
@@ -69,18 +72,21 @@ struct MatrixOptions {
 
 /// Options of a plan; see sptile_plan_options.
 struct PlanOptions {
-  std::int64_t n = 0;       ///< columns of the dense operands, >= 1
-  std::string format = {};  ///< a name, or several with commas to choose from; empty: all that are stored
-  std::string kernel = {};  ///< name of a kernel to force; empty: the best one
-  Type dense = Type::f32;   ///< element type of the dense operands
-  int threads = 0;          ///< 0: all that OpenMP gives
+  std::int64_t n = 0;        ///< most columns of the dense operands of a run, >= 1
+  std::string format = {};   ///< a name, or several with commas to choose from; empty: all that are stored
+  std::string kernel = {};   ///< name of a kernel to force; empty: the best one
+  Type dense = Type::f32;    ///< element type of the dense operands
+  Type result = Type::none;  ///< of the result: f32 where `dense` has 16 bits; none: as `dense`
+  int threads = 0;           ///< 0: all that OpenMP gives
   bool strict_nonfinite = false;
   Device device = Device::cpu;
   int ordinal = 0;                                  ///< which CUDA device
   Precision precision = Precision::kernel_default;  ///< the least exact products that will do
   Choice choice = Choice::predicted;
-  bool transpose = false;  ///< with A^T in the place of A; "sddmm" does not have it
-  void* stream = nullptr;  ///< cudaStream_t on which arrays in device memory are converted
+  bool transpose = false;       ///< with A^T in the place of A; "sddmm" does not have it
+  Order order = Order::packed;  ///< of the numbers that sample writes
+  bool replan = false;          ///< take no plan that `sptile plan` stored in the bundle
+  void* stream = nullptr;       ///< cudaStream_t on which arrays in device memory are converted
 };
 
 /// Options of an SpMM.
@@ -89,6 +95,7 @@ struct RunOptions {
   double beta = 0;       ///< 0: the old contents of C do not matter
   std::int64_t ldb = 0;  ///< elements between rows of B; 0: n
   std::int64_t ldc = 0;  ///< elements between rows of C; 0: n
+  std::int64_t n = 0;    ///< columns of this run, at most those planned; 0: those planned
 };
 
 /// Options of an SDDMM.
@@ -98,6 +105,7 @@ struct SampleOptions {
   bool scaled = false;   ///< each dot product is multiplied by the value of its entry, too
   std::int64_t ldx = 0;  ///< elements between rows of X; 0: n
   std::int64_t ldy = 0;  ///< elements between rows of Y; 0: n
+  std::int64_t n = 0;    ///< features of this run, at most those planned; 0: those planned
 };
 
 /// A dense operand, row-major; only results are written.
@@ -112,6 +120,7 @@ struct Operands {
   double alpha = 1;
   double beta = 0;
   bool scaled = false;
+  std::int64_t n = 0;  ///< columns of this run, at most those planned; 0: those planned
 };
 
 /// Zeroed device memory for runs of one plan on several streams at a time.
@@ -175,6 +184,9 @@ inline sptile_plan_options to_c(const PlanOptions& options) {
   c.precision = static_cast<std::int32_t>(options.precision);
   c.choice = static_cast<std::int32_t>(options.choice);
   c.transpose = options.transpose ? 1 : 0;
+  c.result = static_cast<std::int32_t>(options.result);
+  c.order = static_cast<std::int32_t>(options.order);
+  c.replan = options.replan ? 1 : 0;
   c.stream = options.stream;
   return c;
 }
@@ -214,6 +226,10 @@ class Plan {
   [[nodiscard]] std::int64_t rows() const { return info_.rows; }
   [[nodiscard]] std::int64_t cols() const { return info_.cols; }
   [[nodiscard]] std::int64_t n() const { return info_.n; }
+  /// For runs of fewer columns planning anew may be faster.
+  [[nodiscard]] std::int64_t least_n() const { return info_.least_n; }
+  /// True for a plan that was stored in the bundle.
+  [[nodiscard]] bool stored() const { return info_.stored != 0; }
   /// Entries of the matrix: the elements that sample writes.
   [[nodiscard]] std::int64_t entries() const { return info_.entries; }
   /// "spmm", "sddmm".
@@ -236,6 +252,7 @@ class Plan {
     c.alpha = operands.alpha;
     c.beta = operands.beta;
     c.scaled = operands.scaled ? 1 : 0;
+    c.n = operands.n;
     const sptile_workspace room = {workspace.data, workspace.bytes};
     detail::check(sptile_run(handle_.get(), &c, stream, workspace.data == nullptr ? nullptr : &room));
   }
@@ -246,30 +263,38 @@ class Plan {
   template <std::ranges::contiguous_range B, std::ranges::contiguous_range C>
   void run(const B& b, C&& c, const RunOptions& options = {}) const {
     check_host("spmm");
-    const std::int64_t ldb = options.ldb != 0 ? options.ldb : n(), ldc = options.ldc != 0 ? options.ldc : n();
-    check_range<std::ranges::range_value_t<B> >("B", std::ranges::ssize(b), cols(), ldb);
-    check_range<std::ranges::range_value_t<C> >("C", std::ranges::ssize(c), rows(), ldc);
-    run({{{{std::ranges::data(b), ldb}, {std::ranges::data(c), ldc}}}, options.alpha, options.beta});
+    const Shape in = {cols(), columns(options.n), options.ldb},
+                out = {rows(), columns(options.n), options.ldc};
+    check_range<std::ranges::range_value_t<B> >("B", std::ranges::ssize(b), in, dense());
+    check_range<std::ranges::range_value_t<C> >("C", std::ranges::ssize(c), out, result());
+    run({.dense = {{{std::ranges::data(b), in.stride()}, {std::ranges::data(c), out.stride()}}},
+         .alpha = options.alpha,
+         .beta = options.beta,
+         .n = options.n});
   }
 
   /// out = alpha (X Y^T at the entries) + beta out, with X of rows and Y of cols rows; contiguous ranges as
-  /// for run. `out` has at least entries() elements, in the order of the format's values: see
-  /// Matrix::refresh.
+  /// for run. `out` has at least entries() elements, in the planned order: see Matrix::refresh
+  /// for what to do with packed ones.
   template <std::ranges::contiguous_range X, std::ranges::contiguous_range Y,
             std::ranges::contiguous_range Out>
   void sample(const X& x, const Y& y, Out&& out, const SampleOptions& options = {}) const {
     check_host("sddmm");
-    const std::int64_t ldx = options.ldx != 0 ? options.ldx : n(), ldy = options.ldy != 0 ? options.ldy : n();
-    check_range<std::ranges::range_value_t<X> >("X", std::ranges::ssize(x), rows(), ldx);
-    check_range<std::ranges::range_value_t<Y> >("Y", std::ranges::ssize(y), cols(), ldy);
-    check_type<std::ranges::range_value_t<Out> >("the result");
+    const Shape left = {rows(), columns(options.n), options.ldx},
+                right = {cols(), columns(options.n), options.ldy};
+    check_range<std::ranges::range_value_t<X> >("X", std::ranges::ssize(x), left, dense());
+    check_range<std::ranges::range_value_t<Y> >("Y", std::ranges::ssize(y), right, dense());
+    check_type<std::ranges::range_value_t<Out> >("the result", result());
     if (std::ranges::ssize(out) < entries())
       throw Exception(SPTILE_USAGE, "the result has " + std::to_string(std::ranges::ssize(out)) +
                                         " elements, too few for " + std::to_string(entries()) + " entries");
-    run({{{{std::ranges::data(x), ldx}, {std::ranges::data(y), ldy}, {std::ranges::data(out), 0}}},
-         options.alpha,
-         options.beta,
-         options.scaled});
+    run({.dense = {{{std::ranges::data(x), left.stride()},
+                    {std::ranges::data(y), right.stride()},
+                    {std::ranges::data(out), 0}}},
+         .alpha = options.alpha,
+         .beta = options.beta,
+         .scaled = options.scaled,
+         .n = options.n});
   }
 
   /// The handle of the C interface; it stays the plan's.
@@ -291,25 +316,41 @@ class Plan {
       throw Exception(SPTILE_USAGE, "a plan for a CUDA device takes device memory: run(Operands, stream)");
   }
 
+  /// A dense operand of a run.
+  struct Shape {
+    std::int64_t rows, columns, ld;
+    [[nodiscard]] std::int64_t stride() const { return ld != 0 ? ld : columns; }
+  };
+
+  /// Columns of a run.
+  [[nodiscard]] std::int64_t columns(std::int64_t wanted) const {
+    if (wanted < 0 || wanted > n())
+      throw Exception(SPTILE_USAGE,
+                      "n = " + std::to_string(wanted) + ", but the plan serves 1 to " + std::to_string(n()));
+    return wanted != 0 ? wanted : n();
+  }
+
   template <class T>
-  void check_type(const char* name) const {
-    const bool fits = dense() == Type::f32   ? std::is_same_v<T, float>
-                      : dense() == Type::f64 ? std::is_same_v<T, double>
-                                             : sizeof(T) == 2 && std::is_trivially_copyable_v<T>;
+  void check_type(const char* name, Type type) const {
+    const bool fits = type == Type::f32   ? std::is_same_v<T, float>
+                      : type == Type::f64 ? std::is_same_v<T, double>
+                                          : sizeof(T) == 2 && std::is_trivially_copyable_v<T>;
     if (!fits) throw Exception(SPTILE_USAGE, std::string(name) + " is not of the planned element type");
   }
 
   template <class T>
-  void check_range(const char* name, std::int64_t size, std::int64_t rows, std::int64_t stride) const {
-    check_type<T>(name);
-    // size >= (rows - 1) * stride + n, without overflow
-    if (rows > 0 && (stride < n() || size < n() || (size - n()) / stride < rows - 1))
+  void check_range(const char* name, std::int64_t size, const Shape& shape, Type type) const {
+    check_type<T>(name, type);
+    // size >= (rows - 1) * stride + columns, without overflow
+    if (shape.rows > 0 && (shape.stride() < shape.columns || size < shape.columns ||
+                           (size - shape.columns) / shape.stride() < shape.rows - 1))
       throw Exception(SPTILE_USAGE, std::string(name) + " has " + std::to_string(size) +
-                                        " elements, too few for " + std::to_string(rows) + " rows of " +
-                                        std::to_string(n()));
+                                        " elements, too few for " + std::to_string(shape.rows) + " rows of " +
+                                        std::to_string(shape.columns));
   }
 
   [[nodiscard]] Type dense() const { return static_cast<Type>(info_.dense); }
+  [[nodiscard]] Type result() const { return static_cast<Type>(info_.result); }
 
   detail::Owner<sptile_plan, sptile_plan_destroy> handle_;
   sptile_plan_info info_ = {};

@@ -51,10 +51,12 @@ struct Blocks {
   std::span<const std::uint32_t> tile_value;   ///< 8x8 or 16x8 tiles + 1: first entry of each
   std::span<const std::int32_t> group_tile;    ///< tiles + 1: where tile_value has the first one of a group
   std::span<const std::int64_t> window_value;  ///< windows + 1: first entry of each
-  const std::byte* masks = nullptr;  ///< mask_bytes per tile, a bit per entry; null: tile_value counts
-  int mask_bytes = 0;                ///< 8 or 16
+  const std::byte* masks = nullptr;  ///< mask_bytes per tile, a bit per entry; may be null without tiles
+  int mask_bytes = 0;                ///< 8 or 16; 0: there are no masks, tile_value counts
   BlockRows rows;
 
+  /// True where bits say which places of a tile hold an entry.
+  [[nodiscard]] bool has_masks() const { return mask_bytes != 0; }
   [[nodiscard]] std::int64_t windows() const { return tile_offset.empty() ? 0 : std::ssize(tile_offset) - 1; }
   [[nodiscard]] std::int64_t tiles() const { return std::ssize(columns) / 8; }
   /// Rows of B that a product asks for: one for each column of a tile, one for each entry in a row.
@@ -77,7 +79,7 @@ struct Blocks {
   }
   /// Entries of a tile.
   [[nodiscard]] std::int64_t tile_values(std::int64_t tile) const {
-    return masks == nullptr ? counted_value(tile + 1) - counted_value(tile) : mask_values(tile);
+    return has_masks() ? mask_values(tile) : counted_value(tile + 1) - counted_value(tile);
   }
   /// True for a window that continues the one in front of it.
   [[nodiscard]] bool continues(std::int64_t window) const {

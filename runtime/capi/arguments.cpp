@@ -12,19 +12,21 @@ Status check_code(std::int64_t code, std::int64_t count, const char* field, cons
 }
 
 Status check_codes(const sptile_plan_options& given) {
-  if (Status s = check_code(given.nonfinite, 2, "options.nonfinite",
-                            "SPTILE_NONFINITE_FAST or SPTILE_NONFINITE_STRICT");
-      !s)
-    return s;
-  if (Status s = check_code(given.precision, SPTILE_FP64 + 1, "options.precision",
-                            "SPTILE_PRECISION_DEFAULT, SPTILE_FP32, SPTILE_TF32, SPTILE_FP16, "
-                            "SPTILE_PRECISION_BF16 or SPTILE_FP64");
-      !s)
-    return s;
-  if (Status s =
-          check_code(given.choice, 2, "options.choice", "SPTILE_CHOICE_PREDICTED or SPTILE_CHOICE_MEASURED");
-      !s)
-    return s;
+  const struct {
+    std::int32_t code;
+    int count;
+    const char *what, *choices;
+  } codes[] = {
+      {given.nonfinite, 2, "options.nonfinite", "SPTILE_NONFINITE_FAST or SPTILE_NONFINITE_STRICT"},
+      {given.precision, SPTILE_FP64 + 1, "options.precision",
+       "SPTILE_PRECISION_DEFAULT, SPTILE_FP32, SPTILE_TF32, SPTILE_FP16, SPTILE_PRECISION_BF16 or "
+       "SPTILE_FP64"},
+      {given.choice, 2, "options.choice", "SPTILE_CHOICE_PREDICTED or SPTILE_CHOICE_MEASURED"},
+      {given.order, 2, "options.order", "SPTILE_ORDER_PACKED or SPTILE_ORDER_CSR"},
+      {given.reserved, 1, "options.reserved", "0"},
+  };
+  for (const auto& row : codes)
+    if (Status s = check_code(row.code, row.count, row.what, row.choices); !s) return s;
   return {};
 }
 
@@ -71,6 +73,9 @@ Result<PlanArguments> plan_arguments(const char* call, const sptile_plan_options
   if (Status s = check_codes(*given); !s) return tl::unexpected(s.error());
   const auto dense = given->dense == SPTILE_NONE ? DType::f32 : value_type(given->dense, "options.dense");
   if (!dense) return tl::unexpected(dense.error());
+  const auto result =
+      given->result == SPTILE_NONE ? DType::none : value_type(given->result, "options.result");
+  if (!result) return tl::unexpected(result.error());
   const auto device = device_of(given->device, "options.device");
   if (!device) return tl::unexpected(device.error());
   PlanArguments arguments;
@@ -83,6 +88,9 @@ Result<PlanArguments> plan_arguments(const char* call, const sptile_plan_options
   options.threads = given->threads;
   options.nonfinite = given->nonfinite == SPTILE_NONFINITE_FAST ? NonFinite::fast : NonFinite::strict;
   if (given->precision != SPTILE_PRECISION_DEFAULT) options.precision = precision_of(given->precision);
+  options.result = *result;
+  options.order = given->order == SPTILE_ORDER_PACKED ? EntryOrder::packed : EntryOrder::csr;
+  options.stored = given->replan == 0;
   options.choice = given->choice == SPTILE_CHOICE_PREDICTED ? Choice::predicted : Choice::measured;
   arguments.choice.formats = text_of(given->format);
   arguments.choice.side = given->transpose != 0 ? Side::transpose : Side::matrix;

@@ -42,12 +42,17 @@ Status describe_plan(const sptile_plan* handle, sptile_plan_info* info) {
                                          .cols = a.cols,
                                          .entries = a.nnz,
                                          .n = plan.options.n,
+                                         .least_n = least_n(plan),
                                          .workspace_bytes = workspace_bytes(plan),
                                          .dense = static_cast<std::int32_t>(plan.options.dense),
+                                         .result = static_cast<std::int32_t>(types_of(plan.options).result),
                                          .precision = code_of(plan.precision),
                                          .device = code_of(plan.options.device),
-                                         .ordinal = plan.options.device_ordinal},
-                                        SPTILE_SIZE_WITH(sptile_plan_info, ordinal), "info");
+                                         .ordinal = plan.options.device_ordinal,
+                                         .order = static_cast<std::int32_t>(plan.options.order),
+                                         .stored = is_stored(plan) ? 1 : 0,
+                                         .reserved = 0},
+                                        SPTILE_SIZE_WITH(sptile_plan_info, reserved), "info");
 }
 
 sptile_prediction prediction_of(const Candidate& candidate) {
@@ -96,10 +101,13 @@ Status predict(const sptile_matrix* handle, const char* operation, const sptile_
   return {};
 }
 
-/// Operands of a run; leading dimensions of 0 are the plan's n.
-Operands operands_of(const sptile_operands& given, const sptile_workspace* workspace, std::int64_t n) {
+/// Operands of a run; leading dimensions of 0 are its n.
+Operands operands_of(const sptile_operands& given, const sptile_workspace* workspace,
+                     std::int64_t planned_n) {
   static_assert(kMaxOperands == SPTILE_MAX_OPERANDS);
+  const std::int64_t n = given.n != 0 ? given.n : planned_n;
   Operands operands;
+  operands.n = n;
   for (int i = 0; i < kMaxOperands; ++i)
     operands.dense[i] = {given.dense[i].data, given.dense[i].ld != 0 ? given.dense[i].ld : n};
   operands.alpha = given.alpha;

@@ -22,6 +22,8 @@ struct Task {
   std::int64_t planned_n = 0;                ///< columns that chunks were cut for
   std::int64_t n = 0;                        ///< columns of the dense operands, at most as many
   Operands operands;
+  /// Where the numbers of a list go, by their place in the packed order; null: they stay there.
+  const std::int64_t* list_order = nullptr;
 };
 
 /// Computes the part of the result that the chunk names.

@@ -64,6 +64,11 @@ class PackedValues {
   Reader read_ = nullptr;
 };
 
+/// Where the number of an entry goes.
+inline Position list_place(const Task& task, Position packed) {
+  return task.list_order != nullptr ? task.list_order[packed] : packed;
+}
+
 /// Writes the numbers of some entries of one row: of type R, where X and Y are of type D.
 template <class D, class R>
 void sample_row(const Task& task, std::int64_t row, const Entries<Position>& entries) {
@@ -81,7 +86,7 @@ void sample_row(const Task& task, std::int64_t row, const Entries<Position>& ent
     dot_rows(x, y, count, task.n, dots);
     for (int j = 0; j < count; ++j) {
       const Position position = entries.value[k + j];
-      R* const out = static_cast<R*>(task.operands.dense[kSddmmOut].data) + position;
+      R* const out = static_cast<R*>(task.operands.dense[kSddmmOut].data) + list_place(task, position);
       Acc number = alpha * dots[j] * values[position];
       if (beta != 0) number += beta * load<1>(out);
       store<1>(out, number);

@@ -39,6 +39,7 @@ struct PlanRequest {
   const DeviceKernel* kernel = nullptr;
   std::int64_t n = 0;
   bool refreshable = false;  ///< value_source is uploaded, too
+  bool csr_lists = false;    ///< the result has a number for each entry, and is wanted in CSR order
   DeviceInfo device;
   std::span<const KernelCost> costs = {};  ///< see Kernel::costs
   /// Not null: a schedule to take, once it is proven, instead of making one. The kernel has a store.
@@ -83,6 +84,14 @@ Status refresh(DeviceFormat& matrix, ArrayView values, void* stream);
 
 /// Enqueues copying the values of all entries, packed as the format stores them, from device memory.
 Status refresh_packed(DeviceFormat& matrix, const void* values, void* stream);
+
+/// Copies the value_source of a format to its device, and waits. Errc::device naming the bytes when there is
+/// no room.
+Status upload_source(DeviceFormat& matrix, ArrayView source);
+
+/// Enqueues putting values packed as a format stores them into CSR order. They are in the format's own memory
+/// for new values then, or where they were when the orders are the same.
+Result<ArrayView> unpack(DeviceFormat& order, ArrayView packed, void* stream);
 
 /// Device scratch that a run needs, in bytes.
 std::size_t workspace_bytes(const Plan& plan);

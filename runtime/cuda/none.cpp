@@ -87,6 +87,14 @@ Status refresh_packed(DeviceFormat&, const void*, void*) {
   return {};
 }
 
+Status upload_source(DeviceFormat& matrix, ArrayView) {
+  return tl::unexpected(find_device(matrix.ordinal).error());
+}
+
+Result<ArrayView> unpack(DeviceFormat& order, ArrayView, void*) {
+  return tl::unexpected(find_device(order.ordinal).error());
+}
+
 const std::shared_ptr<DeviceFormat>& matrix_of(const Plan&) {
   static const std::shared_ptr<DeviceFormat> none;
   return none;

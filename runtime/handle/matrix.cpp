@@ -126,13 +126,35 @@ Result<std::shared_ptr<HeldFormat>> Matrix::convert(const FormatRequest& request
                                    "; plan for that device");
     return convert_csr(request, device_->csr);
   }
-  const auto csr = stored(formats::kCsrLayout);
-  if (!csr) return tl::unexpected(csr.error());
-  const bool ordered = bundle_ != nullptr && request.side == Side::matrix;
-  const auto order = ordered ? bundle_->row_order() : std::span<const std::int32_t>();
-  const auto uploaded = cuda::upload_csr(formats::as_csr(csr->format), request.ordinal, order);
+  const auto uploaded = csr_on_device(request.ordinal, request.side);
   if (!uploaded) return tl::unexpected(uploaded.error());
   return convert_csr(request, uploaded->csr);
+}
+
+/// The CSR arrays of a matrix in host memory, with the order in which formats of a side have rows.
+Result<cuda::UploadedCsr> Matrix::csr_on_device(int ordinal, Side side) const {
+  const auto csr = stored(formats::kCsrLayout);
+  if (!csr) return tl::unexpected(csr.error());
+  const bool ordered = bundle_ != nullptr && side == Side::matrix;
+  const auto order = ordered ? bundle_->row_order() : std::span<const std::int32_t>();
+  return cuda::upload_csr(formats::as_csr(csr->format), ordinal, order);
+}
+
+Status Matrix::give_order(HeldFormat& held, void* stream) {
+  if (held.options.device == Device::cpu || held.matrix.format.layout == &formats::kCsrLayout) return {};
+  if (held.matrix.value_source.present()) return bring_order(held);
+  const std::lock_guard lock(held.uploading);
+  cuda::DeviceFormat& format = *held.on_device;
+  if (format.value_source.present()) return {};
+  const auto uploaded =
+      device_ ? cuda::UploadedCsr{device_->csr, nullptr} : csr_on_device(format.ordinal, held.side);
+  if (!uploaded) return tl::unexpected(uploaded.error());
+  auto made = cuda::make_value_source(format.view, uploaded->csr, {.parameter = held.parameter}, stream);
+  if (!made) return tl::unexpected(made.error());
+  format.bytes += static_cast<std::size_t>(made->positions.bytes());
+  format.value_source = made->positions;
+  format.source_memory = std::move(made->memory);
+  return {};
 }
 
 /// A format in host memory; the transpose of arrays is made.
@@ -274,6 +296,25 @@ Status Matrix::refresh(ArrayView given, void* stream) {
   return keep_fresh(values, formats);
 }
 
+/// Gives formats in other orders the values that stand as in `order`, which has them. On one device they stay
+/// there, and on the stream.
+Status Matrix::refresh_others(HeldFormat& order, ArrayView values,
+                              const std::vector<std::shared_ptr<HeldFormat>>& others, void* stream) {
+  const auto beside = [&](const auto& held) {
+    return held->on_device != nullptr && held->options.ordinal == order.options.ordinal;
+  };
+  if (others.empty()) return {};
+  const bool stay = order.on_device != nullptr && std::all_of(others.begin(), others.end(), beside);
+  const auto fetched = stay ? Result<std::vector<std::byte>>() : csr_values(order);
+  if (!fetched) return tl::unexpected(fetched.error());
+  const auto sorted = stay ? cuda::unpack(*order.on_device, values, stream)
+                           : Result<ArrayView>(ArrayView(values.dtype, fetched->data(), nnz_));
+  if (!sorted) return tl::unexpected(sorted.error());
+  for (const auto& held : others)
+    if (Status s = refresh_values(*held, *sorted, stay ? stream : nullptr); !s) return s;
+  return {};
+}
+
 Status Matrix::refresh_packed(HeldFormat& order, ArrayView values, void* stream) {
   const std::lock_guard lock(mutex_);
   if (Status s = check_values(values); !s) return s;
@@ -287,12 +328,7 @@ Status Matrix::refresh_packed(HeldFormat& order, ArrayView values, void* stream)
     return fail(Errc::usage, "refresh: the plan whose order the values have is none of this matrix");
   for (const auto& held : alike)
     if (Status s = runtime::refresh_packed(*held, values, stream); !s) return s;
-  if (!others.empty()) {
-    const auto sorted = csr_values(*alike.front());
-    if (!sorted) return tl::unexpected(sorted.error());
-    for (const auto& held : others)
-      if (Status s = refresh_values(*held, {values.dtype, sorted->data(), nnz_}, nullptr); !s) return s;
-  }
+  if (Status s = refresh_others(order, values, others, stream); !s) return s;
   alike.insert(alike.end(), others.begin(), others.end());
   return keep_fresh(values, alike);
 }

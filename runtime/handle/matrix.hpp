@@ -74,6 +74,10 @@ class Matrix {
   /// naming the bytes, where it would take more than the bound.
   Result<std::shared_ptr<HeldFormat>> hold(const FormatRequest& request);
 
+  /// Makes value_source of a format on a device that has none, for lists in CSR order. Errors as of
+  /// cuda::make_value_source.
+  Status give_order(HeldFormat& held, void* stream);
+
   /// Brings a format that a plan just uploaded up to the values of the last refresh.
   Status catch_up(HeldFormat& held);
 
@@ -100,6 +104,9 @@ class Matrix {
   [[nodiscard]] HoldOptions hold_options(const FormatRequest& request) const;
   [[nodiscard]] std::vector<std::shared_ptr<HeldFormat>> living() const;
   Status check_values(const ArrayView& values) const;
+  Result<cuda::UploadedCsr> csr_on_device(int ordinal, Side side) const;
+  Status refresh_others(HeldFormat& order, ArrayView values,
+                        const std::vector<std::shared_ptr<HeldFormat>>& others, void* stream);
   Status keep_fresh(ArrayView values, const std::vector<std::shared_ptr<HeldFormat>>& formats);
 
   MatrixOptions options_;

@@ -76,6 +76,8 @@ struct Planner {
     if (!held) return tl::unexpected(held.error());
     auto plan = plan_product(op, *held, options);
     if (!plan) return plan;
+    if (lists_in_csr_order(op, options))
+      if (Status s = matrix.give_order(**held, choice.stream); !s) return tl::unexpected(s.error());
     if (Status s = matrix.catch_up(**held); !s) return tl::unexpected(s.error());
     return plan;
   }

@@ -28,6 +28,7 @@ Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
                                .kernel = chosen->instance,
                                .n = plan.options.n,
                                .refreshable = held.options.refreshable,
+                               .csr_lists = lists_in_csr_order(*plan.op, plan.options),
                                .device = device,
                                .costs = *costs,
                                .stored = stored ? &stored->plan->schedule : nullptr});

@@ -63,12 +63,20 @@ Status check_matrix(const PlanMatrix& a, bool trusted) {
   return check_row_order(a, trusted);
 }
 
+/// True where values stand as in the source CSR.
+bool in_csr_order(const PlanMatrix& a) {
+  return a.format.layout->name == "csr" && !a.transposed && !a.value_source.present();
+}
+
+Status no_value_source() {
+  return fail(Errc::usage,
+              "plan: refreshable, and lists in CSR order, need value_source, one i64 position per entry; "
+              "convert with --refreshable");
+}
+
 Status check_value_source(const PlanMatrix& a, bool trusted) {
-  if (a.format.layout->name == "csr" && !a.transposed && !a.value_source.present()) return {};
-  if (a.value_source.dtype != DType::i64 || a.value_source.size != a.format.nnz)
-    return fail(Errc::usage,
-                "plan: refreshable needs value_source, one i64 position per entry; convert with "
-                "--refreshable");
+  if (in_csr_order(a)) return {};
+  if (a.value_source.dtype != DType::i64 || a.value_source.size != a.format.nnz) return no_value_source();
   return trusted ? Status{} : check_permutation(a.value_source.as<std::int64_t>(), "value_source", "entry");
 }
 
@@ -133,6 +141,7 @@ Result<std::shared_ptr<HeldFormat>> hold_format(const PlanMatrix& a, const HoldO
   auto held = make_held(a, options);
   if (!options.refreshable || held->dtype == DType::none) return held;
   if (Status s = check_value_source(a, options.trusted); !s) return tl::unexpected(s.error());
+  held->ordered = true;
   if (options.device == Device::cpu) own_values(*held);
   return held;
 }
@@ -152,6 +161,22 @@ Result<std::shared_ptr<HeldFormat>> hold_device_format(cuda::DeviceFormat&& form
   }
   held->on_device = std::make_shared<cuda::DeviceFormat>(std::move(format));
   return held;
+}
+
+Status prove_order(HeldFormat& held) {
+  const std::lock_guard lock(held.uploading);
+  const bool missing = !held.matrix.value_source.present() && held.options.device == Device::cuda;
+  if (held.ordered || missing) return {};  // one may be made on the device
+  if (Status s = check_value_source(held.matrix, held.options.trusted); !s) return s;
+  held.ordered = true;
+  return {};
+}
+
+Status bring_order(HeldFormat& held) {
+  const std::lock_guard lock(held.uploading);
+  if (in_csr_order(held.matrix) || held.on_device->value_source.present()) return {};
+  if (!held.matrix.value_source.present()) return no_value_source();
+  return cuda::upload_source(*held.on_device, held.matrix.value_source);
 }
 
 namespace {

@@ -39,7 +39,8 @@ struct HeldFormat {
   std::array<std::vector<std::byte>, formats::kMaxArrays> index;  ///< what was fetched from a device
   std::mutex uploading;                                           ///< held while `on_device` may be null
   std::shared_ptr<cuda::DeviceFormat> on_device;                  ///< there with the first plan for a device
-  std::uint64_t version = 0;                                      ///< of the values, as their matrix counts
+  bool ordered = false;       ///< value_source was proven; held with `uploading`
+  std::uint64_t version = 0;  ///< of the values, as their matrix counts
 
   [[nodiscard]] std::size_t host_bytes() const;
   [[nodiscard]] std::size_t device_bytes();
@@ -52,6 +53,13 @@ Result<std::shared_ptr<HeldFormat>> hold_format(const PlanMatrix& a, const HoldO
 /// Holds a format that is on a device. Fetches what schedules read: about a byte per entry.
 Result<std::shared_ptr<HeldFormat>> hold_device_format(cuda::DeviceFormat&& format,
                                                        const HoldOptions& options);
+
+/// Verifies value_source, once, of a format whose order of entries is not that of the CSR matrix, where it
+/// has one. Errc::bad_input when it is wrong; Errc::usage for a format on the CPU that has none.
+Status prove_order(HeldFormat& held);
+
+/// Brings value_source to the device where the format is, unless it is there. Errc::usage when there is none.
+Status bring_order(HeldFormat& held);
 
 /// The values in the order of the source CSR, in host memory. Waits for a device.
 Result<std::vector<std::byte>> csr_values(const HeldFormat& held);

@@ -95,6 +95,10 @@ Result<cuda::DeviceInfo> check_options(const PlanOptions& options) {
   return found;
 }
 
+bool lists_in_csr_order(const Operation& op, const PlanOptions& options) {
+  return options.order == EntryOrder::csr && op.result().extent == Extent::entries;
+}
+
 Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op,
                                                   const std::shared_ptr<HeldFormat>& held,
                                                   const PlanOptions& options) {
@@ -109,6 +113,11 @@ Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op,
   plan->options = options;
   plan->forks = forks();
   plan->values = held->dtype;
+  if (lists_in_csr_order(op, options)) {
+    if (Status s = prove_order(*held); !s) return tl::unexpected(s.error());
+    if (held->matrix.value_source.present() && options.device == Device::cpu)
+      plan->list_order = held->matrix.value_source.as<std::int64_t>().data();
+  }
   if (Status s = options.device == Device::cpu ? plan_on_cpu(*plan) : plan_on_device(*plan, *device); !s)
     return tl::unexpected(s.error());
   plan->options.kernel = plan->kernel->name;  // the caller's string may go
@@ -139,7 +148,11 @@ Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const Pla
                                     .refreshable = options.refreshable});
   if (!held) return tl::unexpected(held.error());
   auto plan = plan_product(op, *held, options);
-  if (plan && options.device == Device::cuda) forget_host(**plan);
+  if (plan && options.device == Device::cuda) {
+    if (lists_in_csr_order(op, options))
+      if (Status s = bring_order(**held); !s) return tl::unexpected(s.error());
+    forget_host(**plan);
+  }
   return plan;
 }
 

@@ -27,7 +27,9 @@ class ProductPlan {
   ChunkFn run_chunk = nullptr;
   int threads = 1;      ///< that run uses, but in a forked process; never more than there are chunks
   bool stored = false;  ///< its work was divided before, and came with the matrix
-  int forks = 0;        ///< when it was made; a CUDA plan serves no other process
+  const std::int64_t* list_order =
+      nullptr;    ///< of a CPU plan whose lists are in CSR order, where that differs
+  int forks = 0;  ///< when it was made; a CUDA plan serves no other process
   std::vector<Chunk> chunks;
   std::vector<std::int32_t> empty_rows;  ///< see WorkPlan
 };
@@ -36,6 +38,9 @@ class ProductPlan {
 Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op,
                                                   const std::shared_ptr<HeldFormat>& held,
                                                   const PlanOptions& options);
+
+/// True for a plan whose result has a number for each entry, in CSR order.
+bool lists_in_csr_order(const Operation& op, const PlanOptions& options);
 
 /// Verifies options and finds the device that they name; none for the CPU.
 Result<cuda::DeviceInfo> check_options(const PlanOptions& options);

@@ -75,7 +75,8 @@ void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
                      plan.values,
                      plan.options.n,
                      columns_of(plan, operands),
-                     operands};
+                     operands,
+                     plan.list_order};
   const auto chunks = static_cast<std::int64_t>(plan.chunks.size());
   if (plan.threads <= 1 || forks() > 0) {
     for (const Chunk& chunk : plan.chunks) plan.run_chunk(task, chunk);

@@ -1,6 +1,7 @@
 // Matrix handles on a device: formats that plans share, new values for all of them, memory.
 #include "runtime/handle/matrix.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include "runtime/handle/plan.hpp"
@@ -9,6 +10,7 @@
 #include "tests/bundle_sample.hpp"
 #include "tests/gpu/csr_on_device.hpp"
 #include "tests/gpu/device_problem.hpp"
+#include "tests/runtime/random_samples.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace sptile;
@@ -127,6 +129,61 @@ TEST_CASE("cuda matrix: new values reach every format, on the device and on the 
   std::vector<float> c(3);
   REQUIRE(runtime::run(**on_host, runtime::SpmmOperands{.b = b.data(), .ldb = 1, .c = c.data(), .ldc = 1}));
   CHECK(c == kFirst);
+}
+
+TEST_CASE("cuda matrix: numbers of entries in CSR order, from a value_source that is stored or made") {
+  Random random(8);
+  const formats::Csr a = random_matrix(300, 200, 0.05, DType::f32, random);
+  const Samples samples(a, 32, DType::f32, random);
+  const auto entries = static_cast<std::size_t>(a.nnz());
+  const CsrOnDevice device(a);
+  runtime::cuda::OwnedCsr borrowed;
+  borrowed.csr = device.csr;
+  borrowed.borrows = true;
+  const DeviceBytes x(samples.x.data(), static_cast<std::size_t>(samples.x.view().bytes())),
+      y(samples.y.data(), static_cast<std::size_t>(samples.y.view().bytes()));
+  const auto sampled = [&](const runtime::ProductPlan& plan, const std::vector<float>& before, double beta,
+                           void* workspace) {
+    const DeviceBytes out(before.data(), before.size() * sizeof(float));
+    REQUIRE(runtime::run(plan, runtime::kSddmm,
+                         {.dense = {{x.get(), samples.ldx}, {y.get(), samples.ldy}, {out.get(), 0}},
+                          .beta = beta,
+                          .workspace = workspace}));
+    require(cudaDeviceSynchronize());
+    const std::vector<std::byte> bytes = out.to_host();
+    std::vector<float> result(entries);
+    std::memcpy(result.data(), bytes.data(), bytes.size());
+    return result;
+  };
+  std::vector<float> before(entries);
+  for (std::size_t i = 0; i < entries; ++i) before[i] = static_cast<float>(i);
+  for (const formats::Converter& converter : formats::converters()) {
+    CAPTURE(converter.format);
+    const std::shared_ptr<Matrix> matrices[] = {Matrix::from_host({a.view(), nullptr}, {}),
+                                                Matrix::from_device(borrowed, {}),
+                                                Matrix::from_device(borrowed, {.refreshable = true})};
+    if (runtime::find_kernel(runtime::kSddmm, converter.format, runtime::Device::cuda, {}) == nullptr)
+      continue;
+    for (const auto& matrix : matrices) {
+      PlanOptions options = {.n = 32, .device = runtime::Device::cuda, .precision = runtime::Precision::fp32};
+      const Plan packed = plan_of(*matrix, converter.format, runtime::kSddmm, options);
+      options.order = runtime::EntryOrder::csr;
+      const Plan sorted = plan_of(*matrix, converter.format, runtime::kSddmm, options);
+      const Plan csr = plan_of(*matrix, "csr", runtime::kSddmm, options);
+      const auto expected = sampled(*csr, before, 0, nullptr);
+      const auto found = sampled(*sorted, before, 0, nullptr);
+      CHECK(near(found, expected));
+      auto as_packed = sampled(*packed, before, 0, nullptr), as_sorted = found;
+      std::sort(as_packed.begin(), as_packed.end());
+      std::sort(as_sorted.begin(), as_sorted.end());
+      CHECK(as_packed == as_sorted);  // the same bits elsewhere
+      const DeviceBytes workspace(std::max<std::size_t>(1, runtime::workspace_bytes(*sorted)));
+      require(cudaMemset(workspace.get(), 0, runtime::workspace_bytes(*sorted)));
+      auto added = expected;
+      for (std::size_t i = 0; i < entries; ++i) added[i] += 2 * before[i];
+      CHECK(near(sampled(*sorted, before, 2, workspace.get()), added));
+    }
+  }
 }
 
 TEST_CASE("cuda matrix: formats that are not stored are made on the device, from host or device memory") {

@@ -62,6 +62,10 @@ int main(void) {
   FIELD(sptile_plan_options, precision);
   FIELD(sptile_plan_options, choice);
   FIELD(sptile_plan_options, transpose);
+  FIELD(sptile_plan_options, result);
+  FIELD(sptile_plan_options, order);
+  FIELD(sptile_plan_options, replan);
+  FIELD(sptile_plan_options, reserved);
   FIELD(sptile_plan_options, stream);
   STRUCT(sptile_plan_info);
   FIELD(sptile_plan_info, size);
@@ -72,11 +76,16 @@ int main(void) {
   FIELD(sptile_plan_info, cols);
   FIELD(sptile_plan_info, entries);
   FIELD(sptile_plan_info, n);
+  FIELD(sptile_plan_info, least_n);
   FIELD(sptile_plan_info, workspace_bytes);
   FIELD(sptile_plan_info, dense);
+  FIELD(sptile_plan_info, result);
   FIELD(sptile_plan_info, precision);
   FIELD(sptile_plan_info, device);
   FIELD(sptile_plan_info, ordinal);
+  FIELD(sptile_plan_info, order);
+  FIELD(sptile_plan_info, stored);
+  FIELD(sptile_plan_info, reserved);
   STRUCT(sptile_prediction);
   FIELD(sptile_prediction, format);
   FIELD(sptile_prediction, kernel);
@@ -94,6 +103,7 @@ int main(void) {
   FIELD(sptile_operands, beta);
   FIELD(sptile_operands, scaled);
   FIELD(sptile_operands, reserved);
+  FIELD(sptile_operands, n);
   FIELD(sptile_operands, dense);
   STRUCT(sptile_workspace);
   FIELD(sptile_workspace, data);

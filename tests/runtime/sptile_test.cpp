@@ -77,6 +77,38 @@ TEST_CASE("C++ interface: leading dimensions, doubles and patterns") {
   CHECK(y == std::vector<float>{4, 0, 2});
 }
 
+TEST_CASE("C++ interface: a plan serves fewer columns than it was made for") {
+  sptile::Matrix matrix(small());
+  const sptile::Plan plan = matrix.plan("spmm", {.n = 2}), sample = matrix.plan("sddmm", {.n = 2});
+  CHECK(plan.least_n() == 1);
+  CHECK(!plan.stored());
+  const std::vector<float> b = {1, 2, 3};
+  std::vector<float> c(3);
+  plan.run(b, c, {.n = 1});
+  CHECK(c == std::vector<float>{7, 0, 6});
+  sample.sample(b, b, c, {.n = 1});
+  CHECK(c == std::vector<float>{1, 3, 6});
+  CHECK(thrown([&] { plan.run(b, c); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { plan.run(b, c, {.n = 3}); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { plan.run(b, c, {.n = -1}); }) == SPTILE_USAGE);
+}
+
+TEST_CASE("C++ interface: f32 results of 16-bit operands") {
+  const std::vector<std::uint16_t> values = {0x3c00, 0x4000, 0x4200};  // 1, 2, 3
+  const sptile::CsrMatrix a = {3, 3, kRowPtr, kCols, {sptile::Type::f16, values.data(), values.size()}};
+  sptile::Matrix matrix(a);
+  const sptile::Plan plan =
+      matrix.plan("spmm", {.n = 1, .dense = sptile::Type::f16, .result = sptile::Type::f32});
+  const std::vector<std::uint16_t> b = {0x3c00, 0x4000, 0x4200};
+  std::vector<float> c = {0.0001F, 100000, 1};  // more than f16 can hold
+  plan.run(b, c, {.beta = 1});
+  CHECK(c == std::vector<float>{7.0001F, 100000, 7});
+  std::vector<std::uint16_t> narrow(3);
+  CHECK(thrown([&] { plan.run(b, narrow); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { static_cast<void>(matrix.plan("spmm", {.n = 1, .result = sptile::Type::f16})); }) ==
+        SPTILE_UNSUPPORTED);
+}
+
 TEST_CASE("C++ interface: matrices and plans move, and a plan outlives its matrix") {
   sptile::Matrix first(small()), second(small());
   sptile::Plan a = first.plan("spmm", {.n = 1}), b = second.plan("spmm", {.n = 2});

@@ -9,13 +9,16 @@
 
 namespace sptile::runtime::cuda {
 
+/// Bytes of a part with what comes before the next one.
+constexpr std::size_t whole_parts(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
 /// Parts of one device allocation: placed first, then uploaded.
 class Parts {
  public:
   /// Gives the part's offset.
   std::size_t add(const void* from, std::size_t bytes) {
     parts_.push_back({from, bytes, total_});
-    total_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    total_ += whole_parts(bytes);
     return parts_.back().offset;
   }
   std::size_t add(const ArrayView& array) { return add(array.data, static_cast<std::size_t>(array.bytes())); }
@@ -26,7 +29,7 @@ class Parts {
     for (const Part& part : parts_) {
       std::byte* const end = to + part.offset + part.bytes;
       if (Status s = uploader.copy(to + part.offset, part.from, part.bytes); !s) return s;
-      if (Status s = uploader.clear(end, (kAlignment - part.bytes % kAlignment) % kAlignment); !s) return s;
+      if (Status s = uploader.clear(end, whole_parts(part.bytes) - part.bytes); !s) return s;
     }
     return {};
   }
@@ -36,7 +39,6 @@ class Parts {
     const void* from;
     std::size_t bytes, offset;
   };
-  static constexpr std::size_t kAlignment = 256;
 
   std::vector<Part> parts_;
   std::size_t total_ = 0;

@@ -1,7 +1,10 @@
 #include "runtime/cuda/device/plan.hpp"
 
+#include "formats/layout/csr.hpp"
+
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/device/current_device.hpp"
+#include "runtime/cuda/device/gather.hpp"
 #include "runtime/cuda/device/parts.hpp"
 #include "runtime/cuda/device/upload_format.hpp"
 
@@ -12,8 +15,8 @@ namespace {
 Status upload_schedule(Plan& plan, Uploader& uploader) {
   Parts parts;
   parts.add(plan.schedule.contents().data(), plan.schedule.contents().size());
-  auto work = DeviceBuffer::allocate(parts.total() + plan.schedule.workspace_bytes,
-                                     "the plan's schedule and workspace");
+  auto work =
+      DeviceBuffer::allocate(parts.total() + workspace_bytes(plan), "the plan's schedule and workspace");
   if (!work) return tl::unexpected(work.error());
   plan.work = std::move(*work);
   plan.schedule_bytes = plan.work.data();
@@ -68,6 +71,7 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   plan->kernel = request.kernel;
   plan->device = request.device;
   plan->n = request.n;
+  plan->csr_lists = request.csr_lists && request.matrix->format.layout != &formats::kCsrLayout;
   Uploader uploader;
   if (Status s = find_matrix(*plan, request, uploader); !s) return tl::unexpected(s.error());
   // The last of the matrix is still on its way. (All of it could be, but OpenMP would start its threads anew
@@ -85,16 +89,52 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   return plan;
 }
 
+namespace {
+
+Status launch(const Plan& plan, const Operands& operands, void* stream) {
+  return check(static_cast<cudaError_t>(plan.kernel->launch(launch_of(plan, operands), stream)),
+               "launching a kernel");
+}
+
+/// Where packed numbers wait, behind what the kernel works in.
+std::size_t list_at(const Plan& plan) { return whole_parts(plan.schedule.workspace_bytes); }
+
+/// Lets the kernel write a packed list, and puts its numbers where they stand in CSR order. Numbers that are
+/// added to make the same way back first, so that bits are those of packed lists.
+Status launch_in_csr_order(const Plan& plan, const Operands& operands, void* stream) {
+  const formats::FormatView& a = plan.matrix->view;
+  const std::size_t last = plan.op->operands.size() - 1;
+  const std::size_t width = size_of(type_of(plan.op->result(), types_of(*plan.kernel)));
+  const std::int64_t* const position = plan.matrix->value_source.as<std::int64_t>().data();
+  auto* const work =
+      operands.workspace != nullptr ? static_cast<std::byte*>(operands.workspace) : plan.workspace;
+  auto* const on = static_cast<cudaStream_t>(stream);
+  void* const list = operands.dense[last].data;
+  Operands packed = operands;
+  packed.dense[last].data = work + list_at(plan);
+  if (operands.beta != 0)
+    if (Status s = check(gather(packed.dense[last].data, list, position, a.nnz, width, on), "moving numbers");
+        !s)
+      return s;
+  if (Status s = launch(plan, packed, stream); !s) return s;
+  return check(scatter(list, packed.dense[last].data, position, a.nnz, width, on), "moving numbers");
+}
+
+}  // namespace
+
 Status run(const Plan& plan, const Operands& operands, void* stream) noexcept {
   const formats::FormatView& a = plan.matrix->view;
   if (extent_of(plan.op->result(), a.rows, a.cols, a.nnz) == 0) return {};
   const CurrentDevice current(plan.device.ordinal);
   if (Status s = current.status(); !s) return s;
-  return check(static_cast<cudaError_t>(plan.kernel->launch(launch_of(plan, operands), stream)),
-               "launching a kernel");
+  return plan.csr_lists ? launch_in_csr_order(plan, operands, stream) : launch(plan, operands, stream);
 }
 
-std::size_t workspace_bytes(const Plan& plan) { return plan.schedule.workspace_bytes; }
+std::size_t workspace_bytes(const Plan& plan) {
+  if (!plan.csr_lists) return plan.schedule.workspace_bytes;
+  const auto entries = static_cast<std::size_t>(plan.matrix->view.nnz);
+  return list_at(plan) + entries * size_of(type_of(plan.op->result(), types_of(*plan.kernel)));
+}
 
 std::int64_t least_n(const Plan& plan) {
   return plan.kernel->least_n == nullptr ? 1 : plan.kernel->least_n(plan.schedule.header, plan.n);

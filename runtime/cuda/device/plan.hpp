@@ -18,7 +18,8 @@ class Plan {
   std::int64_t n = 0;                    ///< of a run, at most
   std::shared_ptr<DeviceFormat> matrix;  ///< shared with other plans
   const std::byte* schedule_bytes = nullptr;
-  Schedule schedule;  ///< bytes are on the device only
+  bool csr_lists = false;  ///< lists go through the end of the workspace into CSR order
+  Schedule schedule;       ///< bytes are on the device only
   std::byte* workspace = nullptr;
   DeviceBuffer work;                ///< the bytes of the schedule, then the workspace
   std::shared_ptr<void> resources;  ///< what the kernel wants beside memory

@@ -24,15 +24,20 @@ Status for_each_values(const DeviceFormat& matrix, F f) {
   return {};
 }
 
+/// Makes room for the values of all entries in CSR order, once.
+Status make_room(DeviceFormat& matrix, std::size_t bytes) {
+  if (matrix.fresh != nullptr) return {};
+  auto room = DeviceBuffer::allocate(bytes, "new values");
+  if (!room) return tl::unexpected(room.error());
+  const auto owner = std::make_shared<DeviceBuffer>(std::move(*room));
+  matrix.fresh = std::shared_ptr<std::byte>(owner, owner->data());
+  matrix.bytes += bytes;
+  return {};
+}
+
 Status bring(DeviceFormat& matrix, const void* from, std::size_t bytes) {
   if (Status s = check(cudaDeviceSynchronize(), "waiting for earlier runs"); !s) return s;
-  if (matrix.fresh == nullptr) {
-    auto room = DeviceBuffer::allocate(bytes, "new values");
-    if (!room) return tl::unexpected(room.error());
-    const auto owner = std::make_shared<DeviceBuffer>(std::move(*room));
-    matrix.fresh = std::shared_ptr<std::byte>(owner, owner->data());
-    matrix.bytes += bytes;
-  }
+  if (Status s = make_room(matrix, bytes); !s) return s;
   Uploader uploader;
   if (Status s = uploader.copy(matrix.fresh.get(), from, bytes); !s) return s;
   return uploader.finish();
@@ -76,6 +81,35 @@ Status follow_positions(DeviceFormat& format, const OwnedCsr& transposed, void* 
   format.value_source = ArrayView(DType::i64, to, position.size);
   format.source_memory = std::shared_ptr<std::byte>(owner, to);
   return {};
+}
+
+Status upload_source(DeviceFormat& matrix, ArrayView source) {
+  const CurrentDevice current(matrix.ordinal);
+  if (Status s = current.status(); !s) return s;
+  const auto bytes = static_cast<std::size_t>(source.bytes());
+  auto room = DeviceBuffer::allocate(bytes, "value_source");
+  if (!room) return tl::unexpected(room.error());
+  const auto owner = std::make_shared<DeviceBuffer>(std::move(*room));
+  Uploader uploader;
+  if (Status s = uploader.copy(owner->data(), source.data, bytes); !s) return s;
+  if (Status s = uploader.finish(); !s) return s;
+  matrix.value_source = ArrayView(DType::i64, owner->data(), source.size);
+  matrix.source_memory = std::shared_ptr<std::byte>(owner, owner->data());
+  matrix.bytes += bytes;
+  return {};
+}
+
+Result<ArrayView> unpack(DeviceFormat& order, ArrayView packed, void* stream) {
+  if (!order.value_source.present()) return packed;
+  const CurrentDevice current(order.ordinal);
+  if (Status s = current.status(); !s) return tl::unexpected(s.error());
+  if (Status s = make_room(order, static_cast<std::size_t>(packed.bytes())); !s)
+    return tl::unexpected(s.error());
+  const cudaError_t code =
+      scatter(order.fresh.get(), packed.data, order.value_source.as<std::int64_t>().data(), packed.size,
+              size_of(packed.dtype), static_cast<cudaStream_t>(stream));
+  if (Status s = check(code, "moving new values"); !s) return tl::unexpected(s.error());
+  return ArrayView(packed.dtype, order.fresh.get(), packed.size);
 }
 
 Status refresh(DeviceFormat& matrix, ArrayView values, void* stream) {

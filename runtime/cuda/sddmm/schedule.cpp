@@ -124,7 +124,7 @@ Schedule schedule_sddmm(const ScheduleRequest& request) {
   Schedule schedule;
   SddmmHeader header;
   if (!blocks.tile_offset.empty()) append_items(schedule, blocks, device, header);
-  if (!blocks.tile_offset.empty() && blocks.masks == nullptr)
+  if (!blocks.tile_offset.empty() && !blocks.has_masks())
     header.masks_at = append_masks(schedule, formats::as_me_tcf(request.format));
   if (!blocks.rows.class_offset.empty()) {
     const std::vector<std::int64_t> offset = formats::row_offsets(blocks.rows);
@@ -147,7 +147,7 @@ SddmmHeader read_sddmm(ScheduleReader& reader, const ScheduleRequest& request) {
   const DeviceInfo& device = request.device;
   SddmmHeader header;
   if (!blocks.tile_offset.empty()) read_items(reader, blocks, device, header);
-  if (!blocks.tile_offset.empty() && blocks.masks == nullptr)
+  if (!blocks.tile_offset.empty() && !blocks.has_masks())
     header.masks_at = read_masks(reader, formats::as_me_tcf(request.format));
   if (!blocks.rows.class_offset.empty()) {
     const std::vector<std::int64_t> offset = formats::row_offsets(blocks.rows);

@@ -437,6 +437,43 @@ TEST_CASE("C interface: bad arguments of bundles") {
   CHECK(sptile_matrix_open("x.h5", nullptr, nullptr) == SPTILE_USAGE);
 }
 
+TEST_CASE("C interface: types, orders and columns of plans and runs") {
+  const Small small;
+  sptile_matrix* const matrix = small.matrix();
+  sptile_plan_options options = options_for(4);
+  options.order = SPTILE_ORDER_CSR;
+  options.replan = 1;
+  sptile_plan* plan = nullptr;
+  REQUIRE(sptile_plan_create(matrix, "sddmm", &options, &plan) == SPTILE_OK);
+  const sptile_plan_info info = describe(plan);
+  CHECK(info.order == SPTILE_ORDER_CSR);
+  CHECK(info.result == SPTILE_F32);
+  CHECK(info.least_n == 1);
+  CHECK(info.stored == 0);
+  const std::vector<float> x = {1, 2, 3};
+  std::vector<float> out(3);
+  sptile_operands operands = SPTILE_OPERANDS_INIT;
+  operands.n = 1;
+  operands.dense[0].data = operands.dense[1].data = const_cast<float*>(x.data());
+  operands.dense[2].data = out.data();
+  CHECK(sptile_run(plan, &operands, nullptr, nullptr) == SPTILE_OK);
+  CHECK(out == std::vector<float>{1, 3, 6});
+  for (const std::int64_t n : {5, -1}) {
+    operands.n = n;
+    CHECK(sptile_run(plan, &operands, nullptr, nullptr) == SPTILE_USAGE);
+    CHECK(says("the plan serves 1 to 4"));
+  }
+  sptile_plan_destroy(plan);
+  options.order = 2;
+  CHECK(sptile_plan_create(matrix, "sddmm", &options, &plan) == SPTILE_USAGE);
+  CHECK(says("SPTILE_ORDER_CSR"));
+  options = options_for(4);
+  options.result = 77;
+  CHECK(sptile_plan_create(matrix, "spmm", &options, &plan) == SPTILE_USAGE);
+  CHECK(says("options.result"));
+  sptile_matrix_destroy(matrix);
+}
+
 TEST_CASE("C interface: each thread has its own last error") {
   CHECK(sptile_plan_describe(nullptr, nullptr) == SPTILE_USAGE);
   const std::string mine = sptile_last_error();

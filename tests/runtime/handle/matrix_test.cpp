@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/handle/plan.hpp"
@@ -133,6 +134,52 @@ TEST_CASE("matrix: what cannot be refreshed is refused, and changes nothing") {
   CHECK(code_of(matrix->refresh_packed(*plan_of(*sample_matrix({}), "csr")->held, view(kFresh), nullptr)) ==
         Errc::usage);
   CHECK(product(*plan) == kFirst);
+}
+
+TEST_CASE("matrix: numbers of entries in CSR order, whatever the format") {
+  const std::vector<float> x = {1, 10, 100}, y = {1, 2, 3, 4, 5};
+  // X Y^T at (0, 1), (0, 4), (2, 0), (2, 1), (2, 3).
+  const std::vector<float> expected = {2, 5, 100, 200, 400}, packed = {100, 200, 400, 2, 5};
+  const auto sampled = [&](const Plan& plan, double beta, std::vector<float> out) {
+    REQUIRE(runtime::run(
+        *plan, runtime::SddmmOperands{
+                   .x = x.data(), .ldx = 1, .y = y.data(), .ldy = 1, .out = out.data(), .beta = beta}));
+    return out;
+  };
+  for (const bool refreshable : {false, true}) {
+    const auto matrix = sample_matrix({.refreshable = refreshable});
+    const auto plan_in = [&](std::string_view format, runtime::EntryOrder order) {
+      auto plan =
+          runtime::plan_matrix(*matrix, runtime::kSddmm, {.formats = format}, {.n = 1, .order = order});
+      REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
+      return *plan;
+    };
+    for (const std::string_view format : {"csr", "bittcf"}) {
+      const Plan plan = plan_in(format, runtime::EntryOrder::csr);
+      CHECK(sampled(plan, 0, {9, 9, 9, 9, 9}) == expected);
+      CHECK(sampled(plan, 1, {1, 2, 3, 4, 5}) == std::vector<float>{3, 7, 103, 204, 405});
+    }
+    CHECK(sampled(plan_in("bittcf", runtime::EntryOrder::packed), 0, std::vector<float>(5)) == packed);
+  }
+}
+
+TEST_CASE("matrix: CSR order of a format that nobody knows the order of is refused") {
+  const auto matrix = sample_matrix({});
+  runtime::PlanMatrix bittcf = plan_of(*matrix, "bittcf")->matrix;
+  const PlanOptions options = {.n = 1, .order = runtime::EntryOrder::csr};
+  const auto code = [&] {
+    const auto plan = runtime::plan_sddmm(bittcf, options);
+    return plan.has_value() ? Errc::ok : plan.error().code;
+  };
+  CHECK(code() == Errc::ok);
+  const std::vector<std::int64_t> twice = {0, 1, 2, 3, 3};
+  const ArrayView positions =
+      std::exchange(bittcf.value_source, ArrayView(std::span<const std::int64_t>(twice)));
+  CHECK(code() == Errc::bad_input);
+  bittcf.value_source = {};
+  CHECK(code() == Errc::usage);
+  bittcf.value_source = positions;
+  CHECK(code() == Errc::ok);
 }
 
 TEST_CASE("matrix: formats that are not there, by name") {

@@ -55,9 +55,9 @@ struct DeviceFormat {
 /// conversion; Errc::device, naming the bytes, when there is no room: up to 100 bytes per entry and per row
 /// are needed while it runs. Enqueues on `stream` (a cudaStream_t; null: the default one) and waits for it.
 /// Memory is from the device's current memory pool, but for much that the pool would not keep: the pool's
-/// release threshold says how much stays for the next conversion (by default nothing). What it works in is
-/// given back before it returns. The format may outlive the stream; its memory goes when the device has
-/// nothing left to do.
+/// release threshold says how much stays for the next conversion (by default nothing). Parts of up to 8 MiB
+/// are from a pool of the library's own, which keeps 64 MiB. What it works in is given back before it
+/// returns. The format may outlive the stream; its memory goes when the device has nothing left to do.
 Result<DeviceFormat> convert_on_device(const formats::FormatLayout& layout, const DeviceCsr& csr,
                                        const ConvertParameters& parameters, void* stream);
 

@@ -41,6 +41,7 @@ enum class Disorder {
 struct EntryOptions {
   Disorder disorder = Disorder::refuse;
   bool borrow = false;  ///< do not copy arrays that are as they should be: they outlive the result, unchanged
+  bool trusted = false;  ///< do not look at CSR whose arrays are all borrowed, unless it may be out of order
 };
 
 /// A checked CSR matrix, the memory of what it did not borrow, and where its values stood.

@@ -1,5 +1,6 @@
 // Matrices in device memory, as applications have them, give what they give on the CPU.
 #include "runtime/cuda/device/gather.hpp"
+#include "runtime/cuda/device/small_pool.hpp"
 #include "runtime/cuda/device_input.hpp"
 #include "tests/gpu/csr_on_device.hpp"
 #include "tests/runtime/cuda/convert/convert_cases.hpp"
@@ -225,11 +226,15 @@ TEST_CASE("cuda inputs: a matrix outlives the stream that it was made on, in mem
     made = taken(device.entries, Disorder::refuse, false, stream.get());
   }
   CHECK(identical(fetched(made.csr).view(), a.view()));
-  cudaMemPool_t pool = nullptr;
-  std::uint64_t before = 0, after = 0;
-  require(cudaDeviceGetMemPool(&pool, 0));
-  require(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &before));
+  const auto used = [] {
+    const auto* const small = runtime::cuda::small_pool(0);
+    REQUIRE(small != nullptr);
+    std::uint64_t bytes = 0;
+    require(cudaDeviceSynchronize());
+    require(cudaMemPoolGetAttribute(small->pool, cudaMemPoolAttrUsedMemCurrent, &bytes));
+    return bytes;
+  };
+  const std::uint64_t before = used();
   made = {};
-  require(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &after));
-  CHECK(after < before);
+  CHECK(used() < before);
 }

@@ -262,24 +262,3 @@ TEST_CASE("cuda matrix: products of several matrices in one graph") {
   require(cudaStreamSynchronize(stream.get()));
   CHECK(z.to_host() == expected);
 }
-
-TEST_CASE("cuda matrix: making, running and destroying again and again takes no memory") {
-  Random random(8);
-  const formats::Csr a = random_matrix(50, 50, 0.1, DType::f32, random);
-  const Dense dense(a, 8, DType::f32, random);
-  const auto bytes = static_cast<std::size_t>(dense.c.view().bytes());
-  const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes())), c(bytes);
-  const char* const wanted = std::getenv("SPTILE_SOAK");
-  const int rounds = wanted != nullptr ? std::atoi(wanted) : 300;
-  std::size_t before = 0, after = 0, total = 0;
-  for (int i = -50; i < rounds; ++i) {  // at first kernels are loaded
-    if (i == 0) require(cudaMemGetInfo(&before, &total));
-    const auto matrix = Matrix::from_host({a.view(), nullptr}, {});
-    const Plan plan = plan_of(*matrix, i % 2 == 0 ? "bittcf" : "csr", runtime::kSpmm,
-                              {.n = 8, .device = runtime::Device::cuda});
-    REQUIRE(runtime::run(*plan, runtime::SpmmOperands{b.get(), dense.ldb, c.get(), dense.ldc}));
-  }
-  require(cudaDeviceSynchronize());
-  require(cudaMemGetInfo(&after, &total));
-  CHECK(after + (std::size_t{4} << 20) >= before);
-}

@@ -1,11 +1,11 @@
 // Times the conversion from CSR to every format on CUDA device 0, beside the CPU with all its threads: CSV on
 // stdout, one row per matrix and format.
 //   device_convert_bench [--keep] ROUNDS VALUES MATRIX...
-// VALUES is f32, f16, f64 or pattern. Matrices are raw CSR files (see tools/raw_csr.hpp) or Matrix Market
-// files. `first_seconds` is the first conversion, `device_seconds` the median of those behind it, both with
-// everything but the copy of the CSR matrix to the device: checks, memory, conversion, and the return of the
-// matrix that was made before. `same` says whether both gave the same bytes. --keep: the device's pool keeps
-// the memory in which conversions work, as an application can ask it to.
+// VALUES is f32, f16, f64 or pattern. Matrices are bundles, raw CSR files (see tools/raw_csr.hpp) or Matrix
+// Market files. `first_seconds` is the first conversion, `device_seconds` the median of those behind it, both
+// with everything but the copy of the CSR matrix to the device: checks, memory, conversion, and the return of
+// the matrix that was made before. `same` says whether both gave the same bytes. --keep: the device's pool
+// keeps the memory in which conversions work, as an application can ask it to.
 #include <cuda_runtime_api.h>
 #include <tbb/info.h>
 
@@ -18,31 +18,15 @@
 #include <vector>
 
 #include "formats/convert/converters.hpp"
-#include "formats/io/matrix_market.hpp"
 #include "formats/layout/registry.hpp"
+#include "tools/bench/bench_device.hpp"
+#include "tools/bench/bench_input.hpp"
 #include "tools/device_conversion.hpp"
-#include "tools/raw_csr.hpp"
 #include "tools/stopwatch.hpp"
 
 namespace {
 
 using namespace sptile;
-
-Result<formats::Csr> read_matrix(const std::string& path, DType values) {
-  Result<formats::Csr> csr = tools::read_raw_csr(path);
-  if (!csr) {
-    auto text = formats::read_matrix_market(path);
-    if (!text) return tl::unexpected(text.error());
-    csr = std::move(text->csr);
-  }
-  csr->values = {};
-  if (values == DType::none) return csr;
-  formats::Array numbers(DType::f32, csr->nnz());
-  std::int64_t i = 0;
-  for (float& x : numbers.as<float>()) x = static_cast<float>(++i % 1021) - 510;
-  csr->values = formats::convert_values(numbers.view(), values);
-  return csr;
-}
 
 struct Times {
   double first = 0, median = 0;  ///< seconds; of the first call, of those behind it
@@ -104,22 +88,12 @@ Status measure(const std::string& path, const formats::CsrView& a, const runtime
 }
 
 Status run_matrix(const std::string& path, DType values, int rounds) {
-  const auto csr = read_matrix(path, values);
+  const auto csr = tools::read_bench_matrix(path, values);
   if (!csr) return tl::unexpected(csr.error());
   const auto matrix = runtime::cuda::upload_csr(csr->view(), 0);
   if (!matrix) return tl::unexpected(matrix.error());
   for (const formats::Converter& converter : formats::converters())
     if (Status s = measure(path, csr->view(), *matrix, converter, rounds); !s) return s;
-  return {};
-}
-
-/// Pools give back what is not used, unless they are told otherwise.
-Status keep_work_memory() {
-  cudaMemPool_t pool = nullptr;
-  std::uint64_t everything = ~std::uint64_t{0};
-  if (cudaDeviceGetDefaultMemPool(&pool, 0) != cudaSuccess ||
-      cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything) != cudaSuccess)
-    return fail(Errc::device, "device 0 has no pool of memory");
   return {};
 }
 
@@ -141,7 +115,7 @@ int main(int argc, char** argv) {
     return static_cast<int>(Errc::usage);
   }
   if (keep)
-    if (const Status s = keep_work_memory(); !s) return fail_with(s.error());
+    if (const Status s = tools::keep_pool_memory(); !s) return fail_with(s.error());
   std::printf(
       "matrix,format,entries,first_seconds,device_seconds,entries_per_second,cpu_seconds,cpu_threads,ratio,"
       "same\n");

@@ -1,148 +1,150 @@
 // Times what a program waits for before its first product on CUDA device 0, from a bundle whose pages are in
-// memory: CSV on stdout, one row per bundle and format, medians in microseconds.
+// memory: CSV on stdout, medians in microseconds. One row per bundle and format; one more where the bundle
+// holds a stored plan of it for this N and device ('sptile plan BUNDLE --format FORMAT -n N').
 //   start_up_bench ROUNDS N BUNDLE...
-// `pinned` copies the bytes that the format takes on the device from pinned memory: the floor. `open` maps
-// the bundle; `check` is the one pass over its arrays; `schedule` divides the work, on the host; `plan` is
-// everything from the open bundle to a plan, with checks, schedule and upload, `trusted` the same without
-// checks; `again` is a second plan of the same matrix, which shares the format; `first_run` is the first
-// product, with what waits for it. Kernels are loaded before.
-#include <cuda_runtime_api.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
+// `stored` says whether the plan was a stored one. `pinned` copies the bytes that the format takes on the
+// device from pinned memory: the floor. `open` maps the bundle; `check` is the one pass over its arrays;
+// `schedule` divides the work, on the host, or proves the stored division; `upload` brings the format to the
+// device, no more; `plan` is everything from the open bundle to a plan, with checks, schedule and upload,
+// `trusted` the same without checks; `again` is a second plan of the same matrix, which shares the format;
+// `first_run` is the first product, with what waits for it. `plan_ratio` is plan over pinned,
+// `plan_ratio_less_100us` (plan - 100 us) over pinned. Kernels are loaded before.
 #include <memory>
-#include <string>
-#include <vector>
 
+#include "runtime/bundle/bundle_matrix.hpp"
+#include "runtime/choice/kernel_costs.hpp"
 #include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/device/upload_format.hpp"
 #include "runtime/handle/plan.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/plan/spmm.hpp"
-#include "tools/stopwatch.hpp"
+#include "runtime/plan/stored.hpp"
+#include "tools/bench/bench_device.hpp"
 
 namespace {
 
 using namespace sptile;
 using runtime::Bundle;
 using runtime::Matrix;
+using tools::expect;
+using tools::time_us;
 
 struct Setting {
   int rounds = 5;
   std::int64_t n = 128;
 };
 
-void expect(bool good, const std::string& what) {
-  if (good) return;
-  std::fprintf(stderr, "start_up_bench: %s\n", what.c_str());
-  std::exit(1);
-}
-
-template <class T>
-T expect(Result<T> result) {
-  if (!result) expect(false, result.error().text());
-  return std::move(*result);
-}
-
-/// Median microseconds of f, which may do something untimed first.
-double time_us(int rounds, const std::function<void()>& prepare, const std::function<void()>& f) {
-  std::vector<double> us;
-  for (int i = 0; i < rounds; ++i) {
-    prepare();
-    cudaDeviceSynchronize();
-    const tools::Stopwatch watch;
-    f();
-    us.push_back(1e6 * watch.seconds());
-  }
-  std::nth_element(us.begin(), us.begin() + rounds / 2, us.end());
-  return us[static_cast<std::size_t>(rounds / 2)];
-}
-
-void nothing() {}
-
 double pinned_copy_us(std::size_t bytes, int rounds) {
-  void *host = nullptr, *device = nullptr;
-  expect(cudaHostAlloc(&host, bytes, 0) == cudaSuccess && cudaMalloc(&device, bytes) == cudaSuccess,
-         "no memory to copy");
-  const double us = time_us(rounds, nothing, [&] {
-    cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice);
+  const tools::DeviceBytes device(bytes);
+  void* host = nullptr;
+  expect(cudaHostAlloc(&host, bytes, 0));
+  const double us = time_us(rounds, [&] {
+    cudaMemcpyAsync(device.get(), host, bytes, cudaMemcpyHostToDevice);
     cudaDeviceSynchronize();
   });
   cudaFreeHost(host);
-  cudaFree(device);
   return us;
 }
 
-/// Operands in device memory.
-struct Operands {
-  void *b = nullptr, *c = nullptr;
+double upload_us(const runtime::PlanMatrix& a, int rounds) {
+  std::shared_ptr<runtime::cuda::DeviceFormat> on_device;
+  const auto upload = [&] {
+    runtime::cuda::Uploader uploader;
+    on_device = expect(runtime::cuda::upload_format(a, false, 0, uploader));
+    expect(uploader.finish());
+  };
+  return time_us(
+      rounds, [&] { on_device.reset(); }, upload);
+}
 
-  Operands(const Bundle& bundle, std::int64_t n) {
-    const auto bytes = [&](std::int64_t rows) { return static_cast<std::size_t>(rows * n) * sizeof(float); };
-    expect(cudaMalloc(&b, bytes(bundle.cols())) == cudaSuccess &&
-               cudaMalloc(&c, bytes(bundle.rows())) == cudaSuccess,
-           "no memory for operands");
-    cudaMemset(b, 0, bytes(bundle.cols()));
+/// Dividing the work anew, or taking the stored division.
+double schedule_us(const runtime::PlanMatrix& a, const runtime::PlanOptions& options, int rounds) {
+  const auto info = expect(runtime::cuda::find_device(0));
+  const auto stored = runtime::find_stored(runtime::kSpmm, {&a, 1}, options, info);
+  const auto chosen =
+      stored ? stored->kernel
+             : expect(runtime::choose_kernel({&runtime::kSpmm, a.format.layout->name, a.format.value_dtype()},
+                                             options, info));
+  const auto& kernel = *chosen.instance;
+  const auto costs = expect(runtime::find_kernel_costs(info, *chosen.kernel, kernel.precision));
+  const runtime::cuda::ScheduleRequest request{a.format, options.n, info, costs};
+  return time_us(rounds, [&] {
+    if (stored)
+      expect(kernel.store->restore(request, stored->plan->schedule));
+    else
+      static_cast<void>(kernel.schedule(request));
+  });
+}
+
+/// Plans of one format of a bundle, and their first runs.
+class Planned {
+ public:
+  Planned(std::shared_ptr<const Bundle> bundle, std::string_view format, const runtime::PlanOptions& options)
+      : bundle_(std::move(bundle)),
+        format_(format),
+        options_(options),
+        b_(static_cast<std::size_t>(bundle_->cols() * options.n) * sizeof(float)),
+        c_(static_cast<std::size_t>(bundle_->rows() * options.n) * sizeof(float)) {
+    renew(false);
+    plan();  // loads the kernel
+    run();
   }
-  ~Operands() {
-    cudaFree(b);
-    cudaFree(c);
+
+  /// Forgets all that was made of the matrix.
+  void renew(bool trusted) {
+    plan_.reset();
+    matrix_ = Matrix::from_bundle(bundle_, {.trusted = trusted});
   }
+  void plan() {
+    plan_ = expect(runtime::plan_matrix(*matrix_, runtime::kSpmm, {.formats = format_}, options_));
+  }
+  void run() {
+    expect(runtime::run(*plan_, runtime::SpmmOperands{b_.get(), options_.n, c_.get(), options_.n}));
+    expect(cudaDeviceSynchronize());
+  }
+  [[nodiscard]] bool is_stored() const { return runtime::is_stored(*plan_); }
+  [[nodiscard]] std::string kernel() const { return std::string(runtime::kernel_name(*plan_)); }
+  [[nodiscard]] std::size_t bytes() const { return matrix_->memory().device; }
+
+ private:
+  std::shared_ptr<const Bundle> bundle_;
+  std::string_view format_;
+  runtime::PlanOptions options_;
+  tools::DeviceBytes b_, c_;
+  std::shared_ptr<Matrix> matrix_;
+  std::shared_ptr<runtime::ProductPlan> plan_;
 };
 
 void measure(const std::string& path, const std::shared_ptr<const Bundle>& bundle,
-             const formats::FormatView& view, const Setting& setting) {
+             const formats::FormatView& view, const Setting& setting, bool with_stored) {
   const std::string_view format = view.layout->name;
-  const runtime::PlanOptions options = {.n = setting.n, .device = runtime::Device::cuda};
-  const Operands operands(*bundle, setting.n);
-  std::shared_ptr<Matrix> matrix;
-  std::shared_ptr<runtime::ProductPlan> plan;
-  const auto make_plan = [&] {
-    plan = expect(runtime::plan_matrix(*matrix, runtime::kSpmm, {.formats = format}, options));
+  const runtime::PlanOptions options = {
+      .n = setting.n, .device = runtime::Device::cuda, .stored = with_stored};
+  Planned made(bundle, format, options);
+  if (made.is_stored() != with_stored) return;
+  const auto a = expect(runtime::matrix_of(bundle, format));
+  const int rounds = setting.rounds;
+  const std::size_t bytes = made.bytes();
+  const double pinned = pinned_copy_us(bytes, rounds);
+  const double open = time_us(rounds, [&] { expect(Bundle::open(path)); });
+  const double check = time_us(rounds, [&] { expect(formats::check(view)); });
+  const double schedule = schedule_us(a, options, rounds), upload = upload_us(a, rounds);
+  const auto plan = [&] { made.plan(); };
+  const double again = time_us(rounds, plan);
+  const double checked = time_us(
+      rounds, [&] { made.renew(false); }, plan);
+  const double trusted = time_us(
+      rounds, [&] { made.renew(true); }, plan);
+  const auto plan_anew = [&] {
+    made.renew(true);
+    made.plan();
   };
-  const auto run = [&] {
-    expect(
-        runtime::run(*plan, runtime::SpmmOperands{operands.b, setting.n, operands.c, setting.n}).has_value(),
-        "a run failed");
-    cudaDeviceSynchronize();
-  };
-  const auto renew = [&](bool trusted) {
-    return [&, trusted] {
-      plan.reset();
-      matrix = Matrix::from_bundle(bundle, {.trusted = trusted});
-    };
-  };
-  renew(false)();
-  make_plan();  // loads the kernel
-  run();
-  const std::size_t bytes = matrix->memory().device;
-  const auto info = expect(runtime::cuda::find_device(0));
-  const auto kernel =
-      expect(runtime::choose_kernel({&runtime::kSpmm, format, view.value_dtype()}, options, info));
-
-  const double open = time_us(setting.rounds, nothing, [&] { expect(Bundle::open(path)); });
-  const double check =
-      time_us(setting.rounds, nothing, [&] { expect(formats::check(view).has_value(), "bad arrays"); });
-  const double schedule = time_us(setting.rounds, nothing, [&] {
-    static_cast<void>(kernel.instance->schedule({view, setting.n, info}));
-  });
-  const double again = time_us(setting.rounds, nothing, make_plan);
-  const double checked = time_us(setting.rounds, renew(false), make_plan);
-  const double trusted = time_us(setting.rounds, renew(true), make_plan);
-  const auto renewed = renew(true);
-  const double first_run = time_us(
-      setting.rounds,
-      [&] {
-        renewed();
-        make_plan();
-      },
-      run);
-  std::printf("%s,%s,%s,%zu,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f\n",
-              path.substr(path.rfind('/') + 1).c_str(), std::string(format).c_str(),
-              std::string(runtime::kernel_name(*plan)).c_str(), bytes, pinned_copy_us(bytes, setting.rounds),
-              open, check, schedule, checked, trusted, again, first_run);
+  const double first_run = time_us(rounds, plan_anew, [&] { made.run(); });
+  std::printf("%s,%s,%s,%s,%zu,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.2f,%.2f\n",
+              tools::file_name(path).c_str(), with_stored ? "yes" : "no", std::string(format).c_str(),
+              made.kernel().c_str(), bytes, pinned, open, check, schedule, upload, checked, trusted, again,
+              first_run, checked / pinned, (checked - 100) / pinned);
   std::fflush(stdout);
 }
 
@@ -152,12 +154,15 @@ int main(int argc, char** argv) {
   const Setting setting{argc > 3 ? std::atoi(argv[1]) : 0, argc > 3 ? std::atoll(argv[2]) : 0};
   if (setting.rounds < 1 || setting.n < 1) {
     std::fprintf(stderr, "usage: start_up_bench ROUNDS N BUNDLE...\n");
-    return 2;
+    return static_cast<int>(Errc::usage);
   }
-  std::puts("bundle,format,kernel,bytes,pinned,open,check,schedule,plan,trusted,again,first_run");
+  std::puts(
+      "bundle,stored,format,kernel,bytes,pinned,open,check,schedule,upload,plan,trusted,again,first_run,"
+      "plan_ratio,plan_ratio_less_100us");
   for (int i = 3; i < argc; ++i) {
     const auto bundle = expect(Bundle::open(argv[i]));
-    for (const formats::FormatView& view : bundle->formats()) measure(argv[i], bundle, view, setting);
+    for (const formats::FormatView& view : bundle->formats())
+      for (const bool stored : {false, true}) measure(argv[i], bundle, view, setting, stored);
   }
   return 0;
 }

@@ -8,16 +8,17 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/cuda/device/current_device.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
+#include "runtime/cuda/device/small_pool.hpp"
 
 namespace sptile::runtime::cuda {
 
 /// Allocates on the current device, which must still be current when the memory goes; the stream must live as
-/// long. The memory is from the device's current pool, if there are pools. But much memory that the pool
-/// would return at once (its release threshold, which is the application's) is plain device memory, that goes
-/// when the stream has nothing left to do: on an H100 a pool that keeps nothing takes 1.6 ms for a gigabyte
-/// and 1.9 ms to return it, cudaMalloc 0.3 and 0.8, but for little it is the other way round.
+/// long. The memory is from the device's current pool, if there are pools; little is from the SmallPool. But
+/// much memory that the pool would return at once (its release threshold, which is the application's) is
+/// plain device memory, that goes when the stream has nothing left to do: on an H100 a pool that keeps
+/// nothing takes 1.6 ms for a gigabyte and 1.9 ms to return it, cudaMalloc 0.3 and 0.8, but for little it is
+/// the other way round.
 class WorkMemory {
  public:
   explicit WorkMemory(cudaStream_t stream) : stream_(stream) {
@@ -27,6 +28,7 @@ class WorkMemory {
              cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, device_) == cudaSuccess &&
              pools != 0 && cudaDeviceGetMemPool(&pool, device_) == cudaSuccess &&
              cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept_) == cudaSuccess;
+    if (pools_) small_ = small_pool(device_);
   }
 
   /// For steps that are enqueued from now on. Errc::device as DeviceBuffer::allocate.
@@ -45,11 +47,7 @@ class WorkMemory {
   /// it goes when the device has nothing left to do, which for plain memory is what cudaFree waits for.
   [[nodiscard]] Result<std::shared_ptr<std::byte>> keep(std::size_t bytes, const char* what) const {
     if (bytes == 0 || !is_from_pool(bytes)) return plain(bytes, what);
-    return from_pool(bytes, what, [device = device_](std::byte* x) {
-      const CurrentDevice current(device);
-      cudaDeviceSynchronize();
-      cudaFree(x);
-    });
+    return from_pool(bytes, what, [device = device_](std::byte* x) { give_back(device, x); });
   }
 
  private:
@@ -60,7 +58,10 @@ class WorkMemory {
   [[nodiscard]] Result<std::shared_ptr<std::byte>> from_pool(std::size_t bytes, const char* what,
                                                              const Deleter& deleter) const {
     void* data = nullptr;
-    if (const cudaError_t code = cudaMallocAsync(&data, bytes, stream_); code != cudaSuccess)
+    const bool small = small_ != nullptr && bytes <= SmallPool::kLargest;
+    if (const cudaError_t code = small ? cudaMallocFromPoolAsync(&data, bytes, small_->pool, stream_)
+                                       : cudaMallocAsync(&data, bytes, stream_);
+        code != cudaSuccess)
       return no_memory(code, bytes, what);
     return std::shared_ptr<std::byte>(static_cast<std::byte*>(data), deleter);
   }
@@ -77,6 +78,7 @@ class WorkMemory {
   int device_ = 0;
   bool pools_ = false;
   std::uint64_t kept_ = 0;  ///< bytes that the pool keeps
+  const SmallPool* small_ = nullptr;
 };
 
 }  // namespace sptile::runtime::cuda

@@ -4,7 +4,6 @@
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device/check.hpp"
-#include "runtime/cuda/device/device_buffer.hpp"
 #include "runtime/fork.hpp"
 
 namespace sptile::runtime::cuda {
@@ -79,27 +78,6 @@ Result<DeviceInfo> find_device(int ordinal) {
                                   ") has compute capability " + dotted(info.capability) + "; sptile needs " +
                                   dotted(kLeastCapability) + " or newer");
   return info;
-}
-
-tl::unexpected<Error> no_memory(cudaError_t code, std::size_t bytes, const char* what) {
-  cudaGetLastError();  // an error that was reported must not show up again later
-  std::size_t free = 0, total = 0;
-  const bool known = cudaMemGetInfo(&free, &total) == cudaSuccess;
-  return fail(Errc::device,
-              std::string(what) + " needs " + std::to_string(bytes) + " bytes of device memory" +
-                  (known ? ", " + std::to_string(free) + " of " + std::to_string(total) + " are free" : "") +
-                  ": " + cudaGetErrorString(code));
-}
-
-Result<DeviceBuffer> DeviceBuffer::allocate(std::size_t bytes, const char* what) {
-  DeviceBuffer buffer;
-  if (bytes == 0) return buffer;
-  void* data = nullptr;
-  if (const cudaError_t code = cudaMalloc(&data, bytes); code != cudaSuccess)
-    return no_memory(code, bytes, what);
-  buffer.data_ = static_cast<std::byte*>(data);
-  buffer.bytes_ = bytes;
-  return buffer;
 }
 
 }  // namespace sptile::runtime::cuda

@@ -211,6 +211,24 @@ TEST_CASE("device inputs: a matrix in order is looked at once and waited for onc
   }
 }
 
+TEST_CASE("device inputs: what is trusted is not looked at, as long as it can stay as it is") {
+  Random random(75);
+  const Entries e = entries_of(random_matrix(40, 50, 0.2, DType::f32, random));
+  for (const EntryForm& form : kEntryForms) {
+    CAPTURE(form.name());
+    const EntryArrays arrays(e, form);
+    for (const Disorder disorder : {Disorder::refuse, Disorder::sum}) {
+      CountingRun run;
+      const auto made = canonical_on(run, arrays.view, {disorder, true, true});
+      REQUIRE(made);
+      CHECK(made->csr.checked);
+      const bool stays = form.csr && form.row == DType::i64 && form.col == DType::i32;
+      CHECK((run.counts.launches + run.counts.waits + run.counts.work == 0) ==
+            (stays && disorder == Disorder::refuse));
+    }
+  }
+}
+
 TEST_CASE("device inputs: a matrix with arrays of its own is one in format csr") {
   Random random(60);
   for (const ConvertCase& one : convert_cases()) {

@@ -1,0 +1,15 @@
+// Matrices for benchmarks: of any file that holds one, with values that depend on nothing.
+#pragma once
+
+#include <string>
+
+#include "formats/csr.hpp"
+#include "formats/error.hpp"
+
+namespace sptile::tools {
+
+/// Reads a bundle (*.h5), a raw CSR file (see raw_csr.hpp) or a Matrix Market file. Values are numbers of a
+/// row that repeats, whatever the file has; DType::none makes it a pattern.
+Result<formats::Csr> read_bench_matrix(const std::string& path, DType values);
+
+}  // namespace sptile::tools

@@ -65,6 +65,14 @@ inline std::int64_t append_zeros(Schedule& schedule, std::size_t bytes) {
   return static_cast<std::int64_t>(at);
 }
 
+/// Makes room for arrays, so that appending them moves nothing that is there.
+template <class... T>
+void reserve(Schedule& schedule, const std::vector<T>&... parts) {
+  std::size_t end = schedule.bytes.size();
+  ((end = schedule_aligned(end) + parts.size() * sizeof(T)), ...);
+  schedule.bytes.reserve(end);
+}
+
 /// Appends an array; gives its offset.
 template <class T>
 std::int64_t append(Schedule& schedule, const std::vector<T>& part) {

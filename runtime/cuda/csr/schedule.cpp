@@ -119,7 +119,15 @@ Part schedule_all(const CsrRows& rows, const Targets& target) {
   for (std::int64_t i = 0; i < count; ++i)
     parts[static_cast<std::size_t>(i)] =
         schedule_rows(rows, i * kRowsPerPart, std::min((i + 1) * kRowsPerPart, rows.rows()), target);
+  if (count == 1) return std::move(parts.front());
   Part all;
+  std::size_t runs = 0, pieces = 0;
+  for (const Part& part : parts) {
+    runs += part.runs.size();
+    pieces += part.pieces.size();
+  }
+  all.runs.reserve(runs);
+  all.pieces.reserve(pieces);
   for (Part& part : parts) append(all, std::move(part));
   return all;
 }
@@ -185,6 +193,7 @@ CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::
   Targets target = targets(rows.rows(), rows.entries(), geometry.lanes, device);
   target.cut = rows.cut;
   const Part part = schedule_all(rows, target);
+  reserve(schedule, part.runs, part.pieces, part.splits);
   header.runs_at = cuda::append(schedule, part.runs);
   header.runs = std::ssize(part.runs);
   header.pieces_at = cuda::append(schedule, part.pieces);

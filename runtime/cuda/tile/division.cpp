@@ -29,8 +29,23 @@ struct Divider {
                     static_cast<std::int32_t>(end), -1});
   }
 
+  /// Pieces of a window that is cut.
+  std::int64_t pieces_of(std::int64_t window) const {
+    return (tiles(window) + piece * team - 1) / (piece * team);
+  }
+
+  /// Items may take megabytes, and pages that are touched for the first time take longer than dividing does.
+  void reserve() {
+    const std::int64_t count = std::ssize(windows.tile_offset) - 1;
+    std::int64_t items = count;  // each window is in one run at most
+    for (std::int64_t w = 0; w < count; ++w)
+      if (tiles(w) > longest) items += pieces_of(w) * team;
+    result.items.reserve(static_cast<std::size_t>(items));
+    runs.reserve(static_cast<std::size_t>(count));
+  }
+
   void add_pieces(std::int64_t window) {
-    const std::int64_t pieces = (tiles(window) + piece * team - 1) / (piece * team), items = pieces * team;
+    const std::int64_t pieces = pieces_of(window), items = pieces * team;
     const auto split = static_cast<std::int32_t>(result.splits.size());
     const auto count = static_cast<std::int32_t>(pieces);
     result.splits.push_back({result.slots, count, result.counters});
@@ -51,6 +66,7 @@ struct Divider {
 
   void divide() {
     const std::int64_t count = std::ssize(windows.tile_offset) - 1;
+    reserve();
     std::int64_t begin = 0, cost = 0;
     for (std::int64_t w = 0; w < count; ++w) {
       const std::int64_t next = tiles(w) + tuning.window_cost;

@@ -96,6 +96,7 @@ TileHeader divide(Schedule& schedule, const TileRequest& request, const TileWind
   const ScratchSizes sizes = scratch_sizes(request, windows, framing);
   TileHeader header = header_of(request, framing, divided.teams);
   header.scratch = append_scratch(schedule, divided.counters * sizes.slices, divided.slots * sizes.slot);
+  reserve(schedule, divided.items, divided.splits);
   header.items_at = append(schedule, divided.items);
   header.item_count = std::ssize(divided.items);
   header.splits_at = append(schedule, divided.splits);

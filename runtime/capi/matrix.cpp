@@ -141,7 +141,7 @@ Result<std::shared_ptr<Matrix>> create_on_device(const sptile_arrays& a, DType d
   static_assert(static_cast<int>(cuda::Disorder::sum) == SPTILE_SUM);
   auto csr = cuda::canonical_csr(
       {a.rows, a.cols, a.nnz, a.row, *row, pointers, a.col, *col, a.values, dtype, a.ordinal},
-      {static_cast<cuda::Disorder>(a.disorder), !arguments.copy}, stream);
+      {static_cast<cuda::Disorder>(a.disorder), !arguments.copy, arguments.options.trusted}, stream);
   if (!csr) return tl::unexpected(csr.error());
   return Matrix::from_device(std::move(*csr), arguments.options);
 }

@@ -64,6 +64,7 @@ TEST_CASE("cuda check: every format takes what conversions make and refuses what
       if (layout->arrays[i].holds_values) continue;
       CAPTURE(std::string(layout->arrays[i].name));
       formats::Array& array = formatted.data.arrays[i];
+      if (array.view().bytes() == 0) continue;
       for (int change = 0; change < 20; ++change) {
         const Changed changed(array.data(), array.view().bytes(), places);
         check_alike(formatted.matrix());

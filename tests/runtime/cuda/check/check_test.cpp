@@ -39,8 +39,8 @@ void change(T* array, std::int64_t size, RandomStream& random) {
   const T other = array[random.below(size)];
   const std::int64_t way = random.below(8);
   if (way < 2) element = static_cast<T>(element ^ T{1} << random.below(8 * sizeof(T)));
-  if (way == 2) element = static_cast<T>(element + 1);
-  if (way == 3) element = static_cast<T>(element - 1);
+  if (way == 2) element = static_cast<T>(static_cast<std::uint64_t>(element) + 1);
+  if (way == 3) element = static_cast<T>(static_cast<std::uint64_t>(element) - 1);
   if (way == 4) element = other;
   if (way == 5) element = 0;
   if (way == 6) element = std::numeric_limits<T>::max();

@@ -3,6 +3,7 @@
 
 #include "formats/layout/bittcf.hpp"
 #include "runtime/cuda/check/columns.hpp"
+#include "runtime/cuda/check/contents_room.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -32,7 +33,7 @@ struct CheckBitTcfTiles {
 };
 
 template <class Run>
-Status check_bittcf_on(Run& run, const formats::FormatView& view, std::uint32_t* fault) {
+void check_bittcf_on(Run& run, const formats::FormatView& view, const ContentsRoom& room) {
   const formats::BitTcfView a = formats::as_bittcf(view);
   const TileColumns columns{
       {a.row_window_offset.data(), std::ssize(a.row_window_offset) - 1, std::ssize(a.tc_local_bit)},
@@ -41,8 +42,7 @@ Status check_bittcf_on(Run& run, const formats::FormatView& view, std::uint32_t*
       a.cols,
       view.layout->window_rows};
   run.each(columns.windows.steps_apart(),
-           CheckBitTcfTiles{columns, a.tc_local_bit.data(), a.tc_offset.data(), fault});
-  return run.status();
+           CheckBitTcfTiles{columns, a.tc_local_bit.data(), a.tc_offset.data(), room.fault});
 }
 
 }  // namespace sptile::runtime::cuda

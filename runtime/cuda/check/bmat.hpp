@@ -3,7 +3,7 @@
 
 #include "formats/layout/bmat.hpp"
 #include "runtime/cuda/check/columns.hpp"
-#include "runtime/cuda/convert/format_memory.hpp"
+#include "runtime/cuda/check/contents_room.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -62,27 +62,17 @@ struct CheckBmatEntries {
   }
 };
 
-struct BmatEntriesRoom {
-  std::uint64_t* entries = nullptr;
-
-  void place(Arena& arena, std::int64_t windows) { arena.take(entries, windows); }
-};
-
 template <class Run>
-Status check_bmat_on(Run& run, const formats::FormatView& view, std::uint32_t* fault) {
+void check_bmat_on(Run& run, const formats::FormatView& view, const ContentsRoom& room) {
   const formats::BmatView a = formats::as_bmat(view);
   const std::int64_t windows = std::ssize(a.row_window_offset) - 1;
-  Room<BmatEntriesRoom> room;
-  if (Status s = room.make(run, windows); !s) return s;
-  run.clear(room.entries, static_cast<std::size_t>(windows) * sizeof *room.entries);
   const TileColumns columns{{a.row_window_offset.data(), windows, std::ssize(a.bits) / 4},
                             a.col_id.data(),
                             a.rows,
                             a.cols,
                             view.layout->window_rows};
-  run.each(columns.windows.steps(), CheckBmatTiles{columns, a.bits.data(), room.entries, fault});
-  run.each(windows, CheckBmatEntries{a.value_offset.data(), room.entries, fault});
-  return run.status();
+  run.each(columns.windows.steps(), CheckBmatTiles{columns, a.bits.data(), room.window_entries, room.fault});
+  run.each(windows, CheckBmatEntries{a.value_offset.data(), room.window_entries, room.fault});
 }
 
 }  // namespace sptile::runtime::cuda

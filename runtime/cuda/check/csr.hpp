@@ -3,6 +3,7 @@
 
 #include "formats/layout/csr.hpp"
 #include "runtime/cuda/check/columns.hpp"
+#include "runtime/cuda/check/contents_room.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -22,11 +23,10 @@ struct CheckCsrColumns {
 };
 
 template <class Run>
-Status check_csr_on(Run& run, const formats::FormatView& view, std::uint32_t* fault) {
+void check_csr_on(Run& run, const formats::FormatView& view, const ContentsRoom& room) {
   const formats::CsrView a = formats::as_csr(view);
   const CsrRows rows{a.row_ptr.data(), a.rows, view.nnz};
-  run.each(rows.steps_apart(), CheckCsrColumns{rows, a.col_idx.data(), a.cols, fault});
-  return run.status();
+  run.each(rows.steps_apart(), CheckCsrColumns{rows, a.col_idx.data(), a.cols, room.fault});
 }
 
 }  // namespace sptile::runtime::cuda

@@ -1,12 +1,13 @@
 // The formats that are checked on devices: a row each.
 #pragma once
 
+#include "formats/layout/blocks.hpp"
 #include "runtime/cuda/check/bittcf.hpp"
 #include "runtime/cuda/check/bmat.hpp"
 #include "runtime/cuda/check/csr.hpp"
 #include "runtime/cuda/check/me_tcf.hpp"
 #include "runtime/cuda/check/permutation.hpp"
-#include "runtime/cuda/device_format.hpp"
+#include "runtime/cuda/convert/format_memory.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -14,14 +15,15 @@ namespace sptile::runtime::cuda {
 template <class Run>
 struct FormatCheck {
   const formats::FormatLayout* layout;
-  Status (*check)(Run& run, const formats::FormatView& view, std::uint32_t* fault);
+  void (*check)(Run& run, const formats::FormatView& view, const ContentsRoom& room);
+  bool counts_windows = false;  ///< see ContentsRoom
 };
 
 template <class Run>
 inline constexpr FormatCheck<Run> kFormatChecks[] = {
     {&formats::kCsrLayout, check_csr_on<Run>},
     {&formats::kBitTcfLayout, check_bittcf_on<Run>},
-    {&formats::kBmatLayout, check_bmat_on<Run>},
+    {&formats::kBmatLayout, check_bmat_on<Run>, true},
     {&formats::kMeTcfLayout, check_me_tcf_on<Run>},
 };
 
@@ -33,15 +35,24 @@ const FormatCheck<Run>* find_check(const formats::FormatLayout& layout) {
   return nullptr;
 }
 
-/// Checks a format that has a check, and its orders. A launch for each, and one more for bmat.
+/// Checks a format that has a check, and its orders. A launch for each, and one more for bmat; where nothing
+/// is counted or ordered, no memory.
 template <class Run>
 Status check_format_on(Run& run, const DeviceFormat& format, std::uint32_t* fault) {
-  if (Status s = find_check<Run>(*format.view.layout)->check(run, format.view, fault); !s) return s;
+  const formats::FormatView& view = format.view;
+  const FormatCheck<Run>& check = *find_check<Run>(*view.layout);
+  Room<ContentsRoom> room;
+  const std::int64_t windows = check.counts_windows ? formats::blocks_of(view).windows() : 0;
+  if (Status s = room.make(run, format, windows); !s) return s;
+  room.fault = fault;
+  run.clear(room.memory.get(), room.bytes);
+  check.check(run, view, room);
   if (format.row_order != nullptr)
-    if (Status s = check_permutation_on(run, format.row_order, format.view.rows, fault); !s) return s;
-  if (!format.value_source.present()) return {};
-  const auto source = format.value_source.as<std::int64_t>();
-  return check_permutation_on(run, source.data(), std::ssize(source), fault);
+    run.each(view.rows, CheckPermutation<std::int32_t>{format.row_order, view.rows, room.seen_rows, fault});
+  const ArrayView& source = format.value_source;
+  run.each(source.size, CheckPermutation<std::int64_t>{static_cast<const std::int64_t*>(source.data),
+                                                       source.size, room.seen_entries, fault});
+  return run.status();
 }
 
 }  // namespace sptile::runtime::cuda

@@ -3,6 +3,7 @@
 
 #include "formats/layout/me_tcf.hpp"
 #include "runtime/cuda/check/columns.hpp"
+#include "runtime/cuda/check/contents_room.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -36,7 +37,7 @@ struct CheckMeTcfTiles {
 };
 
 template <class Run>
-Status check_me_tcf_on(Run& run, const formats::FormatView& view, std::uint32_t* fault) {
+void check_me_tcf_on(Run& run, const formats::FormatView& view, const ContentsRoom& room) {
   const formats::MeTcfView a = formats::as_me_tcf(view);
   const TileColumns columns{
       {a.row_window_offset.data(), std::ssize(a.row_window_offset) - 1, std::ssize(a.tc_offset) - 1},
@@ -45,8 +46,7 @@ Status check_me_tcf_on(Run& run, const formats::FormatView& view, std::uint32_t*
       a.cols,
       view.layout->window_rows};
   run.each(columns.windows.steps_apart(),
-           CheckMeTcfTiles{columns, a.tc_local_id.data(), a.tc_offset.data(), fault});
-  return run.status();
+           CheckMeTcfTiles{columns, a.tc_local_id.data(), a.tc_offset.data(), room.fault});
 }
 
 }  // namespace sptile::runtime::cuda

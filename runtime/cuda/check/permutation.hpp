@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "runtime/cuda/check/columns.hpp"
-#include "runtime/cuda/convert/format_memory.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -23,21 +22,5 @@ struct CheckPermutation {
     note_fault(fault, exists && (atomic_or(seen + id / 32, bit) & bit) == 0);
   }
 };
-
-struct PermutationRoom {
-  std::uint32_t* seen = nullptr;
-
-  void place(Arena& arena, std::int64_t words) { arena.take(seen, words); }
-};
-
-template <class Run, class Id>
-Status check_permutation_on(Run& run, const Id* ids, std::int64_t count, std::uint32_t* fault) {
-  const std::int64_t words = (count + 31) / 32;
-  Room<PermutationRoom> room;
-  if (Status s = room.make(run, words); !s) return s;
-  run.clear(room.seen, static_cast<std::size_t>(words) * sizeof *room.seen);
-  run.each(count, CheckPermutation<Id>{ids, count, room.seen, fault});
-  return run.status();
-}
 
 }  // namespace sptile::runtime::cuda

@@ -9,7 +9,7 @@
 #include "formats/random.hpp"
 #include "runtime/cuda/check/format_checks.hpp"
 #include "tests/runtime/cuda/convert/convert_cases.hpp"
-#include "tests/runtime/cuda/convert/host_run.hpp"
+#include "tests/runtime/cuda/convert/counting_run.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
@@ -39,8 +39,8 @@ void change(T* array, std::int64_t size, RandomStream& random) {
   const T other = array[random.below(size)];
   const std::int64_t way = random.below(8);
   if (way < 2) element = static_cast<T>(element ^ T{1} << random.below(8 * sizeof(T)));
-  if (way == 2) element = static_cast<T>(element + 1);
-  if (way == 3) element = static_cast<T>(element - 1);
+  if (way == 2) element = static_cast<T>(static_cast<std::uint64_t>(element) + 1);
+  if (way == 3) element = static_cast<T>(static_cast<std::uint64_t>(element) - 1);
   if (way == 4) element = other;
   if (way == 5) element = 0;
   if (way == 6) element = std::numeric_limits<T>::max();
@@ -233,4 +233,29 @@ TEST_CASE("checks on devices: an entry of bmat in a row past the end, with every
   word[0] = 0xFFFF;
   word[1] = 0;
   CHECK(holds(on_device(data->view())));
+}
+
+TEST_CASE("checks on devices: few launches, memory only where something is counted or ordered, no waits") {
+  Random random(10);
+  const formats::Csr a =
+      random_matrix(90, 80, DType::f32, random, [](std::int64_t, std::int64_t) { return 0.2; });
+  const std::vector<std::int32_t> order = random_permutation(a.rows, RandomStream(1));
+  for (const auto& check : kChecks) {
+    CAPTURE(std::string(check.layout->name));
+    const auto data = formats::find_converter(check.layout->name)->from_csr(a.view(), nullptr);
+    REQUIRE(data);
+    DeviceFormat format = on_device(data->view());
+    const auto counts = [&] {
+      CountingRun run;
+      std::uint32_t fault = 0;
+      REQUIRE(runtime::cuda::check_format_on(run, format, &fault));
+      CHECK(run.counts.waits == 0);
+      return run.counts;
+    };
+    CHECK(counts().launches == (check.counts_windows ? 3 : 1));
+    CHECK(counts().work == (check.counts_windows ? 1 : 0));
+    format.row_order = order.data();
+    CHECK(counts().launches == (check.counts_windows ? 4 : 3));
+    CHECK(counts().work == 1);
+  }
 }

@@ -158,6 +158,20 @@ bool are_pieces(const TileWindows& windows, std::span<const TileItem> pieces, st
   return tile == end;
 }
 
+/// The pieces of all windows that are cut, whose places and windows are good.
+bool are_all_pieces(const TileWindows& windows, std::span<const TileItem> items,
+                    std::span<const SplitWindow> splits, int team) {
+  bool good = true;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(most_threads()) reduction(&& : good) if (items.size() > 4096)
+  for (std::size_t s = 0; s < splits.size(); ++s) {
+    const auto first = static_cast<std::size_t>(splits[s].first_slot) * static_cast<std::size_t>(team),
+               count = static_cast<std::size_t>(splits[s].count) * static_cast<std::size_t>(team);
+    good = good && are_pieces(windows, items.subspan(first, count), static_cast<std::int32_t>(s),
+                              splits[s].first_slot, team);
+  }
+  return good;
+}
+
 /// Whole windows.
 bool is_run(const TileWindows& windows, const TileItem& run) {
   const auto offset = [&](std::int32_t w) { return windows.tile_offset[static_cast<std::size_t>(w)]; };
@@ -180,15 +194,12 @@ DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows
     const bool placed = split.first_slot == totals.slots && split.first_counter == totals.counters &&
                         split.count > 0 && split.count <= left / team;
     if (!reader.require(placed, "a window's pieces are not where they should be")) break;
-    const auto pieces = items.subspan(static_cast<std::size_t>(first),
-                                      static_cast<std::size_t>(split.count) * static_cast<std::size_t>(team));
-    const std::int64_t window = pieces.front().window_begin;
-    if (reader.require(owners.take(window, window + 1), kWindowTwice))
-      reader.require(are_pieces(windows, pieces, static_cast<std::int32_t>(s), split.first_slot, team),
-                     kNoPiece);
+    const std::int64_t window = items[static_cast<std::size_t>(first)].window_begin;
+    reader.require(owners.take(window, window + 1), kWindowTwice);
     totals.slots += split.count;
     totals.counters += sum_counters(split.count);
   }
+  reader.require(!reader.ok() || are_all_pieces(windows, items, splits, team), kNoPiece);
   const auto runs = items.subspan(
       reader.ok() ? static_cast<std::size_t>(totals.slots) * static_cast<std::size_t>(team) : items.size());
   bool whole = true, once = true;

@@ -72,7 +72,7 @@ class Matrix {
   /// Finds or makes a format. One that is not stored is made on the device, from the CSR arrays. Errors as of
   /// hold_format and hold_converted; Errc::unsupported for one that is not stored on the CPU; Errc::device,
   /// naming the bytes, where it would take more than the bound.
-  Result<std::shared_ptr<HeldFormat>> hold(const FormatRequest& request);
+  Result<std::shared_ptr<HeldFormat>> hold(const FormatRequest& wanted);
 
   /// Makes value_source of a format on a device that has none, for lists in CSR order. Errors as of
   /// cuda::make_value_source.
@@ -84,7 +84,7 @@ class Matrix {
   /// Replaces the values in every format: one for each entry, in the order of the source CSR. They may be in
   /// host memory, or in the memory of a device whose formats alone are in use; then it is enqueued on
   /// `stream`.
-  Status refresh(ArrayView values, void* stream);
+  Status refresh(ArrayView given, void* stream);
   /// The same in the order in which a format of this matrix stores them.
   Status refresh_packed(HeldFormat& order, ArrayView values, void* stream);
 

@@ -16,8 +16,8 @@ struct MatrixChoice {
   void* stream = nullptr;         ///< for conversions
 };
 
-/// Plans an operation with one of several formats. The with commas; nothing or "auto": all that are stored.
-/// The format of the plan is that of the matrix, shared with other plans. A format that is not stored is made
+/// Plans an operation with one of several formats. The format of the plan is that of the matrix, shared with
+/// other plans. A format that is not stored is made
 /// on a CUDA device, and then must be the only one, since what its columns cost is not known on the host.
 /// `stream` is for conversions. Errors as choose_plan and Matrix::hold.
 Result<std::shared_ptr<ProductPlan>> plan_matrix(Matrix& matrix, const Operation& op,

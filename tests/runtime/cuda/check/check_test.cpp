@@ -132,13 +132,13 @@ TEST_CASE("checks on devices: tiles with gaps, without entries, with padding in 
 }
 
 TEST_CASE("checks on devices: what conversions make is good") {
-  for (const auto& [name, matrix] : convert_cases())
+  for (const auto& of : convert_cases())
     for (const auto& check : kChecks) {
-      CAPTURE(name);
+      CAPTURE(of.name);
       CAPTURE(std::string(check.layout->name));
       const bool has_offsets = check.layout->check_offsets != nullptr;
       REQUIRE(has_offsets);
-      const auto data = formats::find_converter(check.layout->name)->from_csr(matrix.view(), nullptr);
+      const auto data = formats::find_converter(check.layout->name)->from_csr(of.matrix.view(), nullptr);
       REQUIRE(data);
       CHECK(holds(on_device(data->view())));
       CHECK(holds(on_device(data->view()), true));
@@ -149,12 +149,12 @@ TEST_CASE("checks on devices: changed arrays have the verdict of the host") {
   RandomStream random(14);
   for (const auto& check : kChecks) {
     Verdicts all;
-    for (const auto& [name, matrix] : convert_cases()) {
-      auto data = formats::find_converter(check.layout->name)->from_csr(matrix.view(), nullptr);
+    for (const auto& of : convert_cases()) {
+      auto data = formats::find_converter(check.layout->name)->from_csr(of.matrix.view(), nullptr);
       REQUIRE(data);
       for (std::size_t i = 0; i < data->arrays.size(); ++i) {
         if (check.layout->arrays[i].holds_values || data->arrays[i].size() == 0) continue;
-        CAPTURE(name);
+        CAPTURE(of.name);
         CAPTURE(std::string(check.layout->name));
         CAPTURE(std::string(check.layout->arrays[i].name));
         const Verdicts some = compare_changed(*data, i, random, 120);

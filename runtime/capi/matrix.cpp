@@ -204,7 +204,8 @@ Status refresh_matrix(sptile_matrix* handle, const sptile_values* from, void* st
   constexpr const char* kCall = "sptile_matrix_refresh";
   if (handle == nullptr) return null_argument(kCall, "matrix");
   if (from == nullptr) return null_argument(kCall, "values");
-  const auto values = read_struct<sptile_values>(from, SPTILE_SIZE_WITH(sptile_values, reserved), {}, "values");
+  const auto values =
+      read_struct<sptile_values>(from, SPTILE_SIZE_WITH(sptile_values, reserved), {}, "values");
   if (!values) return tl::unexpected(values.error());
   if (values->reserved != 0) return fail(Errc::usage, "values.reserved is not 0");
   if (values->data == nullptr && values->count > 0) return null_argument(kCall, "values.data");

@@ -144,4 +144,17 @@ class WindowColumnsCheck {
   bool padding_ = false;  ///< columns without entries came before
 };
 
+/// Verifies windows, on so many threads: check_window(w, columns) looks at one, with a copy of `columns` that
+/// each thread has for itself.
+template <class F>
+Status check_windows(const WindowColumnsCheck& columns, std::int64_t windows, int threads,
+                     const F& check_window) {
+  return check_ranges(windows, threads, [&](std::int64_t first, std::int64_t last) -> Status {
+    WindowColumnsCheck own = columns;
+    for (std::int64_t w = first; w < last; ++w)
+      if (Status s = check_window(static_cast<std::size_t>(w), own); !s) return s;
+    return {};
+  });
+}
+
 }  // namespace sptile::formats

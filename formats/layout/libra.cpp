@@ -50,13 +50,10 @@ Status check_window(const FormatView& view, const LibraView& a, int block_tiles,
 }
 
 Status check_tiles(const FormatView& view, const LibraView& a, ColumnOrder order, int threads) {
-  return check_ranges(windows_of(a), threads, [&](std::int64_t first, std::int64_t last) -> Status {
-    WindowColumnsCheck columns(view, A::col_id, a.col_id, order);
-    for (std::int64_t w = first; w < last; ++w)
-      if (Status s = check_window(view, a, order.block_tiles, static_cast<std::size_t>(w), columns); !s)
-        return s;
-    return {};
-  });
+  return check_windows({view, A::col_id, a.col_id, order}, windows_of(a), threads,
+                       [&](std::size_t w, WindowColumnsCheck& columns) {
+                         return check_window(view, a, order.block_tiles, w, columns);
+                       });
 }
 
 /// The columns of the tiles of a window, ascending.

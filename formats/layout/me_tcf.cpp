@@ -67,12 +67,9 @@ Status check_contents(const FormatView& view, int threads) {
   const MeTcfView a = as_me_tcf(view);
   if (Status s = check_all_offsets(view, threads); !s) return s;
   const auto windows = static_cast<std::int64_t>(a.row_window_offset.size()) - 1;
-  return check_ranges(windows, threads, [&](std::int64_t first, std::int64_t last) -> Status {
-    WindowColumnsCheck columns(view, A::sparse_a_to_b, a.sparse_a_to_b);
-    for (std::int64_t w = first; w < last; ++w)
-      if (Status s = check_window(view, a, static_cast<std::size_t>(w), columns); !s) return s;
-    return {};
-  });
+  return check_windows(
+      {view, A::sparse_a_to_b, a.sparse_a_to_b}, windows, threads,
+      [&](std::size_t w, WindowColumnsCheck& columns) { return check_window(view, a, w, columns); });
 }
 
 Blocks blocks(const FormatView& view) {

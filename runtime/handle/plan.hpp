@@ -17,9 +17,9 @@ struct MatrixChoice {
 };
 
 /// Plans an operation with one of several formats. The format of the plan is that of the matrix, shared with
-/// other plans. A format that is not stored is made
-/// on a CUDA device, and then must be the only one, since what its columns cost is not known on the host.
-/// `stream` is for conversions. Errors as choose_plan and Matrix::hold.
+/// other plans. A format that is not stored is made on a CUDA device, and then must be the only one, since
+/// what its columns cost is not known on the host. `stream` is for conversions. Errors as choose_plan and
+/// Matrix::hold.
 Result<std::shared_ptr<ProductPlan>> plan_matrix(Matrix& matrix, const Operation& op,
                                                  const MatrixChoice& choice, const PlanOptions& options);
 

@@ -3,12 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "formats/dtype.hpp"
 
 namespace sptile::runtime {
 
-inline constexpr int kMaxOperands = 4;
+inline constexpr int kMaxOperands = 10;
 
 /// Types of the operands that are read and of the result, which may be wider. One type stands for both.
 struct DenseTypes {
@@ -24,10 +25,37 @@ struct DenseTypes {
   friend constexpr bool operator==(const DenseTypes&, const DenseTypes&) = default;
 };
 
+/// What is done to sums before they are written.
+enum class Activation { none, relu };
+inline constexpr std::string_view kActivationNames[] = {"none", "relu"};  ///< in that order
+
+/// How much row i of A attends to column j, from row i of X and row j of Y.
+enum class Score {
+  dot,      ///< x . y (transformers)
+  cosine,   ///< x . y / (|x| |y|) (AGNN)
+  additive  ///< leaky_relu(x + y) of one number each (GAT)
+};
+inline constexpr std::string_view kScoreNames[] = {"dot", "cosine", "additive"};  ///< in that order
+
+/// What is decided when planning beside n; operations read what concerns them.
+struct Variant {
+  std::int64_t m = 0;      ///< columns of operands with Width::m; 0: n of the plan
+  std::int64_t heads = 1;  ///< products of one run, each with operands of its own
+  Activation activation = Activation::none;
+  Score score = Score::dot;
+  bool transposed_weights = false;  ///< W is given as m x n
+};
+
+/// Columns and heads of a run.
+struct RunSizes {
+  std::int64_t n = 0, m = 0, heads = 1;
+};
+
 /// One operand, row-major. Only results are written.
 struct Operand {
   void* data = nullptr;
-  std::int64_t ld = 0;  ///< elements between rows; not read of a list of numbers
+  std::int64_t ld = 0;     ///< elements between rows; not read of a list of numbers
+  std::int64_t batch = 0;  ///< elements between heads; 0: they follow each other without gaps
 };
 
 /// Everything a run is given, operands in the order of Operation::operands. Plain data: files that are
@@ -37,6 +65,11 @@ struct Operands {
   double alpha = 1;
   double beta = 0;      ///< 0: the result is only written, its old contents (NaN too) do not matter
   bool scaled = false;  ///< of operations that may multiply by the values of A
+  double slope = 0.2;   ///< of Score::additive below 0
+  /// Values of A for this run, packed as the format of the plan stores them, of its type, for each head or
+  /// for all; null: those of the matrix.
+  const void* values = nullptr;
+  std::int64_t values_batch = 0;  ///< elements between those of heads; 0: the same for all
   /// Device scratch of workspace_bytes(plan) zeroed bytes, for a run beside others of the same plan on other
   /// streams; null: the plan's own.
   void* workspace = nullptr;

@@ -39,6 +39,7 @@ struct PlanOptions {
   bool trusted = false;      ///< skip the one-pass check of the arrays
   bool refreshable = false;  ///< keep an own copy of the values so that refresh_values works
   NonFinite nonfinite = NonFinite::fast;
+  Variant variant = {};
   /// Least exact products that f32 operands may get; not set: the kernel's own (tf32 on tensor cores). A
   /// kernel that has no such products forms more exact ones: see precision_of.
   std::optional<Precision> precision = {};
@@ -50,5 +51,11 @@ struct PlanOptions {
 };
 
 constexpr DenseTypes types_of(const PlanOptions& options) { return {options.dense, options.result}; }
+
+/// Sizes of a run of n columns; 0: as many as planned.
+constexpr RunSizes sizes_of(const PlanOptions& options, std::int64_t n = 0) {
+  const Variant& variant = options.variant;
+  return {n != 0 ? n : options.n, variant.m != 0 ? variant.m : options.n, variant.heads};
+}
 
 }  // namespace sptile::runtime

@@ -78,6 +78,16 @@ typedef enum sptile_order {
                           is made on the device */
 } sptile_order;
 
+/* What is done to sums before they are written. */
+typedef enum sptile_activation { SPTILE_ACTIVATION_NONE = 0, SPTILE_RELU = 1 } sptile_activation;
+
+/* How much row i attends to column j, from row i of X and row j of Y. */
+typedef enum sptile_score {
+  SPTILE_SCORE_DOT = 0,     /* x . y (transformers) */
+  SPTILE_SCORE_COSINE = 1,  /* x . y / (|x| |y|) (AGNN) */
+  SPTILE_SCORE_ADDITIVE = 2 /* leaky_relu(x + y) of one number each, n = 1 (GAT) */
+} sptile_score;
+
 typedef struct sptile_matrix sptile_matrix;
 typedef struct sptile_plan sptile_plan;
 
@@ -213,11 +223,16 @@ typedef struct sptile_plan_options {
   int32_t order;  /* sptile_order of results with a number for each entry */
   int32_t replan; /* != 0: take no plan that 'sptile plan' stored in the bundle */
   int32_t reserved;
-  void* stream; /* cudaStream_t on which arrays in device memory are converted; NULL: the default one */
+  void* stream;       /* cudaStream_t on which arrays in device memory are converted; NULL: the default one */
+  int64_t m;          /* columns of operands that have m of them; 0: n */
+  int32_t heads;      /* products of one run, each with operands of its own; 0: 1 */
+  int32_t activation; /* sptile_activation, of "spmm_update" and "update_gradient" */
+  int32_t score;      /* sptile_score, of attention */
+  int32_t transposed_weights; /* != 0: W of "spmm_update" is given as m x n */
 } sptile_plan_options;
 
 #define SPTILE_PLAN_OPTIONS_INIT \
-  { sizeof(sptile_plan_options), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
+  { sizeof(sptile_plan_options), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0 }
 
 /* Plans an operation:
  *
@@ -290,10 +305,11 @@ sptile_status sptile_predict(const sptile_matrix* matrix, const char* operation,
 /* A dense operand: row-major, of the planned type. Only results, the last ones, are written. */
 typedef struct sptile_operand {
   void* data;
-  int64_t ld; /* elements between rows, >= n of the run; 0: n. Not read of a list of numbers. */
+  int64_t ld;    /* elements between rows, >= its columns; 0: its columns. Not read of a list of numbers. */
+  int64_t batch; /* elements between heads; 0: they follow each other without gaps */
 } sptile_operand;
 
-#define SPTILE_MAX_OPERANDS 4
+#define SPTILE_MAX_OPERANDS 10
 
 /* What one run is given. Begin with SPTILE_OPERANDS_INIT: alpha is 1. */
 typedef struct sptile_operands {
@@ -304,13 +320,18 @@ typedef struct sptile_operands {
   int32_t reserved;
   int64_t n; /* columns of this run, at most those planned; 0: those planned */
   sptile_operand dense[SPTILE_MAX_OPERANDS]; /* in the order of the operation, see sptile_plan_create */
+  double slope;                              /* of SPTILE_SCORE_ADDITIVE below 0 */
+  const void* values;   /* values of the matrix for this run, packed as the format of the plan stores them, of
+                           its type; NULL: its own. A pattern has none */
+  int64_t values_batch; /* elements between the values of heads; 0: all have the same */
 } sptile_operands;
 
-#define SPTILE_OPERANDS_INIT                       \
-  {                                                \
-    sizeof(sptile_operands), 1, 0, 0, 0, 0, {      \
-      {NULL, 0}, {NULL, 0}, {NULL, 0}, { NULL, 0 } \
-    }                                              \
+#define SPTILE_OPERANDS_INIT                                                    \
+  {                                                                             \
+    sizeof(sptile_operands), 1, 0, 0, 0, 0,                                     \
+        {{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0},  \
+         {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}}, \
+        0.2, NULL, 0                                                            \
   }
 
 /* Device memory for runs of one plan on several streams at a time: each has its own, of workspace_bytes,

@@ -62,6 +62,16 @@ enum class Choice : std::int32_t { predicted = SPTILE_CHOICE_PREDICTED, measured
 /// Order of the numbers of a result with one for each entry; see sptile_order.
 enum class Order : std::int32_t { packed = SPTILE_ORDER_PACKED, csr = SPTILE_ORDER_CSR };
 
+/// What is done to sums before they are written; see sptile_activation.
+enum class Activation : std::int32_t { none = SPTILE_ACTIVATION_NONE, relu = SPTILE_RELU };
+
+/// How much a row attends to a column; see sptile_score.
+enum class Score : std::int32_t {
+  dot = SPTILE_SCORE_DOT,
+  cosine = SPTILE_SCORE_COSINE,
+  additive = SPTILE_SCORE_ADDITIVE
+};
+
 /// Options of a matrix; see sptile_matrix_options.
 struct MatrixOptions {
   bool refreshable = false;             ///< formats have values of their own, so that Matrix::refresh works
@@ -83,10 +93,15 @@ struct PlanOptions {
   int ordinal = 0;                                  ///< which CUDA device
   Precision precision = Precision::kernel_default;  ///< the least exact products that will do
   Choice choice = Choice::predicted;
-  bool transpose = false;       ///< with A^T in the place of A; "sddmm" does not have it
-  Order order = Order::packed;  ///< of the numbers that sample writes
-  bool replan = false;          ///< take no plan that `sptile plan` stored in the bundle
-  void* stream = nullptr;       ///< cudaStream_t on which arrays in device memory are converted
+  bool transpose = false;                    ///< with A^T in the place of A; "sddmm" does not have it
+  Order order = Order::packed;               ///< of the numbers that sample writes
+  bool replan = false;                       ///< take no plan that `sptile plan` stored in the bundle
+  void* stream = nullptr;                    ///< cudaStream_t on which arrays in device memory are converted
+  std::int64_t m = 0;                        ///< columns of operands that have m of them; 0: n
+  std::int32_t heads = 1;                    ///< products of one run, each with operands of its own
+  Activation activation = Activation::none;  ///< of "spmm_update" and "update_gradient"
+  Score score = Score::dot;                  ///< of attention
+  bool transposed_weights = false;           ///< W of "spmm_update" is given as m x n
 };
 
 /// Options of an SpMM.
@@ -111,7 +126,8 @@ struct SampleOptions {
 /// A dense operand, row-major; only results are written.
 struct Operand {
   const void* data = nullptr;
-  std::int64_t ld = 0;  ///< elements between rows; 0: n
+  std::int64_t ld = 0;     ///< elements between rows; 0: its columns
+  std::int64_t batch = 0;  ///< elements between heads; 0: they follow each other without gaps
 };
 
 /// What a run of any operation is given.
@@ -120,7 +136,10 @@ struct Operands {
   double alpha = 1;
   double beta = 0;
   bool scaled = false;
-  std::int64_t n = 0;  ///< columns of this run, at most those planned; 0: those planned
+  std::int64_t n = 0;             ///< columns of this run, at most those planned; 0: those planned
+  double slope = 0.2;             ///< of Score::additive below 0
+  const void* values = nullptr;   ///< values of the matrix for this run; see sptile_operands
+  std::int64_t values_batch = 0;  ///< elements between those of heads; 0: all have the same
 };
 
 /// Zeroed device memory for runs of one plan on several streams at a time.
@@ -188,6 +207,11 @@ inline sptile_plan_options to_c(const PlanOptions& options) {
   c.order = static_cast<std::int32_t>(options.order);
   c.replan = options.replan ? 1 : 0;
   c.stream = options.stream;
+  c.m = options.m;
+  c.heads = options.heads;
+  c.activation = static_cast<std::int32_t>(options.activation);
+  c.score = static_cast<std::int32_t>(options.score);
+  c.transposed_weights = options.transposed_weights ? 1 : 0;
   return c;
 }
 
@@ -248,11 +272,14 @@ class Plan {
   void run(const Operands& operands, void* stream = nullptr, const Workspace& workspace = {}) const {
     sptile_operands c = SPTILE_OPERANDS_INIT;
     for (std::size_t i = 0; i < operands.dense.size(); ++i)
-      c.dense[i] = {const_cast<void*>(operands.dense[i].data), operands.dense[i].ld};
+      c.dense[i] = {const_cast<void*>(operands.dense[i].data), operands.dense[i].ld, operands.dense[i].batch};
     c.alpha = operands.alpha;
     c.beta = operands.beta;
     c.scaled = operands.scaled ? 1 : 0;
     c.n = operands.n;
+    c.slope = operands.slope;
+    c.values = operands.values;
+    c.values_batch = operands.values_batch;
     const sptile_workspace room = {workspace.data, workspace.bytes};
     detail::check(sptile_run(handle_.get(), &c, stream, workspace.data == nullptr ? nullptr : &room));
   }
@@ -267,7 +294,7 @@ class Plan {
                 out = {rows(), columns(options.n), options.ldc};
     check_range<std::ranges::range_value_t<B> >("B", std::ranges::ssize(b), in, dense());
     check_range<std::ranges::range_value_t<C> >("C", std::ranges::ssize(c), out, result());
-    run({.dense = {{{std::ranges::data(b), in.stride()}, {std::ranges::data(c), out.stride()}}},
+    run({.dense = {{{std::ranges::data(b), in.stride(), 0}, {std::ranges::data(c), out.stride(), 0}}},
          .alpha = options.alpha,
          .beta = options.beta,
          .n = options.n});
@@ -288,9 +315,9 @@ class Plan {
     if (std::ranges::ssize(out) < entries())
       throw Exception(SPTILE_USAGE, "the result has " + std::to_string(std::ranges::ssize(out)) +
                                         " elements, too few for " + std::to_string(entries()) + " entries");
-    run({.dense = {{{std::ranges::data(x), left.stride()},
-                    {std::ranges::data(y), right.stride()},
-                    {std::ranges::data(out), 0}}},
+    run({.dense = {{{std::ranges::data(x), left.stride(), 0},
+                    {std::ranges::data(y), right.stride(), 0},
+                    {std::ranges::data(out), 0, 0}}},
          .alpha = options.alpha,
          .beta = options.beta,
          .scaled = options.scaled,

@@ -68,8 +68,8 @@ Status HostBench::set_operands(const runtime::Operation& op, std::int64_t n) {
   return {};
 }
 
-std::int64_t HostBench::rows_of(const runtime::OperandSpec& spec) const {
-  return runtime::extent_of(spec, source_.rows, source_.cols, source_.nnz());
+runtime::OperandShape HostBench::shape_of(const runtime::OperandSpec& spec) const {
+  return runtime::shape_of(spec, {source_.rows, source_.cols, source_.nnz(), {n_, n_}});
 }
 
 // When there is a plan: most that can be wrong is known then, and this may take long.
@@ -77,9 +77,10 @@ void HostBench::make_operands() {
   if (made_) return;
   for (std::size_t i = 0; i < op_->operands.size(); ++i) {
     const runtime::OperandSpec& spec = op_->operands[i];
-    const std::int64_t rows = rows_of(spec), width = runtime::width_of(spec, n_);
-    operands_[i] = spec.result ? formats::Array(dense_.result, std::max<std::int64_t>(rows, 1) * width)
-                               : random_dense(rows, width, dense_.operands, session_.common.seed + i);
+    const auto [rows, width] = shape_of(spec);
+    const DType type = type_of(spec, dense_);
+    operands_[i] = spec.result ? formats::Array(type, std::max<std::int64_t>(rows, 1) * width)
+                               : random_dense(rows, width, type, session_.common.seed + i);
   }
   made_ = true;
 }
@@ -88,10 +89,11 @@ void HostBench::make_operands() {
 runtime::Operands HostBench::operands_from(std::int64_t row) {
   runtime::Operands operands;
   for (std::size_t i = 0; i < op_->operands.size(); ++i) {
-    const std::int64_t before = op_->operands[i].extent == runtime::Extent::rows ? row * n_ : 0;
+    const std::int64_t width = shape_of(op_->operands[i]).width;
+    const std::int64_t before = op_->operands[i].extent == runtime::Extent::rows ? row * width : 0;
     auto* const data = static_cast<std::byte*>(operands_[i].data());
     const std::size_t element = size_of(type_of(op_->operands[i], dense_));
-    operands.dense[i] = {data + static_cast<std::size_t>(before) * element, n_};
+    operands.dense[i] = {data + static_cast<std::size_t>(before) * element, width};
   }
   return operands;
 }
@@ -133,13 +135,15 @@ Result<double> HostBench::error(const runtime::PlanMatrix& a) {
   const auto error_of = [&](const formats::CsrView& part, std::int64_t row) {
     return op_->error({part, n_, dense_, positions}, operands_from(row), nullptr);
   };
-  return options_.check == CheckedRows::all ? error_of(exact, 0) : sampled_error(exact, n_, error_of);
+  const bool all = options_.check == CheckedRows::all || !op_->row_local;
+  return all ? error_of(exact, 0) : sampled_error(exact, n_, error_of);
 }
 
 Status HostBench::run_and_check(const runtime::PlanMatrix& a, Measurement& m) {
   make_operands();
-  formats::Array& result = operands_[op_->operands.size() - 1];
-  std::memset(result.data(), 0xFF, static_cast<std::size_t>(result.view().bytes()));  // NaN
+  for (std::size_t i = 0; i < op_->operands.size(); ++i)
+    if (op_->operands[i].result)
+      std::memset(operands_[i].data(), 0xFF, static_cast<std::size_t>(operands_[i].view().bytes()));  // NaN
   begin(&session_.progress, "run", 0);
   const auto seconds = time(*m.plan);
   if (!seconds) return tl::unexpected(seconds.error());
@@ -188,9 +192,11 @@ Result<Measurement> HostBench::measure(const runtime::PlanMatrix& a, const Plann
   return m;
 } catch (const std::bad_alloc&) {
   double bytes = 0;
-  for (const runtime::OperandSpec& spec : op_->operands)
-    bytes += static_cast<double>(rows_of(spec)) * static_cast<double>(runtime::width_of(spec, n_)) *
+  for (const runtime::OperandSpec& spec : op_->operands) {
+    const auto [rows, width] = shape_of(spec);
+    bytes += static_cast<double>(rows) * static_cast<double>(width) *
              static_cast<double>(size_of(type_of(spec, dense_)));
+  }
   return fail(Errc::io, fmt::format("out of memory: with -n {} {} take {:.3g} GB", n_, matrix_names(*op_),
                                     bytes / 1e9));
 }

@@ -47,7 +47,7 @@ class HostBench final : public ProductBench {
   void predict(const runtime::PlanMatrix& a, Measurement& m) const;
   Status run_and_check(const runtime::PlanMatrix& a, Measurement& m);
   void make_operands();
-  [[nodiscard]] std::int64_t rows_of(const runtime::OperandSpec& spec) const;
+  [[nodiscard]] runtime::OperandShape shape_of(const runtime::OperandSpec& spec) const;
   [[nodiscard]] runtime::Operands operands_from(std::int64_t row);
   [[nodiscard]] Result<TimeSummary> time(const runtime::ProductPlan& plan);
   [[nodiscard]] Result<double> error(const runtime::PlanMatrix& a);

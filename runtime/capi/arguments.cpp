@@ -23,6 +23,8 @@ Status check_codes(const sptile_plan_options& given) {
        "SPTILE_FP64"},
       {given.choice, 2, "options.choice", "SPTILE_CHOICE_PREDICTED or SPTILE_CHOICE_MEASURED"},
       {given.order, 2, "options.order", "SPTILE_ORDER_PACKED or SPTILE_ORDER_CSR"},
+      {given.activation, 2, "options.activation", "SPTILE_ACTIVATION_NONE or SPTILE_RELU"},
+      {given.score, 3, "options.score", "SPTILE_SCORE_DOT, SPTILE_SCORE_COSINE or SPTILE_SCORE_ADDITIVE"},
       {given.reserved, 1, "options.reserved", "0"},
   };
   for (const auto& row : codes)
@@ -92,6 +94,11 @@ Result<PlanArguments> plan_arguments(const char* call, const sptile_plan_options
   options.order = given->order == SPTILE_ORDER_PACKED ? EntryOrder::packed : EntryOrder::csr;
   options.stored = given->replan == 0;
   options.choice = given->choice == SPTILE_CHOICE_PREDICTED ? Choice::predicted : Choice::measured;
+  options.variant = {.m = given->m,
+                     .heads = given->heads != 0 ? given->heads : 1,
+                     .activation = static_cast<Activation>(given->activation),
+                     .score = static_cast<Score>(given->score),
+                     .transposed_weights = given->transposed_weights != 0};
   arguments.choice.formats = text_of(given->format);
   arguments.choice.side = given->transpose != 0 ? Side::transpose : Side::matrix;
   arguments.choice.stream = given->stream;

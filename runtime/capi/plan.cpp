@@ -101,15 +101,22 @@ Status predict(const sptile_matrix* handle, const char* operation, const sptile_
   return {};
 }
 
-/// Operands of a run; leading dimensions of 0 are its n.
+/// Operands of a run; leading dimensions of 0 are their columns.
 Operands operands_of(const sptile_operands& given, const sptile_workspace* workspace,
-                     std::int64_t planned_n) {
+                     const ProductPlan& plan) {
   static_assert(kMaxOperands == SPTILE_MAX_OPERANDS);
-  const std::int64_t n = given.n != 0 ? given.n : planned_n;
+  const std::int64_t n = given.n != 0 ? given.n : plan.options.n;
+  const OperandSizes sizes = sizes_of(plan, n);
   Operands operands;
   operands.n = n;
-  for (int i = 0; i < kMaxOperands; ++i)
-    operands.dense[i] = {given.dense[i].data, given.dense[i].ld != 0 ? given.dense[i].ld : n};
+  for (std::size_t i = 0; i < plan.op->operands.size(); ++i) {
+    const sptile_operand& one = given.dense[i];
+    operands.dense[i] = {one.data, one.ld != 0 ? one.ld : shape_of(plan.op->operands[i], sizes).width,
+                         one.batch};
+  }
+  operands.slope = given.slope;
+  operands.values = given.values;
+  operands.values_batch = given.values_batch;
   operands.alpha = given.alpha;
   operands.beta = given.beta;
   operands.scaled = given.scaled != 0;
@@ -129,7 +136,7 @@ Status run_plan(const sptile_plan* handle, const sptile_operands* from, void* st
   if (!given) return tl::unexpected(given.error());
   if (given->reserved != 0) return fail(Errc::usage, "operands.reserved is not 0");
   const ProductPlan& plan = *handle->plan;
-  return run(plan, *plan.op, operands_of(*given, workspace, plan.options.n), stream);
+  return run(plan, *plan.op, operands_of(*given, workspace, plan), stream);
 }
 
 }  // namespace
@@ -137,7 +144,7 @@ Status run_plan(const sptile_plan* handle, const sptile_operands* from, void* st
 
 using namespace sptile::runtime;
 
-int sptile_abi_version(void) { return 1; }
+int sptile_abi_version(void) { return 2; }
 
 const char* sptile_version(void) { return SPTILE_VERSION; }
 

@@ -15,12 +15,22 @@ double share_past(const FormatCounts& counts, double cache_bytes, double row_byt
   return miss_share(counts.lists, static_cast<std::int64_t>(std::max(cache_bytes / row_bytes, 1.0)), sample);
 }
 
+/// Bytes of a row of all operands that have one for each column of A and are read.
+double fetched_bytes(const Operation& op, const RunSizes& sizes, const DenseTypes& types) {
+  double bytes = 0;
+  for (const OperandSpec& spec : op.operands)
+    if (spec.extent == Extent::cols && !spec.result)
+      bytes += static_cast<double>(shape_of(spec, {.run = sizes}).width) *
+               static_cast<double>(size_of(type_of(spec, types)) * static_cast<std::size_t>(sizes.heads));
+  return bytes;
+}
+
 }  // namespace
 
-CostFeatures cost_features(const Operation& op, const formats::FormatView& a, std::int64_t n,
+CostFeatures cost_features(const Operation& op, const formats::FormatView& a, const RunSizes& sizes,
                            const DenseTypes& types, const Caches& caches) {
   const FormatCounts counts = count_format(a);
-  const double row_bytes = static_cast<double>(n) * static_cast<double>(size_of(types.operands));
+  const double row_bytes = fetched_bytes(op, sizes, types);
   const double slices = std::max((row_bytes + kSliceBytes - 1) / kSliceBytes, 1.0);
   const auto rounds = static_cast<double>(static_cast<std::int64_t>(std::min(slices, 1e15)));
   const Work work = op.work({.rows = a.rows,
@@ -28,7 +38,9 @@ CostFeatures cost_features(const Operation& op, const formats::FormatView& a, st
                              .units = counts.units,
                              .pieces = counts.pieces,
                              .row_bytes = row_bytes,
-                             .n = static_cast<double>(n),
+                             .n = static_cast<double>(sizes.n),
+                             .m = static_cast<double>(sizes.m),
+                             .heads = static_cast<double>(sizes.heads),
                              .result_bytes = static_cast<double>(size_of(types.result)),
                              .slices = rounds});
   const double gathered = static_cast<double>(counts.fetches) * row_bytes;

@@ -41,9 +41,9 @@ struct Caches {
   double far_bytes = 50e6;    ///< shared by all: L2 of a device, last level of a CPU
 };
 
-/// Looks at the lists of fetches for `n` columns of these types; see miss_share for the cost.
+/// Looks at the lists of fetches for so many columns of these types; see miss_share for the cost.
 /// Kernels work on slices of kSliceBytes of the rows of B; what else they do, Operation::work says.
-CostFeatures cost_features(const Operation& op, const formats::FormatView& a, std::int64_t n,
+CostFeatures cost_features(const Operation& op, const formats::FormatView& a, const RunSizes& sizes,
                            const DenseTypes& types, const Caches& caches);
 
 inline constexpr std::int64_t kSliceBytes = 512;

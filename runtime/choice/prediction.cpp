@@ -71,7 +71,7 @@ void add_candidates(const Question& question, const PlanMatrix& a, std::size_t p
     }
     if (!question.profile && !question.always_count) continue;
     if (!features)
-      features = cost_features(question.op, a.format, options.n, types_of(options),
+      features = cost_features(question.op, a.format, sizes_of(options), types_of(options),
                                caches_of(options.device, question.device));
     candidate.features = *features;
     if (!question.profile) continue;

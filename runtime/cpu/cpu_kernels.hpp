@@ -21,9 +21,11 @@ struct Task {
   DType values = DType::none;                ///< of A
   std::int64_t planned_n = 0;                ///< columns that chunks were cut for
   std::int64_t n = 0;                        ///< columns of the dense operands, at most as many
-  Operands operands;
+  RunSizes sizes;                            ///< n again, and m
+  Operands operands;                         ///< of one head
   /// Where the numbers of a list go, by their place in the packed order; null: they stay there.
   const std::int64_t* list_order = nullptr;
+  Variant variant;
 };
 
 /// Computes the part of the result that the chunk names.

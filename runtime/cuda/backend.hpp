@@ -38,6 +38,7 @@ struct PlanRequest {
   std::shared_ptr<DeviceFormat> on_device = nullptr;
   const DeviceKernel* kernel = nullptr;
   std::int64_t n = 0;
+  Variant variant = {};
   bool refreshable = false;  ///< value_source is uploaded, too
   bool csr_lists = false;    ///< the result has a number for each entry, and is wanted in CSR order
   /// Only the offsets of the matrix are known to be good: the rest is checked on the device, see start_check.

@@ -46,6 +46,7 @@ struct ScheduleRequest {
   std::int64_t n = 0;  ///< most columns of a launch
   const DeviceInfo& device;
   std::span<const KernelCost> costs = {};
+  Variant variant = {};
 
   /// A cost; nothing when the profile does not have it.
   [[nodiscard]] std::optional<double> cost(std::string_view name) const {
@@ -64,6 +65,8 @@ struct Launch {
   std::byte* workspace = nullptr;
   Operands operands;
   std::int64_t n = 0;  ///< columns: 1 to those that were scheduled
+  RunSizes sizes;      ///< n again, m, and heads: 1 where the kernel is not batched
+  Variant variant;
   const DeviceInfo* device = nullptr;
   void* resources = nullptr;  ///< what DeviceKernel::prepare made; null: nothing, or it could not be made
 
@@ -107,6 +110,7 @@ struct DeviceKernel {
   std::int64_t (*least_n)(const ScheduleHeader& header, std::int64_t n) = nullptr;
   DType result = DType::none;            ///< of results; none: as `dense`
   const ScheduleStore* store = nullptr;  ///< null: its schedules are not stored
+  bool batched = false;  ///< a launch serves all heads; operands have the batch that they need
 };
 
 constexpr DenseTypes types_of(const DeviceKernel& kernel) { return {kernel.dense, kernel.result}; }

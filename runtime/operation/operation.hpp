@@ -2,19 +2,34 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "formats/csr_view.hpp"
+#include "formats/error.hpp"
 #include "runtime/operands.hpp"
+#include "runtime/options.hpp"
 
 namespace sptile::runtime {
 
 /// How many rows an operand has.
 enum class Extent {
-  rows,    ///< as A has rows, in the original order: rows x n
-  cols,    ///< as A has columns: cols x n
-  entries  ///< a list with a number for each entry of A, in the order in which the format stores its values
+  rows,     ///< as A has rows, in the original order: rows x n
+  cols,     ///< as A has columns: cols x n
+  entries,  ///< a list with a number for each entry of A, in the order in which the format stores its values
+  inner,    ///< n rows, as the weights that rows of n columns are multiplied by
+  one       ///< one row
+};
+
+/// How many columns it has.
+enum class Width { n, m, one, two };
+
+/// What its elements are.
+enum class Element {
+  usual,     ///< DenseTypes::result of a result, else DenseTypes::operands
+  operand,   ///< DenseTypes::operands, of a result, too
+  statistic  ///< f32, or f64 beside operands of f64
 };
 
 /// One dense operand.
@@ -22,6 +37,10 @@ struct OperandSpec {
   std::string_view name;  ///< "B"
   Extent extent;
   bool result = false;  ///< written; read, too, where beta is not 0
+  Width width = Width::n;
+  bool optional = false;  ///< may be null
+  bool shared = false;    ///< all heads have the same
+  Element element = Element::usual;
 };
 
 /// Sizes that the work of a product follows from.
@@ -31,6 +50,7 @@ struct ProductSizes {
   std::int64_t pieces = 0;         ///< that long units are cut into
   double row_bytes = 0;            ///< of a row of a dense operand that is read
   double n = 0;                    ///< columns of the dense operands
+  double m = 0, heads = 1;         ///< see RunSizes
   double result_bytes = 0;         ///< of an element of the result
   double slices = 0;               ///< of the columns of B that are multiplied one after the other
 };
@@ -47,6 +67,7 @@ struct ReferenceProduct {
   formats::CsrView a;
   std::int64_t n = 0;
   DenseTypes types = {};
+  Variant variant = {};
   /// Where a result with Extent::entries has the number of each entry, see formats::packed_positions; empty:
   /// in the order of `a`.
   std::span<const std::int64_t> packed = {};
@@ -59,15 +80,21 @@ struct Operation {
   std::string_view summary;               ///< "C = A B"
   std::span<const OperandSpec> operands;  ///< the result last
   bool uses_values = true;                ///< multiplies by the values of A, whether it is told to or not
+  bool adds = true;        ///< to alpha times what it computes it adds beta times what stands in the result
+  bool standalone = true;  ///< operands may be any numbers, they are not what another operation computed
+  bool row_local = true;   ///< a row of results depends on the same row of operands with Extent::rows alone
   Work (*work)(const ProductSizes&);
 
-  /// Computes the result serially with double products and sums, rounded once. O(nnz n).
+  /// Computes the results of one head serially with double products and sums, rounded once. O(nnz n).
   void (*reference)(const ReferenceProduct&, const Operands&);
   /// Measures how wrong a result is: largest error over what rounding errors are proportional to, see
   /// element_error. `before` is the result before the run, read where beta is not 0.
   double (*error)(const ReferenceProduct&, const Operands& computed, const void* before);
   /// Products in the longest sum: a correct kernel's error is at most tolerated_sum_error of it.
   std::int64_t (*longest_sum)(const ReferenceProduct&);
+
+  /// Null, or: says what is wrong with the options of a plan.
+  Status (*check)(const PlanOptions&) = nullptr;
 
   [[nodiscard]] const OperandSpec& result() const { return operands.back(); }
 };
@@ -78,16 +105,32 @@ std::span<const Operation* const> operations();
 /// Finds one by name; nullptr when there is none.
 const Operation* find_operation(std::string_view name);
 
-/// Rows of an operand, or numbers of a list, for a matrix of these sizes.
-std::int64_t extent_of(const OperandSpec& operand, std::int64_t rows, std::int64_t cols, std::int64_t nnz);
+/// What a product is of: the matrix, and the run.
+struct OperandSizes {
+  std::int64_t rows = 0, cols = 0, nnz = 0;
+  RunSizes run = {};
+  bool transposed_weights = false;
+};
 
-/// Elements of a row of an operand: n, or 1 of a list.
-constexpr std::int64_t width_of(const OperandSpec& operand, std::int64_t n) {
-  return operand.extent == Extent::entries ? 1 : n;
-}
+/// Rows and columns of an operand; a list has one column.
+struct OperandShape {
+  std::int64_t rows = 0, width = 0;
+};
+OperandShape shape_of(const OperandSpec& operand, const OperandSizes& sizes);
+
+/// Elements of an operand whose heads and rows follow each other without gaps. Nothing: more than 2^63.
+std::optional<std::int64_t> elements_of(const OperandSpec& operand, const OperandSizes& sizes);
+
+/// Elements between the heads of an operand that was given without.
+std::int64_t batch_of(const OperandSpec& operand, const Operand& given, const OperandSizes& sizes);
+
+/// The operands of one of the heads.
+Operands operands_of_head(const Operation& op, const Operands& all, std::int64_t head,
+                          const OperandSizes& sizes, const DenseTypes& types, DType values);
 
 constexpr DType type_of(const OperandSpec& operand, const DenseTypes& types) {
-  return operand.result ? types.result : types.operands;
+  if (operand.element == Element::statistic) return types.operands == DType::f64 ? DType::f64 : DType::f32;
+  return operand.result && operand.element == Element::usual ? types.result : types.operands;
 }
 
 }  // namespace sptile::runtime

@@ -39,6 +39,7 @@ Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
                                .on_device = held.on_device,
                                .kernel = chosen->instance,
                                .n = plan.options.n,
+                               .variant = plan.options.variant,
                                .refreshable = held.options.refreshable && held.dtype != DType::none,
                                .csr_lists = lists_in_csr_order(*plan.op, plan.options),
                                .unproven = !held.proven,

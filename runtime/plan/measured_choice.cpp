@@ -62,14 +62,15 @@ Result<Scratch> make_scratch(const Operation& op, const formats::FormatView& a, 
   std::array<std::int64_t, kMaxOperands> offsets{};
   std::int64_t total = kAlignment;  // at least something
   Scratch scratch;
+  const OperandSizes sizes = {a.rows, a.cols, a.nnz, sizes_of(options), options.variant.transposed_weights};
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const OperandSpec& spec = op.operands[i];
     const auto element = static_cast<std::int64_t>(size_of(type_of(spec, types_of(options))));
+    const auto elements = elements_of(spec, sizes);
     std::int64_t part = 0;
-    scratch.operands.dense[i].ld = width_of(spec, options.n);
+    scratch.operands.dense[i].ld = shape_of(spec, sizes).width;
     offsets[i] = total;
-    if (__builtin_mul_overflow(extent_of(spec, a.rows, a.cols, a.nnz), width_of(spec, options.n), &part) ||
-        __builtin_mul_overflow(part, element, &part) ||
+    if (!elements || __builtin_mul_overflow(*elements, element, &part) ||
         __builtin_add_overflow(total, part / kAlignment * kAlignment + kAlignment, &total))
       return fail(Errc::unsupported, "plan: operands of n = " + std::to_string(options.n) +
                                          " columns take more than 2^63 bytes");

@@ -16,6 +16,7 @@ namespace {
 using formats::FormatView;
 
 constexpr int kMaxThreads = 4096;
+constexpr std::int64_t kMaxHeads = 65535;  ///< that a grid has room for
 
 Status check_numbers(const PlanOptions& options) {
   if (options.n < 1)
@@ -24,6 +25,12 @@ Status check_numbers(const PlanOptions& options) {
   if (options.threads < 0 || options.threads > kMaxThreads)
     return fail(Errc::usage, "plan: threads = " + std::to_string(options.threads) + "; use 0 (all) to " +
                                  std::to_string(kMaxThreads));
+  const Variant& variant = options.variant;
+  if (variant.m < 0)
+    return fail(Errc::usage, "plan: m = " + std::to_string(variant.m) + "; use 1 and more, or 0 for n");
+  if (variant.heads < 1 || variant.heads > kMaxHeads)
+    return fail(Errc::usage,
+                "plan: heads = " + std::to_string(variant.heads) + "; use 1 to " + std::to_string(kMaxHeads));
   return {};
 }
 
@@ -79,11 +86,16 @@ Status plan_on_cpu(ProductPlan& plan) {
 
 Status check_extent(std::int64_t rows, std::int64_t cols, const PlanOptions& options) {
   std::int64_t bytes = 0;
-  const std::int64_t longest = std::max(rows, cols);
-  if (__builtin_mul_overflow(longest, options.n, &bytes) || __builtin_mul_overflow(bytes, 8, &bytes))
-    return fail(Errc::unsupported, "plan: " + std::to_string(longest) + " rows of n = " +
-                                       std::to_string(options.n) + " columns take more than 2^63 bytes");
-  return {};
+  const RunSizes sizes = sizes_of(options);
+  const std::int64_t longest = std::max(rows, cols), widest = std::max(sizes.n, sizes.m);
+  if (!__builtin_mul_overflow(std::max(longest, widest), widest, &bytes) &&
+      !__builtin_mul_overflow(bytes, sizes.heads, &bytes) && !__builtin_mul_overflow(bytes, 8, &bytes))
+    return {};
+  return fail(Errc::unsupported,
+              "plan: " + std::to_string(longest) + " rows of " + (widest > sizes.n ? "m" : "n") + " = " +
+                  std::to_string(widest) + " columns" +
+                  (sizes.heads > 1 ? " and " + std::to_string(sizes.heads) + " heads" : "") +
+                  " take more than 2^63 bytes");
 }
 
 Result<cuda::DeviceInfo> check_options(const PlanOptions& options) {
@@ -104,6 +116,9 @@ Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op,
                                                   const PlanOptions& options) {
   const Result<cuda::DeviceInfo> device = check_options(options);
   if (!device) return tl::unexpected(device.error());
+  if (op.check != nullptr)
+    if (Status s = op.check(options); !s)
+      return fail(s.error().code, "plan: " + std::string(op.name) + ": " + s.error().message);
   const FormatView& a = held->matrix.format;
   if (Status s = check_extent(a.rows, a.cols, options); !s) return tl::unexpected(s.error());
   auto plan = std::make_shared<ProductPlan>();

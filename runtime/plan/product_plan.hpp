@@ -39,6 +39,9 @@ Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op,
                                                   const std::shared_ptr<HeldFormat>& held,
                                                   const PlanOptions& options);
 
+/// What its operands are for a run of n columns.
+OperandSizes sizes_of(const ProductPlan& plan, std::int64_t n);
+
 /// True for a plan whose result has a number for each entry, in CSR order.
 bool lists_in_csr_order(const Operation& op, const PlanOptions& options);
 

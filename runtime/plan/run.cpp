@@ -1,9 +1,11 @@
 // Running a plan.
 #include <chrono>
+#include <cmath>
 #include <string>
 
 #include "runtime/fork.hpp"
 #include "runtime/plan/product_plan.hpp"
+#include "runtime/run_values.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -18,32 +20,89 @@ std::int64_t columns_of(const ProductPlan& plan, const Operands& operands) {
   return operands.n != 0 ? operands.n : plan.options.n;
 }
 
-/// Verifies that a row-major operand of n columns and so many rows is there and can be addressed.
-Status check_rows(const ProductPlan& plan, const OperandSpec& spec, const Operand& operand, std::int64_t rows,
-                  std::int64_t n) {
-  const std::string prefix = std::string(plan.op->name) + ": ", name(spec.name);
-  if (operand.data == nullptr && rows > 0)
-    return fail(Errc::usage, prefix + name + " is null; pass a row-major matrix");
-  if (operand.ld < n)
-    return fail(Errc::usage, prefix + "the leading dimension of " + name + ", " + std::to_string(operand.ld) +
-                                 ", is less than its " + std::to_string(n) + " columns");
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(rows, operand.ld, &bytes) ||
-      __builtin_mul_overflow(bytes, static_cast<std::int64_t>(size_of(type_of(spec, types_of(plan.options)))),
-                             &bytes))
-    return fail(Errc::usage, prefix + "the leading dimension of " + name + ", " + std::to_string(operand.ld) +
-                                 ", takes the matrix past 2^63 bytes");
+/// One operand of a run, as messages name it.
+struct CheckedOperand {
+  const ProductPlan& plan;
+  const OperandSpec& spec;
+  const Operand& operand;
+  OperandShape shape;
+  std::int64_t heads;
+
+  [[nodiscard]] bool is_list() const { return spec.extent == Extent::entries; }
+  [[nodiscard]] Status refuse(const std::string& why) const {
+    return fail(Errc::usage, std::string(plan.op->name) + ": " + why);
+  }
+  [[nodiscard]] std::string name() const { return std::string(spec.name); }
+};
+
+Status check_there(const CheckedOperand& o) {
+  if (o.operand.data != nullptr || o.spec.optional || o.shape.rows == 0) return {};
+  return o.refuse(o.name() + (o.is_list() ? " is null; pass room for one number per entry"
+                                          : " is null; pass a row-major matrix"));
+}
+
+/// Verifies that the rows of an operand are as far apart as they are long.
+Status check_rows(const CheckedOperand& o) {
+  if (o.is_list() || o.operand.ld >= o.shape.width) return {};
+  return o.refuse("the leading dimension of " + o.name() + ", " + std::to_string(o.operand.ld) +
+                  ", is less than its " + std::to_string(o.shape.width) + " columns");
+}
+
+/// Verifies that no two elements of different heads are the same: heads are matrices one behind the other,
+/// or stand side by side in rows.
+Status check_heads(const CheckedOperand& o) {
+  if (o.heads == 1 || o.spec.shared || o.operand.batch == 0) return {};
+  const std::int64_t batch = o.operand.batch, ld = o.is_list() ? 1 : o.operand.ld;
+  if (batch < 0)
+    return o.refuse("the heads of " + o.name() + " are " + std::to_string(batch) + " elements apart");
+  const bool apart = o.shape.rows == 0 || (batch - o.shape.width) / ld >= o.shape.rows - 1;
+  const bool beside = batch >= o.shape.width && (ld - o.shape.width) / batch >= o.heads - 1;
+  if (!o.spec.result || apart || beside) return {};
+  return o.refuse("the heads of " + o.name() + ", " + std::to_string(batch) +
+                  " elements apart, overlap; pass the elements between heads, which are at least those of a "
+                  "head, or rows that have room for all heads");
+}
+
+/// Verifies that the last element of an operand can be addressed.
+Status check_extent(const CheckedOperand& o) {
+  const auto element = static_cast<std::int64_t>(size_of(type_of(o.spec, types_of(o.plan.options))));
+  const std::int64_t ld = o.is_list() ? 1 : o.operand.ld;
+  std::int64_t rows = 0, heads = 0, bytes = 0;
+  if (!__builtin_mul_overflow(o.shape.rows, ld, &rows) &&
+      !__builtin_mul_overflow(o.operand.batch != 0 ? o.operand.batch : rows, o.spec.shared ? 1 : o.heads,
+                              &heads) &&
+      !__builtin_add_overflow(rows, heads, &bytes) && !__builtin_mul_overflow(bytes, element, &bytes))
+    return {};
+  return o.refuse("the leading dimension of " + o.name() + ", " + std::to_string(ld) +
+                  ", takes the matrix past 2^63 bytes");
+}
+
+Status check_operand(const CheckedOperand& operand) {
+  for (const auto check : {check_there, check_rows, check_heads, check_extent})
+    if (Status s = check(operand); !s) return s;
   return {};
 }
 
-Status check_operand(const ProductPlan& plan, const OperandSpec& spec, const Operand& operand,
-                     std::int64_t n) {
-  const formats::FormatView& a = plan.matrix.format;
-  const std::int64_t extent = extent_of(spec, a.rows, a.cols, a.nnz);
-  if (spec.extent != Extent::entries) return check_rows(plan, spec, operand, extent, n);
-  if (operand.data != nullptr || extent == 0) return {};
-  return fail(Errc::usage, std::string(plan.op->name) + ": " + std::string(spec.name) +
-                               " is null; pass room for one number per entry");
+/// Verifies what scales results.
+Status check_scale(const ProductPlan& plan, const Operands& operands) {
+  const Operation& op = *plan.op;
+  if (op.adds) return {};
+  const std::string prefix = std::string(op.name) + ": ";
+  if (!std::isfinite(operands.alpha) || !std::isfinite(operands.slope))
+    return fail(Errc::usage, prefix + "alpha and slope are finite numbers");
+  if (operands.beta == 0) return {};
+  return fail(Errc::usage, prefix + "beta is not 0, but nothing is added to the result; pass 0");
+}
+
+/// Verifies that values of a run can take the place of those of the matrix.
+Status check_values(const ProductPlan& plan, const Operands& operands) {
+  if (operands.values == nullptr) return {};
+  const std::string prefix = std::string(plan.op->name) + ": ";
+  if (plan.values == DType::none)
+    return fail(Errc::usage, prefix + "values are given, but the matrix is a pattern and has none");
+  if (operands.values_batch >= 0) return {};
+  return fail(Errc::usage, prefix + "the values of heads are " + std::to_string(operands.values_batch) +
+                               " elements apart");
 }
 
 Status check_columns(const ProductPlan& plan, std::int64_t n) {
@@ -63,20 +122,29 @@ Status check_operands(const ProductPlan& plan, const Operation& op, const Operan
     return fail(Errc::usage, std::string(op.name) + ": the workspace has " +
                                  std::to_string(operands.workspace_size) + " bytes, runs of this plan need " +
                                  std::to_string(needed));
-  for (std::size_t i = 0; i < op.operands.size(); ++i)
-    if (Status s = check_operand(plan, op.operands[i], operands.dense[i], n); !s) return s;
+  if (Status s = check_scale(plan, operands); !s) return s;
+  if (Status s = check_values(plan, operands); !s) return s;
+  const OperandSizes sizes = sizes_of(plan, n);
+  for (std::size_t i = 0; i < op.operands.size(); ++i) {
+    const OperandSpec& spec = op.operands[i];
+    if (Status s = check_operand({plan, spec, operands.dense[i], shape_of(spec, sizes), sizes.run.heads}); !s)
+      return s;
+  }
   return {};
 }
 
+/// Runs one head.
 void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
-  const Task task = {plan.matrix.format,
+  const Task task = {with_values(plan.matrix.format, operands.values),
                      plan.matrix.row_order.empty() ? nullptr : plan.matrix.row_order.data(),
                      plan.empty_rows.data(),
                      plan.values,
                      plan.options.n,
                      columns_of(plan, operands),
+                     sizes_of(plan.options, operands.n),
                      operands,
-                     plan.list_order};
+                     plan.list_order,
+                     plan.options.variant};
   const auto chunks = static_cast<std::int64_t>(plan.chunks.size());
   if (plan.threads <= 1 || forks() > 0) {
     for (const Chunk& chunk : plan.chunks) plan.run_chunk(task, chunk);
@@ -86,14 +154,25 @@ void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
   for (std::int64_t i = 0; i < chunks; ++i) plan.run_chunk(task, plan.chunks[static_cast<std::size_t>(i)]);
 }
 
+void run_heads(const ProductPlan& plan, const Operands& operands) noexcept {
+  const OperandSizes sizes = sizes_of(plan, columns_of(plan, operands));
+  for (std::int64_t head = 0; head < sizes.run.heads; ++head)
+    run_chunks(plan, operands_of_head(*plan.op, operands, head, sizes, types_of(plan.options), plan.values));
+}
+
 }  // namespace
+
+OperandSizes sizes_of(const ProductPlan& plan, std::int64_t n) {
+  const formats::FormatView& a = plan.matrix.format;
+  return {a.rows, a.cols, a.nnz, sizes_of(plan.options, n), plan.options.variant.transposed_weights};
+}
 
 Status run(const ProductPlan& plan, const Operation& op, const Operands& operands, void* stream) noexcept {
   if (Status s = check_operands(plan, op, operands); !s) return s;
   if (plan.on_device) return cuda::run(*plan.on_device, operands, stream);
   if (stream != nullptr)
     return fail(Errc::usage, std::string(op.name) + ": a plan for the CPU takes no stream");
-  run_chunks(plan, operands);
+  run_heads(plan, operands);
   return {};
 }
 
@@ -104,7 +183,7 @@ Result<std::vector<double>> timed_run(const ProductPlan& plan, const Operation& 
   std::vector<double> seconds;
   for (int i = -warmup; i < repeat; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    run_chunks(plan, host);
+    run_heads(plan, host);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     if (i >= 0) seconds.push_back(took.count());
   }

@@ -17,14 +17,14 @@ std::optional<KernelChoice> match(const StoredPlan& plan, const Operation& op, c
   if (same.kernel.empty()) return std::nullopt;
   const auto kernel = choose_kernel({&op, a.format.layout->name, a.format.value_dtype()}, same, device);
   if (!kernel || kernel->instance->store == nullptr) return std::nullopt;
-  if (plan_key(op, a, *kernel, options.n, device) != plan.key) return std::nullopt;
+  if (plan_key(op, a, *kernel, {options.n, options.variant.heads}, device) != plan.key) return std::nullopt;
   return *kernel;
 }
 
 }  // namespace
 
-std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel, std::int64_t n,
-                     const cuda::DeviceInfo& device) {
+std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel,
+                     const PlannedColumns& columns, const cuda::DeviceInfo& device) {
   std::string key = "sptile-plan 1\n";
   const auto add = [&](std::string_view name, std::string_view value) {
     key.append(name).append(" ").append(value).append("\n");
@@ -34,7 +34,8 @@ std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoic
   add("format", a.format.layout->name);
   add("kernel", kernel.kernel->name);
   add("version", std::to_string(kernel.instance->store->version));
-  add("n", std::to_string(n));
+  add("n", std::to_string(columns.n));
+  if (columns.heads != 1) add("heads", std::to_string(columns.heads));
   add("values", type_name(a.format.value_dtype()));
   add("dense", type_name(kernel.instance->dense));
   add("result", type_name(types_of(*kernel.instance).result));

@@ -71,7 +71,8 @@ Status DeviceProduct::set_matrix(const formats::CsrView& source, const runtime::
 }
 
 std::int64_t DeviceProduct::size_of_operand(const runtime::OperandSpec& spec) const {
-  return runtime::extent_of(spec, csr_.rows, csr_.cols, csr_.nnz) * runtime::width_of(spec, n_);
+  const runtime::OperandShape shape = shape_of(spec, {csr_.rows, csr_.cols, csr_.nnz, {n_, n_}});
+  return shape.rows * shape.width;
 }
 
 Status DeviceProduct::make_operand(std::size_t i, std::uint64_t seed) {
@@ -80,7 +81,7 @@ Status DeviceProduct::make_operand(std::size_t i, std::uint64_t seed) {
   const std::int64_t size = size_of_operand(spec);
   const std::size_t bytes = static_cast<std::size_t>(size) * size_of(type_of(spec, types()));
   if (Status s = allocate(buffers_[i], bytes, name.c_str()); !s) return s;
-  operands_.dense[i] = {buffers_[i].data(), n_};
+  operands_.dense[i] = {buffers_[i].data(), shape_of(spec, {.run = {n_, n_}}).width};
   if (spec.result || size == 0) return {};
   return check_code(fill_uniform(buffers_[i].data(), csr_.dtype, size, -1, 1, seed + i),
                     ("filling " + name).c_str());

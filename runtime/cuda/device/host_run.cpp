@@ -10,14 +10,15 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Bytes of an operand of n columns; the row stride counts for every row but the last.
+/// Bytes of an operand of n columns; the row stride counts for every row but the last, that of heads for
+/// every head but the last.
 std::size_t operand_bytes(const Plan& plan, const OperandSpec& spec, const Operand& operand, std::int64_t n) {
-  const formats::FormatView& a = plan.matrix->view;
-  const std::int64_t rows = extent_of(spec, a.rows, a.cols, a.nnz);
-  const std::int64_t width = width_of(spec, n);
+  const OperandSizes sizes = sizes_of(plan, n);
+  const OperandShape shape = shape_of(spec, sizes);
   const std::int64_t stride = spec.extent == Extent::entries ? 1 : operand.ld;
-  if (rows == 0) return 0;
-  return static_cast<std::size_t>((rows - 1) * stride + width) *
+  if (shape.rows == 0 || operand.data == nullptr) return 0;
+  const std::int64_t before = spec.shared ? 0 : (sizes.run.heads - 1) * batch_of(spec, operand, sizes);
+  return static_cast<std::size_t>(before + (shape.rows - 1) * stride + shape.width) *
          size_of(type_of(spec, types_of(*plan.kernel)));
 }
 
@@ -38,11 +39,24 @@ Result<DeviceOperands> copy_to_device(const Plan& plan, const Operands& host) {
     auto buffer = DeviceBuffer::allocate(bytes, spec.name.data());
     if (!buffer) return tl::unexpected(buffer.error());
     if (Status s = uploader.copy(buffer->data(), from.data, bytes); !s) return tl::unexpected(s.error());
-    copied.operands.dense[i].data = buffer->data();
+    copied.operands.dense[i].data = from.data != nullptr ? buffer->data() : nullptr;
     copied.buffers.push_back(std::move(*buffer));
   }
   if (Status s = uploader.finish(); !s) return tl::unexpected(s.error());
   return copied;
+}
+
+/// Copies results, which were copied to the device with what stands between their rows.
+Status fetch_results(const Plan& plan, const Operands& host, const DeviceOperands& copied) {
+  for (std::size_t i = 0; i < plan.op->operands.size(); ++i) {
+    const OperandSpec& spec = plan.op->operands[i];
+    if (!spec.result) continue;
+    const std::size_t bytes = operand_bytes(plan, spec, host.dense[i], columns_of(plan, host));
+    const cudaError_t code =
+        cudaMemcpy(host.dense[i].data, copied.buffers[i].data(), bytes, cudaMemcpyDeviceToHost);
+    if (Status s = check(code, "fetching the result"); !s) return s;
+  }
+  return {};
 }
 
 }  // namespace
@@ -59,11 +73,7 @@ Result<std::vector<double>> run_from_host(const Plan& plan, const Operands& host
     if (!one) return tl::unexpected(one.error());
     if (i >= 0) seconds.push_back(*one);
   }
-  const std::size_t last = plan.op->operands.size() - 1;
-  const std::size_t bytes = operand_bytes(plan, plan.op->result(), host.dense[last], columns_of(plan, host));
-  const cudaError_t code =
-      cudaMemcpy(host.dense[last].data, copied->buffers[last].data(), bytes, cudaMemcpyDeviceToHost);
-  if (Status s = check(code, "fetching the result"); !s) return tl::unexpected(s.error());
+  if (Status s = fetch_results(plan, host, *copied); !s) return tl::unexpected(s.error());
   return seconds;
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/cuda/device/parts.hpp"
 #include "runtime/cuda/device/upload_format.hpp"
 #include "runtime/cuda/format_check.hpp"
+#include "runtime/run_values.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -52,14 +53,15 @@ Status finish(Uploader& uploader, const PlanRequest& request) {
 
 /// Takes the stored one, or divides the work now.
 Result<Schedule> schedule_of(const PlanRequest& request) {
-  const ScheduleRequest work{request.matrix->format, request.n, request.device, request.costs};
+  const ScheduleRequest work{request.matrix->format, request.n, request.device, request.costs,
+                             request.variant};
   return request.stored != nullptr ? request.kernel->store->restore(work, *request.stored)
                                    : request.kernel->schedule(work);
 }
 
 Launch launch_of(const Plan& plan, const Operands& operands) {
   Launch launch;
-  launch.format = plan.matrix->view;
+  launch.format = with_values(plan.matrix->view, operands.values);
   launch.row_order = plan.matrix->row_order;
   launch.schedule = plan.schedule_bytes;
   launch.header = &plan.schedule.header;
@@ -67,6 +69,9 @@ Launch launch_of(const Plan& plan, const Operands& operands) {
       operands.workspace != nullptr ? static_cast<std::byte*>(operands.workspace) : plan.workspace;
   launch.operands = operands;
   launch.n = columns_of(plan, operands);
+  launch.sizes = sizes_of(plan, launch.n).run;
+  if (!plan.kernel->batched || plan.csr_lists) launch.sizes.heads = 1;
+  launch.variant = plan.variant;
   launch.device = &plan.device;
   launch.resources = plan.resources.get();
   return launch;
@@ -83,6 +88,8 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   plan->kernel = request.kernel;
   plan->device = request.device;
   plan->n = request.n;
+  plan->variant = request.variant;
+  plan->values = request.matrix->format.value_dtype();
   plan->csr_lists = request.csr_lists && request.matrix->format.layout != &formats::kCsrLayout;
   Uploader uploader;
   if (Status s = find_matrix(*plan, request, uploader); !s) return tl::unexpected(s.error());
@@ -132,14 +139,34 @@ Status launch_in_csr_order(const Plan& plan, const Operands& operands, void* str
   return check(scatter(list, packed.dense[last].data, position, a.nnz, width, on), "moving numbers");
 }
 
+/// Operands with the elements between heads filled in.
+Operands with_batches(const Plan& plan, const Operands& operands, const OperandSizes& sizes) {
+  Operands same = operands;
+  for (std::size_t i = 0; i < plan.op->operands.size(); ++i)
+    same.dense[i].batch = batch_of(plan.op->operands[i], operands.dense[i], sizes);
+  return same;
+}
+
+Status launch_head(const Plan& plan, const Operands& operands, void* stream) {
+  return plan.csr_lists ? launch_in_csr_order(plan, operands, stream) : launch(plan, operands, stream);
+}
+
 }  // namespace
 
 Status run(const Plan& plan, const Operands& operands, void* stream) noexcept {
-  const formats::FormatView& a = plan.matrix->view;
-  if (extent_of(plan.op->result(), a.rows, a.cols, a.nnz) == 0) return {};
+  const OperandSizes sizes = sizes_of(plan, columns_of(plan, operands));
+  if (shape_of(plan.op->result(), sizes).rows == 0) return {};
   const CurrentDevice current(plan.device.ordinal);
   if (Status s = current.status(); !s) return s;
-  return plan.csr_lists ? launch_in_csr_order(plan, operands, stream) : launch(plan, operands, stream);
+  const Operands all = with_batches(plan, operands, sizes);
+  if (plan.kernel->batched && !plan.csr_lists) return launch(plan, all, stream);
+  const DenseTypes types = types_of(*plan.kernel);
+  for (std::int64_t head = 0; head < sizes.run.heads; ++head)
+    if (Status s =
+            launch_head(plan, operands_of_head(*plan.op, all, head, sizes, types, plan.values), stream);
+        !s)
+      return s;
+  return {};
 }
 
 std::size_t workspace_bytes(const Plan& plan) {

@@ -15,7 +15,9 @@ class Plan {
   const Operation* op = nullptr;
   const DeviceKernel* kernel = nullptr;
   DeviceInfo device;
-  std::int64_t n = 0;                    ///< of a run, at most
+  std::int64_t n = 0;  ///< of a run, at most
+  Variant variant;
+  DType values = DType::none;            ///< of the matrix
   std::shared_ptr<DeviceFormat> matrix;  ///< shared with other plans
   const std::byte* schedule_bytes = nullptr;
   bool csr_lists = false;  ///< lists go through the end of the workspace into CSR order
@@ -28,6 +30,14 @@ class Plan {
 /// Columns of a run.
 inline std::int64_t columns_of(const Plan& plan, const Operands& operands) {
   return operands.n != 0 ? operands.n : plan.n;
+}
+
+/// What its operands are for a run of n columns.
+inline OperandSizes sizes_of(const Plan& plan, std::int64_t n) {
+  const formats::FormatView& a = plan.matrix->view;
+  const Variant& variant = plan.variant;
+  const RunSizes run = {n, variant.m != 0 ? variant.m : plan.n, variant.heads};
+  return {a.rows, a.cols, a.nnz, run, variant.transposed_weights};
 }
 
 }  // namespace sptile::runtime::cuda

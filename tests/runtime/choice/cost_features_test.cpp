@@ -25,7 +25,7 @@ double feature(const CostFeatures& features, std::string_view name) {
 
 CostFeatures spmm_features(const formats::FormatView& a, std::int64_t n, const runtime::DenseTypes& types,
                            const runtime::Caches& caches) {
-  return runtime::cost_features(runtime::kSpmm, a, n, types, caches);
+  return runtime::cost_features(runtime::kSpmm, a, {.n = n, .m = n}, types, caches);
 }
 
 }  // namespace
@@ -83,7 +83,8 @@ TEST_CASE("cost features: a result of another type is as large as it is") {
   CHECK(feature(spmm_features(csr, 32, wide, {1, 1}), "gather_mb") ==
         feature(spmm_features(csr, 32, DType::f16, {1, 1}), "gather_mb"));
   const auto sampled = [&](const runtime::DenseTypes& types) {
-    return feature(runtime::cost_features(runtime::kSddmm, csr, 32, types, {1, 1}), "memory_mb");
+    return feature(runtime::cost_features(runtime::kSddmm, csr, {.n = 32, .m = 32}, types, {1, 1}),
+                   "memory_mb");
   };
   CHECK(sampled(wide) - sampled(DType::f16) == doctest::Approx(5 * 2e-6).epsilon(1e-2));  // five entries
 }
@@ -97,7 +98,7 @@ TEST_CASE("cost features: the largest N there can be") {
 TEST_CASE("cost features: SDDMM reads X, writes a number for each entry and decodes the format once") {
   const BundleSample sample;
   const auto count = [](const formats::FormatView& a, std::int64_t n, const runtime::Caches& caches) {
-    return runtime::cost_features(runtime::kSddmm, a, n, DType::f32, caches);
+    return runtime::cost_features(runtime::kSddmm, a, {.n = n, .m = n}, DType::f32, caches);
   };
   const CostFeatures f = count(sample.bittcf(), 129, {128e3, 50e6});
   CHECK(feature(f, "gather_mb") == doctest::Approx(8 * 129 * 4e-6));

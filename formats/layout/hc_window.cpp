@@ -32,7 +32,8 @@ constexpr FormatParameter kSelector = {
     .least = 0,
     .most = kHcMostParameter,
     .names = kNames,
-    .standard = hc_parameter(kHcFitted)};
+    .standard = hc_parameter(kHcFitted),
+    .on_device = true};
 
 std::int64_t tc_blocks(const FormatView& view) { return view.array(A::col_id).size / 8; }
 std::int64_t entries_in_rows(const FormatView& view) { return view.array(A::row_col_id).size; }

@@ -21,6 +21,8 @@ Result<FoundThreshold> parse_parameter(const FormatLayout& layout, const std::st
                                        const ThresholdFinder& automatic) {
   const bool has_auto = layout.is_fitted() && automatic;
   if (has_auto && text == "auto") return automatic(layout.name);
+  for (const formats::NamedValue& named : layout.parameter->names)
+    if (named.name == text) return FoundThreshold{named.value, {}};
   int value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   if (std::to_string(value) == text && layout.parameter->accepts(value)) return FoundThreshold{value, {}};
@@ -43,8 +45,8 @@ Result<FormatChoice> parse_format(const std::string& name, const ThresholdFinder
   if (is_whole) return FormatChoice{name, &layout, converter};
   auto found = parse_parameter(layout, name.substr(colon + 1), automatic);
   if (!found) return tl::unexpected(std::move(found.error()));
-  return FormatChoice{fmt::format("{}:{}", layout.name, found->value), &layout, converter, found->value,
-                      std::move(found->why)};
+  return FormatChoice{fmt::format("{}:{}", layout.name, formats::value_text(*layout.parameter, found->value)),
+                      &layout, converter, found->value, std::move(found->why)};
 }
 
 }  // namespace

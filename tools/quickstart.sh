@@ -28,7 +28,7 @@ say "3. is the bundle whole, and does every format hold exactly this matrix?"
 "$sptile" verify "$out/plate.h5" --against "$matrix"
 say "4. SpMM on the CPU, 128 columns, compared with the double-precision reference"
 for bundle in "$out/plate.h5" "$out/plate-reordered.h5"; do
-  for format in csr rs_tile bittcf me_tcf bmat tall libra_spmm libra_sddmm; do
+  for format in csr rs_tile bittcf me_tcf bmat tall libra_spmm libra_sddmm hc_window; do
     "$sptile" run "$bundle" --op spmm --format "$format" -n 128 --check --repeat 20
   done
 done

@@ -5,6 +5,7 @@
 #include "formats/convert/bittcf.hpp"
 #include "formats/convert/bmat.hpp"
 #include "formats/convert/csr.hpp"
+#include "formats/convert/hc_window.hpp"
 #include "formats/convert/libra_parts.hpp"
 #include "formats/convert/libra_sddmm.hpp"
 #include "formats/convert/libra_spmm.hpp"
@@ -25,6 +26,7 @@ constexpr Converter kConverters[] = {
     {"tall", tall_from_csr, tall_to_csr, tall_from_csr_of_height},
     {"libra_spmm", libra_spmm_from_csr, libra_to_csr, libra_spmm_from_csr_at},
     {"libra_sddmm", libra_sddmm_from_csr, libra_to_csr, libra_sddmm_from_csr_at},
+    {"hc_window", hc_window_from_csr, hc_window_to_csr, hc_window_from_csr_at},
 };
 
 /// Moves positions as value_source says, one word of them after the other.

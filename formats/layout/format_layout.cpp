@@ -1,5 +1,7 @@
 #include "formats/layout/format_layout.hpp"
 
+#include <vector>
+
 namespace sptile::formats {
 
 ArrayView FormatView::values(int number) const {
@@ -40,14 +42,23 @@ Status check(const FormatView& view, int threads) {
 }
 
 std::string values_text(const FormatParameter& parameter) {
+  std::vector<std::string> texts;
+  for (const NamedValue& named : parameter.names) texts.emplace_back(named.name);
+  for (const int value : parameter.values) texts.push_back(std::to_string(value));
   if (parameter.values.empty())
-    return std::to_string(parameter.least) + " to " + std::to_string(parameter.most);
+    texts.push_back(std::to_string(parameter.least) + " to " + std::to_string(parameter.most));
   std::string text;
-  for (std::size_t i = 0; i < parameter.values.size(); ++i) {
-    if (i > 0) text += i + 1 < parameter.values.size() ? ", " : " or ";
-    text += std::to_string(parameter.values[i]);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i > 0) text += i + 1 < texts.size() ? ", " : " or ";
+    text += texts[i];
   }
   return text;
+}
+
+std::string value_text(const FormatParameter& parameter, int value) {
+  for (const NamedValue& named : parameter.names)
+    if (named.value == value) return std::string(named.name);
+  return std::to_string(value);
 }
 
 Status check_parameter(const FormatLayout& layout, std::int64_t value) {

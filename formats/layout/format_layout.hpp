@@ -32,14 +32,21 @@ struct ArrayIndex {
   requires(std::is_enum_v<Enum>) constexpr ArrayIndex(Enum array) : value(static_cast<std::size_t>(array)) {}
 };
 
+/// A value of a parameter that has a name.
+struct NamedValue {
+  std::string_view name;  ///< "paper"
+  int value;
+};
+
 /// A whole number that a format may be given where it is made.
 struct FormatParameter {
-  std::string_view name;             ///< "threshold"
-  std::string_view summary;          ///< one line
-  std::string_view unit;             ///< of the values, for messages: "rows"
-  int least, most;                   ///< both allowed
-  std::span<const int> values = {};  ///< where not all from least to most are allowed: those that are
-  int standard = 0;                  ///< what a conversion takes by itself; 0: it looks at the matrix
+  std::string_view name;                   ///< "threshold"
+  std::string_view summary;                ///< one line
+  std::string_view unit;                   ///< of the values, for messages: "rows"
+  int least, most;                         ///< both allowed
+  std::span<const int> values = {};        ///< where not all from least to most are allowed: those that are
+  std::span<const NamedValue> names = {};  ///< values that may be given by name instead
+  int standard = 0;                        ///< what a conversion takes by itself; 0: it looks at the matrix
   std::string_view fitted_for = {};  ///< operation for which profiles of devices have values: "spmm"; or none
   std::span<const int> tried = {};   ///< values that are measured to fit one
   bool on_device = false;            ///< conversions on a device take it, too
@@ -122,8 +129,11 @@ Status check_array_types(const FormatView& view);
 /// Verifies that a format takes this value of its parameter. Errc::usage names what it takes.
 Status check_parameter(const FormatLayout& layout, std::int64_t value);
 
-/// Lists the values of a parameter: "1 to 9", "16, 32, 64 or 128".
+/// Lists the values of a parameter: "1 to 9", "16, 32, 64 or 128", "paper, cuda or 0 to 7".
 std::string values_text(const FormatParameter& parameter);
+
+/// A value as it may be given: by its first name, else as a number.
+std::string value_text(const FormatParameter& parameter, int value);
 
 /// Bytes of the index arrays (everything but values).
 std::int64_t index_bytes(const FormatView& view);

@@ -3,6 +3,7 @@
 #include "formats/layout/bittcf.hpp"
 #include "formats/layout/bmat.hpp"
 #include "formats/layout/csr.hpp"
+#include "formats/layout/hc_window.hpp"
 #include "formats/layout/libra.hpp"
 #include "formats/layout/me_tcf.hpp"
 #include "formats/layout/rs_tile.hpp"
@@ -11,8 +12,8 @@
 namespace sptile::formats {
 namespace {
 constexpr const FormatLayout* kLayouts[] = {
-    &kCsrLayout,    &kMeTcfLayout, &kBitTcfLayout,    &kBmatLayout,
-    &kRsTileLayout, &kTallLayout,  &kLibraSpmmLayout, &kLibraSddmmLayout,
+    &kCsrLayout,  &kMeTcfLayout,     &kBitTcfLayout,     &kBmatLayout,     &kRsTileLayout,
+    &kTallLayout, &kLibraSpmmLayout, &kLibraSddmmLayout, &kHcWindowLayout,
 };
 }
 

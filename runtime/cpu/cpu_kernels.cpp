@@ -5,6 +5,7 @@
 #include "runtime/cpu/bittcf_decoder.hpp"
 #include "runtime/cpu/bmat_decoder.hpp"
 #include "runtime/cpu/csr_decoder.hpp"
+#include "runtime/cpu/hc_window_decoder.hpp"
 #include "runtime/cpu/libra_decoder.hpp"
 #include "runtime/cpu/me_tcf_decoder.hpp"
 #include "runtime/cpu/rs_tile_decoder.hpp"
@@ -89,10 +90,11 @@ struct Table {
 template <class... F>
 Table(Serves<F>...) -> Table<static_cast<int>(sizeof...(F))>;
 
-constexpr Table kTable{Serves<CsrKernel>{"csr"},          Serves<MeTcfKernel>{"me_tcf"},
-                       Serves<BitTcfKernel>{"bittcf"},    Serves<BmatKernel>{"bmat"},
-                       Serves<RsTileKernel>{"rs_tile"},   Serves<TallKernel>{"tall"},
-                       Serves<LibraKernel>{"libra_spmm"}, Serves<LibraKernel>{"libra_sddmm"}};
+constexpr Table kTable{Serves<CsrKernel>{"csr"},           Serves<MeTcfKernel>{"me_tcf"},
+                       Serves<BitTcfKernel>{"bittcf"},     Serves<BmatKernel>{"bmat"},
+                       Serves<RsTileKernel>{"rs_tile"},    Serves<TallKernel>{"tall"},
+                       Serves<LibraKernel>{"libra_spmm"},  Serves<LibraKernel>{"libra_sddmm"},
+                       Serves<HcWindowKernel>{"hc_window"}};
 
 }  // namespace
 

@@ -9,15 +9,16 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// A unit is a window. Its groups are first those of its tiles, then the pieces of its residual rows, so each
-/// row adds its tile entries first; a window with only one of the two parts has one group as a rule.
-template <class V, class A>
-class LibraDecoder {
+/// A unit is a window of kWords masks of 8 rows. Its groups are first those of its tiles, then the pieces of
+/// its residual rows, so each row adds its tile entries first; a window with only one of the two parts has
+/// one group as a rule.
+template <class V, class A, int kWords>
+class TwoPartDecoder {
  public:
   using Acc = A;
-  static constexpr int kRows = 8;
+  static constexpr int kRows = 8 * kWords;
 
-  explicit LibraDecoder(const Task& task) : view_(formats::as_libra(task.format)) {
+  TwoPartDecoder(const Task& task, const formats::LibraView& view) : view_(view) {
     group_.bind(view_.values);
     residual_values_.bind(view_.residual_values, task.format.nnz - residual_entries());
   }
@@ -42,7 +43,7 @@ class LibraDecoder {
     const TileRange range = tiles_.group(g);
     group_.start(view_.col_id.data() + 8 * range.first);
     for (std::int64_t t = range.first; t < range.last; ++t)
-      group_.add(view_.bitmap.data() + t, view_.tc_offset.data()[t]);
+      group_.add(view_.bitmap.data() + kWords * t, view_.tc_offset.data()[t]);
   }
   Entries<A> row(int r) {
     if (piece_ < 0) return group_.row(r);
@@ -107,10 +108,15 @@ class LibraDecoder {
   std::int64_t next_ = -1;  ///< position of the residual row behind those of the open window
   int rows_ = 0, tile_groups_ = 0, groups_ = 0;
   int piece_ = 0;  ///< of the residual rows; negative while tiles are decoded
-  TileGroup<V, A, 1> group_;
+  TileGroup<V, A, kWords> group_;
   Range residual_[kRows];
   ValueArray<V> residual_values_;
   EntryRun<V, A> run_;
+};
+
+template <class V, class A>
+struct LibraDecoder : TwoPartDecoder<V, A, 1> {
+  explicit LibraDecoder(const Task& task) : TwoPartDecoder<V, A, 1>(task, formats::as_libra(task.format)) {}
 };
 
 /// Kernel of both formats; a unit is a window.

@@ -193,9 +193,11 @@ Action declare_bench(Options& app) {
   auto options = std::make_shared<BenchOptions>();
   app.add_option("IN", options->inputs, "matrices: Matrix Market files, raw CSR files or bundles")
       .default_text("");
-  app.add_option("--format", options->formats,
-                 "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows, "
-                 "libra_spmm:1 to :9 and libra_sddmm:1 to :129 the threshold");
+  app.add_option(
+      "--format", options->formats,
+      "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows, "
+      "libra_spmm:1 to :9 and libra_sddmm:1 to :129 the threshold, hc_window:fitted, :paper, :tensor "
+      "and :cuda the selector");
   declare_order(app, options->orders, "--reorder", "orderings: all, or METHOD[:PRESET] with commas");
   app.add_option("-n", options->columns, columns_help() + ", several with commas")
       .range(std::int64_t{1}, std::int64_t{1} << 31);

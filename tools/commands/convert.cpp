@@ -113,7 +113,7 @@ Action declare_convert(Options& app) {
   app.add_option("OUT", options->out, "bundle to write (.h5)").required();
   app.add_option("--format", options->formats,
                  "formats to store beside csr: all, or names with commas; bittcf, tall:64, libra_spmm:2, "
-                 "libra_spmm:auto");
+                 "libra_spmm:auto, hc_window:paper");
   declare_order(app, options->order, "--reorder",
                 "order of the rows inside the formats ('sptile list reorderers')");
   app.add_option("--dtype", options->dtype, "type of the stored values");

@@ -25,8 +25,8 @@ struct Listing {
 
 std::string yes_no(bool value) { return value ? "yes" : "no"; }
 
-// As those of reorderers; "values" where not all from least to most are taken, "default" where a conversion
-// does not look at the matrix.
+// As those of reorderers; "values" where not all from least to most are taken, "names" of those that have
+// one, "default" where a conversion does not look at the matrix.
 Json parameters_json(const formats::FormatParameter* parameter) {
   if (parameter == nullptr) return Json::array();
   Json json = {{"name", parameter->name},
@@ -37,6 +37,8 @@ Json parameters_json(const formats::FormatParameter* parameter) {
                {"on_device", parameter->on_device}};
   if (parameter->standard != 0) json["default"] = parameter->standard;
   if (!parameter->values.empty()) json["values"] = parameter->values;
+  for (const formats::NamedValue& named : parameter->names)
+    json["names"][std::string(named.name)] = named.value;
   return Json::array({json});
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/cuda/convert/condensed.hpp"
 #include "runtime/cuda/convert/csr_check.hpp"
 #include "runtime/cuda/convert/gather_rows.hpp"
+#include "runtime/cuda/convert/hc_window.hpp"
 #include "runtime/cuda/convert/libra.hpp"
 #include "runtime/cuda/convert/rs_tile.hpp"
 #include "runtime/cuda/convert/tall.hpp"
@@ -49,6 +50,11 @@ Result<DeviceFormat> libra_with(Run& run, const DeviceCsr& csr, const ConvertPar
   return libra_on(run, csr, layout, {parameters.parameter.value_or(threshold), *parameters.block_columns});
 }
 
+template <class Run>
+Result<DeviceFormat> hc_window_with(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters) {
+  return hc_window_on(run, csr, parameters.parameter.value_or(formats::hc_parameter(formats::kHcFitted)));
+}
+
 inline int sddmm_block_columns(DType) { return formats::kLibraSddmmBlockColumns; }
 
 template <class Run>
@@ -63,6 +69,7 @@ inline constexpr DeviceConversion<Run> kDeviceConversions[] = {
      formats::libra_block_columns},
     {&formats::kLibraSddmmLayout, libra_with<Run, formats::kLibraSddmmLayout, formats::kLibraSddmmThreshold>,
      sddmm_block_columns},
+    {&formats::kHcWindowLayout, hc_window_with<Run>},
 };
 
 /// What follows the type of the values, which may be other ones for a while.

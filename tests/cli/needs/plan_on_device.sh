@@ -23,7 +23,7 @@ sptile plan a.h5 --op spmm -n 64 --device cuda 2> message || code=$?
 grep -q "/plans/0000 is this plan (.*); --force replaces it" message
 sptile plan a.h5 --op spmm -n 64 --device cuda --force --json | json-has 'plans[].replaced'
 [ "$(sptile info a.h5 --json | jq '.plans | length')" = 3 ]
-for format in csr me_tcf bittcf bmat rs_tile tall libra_spmm libra_sddmm; do
+for format in csr me_tcf bittcf bmat rs_tile tall libra_spmm libra_sddmm hc_window; do
   for op in spmm sddmm; do
     sptile plan a.h5 --op $op -n 96 --format $format --device cuda --force -q > /dev/null || continue  # no kernel
     sptile run a.h5 --op $op -n 96 --format $format --device cuda --check --json | json-has 'plan="stored"' checked=true

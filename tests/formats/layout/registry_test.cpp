@@ -2,14 +2,30 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "formats/convert/converters.hpp"
 #include "tests/source_root.hpp"
 
 using namespace sptile::formats;
+
+namespace {
+
+/// All values from two below the least to two above the most; some of them where they are many.
+std::vector<int> values_to_try(const FormatParameter& parameter) {
+  std::vector<int> values;
+  const int step = std::max(1, (parameter.most - parameter.least) / 200);
+  for (int value = parameter.least - 2; value <= parameter.most; value += step) values.push_back(value);
+  for (const int past : {-1, 0, 1, 2}) values.push_back(parameter.most + past);
+  for (const NamedValue& named : parameter.names) values.push_back(named.value);
+  return values;
+}
+
+}  // namespace
 
 TEST_CASE("registry: every format has a converter and a page in docs/formats that names its arrays") {
   REQUIRE(layouts().size() == converters().size());
@@ -59,7 +75,11 @@ TEST_CASE("registry: converters take the parameter that the layout has, and its 
     CHECK((parameter.standard == 0 || parameter.accepts(parameter.standard)));
     CHECK(parameter.fitted_for.empty() == parameter.tried.empty());
     for (const int value : parameter.tried) CHECK(parameter.accepts(value));
-    for (int value = parameter.least - 2; value <= parameter.most + 2; ++value) {
+    for (const NamedValue& named : parameter.names) {
+      CHECK(parameter.accepts(named.value));
+      CHECK(value_text(parameter, named.value) == named.name);  // no other name in front has the same value
+    }
+    for (const int value : values_to_try(parameter)) {
       CAPTURE(value);
       const auto data = converter.from_csr_at(a, value, nullptr);
       REQUIRE(data.has_value() == parameter.accepts(value));
@@ -74,5 +94,9 @@ TEST_CASE("registry: messages name the values of a parameter") {
         "tall: height 48, expected 16, 32, 64 or 128 rows");
   CHECK(check_parameter(*find_layout("libra_spmm"), 10).error().message ==
         "libra_spmm: threshold 10, expected 1 to 9 entries of 8");
+  CHECK(
+      check_parameter(*find_layout("hc_window"), -1).error().message ==
+      "hc_window: selector -1, expected fitted, paper, tensor, cuda or 0 to 1073741823 (10 bits for each of "
+      "three weights)");
   CHECK(check_parameter(*find_layout("csr"), 3).error().message == "csr takes no number, not 3");
 }

@@ -1,9 +1,10 @@
-// Products with the formats of Libra at other thresholds than the converter's own: windows that need several
-// groups of tiles and several pieces of residual rows.
+// Products with formats of two parts, split otherwise than the converter does: windows that need several
+// groups of tiles and several pieces of rows.
 #include "formats/convert/libra_spmm.hpp"
 
 #include <doctest/doctest.h>
 
+#include "formats/convert/hc_window.hpp"
 #include "formats/convert/libra_sddmm.hpp"
 #include "tests/runtime/random_problem.hpp"
 
@@ -72,4 +73,23 @@ TEST_CASE("libra_spmm: with all entries in one part, the bits are those of csr")
   for (const int threshold : {formats::kLibraMinThreshold, formats::kLibraMaxThreshold})
     CHECK(multiply(formats::libra_spmm_from_csr_at(a.view(), threshold, nullptr)->view(), dense, 2) ==
           expected);
+}
+
+TEST_CASE("hc_window: with every selector, and any number of threads, the bits are those of csr") {
+  constexpr formats::HcSelector kSelectors[] = {
+      formats::kHcFitted, formats::kHcPaper, formats::kHcAllTensor, formats::kHcAllCuda, {-100, 0, 1}};
+  Random random(33);
+  for (const DType values : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::none}) {
+    const formats::Csr a = sample(values, random);
+    const Dense dense(a, 150, values == DType::f64 ? DType::f64 : DType::f32, random);
+    const std::vector<std::byte> expected = multiply(formats::as_format(a.view()), dense, 1);
+    for (const formats::HcSelector& selector : kSelectors) {
+      const int parameter = formats::hc_parameter(selector);
+      CAPTURE(name_of(values));
+      CAPTURE(parameter);
+      const auto data = formats::hc_window_from_csr_at(a.view(), parameter, nullptr);
+      CHECK(multiply(data->view(), dense, 1) == expected);
+      CHECK(multiply(data->view(), dense, 3) == expected);
+    }
+  }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "formats/convert/hc_window.hpp"
 #include "formats/convert/libra_sddmm.hpp"
 #include "formats/convert/libra_spmm.hpp"
 #include "formats/convert/tall_height.hpp"
@@ -177,10 +178,10 @@ TEST_CASE("device conversions: a small matrix is waited for as few times as size
     const char* format;
     RunCounts most;  ///< that a checked matrix may cost
   };
-  constexpr Case kCases[] = {{"csr", {4, 1, 1, 0}},         {"me_tcf", {18, 2, 1, 6}},
-                             {"bittcf", {16, 2, 1, 5}},     {"bmat", {18, 2, 1, 6}},
-                             {"rs_tile", {39, 5, 1, 13}},   {"tall", {54, 6, 1, 16}},
-                             {"libra_spmm", {31, 3, 1, 8}}, {"libra_sddmm", {31, 3, 1, 8}}};
+  constexpr Case kCases[] = {
+      {"csr", {4, 1, 1, 0}},         {"me_tcf", {18, 2, 1, 6}},      {"bittcf", {16, 2, 1, 5}},
+      {"bmat", {18, 2, 1, 6}},       {"rs_tile", {39, 5, 1, 13}},    {"tall", {54, 6, 1, 16}},
+      {"libra_spmm", {31, 3, 1, 8}}, {"libra_sddmm", {31, 3, 1, 8}}, {"hc_window", {24, 3, 1, 9}}};
   Random random(12);
   const formats::Csr a = random_matrix(3000, 3000, 0.01, DType::f32, random);
   DeviceCsr csr = view_of(a);
@@ -297,6 +298,34 @@ TEST_CASE("device conversions: thresholds of Libra's formats") {
               .code == Errc::usage);
 }
 
+TEST_CASE("device conversions: selectors of hc_window, in every type of values") {
+  constexpr formats::HcSelector kSelectors[] = {formats::kHcFitted,  formats::kHcPaper, formats::kHcAllTensor,
+                                                formats::kHcAllCuda, {-100, 0, 60},     {100, -120, 0},
+                                                {511, -512, -512},   {-512, 511, 511}};
+  HostRun run;
+  for (const ConvertCase& one : convert_cases())
+    for (const formats::HcSelector& selector : kSelectors) {
+      CAPTURE(one.name);
+      const int parameter = formats::hc_parameter(selector);
+      CAPTURE(parameter);
+      const auto expected = formats::hc_window_from_csr_at(one.matrix.view(), parameter, nullptr);
+      const auto made = runtime::cuda::convert_on(run, formats::kHcWindowLayout, view_of(one.matrix),
+                                                  {.with_source = false, .parameter = parameter});
+      REQUIRE(made);
+      check_same(*expected, made->view, made->parameters);
+    }
+}
+
+TEST_CASE("device conversions: the rule of hc_window is that of the host") {
+  for (const int parameter : {0, 1, 77777777, 123456789, 1000000000, formats::kHcMostParameter}) {
+    const formats::HcSelector selector = formats::hc_selector(parameter);
+    const runtime::cuda::HcRule rule{selector.constant, selector.sparsity, selector.columns};
+    for (std::int64_t columns = 1; columns < std::int64_t{1} << 31; columns += 1 + columns / 5)
+      for (const std::int64_t entries : {columns, columns + 1, 3 * columns, 16 * columns})
+        REQUIRE(rule.on_cuda_cores(columns, entries) == formats::on_cuda_cores(selector, columns, entries));
+  }
+}
+
 TEST_CASE("device conversions: a format without one is refused, the others are not") {
   Random random(9);
   HostRun run;
@@ -308,7 +337,7 @@ TEST_CASE("device conversions: a format without one is refused, the others are n
     if (!result) CHECK(result.error().code == Errc::unsupported);
   }
   CHECK(made == std::size(runtime::cuda::kDeviceConversions<HostRun>));
-  CHECK(made >= 8);
+  CHECK(made >= 9);
 }
 
 TEST_CASE("device conversions: a number that a format does not take on a device is refused") {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "formats/layout/hc_rules.hpp"
 #include "formats/layout/registry.hpp"
 #include "formats/value_types.hpp"
 #include "runtime/cuda/convert/entries.hpp"
@@ -497,8 +498,12 @@ TEST_CASE("device inputs: value_source of formats with a parameter, and of those
     const char* format;
     int parameter, other;
   };
-  for (const Case& c :
-       {Case{"libra_spmm", 2, 5}, {"libra_sddmm", 9, 20}, {"tall", 16, 64}, {"tall", 128, 32}}) {
+  for (const Case& c : {Case{"libra_spmm", 2, 5},
+                        {"libra_sddmm", 9, 20},
+                        {"tall", 16, 64},
+                        {"tall", 128, 32},
+                        {"hc_window", formats::hc_parameter(formats::kHcAllTensor),
+                         formats::hc_parameter(formats::kHcAllCuda)}}) {
     CAPTURE(c.format);
     CAPTURE(c.parameter);
     const Formatted expected = positions(c.format, c.parameter);

@@ -1,0 +1,196 @@
+#include "formats/layout/hc_window.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "formats/layout/blocks.hpp"
+#include "formats/layout/hc_rules.hpp"
+#include "formats/layout/invariants.hpp"
+
+namespace sptile::formats {
+namespace {
+
+using A = HcWindowArray;
+constexpr int kWindowRows = 16;
+constexpr ArraySpec kArrays[] = {{"row_window_offset", DType::i32},
+                                 {"tc_offset", DType::u32},
+                                 {"bitmap", DType::u64},
+                                 {"col_id", DType::i32, false, true},
+                                 {"values", DType::none, true},
+                                 {"row_id", DType::i32},
+                                 {"row_offset", DType::i64},
+                                 {"row_col_id", DType::i32, false, true},
+                                 {"row_values", DType::none, true}};
+constexpr NamedValue kNames[] = {{"fitted", hc_parameter(kHcFitted)},
+                                 {"paper", hc_parameter(kHcPaper)},
+                                 {"tensor", hc_parameter(kHcAllTensor)},
+                                 {"cuda", hc_parameter(kHcAllCuda)}};
+constexpr FormatParameter kSelector = {
+    .name = "selector",
+    .summary = "three weights by which windows go to tensor cores or CUDA cores",
+    .unit = "(10 bits for each of three weights)",
+    .least = 0,
+    .most = kHcMostParameter,
+    .names = kNames,
+    .standard = hc_parameter(kHcFitted),
+    .on_device = true};
+
+std::int64_t tc_blocks(const FormatView& view) { return view.array(A::col_id).size / 8; }
+std::int64_t entries_in_rows(const FormatView& view) { return view.array(A::row_col_id).size; }
+
+Status check_tile_lengths(const FormatView& view) {
+  const std::int64_t windows = (view.rows + kWindowRows - 1) / kWindowRows;
+  if (Status s = check_length(view, A::row_window_offset, windows + 1, "windows of 16 rows, + 1"); !s)
+    return s;
+  if (Status s = check_whole_tiles(view, A::col_id); !s) return s;
+  if (Status s = check_length(view, A::tc_offset, tc_blocks(view) + 1, "tiles + 1"); !s) return s;
+  return check_length(view, A::bitmap, 2 * tc_blocks(view), "two per 8 columns of col_id");
+}
+
+tl::unexpected<Error> too_long(const FormatView& view, A array, std::int64_t most, const char* what) {
+  const auto i = ArrayIndex(array).value;
+  return fail(Errc::bad_input, std::string(view.layout->name) + ": " +
+                                   std::string(view.layout->arrays[i].name) + " has " +
+                                   std::to_string(view.arrays[i].size) + " elements, expected at most " +
+                                   std::to_string(most) + " (" + what + ")");
+}
+
+Status check_row_lengths(const FormatView& view) {
+  const std::int64_t rows = view.array(A::row_id).size, entries = entries_in_rows(view);
+  if (entries > view.nnz) return too_long(view, A::row_col_id, view.nnz, "entries of the matrix");
+  if (rows > view.rows) return too_long(view, A::row_id, view.rows, "rows of the matrix");
+  if (Status s = check_length(view, A::row_offset, rows + 1, "one per element of row_id, + 1"); !s) return s;
+  if (Status s = check_length(view, A::values, view.nnz - entries, "entries outside row_col_id"); !s)
+    return s;
+  return check_length(view, A::row_values, entries, "one per element of row_col_id");
+}
+
+Status check_lengths(const FormatView& view) {
+  if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
+  if (Status s = check_tile_lengths(view); !s) return s;
+  return check_row_lengths(view);
+}
+
+Status check_all_offsets(const FormatView& view, const HcWindowView& a, int threads) {
+  const std::int64_t in_rows = entries_in_rows(view);
+  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view), threads); !s)
+    return s;
+  if (Status s = check_offsets(view, A::tc_offset, a.tc_offset, view.nnz - in_rows, threads); !s) return s;
+  return check_offsets(view, A::row_offset, a.row_offset, in_rows, threads);
+}
+
+Status check_tile(const FormatView& view, const HcWindowView& a, std::int64_t tile, int rows) {
+  const auto t = static_cast<std::size_t>(tile);
+  const std::int64_t entries = std::int64_t{a.tc_offset[t + 1]} - std::int64_t{a.tc_offset[t]};
+  const std::uint64_t upper = a.bitmap[2 * t], lower = a.bitmap[2 * t + 1];
+  if (std::popcount(upper) + std::popcount(lower) != entries)
+    return broken_mask(view, A::bitmap, 2 * tile, upper,
+                       std::to_string(entries) + " bits in it and the next, as tc_offset says");
+  if (Status s = check_rows_exist(view, A::bitmap, 2 * tile, upper, rows); !s) return s;
+  return check_rows_exist(view, A::bitmap, 2 * tile + 1, lower, std::max(rows - 8, 0));
+}
+
+Status check_window(const FormatView& view, const HcWindowView& a, std::size_t w,
+                    WindowColumnsCheck& columns) {
+  const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
+  const std::int64_t end = a.row_window_offset[w + 1];
+  columns.begin_window();
+  for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
+    if (Status s = check_tile(view, a, t, rows); !s) return s;
+    const auto mask = 2 * static_cast<std::size_t>(t);
+    if (Status s = columns.next(t, used_columns(a.bitmap[mask] | a.bitmap[mask + 1]), t + 1 == end); !s)
+      return s;
+  }
+  return {};
+}
+
+Status check_row_columns(const FormatView& view, const HcWindowView& a, std::size_t i) {
+  std::int64_t previous = -1;
+  for (std::int64_t k = a.row_offset[i]; k < a.row_offset[i + 1]; ++k) {
+    const std::int32_t column = a.row_col_id[static_cast<std::size_t>(k)];
+    if (column <= previous || column >= view.cols)
+      return broken_element(view, A::row_col_id, k, column,
+                            std::to_string(previous + 1) + " to " + std::to_string(view.cols - 1) + " (row " +
+                                std::to_string(a.row_id[i]) + "; columns of a row ascend)");
+    previous = column;
+  }
+  return {};
+}
+
+Status check_row(const FormatView& view, const HcWindowView& a, std::size_t i) {
+  const auto index = static_cast<std::int64_t>(i);
+  const std::int64_t row = a.row_id[i], previous = i > 0 ? std::max(a.row_id[i - 1], -1) : -1;
+  if (row <= previous || row >= view.rows)
+    return broken_element(
+        view, A::row_id, index, row,
+        std::to_string(previous + 1) + " to " + std::to_string(view.rows - 1) + " (rows ascend)");
+  const auto window = static_cast<std::size_t>(row / kWindowRows);
+  if (a.row_window_offset[window] != a.row_window_offset[window + 1])
+    return broken_element(
+        view, A::row_id, index, row,
+        "a row of a window without tiles, which window " + std::to_string(window) + " is not");
+  if (a.row_offset[i] == a.row_offset[i + 1])
+    return broken_element(
+        view, A::row_offset, index + 1, a.row_offset[i + 1],
+        "at least " + std::to_string(a.row_offset[i] + 1) + " (rows in row_id are not empty)");
+  return check_row_columns(view, a, i);
+}
+
+Status check_contents(const FormatView& view, int threads) {
+  const HcWindowView a = as_hc_window(view);
+  if (Status s = check_all_offsets(view, a, threads); !s) return s;
+  const Status tiles = check_windows(
+      {view, A::col_id, a.col_id}, std::ssize(a.row_window_offset) - 1, threads,
+      [&](std::size_t w, WindowColumnsCheck& columns) { return check_window(view, a, w, columns); });
+  if (!tiles) return tiles;
+  return check_each(std::ssize(a.row_id), threads,
+                    [&](std::int64_t i) { return check_row(view, a, static_cast<std::size_t>(i)); });
+}
+
+Blocks blocks(const FormatView& view) {
+  Blocks blocks;
+  blocks.placement = WindowPlacement::regular;
+  blocks.window_rows = kWindowRows;
+  blocks.tile_offset = view.array(A::row_window_offset).as<std::int32_t>();
+  blocks.columns = view.array(A::col_id).as<std::int32_t>();
+  blocks.tile_value = view.array(A::tc_offset).as<std::uint32_t>();
+  blocks.masks = static_cast<const std::byte*>(view.array(A::bitmap).data);
+  blocks.mask_bytes = 16;
+  blocks.rows = {.ids = view.array(A::row_id).as<std::int32_t>(),
+                 .offset = view.array(A::row_offset).as<std::int64_t>(),
+                 .class_offset = {},
+                 .columns = view.array(A::row_col_id).as<std::int32_t>()};
+  return blocks;
+}
+
+}  // namespace
+
+constexpr FormatLayout kHcWindowLayout = {.name = "hc_window",
+                                          .summary = "windows of 16 rows in 16x8 tiles or in rows (HyGNN)",
+                                          .group = "/formats/hc_window",
+                                          .window_rows = kWindowRows,
+                                          .tile_rows = kWindowRows,
+                                          .tile_cols = 8,
+                                          .arrays = kArrays,
+                                          .check_lengths = check_lengths,
+                                          .check_contents = check_contents,
+                                          .tc_blocks = tc_blocks,
+                                          .blocks = blocks,
+                                          .parameter = &kSelector};
+
+HcWindowView as_hc_window(const FormatView& view) {
+  return {view.rows,
+          view.cols,
+          view.nnz,
+          view.array(A::row_window_offset).as<std::int32_t>(),
+          view.array(A::tc_offset).as<std::uint32_t>(),
+          view.array(A::bitmap).as<std::uint64_t>(),
+          view.array(A::col_id).as<std::int32_t>(),
+          view.array(A::values),
+          view.array(A::row_id).as<std::int32_t>(),
+          view.array(A::row_offset).as<std::int64_t>(),
+          view.array(A::row_col_id).as<std::int32_t>(),
+          view.array(A::row_values)};
+}
+
+}  // namespace sptile::formats

@@ -1,0 +1,30 @@
+// Windows of hc_window: they look like those of libra with 16 rows, and have one of the two parts. Compiled
+// once per instruction set.
+#pragma once
+
+#include "formats/layout/hc_window.hpp"
+#include "runtime/cpu/libra_decoder.hpp"
+
+namespace sptile::runtime::SPTILE_ISA {
+
+/// The arrays by the names that those of libra have.
+inline formats::LibraView two_parts(const formats::HcWindowView& a) {
+  return {a.rows,   a.cols,   a.nnz,    a.row_window_offset, a.tc_offset,  a.bitmap,
+          a.col_id, a.values, a.row_id, a.row_offset,        a.row_col_id, a.row_values};
+}
+
+template <class V, class A>
+struct HcWindowDecoder : TwoPartDecoder<V, A, 2> {
+  explicit HcWindowDecoder(const Task& task)
+      : TwoPartDecoder<V, A, 2>(task, two_parts(formats::as_hc_window(task.format))) {}
+};
+
+/// Kernel of `hc_window`; a unit is a window.
+struct HcWindowKernel {
+  template <class V, class A, class Walker>
+  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
+    walker.template walk<HcWindowDecoder<V, A>>(chunk.first, chunk.last);
+  }
+};
+
+}  // namespace sptile::runtime::SPTILE_ISA

@@ -1,0 +1,197 @@
+// hc_window on the device (HyGNN, section 4.2): windows go to tiles or stay in rows.
+#pragma once
+
+#include <utility>
+
+#include "formats/layout/hc_rules.hpp"
+#include "runtime/cuda/convert/condensed.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// The rule of formats::on_cuda_cores.
+struct HcRule {
+  std::int64_t constant, sparsity, columns;
+
+  SPTILE_HOST_DEVICE bool on_cuda_cores(std::int64_t distinct, std::int64_t entries) const {
+    const std::int64_t many = distinct < formats::kHcManyColumns ? distinct : formats::kHcManyColumns;
+    return (16 * constant + columns * many) * distinct + sparsity * (16 * distinct - entries) > 0;
+  }
+};
+
+/// What the windows of 16 rows become: their tiles, behind them a 0, and how many have some.
+struct ChooseCores {
+  Columns<FixedWindows> columns;
+  HcRule rule;
+  std::uint32_t* tiles;
+  SpreadSums tensor_windows;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
+    tiles[window] = 0;
+    if (window == columns.windows) return;
+    const std::int64_t distinct = std::int64_t{columns.first[window + 1]} - columns.first[window];
+    const std::int64_t first = columns.of_row.begin(window), end = columns.of_row.end(window),
+                       rows = columns.rows.rows;
+    const std::int64_t entries = columns.rows.row_ptr[end < rows ? end : rows] - columns.rows.row_ptr[first];
+    if (distinct == 0 || rule.on_cuda_cores(distinct, entries)) return;
+    tiles[window] = static_cast<std::uint32_t>((distinct + 7) / 8);
+    tensor_windows.add(0, window, 1);
+  }
+};
+
+/// The columns of the windows that have tiles.
+struct HcSlots {
+  Columns<FixedWindows> columns;
+  const std::uint32_t* tiles;  ///< first tile of each window
+
+  SPTILE_HOST_DEVICE bool in_tiles(std::int64_t row) const {
+    const std::int64_t window = columns.of_row.window(row);
+    return tiles[window] != tiles[window + 1];
+  }
+  SPTILE_HOST_DEVICE std::int64_t slot(std::int64_t entry, std::int64_t row) const {
+    return in_tiles(row) ? std::int64_t{8} * tiles[columns.of_row.window(row)] + columns.place[entry] : -1;
+  }
+};
+
+/// Entries of each row that stays, and 1 if it has some; behind them a 0.
+struct CountStaying {
+  HcSlots slots;
+  std::uint32_t *entries, *rows;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t row) const {
+    const CsrRows& csr = slots.columns.rows;
+    const bool stays = row < csr.rows && !slots.in_tiles(row);
+    entries[row] = stays ? static_cast<std::uint32_t>(csr.row_ptr[row + 1] - csr.row_ptr[row]) : 0;
+    rows[row] = entries[row] != 0;
+  }
+};
+
+/// Writes the rows that stay, given the entries and the rows in front of each.
+struct WriteStaying {
+  const std::uint32_t *entries, *rows;
+  std::int64_t count;  ///< rows of the matrix
+  std::int32_t* row_id;
+  std::int64_t* row_offset;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t row) const {
+    const std::uint32_t to = rows[row];
+    if (row < count && rows[row + 1] == to) return;
+    if (row < count) row_id[to] = static_cast<std::int32_t>(row);
+    row_offset[to] = entries[row];
+  }
+};
+
+/// Copies what the entries of rows that stay have: columns or values.
+template <class T>
+struct CopyStaying {
+  HcSlots slots;
+  const std::uint32_t* entries;  ///< in front of each row
+  const T* from;
+  T* to;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
+    const CsrRows& csr = slots.columns.rows;
+    csr.visit_apart(step, [&](std::int64_t entry, std::int64_t row) {
+      if (!slots.in_tiles(row)) to[entries[row] + (entry - csr.row_ptr[row])] = from[entry];
+    });
+  }
+};
+
+struct HcWindowRoom {
+  ColumnsRoom columns;
+  std::uint32_t *tiles = nullptr, *entries = nullptr, *rows = nullptr;  ///< in front of windows, rows, rows
+  std::uint64_t* tensor_windows = nullptr;
+
+  void place(Arena& arena, std::int64_t all, std::int64_t windows, std::int64_t all_rows,
+             std::int64_t sums_size) {
+    columns.place(arena, all, windows);
+    arena.take(tiles, windows + 1);
+    arena.take(entries, all_rows + 1);
+    arena.take(rows, all_rows + 1);
+    arena.take(tensor_windows, sums_size);
+  }
+};
+
+struct MaskOffsetsRoom {
+  std::uint32_t* offset = nullptr;
+
+  void place(Arena& arena, std::int64_t masks) { arena.take(offset, masks + 1); }
+};
+
+/// Writes the four arrays of the windows that stay in rows.
+template <class Run>
+void write_staying(Run& run, const DeviceCsr& csr, const HcSlots& slots, const HcWindowRoom& room,
+                   const DeviceFormat& format) {
+  using A = formats::HcWindowArray;
+  const std::int64_t steps = slots.columns.rows.steps_apart();
+  run.each(csr.rows + 1,
+           WriteStaying{room.entries, room.rows, csr.rows, array_of<std::int32_t>(format, A::row_id),
+                        array_of<std::int64_t>(format, A::row_offset)});
+  run.each(steps, CopyStaying<std::int32_t>{slots, room.entries, csr.col_idx,
+                                            array_of<std::int32_t>(format, A::row_col_id)});
+  visit_value_word(csr.value_dtype, [&](auto word) {
+    using Word = decltype(word);
+    run.each(steps, CopyStaying<Word>{slots, room.entries, static_cast<const Word*>(csr.values),
+                                      array_of<Word>(format, A::row_values)});
+  });
+}
+
+/// Writes the five arrays of the windows in tiles.
+template <class Run>
+void write_tiles(Run& run, const DeviceCsr& csr, const HcSlots& slots, std::int64_t tiles,
+                 const MaskOffsetsRoom& room, const DeviceFormat& format) {
+  using A = formats::HcWindowArray;
+  const TilePlaces<HcSlots> places{slots, 2};
+  auto* const masks = array_of<std::uint64_t>(format, A::bitmap);
+  run.copy(array_of<void>(format, A::row_window_offset), slots.tiles,
+           static_cast<std::size_t>(slots.columns.windows + 1) * sizeof(std::uint32_t));
+  set_masks(run, slots.columns.rows, places, masks, 2 * tiles, room.offset);
+  run.each(tiles + 1, TakeTileOffsets{room.offset, array_of<std::uint32_t>(format, A::tc_offset)});
+  number_slots(run, AscendingSlots<FixedWindows>{slots.columns, slots.tiles}, tiles,
+               array_of<std::int32_t>(format, A::col_id));
+  move_values(run, csr, slots.columns.rows, places, BitOrder{masks, room.offset},
+              array_of<void>(format, A::values));
+}
+
+/// Waits twice.
+template <class Run>
+Result<DeviceFormat> hc_window_on(Run& run, const DeviceCsr& csr, int parameter) {
+  if (Status s = formats::check_hc_parameter(parameter); !s) return tl::unexpected(s.error());
+  const formats::HcSelector selector = formats::hc_selector(parameter);
+  const std::int64_t windows = (csr.rows + 15) / 16;
+  Room<HcWindowRoom> room;
+  SpreadSums sums{nullptr, 1};
+  if (Status s = room.make(run, csr.nnz, windows, csr.rows, sums.size()); !s)
+    return tl::unexpected(s.error());
+  sums.sums = room.tensor_windows;
+  const auto columns = find_columns(run, csr, FixedWindows{4}, windows, csr.nnz, room.columns);
+  if (!columns) return tl::unexpected(columns.error());
+  const HcSlots slots{*columns, room.tiles};
+  run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof *sums.sums);
+  run.each(windows + 1,
+           ChooseCores{*columns, {selector.constant, selector.sparsity, selector.columns}, room.tiles, sums});
+  run.sum(room.tiles, windows + 1);
+  run.each(csr.rows + 1, CountStaying{slots, room.entries, room.rows});
+  run.sum(room.entries, csr.rows + 1);
+  run.sum(room.rows, csr.rows + 1);
+  const auto sizes =
+      fetch_numbers(run, {room.tiles + windows, room.entries + csr.rows, room.rows + csr.rows});
+  if (!sizes) return tl::unexpected(sizes.error());
+  const auto [tiles, entries, rows] = *sizes;
+  std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
+  run.fetch(fetched.data(), sums.sums, sums.size());
+  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+
+  auto format = make_format(
+      run, formats::kHcWindowLayout, csr,
+      {windows + 1, tiles + 1, 2 * tiles, 8 * tiles, csr.nnz - entries, rows, rows + 1, entries, entries});
+  if (!format) return format;
+  Room<MaskOffsetsRoom> offsets;
+  if (Status s = offsets.make(run, 2 * tiles); !s) return tl::unexpected(s.error());
+  write_tiles(run, csr, slots, tiles, offsets, *format);
+  write_staying(run, csr, slots, room, *format);
+  const std::int64_t tensor_windows = SpreadSums::total(fetched, 0);
+  format->parameters = formats::hc_parameters(parameter, tensor_windows, windows - tensor_windows);
+  return run.finish(std::move(*format));
+}
+
+}  // namespace sptile::runtime::cuda

@@ -4,8 +4,8 @@
     library_test.py [--cuda ARCHITECTURES] LIBSPTILE.so CPU_KERNEL_LIBRARY.a...
 
 Only sptile_* symbols are exported; nothing beyond the C, C++, GCC and OpenMP libraries is needed, with CUDA also the
-dynamic loader; stripped it is less than 1 MiB, with CUDA kernels for one architecture 4.5 MiB, for all that sptile
-supports 27 MiB. The objects compiled for one instruction set define no inline function that other objects could share:
+dynamic loader; stripped it is less than 1 MiB, with CUDA kernels for one architecture 6.5 MiB (tiles of 8 and of 16 rows,
+each alone and in one launch with rows, in every type, take two thirds of it), for all that sptile supports 39 MiB. The objects compiled for one instruction set define no inline function that other objects could share:
 the linker would keep any one of the copies, and it might be one that this machine cannot run.
 """
 import os
@@ -16,7 +16,7 @@ import tempfile
 
 ALLOWED = re.compile(r"lib(c|m|stdc\+\+|gcc_s|gomp)\.so\.\d+")
 LOADER = re.compile(r"ld-linux[-\w]*\.so\.\d+")  # for the thread-local variables of the static CUDA runtime
-CPU_LIMIT, CUDA_LIMIT = 1 << 20, 9 << 19  # without kernels for CUDA; with them, for each architecture
+CPU_LIMIT, CUDA_LIMIT = 1 << 20, 13 << 19  # without kernels for CUDA; with them, for each architecture
 
 
 def output(*command):

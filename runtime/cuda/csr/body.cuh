@@ -20,6 +20,8 @@ template <int kThreadsPerBlock, int kRowsInFlight, int kLeastBlocks>
 struct CsrTuning {
   static constexpr int kThreads = kThreadsPerBlock;
   static constexpr int kUnroll = kRowsInFlight;  ///< even
+  /// Rows end in one place of the code, which then is a third as long: for kernels that have other work too.
+  static constexpr bool kCompact = false;
   static constexpr int kBlocksPerSm = kLeastBlocks;
 };
 
@@ -111,6 +113,15 @@ struct LaneColumns {
       for (int e = 0; e < kVector; ++e) raw.x[e] = row[max(min(e * kStep, last), 0)];
     }
     return raw;
+  }
+
+  /// Keeps the compiler from widening elements before they are needed, which would take twice the registers.
+  __device__ static void keep_raw(Raw& raw) {
+    std::uint32_t words[sizeof(Raw) / 4];
+    __builtin_memcpy(words, &raw, sizeof(raw));
+#pragma unroll
+    for (std::uint32_t& word : words) keep(word);
+    __builtin_memcpy(&raw, words, sizeof(raw));
   }
 
   /// Reads what is there now, past the first cache; elements that the lane does not have are 0.
@@ -310,7 +321,18 @@ class CsrGroup {
           if (j + u < here) b[u] = columns_.load(b_ + entry.column * a_.ldb);
         }
         const int done = base + j;
-        if (__all_sync(kWarp, end > done + kUnroll)) {
+        if constexpr (Tuning::kCompact) {
+          for (int from = 0; from < kUnroll;) {
+            const int to = min(end - done, kUnroll);
+#pragma unroll
+            for (int u = 0; u < kUnroll; ++u) columns_.keep_raw(b[u]);
+#pragma unroll
+            for (int u = 0; u < kUnroll; ++u)
+              if (from <= u && u < to) add(sum, value[u], b[u]);
+            end_rows(done + to);
+            from = to;
+          }
+        } else if (__all_sync(kWarp, end > done + kUnroll)) {
 #pragma unroll
           for (int u = 0; u < kUnroll; ++u) add(sum, value[u], b[u]);
         } else {

@@ -132,10 +132,19 @@ Part schedule_all(const CsrRows& rows, const Targets& target) {
   return all;
 }
 
-/// Bytes of the sums of a piece.
-std::int64_t sum_bytes(const CsrGeometry& geometry, DType dense) {
-  const std::int64_t columns = geometry.slices * geometry.lanes * csr_vector(dense);
-  return columns * (dense == DType::f64 ? 8 : 4);
+/// The grid of the rows, and what a piece and a split have of the workspace in whatever grid they run.
+struct CsrGrid {
+  int lanes;
+  std::int64_t counters;   ///< of a split: one for each slice
+  std::int64_t sum_bytes;  ///< of a piece
+};
+
+CsrGrid grid_of(const CsrRows& rows, DType dense, std::int64_t n) {
+  const int vector = csr_vector(dense);
+  const CsrGeometry usual = csr_geometry(n, vector),
+                    own = rows.lanes == 0 ? usual : csr_geometry_of(rows.lanes, n, vector);
+  const std::int64_t lanes = std::max(usual.slices * usual.lanes, own.slices * own.lanes);
+  return {own.lanes, std::max(usual.slices, own.slices), lanes * vector * (dense == DType::f64 ? 8 : 4)};
 }
 
 /// Pieces stand in the order of their rows and entries.
@@ -176,8 +185,7 @@ void check_runs(ScheduleReader& reader, std::span<const std::int64_t> row_ptr, s
 
 CsrGeometry csr_geometry(std::int64_t n, int vector) {
   const std::int64_t vectors = (n + vector - 1) / vector;
-  const int lanes = vectors <= 8 ? 8 : vectors <= 16 ? 16 : 32;
-  return {lanes, (vectors + lanes - 1) / lanes};
+  return csr_geometry_of(vectors <= 8 ? 8 : vectors <= 16 ? 16 : 32, n, vector);
 }
 
 std::int64_t csr_least_n(std::int64_t n, int vector) {
@@ -187,10 +195,9 @@ std::int64_t csr_least_n(std::int64_t n, int vector) {
 
 CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
                      const DeviceInfo& device) {
-  const int vector = csr_vector(dense);
   CsrHeader header;
-  const CsrGeometry geometry = csr_geometry(n, vector);
-  Targets target = targets(rows.rows(), rows.entries(), geometry.lanes, device);
+  const CsrGrid grid = grid_of(rows, dense, n);
+  Targets target = targets(rows.rows(), rows.entries(), grid.lanes, device);
   target.cut = rows.cut;
   const Part part = schedule_all(rows, target);
   reserve(schedule, part.runs, part.pieces, part.splits);
@@ -201,8 +208,7 @@ CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::
   header.splits_at = cuda::append(schedule, part.splits);
   header.splits = std::ssize(part.splits);
   // A counter for each split row and slice, then the sums of the pieces.
-  header.scratch =
-      append_scratch(schedule, header.splits * geometry.slices, header.pieces * sum_bytes(geometry, dense));
+  header.scratch = append_scratch(schedule, header.splits * grid.counters, header.pieces * grid.sum_bytes);
   return header;
 }
 
@@ -213,7 +219,7 @@ std::vector<std::int64_t> csr_numbers(const CsrHeader& header) {
 CsrHeader read_csr(ScheduleReader& reader, Schedule& schedule, const CsrRows& rows, DType dense,
                    std::int64_t n) {
   CsrHeader header;
-  const CsrGeometry geometry = csr_geometry(n, csr_vector(dense));
+  const CsrGrid grid = grid_of(rows, dense, n);
   header.runs = reader.number(rows.rows());
   header.pieces = reader.number(std::numeric_limits<std::int32_t>::max() - header.runs);
   header.splits = reader.number(rows.rows());
@@ -225,8 +231,8 @@ CsrHeader read_csr(ScheduleReader& reader, Schedule& schedule, const CsrRows& ro
   check_pieces(reader, rows.row_ptr, splits, pieces, owners);
   check_runs(reader, rows.row_ptr, runs, owners);
   reader.require(owners.complete(), "a row is no item's work");
-  header.scratch = read_scratch(reader, schedule, {header.splits, geometry.slices},
-                                {header.pieces, sum_bytes(geometry, dense)});
+  header.scratch =
+      read_scratch(reader, schedule, {header.splits, grid.counters}, {header.pieces, grid.sum_bytes});
   return header;
 }
 

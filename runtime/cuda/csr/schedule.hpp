@@ -44,6 +44,12 @@ struct CsrGeometry {
 /// slices: what is divided for many serves few.
 CsrGeometry csr_geometry(std::int64_t n, int vector);
 
+/// The shape where so many lanes work on one row, whatever n is.
+constexpr CsrGeometry csr_geometry_of(int lanes, std::int64_t n, int vector) {
+  const std::int64_t columns = std::int64_t{lanes} * vector;
+  return {lanes, (n + columns - 1) / columns};
+}
+
 /// Least number of columns that as many lanes share.
 std::int64_t csr_least_n(std::int64_t n, int vector);
 
@@ -65,6 +71,9 @@ constexpr int csr_vector(DType dense) { return static_cast<int>(16 / size_of(den
 struct CsrRows {
   std::span<const std::int64_t> row_ptr;
   bool cut = true;  ///< long ones, in pieces
+  /// How many share a row in a kernel that also does other work; its launches may be by the csr kernel, too.
+  /// 0: as many as n columns want.
+  int lanes = 0;
   [[nodiscard]] std::int64_t rows() const { return std::ssize(row_ptr) - 1; }
   [[nodiscard]] std::int64_t entries() const { return row_ptr.back() - row_ptr.front(); }
 };

@@ -28,6 +28,7 @@ constexpr Kernel kRows[] = {
     row(kLibraSpmmSddmm, "libra_spmm", kHybrid, SPTILE_BUILT(libra_spmm_sddmm_kernels)),
     row(kLibraSddmmSddmm, "libra_sddmm", kHybrid, SPTILE_BUILT(libra_sddmm_sddmm_kernels)),
     row(kMeTcfSddmm, "me_tcf", kTiles, SPTILE_BUILT(me_tcf_sddmm_kernels)),
+    row(kHcWindowSddmm, "hc_window", kHybrid, SPTILE_BUILT(hc_window_sddmm_kernels)),
     row(kBmatSddmm, "bmat", kTiles, SPTILE_BUILT(bmat_sddmm_kernels)),
 };
 

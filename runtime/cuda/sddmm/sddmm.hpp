@@ -13,7 +13,8 @@ inline constexpr std::string_view kCsrSddmm = "cuda.csr.sddmm", kBitTcfSddmm = "
                                   kRsTileSddmm = "cuda.rs_tile.sddmm",
                                   kLibraSpmmSddmm = "cuda.libra_spmm.sddmm",
                                   kLibraSddmmSddmm = "cuda.libra_sddmm.sddmm",
-                                  kMeTcfSddmm = "cuda.me_tcf.sddmm", kBmatSddmm = "cuda.bmat.sddmm";
+                                  kMeTcfSddmm = "cuda.me_tcf.sddmm", kHcWindowSddmm = "cuda.hc_window.sddmm",
+                                  kBmatSddmm = "cuda.bmat.sddmm";
 
 std::span<const Kernel> sddmm_kernel_rows();
 
@@ -23,6 +24,7 @@ std::span<const DeviceKernel> rs_tile_sddmm_kernels();
 std::span<const DeviceKernel> libra_spmm_sddmm_kernels();
 std::span<const DeviceKernel> libra_sddmm_sddmm_kernels();
 std::span<const DeviceKernel> me_tcf_sddmm_kernels();
+std::span<const DeviceKernel> hc_window_sddmm_kernels();
 std::span<const DeviceKernel> bmat_sddmm_kernels();
 
 }  // namespace sptile::runtime::cuda

@@ -11,6 +11,9 @@ struct Registers16 {
 std::span<const DeviceKernel> me_tcf_sddmm_kernels() {
   return sddmm_instances<kMeTcfSddmm, SddmmFamily<SddmmMask16, Registers16>>();
 }
+std::span<const DeviceKernel> hc_window_sddmm_kernels() {
+  return sddmm_instances<kHcWindowSddmm, SddmmFamily<SddmmMask16, Registers16>>();
+}
 std::span<const DeviceKernel> bmat_sddmm_kernels() {
   return sddmm_instances<kBmatSddmm, SddmmFamily<SddmmWords16, Registers16>>();
 }

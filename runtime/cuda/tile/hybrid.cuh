@@ -16,7 +16,7 @@ inline CsrArrays residual_arrays(const ResidualHeader& header, const Launch& lau
   return {.row_ptr = launch.part<std::int64_t>(header.entries_at),
           .columns = formats::blocks_of(launch.format).rows.columns.data(),
           .values = launch.format.values(1).data,
-          .row_ids = launch.part<std::int32_t>(header.ids_at)};
+          .row_ids = header.all ? nullptr : launch.part<std::int32_t>(header.ids_at)};
 }
 
 /// One row of the table; `Tiles` is the instance for the TC part.

@@ -20,14 +20,26 @@ ResidualRows residual_rows(const formats::Blocks& blocks, std::int64_t rows) {
   return residual;
 }
 
+namespace {
+bool are_all(const ResidualRows& rows, const formats::FormatView& format) {
+  return std::ssize(rows.ids) == format.rows && formats::blocks_of(format).tiles() == 0;
+}
+}  // namespace
+
 ResidualHeader append_residual(Schedule& schedule, const formats::FormatView& format, DType dense,
-                               std::int64_t n, const DeviceInfo& device) {
+                               std::int64_t n, const DeviceInfo& device, int lanes) {
   const ResidualRows rows = residual_rows(formats::blocks_of(format), format.rows);
   ResidualHeader header;
-  header.csr = append_csr(schedule, {rows.entries}, dense, n, device);
+  header.csr = append_csr(schedule, {.row_ptr = rows.entries, .lanes = lanes}, dense, n, device);
   header.ids_at = append(schedule, rows.ids);
+  header.all = are_all(rows, format);
   header.entries_at = append(schedule, rows.entries);
   return header;
+}
+
+std::int64_t rows_in_tiles(const formats::FormatView& format) {
+  const formats::BlockRows rows = formats::blocks_of(format).rows;
+  return (std::ssize(rows.columns) + rows.size()) / 8;
 }
 
 std::vector<std::int64_t> hybrid_numbers(const HybridHeader& header) {
@@ -37,12 +49,13 @@ std::vector<std::int64_t> hybrid_numbers(const HybridHeader& header) {
 }
 
 ResidualHeader read_residual(ScheduleReader& reader, Schedule& schedule, const formats::FormatView& format,
-                             DType dense, std::int64_t n) {
+                             DType dense, std::int64_t n, int lanes) {
   const ResidualRows rows = residual_rows(formats::blocks_of(format), format.rows);
   ResidualHeader header;
-  header.csr = read_csr(reader, schedule, {rows.entries}, dense, n);
+  header.csr = read_csr(reader, schedule, {.row_ptr = rows.entries, .lanes = lanes}, dense, n);
   reader.expect(rows.ids, header.ids_at, "the rows beside the tiles are not those of the matrix");
   reader.expect(rows.entries, header.entries_at, "the rows beside the tiles are not those of the matrix");
+  header.all = are_all(rows, format);
   return header;
 }
 

@@ -24,15 +24,17 @@ struct TileInstance {
     return kAsk[variant](threads);
   }
 
-  static TileHeader append(Schedule& schedule, const ScheduleRequest& request) {
-    return append_tiles(schedule,
-                        {request.format, request.n, kSize, {kVariants, sizeof...(Vector)}, request.device});
+  /// `beside` as in TileRequest.
+  static TileRequest tiles_of(const ScheduleRequest& request, std::int64_t beside = 0) {
+    return {request.format, request.n, kSize, {kVariants, sizeof...(Vector)}, request.device, beside};
   }
-
+  static TileHeader append(Schedule& schedule, const ScheduleRequest& request, std::int64_t beside = 0) {
+    return append_tiles(schedule, tiles_of(request, beside));
+  }
   /// Reads back what `append` appended.
-  static TileHeader read(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request) {
-    return read_tiles(reader, schedule,
-                      {request.format, request.n, kSize, {kVariants, sizeof...(Vector)}, request.device});
+  static TileHeader read(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request,
+                         std::int64_t beside = 0) {
+    return read_tiles(reader, schedule, tiles_of(request, beside));
   }
 
   /// `overlapped`: see TileTask.

@@ -30,6 +30,26 @@ __device__ __forceinline__ TileWork tile_work(const TileTask& task, int block, i
   return {teams * warps + unit / together, first_slice + static_cast<int>(unit % together)};
 }
 
+/// Where a thread is, and what its block has.
+struct TileThread {
+  int warps, warp, lane;
+};
+
+__device__ __forceinline__ TileThread tile_thread() {
+  return {static_cast<int>(blockDim.x) / kWarp, __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0),
+          static_cast<int>(threadIdx.x) % kWarp};
+}
+
+/// The part of a warp in a block of tile items.
+template <class K>
+__device__ __forceinline__ void multiply_item(const TileTask& task, int block, const TileThread& thread) {
+  const TileWork work = tile_work(task, block, thread.warps, thread.warp);
+  if (work.item >= static_cast<std::uint32_t>(task.item_count) || work.slice >= task.slices) return;
+  const TileItem item = task.items[work.item];
+  const std::uint32_t shared = dynamic_shared() + thread.warp * task.shared_bytes;
+  typename K::Warp(task, item, work.slice, thread.lane, shared).run();
+}
+
 /// Blocks first take tile items, pass after pass, then short rows.
 template <class K>
 __global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
@@ -40,22 +60,16 @@ __global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
   } else {
     follow_previous_kernel();
   }
-  const int warps = static_cast<int>(blockDim.x) / kWarp;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const TileThread thread = tile_thread();
   const int tile_blocks = task.blocks_per_pass * task.passes;
   const int block = static_cast<int>(blockIdx.x);
   if (block < tile_blocks) {
-    const TileWork work = tile_work(task, block, warps, warp);
-    if (work.item >= static_cast<std::uint32_t>(task.item_count) || work.slice >= task.slices) return;
-    const TileItem item = task.items[work.item];
-    const std::uint32_t shared = dynamic_shared() + warp * task.shared_bytes;
-    typename K::Warp(task, item, work.slice, lane, shared).run();
+    multiply_item<K>(task, block, thread);
   } else if constexpr (K::kHalves == 1) {
-    const std::int64_t item_number = std::int64_t{block - tile_blocks} * warps + warp;
+    const std::int64_t item_number = std::int64_t{block - tile_blocks} * thread.warps + thread.warp;
     if (item_number >= part.item_count) return;
     const ShortRows item = part.items[item_number];
-    ShortRowsWarp<typename K::Value, typename K::Math, K::kVector>(task, part, item, lane).run();
+    ShortRowsWarp<typename K::Value, typename K::Math, K::kVector>(task, part, item, thread.lane).run();
   }
 }
 

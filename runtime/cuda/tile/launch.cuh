@@ -30,14 +30,12 @@ int carveout(const DeviceInfo& device, std::int64_t warps_per_block, std::int64_
   return static_cast<int>(std::min<std::int64_t>((100 * bytes + all - 1) / all, 100));
 }
 
-/// Starts the kernels of one instance.
+/// Tells the task what it is for a kernel; gives the blocks that the tiles take.
 template <class K>
-int start_tiles(TileTask task, ShortTask part, const TileHeader& header, const Launch& launch,
-                cudaStream_t stream) {
-  const std::int64_t warps = header.warps_per_block;
+std::int64_t shape_task(TileTask& task, std::int64_t warps, int slices_together) {
   task.ldb_bytes = static_cast<std::uint64_t>(task.ldb) * sizeof(typename K::Dense);
   task.slices = static_cast<std::int32_t>((task.n + K::kFeatures - 1) / K::kFeatures);
-  task.slices_together = std::min(task.slices, header.slices_together);
+  task.slices_together = std::min(task.slices, slices_together);
   task.passes = (task.slices + task.slices_together - 1) / task.slices_together;
   const std::int64_t alone = task.item_count - task.teams * warps;
   const std::int64_t per_pass =
@@ -46,10 +44,19 @@ int start_tiles(TileTask task, ShortTask part, const TileHeader& header, const L
       static_cast<std::uint32_t>(task.teams > 0 ? std::max(K::kSharedBytes, K::kSumBytes) : K::kSharedBytes);
   task.blocks_per_pass = static_cast<std::int32_t>(per_pass);
   task.padded_n = std::int64_t{task.slices} * K::kFeatures;
+  return per_pass * task.passes;
+}
+
+/// Starts the kernels of one instance.
+template <class K>
+int start_tiles(TileTask task, ShortTask part, const TileHeader& header, const Launch& launch,
+                cudaStream_t stream) {
+  const std::int64_t warps = header.warps_per_block;
+  const std::int64_t tile_blocks = shape_task<K>(task, warps, header.slices_together);
   const auto row_lanes = (task.n + K::kElements - 1) / K::kElements;
   part.lanes_per_row = 1;
   while (part.lanes_per_row < std::min<std::int64_t>(row_lanes, kWarp)) part.lanes_per_row *= 2;
-  const std::int64_t blocks = per_pass * task.passes + (part.item_count + warps - 1) / warps;
+  const std::int64_t blocks = tile_blocks + (part.item_count + warps - 1) / warps;
   if (blocks == 0) return cudaSuccess;
   return start_kernel<tile_product<K>>({.blocks = dim3(static_cast<unsigned>(blocks)),
                                         .threads = static_cast<unsigned>(warps * kWarp),

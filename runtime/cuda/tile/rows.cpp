@@ -11,6 +11,8 @@ constexpr std::string_view kStaged =
 constexpr std::string_view kShortRows = "tiles on tensor cores, residual rows on CUDA cores";
 constexpr std::string_view kHybrid =
     "tiles on tensor cores, then the residual rows on CUDA cores, added to what is there";
+constexpr std::string_view kMixed =
+    "windows in tiles on tensor cores and those in rows on CUDA cores, mixed in one launch";
 
 constexpr Kernel row(std::string_view name, std::string_view format, std::string_view summary,
                      Instances instances, int stores = 1) {
@@ -33,6 +35,7 @@ constexpr Kernel kRows[] = {
     row(kRsTileMma, "rs_tile", kShortRows, SPTILE_BUILT(rs_tile_kernels)),
     row(kLibraSddmmMma, "libra_sddmm", kHybrid, SPTILE_BUILT(libra_sddmm_kernels), 2),
     row(kLibraSpmmMma, "libra_spmm", kHybrid, SPTILE_BUILT(libra_spmm_kernels), 2),
+    row(kHcWindowHybrid, "hc_window", kMixed, SPTILE_BUILT(hc_window_kernels)),
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ inline constexpr std::string_view kBitTcfMma = "cuda.bittcf.mma", kBitTcfStaged 
                                   kRsTileMma = "cuda.rs_tile.mma", kMeTcfMma = "cuda.me_tcf.mma",
                                   kBmatMma = "cuda.bmat.mma", kBmatStaged = "cuda.bmat.staged",
                                   kLibraSpmmMma = "cuda.libra_spmm.mma",
-                                  kLibraSddmmMma = "cuda.libra_sddmm.mma";
+                                  kLibraSddmmMma = "cuda.libra_sddmm.mma",
+                                  kHcWindowHybrid = "cuda.hc_window.hybrid";
 
 std::span<const Kernel> tile_rows();
 
@@ -27,5 +28,8 @@ std::span<const DeviceKernel> bmat_staged_kernels();
 /// Tiles, then the residual rows by the csr kernel; SpMM of either format.
 std::span<const DeviceKernel> libra_spmm_kernels();
 std::span<const DeviceKernel> libra_sddmm_kernels();
+
+/// Windows of tiles and windows of rows, in one launch.
+std::span<const DeviceKernel> hc_window_kernels();
 
 }  // namespace sptile::runtime::cuda

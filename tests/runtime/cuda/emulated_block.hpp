@@ -45,8 +45,6 @@ struct EmulatedBlock {
   void wait_for_groups(std::size_t pending);
   template <class T>
   [[nodiscard]] T read(std::uint32_t at);
-
- private:
   [[nodiscard]] std::byte* place(std::uint32_t at, std::size_t bytes);
 };
 inline EmulatedBlock emulated_block;
@@ -62,6 +60,10 @@ inline float atomicAdd(float* to, float x) { return std::exchange(*to, *to + x);
 
 namespace sptile::runtime::cuda {
 
+template <class T>
+T* dynamic_shared_at(std::uint32_t offset) {
+  return reinterpret_cast<T*>(test::emulated_block.place(offset, sizeof(T)));
+}
 template <int kBytes>
 void copy_element(std::uint32_t to, const void* from) {
   test::emulated_block.copies[test::thread_index.x].push_back({to, from, kBytes});

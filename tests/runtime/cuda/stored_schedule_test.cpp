@@ -102,8 +102,9 @@ std::vector<Family> families() {
   std::vector<Family> all = {family<CsrHeader, append_rows, read_rows, csr_numbers>("csr"),
                              family<TallHeader, append_tall_f32, read_tall_f32, tall_numbers>("tall")};
   for (const char* format : {"bittcf", "bmat", "me_tcf", "rs_tile"}) all.push_back(tiles(format));
-  for (const char* format : {"libra_spmm", "libra_sddmm"}) all.push_back(hybrid(format));
-  for (const char* format : {"csr", "bittcf", "bmat", "me_tcf", "rs_tile", "libra_spmm", "libra_sddmm"})
+  for (const char* format : {"libra_spmm", "libra_sddmm", "hc_window"}) all.push_back(hybrid(format));
+  for (const char* format :
+       {"csr", "bittcf", "bmat", "me_tcf", "rs_tile", "libra_spmm", "libra_sddmm", "hc_window"})
     all.push_back({format, schedule_sddmm, kSddmmStore});
   return all;
 }

@@ -31,7 +31,7 @@ std::vector<DeviceKernel> sddmm_kernels() {
   for (const auto family : {runtime::cuda::csr_sddmm_kernels, runtime::cuda::bittcf_sddmm_kernels,
                             runtime::cuda::rs_tile_sddmm_kernels, runtime::cuda::libra_spmm_sddmm_kernels,
                             runtime::cuda::libra_sddmm_sddmm_kernels, runtime::cuda::me_tcf_sddmm_kernels,
-                            runtime::cuda::bmat_sddmm_kernels})
+                            runtime::cuda::hc_window_sddmm_kernels, runtime::cuda::bmat_sddmm_kernels})
     for (const DeviceKernel& row : family()) all.push_back(row);
   return all;
 }

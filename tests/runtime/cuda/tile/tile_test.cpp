@@ -7,7 +7,7 @@
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include "runtime/cuda/tile/bmat.cu"
-#include "runtime/cuda/tile/me_tcf.cu"
+#include "runtime/cuda/tile/tile16.cu"
 #include "runtime/cuda/tile/tile8.cu"
 #pragma GCC diagnostic pop
 

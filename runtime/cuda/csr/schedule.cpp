@@ -132,10 +132,16 @@ Part schedule_all(const CsrRows& rows, const Targets& target) {
   return all;
 }
 
-/// Bytes of the sums of a piece.
-std::int64_t sum_bytes(const CsrGeometry& geometry, DType dense) {
-  const std::int64_t columns = geometry.slices * geometry.lanes * csr_vector(dense);
-  return columns * (dense == DType::f64 ? 8 : 4);
+/// What the columns of all heads take in the workspace.
+struct ScratchOfColumns {
+  std::int64_t counters;   ///< of a split row: one for each slice
+  std::int64_t sum_bytes;  ///< of a piece
+};
+
+ScratchOfColumns scratch_of(std::int64_t n, std::int64_t heads, DType dense) {
+  const CsrGeometry geometry = csr_geometry(n, csr_vector(dense));
+  const std::int64_t slices = geometry.slices * heads, columns = slices * geometry.lanes * csr_vector(dense);
+  return {slices, columns * (dense == DType::f64 ? 8 : 4)};
 }
 
 /// Pieces stand in the order of their rows and entries.
@@ -186,11 +192,10 @@ std::int64_t csr_least_n(std::int64_t n, int vector) {
 }
 
 CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
-                     const DeviceInfo& device) {
-  const int vector = csr_vector(dense);
+                     const DeviceInfo& device, std::int64_t heads) {
   CsrHeader header;
-  const CsrGeometry geometry = csr_geometry(n, vector);
-  Targets target = targets(rows.rows(), rows.entries(), geometry.lanes, device);
+  const int lanes = csr_geometry(n, csr_vector(dense)).lanes;
+  Targets target = targets(rows.rows(), rows.entries(), lanes, device);
   target.cut = rows.cut;
   const Part part = schedule_all(rows, target);
   reserve(schedule, part.runs, part.pieces, part.splits);
@@ -201,8 +206,9 @@ CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::
   header.splits_at = cuda::append(schedule, part.splits);
   header.splits = std::ssize(part.splits);
   // A counter for each split row and slice, then the sums of the pieces.
+  const ScratchOfColumns scratch = scratch_of(n, heads, dense);
   header.scratch =
-      append_scratch(schedule, header.splits * geometry.slices, header.pieces * sum_bytes(geometry, dense));
+      append_scratch(schedule, header.splits * scratch.counters, header.pieces * scratch.sum_bytes);
   return header;
 }
 
@@ -211,9 +217,8 @@ std::vector<std::int64_t> csr_numbers(const CsrHeader& header) {
 }
 
 CsrHeader read_csr(ScheduleReader& reader, Schedule& schedule, const CsrRows& rows, DType dense,
-                   std::int64_t n) {
+                   std::int64_t n, std::int64_t heads) {
   CsrHeader header;
-  const CsrGeometry geometry = csr_geometry(n, csr_vector(dense));
   header.runs = reader.number(rows.rows());
   header.pieces = reader.number(std::numeric_limits<std::int32_t>::max() - header.runs);
   header.splits = reader.number(rows.rows());
@@ -225,8 +230,9 @@ CsrHeader read_csr(ScheduleReader& reader, Schedule& schedule, const CsrRows& ro
   check_pieces(reader, rows.row_ptr, splits, pieces, owners);
   check_runs(reader, rows.row_ptr, runs, owners);
   reader.require(owners.complete(), "a row is no item's work");
-  header.scratch = read_scratch(reader, schedule, {header.splits, geometry.slices},
-                                {header.pieces, sum_bytes(geometry, dense)});
+  const ScratchOfColumns scratch = scratch_of(n, heads, dense);
+  header.scratch =
+      read_scratch(reader, schedule, {header.splits, scratch.counters}, {header.pieces, scratch.sum_bytes});
   return header;
 }
 

@@ -5,20 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "runtime/operation/operation.hpp"
 #include "runtime/run_values.hpp"
 #include "tests/runtime/cuda/emulated_product.hpp"
+#include "tests/runtime/head_operands.hpp"
 
 namespace sptile::test {
-
-/// How the heads of an operand stand.
-enum class HeadLayout {
-  behind,  ///< one matrix behind the other, with a gap
-  beside   ///< side by side in rows
-};
-
-/// Which values the heads have.
-enum class HeadValues { of_matrix, shared, own };
 
 struct EmulatedHeads {
   const runtime::Operation& op;
@@ -35,25 +26,6 @@ struct EmulatedHeads {
 
   [[nodiscard]] runtime::OperandSizes sizes() const {
     return {format.rows, format.cols, format.nnz, {n, n, heads}};
-  }
-};
-
-/// One operand of all heads, and its memory.
-struct HeadOperand {
-  runtime::Operand operand;
-  std::vector<std::byte> bytes;
-
-  HeadOperand(const EmulatedHeads& p, const runtime::OperandSpec& spec, DType type, Random& random) {
-    const runtime::OperandShape shape = shape_of(spec, p.sizes());
-    const bool list = spec.extent == runtime::Extent::entries;
-    const bool beside = p.layout == HeadLayout::beside && !list;
-    operand.ld = list ? 1 : shape.width * (beside ? p.heads : 1) + p.gap;
-    operand.batch = beside ? shape.width : shape.rows * operand.ld + p.gap;
-    const formats::Array random_bytes =
-        random_values((shape.rows + 1) * operand.ld + p.heads * operand.batch, type, random);
-    bytes.resize(static_cast<std::size_t>(random_bytes.view().bytes()) + alignof(std::max_align_t));
-    std::memcpy(bytes.data(), random_bytes.data(), static_cast<std::size_t>(random_bytes.view().bytes()));
-    operand.data = bytes.data();
   }
 };
 
@@ -111,7 +83,7 @@ inline void check_emulated_heads(const runtime::cuda::DeviceKernel& kernel, cons
   const DType value_type = p.format.value_dtype();
   std::vector<HeadOperand> dense;
   for (const runtime::OperandSpec& spec : p.op.operands)
-    dense.emplace_back(p, spec, type_of(spec, types), random);
+    dense.emplace_back(spec, p.sizes(), p.layout, p.gap, type_of(spec, types), random);
   runtime::Operands operands{.alpha = p.alpha, .beta = p.beta, .scaled = p.scaled};
   for (std::size_t i = 0; i < dense.size(); ++i) operands.dense[i] = dense[i].operand;
   const formats::Array values = random_values(p.format.nnz * p.heads + 1, value_type, random);

@@ -32,7 +32,7 @@ TEST_CASE("csr kernels: heads in one launch are those of a launch each, behind a
   for (const DeviceKernel& kernel : runtime::cuda::csr_kernels()) {
     const formats::Csr a = matrix_for(kernel, random);
     const Formatted formatted = format_matrix(a, "csr", random_order(a.rows, random));
-    for (const HeadLayout layout : {HeadLayout::behind, HeadLayout::beside})
+    for (const HeadLayout layout : kHeadLayouts)
       for (const std::int64_t n : {1, 32, 72, 264}) {
         const EmulatedHeads heads = {.op = runtime::kSpmm,
                                      .format = formatted.data.view(),

@@ -158,7 +158,7 @@ TEST_CASE("sddmm kernels: heads in one launch are those of a launch each, scaled
     const formats::Csr a = uneven_matrix(29, 60, DType::f32, random);
     const Formatted formatted = format_matrix(a, format_of(kernel), random_order(a.rows, random));
     EmulatedHeads heads = {.op = runtime::kSddmm, .format = formatted.data.view(), .order = formatted.order};
-    for (const HeadLayout layout : {HeadLayout::behind, HeadLayout::beside})
+    for (const HeadLayout layout : kHeadLayouts)
       for (const std::int64_t n : {1, 32, 72}) {
         heads.layout = layout;
         heads.n = n;
@@ -168,7 +168,7 @@ TEST_CASE("sddmm kernels: heads in one launch are those of a launch each, scaled
     heads.beta = 2;
     heads.scaled = true;
     heads.gap = 1;
-    for (const HeadValues values : {HeadValues::of_matrix, HeadValues::shared, HeadValues::own}) {
+    for (const HeadValues values : kHeadValues) {
       heads.values = values;
       check_emulated_heads(kernel, heads, random);
     }

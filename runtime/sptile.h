@@ -225,7 +225,8 @@ typedef struct sptile_plan_options {
   int32_t reserved;
   void* stream;       /* cudaStream_t on which arrays in device memory are converted; NULL: the default one */
   int64_t m;          /* columns of operands that have m of them; 0: n */
-  int32_t heads;      /* products of one run, each with operands of its own; 0: 1 */
+  int32_t heads;      /* products of one run, each with operands of its own, at most 65535; 0: 1. See
+                         sptile_operand for where they stand. */
   int32_t activation; /* sptile_activation, of "spmm_update" and "update_gradient" */
   int32_t score;      /* sptile_score, of attention */
   int32_t transposed_weights; /* != 0: W of "spmm_update" is given as m x n */
@@ -302,11 +303,16 @@ sptile_status sptile_predict(const sptile_matrix* matrix, const char* operation,
 
 /* ---- Running ---- */
 
-/* A dense operand: row-major, of the planned type. Only results, the last ones, are written. */
+/* A dense operand: row-major, of the planned type. Only results, the last ones, are written.
+ *
+ * In a run of several heads it is that of the first; those of the others stand each `batch` elements behind
+ * the one before: matrices one behind the other (batch >= rows * ld), or side by side in rows (batch >= its
+ * columns, ld >= heads * batch). Heads of results that overlap in any other way are refused; operands that
+ * are only read may overlap. */
 typedef struct sptile_operand {
   void* data;
   int64_t ld;    /* elements between rows, >= its columns; 0: its columns. Not read of a list of numbers. */
-  int64_t batch; /* elements between heads; 0: they follow each other without gaps */
+  int64_t batch; /* elements between heads, >= 0; 0: they follow each other without gaps */
 } sptile_operand;
 
 #define SPTILE_MAX_OPERANDS 10
@@ -321,9 +327,12 @@ typedef struct sptile_operands {
   int64_t n; /* columns of this run, at most those planned; 0: those planned */
   sptile_operand dense[SPTILE_MAX_OPERANDS]; /* in the order of the operation, see sptile_plan_create */
   double slope;                              /* of SPTILE_SCORE_ADDITIVE below 0 */
-  const void* values;   /* values of the matrix for this run, packed as the format of the plan stores them, of
-                           its type; NULL: its own. A pattern has none */
-  int64_t values_batch; /* elements between the values of heads; 0: all have the same */
+  const void*
+      values; /* values for this run in place of those of the matrix, of its type, where the plan runs:
+                 one for each entry, packed as its format stores them, which is how "sddmm" writes them
+                 for the same format. NULL: those of the matrix. A pattern has none to replace. Those of
+                 a plan on a CUDA device are read fastest at multiples of 16 bytes. */
+  int64_t values_batch; /* elements between the values of heads, >= 0; 0: all have the same */
 } sptile_operands;
 
 #define SPTILE_OPERANDS_INIT                                                    \

@@ -55,9 +55,9 @@ Status check_heads(const CheckedOperand& o) {
   const std::int64_t batch = o.operand.batch, ld = o.is_list() ? 1 : o.operand.ld;
   if (batch < 0)
     return o.refuse("the heads of " + o.name() + " are " + std::to_string(batch) + " elements apart");
-  const bool apart = o.shape.rows == 0 || (batch - o.shape.width) / ld >= o.shape.rows - 1;
-  const bool beside = batch >= o.shape.width && (ld - o.shape.width) / batch >= o.heads - 1;
-  if (!o.spec.result || apart || beside) return {};
+  const bool apart = (batch - o.shape.width) / ld >= o.shape.rows - 1;
+  const bool beside = (ld - o.shape.width) / batch >= o.heads - 1;
+  if (!o.spec.result || o.shape.rows == 0 || (batch >= o.shape.width && (apart || beside))) return {};
   return o.refuse("the heads of " + o.name() + ", " + std::to_string(batch) +
                   " elements apart, overlap; pass the elements between heads, which are at least those of a "
                   "head, or rows that have room for all heads");
@@ -100,9 +100,13 @@ Status check_values(const ProductPlan& plan, const Operands& operands) {
   const std::string prefix = std::string(plan.op->name) + ": ";
   if (plan.values == DType::none)
     return fail(Errc::usage, prefix + "values are given, but the matrix is a pattern and has none");
-  if (operands.values_batch >= 0) return {};
-  return fail(Errc::usage, prefix + "the values of heads are " + std::to_string(operands.values_batch) +
-                               " elements apart");
+  const std::int64_t heads = plan.options.variant.heads;
+  std::int64_t bytes = 0;
+  if (operands.values_batch >= 0 && !__builtin_mul_overflow(operands.values_batch, heads, &bytes) &&
+      !__builtin_mul_overflow(bytes, static_cast<std::int64_t>(size_of(plan.values)), &bytes))
+    return {};
+  return fail(Errc::usage, prefix + "the values of " + std::to_string(heads) + " heads are " +
+                               std::to_string(operands.values_batch) + " elements apart");
 }
 
 Status check_columns(const ProductPlan& plan, std::int64_t n) {

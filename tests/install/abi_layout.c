@@ -67,6 +67,11 @@ int main(void) {
   FIELD(sptile_plan_options, replan);
   FIELD(sptile_plan_options, reserved);
   FIELD(sptile_plan_options, stream);
+  FIELD(sptile_plan_options, m);
+  FIELD(sptile_plan_options, heads);
+  FIELD(sptile_plan_options, activation);
+  FIELD(sptile_plan_options, score);
+  FIELD(sptile_plan_options, transposed_weights);
   STRUCT(sptile_plan_info);
   FIELD(sptile_plan_info, size);
   FIELD(sptile_plan_info, operation);
@@ -97,6 +102,7 @@ int main(void) {
   STRUCT(sptile_operand);
   FIELD(sptile_operand, data);
   FIELD(sptile_operand, ld);
+  FIELD(sptile_operand, batch);
   STRUCT(sptile_operands);
   FIELD(sptile_operands, size);
   FIELD(sptile_operands, alpha);
@@ -105,6 +111,9 @@ int main(void) {
   FIELD(sptile_operands, reserved);
   FIELD(sptile_operands, n);
   FIELD(sptile_operands, dense);
+  FIELD(sptile_operands, slope);
+  FIELD(sptile_operands, values);
+  FIELD(sptile_operands, values_batch);
   STRUCT(sptile_workspace);
   FIELD(sptile_workspace, data);
   FIELD(sptile_workspace, bytes);

@@ -11,7 +11,9 @@
 #include "runtime/cuda/csr/schedule.hpp"
 #include "runtime/cuda/device/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/device/slices.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
+#include "runtime/operands.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -34,12 +36,35 @@ struct CsrStore {
   }
 };
 
-template <class ValueT, class DenseT, class StoreT = CsrStore, class ResultT = DenseT>
+/// The heads of a launch: one, which costs nothing.
+struct CsrHead {
+  static constexpr int count = 1;
+  static constexpr std::int64_t values_batch = 0, b_batch = 0, c_batch = 0;
+
+  static CsrHead of(const Launch&) { return {}; }
+  static __device__ int of_block(int /*slices*/) { return 0; }
+};
+
+/// Several of them, so many elements apart. They take registers.
+struct CsrHeads {
+  int count;
+  std::int64_t values_batch, b_batch, c_batch;
+
+  static CsrHeads of(const Launch& launch) {
+    const Operands& o = launch.operands;
+    return {static_cast<int>(launch.sizes.heads), o.values_batch, o.dense[kSpmmB].batch,
+            o.dense[kSpmmC].batch};
+  }
+  static __device__ int of_block(int slices) { return head_of_block(slices); }
+};
+
+template <class ValueT, class DenseT, class StoreT = CsrStore, class ResultT = DenseT, class HeadsT = CsrHead>
 struct CsrArguments {
   using Value = ValueT;
   using Dense = DenseT;
   using Result = ResultT;
   using Store = StoreT;
+  using Heads = HeadsT;
   using Acc = typename Accumulator<Dense>::Type;
   const std::int64_t* row_ptr;
   const std::int32_t* columns;
@@ -49,9 +74,10 @@ struct CsrArguments {
   const CsrRun* runs;
   const CsrPiece* pieces;
   const CsrSplit* splits;
-  unsigned* arrived;  ///< one counter for each split and slice
-  Acc* partials;      ///< [piece][slice][lane][element]
-  int piece_count, item_count, slices;
+  unsigned* arrived;  ///< one counter for each split, head and slice
+  Acc* partials;      ///< [piece][head][slice][lane][element]
+  int piece_count, item_count;
+  int slices;  ///< of the columns of a head
   /// The kernel before writes rows that this one adds to, and nothing else that this one touches; it admits
   /// this one when all that is before both has ended. So this one begins beside it, and waits for it before
   /// it adds.
@@ -61,6 +87,7 @@ struct CsrArguments {
   std::int64_t ldb, ldc, n;
   Acc alpha, beta;
   [[no_unique_address]] StoreT store;
+  [[no_unique_address]] HeadsT heads;
 };
 
 /// An entry as it waits in shared memory.
@@ -206,8 +233,10 @@ class CsrGroup {
       : a_(arguments),
         shared_(shared),
         columns_(lane, slice, arguments.n),
-        b_(arguments.b + columns_.first),
-        c_(arguments.c + columns_.first),
+        head_(arguments.heads.of_block(arguments.slices)),
+        values_(arguments.values + head_ * arguments.heads.values_batch),
+        b_(arguments.b + head_ * arguments.heads.b_batch + columns_.first),
+        c_(arguments.c + head_ * arguments.heads.c_batch + columns_.first),
         lane_(lane),
         item_(item),
         slice_(slice) {}
@@ -219,6 +248,11 @@ class CsrGroup {
   }
 
  private:
+  /// The place of the slice among those of all heads of a split or a piece.
+  __device__ std::int64_t slice_of(std::int64_t index) const {
+    return (index * a_.heads.count + head_) * a_.slices + slice_;
+  }
+
   /// Reads the item and where its rows end.
   __device__ CsrWork begin() {
     CsrWork work;
@@ -255,7 +289,7 @@ class CsrGroup {
   }
 
   __device__ Acc* partial(std::int64_t piece) const {
-    return a_.partials + ((piece * a_.slices + slice_) * kLanes + lane_) * kVector;
+    return a_.partials + (slice_of(piece) * kLanes + lane_) * kVector;
   }
 
   __device__ void fetch(const CsrWork& work, int base, StagedEntry<Acc> (&next)[kPerLane]) const {
@@ -264,7 +298,7 @@ class CsrGroup {
       const int k = base + lane_ + i * kLanes;
       if (k >= work.entries) continue;
       next[i].column = load_once(a_.columns + work.first + k);
-      next[i].value = a_.values != nullptr ? to_sum<Acc>(load_once(a_.values + work.first + k)) : Acc(1);
+      next[i].value = a_.values != nullptr ? to_sum<Acc>(load_once(values_ + work.first + k)) : Acc(1);
     }
   }
 
@@ -356,7 +390,7 @@ class CsrGroup {
   __device__ void finish_split(const CsrWork& work) {
     const std::int32_t index = work.piece ? a_.pieces[item_].split : 0;
     const CsrSplit split = a_.splits[index];
-    unsigned* const arrived = a_.arrived + index * a_.slices + slice_;
+    unsigned* const arrived = a_.arrived + slice_of(index);
     __syncwarp();
     unsigned before = 0;
     if (work.piece && lane_ == 0) before = count_up(arrived);
@@ -377,13 +411,14 @@ class CsrGroup {
   const Arguments& a_;
   Shared& shared_;
   Columns columns_;
+  std::int64_t head_;
+  const typename Arguments::Value* values_;
   const Dense* b_;  ///< row 0 at the lane's first column
   Result* c_;
   int lane_, item_, slice_;
 };
 
-/// Pieces come first: they are the longest items. The slices of columns are the slow dimension of the grid,
-/// so that the rows of B of one slice stay in the cache.
+/// Pieces come first: they are the longest items.
 template <class Arguments, int kLanes, bool kAligned, class Tuning>
 __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
     csr_spmm(const __grid_constant__ Arguments arguments) {
@@ -394,7 +429,7 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   admit_next_kernel();
   if (!arguments.overlaps) await_previous_kernel();
   const int group = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
-  const int slice = static_cast<int>(blockIdx.z * gridDim.y + blockIdx.y);
+  const int slice = slice_of_block(arguments.slices);
   if (slice >= arguments.slices) return;
   Group(arguments, shared[group], lane, static_cast<int>(blockIdx.x) * kGroups + group, slice).run();
   if (arguments.overlaps) await_previous_kernel();  // when this one has ended, the one before has, too

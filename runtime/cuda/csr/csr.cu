@@ -9,14 +9,22 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// 16-bit rows of B take more registers: each lane sums 8 columns in f32.
-template <class Dense>
-using Tuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 6 : 9>;
+/// 16-bit rows of B take more registers: each lane sums 8 columns in f32. So do heads.
+template <class Dense, class Heads>
+using Tuning = CsrTuning<128, 4, (sizeof(Dense) == 2 ? 6 : 9) - (std::is_same_v<Heads, CsrHead> ? 0 : 1)>;
+
+template <class Value, class Dense, class Result, class Heads>
+int launch_heads(const CsrArrays& arrays, const CsrHeader& header, const Launch& launch, void* stream) {
+  using Arguments = CsrArguments<Value, Dense, CsrStore, Result, Heads>;
+  return launch_arguments<Tuning<Dense, Heads>>(arguments_of<Arguments>(arrays, header, launch), launch,
+                                                stream);
+}
 
 template <class Value, class Dense, class Result>
 int launch_arrays(const CsrArrays& arrays, const CsrHeader& header, const Launch& launch, void* stream) {
-  const auto arguments = arguments_of<CsrArguments<Value, Dense, CsrStore, Result>>(arrays, header, launch);
-  return launch_arguments<Tuning<Dense>>(arguments, launch, stream);
+  const auto start = launch.sizes.heads == 1 ? launch_heads<Value, Dense, Result, CsrHead>
+                                             : launch_heads<Value, Dense, Result, CsrHeads>;
+  return start(arrays, header, launch, stream);
 }
 
 template <class Value, class Dense, class Result>
@@ -29,8 +37,8 @@ int launch_csr(const Launch& launch, void* stream) noexcept {
 template <DType kDense>
 Schedule schedule(const ScheduleRequest& request) {
   Schedule schedule;
-  schedule.header.set(
-      append_csr(schedule, {formats::as_csr(request.format).row_ptr}, kDense, request.n, request.device));
+  schedule.header.set(append_csr(schedule, {formats::as_csr(request.format).row_ptr}, kDense, request.n,
+                                 request.device, request.variant.heads));
   return schedule;
 }
 
@@ -46,7 +54,8 @@ std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
 template <DType kDense>
 Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
   return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
-    return read_csr(reader, schedule, {formats::as_csr(request.format).row_ptr}, kDense, request.n);
+    return read_csr(reader, schedule, {formats::as_csr(request.format).row_ptr}, kDense, request.n,
+                    request.variant.heads);
   });
 }
 
@@ -78,7 +87,8 @@ constexpr Instance instance(DType values, Precision precision) {
            .launch = launch_csr<Value, Dense, Result>,
            .least_n = least_n<kDense>,
            .result = kTypeOf<Result>,
-           .store = &kStore<kDense>},
+           .store = &kStore<kDense>,
+           .batched = true},
           launch_arrays<Value, Dense, Result>};
 }
 

@@ -1,7 +1,6 @@
 // Launches of the csr kernel. Each .cu that includes this makes the instances it lists.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "runtime/cuda/csr/body.cuh"
@@ -9,8 +8,6 @@
 #include "runtime/cuda/device/whole_pieces.hpp"
 
 namespace sptile::runtime::cuda {
-
-inline constexpr std::int64_t kMostSlicesInY = 65535;
 
 /// The shape of the grid for the columns of a launch.
 template <class Dense>
@@ -36,6 +33,7 @@ Arguments arguments_of(const CsrArrays& arrays, const CsrHeader& header, const L
   a.partials = reinterpret_cast<Acc*>(launch.workspace + header.scratch.partials_at);
   a.piece_count = static_cast<int>(header.pieces);
   a.item_count = static_cast<int>(header.items());
+  a.heads = Arguments::Heads::of(launch);
   a.slices = static_cast<int>(geometry_of<Dense>(launch).slices);
   a.overlaps = arrays.overlaps;
   a.b = static_cast<const Dense*>(b.data);
@@ -56,33 +54,30 @@ bool is_aligned(const Launch& launch) {
 }
 
 template <class Tuning, int kLanes, bool kAligned, class Arguments>
-int launch_kernel(const Arguments& arguments, const Launch& launch, const CsrGeometry& geometry,
-                  void* stream) {
+int launch_kernel(const Arguments& arguments, const Launch& launch, void* stream) {
   if (arguments.item_count == 0) return cudaSuccess;
   constexpr int kThreads = Tuning::kThreads;
   constexpr std::int64_t kGroups = kThreads / kLanes;
-  const std::int64_t y = std::min(geometry.slices, kMostSlicesInY);
-  const dim3 grid(static_cast<unsigned>((arguments.item_count + kGroups - 1) / kGroups),
-                  static_cast<unsigned>(y), static_cast<unsigned>((geometry.slices + y - 1) / y));
+  const dim3 grid =
+      sliced_grid((arguments.item_count + kGroups - 1) / kGroups, arguments.slices, arguments.heads.count);
   return start_kernel<csr_spmm<Arguments, kLanes, kAligned, Tuning>>(
       {.blocks = grid, .threads = kThreads}, *launch.device, static_cast<cudaStream_t>(stream), arguments);
 }
 
 template <class Tuning, int kLanes, class Arguments>
-int launch_lanes(const Arguments& arguments, const Launch& launch, const CsrGeometry& geometry,
-                 void* stream) {
+int launch_lanes(const Arguments& arguments, const Launch& launch, void* stream) {
   return is_aligned<typename Arguments::Dense, typename Arguments::Result>(launch)
-             ? launch_kernel<Tuning, kLanes, true>(arguments, launch, geometry, stream)
-             : launch_kernel<Tuning, kLanes, false>(arguments, launch, geometry, stream);
+             ? launch_kernel<Tuning, kLanes, true>(arguments, launch, stream)
+             : launch_kernel<Tuning, kLanes, false>(arguments, launch, stream);
 }
 
 /// Enqueues the kernel for some rows; none when there are none.
 template <class Tuning, class Arguments>
 int launch_arguments(const Arguments& arguments, const Launch& launch, void* stream) {
-  const CsrGeometry geometry = geometry_of<typename Arguments::Dense>(launch);
-  if (geometry.lanes == 8) return launch_lanes<Tuning, 8>(arguments, launch, geometry, stream);
-  if (geometry.lanes == 16) return launch_lanes<Tuning, 16>(arguments, launch, geometry, stream);
-  return launch_lanes<Tuning, 32>(arguments, launch, geometry, stream);
+  const int lanes = geometry_of<typename Arguments::Dense>(launch).lanes;
+  if (lanes == 8) return launch_lanes<Tuning, 8>(arguments, launch, stream);
+  if (lanes == 16) return launch_lanes<Tuning, 16>(arguments, launch, stream);
+  return launch_lanes<Tuning, 32>(arguments, launch, stream);
 }
 
 }  // namespace sptile::runtime::cuda

@@ -135,16 +135,17 @@ Part schedule_all(const CsrRows& rows, const Targets& target) {
 /// The grid of the rows, and what a piece and a split have of the workspace in whatever grid they run.
 struct CsrGrid {
   int lanes;
-  std::int64_t counters;   ///< of a split: one for each slice
+  std::int64_t counters;   ///< of a split: one for each slice of each head
   std::int64_t sum_bytes;  ///< of a piece
 };
 
-CsrGrid grid_of(const CsrRows& rows, DType dense, std::int64_t n) {
+CsrGrid grid_of(const CsrRows& rows, DType dense, std::int64_t n, std::int64_t heads) {
   const int vector = csr_vector(dense);
   const CsrGeometry usual = csr_geometry(n, vector),
                     own = rows.lanes == 0 ? usual : csr_geometry_of(rows.lanes, n, vector);
   const std::int64_t lanes = std::max(usual.slices * usual.lanes, own.slices * own.lanes);
-  return {own.lanes, std::max(usual.slices, own.slices), lanes * vector * (dense == DType::f64 ? 8 : 4)};
+  return {own.lanes, heads * std::max(usual.slices, own.slices),
+          heads * lanes * vector * (dense == DType::f64 ? 8 : 4)};
 }
 
 /// Pieces stand in the order of their rows and entries.
@@ -194,9 +195,9 @@ std::int64_t csr_least_n(std::int64_t n, int vector) {
 }
 
 CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
-                     const DeviceInfo& device) {
+                     const DeviceInfo& device, std::int64_t heads) {
   CsrHeader header;
-  const CsrGrid grid = grid_of(rows, dense, n);
+  const CsrGrid grid = grid_of(rows, dense, n, heads);
   Targets target = targets(rows.rows(), rows.entries(), grid.lanes, device);
   target.cut = rows.cut;
   const Part part = schedule_all(rows, target);
@@ -217,9 +218,9 @@ std::vector<std::int64_t> csr_numbers(const CsrHeader& header) {
 }
 
 CsrHeader read_csr(ScheduleReader& reader, Schedule& schedule, const CsrRows& rows, DType dense,
-                   std::int64_t n) {
+                   std::int64_t n, std::int64_t heads) {
   CsrHeader header;
-  const CsrGrid grid = grid_of(rows, dense, n);
+  const CsrGrid grid = grid_of(rows, dense, n, heads);
   header.runs = reader.number(rows.rows());
   header.pieces = reader.number(std::numeric_limits<std::int32_t>::max() - header.runs);
   header.splits = reader.number(rows.rows());

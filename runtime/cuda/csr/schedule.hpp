@@ -78,9 +78,10 @@ struct CsrRows {
   [[nodiscard]] std::int64_t entries() const { return row_ptr.back() - row_ptr.front(); }
 };
 
-/// Divides the rows for dense operands of a type and at most n columns; sums take 4 bytes, 8 for f64.
+/// Divides the rows for dense operands of a type and at most n columns, in the same way for any number of
+/// heads; sums take 4 bytes, 8 for f64.
 CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
-                     const DeviceInfo& device);
+                     const DeviceInfo& device, std::int64_t heads = 1);
 
 /// What is stored of a header.
 inline constexpr std::uint32_t kCsrVersion = 1;
@@ -89,6 +90,6 @@ std::vector<std::int64_t> csr_numbers(const CsrHeader& header);
 /// Reads back what append_csr appended for the same rows, and proves that every row and every entry is the
 /// work of one item.
 CsrHeader read_csr(ScheduleReader& reader, Schedule& schedule, const CsrRows& rows, DType dense,
-                   std::int64_t n);
+                   std::int64_t n, std::int64_t heads = 1);
 
 }  // namespace sptile::runtime::cuda

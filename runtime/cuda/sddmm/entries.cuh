@@ -181,8 +181,8 @@ class SddmmEntries {
     return sum[0];
   }
 
-  const EntryPart& part_;
-  const SddmmDense& dense_;
+  const EntryPart part_;
+  const SddmmDense dense_;
   const int lane_, group_, first_;
   std::int64_t base_ = 0, end_ = 0;  ///< entries that are left of the run
   std::int32_t position_ = 0;        ///< of the row of the last entry that was found

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "formats/layout/blocks.hpp"
+#include "runtime/cuda/device/slices.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/device/whole_pieces.hpp"
 #include "runtime/cuda/sddmm/entries.cuh"
@@ -21,8 +22,10 @@ __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
     sddmm_rows(const __grid_constant__ SddmmTask task) {
   follow_previous_kernel();
   const int thread = static_cast<int>(threadIdx.x);
+  const auto head = static_cast<int>(blockIdx.z);
   const std::int64_t warp = std::int64_t{blockIdx.x} * kSddmmWarps + __shfl_sync(~0u, thread / kWarp, 0);
-  if (warp < task.entries.runs) SddmmEntries<Entries>(task.entries, task.dense, thread % kWarp).run(warp);
+  if (warp < task.entries.runs)
+    SddmmEntries<Entries>(of_head(task.entries, head), of_head(task.dense, head), thread % kWarp).run(warp);
 }
 
 /// Entries in tiles, and behind them those in rows.
@@ -32,14 +35,16 @@ __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
   follow_previous_kernel();
   const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp;
   const int warp = __shfl_sync(~0u, thread / kWarp, 0);
+  const auto head = static_cast<int>(blockIdx.z);
+  const SddmmDense dense = of_head(task.dense, head);
   const auto block = static_cast<std::int64_t>(blockIdx.x);
   if (block < task.tile_blocks) {
     const std::int64_t item = block * kSddmmWarps + warp;
     if (item < task.tiles.item_count)
-      SddmmTiles<Tiles>(task.tiles, task.dense, lane).run(task.tiles.items[item]);
+      SddmmTiles<Tiles>(of_head(task.tiles, head), dense, lane).run(task.tiles.items[item]);
   } else if constexpr (Tiles::Source::kRows) {
     const std::int64_t run = (block - task.tile_blocks) * kSddmmWarps + warp;
-    if (run < task.entries.runs) SddmmEntries<Entries>(task.entries, task.dense, lane).run(run);
+    if (run < task.entries.runs) SddmmEntries<Entries>(of_head(task.entries, head), dense, lane).run(run);
   }
 }
 
@@ -48,7 +53,7 @@ int start_sddmm(const SddmmTask& task, const Launch& launch, void* stream) noexc
   const std::int64_t blocks = task.tile_blocks + (task.entries.runs + kSddmmWarps - 1) / kSddmmWarps;
   if (blocks == 0) return cudaSuccess;
   return start_kernel<kKernel>(
-      {.blocks = dim3(static_cast<unsigned>(blocks)), .threads = kSddmmWarps * kWarp}, *launch.device,
+      {.blocks = sliced_grid(blocks, 1, launch.sizes.heads), .threads = kSddmmWarps * kWarp}, *launch.device,
       static_cast<cudaStream_t>(stream), task);
 }
 
@@ -59,7 +64,12 @@ inline SddmmResults results_of(const Launch& launch, int part, std::int64_t firs
   const Operands& o = launch.operands;
   const ArrayView values = launch.format.values(part);
   return {static_cast<std::byte*>(o.dense[kSddmmOut].data) + first * result_bytes,
-          o.scaled ? values.data : nullptr, values.dtype, o.alpha, o.beta};
+          o.scaled ? values.data : nullptr,
+          values.dtype,
+          o.alpha,
+          o.beta,
+          o.dense[kSddmmOut].batch * result_bytes,
+          o.values_batch * static_cast<std::int64_t>(size_of(values.dtype))};
 }
 
 /// What the kernels of all formats are told.
@@ -75,6 +85,8 @@ inline SddmmTask sddmm_task(const SddmmHeader& header, const Launch& launch, std
                 static_cast<const std::byte*>(y.data),
                 static_cast<std::uint64_t>(x.ld * element_bytes),
                 static_cast<std::uint64_t>(y.ld * element_bytes),
+                x.batch * element_bytes,
+                y.batch * element_bytes,
                 launch.n,
                 launch.row_order};
   task.tiles.arrays = {blocks.columns.data(),
@@ -131,7 +143,8 @@ constexpr DeviceKernel sddmm_instance(std::string_view kernel, DType dense, Prec
           .launch = launch,
           .any_values = true,
           .result = result,
-          .store = &kSddmmStore};
+          .store = &kSddmmStore,
+          .batched = true};
 }
 
 /// Kernels of formats with tiles. `T` has the registers that a thread of each may have.

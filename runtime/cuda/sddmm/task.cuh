@@ -17,6 +17,7 @@ struct SddmmDense {
   const std::byte* x;
   const std::byte* y;
   std::uint64_t x_stride, y_stride;  ///< bytes from row to row
+  std::int64_t x_batch, y_batch;     ///< bytes from head to head
   std::int64_t n;                    ///< features
   const std::int32_t* row_order;     ///< of the format's rows; null: as they stand
 };
@@ -27,6 +28,7 @@ struct SddmmResults {
   const void* values;  ///< of the part; null: not scaled
   DType value_type;
   double alpha, beta;
+  std::int64_t out_batch, values_batch;  ///< bytes from head to head
 };
 
 /// Entries that stand in rows.
@@ -56,8 +58,29 @@ struct SddmmTask {
   SddmmDense dense;
   TilePart tiles;
   EntryPart entries;
-  std::int32_t tile_blocks;  ///< the first blocks of the grid; the others have the entries
+  std::int32_t tile_blocks;  ///< the first blocks of each head; the others have the entries
 };
+
+/// The operands of one head.
+__device__ __forceinline__ SddmmDense of_head(SddmmDense dense, int head) {
+  dense.x += head * dense.x_batch;
+  dense.y += head * dense.y_batch;
+  return dense;
+}
+
+__device__ __forceinline__ SddmmResults of_head(SddmmResults results, int head) {
+  results.out = static_cast<std::byte*>(results.out) + head * results.out_batch;
+  if (results.values != nullptr)
+    results.values = static_cast<const std::byte*>(results.values) + head * results.values_batch;
+  return results;
+}
+
+/// The entries of a part as one head has them.
+template <class Part>
+__device__ __forceinline__ Part of_head(Part part, int head) {
+  part.results = of_head(part.results, head);
+  return part;
+}
 
 /// Reads a value of any type as a factor; those of a pattern are ones.
 template <class Acc>

@@ -248,8 +248,8 @@ class SddmmTiles {
     return at + places.count;
   }
 
-  const TilePart& part_;
-  const SddmmDense& dense_;
+  const TilePart part_;
+  const SddmmDense dense_;
   const int group_, first_;
   const std::uint32_t bit_;
   SddmmItem item_{};

@@ -48,6 +48,7 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
   task.bitmap = a.bitmap.data();
   task.value_offset = a.value_offset.data();
   task.values = a.values.data;
+  task.value_bytes = a.values.bytes();
   task.row_order = launch.row_order;
   task.item_count = static_cast<std::int32_t>(header.item_count);
   task.slices = static_cast<std::int32_t>(tall_slices(header.shape, launch.n * kSize));
@@ -56,7 +57,8 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
   task.slice_segments = header.shape.slice_segments;
   task.row_warps = header.shape.row_warps;
   task.feature_warps = header.shape.feature_warps;
-  task.copy = whole_pieces(b, launch.n, kSize) ? TallCopy::pieces : TallCopy::elements;
+  task.copy =
+      whole_pieces(b, launch.n, kSize) && whole_values(launch.format) ? TallCopy::pieces : TallCopy::elements;
   // A piece of a C wider than B is two such.
   task.whole_pieces = launch.n % K::kElements == 0 && whole_pieces(c, launch.n, sizeof(typename K::Result));
   task.b = static_cast<const std::byte*>(b.data);

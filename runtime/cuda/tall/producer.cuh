@@ -104,14 +104,31 @@ class TallProducer {
 
   /// Copies pieces of 16 bytes around the values that are wanted.
   __device__ __forceinline__ void bring_values(const Head& head, std::uint32_t stage) const {
-    if constexpr (kValue > 0) {
-      const std::uint32_t pieces = pieces_of(head.value, head.values, kValue);
-      const std::byte* const from = static_cast<const std::byte*>(task_.values) +
-                                    std::uint64_t{aligned_down(head.value, kValue)} * kValue;
-      const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at);
-      for (auto i = static_cast<std::uint32_t>(lane_); i < pieces; i += kWarp)
-        copy_16(to + 16 * i, from + 16 * i);
-    }
+    const std::uint32_t pieces = pieces_of(head.value, head.values, kValue);
+    const std::uint64_t first = std::uint64_t{aligned_down(head.value, kValue)} * kValue;
+    const std::byte* const from = static_cast<const std::byte*>(task_.values) + first;
+    const std::int64_t there = task_.value_bytes - static_cast<std::int64_t>(first);
+    const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at);
+    for (auto i = static_cast<std::uint32_t>(lane_); i < pieces; i += kWarp)
+      copy_16_of(to + 16 * i, from + 16 * i, there - 16 * i);
+  }
+
+  /// Copies the values alone, to where they would be.
+  __device__ __forceinline__ void bring_single_values(const Head& head, std::uint32_t stage) const {
+    const std::byte* const from =
+        static_cast<const std::byte*>(task_.values) + std::uint64_t{head.value} * kValue;
+    const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at) +
+                             (head.value - aligned_down(head.value, kValue)) * kValue;
+    for (auto i = static_cast<std::uint32_t>(lane_); i < head.values; i += kWarp)
+      bring_element<kValue>(to + i * kValue, from + i * kValue);
+  }
+
+  template <int kBytes>
+  static __device__ __forceinline__ void bring_element(std::uint32_t to, const std::byte* from) {
+    if constexpr (kBytes == 2)
+      store_half(to, __ldg(reinterpret_cast<const unsigned short*>(from)));
+    else
+      copy_element<kBytes>(to, from);
   }
 
   /// The same for bitmaps, value offsets and the chunk itself: one piece a lane.
@@ -144,7 +161,13 @@ class TallProducer {
     const std::uint32_t stage = shared_.stage(task_, stage_number);
     const std::uint32_t full = shared_.full(stage_number);
     if (producer_ == 0) bring_tiles(head, chunk, stage);
-    if (producer_ == kTallProducers - 1) bring_values(head, stage);
+    if constexpr (kValue > 0)
+      if (producer_ == kTallProducers - 1) {
+        if constexpr (kTogether > 0)
+          bring_values(head, stage);
+        else
+          bring_single_values(head, stage);
+      }
     const std::uint64_t offset = static_cast<std::uint32_t>(column) * ldb_bytes_;
     for (int group = producer_; group < head.groups; group += kTallProducers) {
       if constexpr (kTogether > 0)
@@ -152,7 +175,7 @@ class TallProducer {
       else
         bring_elements(offset, group, stage);
     }
-    if (kDense == 2 && kTogether == 0) {  // their copies were not asynchronous
+    if ((kDense == 2 || kValue == 2) && kTogether == 0) {  // their copies were not asynchronous
       copy_wait_all();
       barrier_arrive(full);
     } else {
@@ -182,13 +205,8 @@ class TallProducer {
     for (int row = 8 * group; row < 8 * group + 8; ++row) {
       const std::byte* const from = b_ + __shfl_sync(~0u, offset, row);
       const std::uint32_t to = stage + static_cast<std::uint32_t>(row) * pitch_;
-      for (int e = lane_; e < elements; e += kWarp) {
-        if constexpr (kDense == 2)
-          store_half(to + static_cast<std::uint32_t>(2 * e),
-                     __ldg(reinterpret_cast<const unsigned short*>(from) + e));
-        else
-          copy_element<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
-      }
+      for (int e = lane_; e < elements; e += kWarp)
+        bring_element<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
     }
   }
 

@@ -9,7 +9,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// How the producer brings rows of B.
+/// How the producer brings rows of B and values.
 enum class TallCopy {
   pieces,   ///< 16 bytes a lane
   elements  ///< operands that are not aligned
@@ -24,6 +24,7 @@ struct TallTask {
   const std::uint64_t* bitmap;
   const std::uint32_t* value_offset;
   const void* values;
+  std::int64_t value_bytes;
   const std::int32_t* row_order;  ///< null: as they stand
   std::int32_t item_count, slices;
   TallStage stage;

@@ -13,11 +13,13 @@
 
 namespace sptile::runtime::cuda {
 
-/// True when rows of B and C can be read and written in pieces of so many elements.
+/// True when rows of B and C can be read and written in pieces of so many elements, and values in such of 16
+/// bytes.
 template <class Dense, class Result>
 bool aligned(const Launch& launch, int elements) {
   constexpr std::int64_t kSize = sizeof(Dense), kResultSize = sizeof(Result);
-  return whole_pieces(launch.operands.dense[kSpmmB], launch.n, kSize, kSize * elements) &&
+  return whole_values(launch.format) &&
+         whole_pieces(launch.operands.dense[kSpmmB], launch.n, kSize, kSize * elements) &&
          whole_pieces(launch.operands.dense[kSpmmC], launch.n, kResultSize,
                       kResultSize * whole_elements<Result>(elements));
 }

@@ -7,7 +7,7 @@
 using namespace sptile::test;
 
 TEST_CASE("C interface: versions") {
-  CHECK(sptile_abi_version() == 1);
+  CHECK(sptile_abi_version() == 2);
   CHECK(std::string(sptile_version()) == SPTILE_VERSION);
 }
 
@@ -173,8 +173,8 @@ TEST_CASE("C interface: precision, workspace and stream of a plan for the CPU") 
   CHECK(describe(plan).precision == SPTILE_FP32);
   float b[3] = {1, 1, 1}, c[3] = {};
   sptile_operands operands = SPTILE_OPERANDS_INIT;
-  operands.dense[0] = {b, 1};
-  operands.dense[1] = {c, 1};
+  operands.dense[0] = {b, 1, 0};
+  operands.dense[1] = {c, 1, 0};
   const sptile_workspace none = {nullptr, 0};
   CHECK(sptile_run(plan, &operands, nullptr, &none) == SPTILE_OK);
   CHECK(c[0] == 3);
@@ -387,8 +387,8 @@ TEST_CASE("C interface: bad arguments of runs and refreshes") {
   const auto run = [&](const sptile_plan* with, void* data_b, std::int64_t ldb, void* data_c,
                        std::int64_t ldc) {
     sptile_operands operands = SPTILE_OPERANDS_INIT;
-    operands.dense[0] = {data_b, ldb};
-    operands.dense[1] = {data_c, ldc};
+    operands.dense[0] = {data_b, ldb, 0};
+    operands.dense[1] = {data_c, ldc, 0};
     return sptile_run(with, &operands, nullptr, nullptr);
   };
   CHECK(run(plan, b.data(), 2, c.data(), 2) == SPTILE_OK);

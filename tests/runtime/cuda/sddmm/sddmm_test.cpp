@@ -14,7 +14,7 @@
 #include "formats/convert/packed_positions.hpp"
 #include "runtime/reference/element.hpp"
 #include "runtime/reference/sddmm.hpp"
-#include "tests/runtime/cuda/emulated_product.hpp"
+#include "tests/runtime/cuda/emulated_heads.hpp"
 #include "tests/runtime/random_samples.hpp"
 
 using namespace sptile;
@@ -149,5 +149,28 @@ TEST_CASE("sddmm kernels: matrices without rows, columns or entries") {
     check_samples(kernel, random_matrix(0, 7, 0, DType::f32, random), {.n = 8}, random);
     check_samples(kernel, random_matrix(9, 0, 0, DType::f32, random), {.n = 8}, random);
     check_samples(kernel, random_matrix(1, 1, 1, DType::f32, random), {.n = 1}, random);
+  }
+}
+
+TEST_CASE("sddmm kernels: heads in one launch are those of a launch each, scaled by values of a run") {
+  Random random(7);
+  for (const DeviceKernel& kernel : sddmm_kernels()) {
+    const formats::Csr a = uneven_matrix(29, 60, DType::f32, random);
+    const Formatted formatted = format_matrix(a, format_of(kernel), random_order(a.rows, random));
+    EmulatedHeads heads = {.op = runtime::kSddmm, .format = formatted.data.view(), .order = formatted.order};
+    for (const HeadLayout layout : kHeadLayouts)
+      for (const std::int64_t n : {1, 32, 72}) {
+        heads.layout = layout;
+        heads.n = n;
+        check_emulated_heads(kernel, heads, random);
+      }
+    heads.alpha = -0.5;
+    heads.beta = 2;
+    heads.scaled = true;
+    heads.gap = 1;
+    for (const HeadValues values : kHeadValues) {
+      heads.values = values;
+      check_emulated_heads(kernel, heads, random);
+    }
   }
 }

@@ -26,6 +26,7 @@ struct Case {
   double alpha = 1, beta = 0;
   int sm_count = 1;
   std::int64_t planned_n = 0;
+  bool shifted_values = false;  ///< a value behind an aligned address, as those of a run may stand
 };
 
 /// Where the counters are.
@@ -47,8 +48,11 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
   for (std::size_t i = 0; i < view.layout->arrays.size(); ++i) {
     const auto bytes = static_cast<std::size_t>(view.arrays[i].bytes());
     arrays.emplace_back(bytes / sizeof(std::max_align_t) + 2);
-    if (bytes > 0) std::memcpy(arrays.back().data(), view.arrays[i].data, bytes);
-    if (view.arrays[i].present()) view.arrays[i].data = arrays.back().data();
+    const bool shifted = c.shifted_values && view.layout->arrays[i].holds_values;
+    std::byte* const to =
+        reinterpret_cast<std::byte*>(arrays.back().data()) + (shifted ? size_of(kernel.values) : 0);
+    if (bytes > 0) std::memcpy(to, view.arrays[i].data, bytes);
+    if (view.arrays[i].present()) view.arrays[i].data = to;
   }
 
   return check_emulated_product(kernel,
@@ -85,6 +89,14 @@ TEST_CASE("tall kernels: any number of columns, any leading dimension") {
       if (kernel.values != DType::none || n == 17)
         check_product(kernel, uneven_matrix(29, 40, kernel.values, random), c, random);
     }
+}
+
+TEST_CASE("tall kernels: values of a run may stand anywhere") {
+  Random random(7);
+  for (const DeviceKernel& kernel : runtime::cuda::tall_kernels())
+    if (kernel.values != DType::none)
+      check_product(kernel, uneven_matrix(75, 90, kernel.values, random), {.n = 64, .shifted_values = true},
+                    random);
 }
 
 TEST_CASE("tall kernels: long windows in pieces") {

@@ -11,6 +11,7 @@
 #include "runtime/cuda/tile/tile8.cu"
 #pragma GCC diagnostic pop
 
+#include "runtime/run_values.hpp"
 #include "tests/runtime/cuda/emulated_product.hpp"
 
 using namespace sptile;
@@ -85,6 +86,33 @@ TEST_CASE("tile kernels: any number of columns, any leading dimension") {
       if (kernel.values != DType::none || n == 17)
         check_product(kernel, uneven_matrix(29, 40, kernel.values, random), n, pad, random, true, -0.5, 2,
                       emulated_device());
+}
+
+TEST_CASE("tile kernels: values of a run may stand anywhere") {
+  Random random(7);
+  for (const DeviceKernel& kernel : tile_kernels()) {
+    if (kernel.values == DType::none) continue;
+    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
+    const Formatted formatted = format_matrix(a, format_of(kernel));
+    const std::size_t bytes = static_cast<std::size_t>(a.nnz()) * size_of(kernel.values);
+    std::vector<std::max_align_t> values(bytes / sizeof(std::max_align_t) + 2);
+    std::byte* next = reinterpret_cast<std::byte*>(values.data()) + size_of(kernel.values);
+    const formats::FormatView view = runtime::with_values(formatted.data.view(), next);
+    for (std::size_t i = 0; i < view.layout->arrays.size(); ++i) {
+      if (!view.layout->arrays[i].holds_values) continue;
+      const ArrayView from = formatted.data.view().arrays[i];
+      if (from.bytes() > 0) std::memcpy(next, from.data, static_cast<std::size_t>(from.bytes()));
+      next += from.bytes();
+    }
+    check_emulated_product(kernel,
+                           {.exact = a,
+                            .format = view,
+                            .order = {},
+                            .n = 128,
+                            .device = emulated_device(),
+                            .scratch = scratch_of},
+                           random);
+  }
 }
 
 TEST_CASE("tile kernels: long windows in pieces") {

@@ -1,0 +1,79 @@
+// The code of the csr kernel, run on the host lane by lane: heads in one launch.
+#include <doctest/doctest.h>
+
+#include "tests/runtime/cuda/emulated_block.hpp"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Wconversion"
+#include "runtime/cuda/csr/csr.cu"
+#pragma GCC diagnostic pop
+
+#include "runtime/operation/spmm.hpp"
+#include "tests/runtime/cuda/emulated_heads.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using runtime::cuda::DeviceKernel;
+
+namespace {
+
+/// One row in pieces, others empty.
+formats::Csr matrix_for(const DeviceKernel& kernel, Random& random) {
+  return random_matrix(31, 300, kernel.values, random, [](std::int64_t r, std::int64_t) {
+    return r == 9 ? 0.95 : r % 4 == 0 ? 0.0 : 0.03;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("csr kernels: heads in one launch are those of a launch each, behind and beside each other") {
+  Random random(1);
+  for (const DeviceKernel& kernel : runtime::cuda::csr_kernels()) {
+    const formats::Csr a = matrix_for(kernel, random);
+    const Formatted formatted = format_matrix(a, "csr", random_order(a.rows, random));
+    for (const HeadLayout layout : kHeadLayouts)
+      for (const std::int64_t n : {1, 32, 72, 264}) {
+        const EmulatedHeads heads = {.op = runtime::kSpmm,
+                                     .format = formatted.data.view(),
+                                     .order = formatted.order,
+                                     .n = n,
+                                     .layout = layout,
+                                     .alpha = -0.5,
+                                     .beta = 2};
+        check_emulated_heads(kernel, heads, random);
+      }
+  }
+}
+
+TEST_CASE("csr kernels: heads whose strides are not whole pieces, fewer columns than planned") {
+  Random random(2);
+  for (const DeviceKernel& kernel : runtime::cuda::csr_kernels()) {
+    const formats::Csr a = matrix_for(kernel, random);
+    const Formatted formatted = format_matrix(a, "csr");
+    for (const auto& [n, planned] : {std::pair{7, 0}, {32, 0}, {40, 264}})
+      check_emulated_heads(kernel,
+                           {.op = runtime::kSpmm,
+                            .format = formatted.data.view(),
+                            .order = {},
+                            .n = n,
+                            .heads = 2,
+                            .gap = 1,
+                            .planned_n = planned},
+                           random);
+  }
+}
+
+TEST_CASE("csr kernels: values of a run, for all heads and for each") {
+  Random random(3);
+  for (const DeviceKernel& kernel : runtime::cuda::csr_kernels()) {
+    if (kernel.values == DType::none) continue;
+    const formats::Csr a = matrix_for(kernel, random);
+    const Formatted formatted = format_matrix(a, "csr");
+    for (const HeadValues values : {HeadValues::shared, HeadValues::own})
+      check_emulated_heads(
+          kernel,
+          {.op = runtime::kSpmm, .format = formatted.data.view(), .order = {}, .n = 40, .values = values},
+          random);
+  }
+}

@@ -1,0 +1,45 @@
+// Operands of several heads for the tests: where the heads stand, and which values of the matrix they have.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "runtime/operation/operation.hpp"
+#include "tests/runtime/random_problem.hpp"
+
+namespace sptile::test {
+
+/// How the heads of an operand stand.
+enum class HeadLayout {
+  behind,  ///< one matrix behind the other, with a gap
+  beside   ///< side by side in rows
+};
+inline constexpr HeadLayout kHeadLayouts[] = {HeadLayout::behind, HeadLayout::beside};
+
+/// Which values the heads have.
+enum class HeadValues { of_matrix, shared, own };
+inline constexpr HeadValues kHeadValues[] = {HeadValues::of_matrix, HeadValues::shared, HeadValues::own};
+
+/// One operand of all heads, `gap` elements between rows and between heads, and its memory of random numbers.
+struct HeadOperand {
+  runtime::Operand operand;
+  std::vector<std::byte> bytes;
+
+  HeadOperand(const runtime::OperandSpec& spec, const runtime::OperandSizes& sizes, HeadLayout layout,
+              std::int64_t gap, DType type, Random& random) {
+    const runtime::OperandShape shape = shape_of(spec, sizes);
+    const bool list = spec.extent == runtime::Extent::entries;
+    const bool beside = layout == HeadLayout::beside && !list;
+    operand.ld = list ? 1 : shape.width * (beside ? sizes.run.heads : 1) + gap;
+    operand.batch = beside ? shape.width : shape.rows * operand.ld + gap;
+    const formats::Array numbers =
+        random_values((shape.rows + 1) * operand.ld + sizes.run.heads * operand.batch, type, random);
+    const auto size = static_cast<std::size_t>(numbers.view().bytes());
+    bytes.resize(size + alignof(std::max_align_t));
+    std::memcpy(bytes.data(), numbers.data(), size);
+    operand.data = bytes.data();
+  }
+};
+
+}  // namespace sptile::test

@@ -2,6 +2,7 @@
 // namespace and the matching machine flags.
 #include "runtime/cpu/cpu_kernels.hpp"
 
+#include "runtime/cpu/attention.hpp"
 #include "runtime/cpu/bittcf_decoder.hpp"
 #include "runtime/cpu/bmat_decoder.hpp"
 #include "runtime/cpu/csr_decoder.hpp"
@@ -11,7 +12,12 @@
 #include "runtime/cpu/rs_tile_decoder.hpp"
 #include "runtime/cpu/sddmm.hpp"
 #include "runtime/cpu/tall_decoder.hpp"
+#include "runtime/operation/attention.hpp"
+#include "runtime/operation/attention_gradient.hpp"
+#include "runtime/operation/attention_gradient_t.hpp"
 #include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/softmax_rows.hpp"
+#include "runtime/operation/softmax_rows_gradient.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime::SPTILE_ISA {
@@ -62,6 +68,29 @@ constexpr CpuFunction kSample[] = {
     {DType::none, DType::bf16, sample_chunk<F, BFloat16, float>, DType::f32},
 };
 
+/// What walks rows of csr alone, whatever the values are.
+template <void (*kRows)(const Task&, const Chunk&, const RowMath&) noexcept>
+constexpr CpuFunction kOverRows[] = {
+    {DType::none, DType::f32, row_math_chunk<kRows, float>},
+    {DType::none, DType::f64, row_math_chunk<kRows, double>},
+    {DType::none, DType::f16, row_math_chunk<kRows, Half>},
+    {DType::none, DType::bf16, row_math_chunk<kRows, BFloat16>},
+    {DType::none, DType::f16, row_math_chunk<kRows, Half, float>, DType::f32},
+    {DType::none, DType::bf16, row_math_chunk<kRows, BFloat16, float>, DType::f32},
+};
+template <int kCount>
+constexpr CpuKernel over_rows(const Operation* op, const char* summary, const CpuFunction (&functions)[kCount]) {
+  return {op, "csr", summary, true, functions, kCount};
+}
+constexpr CpuKernel kOfCsr[] = {
+    over_rows(&kSoftmaxRows, "three passes over each row, in double", kOverRows<softmax_rows>),
+    over_rows(&kSoftmaxRowsGradient, "two passes over each row, in double", kOverRows<softmax_rows_gradient>),
+    over_rows(&kAttention, "scores of up to 512 entries, then their rows of V by weight", kOverRows<attend>),
+    over_rows(&kAttentionGradient, "scores made again, rows of Y by weight", kOverRows<attend_gradient>),
+    over_rows(&kAttentionGradientT, "scores made again, rows of X and dout by weight",
+              kOverRows<attend_gradient_t>),
+};
+
 constexpr int kRowsPerFormat = 2;
 
 /// A format and the kernel that serves it; one kernel may serve several.
@@ -72,12 +101,13 @@ struct Serves {
 
 template <int kFormats>
 struct Table {
-  CpuKernel rows[kFormats * kRowsPerFormat] = {};
+  CpuKernel rows[kFormats * kRowsPerFormat + std::size(kOfCsr)] = {};
 
   template <class... F>
   constexpr explicit Table(Serves<F>... formats) {
     CpuKernel* next = rows;
     ((append<F>(formats.format, next), next += kRowsPerFormat), ...);
+    for (const CpuKernel& row : kOfCsr) *next++ = row;
   }
 
  private:

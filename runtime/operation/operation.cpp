@@ -1,6 +1,11 @@
 #include "runtime/operation/operation.hpp"
 
+#include "runtime/operation/attention.hpp"
+#include "runtime/operation/attention_gradient.hpp"
+#include "runtime/operation/attention_gradient_t.hpp"
 #include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/softmax_rows.hpp"
+#include "runtime/operation/softmax_rows_gradient.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime {
@@ -8,6 +13,11 @@ namespace {
 constexpr const Operation* kOperations[] = {
     &kSpmm,
     &kSddmm,
+    &kSoftmaxRows,
+    &kSoftmaxRowsGradient,
+    &kAttention,
+    &kAttentionGradient,
+    &kAttentionGradientT,
 };
 }
 

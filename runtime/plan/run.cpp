@@ -78,6 +78,7 @@ Status check_extent(const CheckedOperand& o) {
 }
 
 Status check_operand(const CheckedOperand& operand) {
+  if (operand.operand.data == nullptr && operand.spec.optional) return {};
   for (const auto check : {check_there, check_rows, check_heads, check_extent})
     if (Status s = check(operand); !s) return s;
   return {};

@@ -1,0 +1,249 @@
+// Attention over the rows of csr, and its gradients. Scores are made for some entries at a time; where a row
+// has more, they are made again for each pass over it, as there is no memory for them.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "runtime/attention_operands.hpp"
+#include "runtime/cpu/csr_rows.hpp"
+#include "runtime/cpu/row_math.hpp"
+#include "runtime/score.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+constexpr int kBatch = 512;  ///< entries whose scores are there at a time
+
+/// A row and its part of the work.
+class RowOfTask {
+ public:
+  RowOfTask(const Task& task, const RowMath& math, const CsrRow& row) : task_(task), math_(math), row_(row) {}
+
+ protected:
+  [[nodiscard]] const Operand& operand(int i) const { return task_.operands.dense[i]; }
+  [[nodiscard]] const std::byte* at(int i, std::int64_t row, std::int64_t column = 0) const {
+    const Operand& o = operand(i);
+    return static_cast<const std::byte*>(o.data) + (row * o.ld + column) * math_.operand_bytes;
+  }
+  [[nodiscard]] std::byte* result_at(int i, std::int64_t row, std::int64_t column) const {
+    const Operand& o = operand(i);
+    return static_cast<std::byte*>(o.data) + (row * o.ld + column) * math_.result_bytes;
+  }
+  [[nodiscard]] double statistic(int i, std::int64_t row, int column) const {
+    const std::int64_t place = row * operand(i).ld + column;
+    return math_.wide ? static_cast<const double*>(operand(i).data)[place]
+                      : double{static_cast<const float*>(operand(i).data)[place]};
+  }
+  void set_statistic(int i, std::int64_t row, int column, double x) const {
+    const std::int64_t place = row * operand(i).ld + column;
+    if (math_.wide)
+      static_cast<double*>(operand(i).data)[place] = x;
+    else
+      static_cast<float*>(operand(i).data)[place] = static_cast<float>(x);
+  }
+  [[nodiscard]] bool one_batch() const { return row_.count <= kBatch; }
+  [[nodiscard]] RowList batch(int i, std::int64_t from) const {
+    return {operand(i).data, operand(i).ld, row_.columns + from, std::min<std::int64_t>(row_.count - from, kBatch)};
+  }
+
+  /// Makes the scores of a batch: what is exponentiated, and the parts of the derivatives.
+  void score(int own, int other, std::int64_t from) {
+    const RowList rows = batch(other, from);
+    const std::int64_t n = task_.sizes.n;
+    const std::byte* const mine = at(own, row_.row);
+    double both[kBatch], squares[kBatch] = {}, square = 0;
+    const Score kind = task_.variant.score;
+    if (kind == Score::additive) {
+      for (std::int64_t k = 0; k < rows.count; ++k)
+        both[k] = math_.read(mine, 0) + math_.read(rows.data, rows.ids[k] * rows.ld);
+    } else {
+      math_.dots(mine, rows, n, both);
+    }
+    if (kind == Score::cosine) {
+      constexpr std::int32_t kThis = 0;
+      math_.squares({mine, 0, &kThis, 1}, n, &square);
+      math_.squares(rows, n, squares);
+    }
+    for (std::int64_t k = 0; k < rows.count; ++k) {
+      parts_[k] = kScores[static_cast<int>(kind)]({both[k], square, squares[k], task_.operands.slope});
+      score_[k] = task_.operands.alpha * parts_[k].score + bias(from + k);
+    }
+  }
+
+  const Task& task_;
+  const RowMath& math_;
+  const CsrRow& row_;
+  double score_[kBatch];
+  ScoreParts parts_[kBatch];
+
+ private:
+  [[nodiscard]] double bias(std::int64_t k) const {
+    const void* const list = operand(kAttentionBias).data;
+    return list == nullptr ? 0 : math_.read(list, row_.first + k);
+  }
+};
+
+/// Columns of a result that are summed together.
+struct Slice {
+  std::int64_t first;
+  int count;
+};
+template <class F>
+void for_each_slice(std::int64_t columns, const F& f) {
+  for (std::int64_t c = 0; c < columns; c += kSumColumns)
+    f(Slice{c, static_cast<int>(std::min<std::int64_t>(columns - c, kSumColumns))});
+}
+
+struct alignas(64) Sums {
+  std::byte bytes[kSumBytes];
+  void clear() { std::memset(bytes, 0, sizeof bytes); }
+};
+
+class Forward : RowOfTask {
+ public:
+  using RowOfTask::RowOfTask;
+
+  void run() {
+    find_statistics();
+    for_each_slice(task_.sizes.m, [&](const Slice& slice) {
+      sums_.clear();
+      for (std::int64_t from = 0; from < row_.count; from += kBatch) {
+        weigh(from);
+        RowList rows = batch(kAttentionV, from);
+        rows.data = at(kAttentionV, 0, slice.first);
+        math_.add(rows, weight_, slice.count, sums_.bytes);
+      }
+      math_.store(sums_.bytes, inverse_, slice.count, result_at(kAttentionOut, row_.row, slice.first));
+    });
+  }
+
+ private:
+  static constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+  /// The maximum is rounded as it is stored, so that the gradient takes the same from its scores.
+  void find_statistics() {
+    double maximum = kNone, sum = 0;
+    for (std::int64_t from = 0; from < row_.count; from += kBatch) {
+      score(kAttentionX, kAttentionY, from);
+      for (std::int64_t k = 0; k < batch(kAttentionY, from).count; ++k)
+        if (score_[k] > maximum) maximum = score_[k];
+    }
+    maximum_ = maximum == kNone ? 0 : math_.wide ? maximum : double{static_cast<float>(maximum)};
+    for (std::int64_t from = 0; from < row_.count; from += kBatch) {
+      weigh(from);
+      for (std::int64_t k = 0; k < batch(kAttentionY, from).count; ++k) sum += weight_[k];
+    }
+    inverse_ = sum == 0 ? 0 : 1 / sum;
+    if (operand(kAttentionStatistics).data == nullptr) return;
+    set_statistic(kAttentionStatistics, row_.row, kMaximum, maximum_);
+    set_statistic(kAttentionStatistics, row_.row, kInverseSum, inverse_);
+  }
+
+  void weigh(std::int64_t from) {
+    if (!one_batch()) score(kAttentionX, kAttentionY, from);
+    if (one_batch() && weighed_) return;
+    for (std::int64_t k = 0; k < batch(kAttentionY, from).count; ++k)
+      weight_[k] = std::exp(score_[k] - maximum_);
+    weighed_ = true;
+  }
+
+  double maximum_ = 0, inverse_ = 0;
+  bool weighed_ = false;
+  double weight_[kBatch];
+  Sums sums_;
+};
+
+class Gradient : RowOfTask {
+ public:
+  Gradient(const Task& task, const RowMath& math, const CsrRow& row, const AttentionSide& side)
+      : RowOfTask(task, math, row), side_(side) {}
+
+  void run() {
+    if (side_.out >= 0) make_delta();
+    if (one_batch() && row_.count > 0) weigh(0);
+    const bool additive = task_.variant.score == Score::additive;
+    for_each_slice(task_.sizes.n, [&](const Slice& slice) {
+      const double by_own = sum_rows(additive ? kOnes : side_.other, ds_, slice);
+      if (by_own != 0) {
+        constexpr std::int32_t kThis = 0;
+        math_.add({at(side_.own, row_.row, slice.first), 0, &kThis, 1}, &by_own, slice.count, sums_.bytes);
+      }
+      store(side_.own_gradient, task_.operands.alpha, slice);
+    });
+    if (side_.values_gradient < 0) return;
+    for_each_slice(task_.sizes.m, [&](const Slice& slice) {
+      sum_rows(side_.other_values, p_, slice);
+      store(side_.values_gradient, 1, slice);
+    });
+  }
+
+ private:
+  static constexpr int kOnes = -1;  ///< rows of one number, 1
+
+  void make_delta() {
+    constexpr std::int32_t kThis = 0;
+    double delta = 0;
+    math_.dots(at(side_.out, row_.row), {at(side_.own_values, row_.row), 0, &kThis, 1}, task_.sizes.m, &delta);
+    set_statistic(side_.delta, row_.row, 0, delta);
+    delta_ = delta;
+  }
+
+  /// Makes p, and ds by the derivative of the score, for a batch.
+  void weigh(std::int64_t from) {
+    score(side_.own, side_.other, from);
+    double dp[kBatch];
+    const RowList rows = batch(side_.other_values, from);
+    math_.dots(at(side_.own_values, row_.row), rows, task_.sizes.m, dp);
+    if (from == 0) by_own_ = 0;
+    for (std::int64_t k = 0; k < rows.count; ++k) {
+      const std::int64_t row = side_.of_columns ? rows.ids[k] : row_.row;
+      const double delta = side_.of_columns ? statistic(side_.delta, row, 0) : delta_;
+      p_[k] = std::exp(score_[k] - statistic(kAttentionStatistics, row, kMaximum)) *
+              statistic(kAttentionStatistics, row, kInverseSum);
+      const double ds = p_[k] * (dp[k] - delta);
+      if (side_.dbias >= 0 && operand(side_.dbias).data != nullptr)
+        math_.write(operand(side_.dbias).data, row_.first + from + k, ds);
+      ds_[k] = ds * parts_[k].by_other;
+      by_own_ += ds * parts_[k].by_own;
+    }
+  }
+
+  /// Adds the columns of a slice of all entries' rows, by weight; gives the factor of the row's own.
+  double sum_rows(int of, const double* weights, const Slice& slice) {
+    sums_.clear();
+    for (std::int64_t from = 0; from < row_.count; from += kBatch) {
+      if (!one_batch()) weigh(from);
+      RowList rows = batch(side_.other, from);
+      rows.data = of == kOnes ? math_.one : at(of, 0, slice.first);
+      rows.ld = of == kOnes ? 0 : operand(of).ld;
+      math_.add(rows, weights, slice.count, sums_.bytes);
+    }
+    return by_own_;
+  }
+
+  void store(int of, double scale, const Slice& slice) {
+    math_.store(sums_.bytes, scale, slice.count, result_at(of, row_.row, slice.first));
+  }
+
+  const AttentionSide& side_;
+  double delta_ = 0, by_own_ = 0;
+  double p_[kBatch], ds_[kBatch];
+  Sums sums_;
+};
+
+}  // namespace
+
+void attend(const Task& task, const Chunk& chunk, const RowMath& math) noexcept {
+  for_each_row(task, chunk, [&](const CsrRow& row) { Forward(task, math, row).run(); });
+}
+
+void attend_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept {
+  for_each_row(task, chunk, [&](const CsrRow& row) { Gradient(task, math, row, kRowsSide).run(); });
+}
+
+void attend_gradient_t(const Task& task, const Chunk& chunk, const RowMath& math) noexcept {
+  for_each_row(task, chunk, [&](const CsrRow& row) { Gradient(task, math, row, kColumnsSide).run(); });
+}
+
+}  // namespace sptile::runtime

@@ -1,0 +1,43 @@
+// Weights of the entries of a row, of references.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace sptile::runtime {
+
+struct WeighedScore {
+  double score = 0;
+  double magnitude = 0;  ///< what its rounding errors are proportional to
+  double weight = 0;
+  double amplified = 0;  ///< what relative errors of the weight are proportional to
+};
+
+/// What a row of scores has in common.
+struct RowWeights {
+  double maximum = 0, inverse = 0;  ///< 0 and 0: nothing weighs
+  double magnitude = 0, largest = 0;  ///< of scores: their mean, by weight, and the largest that weighs
+};
+
+/// Sets the weights: exp(score - maximum) / sum. A NaN, or an infinity that is not -inf, makes all of them
+/// NaN.
+inline RowWeights weigh(std::vector<WeighedScore>& row) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  double maximum = kNone, sum = 0;
+  for (const WeighedScore& entry : row)
+    if (entry.score > maximum) maximum = entry.score;
+  if (maximum == kNone) maximum = 0;
+  for (const WeighedScore& entry : row) sum += std::exp(entry.score - maximum);
+  RowWeights all{maximum, sum == 0 ? 0 : 1 / sum};
+  for (WeighedScore& entry : row) {
+    entry.weight = std::exp(entry.score - maximum) * all.inverse;
+    if (entry.weight == 0) entry.magnitude = 0;  // masked: infinite
+    all.magnitude += entry.weight * entry.magnitude;
+    all.largest = std::fmax(all.largest, entry.magnitude);
+  }
+  for (WeighedScore& entry : row) entry.amplified = 1 + entry.magnitude + all.magnitude;
+  return all;
+}
+
+}  // namespace sptile::runtime

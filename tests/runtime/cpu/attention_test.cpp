@@ -1,0 +1,353 @@
+// Softmax of rows, attention and their gradients on the CPU: against the references, and these against
+// differences.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "runtime/attention_operands.hpp"
+#include "runtime/kernels/kernels.hpp"
+#include "runtime/operation/attention.hpp"
+#include "runtime/operation/attention_gradient.hpp"
+#include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/softmax_rows.hpp"
+#include "runtime/operation/softmax_rows_gradient.hpp"
+#include "runtime/plan/plan.hpp"
+#include "tests/runtime/head_problem.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using runtime::DenseTypes;
+using runtime::Operation;
+using runtime::Score;
+using runtime::Variant;
+
+namespace {
+
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+const double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+const Operation* const kAll[] = {&runtime::kSoftmaxRows, &runtime::kSoftmaxRowsGradient, &runtime::kAttention,
+                                 &runtime::kAttentionGradient, &runtime::kAttentionGradientT};
+const Operation* const kScored[] = {&runtime::kAttention, &runtime::kAttentionGradient,
+                                    &runtime::kAttentionGradientT};
+
+runtime::PlanOptions options_of(const HeadProblem& p, int threads = 2) {
+  return {.n = p.n(),
+          .dense = p.types().operands,
+          .result = p.types().result,
+          .threads = threads,
+          .variant = p.variant()};
+}
+
+void run(HeadProblem& p, const runtime::PlanOptions& options, const std::vector<std::int32_t>& order = {}) {
+  const Formatted formatted = format_matrix(p.matrix(), "csr", order);
+  const auto plan = runtime::plan_product(p.op(), formatted.matrix(), options);
+  REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
+  const Status status = runtime::run(**plan, p.op(), p.operands());
+  REQUIRE_MESSAGE(status.has_value(), status.error().text());
+}
+
+/// Runs the kernel of every instruction set that is here.
+void check(HeadProblem& p) {
+  CAPTURE(p.op().name);
+  CAPTURE(name_of(p.types().operands));
+  CAPTURE(name_of(p.types().result));
+  CAPTURE(static_cast<int>(p.variant().score));
+  CAPTURE(p.n());
+  CAPTURE(p.variant().m);
+  CAPTURE(p.variant().heads);
+  for (const runtime::Kernel& kernel : runtime::kernels()) {
+    if (kernel.op != &p.op() || kernel.device != runtime::Device::cpu || !available(kernel)) continue;
+    CAPTURE(kernel.name);
+    runtime::PlanOptions options = options_of(p);
+    options.kernel = kernel.name;
+    run(p, options);
+    CHECK(p.error() <= p.tolerance());
+    CHECK(p.gaps_are_untouched());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("softmax and attention: every type, score, layout of heads and ragged width") {
+  Random random(1);
+  const formats::Csr a = skewed_matrix(30, 40, random);
+  for (const Operation* op : kAll)
+    for (const DenseTypes& types : kAllDenseTypes)
+      for (const Score score : {Score::dot, Score::cosine, Score::additive})
+        for (const HeadLayout& layout : {HeadLayout{}, {3, 2}, {3, 1, true}}) {
+          const std::int64_t n = score == Score::additive ? 1 : 17;
+          HeadProblem p(*op, a, {.m = 33, .score = score}, n, types, layout, random);
+          p.operands().alpha = 0.75;
+          check(p);
+        }
+  for (const Operation* op : kScored)
+    for (const std::int64_t n : kRaggedWidths)
+      for (const std::int64_t m : kRaggedWidths) {
+        HeadProblem p(*op, a, {.m = m}, n, DType::f32, {2, 3}, random);
+        check(p);
+      }
+}
+
+TEST_CASE("softmax and attention: rows of thousands, operands wider than a slice, optional ones left out") {
+  Random random(2);
+  const formats::Csr a = skewed_matrix(21, 3000, random);
+  for (const Operation* op : kAll)
+    for (const Score score : {Score::dot, Score::cosine}) {
+      HeadProblem p(*op, a, {.m = 300, .score = score}, 260, DType::f32, {}, random);
+      p.operands().alpha = 0.1;
+      check(p);
+      for (std::size_t i = 0; i < op->operands.size(); ++i)
+        if (op->operands[i].optional) p.leave_out(i);
+      check(p);
+    }
+}
+
+TEST_CASE("softmax and attention: matrices without rows, columns or entries") {
+  Random random(3);
+  for (const auto& [rows, cols] : {std::pair{0, 5}, {5, 0}, {7, 9}}) {
+    const formats::Csr a = random_matrix(rows, cols, 0, DType::f32, random);
+    for (const Operation* op : kAll) {
+      HeadProblem p(*op, a, {}, 4, DType::f32, {2}, random);
+      check(p);
+    }
+  }
+}
+
+TEST_CASE("attention: rows without entries, and masked ones, are 0, and so are their statistics") {
+  Random random(4);
+  const formats::Csr a = skewed_matrix(20, 30, random);
+  HeadProblem p(runtime::kAttention, a, {}, 8, DType::f32, {}, random);
+  p.sprinkle(runtime::kAttentionBias, 2, kNone, random);
+  check(p);
+  for (std::int64_t k = 0; k < 20 * 8; ++k) CHECK(p.number(runtime::kAttentionOut, k) == 0);
+  for (std::int64_t k = 0; k < 20 * 2; ++k) CHECK(p.number(runtime::kAttentionStatistics, k) == 0);
+
+  HeadProblem softmax(runtime::kSoftmaxRows, a, {}, 1, DType::f32, {}, random);
+  softmax.sprinkle(0, 2, kNone, random);
+  check(softmax);
+  for (std::int64_t k = 0; k < a.nnz(); ++k) CHECK(softmax.number(1, k) == 0);
+}
+
+TEST_CASE("softmax and attention: masks in every row, and scores that no exponential of theirs can hold") {
+  Random random(5);
+  const formats::Csr a = skewed_matrix(40, 60, random);
+  for (const DType type : {DType::f32, DType::f64, DType::bf16})
+    for (const double size : {1e4, -1e4}) {
+      HeadProblem softmax(runtime::kSoftmaxRows, a, {}, 1, type, {}, random);
+      softmax.sprinkle(0, 0.3, kNone, random);
+      softmax.operands().alpha = std::fabs(size);
+      check(softmax);
+      HeadProblem p(runtime::kAttention, a, {}, 16, type, {}, random);
+      p.sprinkle(runtime::kAttentionBias, 0.3, kNone, random);
+      p.operands().alpha = size;
+      check(p);
+      // Weights of a row are a distribution: of V = 1 the mean is 1, or 0 where all are masked.
+      p.sprinkle(runtime::kAttentionV, 2, 1, random);
+      check(p);
+      for (std::int64_t k = 0; k < 40 * 16; ++k) {
+        const double out = p.number(runtime::kAttentionOut, k);
+        CHECK((out == 0 || std::fabs(out - 1) < 1e-2));
+      }
+    }
+}
+
+TEST_CASE("softmax and attention: NaN and infinity stay in their row") {
+  Random random(6);
+  const formats::Csr a = random_matrix(9, 30, 0.5, DType::f32, random);
+  for (const double bad : {kNaN, -kNone}) {
+    HeadProblem softmax(runtime::kSoftmaxRows, a, {}, 1, DType::f32, {}, random);
+    softmax.set(0, a.row_ptr[4], bad);
+    check(softmax);
+    for (std::int64_t k = 0; k < a.nnz(); ++k)
+      CHECK(std::isnan(softmax.number(1, k)) == (k >= a.row_ptr[4] && k < a.row_ptr[5]));
+    HeadProblem p(runtime::kAttention, a, {}, 5, DType::f32, {}, random);
+    p.set(runtime::kAttentionX, 4 * 5 + 2, bad);
+    check(p);
+    for (std::int64_t k = 0; k < 9 * 5; ++k)
+      CHECK(std::isnan(p.number(runtime::kAttentionOut, k)) == (k / 5 == 4));
+  }
+}
+
+TEST_CASE("softmax and attention: the same bits for any number of threads, and rows in another order") {
+  Random random(7);
+  const formats::Csr a = skewed_matrix(60, 2000, random);
+  for (const Operation* op : kScored) {
+    HeadProblem p(*op, a, {.m = 40}, 24, DType::f32, {2}, random);
+    p.leave_out(runtime::kAttentionBias);  // stands in the order of the format
+    if (op == &runtime::kAttentionGradient) p.leave_out(8);
+    run(p, options_of(p, 1));
+    const std::size_t last = op->operands.size() - 1;
+    const formats::Array& result = p.array(last);
+    const auto bytes = [&] {
+      const auto* const from = static_cast<const std::byte*>(result.data());
+      return std::vector<std::byte>(from, from + result.view().bytes());
+    };
+    const std::vector<std::byte> one = bytes();
+    for (const int threads : {2, 3, 8}) {
+      run(p, options_of(p, threads));
+      CHECK(bytes() == one);
+    }
+    run(p, options_of(p), random_order(a.rows, random));
+    CHECK(bytes() == one);
+  }
+}
+
+TEST_CASE("attention: a score of n that is not its own, alpha that is no number, and beta are refused") {
+  Random random(8);
+  const formats::Csr a = skewed_matrix(9, 9, random);
+  const Formatted formatted = format_matrix(a, "csr");
+  for (const Operation* op : kScored) {
+    HeadProblem p(*op, a, {}, 4, DType::f32, {}, random);
+    runtime::PlanOptions options = options_of(p);
+    options.variant.score = Score::additive;
+    const auto refused = runtime::plan_product(*op, formatted.matrix(), options);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Errc::usage);
+    CHECK(refused.error().message.find("the additive score adds one number of each row, not n = 4") !=
+          std::string::npos);
+    const auto plan = runtime::plan_product(*op, formatted.matrix(), options_of(p));
+    REQUIRE(plan);
+    for (const auto& change : {std::function<void(runtime::Operands&)>([](auto& o) { o.alpha = kNaN; }),
+                               {[](auto& o) { o.slope = -kNone; }},
+                               {[](auto& o) { o.beta = 1; }},
+                               {[](auto& o) { o.dense[0].data = nullptr; }},
+                               {[](auto& o) { o.dense[4].ld = 1; }}}) {
+      runtime::Operands bad = p.operands();
+      change(bad);
+      const Status status = runtime::run(**plan, *op, bad);
+      REQUIRE_FALSE(status);
+      CHECK(status.error().code == Errc::usage);
+    }
+  }
+  const Formatted tiles = format_matrix(a, "bittcf");
+  CHECK(runtime::plan_product(runtime::kAttention, tiles.matrix(), {.n = 4}).error().code == Errc::unsupported);
+}
+
+namespace {
+
+/// A matrix, its transpose, and where the entries of the transpose stand in the matrix.
+struct Transposed {
+  formats::Csr matrix;
+  std::vector<std::int64_t> source;
+
+  explicit Transposed(const formats::Csr& a) {
+    std::vector<std::vector<std::pair<std::int32_t, std::int64_t>>> rows(static_cast<std::size_t>(a.cols));
+    for (std::int64_t r = 0; r < a.rows; ++r)
+      for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
+        rows[static_cast<std::size_t>(a.col_idx[k])].emplace_back(static_cast<std::int32_t>(r), k);
+    matrix.rows = a.cols;
+    matrix.cols = a.rows;
+    matrix.row_ptr = formats::Buffer<std::int64_t>(a.cols + 1);
+    matrix.col_idx = formats::Buffer<std::int32_t>(a.nnz());
+    matrix.row_ptr[0] = 0;
+    for (std::int64_t r = 0; r < a.cols; ++r) {
+      for (const auto& [column, k] : rows[static_cast<std::size_t>(r)]) {
+        matrix.col_idx[std::ssize(source)] = column;
+        source.push_back(k);
+      }
+      matrix.row_ptr[r + 1] = std::ssize(source);
+    }
+  }
+};
+
+/// sum of dout * out as a function of the operands of attention, by the reference; f64, one head.
+double loss(HeadProblem& p, const std::vector<double>& dout) {
+  p.run_reference();
+  double sum = 0;
+  for (std::size_t k = 0; k < dout.size(); ++k)
+    sum += dout[k] * p.number(runtime::kAttentionOut, static_cast<std::int64_t>(k));
+  return sum;
+}
+
+/// Compares a gradient with central differences.
+void check_differences(HeadProblem& p, std::size_t operand, std::int64_t count, const std::vector<double>& dout,
+                       const std::function<double(std::int64_t)>& gradient) {
+  constexpr double kStep = 1e-5;
+  CAPTURE(operand);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const double x = p.number(operand, k);
+    p.set(operand, k, x + kStep);
+    const double above = loss(p, dout);
+    p.set(operand, k, x - kStep);
+    const double below = loss(p, dout);
+    p.set(operand, k, x);
+    CHECK(gradient(k) == doctest::Approx((above - below) / (2 * kStep)).epsilon(1e-6).scale(1));
+  }
+}
+
+void copy(HeadProblem& to, std::size_t i, const HeadProblem& from, std::size_t j) {
+  for (std::int64_t k = 0; k < to.array(i).size(); ++k) to.set(i, k, from.number(j, k));
+}
+
+void check_gradients(const formats::Csr& a, Score score, double alpha, double slope, Random& random) {
+  CAPTURE(static_cast<int>(score));
+  CAPTURE(alpha);
+  const std::int64_t n = score == Score::additive ? 1 : 3, m = 4;
+  const Variant variant{.m = m, .score = score};
+  const Transposed transposed(a);
+  HeadProblem forward(runtime::kAttention, a, variant, n, DType::f64, {}, random);
+  HeadProblem rows(runtime::kAttentionGradient, a, variant, n, DType::f64, {}, random);
+  HeadProblem columns(runtime::kAttentionGradientT, transposed.matrix, variant, n, DType::f64, {}, random);
+  for (HeadProblem* p : {&forward, &rows, &columns}) {
+    p->operands().alpha = alpha;
+    p->operands().slope = slope;
+  }
+  run(forward, options_of(forward));
+  for (const std::size_t i : {0, 1, 2, 3, 4, 5}) copy(rows, i, forward, i);
+  run(rows, options_of(rows));
+  for (const std::size_t i : {0, 1, 2, 4}) copy(columns, i, forward, i);
+  copy(columns, 5, rows, 6);
+  copy(columns, 6, rows, 7);
+  for (std::int64_t k = 0; k < a.nnz(); ++k)
+    columns.set(3, k, forward.number(3, transposed.source[static_cast<std::size_t>(k)]));
+  run(columns, options_of(columns));
+
+  std::vector<double> dout;
+  for (std::int64_t k = 0; k < a.rows * m; ++k) dout.push_back(rows.number(6, k));
+  check_differences(forward, 0, a.rows * n, dout, [&](std::int64_t k) { return rows.number(9, k); });
+  check_differences(forward, 1, a.cols * n, dout, [&](std::int64_t k) { return columns.number(8, k); });
+  check_differences(forward, 2, a.cols * m, dout, [&](std::int64_t k) { return columns.number(7, k); });
+  check_differences(forward, 3, a.nnz(), dout, [&](std::int64_t k) { return rows.number(8, k); });
+}
+
+}  // namespace
+
+TEST_CASE("attention: gradients are those of differences, for each score, slope and alpha") {
+  Random random(9);
+  const formats::Csr a = random_matrix(7, 6, 0.5, DType::f64, random);
+  for (const double alpha : {1.0, -0.6, 2.5}) {
+    check_gradients(a, Score::dot, alpha, 0.2, random);
+    check_gradients(a, Score::cosine, alpha, 0.2, random);
+    for (const double slope : {0.2, 0.0, -1.5}) check_gradients(a, Score::additive, alpha, slope, random);
+  }
+}
+
+TEST_CASE("softmax: its gradient is that of differences") {
+  Random random(10);
+  const formats::Csr a = random_matrix(7, 6, 0.6, DType::f64, random);
+  for (const double alpha : {1.0, -0.6, 2.5}) {
+    HeadProblem forward(runtime::kSoftmaxRows, a, {}, 1, DType::f64, {}, random);
+    HeadProblem backward(runtime::kSoftmaxRowsGradient, a, {}, 1, DType::f64, {}, random);
+    forward.operands().alpha = backward.operands().alpha = alpha;
+    run(forward, options_of(forward));
+    copy(backward, 0, forward, 1);
+    run(backward, options_of(backward));
+    const auto sum = [&] {
+      forward.run_reference();
+      double all = 0;
+      for (std::int64_t k = 0; k < a.nnz(); ++k) all += forward.number(1, k) * backward.number(1, k);
+      return all;
+    };
+    for (std::int64_t k = 0; k < a.nnz(); ++k) {
+      const double s = forward.number(0, k);
+      forward.set(0, k, s + 1e-5);
+      const double above = sum();
+      forward.set(0, k, s - 1e-5);
+      const double below = sum();
+      forward.set(0, k, s);
+      CHECK(backward.number(2, k) == doctest::Approx((above - below) / 2e-5).epsilon(1e-6).scale(1));
+    }
+  }
+}

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "formats/layout/registry.hpp"
-#include "runtime/choice/fitted_threshold.hpp"
+#include "runtime/choice/fitted_parameter.hpp"
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "tools/names.hpp"
@@ -60,6 +60,8 @@ formats::Conversion FormatChoice::conversion() const {
 
 Result<FoundThreshold> profile_threshold(std::string_view format, DType values) {
   const runtime::SplitProduct product = runtime::usual_product(format, values);
+  if (product.kernel == nullptr)
+    return fail(Errc::unsupported, fmt::format("{}:auto: no kernel for CUDA serves this format", format));
   const auto device = runtime::cuda::find_device(0);
   const auto profile = runtime::find_profile(
       runtime::profile_device(runtime::Device::cuda, device ? *device : runtime::cuda::DeviceInfo{}));
@@ -70,12 +72,13 @@ Result<FoundThreshold> profile_threshold(std::string_view format, DType values) 
                 fmt::format("{}:auto: there is no profile of a CUDA device{}", format, remedy));
   const std::string source =
       fmt::format("the profile of {} ({})", (*profile)->device.name, (*profile)->source);
-  const auto fitted = runtime::fitted_threshold(**profile, product);
+  const auto fitted = runtime::fitted_parameter(**profile, product);
   if (!fitted) return tl::unexpected(fitted.error());
   if (!*fitted)
     return fail(Errc::unsupported,
-                fmt::format("{}:auto: {} has no threshold of {} for {}{}", format, source,
-                            product.kernel->name, runtime::name_of(product.precision), remedy));
+                fmt::format("{}:auto: {} has no {} of {} for {}{}", format, source,
+                            formats::find_layout(format)->parameter->name, product.kernel->name,
+                            runtime::name_of(product.precision), remedy));
   return FoundThreshold{(*fitted)->value,
                         fmt::format("{}, {}, in {}", (*fitted)->name, (*fitted)->precision, source)};
 }

@@ -48,7 +48,7 @@ struct FormatParameter {
   std::span<const NamedValue> names = {};  ///< values that may be given by name instead
   int standard = 0;                        ///< what a conversion takes by itself; 0: it looks at the matrix
   std::string_view fitted_for = {};  ///< operation for which profiles of devices have values: "spmm"; or none
-  std::span<const int> tried = {};   ///< values that are measured to fit one
+  std::span<const int> tried = {};   ///< where the best of some values is fitted: those
   bool on_device = false;            ///< conversions on a device take it, too
 
   [[nodiscard]] constexpr bool accepts(std::int64_t value) const {

@@ -33,6 +33,7 @@ constexpr FormatParameter kSelector = {
     .most = kHcMostParameter,
     .names = kNames,
     .standard = hc_parameter(kHcFitted),
+    .fitted_for = "spmm",
     .on_device = true};
 
 std::int64_t tc_blocks(const FormatView& view) { return view.array(A::col_id).size / 8; }

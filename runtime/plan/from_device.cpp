@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "formats/layout/registry.hpp"
-#include "runtime/choice/fitted_threshold.hpp"
+#include "runtime/choice/fitted_parameter.hpp"
 #include "runtime/choice/profiles.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/plan/product_plan.hpp"
@@ -27,7 +27,7 @@ Result<std::optional<int>> find_threshold(const SplitProduct& product, const cud
   const auto profile = find_profile(profile_device(Device::cuda, device));
   if (!profile) return tl::unexpected(profile.error());
   if (!*profile) return std::optional<int>();
-  const auto fitted = fitted_threshold(**profile, product);
+  const auto fitted = fitted_parameter(**profile, product);
   if (!fitted) return tl::unexpected(fitted.error());
   return *fitted ? std::optional<int>((*fitted)->value) : std::nullopt;
 }

@@ -91,6 +91,29 @@ TEST_CASE("auto takes the threshold that is found, and says where") {
         "libra_spmm takes a threshold of 1 to 9, not 'auto'");
 }
 
+TEST_CASE("hc_window takes a selector by name or number, and calls it by its name") {
+  const auto list = parse_formats("hc_window:tensor,hc_window:cuda,hc_window:537395713,hc_window:7");
+  REQUIRE(list.has_value());
+  REQUIRE(list->size() == 3);  // hc_window:cuda is there already
+  CHECK((*list)[0].label == "hc_window:tensor");
+  CHECK((*list)[1].label == "hc_window:cuda");
+  CHECK((*list)[1].parameter == 537395713);
+  CHECK((*list)[2].label == "hc_window:7");
+  const std::vector<std::int64_t> row_ptr{0, 2, 3};
+  const std::vector<std::int32_t> columns{0, 1, 0};
+  const formats::CsrView a{2, 2, row_ptr, columns, {}};
+  for (const std::size_t i : {0, 1}) {
+    const auto data = (*list)[i].conversion()(a, nullptr);
+    REQUIRE(data.has_value());
+    CHECK(data->layout->tc_blocks(data->view()) == (i == 0 ? 1 : 0));
+  }
+  const auto automatic = parse_formats("hc_window:auto", [](std::string_view) {
+    return FoundThreshold{7, "a test"};
+  });
+  REQUIRE(automatic.has_value());
+  CHECK(automatic->front().label == "hc_window:7");
+}
+
 TEST_CASE("thresholds are found in the profile, for 16-bit values those of fp16") {
   const test::ProfileFile profile(
       "number cuda.libra_spmm.mma tf32 threshold_128 2\n"
@@ -118,6 +141,8 @@ TEST_CASE("unknown formats and parameters are refused") {
       {"libra_sddmm:130", "libra_sddmm takes a threshold of 1 to 129, not '130'"},
       {"libra_sddmm:2x", "libra_sddmm takes a threshold of 1 to 129, not '2x'"},
       {"libra_sddmm:99999999999", "libra_sddmm takes a threshold of 1 to 129, not '99999999999'"},
+      {"hc_window:auto", "hc_window takes a selector of fitted, paper, tensor, cuda or 0 to 1073741823"},
+      {"hc_window:-1", "hc_window takes a selector of fitted, paper, tensor, cuda or 0 to 1073741823"},
       {"csr:64", "there is no format 'csr:64'"},
       {"csr,", "there is no format ''"},
       {"", "there is no format ''"}};

@@ -36,6 +36,7 @@ constexpr Gathered kGathered[] = {
     {"tall", 16},         // one window: columns 1 to 8, then column 0
     {"libra_spmm", 17},   // two tiles, and one residual entry
     {"libra_sddmm", 17},  // one block of 16 columns, and one residual entry
+    {"hc_window", 16},    // one window, in tiles
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "formats/convert/packed_positions.hpp"
 #include "formats/layout/libra_rules.hpp"
 #include "formats/layout/registry.hpp"
-#include "runtime/choice/fitted_threshold.hpp"
+#include "runtime/choice/fitted_parameter.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
@@ -28,7 +28,8 @@ struct SplitFormat {
 std::vector<SplitFormat> split_formats() {
   std::vector<SplitFormat> formats;
   for (const formats::FormatLayout* layout : formats::layouts())
-    if (const auto* kernel = runtime::usual_product(layout->name, DType::f32).kernel; kernel != nullptr)
+    if (const auto* kernel = runtime::usual_product(layout->name, DType::f32).kernel;
+        kernel != nullptr && !layout->parameter->tried.empty())
       formats.push_back(
           {kernel->op, kernel->name, formats::find_converter(layout->name), layout->parameter->tried});
   return formats;

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "formats/layout/hc_window.hpp"
+#include "runtime/choice/fitted_parameter.hpp"
+#include "tools/calibrate/selector_sampling.hpp"
 #include "tools/calibrate/suite.hpp"
+#include "tools/calibrate/window_matrices.hpp"
 #include "tools/cuda/device_bench.hpp"
 #include "tools/host_bench.hpp"
 #include "tools/input.hpp"
@@ -64,6 +68,21 @@ Status measure_one(Session& session, const Subject& subject, const SamplingPlan&
   return {};
 }
 
+// hc_window's, as the thresholds of other formats.
+Status measure_selectors(Session& session, const SamplingPlan& plan, Measurements& found) {
+  const runtime::Kernel* const kernel =
+      runtime::usual_product(formats::kHcWindowLayout.name, DType::f32).kernel;
+  if (!plan.thresholds || kernel == nullptr || !plan.has(*kernel->op)) return {};
+  if (!plan.kernels.empty() && !plan.names(kernel->name)) return {};
+  auto samples = sample_selectors(session, {.bench = plan.bench,
+                                            .kernel = kernel->name,
+                                            .columns = {32, 64, 128, 256},
+                                            .shapes = window_shapes(session.common.seed)});
+  if (!samples) return tl::unexpected(samples.error());
+  found.selectors = std::move(*samples);
+  return {};
+}
+
 }  // namespace
 
 Result<Measurements> measure(Session& session, const CalibrationScope& scope) {
@@ -78,6 +97,7 @@ Result<Measurements> measure(Session& session, const CalibrationScope& scope) {
       return tl::unexpected(std::move(s.error()));
     if (cancelled(&session.progress)) return fail(Errc::io, "cancelled");
   }
+  if (Status s = measure_selectors(session, plan, found); !s) return tl::unexpected(s.error());
   return found;
 }
 

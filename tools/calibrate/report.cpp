@@ -11,6 +11,12 @@ namespace sptile::tools {
 namespace {
 // The columns of --samples, before the features.
 constexpr const char* kSampleColumns = "matrix,op,dense,format,kernel,precision,n,us";
+
+// All of none.
+double percent(const SelectorScore& score) {
+  return score.windows > 0 ? 100 * static_cast<double>(score.right) / static_cast<double>(score.windows)
+                           : 100;
+}
 }  // namespace
 
 std::string samples_csv(std::span<const Sample> samples) {
@@ -60,6 +66,31 @@ Json quality_json(std::span<const FitQuality> fits, const ChoiceQuality& choice)
                     {"worst_regret", choice.worst_regret},
                     {"worst_case", choice.worst_case}};
   return json;
+}
+
+std::string selector_text(const SelectorFit& fit) {
+  return fmt::format(
+      "selector of {}, {}, N = {}: weights {}, {}, {}; right for {:.0f}% of {} windows that were held out, "
+      "{:.0f}% of the {} where it matters",
+      fit.kernel, fit.precision, fit.n, fit.selector.constant, fit.selector.sparsity, fit.selector.columns,
+      percent(fit.held_out), fit.held_out.windows, percent(fit.clear), fit.clear.windows);
+}
+
+Json selectors_json(std::span<const SelectorFit> fits) {
+  Json list = Json::array();
+  for (const SelectorFit& fit : fits)
+    list.push_back({{"kernel", fit.kernel},
+                    {"precision", fit.precision},
+                    {"n", fit.n},
+                    {"selector", formats::hc_parameter(fit.selector)},
+                    {"constant_weight", fit.selector.constant},
+                    {"sparsity_weight", fit.selector.sparsity},
+                    {"columns_weight", fit.selector.columns},
+                    {"held_out", fit.held_out.windows},
+                    {"right_percent", percent(fit.held_out)},
+                    {"clear", fit.clear.windows},
+                    {"clear_right_percent", percent(fit.clear)}});
+  return list;
 }
 
 }  // namespace sptile::tools

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tools/calibrate/fit.hpp"
+#include "tools/calibrate/selector.hpp"
 #include "tools/result.hpp"
 
 namespace sptile::tools {
@@ -14,5 +15,9 @@ std::string samples_csv(std::span<const Sample> samples);
 
 std::string quality_text(std::span<const FitQuality> fits, const ChoiceQuality& choice);
 Json quality_json(std::span<const FitQuality> fits, const ChoiceQuality& choice);
+
+/// One line: the weights, and how often the selector is right.
+std::string selector_text(const SelectorFit& fit);
+Json selectors_json(std::span<const SelectorFit> fits);
 
 }  // namespace sptile::tools

@@ -10,6 +10,7 @@
 #include "formats/csr_view.hpp"
 #include "runtime/cuda/papers/libra_streams/balance.hpp"
 #include "tools/calibrate/fit.hpp"
+#include "tools/calibrate/selector.hpp"
 #include "tools/calibrate/threshold.hpp"
 #include "tools/product_bench.hpp"
 #include "tools/verb.hpp"
@@ -44,6 +45,7 @@ struct Measurements {
   std::vector<Sample> samples;
   std::vector<ThresholdSample> thresholds;
   std::vector<OccupancySample> occupancy;
+  std::vector<SelectorSample> selectors;
 };
 
 /// Measures every format and kernel of the bench's device for one matrix with f32 values, in every precision

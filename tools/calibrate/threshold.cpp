@@ -1,13 +1,11 @@
 #include "tools/calibrate/threshold.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "runtime/choice/fitted_threshold.hpp"
+#include "runtime/choice/fitted_parameter.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -77,7 +75,7 @@ std::vector<runtime::ProfileNumber> fit_thresholds(std::span<const ThresholdSamp
   std::vector<runtime::ProfileNumber> numbers;
   for (const auto& [key, matrices] : cases) {
     const auto& [kernel, precision, n] = key;
-    numbers.push_back({kernel, precision, fmt::format("{}{}", runtime::kThresholdPrefix, n),
+    numbers.push_back({kernel, precision, runtime::fitted_name("threshold", n),
                        static_cast<double>(best_threshold(matrices))});
   }
   return numbers;

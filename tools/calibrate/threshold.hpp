@@ -34,7 +34,7 @@ std::vector<runtime::ProfileNumber> fit_occupancy(std::span<const OccupancySampl
 
 /// Finds the threshold with the least sum of log times for each kernel, precision and N, of equals the least;
 /// matrices count that were measured with every threshold that any was. The numbers are those that
-/// runtime::fitted_threshold finds.
+/// runtime::fitted_parameter finds.
 std::vector<runtime::ProfileNumber> fit_thresholds(std::span<const ThresholdSample> samples);
 
 }  // namespace sptile::tools

@@ -48,6 +48,7 @@ struct Calibration {
   runtime::DeviceProfile profile;
   std::vector<FitQuality> fits;
   ChoiceQuality choice;
+  std::vector<SelectorFit> selectors;
   std::size_t samples = 0;
   double seconds = 0;
 };
@@ -137,14 +138,16 @@ std::vector<std::string> new_comments(const CalibrateOptions& options, std::vect
   if (found.choice.cases > 0)
     comments.push_back(fmt::format("choice within 10% of the best in {:.0f}% of {} cases",
                                    100 * found.choice.within_10, found.choice.cases));
+  for (const SelectorFit& fit : found.selectors) comments.push_back(selector_text(fit));
   return comments;
 }
 
 // All that measurements say.
-std::vector<runtime::ProfileNumber> fit_all(const Measurements& measured) {
+std::vector<runtime::ProfileNumber> fit_all(const Measurements& measured,
+                                            std::span<const SelectorFit> selectors) {
   std::vector<runtime::ProfileNumber> numbers = fit_costs(measured.samples);
-  for (const auto& more :
-       {partition_costs(numbers), fit_thresholds(measured.thresholds), fit_occupancy(measured.occupancy)})
+  for (const auto& more : {partition_costs(numbers), fit_thresholds(measured.thresholds),
+                           fit_occupancy(measured.occupancy), selector_numbers(selectors)})
     numbers.insert(numbers.end(), more.begin(), more.end());
   return numbers;
 }
@@ -152,9 +155,11 @@ std::vector<runtime::ProfileNumber> fit_all(const Measurements& measured) {
 // What was known and what was measured, and how good that is.
 Calibration fit(const Measurements& measured, std::span<const runtime::ProfileNumber> known,
                 const runtime::ProfileDevice& device, bool renews_all) {
-  const runtime::DeviceProfile profile = {device, merge_numbers(known, fit_all(measured), renews_all), {}};
+  std::vector<SelectorFit> selectors = fit_selectors(measured.selectors);
+  const runtime::DeviceProfile profile = {
+      device, merge_numbers(known, fit_all(measured, selectors), renews_all), {}};
   return {profile, fit_quality(profile, measured.samples), choice_quality(profile, measured.samples),
-          measured.samples.size()};
+          std::move(selectors), measured.samples.size()};
 }
 
 // Costs that were not measured are not known any more.
@@ -168,7 +173,9 @@ void report(const Session& session, const CalibrateOptions& options, const std::
   json.update({{"device", options.device}, {"name", found.profile.device.name}, {"output", path}});
   json.update({{"quick", options.quick}, {"measurements", found.samples}, {"seconds", found.seconds}});
   json.update(quality_json(found.fits, found.choice));
-  const std::string table = quality_text(found.fits, found.choice);
+  json["selectors"] = selectors_json(found.selectors);
+  std::string table = quality_text(found.fits, found.choice);
+  for (const SelectorFit& fit : found.selectors) table += selector_text(fit) + "\n";
   print_result(
       session, json,
       fmt::format("{}{}: {} measurements in {}\n", table, path, found.samples, human_seconds(found.seconds)));

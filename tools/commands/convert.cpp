@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "formats/layout/registry.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/conversion.hpp"
 #include "tools/input.hpp"
@@ -13,6 +14,11 @@
 namespace sptile::tools {
 namespace {
 
+// Of a format that has one.
+std::string parameter_of(const FormatReport& format) {
+  return std::string(formats::find_layout(format.name)->parameter->name);
+}
+
 Json format_json(const FormatReport& format) {
   Json json = {{"name", format.name},
                {"tc_blocks", format.tc_blocks},
@@ -20,7 +26,7 @@ Json format_json(const FormatReport& format) {
                {"value_bytes", format.value_bytes},
                {"seconds", format.seconds}};
   if (!format.parameters.empty()) json["parameters"] = to_json(format.parameters);
-  if (!format.why.empty()) json["threshold_from"] = format.why;
+  if (!format.why.empty()) json[parameter_of(format) + "_from"] = format.why;
   return json;
 }
 
@@ -55,13 +61,17 @@ Json convert_json(const Session& session, const ConvertTask& task, const Convert
   return json;
 }
 
-// Thresholds that were not typed, a line each.
-std::string explain_thresholds(const ConvertReport& report) {
+// Thresholds and selectors that were not typed, a line each.
+std::string explain_parameters(const ConvertReport& report) {
   std::string text;
   for (const FormatReport& f : report.formats)
     for (const auto& [name, value] : f.parameters)
-      if (!f.why.empty() && name == "threshold")
-        text += fmt::format("{}: threshold {}, from {}\n", f.name, std::get<std::int64_t>(value), f.why);
+      if (!f.why.empty() && name == parameter_of(f))
+        text += std::visit(
+            [&](const auto& shown) {
+              return fmt::format("{}: {} {}, from {}\n", f.name, name, shown, f.why);
+            },
+            value);
   return text;
 }
 
@@ -90,7 +100,7 @@ std::string convert_text(const ConvertTask& task, const ConvertReport& report) {
   return fmt::format("{}: {} x {}, {} entries{}, {}\n\n{}{}{}\nread {}, reorder {}, write {}, all {} ({})\n",
                      task.out, report.rows, report.cols, report.nnz, report.symmetric ? ", symmetric" : "",
                      order_text(task, report.reordered), formats_table(report.formats),
-                     explain_thresholds(report), transpose_text(task, report), human_seconds(report.read),
+                     explain_parameters(report), transpose_text(task, report), human_seconds(report.read),
                      human_seconds(report.reorder), human_seconds(report.write), human_seconds(report.total),
                      human_bytes(static_cast<std::int64_t>(report.file_bytes)));
 }

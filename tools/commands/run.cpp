@@ -7,6 +7,7 @@
 #include "runtime/plan/choice.hpp"
 #include "runtime/transpose.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/core_shares.hpp"
 #include "tools/devices.hpp"
 #include "tools/host_bench.hpp"
 #include "tools/input.hpp"
@@ -182,6 +183,14 @@ Result<Source> find_source(const runtime::Bundle& bundle, const RunOptions& opti
   return source;
 }
 
+// How formats with two parts are divided.
+std::string explain_shares(const std::vector<runtime::PlanMatrix>& matrices) {
+  std::string text;
+  for (const runtime::PlanMatrix& a : matrices)
+    text += core_shares_text(a.format.layout->name, core_shares(a.format));
+  return text;
+}
+
 Status run_run(Session& session, const RunOptions& options) {
   if (Status s = check_transposable(options.request); !s) return s;
   const auto device = resolve_device(options.request);
@@ -202,7 +211,9 @@ Status run_run(Session& session, const RunOptions& options) {
   json.update({{"threads", session.common.threads}, {"seed", session.common.seed}});
   json["candidates"] = candidates_json(outcome->candidates);
   const std::string why =
-      options.explain ? candidates_text(outcome->candidates, absent_formats(*bundle, options)) : "";
+      options.explain
+          ? candidates_text(outcome->candidates, absent_formats(*bundle, options)) + explain_shares(*matrices)
+          : "";
   print_result(session, json, why + run_text(options, outcome->measured));
   return check_outcome(outcome->measured);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "formats/compact_columns.hpp"
@@ -12,6 +13,7 @@
 #include "formats/sizes.hpp"
 #include "runtime/symmetry.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/core_shares.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
 #include "tools/order.hpp"
@@ -81,6 +83,7 @@ struct FormatRow {
   std::string refused;          // why the matrix does not fit
   std::int64_t tc_entries = 0;  // in the blocks
   std::int64_t fetches = 0;     // rows of B that a product asks for
+  std::optional<CoreShares> shares = {};
 };
 
 FormatRow comparison_row(const formats::FormatSize& size) {
@@ -96,7 +99,8 @@ FormatRow stored_row(const formats::FormatView& view) {
           formats::value_bytes(view),
           {},
           view.nnz - std::ssize(blocks.rows.columns),
-          blocks.fetches()};
+          blocks.fetches(),
+          core_shares(view)};
 }
 
 // Converts to every format, one at a time, and keeps the sizes.
@@ -152,6 +156,7 @@ Json formats_json(const Stats& stats) {
       if (row.stored)
         json.update(
             {{"tc_blocks", row.tc_blocks}, {"mean_nnz_tc", mean_per_block(row)}, {"b_rows", row.fetches}});
+      if (row.shares) json["tensor_cores"] = to_json(row.shares);
     }
     list.push_back(std::move(json));
   }
@@ -196,7 +201,9 @@ std::string formats_text(const Stats& stats) {
                     tiles ? fmt::format("{:.2f}", mean_per_block(row)) : "-",
                     row.stored ? fmt::format("{}", row.fetches) : "-"});
   }
-  return format_table(rows, "lrrrrrr") + "* for comparison only\n";
+  std::string text = format_table(rows, "lrrrrrr") + "* for comparison only\n";
+  for (const FormatRow& row : stats.formats) text += core_shares_text(row.name, row.shares);
+  return text;
 }
 
 std::string stats_text(const Stats& stats) {

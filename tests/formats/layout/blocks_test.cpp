@@ -115,7 +115,7 @@ TEST_CASE("blocks: windows, tiles and rows of every format hold what the matrix 
   for (const auto& piece : pieces) CHECK_MESSAGE(piece.second == 0, piece.first);
 }
 
-TEST_CASE("blocks: every format with every value of its parameter that is worth a try") {
+TEST_CASE("blocks: every format with all values of its parameter that are worth a try") {
   for (const Sample& sample : sample_matrices()) {
     CAPTURE(sample.name);
     if (sample.rows.size() > 1000) continue;
@@ -123,7 +123,10 @@ TEST_CASE("blocks: every format with every value of its parameter that is worth 
     for (const FormatLayout* layout : layouts()) {
       if (layout->parameter == nullptr) continue;
       const FormatParameter& parameter = *layout->parameter;
-      for (const int value : parameter.tried.empty() ? parameter.values : parameter.tried) {
+      std::vector<int> values(parameter.tried.begin(), parameter.tried.end());
+      if (values.empty()) values.assign(parameter.values.begin(), parameter.values.end());
+      for (const NamedValue& named : parameter.names) values.push_back(named.value);
+      for (const int value : values) {
         CAPTURE(layout->name);
         CAPTURE(value);
         const auto data = find_converter(layout->name)->from_csr_at(a.view(), value, nullptr);

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "formats/layout/blocks.hpp"
 #include "formats/layout/csr.hpp"
-#include "formats/layout/libra.hpp"
 #include "formats/layout/tall.hpp"
 #include "tests/bundle_sample.hpp"
 #include "tests/runtime/random_problem.hpp"
@@ -63,11 +63,9 @@ TEST_CASE("format counts: every format counts its fetches in groups of 8 columns
     CHECK(counts.longest >= 1);
     CHECK(counts.longest <= counts.fetches);
     CHECK(counts.bytes == formats::index_bytes(view) + formats::value_bytes(view));
-    const bool libra = converter.format.starts_with("libra_");
-    if (view.layout->window_rows > 0 && converter.format != "rs_tile" && !libra)
-      CHECK(counts.fetches == 8 * counts.tiles);
-    if (libra)
-      CHECK(counts.fetches == 8 * counts.tiles + std::ssize(formats::as_libra(view).residual_col_id));
+    const formats::Blocks blocks = formats::blocks_of(view);
+    if (blocks.placement == formats::WindowPlacement::regular)
+      CHECK(counts.fetches == 8 * counts.tiles + std::ssize(blocks.rows.columns));
     if (converter.format == "tall")
       CHECK(counts.fetches == 8 * std::ssize(formats::as_tall(view).group_mask));
   }

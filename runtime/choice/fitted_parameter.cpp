@@ -1,4 +1,4 @@
-#include "runtime/choice/fitted_threshold.hpp"
+#include "runtime/choice/fitted_parameter.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -10,10 +10,12 @@
 namespace sptile::runtime {
 namespace {
 
-/// N of a number's name; 0 when it is no threshold.
-std::int64_t columns_of(std::string_view name) {
-  if (!name.starts_with(kThresholdPrefix)) return 0;
-  name.remove_prefix(kThresholdPrefix.size());
+constexpr char kBetween = '_';
+
+/// N of a number's name; 0 when it is of something else.
+std::int64_t columns_of(std::string_view name, std::string_view parameter) {
+  if (!name.starts_with(parameter) || !name.substr(parameter.size()).starts_with(kBetween)) return 0;
+  name.remove_prefix(parameter.size() + 1);
   std::int64_t n = 0;
   const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), n);
   return code == std::errc() && end == name.data() + name.size() && n > 0 ? n : 0;
@@ -31,32 +33,36 @@ bool nearer(std::int64_t a, std::int64_t b, std::int64_t n) {
 }
 
 const ProfileNumber* nearest(const DeviceProfile& profile, const SplitProduct& product,
-                             std::string_view precision) {
+                             std::string_view parameter, std::string_view precision) {
   const ProfileNumber* best = nullptr;
   for (const ProfileNumber& number : profile.numbers) {
-    const std::int64_t columns = columns_of(number.name);
+    const std::int64_t columns = columns_of(number.name, parameter);
     if (columns == 0 || number.kernel != product.kernel->name || number.precision != precision) continue;
-    if (best == nullptr || nearer(columns, columns_of(best->name), product.n)) best = &number;
+    if (best == nullptr || nearer(columns, columns_of(best->name, parameter), product.n)) best = &number;
   }
   return best;
 }
 
 /// Reads the number, which the format must take.
-Result<std::optional<FittedThreshold>> checked(const DeviceProfile& profile, const ProfileNumber& number,
+Result<std::optional<FittedParameter>> checked(const DeviceProfile& profile, const ProfileNumber& number,
                                                const formats::FormatParameter& parameter) {
   const double value = number.value;
   if (value >= parameter.least && value <= parameter.most && value == std::floor(value) &&
       parameter.accepts(static_cast<int>(value)))
-    return FittedThreshold{static_cast<int>(number.value), number.name, number.precision};
+    return FittedParameter{static_cast<int>(number.value), number.name, number.precision};
   return fail(Errc::bad_input,
               number.name + " of " + number.kernel + ", " + number.precision + " is no whole number from " +
-                  formats::values_text(parameter),
+                  std::to_string(parameter.least) + " to " + std::to_string(parameter.most),
               profile.source);
 }
 
 constexpr std::int64_t kUsualColumns = 128;
 
 }  // namespace
+
+std::string fitted_name(std::string_view parameter, std::int64_t n) {
+  return std::string(parameter) + kBetween + std::to_string(n);
+}
 
 SplitProduct usual_product(std::string_view format, DType values) {
   const bool narrow = values != DType::none && size_of(values) == 2;
@@ -66,15 +72,16 @@ SplitProduct usual_product(std::string_view format, DType values) {
           narrow ? Precision::fp16 : Precision::tf32, kUsualColumns};
 }
 
-Result<std::optional<FittedThreshold>> fitted_threshold(const DeviceProfile& profile,
+Result<std::optional<FittedParameter>> fitted_parameter(const DeviceProfile& profile,
                                                         const SplitProduct& product) {
+  if (product.kernel == nullptr) return std::optional<FittedParameter>();
   const formats::FormatLayout& layout = *formats::find_layout(product.kernel->format);
-  if (!layout.is_fitted()) return std::optional<FittedThreshold>();
+  if (!layout.is_fitted()) return std::optional<FittedParameter>();
   const Precision other = product.precision == Precision::bf16 ? Precision::fp16 : product.precision;
   for (const std::string_view precision : {name_of(product.precision), kAnyPrecision, name_of(other)})
-    if (const ProfileNumber* const number = nearest(profile, product, precision))
+    if (const ProfileNumber* const number = nearest(profile, product, layout.parameter->name, precision))
       return checked(profile, *number, *layout.parameter);
-  return std::optional<FittedThreshold>();
+  return std::optional<FittedParameter>();
 }
 
 }  // namespace sptile::runtime

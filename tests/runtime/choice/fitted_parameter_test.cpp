@@ -1,5 +1,5 @@
-// Thresholds that a profile has: which one goes with a product.
-#include "runtime/choice/fitted_threshold.hpp"
+// Thresholds and selectors that a profile has: which one goes with a product.
+#include "runtime/choice/fitted_parameter.hpp"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ SplitProduct product(Precision precision, std::int64_t n, const char* format = "
 
 /// The threshold; 0 when the profile has none.
 int found(const std::string& numbers, const SplitProduct& wanted) {
-  const auto fitted = runtime::fitted_threshold(profile_with(numbers), wanted);
+  const auto fitted = runtime::fitted_parameter(profile_with(numbers), wanted);
   REQUIRE_MESSAGE(fitted.has_value(), fitted.error().text());
   return *fitted ? (*fitted)->value : 0;
 }
@@ -56,7 +56,7 @@ TEST_CASE("fitted threshold: that of the nearest number of columns, of equals th
     CAPTURE(one.n);
     CHECK(found(kNumbers, product(Precision::tf32, one.n)) == one.threshold);
   }
-  const auto fitted = runtime::fitted_threshold(profile_with(kNumbers), product(Precision::tf32, 60));
+  const auto fitted = runtime::fitted_parameter(profile_with(kNumbers), product(Precision::tf32, 60));
   REQUIRE((fitted && *fitted));
   CHECK((*fitted)->name == "threshold_32");
   CHECK((*fitted)->precision == "tf32");
@@ -86,7 +86,7 @@ TEST_CASE("fitted threshold: of the kernel, and of formats that have thresholds"
 TEST_CASE("fitted threshold: numbers that are none are refused with their name") {
   for (const char* const value : {"0", "-3", "10", "2.5", "1e300", "-1e300"}) {
     CAPTURE(value);
-    const auto fitted = runtime::fitted_threshold(
+    const auto fitted = runtime::fitted_parameter(
         profile_with("number cuda.libra_spmm.mma tf32 threshold_8 " + std::string(value) + "\n"),
         product(Precision::tf32, 8));
     REQUIRE_FALSE(fitted.has_value());
@@ -94,6 +94,33 @@ TEST_CASE("fitted threshold: numbers that are none are refused with their name")
     CHECK(fitted.error().text() ==
           "p.tsv: threshold_8 of cuda.libra_spmm.mma, tf32 is no whole number from 1 to 9");
   }
+}
+
+TEST_CASE("fitted selector: numbers of hc_window have the name of its parameter") {
+  runtime::Kernel kernel;
+  kernel.name = "cuda.hc_window.test";
+  kernel.format = "hc_window";
+  const SplitProduct wanted{&kernel, Precision::tf32, 100};
+  constexpr const char* kNumbersOfWindows =
+      "number cuda.hc_window.test tf32 selector_32 0\n"
+      "number cuda.hc_window.test tf32 selector_128 656941228\n"
+      "number cuda.hc_window.test tf32 threshold_100 3\n";
+  const auto fitted = runtime::fitted_parameter(profile_with(kNumbersOfWindows), wanted);
+  REQUIRE((fitted && *fitted));
+  CHECK((*fitted)->value == 656941228);
+  CHECK((*fitted)->name == "selector_128");
+  CHECK(found(kNumbersOfWindows, {&kernel, Precision::tf32, 33}) == 0);
+  const auto refused = runtime::fitted_parameter(
+      profile_with("number cuda.hc_window.test any selector_128 1073741824\n"), wanted);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().text() ==
+        "p.tsv: selector_128 of cuda.hc_window.test, any is no whole number from 0 to 1073741823");
+}
+
+TEST_CASE("fitted parameter: a product without a kernel has none") {
+  const auto fitted = runtime::fitted_parameter(profile_with(kNumbers), {});
+  REQUIRE(fitted.has_value());
+  CHECK_FALSE(fitted->has_value());
 }
 
 TEST_CASE("usual product: each format's own operation, in the precision of its values") {
@@ -116,7 +143,7 @@ TEST_CASE("fitted threshold: the built-in profile has one for libra_spmm") {
   ::setenv("XDG_CONFIG_HOME", "/nowhere", 1);
   const auto profile = runtime::find_profile({runtime::Device::cuda, 90, "NVIDIA H100 80GB HBM3"});
   REQUIRE((profile && *profile));
-  const auto fitted = runtime::fitted_threshold(**profile, runtime::usual_product("libra_spmm", DType::f32));
+  const auto fitted = runtime::fitted_parameter(**profile, runtime::usual_product("libra_spmm", DType::f32));
   REQUIRE((fitted && *fitted));
   CHECK((*fitted)->value >= 1);
 }

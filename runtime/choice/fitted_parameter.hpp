@@ -1,4 +1,5 @@
-// Which threshold a profile has for splitting a matrix between tensor cores and CUDA cores.
+// What a profile has for the parameter of a format that splits a matrix between tensor cores and CUDA cores:
+// thresholds, selectors.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace sptile::runtime {
 
-/// Such a number is called `threshold_N`: "threshold_128".
-inline constexpr std::string_view kThresholdPrefix = "threshold_";
+/// Name of such a number: that of the parameter, and N; "threshold_128".
+std::string fitted_name(std::string_view parameter, std::int64_t n);
 
 /// What a matrix is split for.
 struct SplitProduct {
@@ -27,17 +28,17 @@ struct SplitProduct {
 SplitProduct usual_product(std::string_view format, DType values);
 
 /// One of the numbers.
-struct FittedThreshold {
+struct FittedParameter {
   int value = 0;
   std::string name;       ///< "threshold_128"
   std::string precision;  ///< that it was fitted for
 };
 
-/// Finds the threshold for a product: that of its precision, else of any, else, for bf16, of fp16, whose
+/// Finds the value for a product: that of its precision, else of any, else, for bf16, of fp16, whose
 /// blocks are the same; among those the one whose N has the least ratio to n, of equals the smaller N.
-/// Nothing when the profile has none. Errc::bad_input, naming the number, for one that the kernel's format
-/// cannot take. O(numbers).
-Result<std::optional<FittedThreshold>> fitted_threshold(const DeviceProfile& profile,
+/// Nothing when the profile has none, or the product no kernel. Errc::bad_input, naming the number, for one
+/// that the kernel's format cannot take. O(numbers).
+Result<std::optional<FittedParameter>> fitted_parameter(const DeviceProfile& profile,
                                                         const SplitProduct& product);
 
 }  // namespace sptile::runtime

@@ -185,12 +185,11 @@ std::int64_t csr_least_n(std::int64_t n, int vector) {
   return lanes == 8 ? 1 : std::int64_t{lanes} / 2 * vector + 1;
 }
 
-CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
-                     const DeviceInfo& device) {
-  const int vector = csr_vector(dense);
+CsrHeader append_csr_items(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
+                           const DeviceInfo& device) {
   CsrHeader header;
-  const CsrGeometry geometry = csr_geometry(n, vector);
-  Targets target = targets(rows.rows(), rows.entries(), geometry.lanes, device);
+  Targets target =
+      targets(rows.rows(), rows.entries(), csr_geometry(n, csr_vector(dense)).lanes, device);
   target.cut = rows.cut;
   const Part part = schedule_all(rows, target);
   reserve(schedule, part.runs, part.pieces, part.splits);
@@ -200,6 +199,13 @@ CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::
   header.pieces = std::ssize(part.pieces);
   header.splits_at = cuda::append(schedule, part.splits);
   header.splits = std::ssize(part.splits);
+  return header;
+}
+
+CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
+                     const DeviceInfo& device) {
+  CsrHeader header = append_csr_items(schedule, rows, dense, n, device);
+  const CsrGeometry geometry = csr_geometry(n, csr_vector(dense));
   // A counter for each split row and slice, then the sums of the pieces.
   header.scratch =
       append_scratch(schedule, header.splits * geometry.slices, header.pieces * sum_bytes(geometry, dense));

@@ -69,7 +69,11 @@ struct CsrRows {
   [[nodiscard]] std::int64_t entries() const { return row_ptr.back() - row_ptr.front(); }
 };
 
-/// Divides the rows for dense operands of a type and at most n columns; sums take 4 bytes, 8 for f64.
+/// Divides the rows for dense operands of a type and at most n columns, without room for the sums of pieces.
+CsrHeader append_csr_items(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
+                           const DeviceInfo& device);
+
+/// The same with that room; sums take 4 bytes, 8 for f64.
 CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
                      const DeviceInfo& device);
 

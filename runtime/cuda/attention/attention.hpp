@@ -1,0 +1,27 @@
+// Softmax of rows, attention and its gradients on CUDA cores, over the rows of csr, all heads in one launch.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "runtime/cuda/attention/schedule.hpp"
+#include "runtime/cuda/device_kernel.hpp"
+#include "runtime/kernel.hpp"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr std::string_view kCsrSoftmax = "cuda.csr.softmax_rows";
+inline constexpr std::string_view kCsrSoftmaxGradient = "cuda.csr.softmax_rows_gradient";
+inline constexpr std::string_view kCsrAttention = "cuda.csr.attention";
+inline constexpr std::string_view kCsrAttentionGradient = "cuda.csr.attention_gradient";
+inline constexpr std::string_view kCsrAttentionGradientT = "cuda.csr.attention_gradient_t";
+
+std::span<const Kernel> attention_kernel_rows();
+
+std::span<const DeviceKernel> softmax_kernels();
+std::span<const DeviceKernel> softmax_gradient_kernels();
+std::span<const DeviceKernel> attention_kernels();
+std::span<const DeviceKernel> attention_gradient_kernels();
+std::span<const DeviceKernel> attention_gradient_t_kernels();
+
+}  // namespace sptile::runtime::cuda

@@ -194,11 +194,11 @@ std::int64_t csr_least_n(std::int64_t n, int vector) {
   return lanes == 8 ? 1 : std::int64_t{lanes} / 2 * vector + 1;
 }
 
-CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
-                     const DeviceInfo& device, std::int64_t heads) {
+CsrHeader append_csr_items(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
+                           const DeviceInfo& device) {
   CsrHeader header;
-  const CsrGrid grid = grid_of(rows, dense, n, heads);
-  Targets target = targets(rows.rows(), rows.entries(), grid.lanes, device);
+  Targets target =
+      targets(rows.rows(), rows.entries(), grid_of(rows, dense, n, 1).lanes, device);
   target.cut = rows.cut;
   const Part part = schedule_all(rows, target);
   reserve(schedule, part.runs, part.pieces, part.splits);
@@ -208,6 +208,13 @@ CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::
   header.pieces = std::ssize(part.pieces);
   header.splits_at = cuda::append(schedule, part.splits);
   header.splits = std::ssize(part.splits);
+  return header;
+}
+
+CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
+                     const DeviceInfo& device, std::int64_t heads) {
+  CsrHeader header = append_csr_items(schedule, rows, dense, n, device);
+  const CsrGrid grid = grid_of(rows, dense, n, heads);
   // A counter for each split row and slice, then the sums of the pieces.
   header.scratch = append_scratch(schedule, header.splits * grid.counters, header.pieces * grid.sum_bytes);
   return header;

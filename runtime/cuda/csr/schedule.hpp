@@ -79,7 +79,11 @@ struct CsrRows {
 };
 
 /// Divides the rows for dense operands of a type and at most n columns, in the same way for any number of
-/// heads; sums take 4 bytes, 8 for f64.
+/// heads, without room for the sums of pieces.
+CsrHeader append_csr_items(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
+                           const DeviceInfo& device);
+
+/// The same with that room; sums take 4 bytes, 8 for f64.
 CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
                      const DeviceInfo& device, std::int64_t heads = 1);
 

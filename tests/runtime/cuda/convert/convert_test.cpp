@@ -324,6 +324,9 @@ TEST_CASE("device conversions: the rule of hc_window is that of the host") {
       for (const std::int64_t entries : {columns, columns + 1, 3 * columns, 16 * columns})
         REQUIRE(rule.on_cuda_cores(columns, entries) == formats::on_cuda_cores(selector, columns, entries));
   }
+  const std::int64_t most = std::int64_t{1} << 31;  // as many columns as there can be: nothing overflows
+  CHECK(runtime::cuda::HcRule{-512, 0, 511}.on_cuda_cores(most, 2 * most));
+  CHECK_FALSE(runtime::cuda::HcRule{511, 0, -511}.on_cuda_cores(most, 2 * most));
 }
 
 TEST_CASE("device conversions: a format without one is refused, the others are not") {

@@ -10,6 +10,7 @@
 #include "runtime/cuda/attention/attention.hpp"
 #include "runtime/cuda/csr/csr.hpp"
 #include "runtime/cuda/papers/bulk/bulk.hpp"
+#include "runtime/cuda/papers/hygnn/hygnn.hpp"
 #include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
 #include "runtime/cuda/sddmm/sddmm.hpp"
 #include "runtime/cuda/tall/tall.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 /// A family of kernels for CUDA adds its rows here. Of one format the best comes last.
 constexpr std::span<const Kernel> (*kFamilies[])() = {
-    cuda::csr_rows,           cuda::bulk_rows, cuda::tile_rows,
+    cuda::csr_rows,           cuda::bulk_rows, cuda::hygnn_rows,        cuda::tile_rows,
     cuda::libra_streams_rows, cuda::tall_rows, cuda::sddmm_kernel_rows,
     cuda::attention_kernel_rows,
 };

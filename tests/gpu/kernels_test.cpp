@@ -1,5 +1,6 @@
 // Every instance of every CUDA kernel against the double reference. The table is iterated: a new kernel is
 // covered as soon as it has a row.
+#include "formats/convert/hc_window.hpp"
 #include "tests/gpu/device_problem.hpp"
 
 using namespace sptile;
@@ -13,6 +14,7 @@ struct Case {
   bool permuted = false;
   double alpha = 1, beta = 0;
   Shift shift = {};
+  formats::Conversion conversion = {};  ///< none: the usual one of the kernel's format
 };
 
 /// Runs one instance and measures every element; also sees that nothing between the rows of C is touched.
@@ -28,8 +30,9 @@ void check_kernel(const DeviceKernel& row, const formats::Csr& a, const Case& c,
   Dense dense(a, c.n, types, random, c.pad);
   if (c.beta == 0) poison(dense);
   const std::vector<std::byte> before = dense.c_bytes();
-  const Formatted formatted = format_matrix(
-      a, format_of(row.kernel), c.permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
+  const Formatted formatted =
+      format_matrix(a, c.conversion ? c.conversion : formats::find_converter(format_of(row.kernel))->from_csr,
+                    c.permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
   std::vector<std::byte> result =
       run_on_device(formatted.matrix(), options_for(row, c.n), dense, c.alpha, c.beta, c.shift);
   const double bound = runtime::tolerated_error(a.view(), types) + product_error(row.precision, types);
@@ -93,8 +96,34 @@ TEST_CASE("cuda spmm: a dense row, very long rows, empty rows, no entries, no ro
     check(random_matrix(40, 6000, row.values, random, long_rows));
     check(random_matrix(200, 60, row.values, random, empty_rows));
     check(random_matrix(500, 40, row.values, random, last_rows_empty));
+    check(mixed_windows(1003, 300, row.values, random));
     for (const auto& [rows, cols] : {std::pair{0, 9}, {9, 0}, {40, 40}, {300, 1}})
       check(random_matrix(rows, cols, 0, row.values, random));
+  }
+}
+
+TEST_CASE("cuda spmm: all windows of hc_window on one kind of core, or some of them, long ones too") {
+  Random random(9);
+  for (const DeviceKernel& row : runnable_kernels()) {
+    if (format_of(row.kernel) != "hc_window") continue;
+    const formats::Csr windows = mixed_windows(1003, 300, row.values, random);
+    const formats::Csr skewed =
+        random_matrix(100, 6000, row.values, random, [](std::int64_t r, std::int64_t c) {
+          if (r / 16 % 3 == 1) return 0.3;
+          return r % 16 == 9 ? 0.5 : c % 50 == 0 ? 0.02 : 0.0;
+        });
+    for (const formats::HcSelector& selector :
+         {formats::kHcAllTensor, formats::kHcAllCuda, formats::HcSelector{-448, 511, 0}}) {
+      const auto conversion = [&](const formats::CsrView& a, Progress* progress) {
+        return formats::hc_window_from_csr_at(a, formats::hc_parameter(selector), progress);
+      };
+      for (const std::int64_t n : {8, 32, 64, 128, 130, 256})
+        for (const formats::Csr* a : {&windows, &skewed})
+          check_kernel(
+              row, *a,
+              {.n = n, .permuted = true, .alpha = 2, .beta = n == 64 ? 0.0 : -1.0, .conversion = conversion},
+              random);
+    }
   }
 }
 

@@ -124,6 +124,9 @@ TEST_CASE("cuda sddmm: shapes, densities and matrices without entries") {
                           {3000, 40, 0.002}})
       for (const std::int64_t n : {32, 128})
         check_kernel(row, random_matrix(s.rows, s.cols, s.density, DType::f32, random), {.n = n}, random);
+  for (const DeviceKernel& row : runnable_kernels(runtime::kSddmm))
+    for (const std::int64_t n : {32, 128})
+      check_kernel(row, mixed_windows(1003, 300, DType::f32, random), {.n = n}, random);
 }
 
 TEST_CASE("cuda sddmm: a plan serves fewer features") {

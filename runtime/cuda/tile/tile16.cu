@@ -6,20 +6,20 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-using Rare = RareFamily<Mask16, Sizes16>;
-using Staged = StagedFamily<Mask16, Sizes16>;
+using Rare16 = RareFamily<Mask16, Sizes16>;
+using Staged16 = StagedFamily<Mask16, Sizes16>;
 
 /// Staged where the values have the type of the operands; else the kernels of me_tcf.
-struct Windows : Rare {
+struct Windows : Rare16 {
   template <class V, bool kSplit>
-  using F32 = typename std::conditional_t<std::is_same_v<V, float>, Staged, Rare>::template F32<V, kSplit>;
+  using F32 = typename std::conditional_t<std::is_same_v<V, float>, Staged16, Rare16>::template F32<V, kSplit>;
   template <class V, class D>
-  using F16 = typename std::conditional_t<std::is_same_v<V, D>, Staged, Rare>::template F16<V, D>;
+  using F16 = typename std::conditional_t<std::is_same_v<V, D>, Staged16, Rare16>::template F16<V, D>;
 };
 
 }  // namespace
 
-std::span<const DeviceKernel> me_tcf_kernels() { return instances<kMeTcfMma, Rare>(); }
+std::span<const DeviceKernel> me_tcf_kernels() { return instances<kMeTcfMma, Rare16>(); }
 std::span<const DeviceKernel> hc_window_kernels() {
   return instances<kHcWindowHybrid, MixedFamily<Windows>>();
 }

@@ -85,7 +85,9 @@ void __syncthreads() {
     block.at_block_barrier = 0;
     ++block.block_barriers;
   }
-  while (block.block_barriers == generation) sptile::test::EmulatedWarp::current().yield();
+  // The last to come waits a turn, too: lanes of a warp go on in their order.
+  do sptile::test::EmulatedWarp::current().yield();
+  while (block.block_barriers == generation);
 }
 
 namespace sptile::runtime::cuda {

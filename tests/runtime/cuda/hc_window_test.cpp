@@ -68,16 +68,6 @@ bool has_both(const Schedule& schedule) {
   return parts_of(schedule).tiles.item_count > 0 && parts_of(schedule).rows.csr.items() > 0;
 }
 
-/// Windows of every kind: without entries, dense, sparse, with empty rows; the last one is short.
-formats::Csr mixed_matrix(std::int64_t rows, std::int64_t cols, DType values, Random& random) {
-  return random_matrix(rows, cols, values, random, [](std::int64_t r, std::int64_t c) {
-    const std::int64_t kind = r / 16 % 4;
-    if (kind == 0) return r % 3 == 0 ? 0.0 : 0.03;
-    if (kind == 1) return c % 9 == 0 && r % 5 != 2 ? 0.9 : 0.0;
-    return kind == 2 ? 0.0 : 0.4;
-  });
-}
-
 /// A window in tiles and a row, each long enough to be cut.
 formats::Csr long_matrix(DType values, Random& random) {
   return random_matrix(48, 1500, values, random, [](std::int64_t r, std::int64_t c) {
@@ -93,7 +83,7 @@ TEST_CASE("hc_window kernel: every instance, windows of every kind in one launch
   for (const DeviceKernel& kernel : hc_window_kernels())
     for (const std::int64_t n : {32, 64, 128}) {
       const Schedule schedule =
-          check_product(kernel, mixed_matrix(75, 90, kernel.values, random),
+          check_product(kernel, mixed_windows(75, 90, kernel.values, random),
                         {.n = n, .permuted = n == 64, .alpha = -0.5, .beta = n == 128 ? 2.0 : 0}, random);
       if (n != 64) CHECK(has_both(schedule));
     }
@@ -104,14 +94,14 @@ TEST_CASE("hc_window kernel: any number of columns, any leading dimension") {
   for (const DeviceKernel& kernel : hc_window_kernels())
     for (const auto& [n, pad] : kRagged)
       if (kernel.values != DType::none || n == 17)
-        check_product(kernel, mixed_matrix(75, 50, kernel.values, random),
+        check_product(kernel, mixed_windows(75, 50, kernel.values, random),
                       {.n = n, .pad = pad, .permuted = n == 17, .alpha = 2, .beta = -1}, random);
 }
 
 TEST_CASE("hc_window kernel: a part without work is in nobody's way") {
   Random random(3);
   for (const DeviceKernel& kernel : hc_window_kernels()) {
-    const formats::Csr a = mixed_matrix(75, 90, kernel.values, random);
+    const formats::Csr a = mixed_windows(75, 90, kernel.values, random);
     const Schedule tiles = check_product(kernel, a, {.selector = formats::kHcAllTensor, .beta = 1}, random);
     CHECK(parts_of(tiles).rows.csr.items() == 0);
     const Schedule rows =

@@ -12,6 +12,7 @@
 #pragma GCC diagnostic pop
 
 #include "formats/convert/packed_positions.hpp"
+#include "formats/layout/blocks.hpp"
 #include "runtime/reference/element.hpp"
 #include "runtime/reference/sddmm.hpp"
 #include "tests/runtime/cuda/emulated_heads.hpp"
@@ -139,6 +140,18 @@ TEST_CASE("sddmm kernels: work in many pieces, many empty rows") {
     const formats::Csr sparse = random_matrix(
         400, 30, DType::f32, random, [](std::int64_t r, std::int64_t) { return r % 90 == 0 ? 0.5 : 0.0; });
     check_samples(kernel, sparse, {.n = 32}, random);
+  }
+}
+
+TEST_CASE("sddmm kernels: windows of every kind, so that entries are in tiles and in rows") {
+  Random random(7);
+  for (const DeviceKernel& kernel : sddmm_kernels()) {
+    const formats::Csr a = mixed_windows(75, 90, DType::f32, random);
+    const Formatted formatted = format_matrix(a, format_of(kernel));
+    const formats::Blocks blocks = formats::blocks_of(formatted.data.view());
+    if (format_of(kernel) == "hc_window") CHECK((blocks.tiles() > 0 && !blocks.rows.columns.empty()));
+    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}, {128, 0}})
+      check_samples(kernel, a, {.n = n, .pad = pad, .permuted = n == 17, .alpha = 2, .beta = -1}, random);
   }
 }
 

@@ -1,0 +1,100 @@
+// SpMM of hc_window by HyGNN's own kernel (sections 4.1, 6.2 and 6.3): a block for each window, on the cores
+// that the window is for. Its memory tricks can be left out one by one.
+#include "runtime/cuda/papers/hygnn/hygnn.hpp"
+
+#include <algorithm>
+
+#include "formats/layout/hc_window.hpp"
+#include "runtime/cuda/device/start_kernel.cuh"
+#include "runtime/cuda/papers/hygnn/rows.cuh"
+#include "runtime/cuda/papers/hygnn/schedule.hpp"
+#include "runtime/cuda/papers/hygnn/tensor.cuh"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+template <class V, bool kConflictFree, bool kSharedEdges>
+__global__ void __launch_bounds__(kHygnnMostWarps* kWarp)
+    hygnn_product(const __grid_constant__ HygnnTask task) {
+  __shared__ HygnnShared shared;
+  follow_previous_kernel();
+  const auto window = static_cast<std::int32_t>(blockIdx.x);
+  const HygnnThread thread = {static_cast<int>(blockDim.x) / kWarp, static_cast<int>(threadIdx.x) / kWarp,
+                              static_cast<int>(threadIdx.x) % kWarp};
+  const std::int32_t tile = __ldg(task.window_tile + window), end = __ldg(task.window_tile + window + 1);
+  if (tile < end)
+    HygnnTensor<V, kConflictFree>(task, shared.tile, thread).run(window, tile, end);
+  else
+    HygnnRows<V, kSharedEdges>(task, shared.edges, thread).run(window);
+}
+
+HygnnTask task_of(const Launch& launch, int threads_per_row) {
+  const formats::HcWindowView a = formats::as_hc_window(launch.format);
+  const Operand &b = launch.operands.dense[kSpmmB], &c = launch.operands.dense[kSpmmC];
+  return {.window_tile = a.row_window_offset.data(),
+          .tile_value = a.tc_offset.data(),
+          .masks = reinterpret_cast<const std::uint32_t*>(a.bitmap.data()),
+          .tile_columns = a.col_id.data(),
+          .tile_values = a.values.data,
+          .row_entry = launch.part<std::int64_t>(launch.header->as<HygnnHeader>().row_entry_at),
+          .row_columns = a.row_col_id.data(),
+          .row_values = a.row_values.data,
+          .row_order = launch.row_order,
+          .rows = static_cast<std::int32_t>(a.rows),
+          .threads_per_row = threads_per_row,
+          .b = static_cast<const float*>(b.data),
+          .ldb = b.ld,
+          .c = static_cast<float*>(c.data),
+          .ldc = c.ld,
+          .n = launch.n,
+          .alpha = static_cast<float>(launch.operands.alpha),
+          .beta = static_cast<float>(launch.operands.beta)};
+}
+
+/// Which of the tricks a kernel has.
+struct HygnnTricks {
+  bool conflict_free = true, shared_edges = true, any_threads = true;
+};
+constexpr HygnnTricks kAll = {};
+constexpr HygnnTricks kPlainLoad = {.conflict_free = false};
+constexpr HygnnTricks kGlobalEdges = {.shared_edges = false};
+constexpr HygnnTricks kFixed32 = {.any_threads = false};
+
+template <class V, const HygnnTricks& kTricks>
+int launch_hygnn(const Launch& launch, void* stream) noexcept {
+  const std::int64_t windows = (launch.format.rows + kHygnnRows - 1) / kHygnnRows;
+  if (windows == 0) return cudaSuccess;
+  const std::int64_t slabs = (launch.n + kHygnnFeatures - 1) / kHygnnFeatures;
+  const auto warps = static_cast<unsigned>(std::min<std::int64_t>(slabs, kHygnnMostWarps));
+  return start_kernel<hygnn_product<V, kTricks.conflict_free, kTricks.shared_edges>>(
+      {.blocks = dim3(static_cast<unsigned>(windows)), .threads = warps * kWarp}, *launch.device,
+      static_cast<cudaStream_t>(stream),
+      task_of(launch, kTricks.any_threads ? hygnn_threads_per_row(launch.n) : kWarp));
+}
+
+/// As in the paper: operands of f32, products in tf32, with values or without.
+template <const std::string_view& kKernel, const HygnnTricks& kTricks>
+std::span<const DeviceKernel> rows() {
+  constexpr auto row = [](DType values, int (*launch)(const Launch&, void*) noexcept) {
+    return DeviceKernel{.kernel = kKernel,
+                        .values = values,
+                        .dense = DType::f32,
+                        .precision = Precision::tf32,
+                        .capability = 80,
+                        .ieee = false,
+                        .schedule = schedule_hygnn,
+                        .launch = launch};
+  };
+  static constexpr DeviceKernel kRows[] = {row(DType::f32, launch_hygnn<float, kTricks>),
+                                           row(DType::none, launch_hygnn<Ones, kTricks>)};
+  return kRows;
+}
+
+}  // namespace
+
+std::span<const DeviceKernel> hygnn_kernels() { return rows<kHygnnPaper, kAll>(); }
+std::span<const DeviceKernel> hygnn_plain_load_kernels() { return rows<kHygnnPlainLoad, kPlainLoad>(); }
+std::span<const DeviceKernel> hygnn_global_edges_kernels() { return rows<kHygnnGlobalEdges, kGlobalEdges>(); }
+std::span<const DeviceKernel> hygnn_fixed_32_kernels() { return rows<kHygnnFixed32, kFixed32>(); }
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,76 @@
+// A window on CUDA cores (HyGNN, section 6.2): 32, 16 or 8 threads for a row, each with one element of it at
+// a time; entries wait in shared memory, as many as there are, piece after piece.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/papers/hygnn/task.cuh"
+#include "runtime/cuda/tile/lanes.hpp"
+
+namespace sptile::runtime::cuda {
+
+template <class V, bool kShared>
+class HygnnRows {
+  struct Entries {
+    std::int64_t begin, end;
+  };
+
+ public:
+  __device__ __forceinline__ HygnnRows(const HygnnTask& task, HygnnEdges& shared, const HygnnThread& thread)
+      : task_(task),
+        shared_(shared),
+        thread_(thread.warp * kWarp + thread.lane),
+        threads_(thread.warps * kWarp),
+        groups_(threads_ / task.threads_per_row) {}
+
+  /// Rows side by side, one for each group of threads.
+  __device__ __forceinline__ void run(std::int32_t window) {
+    const std::int32_t begin = window * kHygnnRows, end = min(begin + kHygnnRows, task_.rows);
+    for (std::int32_t first = begin; first < end; first += groups_) {
+      const Entries all = {task_.row_entry[first], task_.row_entry[min(first + groups_, end)]};
+      const std::int32_t row = first + thread_ / task_.threads_per_row;
+      const bool there = row < end;
+      multiply(there ? row : task_.rows, all,
+               there ? Entries{task_.row_entry[row], task_.row_entry[row + 1]} : Entries{all.end, all.end});
+    }
+  }
+
+ private:
+  /// All features of the group's row, whose entries are `mine` of those of the rows side by side.
+  __device__ __forceinline__ void multiply(std::int32_t row, const Entries& all, const Entries& mine) {
+    const bool anew = all.end - all.begin > kHygnnEdges;  // for each feature
+    for (std::int64_t from = 0; from < task_.n; from += task_.threads_per_row) {
+      const std::int64_t feature = from + thread_ % task_.threads_per_row;
+      float sum = 0;
+      for (std::int64_t begin = all.begin; begin < all.end; begin += kHygnnEdges) {
+        const std::int64_t end = min(all.end, begin + kHygnnEdges);
+        if (kShared && (anew || from == 0)) bring({begin, end});
+        for (std::int64_t e = max(begin, mine.begin); e < min(end, mine.end); ++e)
+          sum += value(e, begin) * task_.dense(column(e, begin), feature);
+      }
+      task_.store(row, feature, sum);
+    }
+  }
+
+  __device__ __forceinline__ void bring(const Entries& entries) {
+    __syncthreads();
+    for (std::int64_t e = entries.begin + thread_; e < entries.end; e += threads_) {
+      shared_.column[e - entries.begin] = __ldg(task_.row_columns + e);
+      shared_.value[e - entries.begin] = value_at<V, float>(task_.row_values, e);
+    }
+    __syncthreads();
+  }
+
+  __device__ __forceinline__ std::int32_t column(std::int64_t entry, std::int64_t first) const {
+    return kShared ? shared_.column[entry - first] : __ldg(task_.row_columns + entry);
+  }
+  __device__ __forceinline__ float value(std::int64_t entry, std::int64_t first) const {
+    return kShared ? shared_.value[entry - first] : value_at<V, float>(task_.row_values, entry);
+  }
+
+  const HygnnTask& task_;
+  HygnnEdges& shared_;
+  int thread_, threads_, groups_;
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,86 @@
+// A window on tensor cores (HyGNN, section 6.3): all warps of the block bring the rows of B of a tile to
+// shared memory, then each multiplies the tile by 16 features of them.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/papers/hygnn/task.cuh"
+#include "runtime/cuda/tile/lanes.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// `kConflictFree`: a warp fetches 4 features of 8 rows, which go to 32 banks. Else 16 features of 2 rows,
+/// four of which go to each bank.
+template <class V, bool kConflictFree>
+class HygnnTensor {
+ public:
+  __device__ __forceinline__ HygnnTensor(const HygnnTask& task, HygnnTile& shared, const HygnnThread& thread)
+      : task_(task), shared_(shared), thread_(thread) {}
+
+  __device__ __forceinline__ void run(std::int32_t window, std::int32_t tile, std::int32_t end) {
+    for (std::int64_t first = 0; first < task_.n; first += thread_.warps * kHygnnFeatures) {
+      float sum[2][4] = {};  // of 8 features each
+      for (std::int32_t t = tile; t < end; ++t) {
+        __syncthreads();
+        bring_tile(t);
+        bring_rows(t, first);
+        __syncthreads();
+        multiply(sum);
+      }
+      store(window * kHygnnRows, first + thread_.warp * kHygnnFeatures, sum);
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void bring_tile(std::int32_t tile) {
+    for (int place = thread_.warp * kWarp + thread_.lane; place < kHygnnRows * 8;
+         place += thread_.warps * kWarp) {
+      const std::uint32_t* const mask = task_.masks + std::int64_t{tile} * 4;
+      std::uint32_t before = 0;
+      for (int word = 0; word < place / 32; ++word) before += count_bits(__ldg(mask + word));
+      const std::uint32_t word = __ldg(mask + place / 32), bit = 1u << place % 32;
+      before += count_bits(word & (bit - 1));
+      shared_.a[place] =
+          (word & bit) != 0
+              ? value_at<V, float>(task_.tile_values, std::int64_t{__ldg(task_.tile_value + tile)} + before)
+              : 0.0f;
+    }
+  }
+
+  __device__ __forceinline__ void bring_rows(std::int32_t tile, std::int64_t first) {
+    constexpr int kPieces = 4;  // of 32 elements, for each warp
+    for (int i = 0; i < kPieces; ++i) {
+      const int piece = i * thread_.warps + thread_.warp, slab = piece / kPieces, part = piece % kPieces;
+      const int row = kConflictFree ? thread_.lane / 4 : 2 * part + thread_.lane / 16;
+      const int feature = kConflictFree ? 4 * part + thread_.lane % 4 : thread_.lane % 16;
+      shared_.x[slab][feature][row] = task_.dense(__ldg(task_.tile_columns + std::int64_t{tile} * 8 + row),
+                                                  first + slab * kHygnnFeatures + feature);
+    }
+  }
+
+  __device__ __forceinline__ void multiply(float (&sum)[2][4]) const {
+    const int group = lane_group(thread_.lane), member = lane_member(thread_.lane);
+    std::uint32_t a[4];
+    for (int i = 0; i < 4; ++i) a[i] = to_tf32(shared_.a[(group + i % 2 * 8) * 8 + member + i / 2 * 4]);
+    for (int half = 0; half < 2; ++half) {
+      const float* const x = shared_.x[thread_.warp][half * 8 + group];
+      const std::uint32_t b[2] = {to_tf32(x[member]), to_tf32(x[member + 4])};
+      mma_tf32(sum[half], a, b);
+    }
+  }
+
+  __device__ __forceinline__ void store(std::int32_t row, std::int64_t feature,
+                                        const float (&sum)[2][4]) const {
+    const int group = lane_group(thread_.lane), member = lane_member(thread_.lane);
+    for (int half = 0; half < 2; ++half)
+      for (int i = 0; i < 4; ++i)
+        task_.store(row + group + i / 2 * 8, feature + half * 8 + member * 2 + i % 2, sum[half][i]);
+  }
+
+  const HygnnTask& task_;
+  HygnnTile& shared_;
+  HygnnThread thread_;
+};
+
+}  // namespace sptile::runtime::cuda

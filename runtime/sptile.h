@@ -241,6 +241,11 @@ typedef struct sptile_plan_options {
  *   "sddmm"  out = alpha (X Y^T at the entries of A) + beta out, operands X (rows x n), Y (cols x n) and out,
  * one number for each entry, see sptile_order; scaled: each dot product is multiplied by the value of its
  * entry, too
+ *   "attention"  out = softmax of the rows of (alpha sptile_score + bias) times V, operands X (rows x n),
+ * Y (cols x n), V (cols x m), bias (one number for each entry, or NULL), statistics (rows x 2, or NULL) and
+ * out (rows x m); "attention_gradient" and, for a plan of the transpose, "attention_gradient_t"
+ *   "softmax_rows"  P = softmax of the rows of alpha S, operands S and P, one number for each entry;
+ * "softmax_rows_gradient"
  *
  * Rows are in the original order, whatever order the matrix was converted in. Of several formats the one
  * predicted to be fastest is taken; see sptile_predict. With options->choice = SPTILE_CHOICE_MEASURED it

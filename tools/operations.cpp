@@ -48,9 +48,11 @@ std::string operations_help() {
 
 std::string columns_help() {
   std::vector<std::string> parts;
-  for (const Operation* op : runtime::operations())
-    parts.push_back(operand_names(
-        *op, [](const OperandSpec& spec) { return !spec.result && spec.extent != Extent::entries; }));
+  for (const Operation* op : runtime::operations()) {
+    const std::string names = operand_names(
+        *op, [](const OperandSpec& spec) { return !spec.result && spec.extent != Extent::entries; });
+    if (op->standalone && !names.empty()) parts.push_back(names);
+  }
   return fmt::format("columns of {}", fmt::join(parts, ", or of "));
 }
 

@@ -88,11 +88,11 @@ Status check_operand(const CheckedOperand& operand) {
 Status check_scale(const ProductPlan& plan, const Operands& operands) {
   const Operation& op = *plan.op;
   if (op.adds) return {};
-  const std::string prefix = std::string(op.name) + ": ";
+  const auto refuse = [&op](const char* why) { return fail(Errc::usage, std::string(op.name) + ": " + why); };
   if (!std::isfinite(operands.alpha) || !std::isfinite(operands.slope))
-    return fail(Errc::usage, prefix + "alpha and slope are finite numbers");
-  if (operands.beta == 0) return {};
-  return fail(Errc::usage, prefix + "beta is not 0, but nothing is added to the result; pass 0");
+    return refuse("alpha and slope are finite numbers");
+  if (operands.beta != 0) return refuse("beta is not 0, but nothing is added to the result; pass 0");
+  return {};
 }
 
 /// Verifies that values of a run can take the place of those of the matrix.

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "formats/layout/registry.hpp"
+#include "runtime/operation/sddmm.hpp"
 #include "runtime/plan/choice.hpp"
 #include "tests/gpu/device_problem.hpp"
 
@@ -61,7 +62,7 @@ TEST_CASE(
 
 TEST_CASE("cuda choice: measured, for both operations; no room for the operands") {
   ::unsetenv("SPTILE_PROFILE");
-  for (const runtime::Operation* op : runtime::operations()) {
+  for (const runtime::Operation* op : {&runtime::kSpmm, &runtime::kSddmm}) {
     CAPTURE(op->name);
     const Problem problem(*op);
     runtime::PlanOptions options{

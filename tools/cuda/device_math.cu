@@ -7,7 +7,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/attention_operands.hpp"
+#include "runtime/operation/attention.hpp"
 #include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::tools::cuda {
@@ -95,6 +98,96 @@ __global__ void sample(DeviceCsr a, const T* x, const T* y, double* sums, float*
   }
 }
 
+constexpr int kWarp = 32;
+
+template <class F>
+__device__ double over_warp(double x, F combine) {
+  for (int away = kWarp / 2; away > 0; away /= 2) x = combine(x, __shfl_xor_sync(~0u, x, away));
+  return x;
+}
+__device__ double sum_of_warp(double x) {
+  return over_warp(x, [](double a, double b) { return a + b; });
+}
+
+/// A score, and what its rounding errors are proportional to.
+struct Scored {
+  double score, magnitude;
+};
+
+/// The softmax of a row whose scores score(k) gives, by a warp.
+struct RowSoftmax {
+  double maximum = -HUGE_VAL, sum = 0, magnitude = 0;
+
+  template <class F>
+  __device__ RowSoftmax(std::int32_t begin, std::int32_t end, int lane, const F& score) {
+    for (std::int32_t k = begin + lane; k < end; k += kWarp) maximum = fmax(maximum, score(k).score);
+    maximum = over_warp(maximum, [](double a, double b) { return fmax(a, b); });
+    for (std::int32_t k = begin + lane; k < end; k += kWarp) {
+      const Scored s = score(k);
+      const double e = exp(s.score - maximum);
+      sum += e;
+      magnitude += e * s.magnitude;
+    }
+    sum = sum_of_warp(sum);
+    magnitude = sum_of_warp(magnitude) / sum;
+  }
+  __device__ double weight(const Scored& s) const { return exp(s.score - maximum) / sum; }
+  __device__ double scale(const Scored& s) const { return 1 + s.magnitude + magnitude; }
+};
+
+template <class T>
+__global__ void softmax(DeviceCsr a, const T* from, double* sums, float* scales) {
+  const int lane = threadIdx.x % kWarp;
+  for (std::int64_t row = first_element() / kWarp; row < a.rows; row += stride() / kWarp) {
+    const auto score = [&](std::int32_t k) { return Scored{widen(from[k]), fabs(widen(from[k]))}; };
+    const RowSoftmax all(a.row_ptr[row], a.row_ptr[row + 1], lane, score);
+    for (std::int32_t k = a.row_ptr[row] + lane; k < a.row_ptr[row + 1]; k += kWarp) {
+      sums[k] = all.weight(score(k));
+      scales[k] = static_cast<float>(sums[k] * all.scale(score(k)));
+    }
+  }
+}
+
+/// X, Y and V have n columns; scores are dot products.
+template <class T>
+__global__ void attend(DeviceCsr a, const T* x, const T* y, const T* v, const T* bias, double* sums,
+                       float* scales, std::int64_t n) {
+  const int lane = threadIdx.x % kWarp;
+  for (std::int64_t row = first_element() / kWarp; row < a.rows; row += stride() / kWarp) {
+    const std::int32_t begin = a.row_ptr[row], end = a.row_ptr[row + 1];
+    const auto score = [&](std::int32_t k) {
+      const T* const other = y + a.columns[k] * n;
+      Scored s{widen(bias[k]), fabs(widen(bias[k]))};
+      for (std::int64_t j = 0; j < n; ++j) {
+        const double product = widen(x[row * n + j]) * widen(other[j]);
+        s = {s.score + product, s.magnitude + fabs(product)};
+      }
+      return s;
+    };
+    const RowSoftmax all(begin, end, lane, score);
+    for (std::int64_t j = lane; j < n; j += kWarp) {
+      sums[row * n + j] = 0;
+      scales[row * n + j] = 0;
+    }
+    for (std::int32_t first = begin; first < end; first += kWarp) {
+      double weight = 0, scale = 0;
+      if (first + lane < end) {
+        const Scored s = score(first + lane);
+        weight = all.weight(s);
+        scale = all.scale(s);
+      }
+      for (int from = 0; from < kWarp && first + from < end; ++from) {
+        const double w = __shfl_sync(~0u, weight, from), amplified = __shfl_sync(~0u, scale, from);
+        for (std::int64_t j = lane; j < n; j += kWarp) {
+          const double product = w * widen(v[a.columns[first + from] * n + j]);
+          sums[row * n + j] += product;
+          scales[row * n + j] += static_cast<float>(fabs(product) * amplified);
+        }
+      }
+    }
+  }
+}
+
 struct Sums {
   double difference, norm;              // squares
   unsigned long long largest_relative;  // the bits of a double that is not negative: they compare like it
@@ -163,13 +256,36 @@ int reference_sddmm(const DeviceCsr& a, const runtime::Operands& operands, std::
   return wait();
 }
 
+/// A warp for each row.
+int reference_softmax(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t /*n*/,
+                      const ReferenceSums& to) {
+  with_type(a.dtype, [&]<class T>(T*) {
+    softmax<<<blocks_for(a.rows * kWarp), kThreads>>>(
+        a, static_cast<const T*>(operands.dense[runtime::kSoftmaxS].data), to.sums, to.absolute);
+  });
+  return wait();
+}
+
+int reference_attention(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n,
+                        const ReferenceSums& to) {
+  with_type(a.dtype, [&]<class T>(T*) {
+    const auto operand = [&](int i) { return static_cast<const T*>(operands.dense[i].data); };
+    attend<<<blocks_for(a.rows * kWarp), kThreads>>>(
+        a, operand(runtime::kAttentionX), operand(runtime::kAttentionY), operand(runtime::kAttentionV),
+        operand(runtime::kAttentionBias), to.sums, to.absolute, n);
+  });
+  return wait();
+}
+
 /// An operation without a row can be measured, not checked.
 struct ReferenceRow {
   const runtime::Operation* op;
   Reference reference;
 };
 constexpr ReferenceRow kReferences[] = {{&runtime::kSpmm, reference_spmm},
-                                        {&runtime::kSddmm, reference_sddmm}};
+                                        {&runtime::kSddmm, reference_sddmm},
+                                        {&runtime::kSoftmaxRows, reference_softmax},
+                                        {&runtime::kAttention, reference_attention}};
 
 double smallest_normal(DType dtype) {
   return dtype == DType::f16 ? 0x1p-14 : dtype == DType::f64 ? DBL_MIN : FLT_MIN;

@@ -10,7 +10,7 @@ struct ForwardGroups {
   template <int kLanes, bool kVector>
   using Group = AttentionForward<AttentionShape<Math, kLanes, kVector, 4>>;
   static constexpr AttentionKind kKind = {&kAttention, kRowsSide, kForwardSums, true};
-  static constexpr int kBlocks = sizeof(typename Math::Acc) == 8 ? 4 : 5;
+  static constexpr int kBlocks = sizeof(typename Math::Acc) == 8 ? 3 : 4;
 };
 
 constexpr auto kForwardRows = AttentionInstances<ForwardGroups>::rows(kCsrAttention);

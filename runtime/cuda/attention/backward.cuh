@@ -15,7 +15,7 @@ class AttentionBackward : public AttentionGroup<S, AttentionBackward<S, kSide>> 
   using typename Base::Chunk;
   using typename Base::Dense;
   using typename Base::Math;
-  using Base::Base, Base::kUnroll, Base::task_, Base::shared_, Base::lane_, Base::slice_;
+  using Base::Base, Base::task_, Base::shared_, Base::lane_, Base::slice_;
   template <bool kOneRow>
   using Entries = typename Base::template Entries<kOneRow>;
   template <bool kOneRow>
@@ -64,23 +64,25 @@ class AttentionBackward : public AttentionGroup<S, AttentionBackward<S, kSide>> 
   template <bool kOneRow>
   __device__ __forceinline__ void batch(const CsrWork& work, int done, int j) {
     const Entries<kOneRow> these = this->template entries<kOneRow>(work, done, j);
+    constexpr int kCount = these.kCount;
+    auto products = this->products_beside(these, kSide.own, kSide.other, task_.n);
+    auto dp = this->products_beside(these, kSide.own_values, kSide.other_values, task_.m);
     Pairs<kOneRow> pairs = {}, values;
     if (task_.score != Score::additive)
       this->load(pairs, these, kSide.own, kSide.other, this->kept_slice(task_.n), task_.n);
     load_values(values, pairs, these);
-    RowNumbers<Acc> numbers[kUnroll];
+    RowNumbers<Acc> numbers[kCount];
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) numbers[u] = numbers_of<kOneRow>(these, u);
-    Acc dp[kUnroll] = {}, none[kUnroll];
-    this->template multiply<false>(values, these, kSide.own_values, kSide.other_values, task_.m, dp, none);
-    add_across<S::kLanes>(dp, lane_);
-    DeviceScore<Acc> parts[kUnroll];
-    Acc scores[kUnroll];
-    this->score(pairs, these, j, kSide.own, kSide.other, parts, scores);
+    for (int u = 0; u < kCount; ++u) numbers[u] = numbers_of<kOneRow>(these, u);
+    dp.template add<false>(values);
+    add_across<S::kLanes>(dp.both, lane_);
+    DeviceScore<Acc> parts[kCount];
+    Acc scores[kCount];
+    this->score(products, pairs, these, j, kSide.own, kSide.other, parts, scores);
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
+    for (int u = 0; u < kCount; ++u) {
       const Acc p = exponential(scores[u] - numbers[u].maximum) * numbers[u].inverse;
-      const Acc ds = p * (dp[u] - numbers[u].delta);
+      const Acc ds = p * (dp.both[u] - numbers[u].delta);
       if (these.there[u]) write_bias(work.first + done + u, ds);
       add(p, ds, parts[u], pairs.other[u], values.other[u]);
       if constexpr (!kOneRow) this->end_rows(work, done + u + 1);
@@ -95,7 +97,7 @@ class AttentionBackward : public AttentionGroup<S, AttentionBackward<S, kSide>> 
     for (int u = 0; u < these.kRows; ++u)
       this->load(values.own[u], kSide.own_values, these.row[u], kept, task_.m, these.there[u]);
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
+    for (int u = 0; u < these.kCount; ++u) {
       if (task_.tied)
         values.other[u] = pairs.other[u];
       else

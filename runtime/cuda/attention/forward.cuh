@@ -13,7 +13,7 @@ class AttentionForward : public AttentionGroup<S, AttentionForward<S>> {
   using typename Base::Acc;
   using typename Base::Chunk;
   using typename Base::Math;
-  using Base::Base, Base::kUnroll, Base::task_, Base::shared_, Base::lane_, Base::slice_;
+  using Base::Base, Base::task_, Base::shared_, Base::lane_, Base::slice_;
   template <bool kOneRow>
   using Entries = typename Base::template Entries<kOneRow>;
   template <bool kOneRow>
@@ -36,28 +36,30 @@ class AttentionForward : public AttentionGroup<S, AttentionForward<S>> {
   template <bool kOneRow>
   __device__ __forceinline__ void batch(const CsrWork& work, int done, int j) {
     const Entries<kOneRow> these = this->template entries<kOneRow>(work, done, j);
+    constexpr int kCount = these.kCount;
+    auto products = this->products_beside(these, kAttentionX, kAttentionY, task_.n);
     Pairs<kOneRow> pairs = {};
     const int kept = this->kept_slice(task_.n);
     if (task_.score != Score::additive) this->load(pairs, these, kAttentionX, kAttentionY, kept, task_.n);
-    Chunk value[kUnroll];
+    Chunk value[kCount];
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
+    for (int u = 0; u < kCount; ++u) {
       if (task_.tied)
         value[u] = pairs.other[u];
       else
         this->load(value[u], kAttentionV, these.column[u], slice_, task_.m, these.there[u]);
     }
-    DeviceScore<Acc> parts[kUnroll];
-    Acc scores[kUnroll];
-    this->score(pairs, these, j, kAttentionX, kAttentionY, parts, scores);
+    DeviceScore<Acc> parts[kCount];
+    Acc scores[kCount];
+    this->score(products, pairs, these, j, kAttentionX, kAttentionY, parts, scores);
     if constexpr (kOneRow) {
       Acc largest = scores[0];
 #pragma unroll
-      for (int u = 1; u < kUnroll; ++u) largest = scores[u] > largest ? scores[u] : largest;
+      for (int u = 1; u < kCount; ++u) largest = scores[u] > largest ? scores[u] : largest;
       raise(largest);
     }
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
+    for (int u = 0; u < kCount; ++u) {
       if constexpr (!kOneRow) raise(scores[u]);
       add(scores[u], value[u]);
       if constexpr (!kOneRow) this->end_rows(work, done + u + 1);

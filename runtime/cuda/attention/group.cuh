@@ -1,5 +1,5 @@
 // A group of lanes walks through one run of rows, or one piece of a long row, of one head: entries wait in
-// shared memory, the next ones on their way; the rows that kUnroll of them bring are fetched together, across
+// shared memory, the next ones on their way; the rows that some of them bring are fetched together, across
 // the ends of rows. The groups of a warp go in step, as in csr/body.cuh. What is made of the entries, the
 // derived class says:
 //   static constexpr int kPartial;       numbers of Acc that a lane leaves behind for a piece
@@ -33,7 +33,9 @@ class AttentionGroup {
   using Dense = typename S::Dense;
   using Acc = typename S::Acc;
   using Chunk = typename S::Chunk;
-  static constexpr int kUnroll = S::kUnroll;
+  /// Entries that are taken together: fewer where each has a row of its own, which takes registers, too.
+  template <bool kOneRow>
+  static constexpr int kBatch = kOneRow ? S::kUnroll : S::kUnroll / 2;
   static constexpr int kChunk = S::kLanes < 32 ? 16 : 32;  ///< entries read at a time
   static constexpr int kPerLane = kChunk / S::kLanes;
   static constexpr unsigned kAll = ~0u;
@@ -115,11 +117,12 @@ class AttentionGroup {
   /// Entries whose rows are fetched together.
   template <bool kOneRow>
   struct Entries {
-    static constexpr int kRows = kOneRow ? 1 : kUnroll;
-    std::int32_t column[kUnroll];
-    bool there[kUnroll];
-    int number[kRows];         ///< of their row in the run
-    std::int64_t row[kRows];   ///< where it is
+    static constexpr int kCount = kBatch<kOneRow>;
+    static constexpr int kRows = kOneRow ? 1 : kCount;
+    std::int32_t column[kCount];
+    bool there[kCount];
+    int number[kRows];        ///< of their row in the run
+    std::int32_t row[kRows];  ///< where it is
     [[nodiscard]] __device__ static constexpr int row_of(int u) { return kOneRow ? 0 : u; }
   };
 
@@ -128,7 +131,7 @@ class AttentionGroup {
     Entries<kOneRow> these;
     int number = row_;
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
+    for (int u = 0; u < these.kCount; ++u) {
       these.column[u] = shared_.column[j + u];
       these.there[u] = done + u < work.entries;
       if (kOneRow && u > 0) continue;
@@ -142,85 +145,94 @@ class AttentionGroup {
   /// Own rows and others of some entries, one slice of each.
   template <bool kOneRow>
   struct Pairs {
-    Chunk own[Entries<kOneRow>::kRows], other[kUnroll];
+    Chunk own[Entries<kOneRow>::kRows], other[kBatch<kOneRow>];
   };
   template <bool kOneRow>
   __device__ __forceinline__ void load(Pairs<kOneRow>& to, const Entries<kOneRow>& these, int own, int other, int slice,
                        std::int64_t columns) const {
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) load(to.other[u], other, these.column[u], slice, columns, these.there[u]);
+    for (int u = 0; u < these.kCount; ++u) load(to.other[u], other, these.column[u], slice, columns, these.there[u]);
 #pragma unroll
     for (int u = 0; u < these.kRows; ++u) load(to.own[u], own, these.row[u], slice, columns, these.there[u]);
   }
 
-  /// The lane's share of the dot products of pairs, of which slice kept_slice is there; kSquares: and of the
-  /// others with themselves.
-  template <bool kSquares, bool kOneRow>
-  __device__ __forceinline__ void multiply(const Pairs<kOneRow>& kept, const Entries<kOneRow>& these, int own,
-                                           int other, std::int64_t columns, Acc (&both)[kUnroll],
-                                           Acc (&squares)[kUnroll]) const {
-    add_products<kSquares>(kept, both, squares);
+  /// Sums over columns of pairs: own . other, and, where they are wanted, other . other.
+  template <bool kOneRow>
+  struct Products {
+    Acc both[kBatch<kOneRow>] = {}, squares[kBatch<kOneRow>] = {};
+
+    template <bool kSquares>
+    __device__ __forceinline__ void add(const Pairs<kOneRow>& pairs) {
+#pragma unroll
+      for (int u = 0; u < kBatch<kOneRow>; ++u) {
+        both[u] += dot<Math>(pairs.own[kOneRow ? 0 : u], pairs.other[u]);
+        if constexpr (kSquares) squares[u] += dot<Math>(pairs.other[u], pairs.other[u]);
+      }
+    }
+  };
+
+  /// The lane's share of the products of all slices but the kept one. Wide rows have some; they come first, as
+  /// then nothing else waits in registers.
+  template <bool kOneRow>
+  __device__ __forceinline__ Products<kOneRow> products_beside(const Entries<kOneRow>& these, int own, int other,
+                                                               std::int64_t columns) const {
+    Products<kOneRow> sums;
     for (int slice = 0; slice < slices_of(columns); ++slice) {
       if (slice == kept_slice(columns)) continue;
-      Pairs<kOneRow> more;
-      load(more, these, own, other, slice, columns);
-      add_products<kSquares>(more, both, squares);
+      Pairs<kOneRow> pairs;
+      load(pairs, these, own, other, slice, columns);
+      sums.template add<true>(pairs);
     }
-  }
-  template <bool kSquares, bool kOneRow>
-  __device__ __forceinline__ static void add_products(const Pairs<kOneRow>& pairs, Acc (&both)[kUnroll],
-                                                      Acc (&squares)[kUnroll]) {
-#pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      both[u] += dot<Math>(pairs.own[kOneRow ? 0 : u], pairs.other[u]);
-      if constexpr (kSquares) squares[u] += dot<Math>(pairs.other[u], pairs.other[u]);
-    }
+    return sums;
   }
 
-  /// Makes the scores of pairs, and what is exponentiated.
+  /// Makes the scores of pairs, and what is exponentiated. `sums` has the products of other slices.
   template <bool kOneRow>
-  __device__ __forceinline__ void score(const Pairs<kOneRow>& pairs, const Entries<kOneRow>& these, int j, int own, int other,
-                        DeviceScore<Acc> (&parts)[kUnroll], Acc (&scores)[kUnroll]) const {
-    Acc both[kUnroll] = {}, squares[kUnroll] = {};
+  __device__ __forceinline__ void score(Products<kOneRow>& sums, const Pairs<kOneRow>& pairs,
+                                        const Entries<kOneRow>& these, int j, int own, int other,
+                                        DeviceScore<Acc> (&parts)[kBatch<kOneRow>],
+                                        Acc (&scores)[kBatch<kOneRow>]) const {
+    constexpr int kCount = kBatch<kOneRow>;
     if (task_.score == Score::cosine) {
-      multiply<true>(pairs, these, own, other, task_.n, both, squares);
-      add_across_twice(both, squares);
+      sums.template add<true>(pairs);
+      add_across_twice(sums.both, sums.squares);
     } else if (task_.score == Score::dot) {
-      multiply<false>(pairs, these, own, other, task_.n, both, squares);
-      add_across<S::kLanes>(both, lane_);
+      sums.template add<false>(pairs);
+      add_across<S::kLanes>(sums.both, lane_);
     } else {
 #pragma unroll
-      for (int u = 0; u < kUnroll; ++u)
+      for (int u = 0; u < kCount; ++u)
         if (these.there[u])
-          both[u] = first_of(own, these.row[these.row_of(u)]) + first_of(other, these.column[u]);
+          sums.both[u] = first_of(own, these.row[these.row_of(u)]) + first_of(other, these.column[u]);
     }
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
+    for (int u = 0; u < kCount; ++u) {
       const Acc square = shared_.numbers[these.number[these.row_of(u)]].square;
-      parts[u] = score_of(task_.score, both[u], square, squares[u], static_cast<Acc>(task_.slope));
+      parts[u] = score_of(task_.score, sums.both[u], square, sums.squares[u], static_cast<Acc>(task_.slope));
       scores[u] = these.there[u] ? static_cast<Acc>(task_.alpha) * parts[u].score + shared_.bias[j + u]
                                  : masked<Acc>();
     }
   }
 
   /// Adds both across the group, in fewer steps than one after the other.
-  __device__ __forceinline__ void add_across_twice(Acc (&x)[kUnroll], Acc (&y)[kUnroll]) const {
-    Acc both[2 * kUnroll];
+  template <int kCount>
+  __device__ __forceinline__ void add_across_twice(Acc (&x)[kCount], Acc (&y)[kCount]) const {
+    Acc both[2 * kCount];
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
+    for (int u = 0; u < kCount; ++u) {
       both[u] = x[u];
-      both[kUnroll + u] = y[u];
+      both[kCount + u] = y[u];
     }
     add_across<S::kLanes>(both, lane_);
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
+    for (int u = 0; u < kCount; ++u) {
       x[u] = both[u];
-      y[u] = both[kUnroll + u];
+      y[u] = both[kCount + u];
     }
   }
 
   /// The first number of a row.
-  __device__ Acc first_of(int operand, std::int64_t row) const {
+  __device__ __forceinline__ Acc first_of(int operand, std::int64_t row) const {
     return number_at<Dense>(row_of(operand, row), 0);
   }
 
@@ -308,8 +320,9 @@ class AttentionGroup {
 
   __device__ __forceinline__ void add_batch(const CsrWork& work, int done, int j) {
     if constexpr (S::kOneRowToo)
-      if (__all_sync(kAll, end_ > done + kUnroll)) return self().template batch<true>(work, done, j);
-    self().template batch<false>(work, done, j);
+      if (__all_sync(kAll, end_ > done + kBatch<true>)) return self().template batch<true>(work, done, j);
+#pragma unroll 1
+    for (int u = 0; u < S::kUnroll; u += kBatch<false>) self().template batch<false>(work, done + u, j + u);
   }
 
   __device__ void accumulate(const CsrWork& work) {
@@ -322,9 +335,7 @@ class AttentionGroup {
       stage(next);
       fetch(work, base + kChunk, next);
       const int rounds = min(kChunk, most - base);
-      for (int j = 0; j < rounds; j += kUnroll) {
-        add_batch(work, base + j, j);
-      }
+      for (int j = 0; j < rounds; j += S::kUnroll) add_batch(work, base + j, j);
     }
   }
 

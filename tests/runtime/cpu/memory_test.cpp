@@ -4,7 +4,12 @@
 #include <atomic>
 #include <cerrno>
 
-#include "tests/runtime/random_problem.hpp"
+#include "runtime/operation/attention.hpp"
+#include "runtime/operation/attention_gradient.hpp"
+#include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/softmax_rows.hpp"
+#include "runtime/plan/plan.hpp"
+#include "tests/runtime/head_problem.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
@@ -65,4 +70,24 @@ TEST_CASE("spmm: the second run of a plan allocates nothing, in any format") {
     }
   }
   CHECK(allocations > 0);  // the counters do count
+}
+
+TEST_CASE("attention: the second run of a plan allocates nothing, however long rows are") {
+  Random random(2);
+  const formats::Csr a = skewed_matrix(60, 3000, random);
+  const Formatted formatted = format_matrix(a, "csr");
+  for (const runtime::Operation* op : {&runtime::kSoftmaxRows, &runtime::kAttention, &runtime::kAttentionGradient,
+                                       &runtime::kAttentionGradientT}) {
+    CAPTURE(op->name);
+    HeadProblem p(*op, a, {.m = 300, .score = runtime::Score::cosine}, 40, DType::f16, {2}, random);
+    const auto plan = runtime::plan_product(
+        *op, formatted.matrix(), {.n = p.n(), .dense = DType::f16, .threads = 2, .variant = p.variant()});
+    REQUIRE(plan);
+    REQUIRE(runtime::run(**plan, *op, p.operands()));
+    const long before = allocations;
+    const Status status = runtime::run(**plan, *op, p.operands());
+    const long during = allocations - before;
+    CHECK(status.has_value());
+    CHECK(during == 0);
+  }
 }

@@ -15,6 +15,9 @@ inline constexpr int kAttentionOut = 5;
 /// nothing weighs: then exp(score - 0) * 0 is 0 for every masked entry.
 inline constexpr int kMaximum = 0, kInverseSum = 1;
 
+/// Exponentials of powers of two are the cheapest: log2(e) and its inverse.
+inline constexpr float kLog2E = 1.4426950408889634F, kLn2 = 0.6931471805599453F;
+
 /// The gradient with respect to rows (of a plan of A) or to columns (of a plan of its transpose) is made in
 /// the same way: a row of the plan has two dense rows of its own, each entry brings two others. p and
 /// dp = own_values . other_values follow from both, and so do sums over the entries.

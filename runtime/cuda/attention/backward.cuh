@@ -1,6 +1,6 @@
-// Gradients of attention. Weights are made again from scores and the statistics of rows: nothing of the size of
-// the entries is read or kept. The rows that an entry brings are fetched once: for its score, its dp, and the
-// sums.
+// Gradients of attention. Weights are made again from scores and the statistics of rows: nothing of the size
+// of the entries is read or kept. The rows that an entry brings are fetched once: for its score, its dp, and
+// the sums.
 #pragma once
 
 #include "runtime/cuda/attention/group.cuh"
@@ -11,11 +11,11 @@ template <class S, const AttentionSide& kSide>
 class AttentionBackward : public AttentionGroup<S, AttentionBackward<S, kSide>> {
   using Base = AttentionGroup<S, AttentionBackward<S, kSide>>;
   friend Base;
+  using Base::Base, Base::task_, Base::shared_, Base::lane_, Base::slice_;
   using typename Base::Acc;
   using typename Base::Chunk;
   using typename Base::Dense;
   using typename Base::Math;
-  using Base::Base, Base::task_, Base::shared_, Base::lane_, Base::slice_;
   template <bool kOneRow>
   using Entries = typename Base::template Entries<kOneRow>;
   template <bool kOneRow>
@@ -45,7 +45,8 @@ class AttentionBackward : public AttentionGroup<S, AttentionBackward<S, kSide>> 
     const std::int64_t row = shared_.ends[r].row;
     numbers.maximum = this->statistic(kAttentionStatistics, row, kMaximum);
     numbers.inverse = this->statistic(kAttentionStatistics, row, kInverseSum);
-    const bool first = !work.piece || task_.splits[task_.pieces[this->item_].split].first_piece == this->item_;
+    const bool first =
+        !work.piece || task_.splits[task_.pieces[this->item_].split].first_piece == this->item_;
     if (slice_ == 0 && first) this->set_statistic(kSide.delta, row, 0, numbers.delta);
   }
 
@@ -91,7 +92,7 @@ class AttentionBackward : public AttentionGroup<S, AttentionBackward<S, kSide>> 
 
   template <bool kOneRow>
   __device__ __forceinline__ void load_values(Pairs<kOneRow>& values, const Pairs<kOneRow>& pairs,
-                              const Entries<kOneRow>& these) const {
+                                              const Entries<kOneRow>& these) const {
     const int kept = this->kept_slice(task_.m);
 #pragma unroll
     for (int u = 0; u < these.kRows; ++u)
@@ -111,7 +112,8 @@ class AttentionBackward : public AttentionGroup<S, AttentionBackward<S, kSide>> 
         write_number<Dense>(this->rows_of(kSide.dbias), entry, task_.wide, ds);
   }
 
-  __device__ __forceinline__ void add(Acc p, Acc ds, const DeviceScore<Acc>& parts, const Chunk& other, const Chunk& value) {
+  __device__ __forceinline__ void add(Acc p, Acc ds, const DeviceScore<Acc>& parts, const Chunk& other,
+                                      const Chunk& value) {
     const Acc weight = ds * parts.by_other;
     by_own_ += ds * parts.by_own;
     const bool additive = task_.score == Score::additive;

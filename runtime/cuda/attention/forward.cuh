@@ -10,10 +10,10 @@ template <class S>
 class AttentionForward : public AttentionGroup<S, AttentionForward<S>> {
   using Base = AttentionGroup<S, AttentionForward<S>>;
   friend Base;
+  using Base::Base, Base::task_, Base::shared_, Base::lane_, Base::slice_;
   using typename Base::Acc;
   using typename Base::Chunk;
   using typename Base::Math;
-  using Base::Base, Base::task_, Base::shared_, Base::lane_, Base::slice_;
   template <bool kOneRow>
   using Entries = typename Base::template Entries<kOneRow>;
   template <bool kOneRow>

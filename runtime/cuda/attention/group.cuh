@@ -49,7 +49,12 @@ class AttentionGroup {
 
   __device__ AttentionGroup(const AttentionTask& task, Shared& shared, int lane, std::int64_t item, int head,
                             int slice)
-      : task_(task), shared_(shared), lane_(lane), item_(static_cast<int>(item)), head_(head), slice_(slice) {}
+      : task_(task),
+        shared_(shared),
+        lane_(lane),
+        item_(static_cast<int>(item)),
+        head_(head),
+        slice_(slice) {}
 
   __device__ void run() {
     const CsrWork work = begin();
@@ -87,8 +92,8 @@ class AttentionGroup {
   }
 
   /// Reads the lane's part of a row; zeros where there is none.
-  __device__ __forceinline__ void load(Chunk& to, int operand, std::int64_t row, int slice, std::int64_t columns,
-                       bool there) const {
+  __device__ __forceinline__ void load(Chunk& to, int operand, std::int64_t row, int slice,
+                                       std::int64_t columns, bool there) const {
     to = {};
     if (there)
       load_chunk<S::kVector>(to, reinterpret_cast<const Dense*>(row_of(operand, row)) + first_column(slice),
@@ -103,15 +108,16 @@ class AttentionGroup {
   }
 
   /// Writes scale * sum to the lane's part of a row of results.
-  __device__ __forceinline__ void store(int operand, std::int64_t row, const Acc (&sum)[S::kElements], Acc scale,
-                        std::int64_t columns) const {
+  __device__ __forceinline__ void store(int operand, std::int64_t row, const Acc (&sum)[S::kElements],
+                                        Acc scale, std::int64_t columns) const {
     std::byte* const to = row_of(operand, row);
     const Scale<Acc> by{scale, Acc{0}};
     if constexpr (sizeof(Dense) == 2)
       if (task_.wide)
         return store_piece<S::kVector>(reinterpret_cast<Acc*>(to) + first_column(slice_), sum, by,
                                        left(slice_, columns));
-    store_piece<S::kVector>(reinterpret_cast<Dense*>(to) + first_column(slice_), sum, by, left(slice_, columns));
+    store_piece<S::kVector>(reinterpret_cast<Dense*>(to) + first_column(slice_), sum, by,
+                            left(slice_, columns));
   }
 
   /// Entries whose rows are fetched together.
@@ -148,10 +154,11 @@ class AttentionGroup {
     Chunk own[Entries<kOneRow>::kRows], other[kBatch<kOneRow>];
   };
   template <bool kOneRow>
-  __device__ __forceinline__ void load(Pairs<kOneRow>& to, const Entries<kOneRow>& these, int own, int other, int slice,
-                       std::int64_t columns) const {
+  __device__ __forceinline__ void load(Pairs<kOneRow>& to, const Entries<kOneRow>& these, int own, int other,
+                                       int slice, std::int64_t columns) const {
 #pragma unroll
-    for (int u = 0; u < these.kCount; ++u) load(to.other[u], other, these.column[u], slice, columns, these.there[u]);
+    for (int u = 0; u < these.kCount; ++u)
+      load(to.other[u], other, these.column[u], slice, columns, these.there[u]);
 #pragma unroll
     for (int u = 0; u < these.kRows; ++u) load(to.own[u], own, these.row[u], slice, columns, these.there[u]);
   }
@@ -171,11 +178,11 @@ class AttentionGroup {
     }
   };
 
-  /// The lane's share of the products of all slices but the kept one. Wide rows have some; they come first, as
-  /// then nothing else waits in registers.
+  /// The lane's share of the products of all slices but the kept one. Wide rows have some; they come first,
+  /// as then nothing else waits in registers.
   template <bool kOneRow>
-  __device__ __forceinline__ Products<kOneRow> products_beside(const Entries<kOneRow>& these, int own, int other,
-                                                               std::int64_t columns) const {
+  __device__ __forceinline__ Products<kOneRow> products_beside(const Entries<kOneRow>& these, int own,
+                                                               int other, std::int64_t columns) const {
     Products<kOneRow> sums;
     for (int slice = 0; slice < slices_of(columns); ++slice) {
       if (slice == kept_slice(columns)) continue;
@@ -237,7 +244,8 @@ class AttentionGroup {
   }
 
   /// Adds the product of two of a row's own, all of it, across the group.
-  __device__ __forceinline__ Acc own_product(const CsrWork& work, int number, int x, int y, std::int64_t columns) const {
+  __device__ __forceinline__ Acc own_product(const CsrWork& work, int number, int x, int y,
+                                             std::int64_t columns) const {
     const bool there = number < work.rows;
     const std::int64_t row = there ? shared_.ends[number].row : 0;
     Acc sum[1] = {};

@@ -41,7 +41,8 @@ inline bool all_whole(const Operation& op, const AttentionTask& task, const Dens
     const std::int64_t width = spec.width == Width::n ? task.n : task.m;
     if (!wide || spec.extent == Extent::entries) continue;
     if (spec.width == Width::n && task.score == Score::additive) continue;
-    if (!is_whole(task.dense[i], width * static_cast<std::int64_t>(size_of(type_of(spec, types))), task.heads))
+    if (!is_whole(task.dense[i], width * static_cast<std::int64_t>(size_of(type_of(spec, types))),
+                  task.heads))
       return false;
   }
   return true;
@@ -51,7 +52,8 @@ inline bool same_rows(const DenseRows& x, const DenseRows& y) {
   return x.data == y.data && x.stride == y.stride && x.batch == y.batch;
 }
 
-inline AttentionTask attention_task(const AttentionKind& kind, const Launch& launch, const DenseTypes& types) {
+inline AttentionTask attention_task(const AttentionKind& kind, const Launch& launch,
+                                    const DenseTypes& types) {
   const AttentionHeader& header = launch.header->as<AttentionHeader>();
   const formats::CsrView csr = formats::as_csr(launch.format);
   AttentionTask task{};
@@ -89,7 +91,8 @@ int start_attention(const AttentionTask& task, const Launch& launch, void* strea
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(y),
                   static_cast<unsigned>((task.slices + y - 1) / y));
   return start_kernel<attention_rows<Group, kBlocks>>({.blocks = grid, .threads = kAttentionThreads},
-                                                      *launch.device, static_cast<cudaStream_t>(stream), task);
+                                                      *launch.device, static_cast<cudaStream_t>(stream),
+                                                      task);
 }
 
 /// Chooses the lanes of a group; Group<lanes, whole pieces> is what they are.
@@ -142,8 +145,8 @@ struct AttentionInstances {
   }
   template <class Math, DType kDense, DType kResult = kDense>
   static constexpr DeviceKernel row(std::string_view kernel, Precision precision) {
-    DeviceKernel made = batched_instance(kernel, kDense, precision, schedule<kDense>,
-                                         launch<Math, kDense, kResult>, kResult);
+    DeviceKernel made =
+        batched_instance(kernel, kDense, precision, schedule<kDense>, launch<Math, kDense, kResult>, kResult);
     made.least_n = least_n<kDense>;
     return made;
   }

@@ -9,8 +9,8 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr Kernel row(std::string_view name, const Operation& op, std::string_view summary, Instances instances,
-                     std::string_view format = "csr") {
+constexpr Kernel row(std::string_view name, const Operation& op, std::string_view summary,
+                     Instances instances, std::string_view format = "csr") {
   return {.name = name,
           .op = &op,
           .format = format,
@@ -21,7 +21,8 @@ constexpr Kernel row(std::string_view name, const Operation& op, std::string_vie
 }
 
 constexpr Kernel kRows[] = {
-    row(kCsrSoftmax, kSoftmaxRows, "8 or 32 lanes a row, of long ones a block", SPTILE_BUILT(softmax_kernels)),
+    row(kCsrSoftmax, kSoftmaxRows, "8 or 32 lanes a row, of long ones a block",
+        SPTILE_BUILT(softmax_kernels)),
     row(kCsrSoftmaxGradient, kSoftmaxRowsGradient, "8 or 32 lanes a row, of long ones a block",
         SPTILE_BUILT(softmax_gradient_kernels)),
     row(kCsrAttention, kAttention, "scores, softmax and rows of V in one pass, balanced runs of rows",

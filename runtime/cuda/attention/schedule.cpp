@@ -10,6 +10,14 @@ namespace {
 
 constexpr std::int64_t kShortRows = 12;  ///< mean length of rows that 8 lanes share
 
+/// A piece leaves a row of sums behind: they should be long where there is work enough.
+std::int64_t shortest_piece(const ScheduleRequest& request, int lanes) {
+  constexpr std::int64_t kStep = 32, kShortest = 64, kLongest = 256, kWarpsPerSm = 16;
+  const std::int64_t groups = kWarpsPerSm * std::max(request.device.sm_count, 1) * (32 / lanes);
+  const std::int64_t share = request.format.nnz * request.variant.heads / groups;
+  return std::clamp(share / kStep * kStep, kShortest, kLongest);
+}
+
 }  // namespace
 
 Schedule schedule_attention(const ScheduleRequest& request, DType dense, const AttentionSums& sums) {
@@ -19,7 +27,9 @@ Schedule schedule_attention(const ScheduleRequest& request, DType dense, const A
   const std::int64_t widest = std::max(request.n, header.m);
   const int vector = csr_vector(dense);
   const CsrGeometry geometry = csr_geometry(widest, vector);
-  header.rows = append_csr_items(schedule, {formats::as_csr(request.format).row_ptr}, dense, widest, request.device);
+  const CsrRows rows = {.row_ptr = formats::as_csr(request.format).row_ptr,
+                        .shortest_piece = shortest_piece(request, geometry.lanes)};
+  header.rows = append_csr_items(schedule, rows, dense, widest, request.device);
   const std::int64_t of_lane = (sums.rows * vector + sums.numbers) * (dense == DType::f64 ? 8 : 4);
   const std::int64_t narrow = (widest + kNarrowLanes * vector - 1) / (kNarrowLanes * vector);
   const std::int64_t heads = request.variant.heads;

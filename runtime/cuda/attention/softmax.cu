@@ -13,8 +13,8 @@ int start_softmax(const SoftmaxTask& task, const Launch& launch, void* stream) {
   constexpr std::int64_t kRowsOfBlock = kSoftmaxThreads / kLanes;
   const std::int64_t blocks = task.long_count + (task.rows + kRowsOfBlock - 1) / kRowsOfBlock;
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(launch.sizes.heads), 1);
-  return start_kernel<softmax_of_rows<Job, Types, kLanes>>({.blocks = grid, .threads = kSoftmaxThreads},
-                                                           *launch.device, static_cast<cudaStream_t>(stream), task);
+  return start_kernel<softmax_of_rows<Job, Types, kLanes>>(
+      {.blocks = grid, .threads = kSoftmaxThreads}, *launch.device, static_cast<cudaStream_t>(stream), task);
 }
 
 template <class Job, const Operation& kOp, class Types, DType kDense, DType kResult>

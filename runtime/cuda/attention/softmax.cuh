@@ -1,5 +1,6 @@
-// Softmax of the rows of a list, and its gradient. A team has a row: some lanes of a warp, or a block. Entries
-// wait in registers between the passes; of rows that are longer than those hold, the rest is read again.
+// Softmax of the rows of a list, and its gradient. A team has a row: some lanes of a warp, or a block.
+// Entries wait in registers between the passes; of rows that are longer than those hold, the rest is read
+// again.
 #pragma once
 
 #include <cstdint>
@@ -89,7 +90,8 @@ struct RowLists {
   }
 };
 
-/// Calls f(k, h) for the lane's entries of a row: those that are held in place h, and f(k, -1) for the others.
+/// Calls f(k, h) for the lane's entries of a row: those that are held in place h, and f(k, -1) for the
+/// others.
 template <class Team, class F>
 __device__ __forceinline__ void for_each_entry(const Team& team, std::int64_t count, const F& f) {
 #pragma unroll
@@ -161,8 +163,7 @@ __global__ void __launch_bounds__(kSoftmaxThreads) softmax_of_rows(const __grid_
     Job::run(lists, BlockTeam<Acc>{thread, shared});
     return;
   }
-  const std::int64_t row =
-      (block - task.long_count) * (kSoftmaxThreads / kLanes) + thread / kLanes;
+  const std::int64_t row = (block - task.long_count) * (kSoftmaxThreads / kLanes) + thread / kLanes;
   RowLists<Types> lists{task, 0, 0, head};
   if (row < task.rows) {
     lists.first = task.row_ptr[row];

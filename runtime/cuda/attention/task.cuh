@@ -133,7 +133,8 @@ __device__ __forceinline__ void add_across(Acc (&x)[kCount], int lane) {
 }
 
 template <class Math>
-__device__ __forceinline__ typename Math::Acc dot(const typename Math::Chunk& x, const typename Math::Chunk& y) {
+__device__ __forceinline__ typename Math::Acc dot(const typename Math::Chunk& x,
+                                                  const typename Math::Chunk& y) {
   typename Math::Acc sum{};
 #pragma unroll
   for (int e = 0; e < Math::kElements; ++e) sum += chunk_at<Math>(x, e) * chunk_at<Math>(y, e);

@@ -60,8 +60,6 @@ struct TileAttentionTask {
   float* partials;    ///< [slot][head][number][lane]
 };
 
-inline constexpr float kLog2E = 1.4426950408889634F, kLn2 = 0.6931471805599453F;
-
 template <class MathT, int kPiecesT, bool kVectorT, bool kAdditiveT>
 struct TileAttentionShape {
   using Math = MathT;
@@ -444,16 +442,16 @@ class TileAttention {
   float rows_[S::kPieces][kElements][4] = {};  ///< weighted rows of V, as the second product has them
 };
 
-inline constexpr int kAttentionThreads = 128;
+inline constexpr int kTileAttentionThreads = 128;
 
 /// Neighbouring warps have neighbouring windows; heads are the slow dimension of the grid, so that rows of
 /// one head stay in the cache.
 template <class S>
-__global__ void __launch_bounds__(kAttentionThreads, S::kPieces == 1 ? 4 : 3)
+__global__ void __launch_bounds__(kTileAttentionThreads, S::kPieces == 1 ? 4 : 3)
     tile_attention(const __grid_constant__ typename S::Task task) {
   follow_previous_kernel();
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
-  const int item = static_cast<int>(blockIdx.x) * (kAttentionThreads / kWarp) + warp;
+  const int item = static_cast<int>(blockIdx.x) * (kTileAttentionThreads / kWarp) + warp;
   if (item >= task.item_count) return;
   TileAttention<S>(task, task.items[item], static_cast<int>(blockIdx.y),
                    static_cast<int>(threadIdx.x) % kWarp)

@@ -18,7 +18,7 @@ struct Case {
   std::int64_t n = 32, heads = 3;
   HeadLayout layout = HeadLayout::behind;
   HeadValues values = HeadValues::of_matrix;
-  std::int64_t gap = 0;
+  HeadGaps gaps = {};
   std::size_t values_shift = 0;  ///< elements behind an aligned address
 };
 
@@ -38,7 +38,7 @@ class OnDevice {
     const runtime::OperandSizes sizes = {a.rows, a.cols, a.nnz, {c.n, c.n, c.heads}};
     for (std::size_t i = 0; i < c.op.operands.size(); ++i) {
       const runtime::OperandSpec& spec = c.op.operands[i];
-      const HeadOperand host(spec, sizes, c.layout, c.gap, type_of(spec, types_of(row)), random);
+      const HeadOperand host(spec, sizes, c.layout, c.gaps, type_of(spec, types_of(row)), random);
       before_ = host.bytes;
       dense_.push_back(std::make_unique<DeviceBytes>(host.bytes.data(), host.bytes.size()));
       operands_.dense[i] = {dense_.back()->get(), host.operand.ld, host.operand.batch};
@@ -76,7 +76,8 @@ class OnDevice {
 void check_heads(const Case& c, const DeviceKernel& row, const formats::Csr& a, Random& random) {
   CAPTURE(label(row));
   CAPTURE(c.n);
-  CAPTURE(c.gap);
+  CAPTURE(c.gaps.rows);
+  CAPTURE(c.gaps.heads);
   CAPTURE(static_cast<int>(c.layout));
   CAPTURE(static_cast<int>(c.values));
   const Formatted formatted = format_matrix(a, format_of(row.kernel), random_order(a.rows, random));
@@ -114,7 +115,8 @@ TEST_CASE("cuda heads: behind and beside each other, whole pieces or not") {
       for (const HeadLayout layout : kHeadLayouts)
         for (const std::int64_t n : {1, 32, 200})
           check_heads({.op = *op, .n = n, .layout = layout}, row, a, random);
-      check_heads({.op = *op, .n = 64, .heads = 2, .gap = 1}, row, a, random);
+      for (const HeadGaps& gaps : {HeadGaps{1, 1}, {0, 1}, {8, 8}})
+        check_heads({.op = *op, .n = 64, .heads = 2, .gaps = gaps}, row, a, random);
     }
 }
 

@@ -21,18 +21,23 @@ inline constexpr HeadLayout kHeadLayouts[] = {HeadLayout::behind, HeadLayout::be
 enum class HeadValues { of_matrix, shared, own };
 inline constexpr HeadValues kHeadValues[] = {HeadValues::of_matrix, HeadValues::shared, HeadValues::own};
 
-/// One operand of all heads, `gap` elements between rows and between heads, and its memory of random numbers.
+/// Elements between rows, and between heads that stand behind each other, which belong to none.
+struct HeadGaps {
+  std::int64_t rows = 0, heads = 0;
+};
+
+/// One operand of all heads, and its memory of random numbers.
 struct HeadOperand {
   runtime::Operand operand;
   std::vector<std::byte> bytes;
 
   HeadOperand(const runtime::OperandSpec& spec, const runtime::OperandSizes& sizes, HeadLayout layout,
-              std::int64_t gap, DType type, Random& random) {
+              const HeadGaps& gaps, DType type, Random& random) {
     const runtime::OperandShape shape = shape_of(spec, sizes);
     const bool list = spec.extent == runtime::Extent::entries;
     const bool beside = layout == HeadLayout::beside && !list;
-    operand.ld = list ? 1 : shape.width * (beside ? sizes.run.heads : 1) + gap;
-    operand.batch = beside ? shape.width : shape.rows * operand.ld + gap;
+    operand.ld = list ? 1 : shape.width * (beside ? sizes.run.heads : 1) + gaps.rows;
+    operand.batch = beside ? shape.width : shape.rows * operand.ld + gaps.heads;
     const formats::Array numbers =
         random_values((shape.rows + 1) * operand.ld + sizes.run.heads * operand.batch, type, random);
     const auto size = static_cast<std::size_t>(numbers.view().bytes());

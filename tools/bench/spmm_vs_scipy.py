@@ -33,12 +33,20 @@ Arrays = structure("sptile_arrays", rows=i64, cols=i64, nnz=i64, row=pointer_to,
                    value_dtype=i32, layout=i32, row_dtype=i32, col_dtype=i32, disorder=i32, device=i32, ordinal=i32,
                    reserved=i32)
 Options = structure("sptile_plan_options", n=i64, format=ctypes.c_char_p, kernel=ctypes.c_char_p, dense=i32, device=i32,
-                    ordinal=i32, threads=i32, nonfinite=i32, precision=i32, choice=i32, reserved=i32, stream=pointer_to)
+                    ordinal=i32, threads=i32, nonfinite=i32, precision=i32, choice=i32, transpose=i32, result=i32, order=i32,
+                    replan=i32, reserved=i32, stream=pointer_to, m=i64, heads=i32, activation=i32, score=i32,
+                    transposed_weights=i32)
 Info = structure("sptile_plan_info", operation=ctypes.c_char_p, format=ctypes.c_char_p, kernel=ctypes.c_char_p, rows=i64,
-                 cols=i64, entries=i64, n=i64, workspace_bytes=ctypes.c_uint64, dense=i32, precision=i32, device=i32,
-                 ordinal=i32)
-Operands = structure("sptile_operands", alpha=ctypes.c_double, beta=ctypes.c_double, scaled=i32, reserved=i32,
-                     b=pointer_to, ldb=i64, c=pointer_to, ldc=i64, others=i64 * 4)
+                 cols=i64, entries=i64, n=i64, least_n=i64, workspace_bytes=ctypes.c_uint64, dense=i32, result=i32,
+                 precision=i32, device=i32, ordinal=i32, order=i32, stored=i32, reserved=i32)
+
+
+class Operand(ctypes.Structure):
+    _fields_ = [("data", pointer_to), ("ld", i64), ("batch", i64)]
+
+
+Operands = structure("sptile_operands", alpha=ctypes.c_double, beta=ctypes.c_double, scaled=i32, reserved=i32, n=i64,
+                     dense=Operand * 10, slope=ctypes.c_double, values=pointer_to, values_batch=i64)
 SPTILE_F32 = 8
 
 
@@ -64,7 +72,8 @@ class Plan:
             sys.exit(self.library.sptile_last_error().decode())
 
     def run(self, b, c):
-        operands = Operands(alpha=1, b=pointer(b), ldb=self.n, c=pointer(c), ldc=self.n)
+        dense = (Operand * 10)(Operand(pointer(b), self.n), Operand(pointer(c), self.n))
+        operands = Operands(alpha=1, dense=dense)
         self.call("sptile_run", self.handle, ctypes.byref(operands), None, None)
 
     def kernel(self):

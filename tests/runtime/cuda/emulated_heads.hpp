@@ -20,7 +20,7 @@ struct EmulatedHeads {
   HeadValues values = HeadValues::of_matrix;
   double alpha = 1, beta = 0;
   bool scaled = false;
-  std::int64_t gap = 0;  ///< elements between rows, and between heads
+  HeadGaps gaps = {};
   std::int64_t planned_n = 0;
   runtime::cuda::DeviceInfo device = emulated_device();
 
@@ -83,7 +83,7 @@ inline void check_emulated_heads(const runtime::cuda::DeviceKernel& kernel, cons
   const DType value_type = p.format.value_dtype();
   std::vector<HeadOperand> dense;
   for (const runtime::OperandSpec& spec : p.op.operands)
-    dense.emplace_back(spec, p.sizes(), p.layout, p.gap, type_of(spec, types), random);
+    dense.emplace_back(spec, p.sizes(), p.layout, p.gaps, type_of(spec, types), random);
   runtime::Operands operands{.alpha = p.alpha, .beta = p.beta, .scaled = p.scaled};
   for (std::size_t i = 0; i < dense.size(); ++i) operands.dense[i] = dense[i].operand;
   const formats::Array values = random_values(p.format.nnz * p.heads + 1, value_type, random);

@@ -58,10 +58,19 @@ TEST_CASE("csr kernels: heads whose strides are not whole pieces, fewer columns 
                             .order = {},
                             .n = n,
                             .heads = 2,
-                            .gap = 1,
+                            .gaps = {1, 1},
                             .planned_n = planned},
                            random);
   }
+}
+
+TEST_CASE("csr kernels: only where all heads are aligned, whole pieces are moved") {
+  alignas(16) float memory[64];
+  using runtime::cuda::whole_pieces;
+  CHECK(whole_pieces({memory, 8, 16}, 8, sizeof(float)));
+  for (const runtime::Operand& operand :
+       {runtime::Operand{memory, 8, 17}, {memory, 9, 16}, {memory + 1, 8, 16}})
+    CHECK_FALSE(whole_pieces(operand, 8, sizeof(float)));
 }
 
 TEST_CASE("csr kernels: values of a run, for all heads and for each") {

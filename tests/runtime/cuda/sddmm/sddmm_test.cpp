@@ -180,7 +180,7 @@ TEST_CASE("sddmm kernels: heads in one launch are those of a launch each, scaled
     heads.alpha = -0.5;
     heads.beta = 2;
     heads.scaled = true;
-    heads.gap = 1;
+    heads.gaps = {1, 1};
     for (const HeadValues values : kHeadValues) {
       heads.values = values;
       check_emulated_heads(kernel, heads, random);

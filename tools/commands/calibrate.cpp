@@ -55,7 +55,7 @@ struct Calibration {
 
 // True when operations were not left out by name.
 bool takes(const CalibrateOptions& options, const runtime::Kernel& kernel) {
-  return options.op == kAll || options.op == kernel.op->name;
+  return kernel.op->standalone && (options.op == kAll || options.op == kernel.op->name);
 }
 
 // The kernels that can be named.

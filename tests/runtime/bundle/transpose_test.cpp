@@ -6,7 +6,10 @@
 #include <optional>
 
 #include "runtime/bundle/bundle_matrix.hpp"
+#include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/plan/choice.hpp"
 #include "tests/bundle_image.hpp"
+#include "tests/runtime/head_problem.hpp"
 #include "tests/runtime/transposed_bundle.hpp"
 
 using namespace sptile;
@@ -72,6 +75,22 @@ TEST_CASE("formats of the transpose are found, and multiply by it") {
     CHECK(runtime::matrices_of(bundle, "auto", Side::transpose)->size() == std::size(kAll));
     CHECK(runtime::matrices_of(bundle, "rs_tile,csr", Side::transpose)->front().format.cols == 37);
   }
+}
+
+TEST_CASE("the gradient of attention for columns is planned on the transpose, in the format that has it") {
+  const Csr a = rectangular(), t = transpose(a.view());
+  const auto bundle = bundle_of(a.view(), {});
+  const runtime::Operation& op = runtime::kAttentionGradientT;
+  test::Random random(3);
+  test::HeadProblem p(op, t, {.m = 7}, 5, DType::f32, {2, 1, true}, random);
+  const auto matrices = runtime::matrices_of(bundle, "auto", Side::transpose);
+  REQUIRE(matrices);
+  const auto plan = runtime::plan_product(op, *matrices, {.n = 5, .threads = 1, .variant = p.variant()});
+  REQUIRE_MESSAGE(plan, plan.error().text());
+  CHECK(runtime::kernel_name(**plan).starts_with("cpu.csr.attention_gradient_t."));
+  REQUIRE(runtime::run(**plan, op, p.operands()));
+  CHECK(p.error() <= p.tolerance());
+  CHECK(p.gaps_are_untouched());
 }
 
 TEST_CASE("new values of the matrix are new values of its transpose, whether or not they are symmetric") {

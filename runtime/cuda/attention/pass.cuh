@@ -34,7 +34,7 @@ struct PassShape {
   static constexpr int kElements = Math::kElements;
   static constexpr int kPartial = kElements + 2;  ///< numbers that a lane leaves behind for a piece
   /// Blocks of a multiprocessor: registers for the rows of eight entries, and what else there is.
-  static constexpr int kBlocks = kRows == PassRows::apart ? 5 : 7;
+  static constexpr int kBlocks = kRows == PassRows::apart ? 4 : 5;
 };
 
 inline constexpr int kTaken = 8;  ///< entries that are taken together

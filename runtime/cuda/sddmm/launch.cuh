@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
     const std::int64_t item = block * kSddmmWarps + warp;
     if (item < task.tiles.item_count)
       SddmmTiles<Tiles>(task.tiles, task.dense, lane).run(task.tiles.items[item]);
-  } else if constexpr (Tiles::Source::kRows) {
+  } else if constexpr (Tiles::kHalves == 1) {
     const std::int64_t run = (block - task.tile_blocks) * kSddmmWarps + warp;
     if (run < task.entries.runs) SddmmEntries<Entries>(task.entries, task.dense, lane).run(run);
   }

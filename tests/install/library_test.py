@@ -4,8 +4,9 @@
     library_test.py [--cuda ARCHITECTURES] LIBSPTILE.so CPU_KERNEL_LIBRARY.a...
 
 Only sptile_* symbols are exported; nothing beyond the C, C++, GCC and OpenMP libraries is needed, with CUDA also the
-dynamic loader; stripped it is less than 1 MiB, with CUDA kernels for one architecture 6.5 MiB (tiles of 8 and of 16 rows,
-each alone and in one launch with rows, in every type, take two thirds of it), for all that sptile supports 39 MiB. The objects compiled for one instruction set define no inline function that other objects could share:
+dynamic loader; stripped it is less than 1 MiB, with CUDA kernels for one architecture 6.5 MiB (tiles of 8 and of 16
+rows, alone and in one launch with rows, in every type, and the operations of graph layers), for all that sptile
+supports 39 MiB. The objects compiled for one instruction set define no inline function that other objects could share:
 the linker would keep any one of the copies, and it might be one that this machine cannot run.
 """
 import os

@@ -28,4 +28,10 @@ constexpr DeviceKernel kRows[] = {
 
 std::span<const DeviceKernel> csr_sddmm_kernels() { return kRows; }
 
+SddmmLaunch sddmm_rows_launch(const DenseTypes& types) {
+  for (const DeviceKernel& row : kRows)
+    if (types_of(row) == types) return row.launch;
+  return [](const Launch&, void*) noexcept -> int { return cudaErrorInvalidValue; };
+}
+
 }  // namespace sptile::runtime::cuda

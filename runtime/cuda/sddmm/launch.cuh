@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
     const std::int64_t item = block * kSddmmWarps + warp;
     if (item < task.tiles.item_count)
       SddmmTiles<Tiles>(of_head(task.tiles, head), dense, lane).run(task.tiles.items[item]);
-  } else if constexpr (Tiles::Source::kRows) {
+  } else if constexpr (Tiles::kHalves == 1) {
     const std::int64_t run = (block - task.tile_blocks) * kSddmmWarps + warp;
     if (run < task.entries.runs) SddmmEntries<Entries>(of_head(task.entries, head), dense, lane).run(run);
   }

@@ -10,6 +10,9 @@ constexpr std::string_view kTiles = "dot products of tiles on tensor cores, resu
 constexpr std::string_view kHybrid =
     "dot products of tiles on tensor cores, of the other entries on CUDA cores";
 
+constexpr std::string_view kApart =
+    "dot products of tiles on tensor cores, then of the other entries on CUDA cores";
+
 constexpr Kernel row(std::string_view name, std::string_view format, std::string_view summary,
                      Instances instances) {
   return {.name = name,
@@ -28,7 +31,7 @@ constexpr Kernel kRows[] = {
     row(kLibraSpmmSddmm, "libra_spmm", kHybrid, SPTILE_BUILT(libra_spmm_sddmm_kernels)),
     row(kLibraSddmmSddmm, "libra_sddmm", kHybrid, SPTILE_BUILT(libra_sddmm_sddmm_kernels)),
     row(kMeTcfSddmm, "me_tcf", kTiles, SPTILE_BUILT(me_tcf_sddmm_kernels)),
-    row(kHcWindowSddmm, "hc_window", kHybrid, SPTILE_BUILT(hc_window_sddmm_kernels)),
+    row(kHcWindowSddmm, "hc_window", kApart, SPTILE_BUILT(hc_window_sddmm_kernels)),
     row(kBmatSddmm, "bmat", kTiles, SPTILE_BUILT(bmat_sddmm_kernels)),
 };
 

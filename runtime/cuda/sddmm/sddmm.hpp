@@ -27,4 +27,8 @@ std::span<const DeviceKernel> me_tcf_sddmm_kernels();
 std::span<const DeviceKernel> hc_window_sddmm_kernels();
 std::span<const DeviceKernel> bmat_sddmm_kernels();
 
+/// Enqueues the entries in rows of any format.
+using SddmmLaunch = int (*)(const Launch&, void* stream) noexcept;
+SddmmLaunch sddmm_rows_launch(const DenseTypes& types);
+
 }  // namespace sptile::runtime::cuda

@@ -29,7 +29,6 @@ __device__ __forceinline__ LanePair result_pair(std::uint32_t low, std::uint32_t
 }
 
 struct SddmmMask8 : Mask8 {
-  static constexpr bool kRows = true;  ///< some format has rows beside such tiles
   static __device__ __forceinline__ std::uint32_t bit_of(int group, int member) {
     return 1u << (8 * member + group);
   }
@@ -39,7 +38,6 @@ struct SddmmMask8 : Mask8 {
 };
 
 struct SddmmMask16 : Mask16 {
-  static constexpr bool kRows = true;
   static __device__ __forceinline__ std::uint32_t bit_of(int group, int member) {
     return SddmmMask8::bit_of(group, member);
   }
@@ -55,7 +53,6 @@ struct SddmmMask16 : Mask16 {
 
 /// Four words of 8 rows x 4 columns: left upper, left lower, right upper, right lower.
 struct SddmmWords16 : Words16 {
-  static constexpr bool kRows = false;
   static __device__ __forceinline__ std::uint32_t bit_of(int group, int member) {
     return 1u << (4 * member + group % 4);
   }

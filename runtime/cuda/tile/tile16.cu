@@ -9,10 +9,12 @@ namespace {
 using Rare16 = RareFamily<Mask16, Sizes16>;
 using Staged16 = StagedFamily<Mask16, Sizes16>;
 
-/// Staged where the values have the type of the operands; else the kernels of me_tcf.
+/// Staged where the values have the type of the operands, and for graphs, which have none; else the kernels
+/// of me_tcf.
 struct Windows : Rare16 {
   template <class V, bool kSplit>
-  using F32 = typename std::conditional_t<std::is_same_v<V, float>, Staged16, Rare16>::template F32<V, kSplit>;
+  using F32 = typename std::conditional_t<std::is_same_v<V, float> || std::is_same_v<V, Ones>, Staged16,
+                                          Rare16>::template F32<V, kSplit>;
   template <class V, class D>
   using F16 = typename std::conditional_t<std::is_same_v<V, D>, Staged16, Rare16>::template F16<V, D>;
 };

@@ -95,3 +95,23 @@ TEST_CASE("csr schedule: many rows are shared out in parts that join without gap
   check_schedule(a, DType::f32, 32);
   check_schedule(a, DType::f32, 128);
 }
+
+TEST_CASE("csr schedule: with lanes of its own, room for the sums in the usual grid as well") {
+  const std::vector<std::int64_t> row_ptr = {0, 5000, 5001};
+  for (const int lanes : {8, 16, 32})
+    for (const std::int64_t n : {8, 33, 72, 130, 200}) {
+      CAPTURE(lanes);
+      CAPTURE(n);
+      Schedule schedule;
+      const runtime::cuda::CsrHeader header = runtime::cuda::append_csr(
+          schedule, {.row_ptr = row_ptr, .lanes = lanes}, DType::f32, n, {.sm_count = 1});
+      REQUIRE(header.pieces > 1);
+      const auto counters = header.scratch.partials_at - header.scratch.counters_at,
+                 sums = static_cast<std::int64_t>(schedule.workspace_bytes) - header.scratch.partials_at;
+      for (const runtime::cuda::CsrGeometry& grid :
+           {runtime::cuda::csr_geometry(n, 4), runtime::cuda::csr_geometry_of(lanes, n, 4)}) {
+        CHECK(counters >= 4 * header.splits * grid.slices);
+        CHECK(sums >= header.pieces * grid.slices * grid.lanes * 16);
+      }
+    }
+}

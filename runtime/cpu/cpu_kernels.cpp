@@ -9,9 +9,13 @@
 #include "runtime/cpu/me_tcf_decoder.hpp"
 #include "runtime/cpu/rs_tile_decoder.hpp"
 #include "runtime/cpu/sddmm.hpp"
+#include "runtime/cpu/spmm_update.hpp"
 #include "runtime/cpu/tall_decoder.hpp"
+#include "runtime/cpu/update_gradient.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/spmm.hpp"
+#include "runtime/operation/spmm_update.hpp"
+#include "runtime/operation/update_gradient.hpp"
 
 namespace sptile::runtime::SPTILE_ISA {
 namespace {
@@ -61,7 +65,32 @@ constexpr CpuFunction kSample[] = {
     {DType::none, DType::bf16, sample_chunk<F, BFloat16, float>, DType::f32},
 };
 
+constexpr CpuFunction kUpdate[] = {
+    {DType::none, DType::f32, update_chunk<float>},
+    {DType::none, DType::f64, update_chunk<double>},
+    {DType::none, DType::f16, update_chunk<Half>},
+    {DType::none, DType::bf16, update_chunk<BFloat16>},
+    {DType::none, DType::f16, update_chunk<Half, float>, DType::f32},
+    {DType::none, DType::bf16, update_chunk<BFloat16, float>, DType::f32},
+};
+constexpr CpuFunction kGradient[] = {
+    {DType::none, DType::f32, gradient_chunk<float>},
+    {DType::none, DType::f64, gradient_chunk<double>},
+    {DType::none, DType::f16, gradient_chunk<Half>},
+    {DType::none, DType::bf16, gradient_chunk<BFloat16>},
+    {DType::none, DType::f16, gradient_chunk<Half, float>, DType::f32},
+    {DType::none, DType::bf16, gradient_chunk<BFloat16, float>, DType::f32},
+};
+
 constexpr int kRowsPerFormat = 2;
+
+/// What csr alone has, which is always stored.
+constexpr CpuKernel kCsrRows[] = {
+    {&kSpmmUpdate, "csr", "each row of A B meets the weights while it is in the cache", true, kUpdate,
+     std::size(kUpdate)},
+    {&kUpdateGradient, "csr", "tiles of rows; a sum over all rows is the work of one thread", true, kGradient,
+     std::size(kGradient)},
+};
 
 /// A format and the kernel that serves it; one kernel may serve several.
 template <class F>
@@ -71,12 +100,13 @@ struct Serves {
 
 template <int kFormats>
 struct Table {
-  CpuKernel rows[kFormats * kRowsPerFormat] = {};
+  CpuKernel rows[kFormats * kRowsPerFormat + std::size(kCsrRows)] = {};
 
   template <class... F>
   constexpr explicit Table(Serves<F>... formats) {
     CpuKernel* next = rows;
     ((append<F>(formats.format, next), next += kRowsPerFormat), ...);
+    for (const CpuKernel& row : kCsrRows) *next++ = row;
   }
 
  private:

@@ -2,12 +2,16 @@
 
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/spmm.hpp"
+#include "runtime/operation/spmm_update.hpp"
+#include "runtime/operation/update_gradient.hpp"
 
 namespace sptile::runtime {
 namespace {
 constexpr const Operation* kOperations[] = {
     &kSpmm,
     &kSddmm,
+    &kSpmmUpdate,
+    &kUpdateGradient,
 };
 }
 

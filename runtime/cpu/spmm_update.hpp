@@ -15,7 +15,7 @@ template <class Acc>
 class UpdateRows {
  public:
   UpdateRows(const Task& task, const DenseType<Acc>& dense, const DenseType<Acc>& result)
-      : task_(task), dense_(dense), result_(result), values_(task) {
+      : task_(task), dense_(dense), result_(result), values_(task, true) {
     const formats::CsrView csr = formats::as_csr(task.format);
     row_ptr_ = csr.row_ptr.data();
     columns_ = csr.col_idx.data();

@@ -13,6 +13,7 @@
 #include "runtime/cuda/sddmm/sddmm.hpp"
 #include "runtime/cuda/tall/tall.hpp"
 #include "runtime/cuda/tile/tile.hpp"
+#include "runtime/cuda/update/update.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime {
@@ -22,6 +23,7 @@ namespace {
 constexpr std::span<const Kernel> (*kFamilies[])() = {
     cuda::csr_rows,           cuda::bulk_rows, cuda::tile_rows,
     cuda::libra_streams_rows, cuda::tall_rows, cuda::sddmm_kernel_rows,
+    cuda::update_rows,
 };
 
 /// A kernel for each operation, format and instruction set that the CPU kernels are compiled for:

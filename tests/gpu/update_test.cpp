@@ -2,6 +2,7 @@
 #include <array>
 #include <memory>
 
+#include "runtime/choice/prediction.hpp"
 #include "runtime/operation/spmm_update.hpp"
 #include "runtime/operation/update_gradient.hpp"
 #include "tests/gpu/device_problem.hpp"
@@ -190,6 +191,24 @@ TEST_CASE("cuda update: NaN in a row of B reaches the rows that use it, in W its
       for (std::int64_t j = 0; j < 24; ++j)
         CHECK(std::isnan(host.at(runtime::kUpdateC, r, j)) == (uses || j == 2));
     }
+  }
+}
+
+TEST_CASE("cuda update: both ways are predicted, with constants of their own or of what they are made of") {
+  Random random(56);
+  const formats::Csr a = random_matrix(500, 400, 0.1, DType::f32, random);
+  const Formatted csr = format_matrix(a, "csr"), bittcf = format_matrix(a, "bittcf");
+  const std::vector<runtime::PlanMatrix> matrices = {csr.matrix(), bittcf.matrix()};
+  const runtime::PlanOptions options{.n = 64, .device = runtime::Device::cuda};
+  const auto list = runtime::predict_product(kSpmmUpdate, matrices, options);
+  REQUIRE_MESSAGE(list.has_value(), list.error().message);
+  CHECK(list->size() == 3);
+  for (const runtime::Candidate& candidate : *list) {
+    CAPTURE(candidate.kernel->name);
+    CHECK(candidate.refused.empty());
+    REQUIRE(candidate.predicted_us);
+    CHECK(*candidate.predicted_us > 1);
+    CHECK(*candidate.predicted_us < 1000);
   }
 }
 

@@ -12,8 +12,10 @@ TEST_CASE("what people are told of operations comes from their rows") {
   for (const std::string& name : operation_names()) CHECK(operation_named(name).name == name);
   CHECK(matrix_names(runtime::kSpmm) == "B and C");
   CHECK(matrix_names(runtime::kSddmm) == "X and Y");
-  CHECK(operations_help() == "C = A B (spmm), or X Y^T at the entries of A (sddmm)");
-  CHECK(columns_help() == "columns of B, or of X and Y");
+  CHECK(operations_help() ==
+        "C = A B (spmm), or X Y^T at the entries of A (sddmm), or C = act(A B W + bias) (spmm_update), or "
+        "dW = Z^T G with G = dC act'(C) (update_gradient)");
+  CHECK(columns_help() == "columns of B, or of X and Y, or of Z");  // each once, of what has n of them
   CHECK_FALSE(lists_entries(runtime::kSpmm));
   CHECK(lists_entries(runtime::kSddmm));
 }

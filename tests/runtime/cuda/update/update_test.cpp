@@ -169,8 +169,10 @@ TEST_CASE("update kernels: rows of many entries in pieces, empty rows, values of
 TEST_CASE("update kernels: gradients of many rows, of none") {
   Random random(4);
   for (const DeviceKernel& kernel : runtime::cuda::update_gradient_kernels()) {
-    const formats::Csr many = random_matrix(700, 3, 0.1, DType::f32, random);
-    check(kernel, {kUpdateGradient, many, 20, {}, {.m = 70, .activation = Activation::relu}, 0, -2}, {}, random);
+    const formats::Csr many = random_matrix(1500, 3, 0.1, DType::f32, random);
+    for (const int sms : {1, 132})  // three parts, and more than the warps that add them
+      check(kernel, {kUpdateGradient, many, 20, {}, {.m = 70, .activation = Activation::relu}, 0, -2},
+            {.device = emulated_device(sms)}, random);
     const formats::Csr none = random_matrix(0, 3, 0, DType::f32, random);
     check(kernel, {kUpdateGradient, none, 20, {}, {.m = 7}, 0, -2}, {}, random);
   }

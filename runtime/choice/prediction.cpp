@@ -61,7 +61,8 @@ CostFeatures features_of(const Question& question, const Operation& op, const Pl
                        caches_of(options.device, question.device));
 }
 
-/// What a kernel with one before it takes: what that one does, for each head, and what it does itself, counted.
+/// What a kernel with one before it takes: what that one does, for each head, and what it does itself,
+/// counted.
 std::optional<double> predict_steps(const Question& question, const PlanMatrix& a, const Kernel& kernel) {
   const PlanOptions& options = question.options;
   const PlanOptions first = options_of_first(options);
@@ -109,8 +110,7 @@ void add_candidates(const Question& question, const PlanMatrix& a, std::size_t p
       continue;
     }
     if (!question.profile && !question.always_count) continue;
-    if (!features)
-      features = features_of(question, question.op, a, options);
+    if (!features) features = features_of(question, question.op, a, options);
     candidate.features = *features;
     if (!question.profile) continue;
     candidate.predicted_us = predict(question, a, candidate);

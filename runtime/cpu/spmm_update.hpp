@@ -1,5 +1,5 @@
-// A row of C = act(alpha (A B) W + bias): its sums stay in the first cache until the weights have met them. Compiled once
-// per instruction set.
+// A row of C = act(alpha (A B) W + bias): its sums stay in the first cache until the weights have met them.
+// Compiled once per instruction set.
 #pragma once
 
 #include "formats/layout/csr.hpp"
@@ -9,8 +9,8 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Works through the rows of a chunk. Of a row of A B, kMostSums numbers wait for the weights; more are formed anew for
-/// each block of columns of C.
+/// Works through the rows of a chunk. Of a row of A B, kMostSums numbers wait for the weights; more are
+/// formed anew for each block of columns of C.
 template <class Acc>
 class UpdateRows {
  public:

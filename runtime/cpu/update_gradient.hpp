@@ -1,5 +1,5 @@
-// dW = alpha Z^T G, G = dC act'(C): rows go by in tiles, and each number of dW is one sum over all of them, in their order,
-// whoever forms it. Compiled once per instruction set.
+// dW = alpha Z^T G, G = dC act'(C): rows go by in tiles, and each number of dW is one sum over all of them,
+// in their order, whoever forms it. Compiled once per instruction set.
 #pragma once
 
 #include "runtime/cpu/units.hpp"
@@ -17,7 +17,8 @@ class GradientColumns {
     for (Acc& one : ones_) one = 1;
   }
 
-  /// Columns [first, last) of Z, at most kColumns: rows of dW. Who has the first ones writes G and dbias, too.
+  /// Columns [first, last) of Z, at most kColumns: rows of dW. Who has the first ones writes G and dbias,
+  /// too.
   void run(std::int64_t first, std::int64_t last) {
     const std::int64_t m = task_.sizes.m;
     for (std::int64_t column = 0; column < m; column += kBlockColumns<Acc>)

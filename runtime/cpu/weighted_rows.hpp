@@ -1,6 +1,6 @@
-// What kernels with weights share: sums of rows of any dense type, formed by the blocks of row_kernel.hpp, whether the
-// factors are values of A or computed numbers. They know dense types by a few functions, so that there is one walk.
-// Compiled once per instruction set.
+// What kernels with weights share: sums of rows of any dense type, formed by the blocks of row_kernel.hpp,
+// whether the factors are values of A or computed numbers. They know dense types by a few functions, so that
+// there is one walk. Compiled once per instruction set.
 #pragma once
 
 #include "runtime/cpu/cpu_kernels.hpp"

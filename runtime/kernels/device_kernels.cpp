@@ -80,7 +80,8 @@ Status check_instance(const Kernel& kernel, const DeviceKernel& row, DType value
   if (row.check != nullptr)
     if (Status s = row.check(options.n, options.variant, device); !s) return s;
   if (kernel.first == nullptr) return {};
-  const auto first = choose_kernel({kernel.first->op, kernel.format, values}, options_of_first(options), device);
+  const auto first =
+      choose_kernel({kernel.first->op, kernel.format, values}, options_of_first(options), device);
   return first ? Status() : tl::unexpected(first.error());
 }
 
@@ -90,7 +91,8 @@ const DeviceKernel* find_instance(const Kernel& kernel, DType values, const Plan
                                   const DeviceInfo& device) {
   const DeviceKernel* best = nullptr;
   for (const DeviceKernel& row : instances_of(kernel)) {
-    if (!fits(row, values, options, device) || !check_instance(kernel, row, values, options, device)) continue;
+    if (!fits(row, values, options, device) || !check_instance(kernel, row, values, options, device))
+      continue;
     const bool better = best != nullptr && options.precision.has_value() &&
                         exactness(row.precision) < exactness(best->precision);
     if (best == nullptr || better) best = &row;

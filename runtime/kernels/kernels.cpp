@@ -21,9 +21,8 @@ namespace {
 
 /// A family of kernels for CUDA adds its rows here. Of one format the best comes last.
 constexpr std::span<const Kernel> (*kFamilies[])() = {
-    cuda::csr_rows,           cuda::bulk_rows, cuda::tile_rows,
-    cuda::libra_streams_rows, cuda::tall_rows, cuda::sddmm_kernel_rows,
-    cuda::update_rows,
+    cuda::csr_rows,  cuda::bulk_rows,         cuda::tile_rows,   cuda::libra_streams_rows,
+    cuda::tall_rows, cuda::sddmm_kernel_rows, cuda::update_rows,
 };
 
 /// A kernel for each operation, format and instruction set that the CPU kernels are compiled for:

@@ -28,13 +28,13 @@ Work work(const ProductSizes& s) {
 /// One number, and what its rounding errors are proportional to.
 struct Sum {
   double sum = 0, absolute = 0;
-  double of_z = 0;  ///< absolute products of the exact Z: what rounding it changes the sum by is proportional to
+  double of_z =
+      0;  ///< absolute products of the exact Z: what rounding it changes the sum by is proportional to
 };
 
 /// Element (i, j) of W, as it is multiplied by.
 double weight(const ReferenceProduct& p, const Operand& w, std::int64_t i, std::int64_t j) {
-  return read_element(p.types.operands, w.data,
-                      p.variant.transposed_weights ? j * w.ld + i : i * w.ld + j);
+  return read_element(p.types.operands, w.data, p.variant.transposed_weights ? j * w.ld + i : i * w.ld + j);
 }
 
 /// One row of Z.
@@ -108,8 +108,8 @@ double error(const ReferenceProduct& p, const Operands& computed, const void* /*
     for (std::int64_t j = 0; j < columns_of_c(p); ++j) {
       const Sum of = update(p, computed, row, j);
       const double found = read_element(p.types.result, c.data, r * c.ld + j);
-      worst = std::max(worst, element_error(p.types.result, without_rounding_of_z(p, found, of), of.sum,
-                                            of.absolute));
+      worst = std::max(
+          worst, element_error(p.types.result, without_rounding_of_z(p, found, of), of.sum, of.absolute));
     }
   }
   return worst;

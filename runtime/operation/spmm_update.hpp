@@ -1,8 +1,8 @@
-// C = act(alpha (A B) W + bias): a layer of a graph network, or the way back through one. Z = A B is kept for those
-// who ask for it.
+// C = act(alpha (A B) W + bias): a layer of a graph network, or the way back through one. Z = A B is kept for
+// those who ask for it.
 //
-// The gradient of B is the same operation: dB = (A^T G) W^T, on the transpose of A with transposed_weights. Those of W
-// and the bias: update_gradient.
+// The gradient of B is the same operation: dB = (A^T G) W^T, on the transpose of A with transposed_weights.
+// Those of W and the bias: update_gradient.
 #pragma once
 
 #include "runtime/operation/operation.hpp"

@@ -31,8 +31,8 @@ Work work(const ProductSizes& s) {
 /// dC where the layer let its sum through, else 0.
 double gradient_at(const ReferenceProduct& p, const Operands& operands, std::int64_t row, std::int64_t j) {
   const Operand &dc = operands.dense[kGradientDc], &c = operands.dense[kGradientC];
-  const bool through = p.variant.activation == Activation::none ||
-                       read_element(p.types.operands, c.data, row * c.ld + j) > 0;
+  const bool through =
+      p.variant.activation == Activation::none || read_element(p.types.operands, c.data, row * c.ld + j) > 0;
   return through ? read_element(p.types.operands, dc.data, row * dc.ld + j) : 0;
 }
 

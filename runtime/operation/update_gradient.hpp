@@ -1,5 +1,5 @@
-// The way back through the update of a layer, C = act(alpha Z W + bias): G = dC act'(C), dW = alpha Z^T G, dbias = sums
-// of the columns of G. Of A it reads the number of rows alone.
+// The way back through the update of a layer, C = act(alpha Z W + bias): G = dC act'(C), dW = alpha Z^T G,
+// dbias = sums of the columns of G. Of A it reads the number of rows alone.
 #pragma once
 
 #include "runtime/operation/operation.hpp"

@@ -102,11 +102,15 @@ TEST_CASE("cuda update: any n and m, weights either way round, relu, optional op
         for (const std::int64_t m : {1, 17, 47, 64, 128}) {
           turned = !turned;
           check(row,
-                {*op, a, n, {},
+                {*op,
+                 a,
+                 n,
+                 {},
                  {.m = m,
                   .activation = n % 2 == 0 ? Activation::relu : Activation::none,
                   .transposed_weights = turned},
-                 m % 3 == 1 ? 8 : m % 3, 1.5},
+                 m % 3 == 1 ? 8 : m % 3,
+                 1.5},
                 n % 4 == 0, m != 47, random);
         }
       check(row, {*op, a, 264, {}, {.m = 200}, 0}, false, false, random);
@@ -115,17 +119,21 @@ TEST_CASE("cuda update: any n and m, weights either way round, relu, optional op
 
 TEST_CASE("cuda update: rows of many entries, empty rows, no rows; several heads; values of any type") {
   Random random(52);
-  const auto long_rows = [](std::int64_t r, std::int64_t) { return r % 16 == 3 ? 0.5 : r % 3 == 0 ? 0 : 0.004; };
+  const auto long_rows = [](std::int64_t r, std::int64_t) {
+    return r % 16 == 3 ? 0.5 : r % 3 == 0 ? 0 : 0.004;
+  };
   for (const Operation* op : kBoth)
     for (const DeviceKernel& row : runnable_kernels(*op)) {
       const DType values = row.any_values ? row.dense : row.values;
       const formats::Csr a = random_matrix(64, 9000, values, random, long_rows);
       check(row, {*op, a, 64, {}, {.m = 64}, 0}, true, true, random);
-      check(row, {*op, a, 20, {}, {.m = 12, .heads = 3, .activation = Activation::relu}, 1}, false, true, random);
+      check(row, {*op, a, 20, {}, {.m = 12, .heads = 3, .activation = Activation::relu}, 1}, false, true,
+            random);
       const formats::Csr pattern = random_matrix(300, 200, DType::none, random, skewed);
       check(row, {*op, pattern, 32, {}, {.m = 32}, 0}, false, true, random);
       for (const auto& [rows, cols] : {std::pair{0, 9}, {9, 0}, {40, 40}})
-        check(row, {*op, random_matrix(rows, cols, 0, values, random), 16, {}, {.m = 8}, 0}, false, true, random);
+        check(row, {*op, random_matrix(rows, cols, 0, values, random), 16, {}, {.m = 8}, 0}, false, true,
+              random);
     }
 }
 

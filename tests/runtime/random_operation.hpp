@@ -33,7 +33,8 @@ class RandomOperands {
       const runtime::OperandSpec& spec = p.op.operands[i];
       const auto [rows, width] = shape_of(spec, all);
       const std::int64_t ld = width + p.pad, heads = spec.shared ? 1 : p.variant.heads;
-      arrays_[i] = random_values(std::max<std::int64_t>(1, rows * ld * heads), type_of(spec, p.types), random);
+      arrays_[i] =
+          random_values(std::max<std::int64_t>(1, rows * ld * heads), type_of(spec, p.types), random);
       if (spec.result) std::memset(arrays_[i].data(), 0xFF, bytes(i));
       operands_.dense[i] = {arrays_[i].data(), ld, 0};
     }
@@ -42,11 +43,7 @@ class RandomOperands {
 
   [[nodiscard]] runtime::OperandSizes sizes() const {
     const runtime::Variant& v = p_.variant;
-    return {p_.a.rows,
-            p_.a.cols,
-            p_.a.nnz(),
-            {p_.n, v.m != 0 ? v.m : p_.n, v.heads},
-            v.transposed_weights};
+    return {p_.a.rows, p_.a.cols, p_.a.nnz(), {p_.n, v.m != 0 ? v.m : p_.n, v.heads}, v.transposed_weights};
   }
   [[nodiscard]] const runtime::Operands& operands() const { return operands_; }
   [[nodiscard]] std::size_t bytes(std::size_t i) const {
@@ -89,9 +86,9 @@ class RandomOperands {
     const runtime::ReferenceProduct product = {p_.a.view(), p_.n, p_.types, p_.variant, {}};
     double worst = 0;
     for (std::int64_t head = 0; head < p_.variant.heads; ++head)
-      worst = std::max(worst, p_.op.error(product,
-                                          operands_of_head(p_.op, operands_, head, sizes(), p_.types, values),
-                                          nullptr));
+      worst = std::max(
+          worst,
+          p_.op.error(product, operands_of_head(p_.op, operands_, head, sizes(), p_.types, values), nullptr));
     return worst;
   }
   [[nodiscard]] double tolerated() const {

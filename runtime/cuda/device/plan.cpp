@@ -122,8 +122,8 @@ namespace {
 /// The operand that what runs before writes.
 int passed_on(const Plan& plan) { return plan.operands_of_first.back(); }
 
-/// Where it stands when it is not given, behind what the kernel works in; behind it, where a run brings its own
-/// workspace, that of what runs before.
+/// Where it stands when it is not given, behind what the kernel works in; behind it, where a run brings its
+/// own workspace, that of what runs before.
 std::size_t passed_at(const Plan& plan) { return whole_parts(plan.schedule.workspace_bytes); }
 
 /// Bytes of one head of it.

@@ -25,9 +25,9 @@ int launch_task(Task& task, const Launch& launch, void* stream) {
   task.resident = task.slices == 1 && (task.columns == 1 || task.columns * part <= kMostResident);
   task.tiles = (task.rows + kDenseRows - 1) / kDenseRows;
   if (task.tiles == 0) return cudaSuccess;
-  const std::int64_t shared = part * (task.resident ? task.columns : 1) +
-                              std::int64_t{kDenseRows} * tile_stride(width) *
-                                  static_cast<std::int64_t>(sizeof(typename Math::Sum));
+  const std::int64_t shared =
+      part * (task.resident ? task.columns : 1) +
+      std::int64_t{kDenseRows} * tile_stride(width) * static_cast<std::int64_t>(sizeof(typename Math::Sum));
   const std::int64_t blocks =
       std::min(task.tiles, std::int64_t{kBlocksPerSm} * std::max(launch.device->sm_count, 1));
   return start_kernel<dense_update<Task, sizeof(typename Math::Weights) == 8 ? kBlocksPerSm : 2>>(

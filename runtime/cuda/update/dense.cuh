@@ -1,5 +1,5 @@
-// C = act(alpha Z W + bias) for a Z that is there: tiles of 64 rows, each read once. All of W stays in shared memory where
-// it fits; else its slices come anew for each tile.
+// C = act(alpha Z W + bias) for a Z that is there: tiles of 64 rows, each read once. All of W stays in shared
+// memory where it fits; else its slices come anew for each tile.
 #pragma once
 
 #include "runtime/cuda/device/qualifiers.hpp"
@@ -101,8 +101,7 @@ __global__ void __launch_bounds__(kDenseThreads, kBlocks) dense_update(const __g
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const std::int64_t to = first_row + row + 8 * h + lane / 4;
-        if (to < task.rows)
-          write_row<Math>(task.result, acc, h, to, first_column + group * kColumnGroup);
+        if (to < task.rows) write_row<Math>(task.result, acc, h, to, first_column + group * kColumnGroup);
       }
     }
   }

@@ -99,8 +99,8 @@ int launch_fused(const Launch& launch, void* stream) noexcept {
 template <class F>
 Schedule schedule(const ScheduleRequest& request) {
   Schedule schedule;
-  schedule.header.set(append_update(schedule, formats::as_csr(request.format).row_ptr, F::kDense, request.n,
-                                    request.device));
+  schedule.header.set(
+      append_update(schedule, formats::as_csr(request.format).row_ptr, F::kDense, request.n, request.device));
   return schedule;
 }
 

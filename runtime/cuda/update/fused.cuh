@@ -1,7 +1,7 @@
-// Aggregation and update in one kernel. A warp takes a window of up to 16 rows: groups of lanes sum rows of Z = A B as the
-// csr kernel does, into shared memory, and tensor cores multiply them by the weights, which stay with the block. Warps
-// share nothing but the weights, so that some fetch while others multiply. Rows that are too long for a warp come in
-// pieces; who finishes the last one adds them, in order.
+// Aggregation and update in one kernel. A warp takes a window of up to 16 rows: groups of lanes sum rows of Z
+// = A B as the csr kernel does, into shared memory, and tensor cores multiply them by the weights, which stay
+// with the block. Warps share nothing but the weights, so that some fetch while others multiply. Rows that
+// are too long for a warp come in pieces; who finishes the last one adds them, in order.
 #pragma once
 
 #include <climits>
@@ -82,7 +82,8 @@ class FusedWarp {
     __syncwarp();
   }
 
-  /// Zeros where rows of a window have no columns: weights are zero there, too, but what stands there may be NaN.
+  /// Zeros where rows of a window have no columns: weights are zero there, too, but what stands there may be
+  /// NaN.
   __device__ void clear_ends() const {
     const int from = static_cast<int>(a_.n), width = a_.stride - from;
     for (int i = static_cast<int>(threadIdx.x) % 32; i < kWindowRows * width; i += 32)
@@ -108,7 +109,8 @@ class FusedWarp {
       stage_.ends[lane] = static_cast<std::int32_t>(a_.row_ptr[window.row + lane] - window.entry);
     if (lane < kWindowRows) stage_.rows[lane] = lane < window.rows ? place(window.row + lane) : -1;
     __syncwarp();
-    // Neighbouring rows with about as many entries as those of other groups: rows whose middle is in the share.
+    // Neighbouring rows with about as many entries as those of other groups: rows whose middle is in the
+    // share.
     const int entries = stage_.ends[window.rows];
     int row = 0, last = 0;
     for (int r = 0; r < window.rows; ++r) {
@@ -166,8 +168,7 @@ class FusedWarp {
 #pragma unroll
     for (int e = 0; e < kVector; ++e)
       if (e * Columns::kStep <= columns.last) to[e * Columns::kStep] = sum[e];
-    if (a_.z != nullptr)
-      columns.store(a_.z + stage_.rows[row] * a_.ldz + columns.first, sum, Sum(1), Sum(0));
+    if (a_.z != nullptr) columns.store(a_.z + stage_.rows[row] * a_.ldz + columns.first, sum, Sum(1), Sum(0));
   }
 
   __device__ void accumulate(int item, bool piece, int slice) {
@@ -218,8 +219,8 @@ class FusedWarp {
     }
   }
 
-  /// False while pieces of the row are on their way; else adds them up in order and leaves the row as the first, and only
-  /// one, of a window. Which warp does it varies, the order does not.
+  /// False while pieces of the row are on their way; else adds them up in order and leaves the row as the
+  /// first, and only one, of a window. Which warp does it varies, the order does not.
   __device__ bool finish_split(int item) {
     const std::int32_t index = a_.pieces[item].split;
     const CsrSplit split = a_.splits[index];
@@ -271,8 +272,8 @@ class FusedWarp {
   Share share_;
 };
 
-/// Blocks stay until there is no item left. The first ones are dealt out, so that few of them are spread over all
-/// multiprocessors; who is done takes the next.
+/// Blocks stay until there is no item left. The first ones are dealt out, so that few of them are spread over
+/// all multiprocessors; who is done takes the next.
 template <class Task, int kLanes, bool kAligned, int kThreads>
 __global__ void __launch_bounds__(kThreads, 2) fused_update(const __grid_constant__ Task task) {
   using Warp = FusedWarp<Task, kLanes, kAligned>;
@@ -281,8 +282,7 @@ __global__ void __launch_bounds__(kThreads, 2) fused_update(const __grid_constan
   auto* const weights = reinterpret_cast<typename Math::Weights*>(shared_memory());
   stage_weights<Math>(weights, task.weights, 0, task.steps, 0, task.groups);
   const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
-  auto* const windows =
-      reinterpret_cast<typename Math::Sum*>(weights + task.steps * task.groups * 128);
+  auto* const windows = reinterpret_cast<typename Math::Sum*>(weights + task.steps * task.groups * 128);
   const int window_size = kWindowRows * task.stride;
   auto* const stages = reinterpret_cast<std::byte*>(windows + warps * window_size);
   Warp worker(task, *reinterpret_cast<typename Warp::Stage*>(stages + warp * kWarpStageBytes),

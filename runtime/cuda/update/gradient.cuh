@@ -1,5 +1,5 @@
-// dW = alpha Z^T G, G = dC act'(C): a block sums the products of some rows for a tile of dW, a second kernel adds what the
-// blocks of a tile have, always in the same order.
+// dW = alpha Z^T G, G = dC act'(C): a block sums the products of some rows for a tile of dW, a second kernel
+// adds what the blocks of a tile have, always in the same order.
 #pragma once
 
 #include "runtime/cuda/update/dense.cuh"
@@ -86,8 +86,7 @@ __global__ void __launch_bounds__(kGradientThreads, kBlocks)
   const auto part = static_cast<std::int64_t>(blockIdx.x / static_cast<unsigned>(task.tiles));
   const std::int64_t i = std::int64_t{tile % task.row_tiles} * kGradientTile,
                      j = std::int64_t{tile / task.row_tiles} * kGradientTile;
-  const std::int64_t first = part * task.rows_per_part,
-                     last = min(first + task.rows_per_part, task.rows);
+  const std::int64_t first = part * task.rows_per_part, last = min(first + task.rows_per_part, task.rows);
   const bool is_first = i == 0;
   const int thread = static_cast<int>(threadIdx.x), column = thread % kGradientTile,
             quarter = thread / kGradientTile;
@@ -114,8 +113,8 @@ __global__ void __launch_bounds__(kGradientThreads, kBlocks)
   for (int x = 0; x < 4; ++x)
 #pragma unroll
     for (int e = 0; e < 4; ++e)
-      to[(warp / 2 * 16 + lane / 4 + e / 2 * 8) * kGradientTile + warp % 2 * 32 + 8 * x + lane % 4 * 2 + e % 2] =
-          acc[x][e];
+      to[(warp / 2 * 16 + lane / 4 + e / 2 * 8) * kGradientTile + warp % 2 * 32 + 8 * x + lane % 4 * 2 +
+         e % 2] = acc[x][e];
   if (!is_first || task.dbias == nullptr) return;
   shared.columns[quarter][column] = of_column;
   __syncthreads();
@@ -136,7 +135,8 @@ __device__ __forceinline__ void write_number(void* to, DType type, std::int64_t 
   }
 }
 
-/// Adds what the parts have: 32 neighbours in a block, whose warps take the parts in turns. The last blocks add dbias.
+/// Adds what the parts have: 32 neighbours in a block, whose warps take the parts in turns. The last blocks
+/// add dbias.
 template <class Task>
 __global__ void __launch_bounds__(kGradientThreads) add_parts(const __grid_constant__ Task task) {
   using Sum = typename Task::Sum;

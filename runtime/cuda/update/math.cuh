@@ -1,8 +1,9 @@
-// Sums times weights on tensor cores, whatever the sums are of: fragments and products of each precision, elements of
-// runtime types, and how results are written.
+// Sums times weights on tensor cores, whatever the sums are of: fragments and products of each precision,
+// elements of runtime types, and how results are written.
 //
-// A warp forms 16 rows of 32 columns at a time: four MMAs side by side, whose columns are spread so that a lane ends up
-// with 8 neighbours of rows g and g + 8 (g = lane / 4, t = lane % 4): column 2q + r of MMA j is number 8q + 2j + r.
+// A warp forms 16 rows of 32 columns at a time: four MMAs side by side, whose columns are spread so that a
+// lane ends up with 8 neighbours of rows g and g + 8 (g = lane / 4, t = lane % 4): column 2q + r of MMA j is
+// number 8q + 2j + r.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -47,8 +48,8 @@ __device__ __forceinline__ Sum read_as(DType type, const void* from, std::int64_
   }
 }
 
-/// f32 sums and weights: products of tf32, or of f32 accuracy from the two halves of each factor. Numbers of 16 bits are
-/// exact in tf32.
+/// f32 sums and weights: products of tf32, or of f32 accuracy from the two halves of each factor. Numbers of
+/// 16 bits are exact in tf32.
 template <bool kSplitFactors>
 struct UpdateF32 {
   using Sum = float;
@@ -140,8 +141,8 @@ struct WeightSource {
   std::int64_t n, m;
 };
 
-/// Puts weights where the MMAs want them, [step][group of columns][MMA][lane], with zeros beyond the ends. All threads of
-/// the block.
+/// Puts weights where the MMAs want them, [step][group of columns][MMA][lane], with zeros beyond the ends.
+/// All threads of the block.
 template <class Math>
 __device__ void stage_weights(typename Math::Weights* to, const WeightSource& w, std::int64_t first_k,
                               int steps, std::int64_t first_column, int groups) {
@@ -233,8 +234,7 @@ __device__ __forceinline__ void write_row(const UpdateResult& result, const Upda
   } else {
     if (result.type == DType::f32) write_eight(static_cast<float*>(result.c) + at, x, left, result.whole);
     if (result.type == DType::f16) write_eight(static_cast<Half*>(result.c) + at, x, left, result.whole);
-    if (result.type == DType::bf16)
-      write_eight(static_cast<BFloat16*>(result.c) + at, x, left, result.whole);
+    if (result.type == DType::bf16) write_eight(static_cast<BFloat16*>(result.c) + at, x, left, result.whole);
   }
 }
 

@@ -15,8 +15,8 @@ namespace {
 /// Z = A B.
 constexpr int kOperandsOfFirst[] = {kUpdateB, kUpdateZ};
 
-/// Reading Z and writing C, in microseconds: at the speed of the memory, with the launch before it; the second cache gives
-/// what fits into it a little faster.
+/// Reading Z and writing C, in microseconds: at the speed of the memory, with the launch before it; the
+/// second cache gives what fits into it a little faster.
 double dense_microseconds(const ProductSizes& s) {
   constexpr double kLaunch = 2.5, kMemory = 3.5e6, kCache = 5e6, kCached = 40e6;
   const double bytes = s.heads * static_cast<double>(s.rows) * (s.row_bytes / s.heads + s.m * s.result_bytes);

@@ -1,5 +1,6 @@
-// How the update of a layer is divided on a CUDA device. Fused with aggregation: windows of up to 16 rows, each the work of
-// one warp, and pieces of rows that are too long for one. Gradients: parts of the rows, whose sums are added in order.
+// How the update of a layer is divided on a CUDA device. Fused with aggregation: windows of up to 16 rows,
+// each the work of one warp, and pieces of rows that are too long for one. Gradients: parts of the rows,
+// whose sums are added in order.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Kernels of spmm_update and update_gradient: fused with aggregation, behind the SpMM of any format, and gradients.
+// Kernels of spmm_update and update_gradient: fused with aggregation, behind the SpMM of any format, and
+// gradients.
 #pragma once
 
 #include <span>

@@ -20,9 +20,12 @@ using runtime::Variant;
 
 namespace {
 
-constexpr runtime::DenseTypes kTypes[] = {{DType::f32},           {DType::f64},
-                                          {DType::f16},           {DType::bf16},
-                                          {DType::f16, DType::f32}, {DType::bf16, DType::f32}};
+constexpr runtime::DenseTypes kTypes[] = {{DType::f32},
+                                          {DType::f64},
+                                          {DType::f16},
+                                          {DType::bf16},
+                                          {DType::f16, DType::f32},
+                                          {DType::bf16, DType::f32}};
 
 PlanOptions options_of(const OperationProblem& p, int threads = 2) {
   PlanOptions options;
@@ -60,8 +63,7 @@ void check(const OperationProblem& p, Random& random, bool permuted = false) {
     for (const bool all : {true, false}) {
       RandomOperands operands(p, random);
       for (std::size_t i = 0; i < p.op.operands.size() && !all; ++i)
-        if (p.op.operands[i].optional &&
-            !(i == runtime::kGradientC && &p.op == &kUpdateGradient)) 
+        if (p.op.operands[i].optional && !(i == runtime::kGradientC && &p.op == &kUpdateGradient))
           operands.leave_out(static_cast<int>(i));
       const Status status = runtime::run(*plan, p.op, operands.operands());
       REQUIRE_MESSAGE(status.has_value(), status.error().message);
@@ -83,7 +85,8 @@ TEST_CASE("spmm_update: any n and m, weights either way round, empty rows, a den
   for (const Operation* op : kBoth)
     for (const std::int64_t n : {1, 3, 17, 47, 64, 100, 130, 300})
       for (const std::int64_t m : {1, 3, 17, 47, 64, 100, 130, 300})
-        check({*op, a, n, DType::f32, {.m = m, .transposed_weights = n % 2 == 1}, m % 3, 1.5}, random, m == 17);
+        check({*op, a, n, DType::f32, {.m = m, .transposed_weights = n % 2 == 1}, m % 3, 1.5}, random,
+              m == 17);
   for (const Operation* op : kBoth)
     check({*op, a, 1100, DType::f32, {.m = 140, .activation = Activation::relu}}, random);
 }
@@ -95,8 +98,13 @@ TEST_CASE("spmm_update: every type of operands, results and values, with relu, s
       for (const runtime::DenseTypes types : kTypes) {
         const formats::Csr a = random_matrix(50, 40, values, random, skewed);
         for (const bool turned : {false, true})
-          check({*op, a, 33, types,
-                 {.m = 20, .heads = 3, .activation = Activation::relu, .transposed_weights = turned}, 3, -0.5},
+          check({*op,
+                 a,
+                 33,
+                 types,
+                 {.m = 20, .heads = 3, .activation = Activation::relu, .transposed_weights = turned},
+                 3,
+                 -0.5},
                 random, turned);
       }
 }
@@ -163,7 +171,8 @@ struct Layer {
     double sum = 0;
     for (std::int64_t r = 0; r < 23; ++r)
       for (std::int64_t j = 0; j < 5; ++j)
-        sum += operands.at(runtime::kUpdateC, r, j) * factors.as<double>()[static_cast<std::size_t>(r * 5 + j)];
+        sum +=
+            operands.at(runtime::kUpdateC, r, j) * factors.as<double>()[static_cast<std::size_t>(r * 5 + j)];
     return sum;
   }
   double difference(int operand, std::int64_t r, std::int64_t c) {
@@ -192,7 +201,8 @@ TEST_CASE("update_gradient: finite differences of W, bias and, by the transposed
   REQUIRE(runtime::run(*planned(p, layer.formatted, options_of(p)), kUpdateGradient, operands));
 
   const formats::Csr turned = formats::transpose(layer.a.view());
-  const OperationProblem back{kSpmmUpdate, turned, 5, DType::f64, {.m = 7, .transposed_weights = true}, 0, 0.7};
+  const OperationProblem back{kSpmmUpdate, turned, 5, DType::f64, {.m = 7, .transposed_weights = true},
+                              0,           0.7};
   RandomOperands of_b(back, layer.random);
   runtime::Operands to_b = of_b.operands();
   to_b.dense[runtime::kUpdateB] = operands.dense[runtime::kGradientG];
@@ -226,14 +236,22 @@ TEST_CASE("spmm_update: bad operands are refused by name before anything runs") 
     CHECK(operands.gaps_untouched());
   };
   const OperationProblem update{kSpmmUpdate, a, 8, DType::f32, {.m = 5}, 1};
-  refused(update, [](auto& o) { o.dense[runtime::kUpdateW].data = nullptr; }, "spmm_update: W is null");
-  refused(update, [](auto& o) { o.dense[runtime::kUpdateW].ld = 4; }, "dimension of W, 4, is less than its 5");
-  refused(update, [](auto& o) { o.beta = 1; }, "beta is not 0");
-  refused(update, [](auto& o) { o.alpha = NAN; }, "alpha and slope are finite");
+  refused(
+      update, [](auto& o) { o.dense[runtime::kUpdateW].data = nullptr; }, "spmm_update: W is null");
+  refused(
+      update, [](auto& o) { o.dense[runtime::kUpdateW].ld = 4; }, "dimension of W, 4, is less than its 5");
+  refused(
+      update, [](auto& o) { o.beta = 1; }, "beta is not 0");
+  refused(
+      update, [](auto& o) { o.alpha = NAN; }, "alpha and slope are finite");
   const OperationProblem turned{kSpmmUpdate, a, 8, DType::f32, {.m = 5, .transposed_weights = true}, 1};
-  refused(turned, [](auto& o) { o.dense[runtime::kUpdateW].ld = 5; }, "dimension of W, 5, is less than its 8");
-  const OperationProblem gradient{kUpdateGradient, a, 8, DType::f32, {.m = 5, .activation = Activation::relu}};
-  refused(gradient, [](auto& o) { o.dense[runtime::kGradientC].data = nullptr; },
-          "update_gradient: C is null; pass what the layer wrote");
-  refused(gradient, [](auto& o) { o.dense[runtime::kGradientDw].data = nullptr; }, "dW is null");
+  refused(
+      turned, [](auto& o) { o.dense[runtime::kUpdateW].ld = 5; }, "dimension of W, 5, is less than its 8");
+  const OperationProblem gradient{
+      kUpdateGradient, a, 8, DType::f32, {.m = 5, .activation = Activation::relu}};
+  refused(
+      gradient, [](auto& o) { o.dense[runtime::kGradientC].data = nullptr; },
+      "update_gradient: C is null; pass what the layer wrote");
+  refused(
+      gradient, [](auto& o) { o.dense[runtime::kGradientDw].data = nullptr; }, "dW is null");
 }

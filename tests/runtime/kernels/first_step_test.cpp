@@ -20,7 +20,8 @@ runtime::cuda::DeviceInfo device() {
           .name = "a device"};
 }
 
-Result<runtime::KernelChoice> chosen(PlanOptions options, std::string_view format, DType values = DType::f32) {
+Result<runtime::KernelChoice> chosen(PlanOptions options, std::string_view format,
+                                     DType values = DType::f32) {
   options.device = runtime::Device::cuda;
   return runtime::choose_kernel({&runtime::kSpmmUpdate, format, values}, options, device());
 }
@@ -37,7 +38,8 @@ TEST_CASE("kernels with weights: fused where they fit, else, and for every other
   CHECK(name_of_chosen({.n = 64, .variant = {.m = 100}}, "csr") == "cuda.csr.update");
   CHECK(name_of_chosen({.n = 1024}, "csr") == "cuda.csr.update2");
   CHECK(name_of_chosen({.n = 64, .variant = {.m = 4096}}, "csr") == "cuda.csr.update2");
-  for (const std::string_view format : {"me_tcf", "bmat", "bittcf", "rs_tile", "tall", "libra_spmm", "libra_sddmm"}) {
+  for (const std::string_view format :
+       {"me_tcf", "bmat", "bittcf", "rs_tile", "tall", "libra_spmm", "libra_sddmm"}) {
     CAPTURE(format);
     CHECK(name_of_chosen({.n = 64}, format) == "cuda." + std::string(format) + ".update2");
   }
@@ -48,7 +50,8 @@ TEST_CASE("kernels with weights: a named one that cannot says what it needs and 
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code == Errc::unsupported);
   CHECK(refused.error().message ==
-        "plan: cuda.csr.update: weights of 1024 x 1024 need 4460288 bytes of shared memory in a block, a device "
+        "plan: cuda.csr.update: weights of 1024 x 1024 need 4460288 bytes of shared memory in a block, a "
+        "device "
         "has 232448");
 }
 

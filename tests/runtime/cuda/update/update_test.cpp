@@ -30,8 +30,9 @@ using runtime::cuda::Schedule;
 namespace {
 
 /// Runs an instance on operands that are there; gives the bits of the last result.
-std::vector<std::byte> emulate(const DeviceKernel& kernel, const OperationProblem& p, RandomOperands& operands,
-                               const Formatted& formatted, const DeviceInfo& device) {
+std::vector<std::byte> emulate(const DeviceKernel& kernel, const OperationProblem& p,
+                               RandomOperands& operands, const Formatted& formatted,
+                               const DeviceInfo& device) {
   const formats::FormatView view = formatted.data.view();
   const Schedule schedule = kernel.schedule({view, p.n, device, {}, p.variant});
   std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
@@ -41,8 +42,7 @@ std::vector<std::byte> emulate(const DeviceKernel& kernel, const OperationProble
                                std::numeric_limits<float>::quiet_NaN());
   std::size_t counters = 0;
   if (schedule.header.is<runtime::cuda::UpdateHeader>())
-    counters = static_cast<std::size_t>(
-        2 + schedule.header.as<runtime::cuda::UpdateHeader>().splits);
+    counters = static_cast<std::size_t>(2 + schedule.header.as<runtime::cuda::UpdateHeader>().splits);
   std::fill_n(workspace.begin(), counters, 0.0F);
   Launch launch;
   launch.format = with_addresses(view);
@@ -100,8 +100,8 @@ void check(const DeviceKernel& kernel, OperationProblem p, const Case& c, Random
     if (spec.optional && !needed && !c.all_results) operands.leave_out(static_cast<int>(i));
   }
   emulate(kernel, p, operands, formatted, c.device);
-  CHECK(operands.error(p.a.values.dtype()) <= operands.tolerated() + product_error(kernel.precision) +
-                                                  (size_of(p.types.operands) == 2 ? 1e-3 : 0));
+  CHECK(operands.error(p.a.values.dtype()) <=
+        operands.tolerated() + product_error(kernel.precision) + (size_of(p.types.operands) == 2 ? 1e-3 : 0));
   CHECK(operands.gaps_untouched());
 }
 
@@ -129,9 +129,13 @@ TEST_CASE("update kernels: every instance, weights either way round, relu, bias 
   for (const DeviceKernel& kernel : all_kernels()) {
     const auto one = [&](std::int64_t n, std::int64_t m, bool turned, bool relu, bool all) {
       check(kernel,
-            {op_of(kernel), a, n, {},
+            {op_of(kernel),
+             a,
+             n,
+             {},
              {.m = m, .activation = relu ? Activation::relu : Activation::none, .transposed_weights = turned},
-             turned ? 8 : 0, 1.5},
+             turned ? 8 : 0,
+             1.5},
             {.permuted = relu, .all_results = all}, random);
     };
     one(32, 64, false, true, true);
@@ -154,7 +158,9 @@ TEST_CASE("update kernels: rows of many entries in pieces, empty rows, values of
   Random random(3);
   for (const DeviceKernel& kernel : all_kernels()) {
     if (&op_of(kernel) == &kUpdateGradient || kernel.kernel != runtime::cuda::kFusedUpdate) continue;
-    const auto skewed = [](std::int64_t r, std::int64_t) { return r % 9 == 4 ? 0.95 : r % 3 == 0 ? 0 : 0.03; };
+    const auto skewed = [](std::int64_t r, std::int64_t) {
+      return r % 9 == 4 ? 0.95 : r % 3 == 0 ? 0 : 0.03;
+    };
     for (const DType values : {DType::none, DType::f16, DType::bf16, DType::f32, DType::f64}) {
       const formats::Csr a = random_matrix(21, 900, values, random, skewed);
       check(kernel, {kSpmmUpdate, a, 24, {}, {.m = 8}, 0},
@@ -222,15 +228,15 @@ TEST_CASE("update schedule: every row is the work of one window, or of pieces th
       return r % 100 == 50 ? 0.9 : r % 7 == 0 ? 0 : 0.01;
     });
     Schedule schedule;
-    const auto header = runtime::cuda::append_update(schedule, a.view().row_ptr, DType::f32, 64,
-                                                     emulated_device(sms));
+    const auto header =
+        runtime::cuda::append_update(schedule, a.view().row_ptr, DType::f32, 64, emulated_device(sms));
     const auto part = [&]<class T>(std::int64_t at, std::int64_t count, const T*) {
       return std::span(reinterpret_cast<const T*>(schedule.bytes.data() + at),
                        static_cast<std::size_t>(count));
     };
     std::vector<int> times(500, 0);
-    for (const auto& w : part(header.windows_at, header.windows,
-                              static_cast<const runtime::cuda::UpdateWindow*>(nullptr))) {
+    for (const auto& w :
+         part(header.windows_at, header.windows, static_cast<const runtime::cuda::UpdateWindow*>(nullptr))) {
       CHECK(w.rows >= 1);
       CHECK(w.rows <= runtime::cuda::kWindowRows);
       CHECK(w.entry == a.row_ptr[w.row]);
@@ -242,8 +248,8 @@ TEST_CASE("update schedule: every row is the work of one window, or of pieces th
          part(header.splits_at, header.splits, static_cast<const runtime::cuda::CsrSplit*>(nullptr))) {
       ++times[static_cast<std::size_t>(s.row)];
       std::int64_t next = a.row_ptr[s.row];
-      for (const auto& piece : pieces.subspan(static_cast<std::size_t>(s.first_piece),
-                                              static_cast<std::size_t>(s.pieces))) {
+      for (const auto& piece :
+           pieces.subspan(static_cast<std::size_t>(s.first_piece), static_cast<std::size_t>(s.pieces))) {
         CHECK(piece.entry == next);
         next += piece.entries;
       }

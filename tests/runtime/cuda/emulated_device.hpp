@@ -61,7 +61,8 @@ class EmulatedWarp {
   /// Publishes an operand, waits for the other lanes; gives everybody's. Lane 0 comes back first. True
   /// convergence is checked: all lanes must have come to the same number of exchanges.
   const Operands& exchange(const Operand& mine);
-  /// Room for what the lane that comes back first from an exchange, most often lane 0, makes of it for all lanes.
+  /// Room for what the lane that comes back first from an exchange, most often lane 0, makes of it for all
+  /// lanes.
   EmulatedFactors& factors() { return factors_; }
   /// True for the lane that comes back first.
   [[nodiscard]] bool comes_first() {

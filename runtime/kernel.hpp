@@ -9,10 +9,22 @@
 namespace sptile::runtime {
 
 struct Operation;
+struct ProductSizes;
 
 namespace cuda {
 struct DeviceKernel;
 }
+
+/// What a plan does before its kernel runs: another operation, with the best kernel that the format has for
+/// it.
+struct FirstStep {
+  const Operation* op;
+  /// Which operand of the kernel's own operation each of its operands is. The last is written: to the
+  /// workspace where it is not given.
+  std::span<const int> operands;
+  double (*then_us)(
+      const ProductSizes&);  ///< what the kernel itself takes, counted, where no profile knows both
+};
 
 /// One row, as `sptile list kernels` shows it.
 struct Kernel {
@@ -26,6 +38,8 @@ struct Kernel {
   bool by_name = false;                          ///< never chosen: it runs for those who name it
   int stores = 1;                                ///< of a row of C, at most: each rounds to the dense type
   std::span<const std::string_view> costs = {};  ///< numbers of the device's profile that divide its work
+  const FirstStep* first = nullptr;              ///< null: the kernel does it all
+  std::string_view like = {};  ///< the kernel whose costs stand in for its own while a profile has none
   /// Of a kernel for CUDA; null in a build without nvcc.
   std::span<const cuda::DeviceKernel> (*instances)() = nullptr;
 };

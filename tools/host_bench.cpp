@@ -77,6 +77,7 @@ void HostBench::make_operands() {
   if (made_) return;
   for (std::size_t i = 0; i < op_->operands.size(); ++i) {
     const runtime::OperandSpec& spec = op_->operands[i];
+    if (is_left_out(spec)) continue;
     const auto [rows, width] = shape_of(spec);
     const DType type = type_of(spec, dense_);
     operands_[i] = spec.result ? formats::Array(type, std::max<std::int64_t>(rows, 1) * width)
@@ -90,6 +91,8 @@ runtime::Operands HostBench::operands_from(std::int64_t row) {
   runtime::Operands operands;
   for (std::size_t i = 0; i < op_->operands.size(); ++i) {
     const std::int64_t width = shape_of(op_->operands[i]).width;
+    operands.dense[i].ld = width;
+    if (is_left_out(op_->operands[i])) continue;
     const std::int64_t before = op_->operands[i].extent == runtime::Extent::rows ? row * width : 0;
     auto* const data = static_cast<std::byte*>(operands_[i].data());
     const std::size_t element = size_of(type_of(op_->operands[i], dense_));
@@ -142,7 +145,7 @@ Result<double> HostBench::error(const runtime::PlanMatrix& a) {
 Status HostBench::run_and_check(const runtime::PlanMatrix& a, Measurement& m) {
   make_operands();
   for (std::size_t i = 0; i < op_->operands.size(); ++i)
-    if (op_->operands[i].result)
+    if (op_->operands[i].result && !is_left_out(op_->operands[i]))
       std::memset(operands_[i].data(), 0xFF, static_cast<std::size_t>(operands_[i].view().bytes()));  // NaN
   begin(&session_.progress, "run", 0);
   const auto seconds = time(*m.plan);

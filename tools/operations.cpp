@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cassert>
 
 namespace sptile::tools {
@@ -49,9 +50,12 @@ std::string operations_help() {
 std::string columns_help() {
   std::vector<std::string> parts;
   for (const Operation* op : runtime::operations()) {
-    const std::string names = operand_names(
-        *op, [](const OperandSpec& spec) { return !spec.result && spec.extent != Extent::entries; });
-    if (op->standalone && !names.empty()) parts.push_back(names);
+    if (!op->standalone) continue;
+    std::string names = operand_names(*op, [](const OperandSpec& spec) {
+      return !spec.result && spec.width == runtime::Width::n &&
+             (spec.extent == Extent::rows || spec.extent == Extent::cols);
+    });
+    if (!names.empty() && std::ranges::count(parts, names) == 0) parts.push_back(std::move(names));
   }
   return fmt::format("columns of {}", fmt::join(parts, ", or of "));
 }

@@ -24,6 +24,9 @@ std::string operations_help();
 /// Whose columns N counts: "columns of B, or of X and Y".
 std::string columns_help();
 
+/// True for what is only written when it is asked for: nobody measures with it.
+inline bool is_left_out(const runtime::OperandSpec& spec) { return spec.optional && spec.result; }
+
 /// True when the result is a list with a number for each entry of A, in the order of the format.
 inline bool lists_entries(const runtime::Operation& op) {
   return op.result().extent == runtime::Extent::entries;

@@ -40,7 +40,8 @@ Status resolve(const Question& question, const PlanMatrix& a, Candidate& candida
     return {};
   }
   const cuda::DeviceKernel* const row = find_instance(*candidate.kernel, values, options, question.device);
-  if (row == nullptr) return fail(Errc::unsupported, "no kernel for these types and this precision");
+  if (row == nullptr)
+    return fail(Errc::unsupported, no_instance(*candidate.kernel, values, options, question.device));
   candidate.precision = row->precision;
   return {};
 }
@@ -52,6 +53,45 @@ bool is_offered(const Kernel& kernel, const PlanMatrix& a, const Operation& op, 
     return false;
   if (options.device == Device::cuda) return is_wanted(kernel, options.kernel);
   return &kernel == find_kernel(op, a.format.layout->name, Device::cpu, options.kernel);
+}
+
+CostFeatures features_of(const Question& question, const Operation& op, const PlanMatrix& a,
+                         const PlanOptions& options) {
+  return cost_features(op, a.format, sizes_of(options), types_of(options),
+                       caches_of(options.device, question.device));
+}
+
+/// What a kernel with one before it takes: what that one does, for each head, and what it does itself,
+/// counted.
+std::optional<double> predict_steps(const Question& question, const PlanMatrix& a, const Kernel& kernel) {
+  const PlanOptions& options = question.options;
+  const PlanOptions first = options_of_first(options);
+  const auto chosen =
+      choose_kernel({kernel.first->op, kernel.format, a.format.value_dtype()}, first, question.device);
+  if (!chosen) return std::nullopt;
+  const auto before = question.profile->predict(chosen->kernel->name, name_of(chosen->instance->precision),
+                                                features_of(question, *kernel.first->op, a, first));
+  if (!before) return std::nullopt;
+  const RunSizes sizes = sizes_of(options);
+  const auto heads = static_cast<double>(sizes.heads), n = static_cast<double>(sizes.n);
+  return heads * *before +
+         kernel.first->then_us({.rows = a.format.rows,
+                                .row_bytes = heads * n * static_cast<double>(size_of(options.dense)),
+                                .n = n,
+                                .m = static_cast<double>(sizes.m),
+                                .heads = heads,
+                                .result_bytes = static_cast<double>(size_of(types_of(options).result))});
+}
+
+/// By the kernel's own constants, or by those of what it is made of, or like.
+std::optional<double> predict(const Question& question, const PlanMatrix& a, const Candidate& candidate) {
+  const Kernel& kernel = *candidate.kernel;
+  const auto by = [&](std::string_view name) {
+    return question.profile->predict(name, name_of(candidate.precision), candidate.features);
+  };
+  if (const auto known = by(kernel.name)) return known;
+  if (kernel.first != nullptr) return predict_steps(question, a, kernel);
+  return kernel.like.empty() ? std::nullopt : by(kernel.like);
 }
 
 void add_candidates(const Question& question, const PlanMatrix& a, std::size_t position,
@@ -70,12 +110,10 @@ void add_candidates(const Question& question, const PlanMatrix& a, std::size_t p
       continue;
     }
     if (!question.profile && !question.always_count) continue;
-    if (!features)
-      features = cost_features(question.op, a.format, sizes_of(options), types_of(options),
-                               caches_of(options.device, question.device));
+    if (!features) features = features_of(question, question.op, a, options);
     candidate.features = *features;
     if (!question.profile) continue;
-    candidate.predicted_us = question.profile->predict(kernel.name, name_of(candidate.precision), *features);
+    candidate.predicted_us = predict(question, a, candidate);
   }
   if (list.size() > before) return;
   Candidate& none = list.emplace_back();

@@ -11,14 +11,18 @@
 #include "runtime/cpu/me_tcf_decoder.hpp"
 #include "runtime/cpu/rs_tile_decoder.hpp"
 #include "runtime/cpu/sddmm.hpp"
+#include "runtime/cpu/spmm_update.hpp"
 #include "runtime/cpu/tall_decoder.hpp"
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/cpu/update_gradient.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/softmax_rows_gradient.hpp"
 #include "runtime/operation/spmm.hpp"
+#include "runtime/operation/spmm_update.hpp"
+#include "runtime/operation/update_gradient.hpp"
 
 namespace sptile::runtime::SPTILE_ISA {
 namespace {
@@ -82,7 +86,31 @@ template <int kCount>
 constexpr CpuKernel over_rows(const Operation* op, const char* summary, const CpuFunction (&functions)[kCount]) {
   return {op, "csr", summary, true, functions, kCount};
 }
-constexpr CpuKernel kOfCsr[] = {
+constexpr CpuFunction kUpdate[] = {
+    {DType::none, DType::f32, update_chunk<float>},
+    {DType::none, DType::f64, update_chunk<double>},
+    {DType::none, DType::f16, update_chunk<Half>},
+    {DType::none, DType::bf16, update_chunk<BFloat16>},
+    {DType::none, DType::f16, update_chunk<Half, float>, DType::f32},
+    {DType::none, DType::bf16, update_chunk<BFloat16, float>, DType::f32},
+};
+constexpr CpuFunction kGradient[] = {
+    {DType::none, DType::f32, gradient_chunk<float>},
+    {DType::none, DType::f64, gradient_chunk<double>},
+    {DType::none, DType::f16, gradient_chunk<Half>},
+    {DType::none, DType::bf16, gradient_chunk<BFloat16>},
+    {DType::none, DType::f16, gradient_chunk<Half, float>, DType::f32},
+    {DType::none, DType::bf16, gradient_chunk<BFloat16, float>, DType::f32},
+};
+
+constexpr int kRowsPerFormat = 2;
+
+/// What csr alone has, which is always stored.
+constexpr CpuKernel kCsrRows[] = {
+    {&kSpmmUpdate, "csr", "each row of A B meets the weights while it is in the cache", true, kUpdate,
+     std::size(kUpdate)},
+    {&kUpdateGradient, "csr", "tiles of rows; a sum over all rows is the work of one thread", true, kGradient,
+     std::size(kGradient)},
     over_rows(&kSoftmaxRows, "three passes over each row, in double", kOverRows<softmax_rows>),
     over_rows(&kSoftmaxRowsGradient, "two passes over each row, in double", kOverRows<softmax_rows_gradient>),
     over_rows(&kAttention, "scores of up to 512 entries, then their rows of V by weight", kOverRows<attend>),
@@ -90,8 +118,6 @@ constexpr CpuKernel kOfCsr[] = {
     over_rows(&kAttentionGradientT, "scores made again, rows of X and dout by weight",
               kOverRows<attend_gradient_t>),
 };
-
-constexpr int kRowsPerFormat = 2;
 
 /// A format and the kernel that serves it; one kernel may serve several.
 template <class F>
@@ -101,13 +127,13 @@ struct Serves {
 
 template <int kFormats>
 struct Table {
-  CpuKernel rows[kFormats * kRowsPerFormat + std::size(kOfCsr)] = {};
+  CpuKernel rows[kFormats * kRowsPerFormat + std::size(kCsrRows)] = {};
 
   template <class... F>
   constexpr explicit Table(Serves<F>... formats) {
     CpuKernel* next = rows;
     ((append<F>(formats.format, next), next += kRowsPerFormat), ...);
-    for (const CpuKernel& row : kOfCsr) *next++ = row;
+    for (const CpuKernel& row : kCsrRows) *next++ = row;
   }
 
  private:

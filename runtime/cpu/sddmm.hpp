@@ -17,8 +17,8 @@ using Position = std::int64_t;
 template <class Acc>
 class PackedValues {
  public:
-  explicit PackedValues(const Task& task) {
-    if (!task.operands.scaled || task.values == DType::none) return;
+  PackedValues(const Task& task, bool wanted) {
+    if (!wanted || task.values == DType::none) return;
     const auto& specs = task.format.layout->arrays;
     const formats::ArraySpec* const spec = specs.data();
     const auto count = static_cast<int>(specs.size());
@@ -31,7 +31,7 @@ class PackedValues {
     read_ = reader_of(task.values);
   }
 
-  /// 1 when dot products are not scaled.
+  /// 1 when they are not wanted, or not there.
   [[nodiscard]] Acc operator[](Position position) const {
     if (read_ == nullptr) return 1;
     return position < first_size_ ? read_(first_, position) : read_(second_, position - first_size_);
@@ -73,7 +73,7 @@ inline Position list_place(const Task& task, Position packed) {
 template <class D, class R>
 void sample_row(const Task& task, std::int64_t row, const Entries<Position>& entries) {
   using Acc = Accumulator<D>;
-  const PackedValues<Acc> values(task);
+  const PackedValues<Acc> values(task, task.operands.scaled);
   const auto alpha = static_cast<Acc>(task.operands.alpha), beta = static_cast<Acc>(task.operands.beta);
   const Operand &x_rows = task.operands.dense[kSddmmX], &y_rows = task.operands.dense[kSddmmY];
   const D* const x = static_cast<const D*>(x_rows.data) + row * x_rows.ld;

@@ -121,4 +121,15 @@ WorkPlan divide_work(const FormatView& format, std::int64_t n, int threads) {
   return kDivide[static_cast<std::size_t>(blocks.placement)](format, blocks, n, threads);
 }
 
+WorkPlan divide_columns(const FormatView& format, std::int64_t n) {
+  constexpr std::int64_t kMostChunks = 1024;
+  const std::int64_t chunks = std::clamp<std::int64_t>(n / kColumnsPerChunk, 1, kMostChunks);
+  const std::int64_t each = n / chunks, more = n % chunks;  // the first `more` have one column more
+  WorkPlan work;
+  for (std::int64_t i = 0; i < chunks; ++i)
+    work.chunks.push_back(
+        {0, format.rows, i * each + std::min(i, more), (i + 1) * each + std::min(i + 1, more)});
+  return work;
+}
+
 }  // namespace sptile::runtime

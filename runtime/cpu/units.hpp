@@ -20,6 +20,12 @@ struct WorkPlan {
   std::vector<std::int32_t> empty_rows;  ///< rows that no unit of the format holds (rs_tile skips them)
 };
 
+/// Columns of a chunk of divide_columns, about.
+inline constexpr std::int64_t kColumnsPerChunk = 8;
+
+/// Divides the columns of operands with n of them; each chunk has all rows of the matrix.
+WorkPlan divide_columns(const formats::FormatView& format, std::int64_t n);
+
 /// Divides the product of a checked matrix with n columns for `threads` threads; O(units + chunks log units).
 WorkPlan divide_work(const formats::FormatView& format, std::int64_t n, int threads);
 

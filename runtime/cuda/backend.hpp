@@ -45,6 +45,10 @@ struct PlanRequest {
   bool unproven = false;
   DeviceInfo device;
   std::span<const KernelCost> costs = {};  ///< see Kernel::costs
+  /// Not null: what runs before, on the same matrix, and its operands: see FirstStep. It has the matrix on
+  /// the device.
+  const PlanRequest* first = nullptr;
+  std::span<const int> operands_of_first = {};
   /// Not null: a schedule to take, once it is proven, instead of making one. The kernel has a store.
   const StoredSchedule* stored = nullptr;
 };

@@ -110,6 +110,9 @@ struct DeviceKernel {
   std::int64_t (*least_n)(const ScheduleHeader& header, std::int64_t n) = nullptr;
   DType result = DType::none;            ///< of results; none: as `dense`
   const ScheduleStore* store = nullptr;  ///< null: its schedules are not stored
+  /// Null, or: says why weights and rows of this kind are none for it, with what they need and what the
+  /// device has.
+  Status (*check)(std::int64_t n, const Variant& variant, const DeviceInfo& device) = nullptr;
   bool batched = false;  ///< a launch serves all heads; operands have the batch that they need
 };
 

@@ -15,6 +15,7 @@
 #include "runtime/cuda/sddmm/sddmm.hpp"
 #include "runtime/cuda/tall/tall.hpp"
 #include "runtime/cuda/tile/tile.hpp"
+#include "runtime/cuda/update/update.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime {
@@ -22,9 +23,9 @@ namespace {
 
 /// A family of kernels for CUDA adds its rows here. Of one format the best comes last.
 constexpr std::span<const Kernel> (*kFamilies[])() = {
-    cuda::csr_rows,           cuda::bulk_rows, cuda::hygnn_rows,        cuda::tile_rows,
-    cuda::libra_streams_rows, cuda::tall_rows, cuda::sddmm_kernel_rows,
-    cuda::attention_kernel_rows,
+    cuda::csr_rows,           cuda::bulk_rows,  cuda::hygnn_rows,        cuda::tile_rows,
+    cuda::libra_streams_rows, cuda::tall_rows,  cuda::sddmm_kernel_rows, cuda::attention_kernel_rows,
+    cuda::update_rows,
 };
 
 /// A kernel for each operation, format and instruction set that the CPU kernels are compiled for:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "formats/error.hpp"
@@ -46,6 +47,13 @@ Precision cpu_precision(DType dense);
 /// or the least exact one that satisfies options.precision. Null when there is none.
 const cuda::DeviceKernel* find_instance(const Kernel& kernel, DType values, const PlanOptions& options,
                                         const cuda::DeviceInfo& device);
+
+/// Options of the plan of what runs before a kernel: its result has the type of the operands.
+PlanOptions options_of_first(const PlanOptions& options);
+
+/// Says why a CUDA kernel has no instance, find_instance giving none.
+std::string no_instance(const Kernel& kernel, DType values, const PlanOptions& options,
+                        const cuda::DeviceInfo& device);
 
 /// What decides which kernel can run: an operation, and of its matrix the format and the type of values.
 struct Multiplicand {

@@ -7,12 +7,16 @@
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/softmax_rows_gradient.hpp"
 #include "runtime/operation/spmm.hpp"
+#include "runtime/operation/spmm_update.hpp"
+#include "runtime/operation/update_gradient.hpp"
 
 namespace sptile::runtime {
 namespace {
 constexpr const Operation* kOperations[] = {
     &kSpmm,
     &kSddmm,
+    &kSpmmUpdate,
+    &kUpdateGradient,
     &kSoftmaxRows,
     &kSoftmaxRowsGradient,
     &kAttention,

@@ -95,6 +95,10 @@ struct Operation {
 
   /// Null, or: says what is wrong with the options of a plan.
   Status (*check)(const PlanOptions&) = nullptr;
+  /// Null, or: says what is wrong with the operands of a run, which all have their shapes.
+  Status (*check_run)(const PlanOptions&, const Operands&) = nullptr;
+  /// Chunks on the CPU are columns of operands with Width::n, each with all rows: it sums over them.
+  bool by_columns = false;
 
   [[nodiscard]] const OperandSpec& result() const { return operands.back(); }
 };

@@ -1,5 +1,8 @@
 // Planning for CUDA devices.
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/choice/kernel_costs.hpp"
 #include "runtime/cuda/backend.hpp"
@@ -18,6 +21,37 @@ Status explain(const HeldFormat& held, const StoredPlan* stored, const Error& er
   return fail(error.code, "plan: " + error.message);
 }
 
+/// What runs before a kernel.
+struct FirstKernel {
+  const Operation* op;
+  KernelChoice choice;
+  std::vector<cuda::KernelCost> costs;
+};
+
+Result<std::optional<FirstKernel>> first_step(const ProductPlan& plan, const KernelChoice& chosen,
+                                              const cuda::DeviceInfo& device) {
+  const FirstStep* const step = chosen.kernel->first;
+  if (step == nullptr) return std::nullopt;
+  const auto first = choose_kernel({step->op, plan.matrix.format.layout->name, plan.values},
+                                   options_of_first(plan.options), device);
+  if (!first) return tl::unexpected(first.error());
+  auto costs = find_kernel_costs(device, *first->kernel, first->instance->precision);
+  if (!costs) return tl::unexpected(costs.error());
+  return FirstKernel{step->op, *first, std::move(*costs)};
+}
+
+/// The same matrix and columns.
+cuda::PlanRequest request_of(const FirstKernel& first, const cuda::PlanRequest& whole) {
+  cuda::PlanRequest request = whole;
+  request.op = first.op;
+  request.kernel = first.choice.instance;
+  request.variant = {};
+  request.costs = first.costs;
+  request.csr_lists = false;
+  request.stored = nullptr;
+  return request;
+}
+
 }  // namespace
 
 Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
@@ -33,8 +67,10 @@ Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
   plan.kernel = chosen->kernel;
   plan.precision = chosen->instance->precision;
   HeldFormat& held = *plan.held;
+  const auto first = first_step(plan, *chosen, device);
+  if (!first) return tl::unexpected(first.error());
   const std::lock_guard lock(held.uploading);  // one plan uploads, others wait for it
-  auto made = cuda::make_plan({.op = plan.op,
+  cuda::PlanRequest request = {.op = plan.op,
                                .matrix = &held.matrix,
                                .on_device = held.on_device,
                                .kernel = chosen->instance,
@@ -45,7 +81,14 @@ Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
                                .unproven = !held.proven,
                                .device = device,
                                .costs = *costs,
-                               .stored = stored ? &stored->plan->schedule : nullptr});
+                               .stored = stored ? &stored->plan->schedule : nullptr};
+  cuda::PlanRequest before = request;
+  if (*first) {
+    before = request_of(**first, request);
+    request.first = &before;
+    request.operands_of_first = chosen->kernel->first->operands;
+  }
+  auto made = cuda::make_plan(request);
   if (!made) return explain(held, stored ? stored->plan : nullptr, made.error());
   plan.stored = stored.has_value();
   plan.on_device = std::move(*made);

@@ -65,10 +65,11 @@ Result<Scratch> make_scratch(const Operation& op, const formats::FormatView& a, 
   const OperandSizes sizes = {a.rows, a.cols, a.nnz, sizes_of(options), options.variant.transposed_weights};
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const OperandSpec& spec = op.operands[i];
+    scratch.operands.dense[i].ld = shape_of(spec, sizes).width;
+    if (spec.optional && spec.result) continue;  // only written when it is asked for
     const auto element = static_cast<std::int64_t>(size_of(type_of(spec, types_of(options))));
     const auto elements = elements_of(spec, sizes);
     std::int64_t part = 0;
-    scratch.operands.dense[i].ld = shape_of(spec, sizes).width;
     offsets[i] = total;
     if (!elements || __builtin_mul_overflow(*elements, element, &part) ||
         __builtin_add_overflow(total, part / kAlignment * kAlignment + kAlignment, &total))
@@ -82,7 +83,7 @@ Result<Scratch> make_scratch(const Operation& op, const formats::FormatView& a, 
   if (!memory) return tl::unexpected(memory.error());
   scratch.memory = std::move(*memory);
   for (std::size_t i = 0; i < op.operands.size(); ++i)
-    scratch.operands.dense[i].data = scratch.memory.get() + offsets[i];
+    if (offsets[i] > 0) scratch.operands.dense[i].data = scratch.memory.get() + offsets[i];
   return scratch;
 }
 

@@ -55,7 +55,8 @@ std::string dense_choices(const Kernel& kernel, DType values) {
 
 void set_work(ProductPlan& plan) {
   int threads = plan.options.threads > 0 ? plan.options.threads : most_threads();
-  WorkPlan work = divide_work(plan.matrix.format, plan.options.n, threads);
+  WorkPlan work = plan.op->by_columns ? divide_columns(plan.matrix.format, plan.options.n)
+                                      : divide_work(plan.matrix.format, plan.options.n, threads);
   plan.chunks = std::move(work.chunks);
   plan.empty_rows = std::move(work.empty_rows);
   plan.threads = static_cast<int>(std::min<std::int64_t>(threads, std::ssize(plan.chunks)));

@@ -135,6 +135,9 @@ Status check_operands(const ProductPlan& plan, const Operation& op, const Operan
     if (Status s = check_operand({plan, spec, operands.dense[i], shape_of(spec, sizes), sizes.run.heads}); !s)
       return s;
   }
+  if (op.check_run != nullptr)
+    if (Status s = op.check_run(plan.options, operands); !s)
+      return fail(s.error().code, std::string(op.name) + ": " + s.error().message);
   return {};
 }
 

@@ -65,6 +65,7 @@ TEST_CASE("cuda choice: measured, for both operations; no room for the operands"
   for (const runtime::Operation* op : {&runtime::kSpmm, &runtime::kSddmm}) {
     CAPTURE(op->name);
     const Problem problem(*op);
+    if (problem.matrices.size() < 2) continue;  // nothing to choose
     runtime::PlanOptions options{
         .n = 96, .device = runtime::Device::cuda, .choice = runtime::Choice::measured};
     const auto chosen = runtime::choose_plan(*op, problem.matrices, options);
@@ -84,6 +85,7 @@ TEST_CASE("cuda choice: measured, for both operations; no room for the operands"
     }
     CHECK(measured > 1);
     options.n = std::int64_t{1} << 40;
+    options.variant.m = 8;
     const auto too_large = runtime::plan_product(*op, problem.matrices, options);
     REQUIRE_FALSE(too_large.has_value());
     CHECK(too_large.error().code == Errc::device);

@@ -183,3 +183,23 @@ TEST_CASE("C++ interface: samples dot products, and multiplies with them") {
   CHECK(thrown([&] { sample.run(x, c); }) == SPTILE_USAGE);
   CHECK(thrown([&] { matrix.refresh(shorter, sample); }) == SPTILE_USAGE);
 }
+
+TEST_CASE("C++ interface: a layer of a graph network and its gradients") {
+  sptile::Matrix matrix(small());
+  const std::vector<float> b = {1, 2, 3}, w = {1, -1}, bias = {0, 1}, dc(6, 1.0F);
+  std::vector<float> z(3), c(6), g(6), dbias(2), dw(2);
+  const sptile::Plan forward =
+      matrix.plan("spmm_update", {.n = 1, .m = 2, .activation = sptile::Activation::relu});
+  forward.run({.dense = {{{b.data()}, {w.data()}, {bias.data()}, {z.data()}, {c.data()}}}});
+  CHECK(z == std::vector<float>{7, 0, 6});
+  CHECK(c == std::vector<float>{7, 0, 0, 1, 6, 0});
+  const sptile::Plan back =
+      matrix.plan("update_gradient", {.n = 1, .m = 2, .activation = sptile::Activation::relu});
+  back.run({.dense = {{{z.data()}, {dc.data()}, {c.data()}, {g.data()}, {dbias.data()}, {dw.data()}}}});
+  CHECK(g == std::vector<float>{1, 0, 0, 1, 1, 0});
+  CHECK(dbias == std::vector<float>{2, 1});
+  CHECK(dw == std::vector<float>{13, 0});
+  CHECK(thrown([&] {
+          back.run({.dense = {{{z.data()}, {dc.data()}, {}, {}, {}, {dw.data()}}}});
+        }) == SPTILE_USAGE);
+}

@@ -7,6 +7,7 @@
 
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/operation/spmm.hpp"
+#include "runtime/operation/update_gradient.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 using namespace sptile;

@@ -58,6 +58,8 @@ class Sampler {
 
  private:
   Status convert(const formats::CsrView& a);
+  /// N; layers have as many columns on both sides.
+  [[nodiscard]] std::vector<std::int64_t> columns_for(const runtime::Operation& op) const;
   Status run_product(const Product& product);
   Status run_candidates(const Product& product, std::string_view kernel, std::optional<Precision> precision);
   Status run_one(const Product& product, const runtime::Candidate& candidate, bool exact);
@@ -151,11 +153,17 @@ Status Sampler::convert(const formats::CsrView& a) {
   return plan_.thresholds && a.nnz() <= kMostSplitEntries ? libra_.set_matrix(a) : Status{};
 }
 
+std::vector<std::int64_t> Sampler::columns_for(const runtime::Operation& op) const {
+  const bool weighted = std::ranges::any_of(
+      op.operands, [](const runtime::OperandSpec& spec) { return spec.extent == runtime::Extent::inner; });
+  return weighted ? std::vector<std::int64_t>{32, 64, 128} : plan_.columns;
+}
+
 Status Sampler::run(const formats::CsrView& a, DType dense) {
   if (Status s = convert(a); !s) return s;
   if (Status s = plan_.bench->set_matrix(a, dense); !s) return s;
   for (const runtime::Operation* op : plan_.operations)
-    for (const std::int64_t n : plan_.columns) {
+    for (const std::int64_t n : columns_for(*op)) {
       if (std::max(a.rows, a.cols) * n > kMostElements) continue;
       if (Status s = run_product({op, n, dense}); !s) return s;
     }

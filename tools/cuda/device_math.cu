@@ -3,6 +3,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
@@ -12,6 +13,8 @@
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/spmm.hpp"
+#include "runtime/operation/spmm_update.hpp"
+#include "runtime/operation/update_gradient.hpp"
 
 namespace sptile::tools::cuda {
 namespace {
@@ -277,6 +280,79 @@ int reference_attention(const DeviceCsr& a, const runtime::Operands& operands, s
   return wait();
 }
 
+/// What sums of Z and weights make: one thread for each element of C.
+template <class T>
+__global__ void update(DeviceCsr a, const double* z, const float* z_absolute, const T* w, const T* bias,
+                       double* sums, float* absolute_sums, std::int64_t n) {
+  for (std::int64_t i = first_element(); i < a.rows * n; i += stride()) {
+    const std::int64_t row = i / n * n, column = i % n;
+    double sum = widen(bias[column]), absolute = fabs(sum);
+    for (std::int64_t k = 0; k < n; ++k) {
+      const double weight = widen(w[k * n + column]);
+      sum += z[row + k] * weight;
+      absolute += z_absolute[row + k] * fabs(weight);
+    }
+    sums[i] = sum;
+    absolute_sums[i] = static_cast<float>(absolute);
+  }
+}
+
+/// As many columns on both sides, nothing scaled, no activation: what is measured.
+int reference_update(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n,
+                     const ReferenceSums& to) {
+  const std::size_t count = static_cast<std::size_t>(std::max<std::int64_t>(a.rows * n, 1));
+  double* z = nullptr;
+  cudaError_t code = cudaMalloc(&z, count * (sizeof(double) + sizeof(float)));
+  if (code != cudaSuccess) return code;
+  auto* const absolute = reinterpret_cast<float*>(z + count);
+  with_type(a.dtype, [&]<class T>(T*) {
+    const auto operand = [&](int i) { return static_cast<const T*>(operands.dense[i].data); };
+    multiply<<<blocks_for(a.rows * n), kThreads>>>(a, operand(runtime::kUpdateB), z, absolute, n);
+    update<<<blocks_for(a.rows * n), kThreads>>>(a, z, absolute, operand(runtime::kUpdateW),
+                                                 operand(runtime::kUpdateBias), to.sums, to.absolute, n);
+  });
+  code = static_cast<cudaError_t>(wait());
+  cudaFree(z);
+  return code;
+}
+
+constexpr std::int64_t kGradientRun = 256;  // rows that a thread sums
+
+/// Row blockIdx.y of dW: threads are columns, and runs of rows.
+template <class T>
+__global__ void gradient(DeviceCsr a, const T* z, const T* dc, double* sums, float* absolute_sums,
+                         std::int64_t n) {
+  const std::int64_t runs = (a.rows + kGradientRun - 1) / kGradientRun;
+  for (std::int64_t i = blockIdx.y; i < n; i += gridDim.y)
+    for (std::int64_t at = first_element(); at < runs * n; at += stride()) {
+      const std::int64_t column = at % n, first = at / n * kGradientRun;
+      double sum = 0, absolute = 0;
+      for (std::int64_t row = first; row < min(first + kGradientRun, a.rows); ++row) {
+        const double product = widen(z[row * n + i]) * widen(dc[row * n + column]);
+        sum += product;
+        absolute += fabs(product);
+      }
+      atomicAdd(sums + i * n + column, sum);
+      atomicAdd(absolute_sums + i * n + column, static_cast<float>(absolute));
+    }
+}
+
+int reference_gradient(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n,
+                       const ReferenceSums& to) {
+  const auto count = static_cast<std::size_t>(n * n);
+  cudaError_t code = cudaMemset(to.sums, 0, count * sizeof(double));
+  if (code == cudaSuccess) code = cudaMemset(to.absolute, 0, count * sizeof(float));
+  if (code != cudaSuccess) return code;
+  const std::int64_t runs = (a.rows + kGradientRun - 1) / kGradientRun;
+  const dim3 blocks(blocks_for(runs * n), static_cast<unsigned>(std::min<std::int64_t>(n, 65535)));
+  with_type(a.dtype, [&]<class T>(T*) {
+    gradient<<<blocks, kThreads>>>(a, static_cast<const T*>(operands.dense[runtime::kGradientZ].data),
+                                   static_cast<const T*>(operands.dense[runtime::kGradientDc].data), to.sums,
+                                   to.absolute, n);
+  });
+  return wait();
+}
+
 /// An operation without a row can be measured, not checked.
 struct ReferenceRow {
   const runtime::Operation* op;
@@ -284,8 +360,10 @@ struct ReferenceRow {
 };
 constexpr ReferenceRow kReferences[] = {{&runtime::kSpmm, reference_spmm},
                                         {&runtime::kSddmm, reference_sddmm},
-                                        {&runtime::kSoftmaxRows, reference_softmax},
-                                        {&runtime::kAttention, reference_attention}};
+                                         {&runtime::kSoftmaxRows, reference_softmax},
+                                         {&runtime::kAttention, reference_attention},
+                                         {&runtime::kSpmmUpdate, reference_update},
+                                         {&runtime::kUpdateGradient, reference_gradient}};
 
 double smallest_normal(DType dtype) {
   return dtype == DType::f16 ? 0x1p-14 : dtype == DType::f64 ? DBL_MIN : FLT_MIN;

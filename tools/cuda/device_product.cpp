@@ -7,6 +7,7 @@
 #include "formats/csr.hpp"
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/device/upload.hpp"
+#include "tools/operations.hpp"
 
 namespace sptile::tools::cuda {
 namespace {
@@ -78,10 +79,12 @@ std::int64_t DeviceProduct::size_of_operand(const runtime::OperandSpec& spec) co
 Status DeviceProduct::make_operand(std::size_t i, std::uint64_t seed) {
   const runtime::OperandSpec& spec = op_->operands[i];
   const std::string name(spec.name);
+  operands_.dense[i] = {nullptr, shape_of(spec, {.run = {n_, n_}}).width};
+  if (is_left_out(spec)) return {};
   const std::int64_t size = size_of_operand(spec);
   const std::size_t bytes = static_cast<std::size_t>(size) * size_of(type_of(spec, types()));
   if (Status s = allocate(buffers_[i], bytes, name.c_str()); !s) return s;
-  operands_.dense[i] = {buffers_[i].data(), shape_of(spec, {.run = {n_, n_}}).width};
+  operands_.dense[i].data = buffers_[i].data();
   if (spec.result || size == 0) return {};
   return check_code(fill_uniform(buffers_[i].data(), csr_.dtype, size, -1, 1, seed + i),
                     ("filling " + name).c_str());

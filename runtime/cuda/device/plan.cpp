@@ -1,5 +1,6 @@
 #include "runtime/cuda/device/plan.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "formats/layout/csr.hpp"
@@ -19,8 +20,10 @@ namespace {
 Status upload_schedule(Plan& plan, Uploader& uploader) {
   Parts parts;
   parts.add(plan.schedule.contents().data(), plan.schedule.contents().size());
-  auto work =
-      DeviceBuffer::allocate(parts.total() + workspace_bytes(plan), "the plan's schedule and workspace");
+  // What runs before has a workspace of its own.
+  const std::size_t of_first = plan.first != nullptr ? workspace_bytes(*plan.first) : 0;
+  auto work = DeviceBuffer::allocate(parts.total() + workspace_bytes(plan) - of_first,
+                                     "the plan's schedule and workspace");
   if (!work) return tl::unexpected(work.error());
   plan.work = std::move(*work);
   plan.schedule_bytes = plan.work.data();
@@ -34,7 +37,7 @@ Status upload_schedule(Plan& plan, Uploader& uploader) {
 
 /// Takes the matrix that is there, or starts to upload it, and to check it there.
 Status find_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader) {
-  plan.matrix = request.on_device;
+  plan.matrix = plan.first != nullptr ? plan.first->matrix : request.on_device;
   if (plan.matrix != nullptr) return {};
   auto uploaded = upload_format(*request.matrix, request.refreshable, request.device.ordinal, uploader);
   if (!uploaded) return tl::unexpected(uploaded.error());
@@ -91,6 +94,12 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   plan->variant = request.variant;
   plan->values = request.matrix->format.value_dtype();
   plan->csr_lists = request.csr_lists && request.matrix->format.layout != &formats::kCsrLayout;
+  if (request.first != nullptr) {
+    auto first = make_plan(*request.first);
+    if (!first) return tl::unexpected(first.error());
+    plan->first = std::move(*first);
+    plan->operands_of_first = request.operands_of_first;
+  }
   Uploader uploader;
   if (Status s = find_matrix(*plan, request, uploader); !s) return tl::unexpected(s.error());
   // The last of the matrix is still on its way, then the device checks it. (All of it could be on its way,
@@ -110,9 +119,46 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
 
 namespace {
 
-Status launch(const Plan& plan, const Operands& operands, void* stream) {
+/// The operand that what runs before writes.
+int passed_on(const Plan& plan) { return plan.operands_of_first.back(); }
+
+/// Where it stands when it is not given, behind what the kernel works in; behind it, where a run brings its
+/// own workspace, that of what runs before.
+std::size_t passed_at(const Plan& plan) { return whole_parts(plan.schedule.workspace_bytes); }
+
+/// Bytes of one head of it.
+std::size_t passed_bytes(const Plan& plan) {
+  const OperandSpec& spec = plan.op->operands[static_cast<std::size_t>(passed_on(plan))];
+  const OperandShape shape = shape_of(spec, sizes_of(plan, plan.n));
+  return whole_parts(static_cast<std::size_t>(shape.rows * shape.width) *
+                     size_of(type_of(spec, types_of(*plan.kernel))));
+}
+
+/// Runs what comes before the kernel on one head; gives the kernel its result as an operand.
+Status launch_first(const Plan& plan, Operands& operands, void* stream) {
+  const bool own = operands.workspace != nullptr;
+  auto* const work = own ? static_cast<std::byte*>(operands.workspace) : plan.workspace;
+  Operand& passed = operands.dense[passed_on(plan)];
+  if (passed.data == nullptr) passed = {work + passed_at(plan), columns_of(plan, operands), 0};
+  Operands first;
+  for (std::size_t i = 0; i < plan.operands_of_first.size(); ++i)
+    first.dense[i] = operands.dense[plan.operands_of_first[i]];
+  first.values = operands.values;
+  first.n = operands.n;
+  if (own) first.workspace = work + passed_at(plan) + passed_bytes(plan);
+  return run(*plan.first, first, stream);
+}
+
+Status launch_alone(const Plan& plan, const Operands& operands, void* stream) {
   return check(static_cast<cudaError_t>(plan.kernel->launch(launch_of(plan, operands), stream)),
                "launching a kernel");
+}
+
+Status launch(const Plan& plan, const Operands& operands, void* stream) {
+  if (plan.first == nullptr) return launch_alone(plan, operands, stream);
+  Operands all = operands;
+  if (Status s = launch_first(plan, all, stream); !s) return s;
+  return launch_alone(plan, all, stream);
 }
 
 /// Where packed numbers wait, behind what the kernel works in.
@@ -170,13 +216,17 @@ Status run(const Plan& plan, const Operands& operands, void* stream) noexcept {
 }
 
 std::size_t workspace_bytes(const Plan& plan) {
+  if (plan.first != nullptr) return passed_at(plan) + passed_bytes(plan) + workspace_bytes(*plan.first);
   if (!plan.csr_lists) return plan.schedule.workspace_bytes;
   const auto entries = static_cast<std::size_t>(plan.matrix->view.nnz);
   return list_at(plan) + entries * size_of(type_of(plan.op->result(), types_of(*plan.kernel)));
 }
 
 std::int64_t least_n(const Plan& plan) {
-  return plan.kernel->least_n == nullptr ? 1 : plan.kernel->least_n(plan.schedule.header, plan.n);
+  const std::int64_t before = plan.first != nullptr ? least_n(*plan.first) : 1;
+  return plan.kernel->least_n == nullptr
+             ? before
+             : std::max(before, plan.kernel->least_n(plan.schedule.header, plan.n));
 }
 
 const ScheduleHeader& schedule_header(const Plan& plan) { return plan.schedule.header; }

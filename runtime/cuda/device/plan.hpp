@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
@@ -23,7 +24,9 @@ class Plan {
   bool csr_lists = false;  ///< lists go through the end of the workspace into CSR order
   Schedule schedule;       ///< bytes are on the device only
   std::byte* workspace = nullptr;
-  DeviceBuffer work;                ///< the bytes of the schedule, then the workspace
+  DeviceBuffer work;            ///< the bytes of the schedule, then the workspace
+  std::shared_ptr<Plan> first;  ///< null, or: runs before; its operands are these of this one
+  std::span<const int> operands_of_first;
   std::shared_ptr<void> resources;  ///< what the kernel wants beside memory
 };
 

@@ -538,7 +538,8 @@ TEST_CASE("kernels: names are unique, say what they are, and the best available 
   for (const runtime::Operation* op : runtime::operations())
     for (const formats::Converter& converter : formats::converters()) {
       const Kernel* best = runtime::find_kernel(*op, converter.format, runtime::Device::cpu);
-      REQUIRE((best != nullptr || converter.format != "csr"));
+      CHECK((best != nullptr || converter.format != "csr"));  // some operations have csr alone
+      if (best == nullptr) continue;
       std::string_view last;
       for (const Kernel& kernel : runtime::kernels())
         if (kernel.op == op && kernel.device == runtime::Device::cpu && available(kernel) &&

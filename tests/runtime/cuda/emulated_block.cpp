@@ -95,6 +95,7 @@ namespace sptile::runtime::cuda {
 using test::emulated_block;
 
 std::uint32_t dynamic_shared() { return 0; }
+std::byte* shared_memory() { return emulated_block.memory.data(); }
 unsigned count_up(unsigned* count) { return (*count)++; }
 
 void barrier_init(std::uint32_t barrier, unsigned arrivals) {

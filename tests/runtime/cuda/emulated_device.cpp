@@ -18,6 +18,7 @@ void EmulatedWarp::begin(unsigned first_thread, const std::function<void()>& bod
   first_thread_ = first_thread;
   done_.fill(false);
   published_.fill(0);
+  factors_.round = 0;
 }
 
 std::size_t EmulatedWarp::next_lane(std::size_t from) const {
@@ -135,7 +136,7 @@ void emulate_mma_half(float (&acc)[4], std::uint32_t a0, std::uint32_t a1, std::
     return double{to_float(T{static_cast<std::uint16_t>(word >> 16 * i)})};
   };
   test::EmulatedFactors& f = warp.factors();
-  if (warp.lane() == 0)
+  if (warp.comes_first())
     for (int lane = 0; lane < 32; ++lane) {
       const auto& x = all[static_cast<std::size_t>(lane)];
       const int g = lane / 4, t = lane % 4;
@@ -161,7 +162,7 @@ void mma_tf32(float (&acc)[4], const std::uint32_t (&a)[4], const std::uint32_t 
   const auto& all = warp.exchange({a[0], a[1], a[2], a[3], b[0], b[1]});
   const auto number = [](std::uint32_t bits) { return double{std::bit_cast<float>(bits & 0xffffe000u)}; };
   test::EmulatedFactors& f = warp.factors();
-  if (warp.lane() == 0)
+  if (warp.comes_first())
     for (int lane = 0; lane < 32; ++lane) {
       const auto& x = all[static_cast<std::size_t>(lane)];
       const int g = lane / 4, t = lane % 4;

@@ -22,6 +22,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/device/ptx.cuh"
@@ -36,6 +37,7 @@ inline dim3 thread_index, block_index, block_size, grid_size;
 /// What both operands of an MMA with k = 8 hold, as numbers: rows x k and k x columns.
 struct EmulatedFactors {
   double a[16][8], b[8][8];
+  unsigned round = 0;  ///< the exchange that they are of
 };
 
 /// 32 fibers that take turns.
@@ -59,8 +61,13 @@ class EmulatedWarp {
   /// Publishes an operand, waits for the other lanes; gives everybody's. Lane 0 comes back first. True
   /// convergence is checked: all lanes must have come to the same number of exchanges.
   const Operands& exchange(const Operand& mine);
-  /// Room for what lane 0 makes of an exchange for all lanes.
+  /// Room for what the lane that comes back first from an exchange, most often lane 0, makes of it for all
+  /// lanes.
   EmulatedFactors& factors() { return factors_; }
+  /// True for the lane that comes back first.
+  [[nodiscard]] bool comes_first() {
+    return std::exchange(factors_.round, published_[lane_]) != published_[lane_];
+  }
 
   static inline bool diverged = false;  ///< some lanes met at different places
 

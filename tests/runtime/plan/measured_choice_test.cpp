@@ -31,6 +31,14 @@ std::string costs(const runtime::Operation& op,
 
 constexpr const char* kCpu = "cpu 0 x";
 
+/// Operations between whose formats there is a choice.
+std::vector<const runtime::Operation*> operations_of_all_formats() {
+  std::vector<const runtime::Operation*> some;
+  for (const runtime::Operation* op : runtime::operations())
+    if (runtime::find_kernel(*op, "bmat", runtime::Device::cpu) != nullptr) some.push_back(op);
+  return some;
+}
+
 constexpr PlanOptions kMeasured = {.n = 12, .choice = runtime::Choice::measured};
 
 Result<std::vector<Candidate>> candidates_of(const runtime::Operation& op,
@@ -45,7 +53,6 @@ Result<std::vector<Candidate>> candidates_of(const runtime::Operation& op,
 }
 
 /// Operations of all formats.
-const runtime::Operation* const kOfEveryFormat[] = {&runtime::kSpmm, &runtime::kSddmm};
 
 int measured_count(const std::vector<Candidate>& list) {
   int count = 0;
@@ -57,7 +64,7 @@ int measured_count(const std::vector<Candidate>& list) {
 
 TEST_CASE("measured choice: the fastest of all that ran, for both operations") {
   const ThreeFormats p;
-  for (const runtime::Operation* op : kOfEveryFormat) {
+  for (const runtime::Operation* op : operations_of_all_formats()) {
     const ProfileFile profile(costs(*op, {{"csr", 5}, {"bmat", 1}}),
                               kCpu);  // bittcf is not known: all are run
     const auto list = candidates_of(*op, p.matrices, kMeasured);
@@ -111,14 +118,14 @@ TEST_CASE("measured choice: every type, matrices without rows or entries") {
     const std::vector<runtime::PlanMatrix> matrices = {csr.matrix(), tall.matrix()};
     PlanOptions options = kMeasured;
     options.dense = dtype;
-    for (const runtime::Operation* op : kOfEveryFormat)
+    for (const runtime::Operation* op : operations_of_all_formats())
       CHECK(measured_count(*candidates_of(*op, matrices, options)) == 2);
   }
   for (const std::int64_t rows : {0, 5}) {
     const formats::Csr a = random_matrix(rows, 7, 0, DType::f32, random);
     const Formatted csr = format_matrix(a, "csr"), bmat = format_matrix(a, "bmat");
     const std::vector<runtime::PlanMatrix> matrices = {csr.matrix(), bmat.matrix()};
-    for (const runtime::Operation* op : kOfEveryFormat) {
+    for (const runtime::Operation* op : operations_of_all_formats()) {
       const auto plan = runtime::plan_product(*op, matrices, kMeasured);
       CHECK_MESSAGE(plan.has_value(), plan.error().text());
     }

@@ -1,0 +1,241 @@
+// Sums times weights on tensor cores, whatever the sums are of: fragments and products of each precision,
+// elements of runtime types, and how results are written.
+//
+// A warp forms 16 rows of 32 columns at a time: four MMAs side by side, whose columns are spread so that a
+// lane ends up with 8 neighbours of rows g and g + 8 (g = lane / 4, t = lane % 4): column 2q + r of MMA j is
+// number 8q + 2j + r.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "formats/dtype.hpp"
+#include "runtime/cuda/device/number.cuh"
+#include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/device/start_kernel.cuh"
+#include "runtime/cuda/tile/math.cuh"
+#include "runtime/cuda/update/schedule.hpp"
+
+namespace sptile::runtime::cuda {
+
+#ifdef __CUDACC__
+/// The block's dynamic shared memory.
+__device__ __forceinline__ std::byte* shared_memory() {
+  extern __shared__ __align__(128) std::byte update_shared_memory[];
+  return update_shared_memory;
+}
+#else
+std::byte* shared_memory();
+#endif
+
+/// Reads element i of an array; none: 1.
+template <class Sum>
+__device__ __forceinline__ Sum read_as(DType type, const void* from, std::int64_t i) {
+  switch (type) {
+    case DType::f32:
+      return static_cast<Sum>(__ldg(static_cast<const float*>(from) + i));
+    case DType::f64:
+      return static_cast<Sum>(__ldg(static_cast<const double*>(from) + i));
+    case DType::f16:
+      return widen(Half{__ldg(static_cast<const unsigned short*>(from) + i)});
+    case DType::bf16:
+      return widen(BFloat16{__ldg(static_cast<const unsigned short*>(from) + i)});
+    default:
+      return Sum(1);
+  }
+}
+
+/// f32 sums and weights: products of tf32, or of f32 accuracy from the two halves of each factor. Numbers of
+/// 16 bits are exact in tf32.
+template <bool kSplitFactors>
+struct UpdateF32 {
+  using Sum = float;
+  static constexpr bool kSplit = kSplitFactors;
+  static constexpr int kStep = 8;
+  /// Of one MMA, k = t and t + 4; behind them what rounding cut off.
+  struct alignas(kSplit ? 16 : 8) Weights {
+    std::uint32_t word[kSplit ? 4 : 2];
+  };
+  struct Factors {
+    std::uint32_t big[4], small[kSplit ? 4 : 1];
+  };
+
+  /// What rounding cuts off; nothing of what is not finite.
+  static __device__ __forceinline__ std::uint32_t rest(float x) {
+    const float left = x - round_tf32(x);
+    return left == left ? to_tf32(left) : 0u;
+  }
+  static __device__ __forceinline__ Weights pack(const float (&w)[2]) {
+    Weights packed;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      packed.word[i] = to_tf32(w[i]);
+      if constexpr (kSplit) packed.word[2 + i] = rest(w[i]);
+    }
+    return packed;
+  }
+  /// `at` points to row g, k = t.
+  static __device__ __forceinline__ Factors factors(const float* at, int row_step, int k_step) {
+    const float from[4] = {at[0], at[8 * row_step], at[4 * k_step], at[8 * row_step + 4 * k_step]};
+    Factors f;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      f.big[i] = to_tf32(from[i]);
+      if constexpr (kSplit) f.small[i] = rest(from[i]);
+    }
+    return f;
+  }
+  static __device__ __forceinline__ void multiply(float (&acc)[4], const Factors& f, const Weights& w) {
+    const std::uint32_t big[2] = {w.word[0], w.word[1]};
+    if constexpr (kSplit) {
+      // Tensor cores cut off what they add: only products of one step are added there, small ones first.
+      const std::uint32_t small[2] = {w.word[2], w.word[3]};
+      float step[4] = {};
+      mma_tf32(step, f.small, big);
+      mma_tf32(step, f.big, small);
+      mma_tf32(step, f.big, big);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) acc[i] += step[i];
+    } else {
+      mma_tf32(acc, f.big, big);
+    }
+  }
+};
+
+struct UpdateF64 {
+  using Sum = double;
+  static constexpr int kStep = 4;
+  struct Weights {
+    double w;
+  };
+  struct Factors {
+    double row[2];
+  };
+  static __device__ __forceinline__ Weights pack(const double (&w)[1]) { return {w[0]}; }
+  static __device__ __forceinline__ Factors factors(const double* at, int row_step, int /*k_step*/) {
+    return {{at[0], at[8 * row_step]}};
+  }
+  static __device__ __forceinline__ void multiply(double (&acc)[4], const Factors& f, const Weights& w) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      double rows[2] = {acc[2 * h], acc[2 * h + 1]};
+      mma_f64(rows, f.row[h], w.w);
+      acc[2 * h] = rows[0];
+      acc[2 * h + 1] = rows[1];
+    }
+  }
+};
+
+/// Sums of a warp: 16 rows, 32 columns.
+template <class Math>
+using UpdateSums = typename Math::Sum[4][4];
+
+/// W, either way round.
+struct WeightSource {
+  const void* data;
+  DType type;
+  std::int64_t k_step, column_step;  ///< elements
+  std::int64_t n, m;
+};
+
+/// Puts weights where the MMAs want them, [step][group of columns][MMA][lane], with zeros beyond the ends.
+/// All threads of the block.
+template <class Math>
+__device__ void stage_weights(typename Math::Weights* to, const WeightSource& w, std::int64_t first_k,
+                              int steps, std::int64_t first_column, int groups) {
+  using Sum = typename Math::Sum;
+  constexpr int kPerLane = Math::kStep / 4;
+  for (int i = static_cast<int>(threadIdx.x); i < steps * groups * 128; i += static_cast<int>(blockDim.x)) {
+    const int lane = i % 32, j = i / 32 % 4, group = i / 128 % groups, step = i / 128 / groups;
+    const int q = lane / 4, t = lane % 4;
+    const std::int64_t column = first_column + group * kColumnGroup + 8 * (q / 2) + 2 * j + q % 2;
+    Sum numbers[kPerLane];
+#pragma unroll
+    for (int s = 0; s < kPerLane; ++s) {
+      const std::int64_t k = first_k + step * Math::kStep + t + 4 * s;
+      numbers[s] = k < w.n && column < w.m
+                       ? read_as<Sum>(w.type, w.data, k * w.k_step + column * w.column_step)
+                       : Sum(0);
+    }
+    to[i] = Math::pack(numbers);
+  }
+}
+
+/// Adds 16 rows of sums times weights of one group of columns, of which steps are `step_size` apart.
+template <class Math>
+__device__ __forceinline__ void multiply_rows(UpdateSums<Math>& acc, const typename Math::Sum* rows,
+                                              int stride, const typename Math::Weights* weights,
+                                              int step_size, int steps) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const typename Math::Sum* const at = rows + lane / 4 * stride + lane % 4;
+#pragma unroll 2
+  for (int step = 0; step < steps; ++step) {
+    const typename Math::Factors f = Math::factors(at + step * Math::kStep, stride, 1);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) Math::multiply(acc[j], f, weights[step * step_size + j * 32 + lane]);
+  }
+}
+
+/// How C is made of sums, and written.
+struct UpdateResult {
+  void* c;
+  std::int64_t ldc, m;
+  DType type;
+  const void* bias;  ///< null: none
+  DType bias_type;
+  double alpha;
+  bool relu;
+  bool whole;  ///< rows can be written 16 bytes at a time
+};
+
+/// Writes 8 neighbours, of which `left` are there.
+template <class R, class Sum>
+__device__ __forceinline__ void write_eight(R* to, const Sum (&x)[8], std::int64_t left, bool whole) {
+  constexpr int kPiece = 16 / static_cast<int>(sizeof(R));
+  struct alignas(16) Piece {
+    R e[kPiece];
+  };
+#pragma unroll
+  for (int first = 0; first < 8; first += kPiece) {
+    if (whole) {
+      Piece piece;
+#pragma unroll
+      for (int e = 0; e < kPiece; ++e) piece.e[e] = narrow<R>(x[first + e]);
+      uint4 bits;
+      __builtin_memcpy(&bits, &piece, sizeof bits);
+      if (first < left) __stcs(reinterpret_cast<uint4*>(to + first), bits);
+    } else {
+#pragma unroll
+      for (int e = 0; e < kPiece; ++e)
+        if (first + e < left) to[first + e] = narrow<R>(x[first + e]);
+    }
+  }
+}
+
+/// Writes what a lane has of a row: h = 0 for row g, 1 for row g + 8.
+template <class Math>
+__device__ __forceinline__ void write_row(const UpdateResult& result, const UpdateSums<Math>& acc, int h,
+                                          std::int64_t row, std::int64_t first_column) {
+  using Sum = typename Math::Sum;
+  const std::int64_t column = first_column + 8 * (threadIdx.x % 4), left = result.m - column;
+  const std::int64_t at = row * result.ldc + column;
+  Sum x[8];
+#pragma unroll
+  for (int e = 0; e < 8; ++e) {
+    x[e] = static_cast<Sum>(result.alpha) * acc[e / 2][2 * h + e % 2];
+    if (result.bias != nullptr && e < left) x[e] += read_as<Sum>(result.bias_type, result.bias, column + e);
+    if (result.relu && x[e] < Sum(0)) x[e] = Sum(0);  // NaN stays
+  }
+  if constexpr (std::is_same_v<Sum, double>) {
+    write_eight(static_cast<double*>(result.c) + at, x, left, result.whole);
+  } else {
+    if (result.type == DType::f32) write_eight(static_cast<float*>(result.c) + at, x, left, result.whole);
+    if (result.type == DType::f16) write_eight(static_cast<Half*>(result.c) + at, x, left, result.whole);
+    if (result.type == DType::bf16) write_eight(static_cast<BFloat16*>(result.c) + at, x, left, result.whole);
+  }
+}
+
+}  // namespace sptile::runtime::cuda

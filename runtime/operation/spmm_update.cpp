@@ -1,0 +1,132 @@
+#include "runtime/operation/spmm_update.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "runtime/reference/element.hpp"
+#include "runtime/reference/spmm.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+constexpr OperandSpec kOperands[] = {
+    {.name = "B", .extent = Extent::cols},
+    {.name = "W", .extent = Extent::inner, .width = Width::m, .shared = true},
+    {.name = "bias", .extent = Extent::one, .width = Width::m, .optional = true, .shared = true},
+    {.name = "Z", .extent = Extent::rows, .result = true, .optional = true, .element = Element::operand},
+    {.name = "C", .extent = Extent::rows, .result = true, .width = Width::m}};
+
+/// As SpMM, but what is written has m columns; W is there for good.
+Work work(const ProductSizes& s) {
+  const auto rows = static_cast<double>(s.rows);
+  const double rows_of_unit = std::ceil(rows / std::max<double>(1, static_cast<double>(s.units)));
+  return {s.heads * rows * s.m * s.result_bytes, s.slices,
+          static_cast<double>(s.pieces) * rows_of_unit * s.row_bytes};
+}
+
+/// One number, and what its rounding errors are proportional to.
+struct Sum {
+  double sum = 0, absolute = 0;
+  double of_z =
+      0;  ///< absolute products of the exact Z: what rounding it changes the sum by is proportional to
+};
+
+/// Element (i, j) of W, as it is multiplied by.
+double weight(const ReferenceProduct& p, const Operand& w, std::int64_t i, std::int64_t j) {
+  return read_element(p.types.operands, w.data, p.variant.transposed_weights ? j * w.ld + i : i * w.ld + j);
+}
+
+/// One row of Z.
+std::vector<Sum> aggregate(const ReferenceProduct& p, const Operand& b, std::int64_t row) {
+  std::vector<Sum> z(static_cast<std::size_t>(p.n));
+  const auto r = static_cast<std::size_t>(row);
+  for (std::int64_t k = p.a.row_ptr[r]; k < p.a.row_ptr[r + 1]; ++k) {
+    const double value = p.a.is_pattern() ? 1.0 : read_element(p.a.values.dtype, p.a.values.data, k);
+    const std::int64_t from = p.a.col_idx[static_cast<std::size_t>(k)] * b.ld;
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      const double product = value * read_element(p.types.operands, b.data, from + j);
+      z[static_cast<std::size_t>(j)].sum += product;
+      z[static_cast<std::size_t>(j)].absolute += std::fabs(product);
+    }
+  }
+  return z;
+}
+
+/// Element j of a row of C.
+Sum update(const ReferenceProduct& p, const Operands& operands, const std::vector<Sum>& z, std::int64_t j) {
+  Sum c;
+  for (std::int64_t i = 0; i < p.n; ++i) {
+    const double w = weight(p, operands.dense[kUpdateW], i, j);
+    const Sum& of = z[static_cast<std::size_t>(i)];
+    c.sum += of.sum * w;
+    c.absolute += of.absolute * std::fabs(w);
+    c.of_z += std::fabs(of.sum * w);
+  }
+  const Operand& bias = operands.dense[kUpdateBias];
+  const double added = bias.data != nullptr ? read_element(p.types.operands, bias.data, j) : 0;
+  const double scale = std::fabs(operands.alpha);
+  c = {operands.alpha * c.sum + added, scale * c.absolute + std::fabs(added), scale * c.of_z};
+  if (p.variant.activation == Activation::relu && c.sum < 0) c.sum = 0;
+  return c;
+}
+
+std::int64_t columns_of_c(const ReferenceProduct& p) { return p.variant.m != 0 ? p.variant.m : p.n; }
+
+void reference(const ReferenceProduct& p, const Operands& operands) {
+  const Operand &z = operands.dense[kUpdateZ], &c = operands.dense[kUpdateC];
+  for (std::int64_t r = 0; r < p.a.rows; ++r) {
+    const std::vector<Sum> row = aggregate(p, operands.dense[kUpdateB], r);
+    for (std::int64_t j = 0; j < p.n && z.data != nullptr; ++j)
+      write_element(p.types.operands, z.data, r * z.ld + j, row[static_cast<std::size_t>(j)].sum);
+    for (std::int64_t j = 0; j < columns_of_c(p); ++j)
+      write_element(p.types.result, c.data, r * c.ld + j, update(p, operands, row, j).sum);
+  }
+}
+
+/// Z may have been rounded to its 16 bits before it was multiplied: what that changes is no error.
+double without_rounding_of_z(const ReferenceProduct& p, double computed, const Sum& c) {
+  const double u = size_of(p.types.operands) == 2 ? tolerated_sum_error(-3, p.types.operands) / 2 : 0;
+  const double distance = computed - c.sum, beyond = std::fabs(distance) - u * c.of_z;
+  if (!std::isfinite(distance)) return computed;
+  return c.sum + std::copysign(std::max(beyond, 0.0), distance);
+}
+
+double error(const ReferenceProduct& p, const Operands& computed, const void* /*before*/) {
+  const Operand &z = computed.dense[kUpdateZ], &c = computed.dense[kUpdateC];
+  double worst = 0;
+  for (std::int64_t r = 0; r < p.a.rows; ++r) {
+    const std::vector<Sum> row = aggregate(p, computed.dense[kUpdateB], r);
+    for (std::int64_t j = 0; j < p.n && z.data != nullptr; ++j) {
+      const Sum& of = row[static_cast<std::size_t>(j)];
+      const double found = read_element(p.types.operands, z.data, r * z.ld + j);
+      // A kernel that keeps Z in 16 bits beside a result of 32 rounds more than its tolerance knows.
+      const Sum known = {of.sum, of.absolute, std::fabs(of.sum)};
+      worst = std::max(worst, element_error(p.types.operands, without_rounding_of_z(p, found, known), of.sum,
+                                            of.absolute));
+    }
+    for (std::int64_t j = 0; j < columns_of_c(p); ++j) {
+      const Sum of = update(p, computed, row, j);
+      const double found = read_element(p.types.result, c.data, r * c.ld + j);
+      worst = std::max(
+          worst, element_error(p.types.result, without_rounding_of_z(p, found, of), of.sum, of.absolute));
+    }
+  }
+  return worst;
+}
+
+std::int64_t longest_sum(const ReferenceProduct& p) { return longest_row(p.a) + p.n + 1; }
+
+}  // namespace
+
+constexpr Operation kSpmmUpdate = {.name = "spmm_update",
+                                   .title = "SpMM with update",
+                                   .summary = "C = act(A B W + bias)",
+                                   .operands = kOperands,
+                                   .adds = false,
+                                   .work = work,
+                                   .reference = reference,
+                                   .error = error,
+                                   .longest_sum = longest_sum};
+
+}  // namespace sptile::runtime

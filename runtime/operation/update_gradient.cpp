@@ -1,0 +1,121 @@
+#include "runtime/operation/update_gradient.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "runtime/reference/element.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+constexpr OperandSpec kOperands[] = {
+    {.name = "Z", .extent = Extent::rows},
+    {.name = "dC", .extent = Extent::rows, .width = Width::m},
+    {.name = "C", .extent = Extent::rows, .width = Width::m, .optional = true},
+    {.name = "G",
+     .extent = Extent::rows,
+     .result = true,
+     .width = Width::m,
+     .optional = true,
+     .element = Element::operand},
+    {.name = "dbias", .extent = Extent::one, .result = true, .width = Width::m, .optional = true},
+    {.name = "dW", .extent = Extent::inner, .result = true, .width = Width::m}};
+
+/// Rows of Z, dC and C go by once; nothing is fetched.
+Work work(const ProductSizes& s) {
+  const auto rows = static_cast<double>(s.rows);
+  return {s.heads * rows * (s.n + 2 * s.m) * s.result_bytes, 0, 0};
+}
+
+/// dC where the layer let its sum through, else 0.
+double gradient_at(const ReferenceProduct& p, const Operands& operands, std::int64_t row, std::int64_t j) {
+  const Operand &dc = operands.dense[kGradientDc], &c = operands.dense[kGradientC];
+  const bool through =
+      p.variant.activation == Activation::none || read_element(p.types.operands, c.data, row * c.ld + j) > 0;
+  return through ? read_element(p.types.operands, dc.data, row * dc.ld + j) : 0;
+}
+
+/// One number of dW or dbias, and what its rounding errors are proportional to.
+struct Sum {
+  double sum = 0, absolute = 0;
+};
+
+std::int64_t columns_of_dc(const ReferenceProduct& p) { return p.variant.m != 0 ? p.variant.m : p.n; }
+
+/// dW, row after row, and behind it dbias.
+std::vector<Sum> all_sums(const ReferenceProduct& p, const Operands& operands) {
+  const std::int64_t m = columns_of_dc(p);
+  const Operand& z = operands.dense[kGradientZ];
+  std::vector<Sum> sums(static_cast<std::size_t>((p.n + 1) * m));
+  for (std::int64_t r = 0; r < p.a.rows; ++r)
+    for (std::int64_t j = 0; j < m; ++j) {
+      const double g = gradient_at(p, operands, r, j);
+      for (std::int64_t i = 0; i <= p.n; ++i) {
+        const double factor =
+            i == p.n ? 1 : operands.alpha * read_element(p.types.operands, z.data, r * z.ld + i);
+        Sum& to = sums[static_cast<std::size_t>(i * m + j)];
+        to.sum += factor * g;
+        to.absolute += std::fabs(factor * g);
+      }
+    }
+  return sums;
+}
+
+/// Calls f(type, operand, element, sum) for each number that is written.
+template <class F>
+void for_each_result(const ReferenceProduct& p, const Operands& operands, F f) {
+  const std::int64_t m = columns_of_dc(p);
+  const std::vector<Sum> sums = all_sums(p, operands);
+  const Operand &g = operands.dense[kGradientG], &dbias = operands.dense[kGradientDbias],
+                &dw = operands.dense[kGradientDw];
+  for (std::int64_t r = 0; r < p.a.rows && g.data != nullptr; ++r)
+    for (std::int64_t j = 0; j < m; ++j) {
+      const double exact = gradient_at(p, operands, r, j);
+      f(p.types.operands, g, r * g.ld + j, Sum{exact, std::fabs(exact)});
+    }
+  for (std::int64_t j = 0; j < m && dbias.data != nullptr; ++j)
+    f(p.types.result, dbias, j, sums[static_cast<std::size_t>(p.n * m + j)]);
+  for (std::int64_t i = 0; i < p.n; ++i)
+    for (std::int64_t j = 0; j < m; ++j)
+      f(p.types.result, dw, i * dw.ld + j, sums[static_cast<std::size_t>(i * m + j)]);
+}
+
+void reference(const ReferenceProduct& p, const Operands& operands) {
+  for_each_result(p, operands, [](DType type, const Operand& to, std::int64_t at, const Sum& sum) {
+    write_element(type, to.data, at, sum.sum);
+  });
+}
+
+double error(const ReferenceProduct& p, const Operands& computed, const void* /*before*/) {
+  double worst = 0;
+  for_each_result(p, computed, [&](DType type, const Operand& found, std::int64_t at, const Sum& sum) {
+    worst = std::max(worst, element_error(type, read_element(type, found.data, at), sum.sum, sum.absolute));
+  });
+  return worst;
+}
+
+std::int64_t longest_sum(const ReferenceProduct& p) { return p.a.rows; }
+
+Status check_run(const PlanOptions& options, const Operands& operands) {
+  if (options.variant.activation == Activation::none || operands.dense[kGradientC].data != nullptr) return {};
+  return fail(Errc::usage, "C is null; pass what the layer wrote, from which the derivative of relu follows");
+}
+
+}  // namespace
+
+constexpr Operation kUpdateGradient = {.name = "update_gradient",
+                                       .title = "gradient of an update",
+                                       .summary = "dW = Z^T G with G = dC act'(C)",
+                                       .operands = kOperands,
+                                       .uses_values = false,
+                                       .adds = false,
+                                       .row_local = false,
+                                       .work = work,
+                                       .reference = reference,
+                                       .error = error,
+                                       .longest_sum = longest_sum,
+                                       .check_run = check_run,
+                                       .by_columns = true};
+
+}  // namespace sptile::runtime

@@ -58,7 +58,7 @@ constexpr tools::CsvColumn kColumns[] = {{"matrix", true, true},
 
 struct Setting {
   std::vector<std::string> files;
-  std::string csv, only, precision = "tf32", formats = "csr,bittcf,bmat,rs_tile,tall,libra_spmm";
+  std::string csv, only, precision = "tf32", formats = "csr,bittcf,bmat,rs_tile,tall,libra_spmm,hc_window";
   std::vector<std::int64_t> n = {32, 64, 128};
   bool flush = false;
 

@@ -1,6 +1,7 @@
 #include "runtime/cuda/attention/tiles.cuh"
 
 #include <algorithm>
+#include <string>
 #include <type_traits>
 
 #include "formats/layout/blocks.hpp"
@@ -95,6 +96,14 @@ struct TileAttentionFamily {
   }
 };
 
+Status check_columns(std::int64_t n, const Variant& variant, const DeviceInfo& /*device*/) {
+  const std::int64_t m = variant.m != 0 ? variant.m : n;
+  if (columns_of({n, m}, variant.score) <= kMostTileColumns) return {};
+  return fail(Errc::unsupported, "has registers for " + std::to_string(kMostTileColumns) +
+                                     " columns of X and V, not for n = " + std::to_string(n) +
+                                     " and m = " + std::to_string(m) + "; plan with csr");
+}
+
 template <class Family>
 constexpr DeviceKernel row(DType dense, Precision precision) {
   return {.kernel = kBmatAttention,
@@ -106,6 +115,7 @@ constexpr DeviceKernel row(DType dense, Precision precision) {
           .schedule = schedule_tile_attention,
           .launch = Family::launch,
           .any_values = true,
+          .check = check_columns,
           .batched = true};
 }
 

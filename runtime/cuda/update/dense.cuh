@@ -17,6 +17,7 @@ struct DenseTask {
   const Dense* z;
   std::int64_t ldz, rows, n;
   bool whole;  ///< rows of Z can be read 16 bytes at a time
+  bool fours;  ///< or four numbers
   WeightSource weights;
   UpdateResult result;
   std::int64_t tiles;

@@ -79,7 +79,10 @@ struct UpdateF32 {
   }
   /// `at` points to row g, k = t.
   static __device__ __forceinline__ Factors factors(const float* at, int row_step, int k_step) {
-    const float from[4] = {at[0], at[8 * row_step], at[4 * k_step], at[8 * row_step + 4 * k_step]};
+    return factors_of({at[0], at[8 * row_step], at[4 * k_step], at[8 * row_step + 4 * k_step]});
+  }
+  /// (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4).
+  static __device__ __forceinline__ Factors factors_of(const float (&from)[4]) {
     Factors f;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -141,13 +144,27 @@ struct WeightSource {
   std::int64_t n, m;
 };
 
+/// Which k the number s of a lane is, t = lane % 4: of factors that are read one by one, or four neighbours at
+/// a time, which serve two steps.
+struct ByOne {
+  static __device__ __forceinline__ int k(int step, int t, int s, int step_size) {
+    return step * step_size + t + 4 * s;
+  }
+};
+struct ByFour {
+  static __device__ __forceinline__ int k(int step, int t, int s, int /*step_size*/) {
+    return step / 2 * 16 + 4 * t + step % 2 * 2 + s;
+  }
+};
+
 /// Puts weights where the MMAs want them, [step][group of columns][MMA][lane], with zeros beyond the ends.
 /// All threads of the block.
-template <class Math>
+template <class Math, class Order = ByOne>
 __device__ void stage_weights(typename Math::Weights* to, const WeightSource& w, std::int64_t first_k,
                               int steps, std::int64_t first_column, int groups) {
   using Sum = typename Math::Sum;
   constexpr int kPerLane = Math::kStep / 4;
+#pragma unroll 4
   for (int i = static_cast<int>(threadIdx.x); i < steps * groups * 128; i += static_cast<int>(blockDim.x)) {
     const int lane = i % 32, j = i / 32 % 4, group = i / 128 % groups, step = i / 128 / groups;
     const int q = lane / 4, t = lane % 4;
@@ -155,7 +172,7 @@ __device__ void stage_weights(typename Math::Weights* to, const WeightSource& w,
     Sum numbers[kPerLane];
 #pragma unroll
     for (int s = 0; s < kPerLane; ++s) {
-      const std::int64_t k = first_k + step * Math::kStep + t + 4 * s;
+      const std::int64_t k = first_k + Order::k(step, t, s, Math::kStep);
       numbers[s] = k < w.n && column < w.m
                        ? read_as<Sum>(w.type, w.data, k * w.k_step + column * w.column_step)
                        : Sum(0);

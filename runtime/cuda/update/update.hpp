@@ -26,6 +26,7 @@ inline constexpr UpdateAfter kUpdateAfter[] = {
     {"tall", "cuda.tall.update2"},
     {"libra_spmm", "cuda.libra_spmm.update2"},
     {"libra_sddmm", "cuda.libra_sddmm.update2"},
+    {"hc_window", "cuda.hc_window.update2"},
 };
 
 std::span<const Kernel> update_rows();

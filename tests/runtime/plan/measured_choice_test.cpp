@@ -52,8 +52,6 @@ Result<std::vector<Candidate>> candidates_of(const runtime::Operation& op,
   return std::move(chosen->candidates);
 }
 
-/// Operations of all formats.
-
 int measured_count(const std::vector<Candidate>& list) {
   int count = 0;
   for (const Candidate& c : list) count += c.measured_us ? 1 : 0;

@@ -71,17 +71,18 @@ Side additive_layer(const Request& request, const DeviceGraph& graph, const Shap
   const PlanOptions options = {.n = 1, .m = n, .heads = shape.heads, .score = Score::additive};
   PlanOptions transposed = options;
   transposed.transpose = true;
-  Plan forward = request.plan("attention", options), gradient = request.plan("attention_gradient", options),
-       turned = request.plan("attention_gradient_t", transposed);
   // Heads stand side by side in rows.
   const auto number = [&](float* data) { return Operand{data, heads, 1}; };
   const auto part = [&](float* data) { return Operand{data, t.width, n}; };
+  Fastest forward = request.fastest(
+      "attention", options,
+      {.dense = {{number(t.sl), number(t.sr), part(t.h), {}, {statistics}, part(t.out)}}, .slope = kSlope});
+  Plan gradient = request.plan("attention_gradient", options),
+       turned = request.plan("attention_gradient_t", transposed);
   Side side;
-  side.workspace_bytes = forward.workspace_bytes() + gradient.workspace_bytes() + turned.workspace_bytes();
+  side.workspace_bytes = forward.workspace_bytes + gradient.workspace_bytes() + turned.workspace_bytes();
   side.forward = t.begin();
-  side.forward.push_back(launch_of(
-      std::move(forward),
-      {.dense = {{number(t.sl), number(t.sr), part(t.h), {}, {statistics}, part(t.out)}}, .slope = kSlope}));
+  side.forward.push_back(std::move(forward.launch));
   side.backward = {launch_of(std::move(gradient), {.dense = {{number(t.sl),
                                                               number(t.sr),
                                                               part(t.h),

@@ -29,14 +29,15 @@ Side cosine_layer(const Request& request, const DeviceGraph& graph, const Shape&
   float *const statistics = arrays.array("statistics", 2 * t.rows),
                *const delta = arrays.array("delta", t.rows), *const dx = arrays.array("dX", t.rows * t.n),
                *const dy = arrays.array("dY", t.rows * t.n), *const dv = arrays.array("dV", t.rows * t.n);
-  Plan forward = request.plan("attention", {.n = t.n, .m = t.n, .score = Score::cosine});
+  Fastest forward =
+      request.fastest("attention", {.n = t.n, .m = t.n, .score = Score::cosine},
+                      {.dense = {{{t.h}, {t.h}, {t.h}, {}, {statistics}, {t.out}}}, .alpha = kBeta});
   Plan gradient = request.plan("attention_gradient", {.n = t.n, .m = t.n, .score = Score::cosine});
   Plan turned =
       request.plan("attention_gradient_t", {.n = t.n, .transpose = true, .m = t.n, .score = Score::cosine});
   Side side;
-  side.workspace_bytes = forward.workspace_bytes() + gradient.workspace_bytes() + turned.workspace_bytes();
-  side.forward = {launch_of(std::move(forward),
-                            {.dense = {{{t.h}, {t.h}, {t.h}, {}, {statistics}, {t.out}}}, .alpha = kBeta})};
+  side.workspace_bytes = forward.workspace_bytes + gradient.workspace_bytes() + turned.workspace_bytes();
+  side.forward = {std::move(forward.launch)};
   side.backward = {
       launch_of(std::move(gradient),
                 {.dense = {{{t.h}, {t.h}, {t.h}, {}, {statistics}, {t.out}, {t.dout}, {delta}, {}, {dx}}},

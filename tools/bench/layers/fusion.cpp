@@ -12,16 +12,16 @@ Fusion fused_update(const Request& request, const DeviceGraph& graph, const Shap
   float *const b = arrays.input("B", rows * d), *const w = arrays.input("W", d * h),
                *const c = arrays.array(kFusedResult, rows * h), *const z = arrays.array("Z", rows * d),
                *const apart = arrays.array(kApartResult, rows * h);
-  Plan fused = request.plan("spmm_update", {.n = d, .m = h});
-  Plan spmm = request.plan("spmm", {.n = d, .choice = Choice::measured});
+  Fastest fused = request.fastest("spmm_update", {.n = d, .m = h}, {.dense = {{{b}, {w}, {}, {}, {c}}}});
+  Fastest spmm = request.fastest("spmm", {.n = d}, {.dense = {{{b}, {z}}}});
   Fusion fusion;
-  fusion.apart_format = spmm.format();
+  fusion.apart_format = fused.format + " over " + spmm.format;
   fusion.operand_bytes = static_cast<std::size_t>(rows * (d + h) + d * h) * sizeof(float);
-  fusion.fused_bytes = fusion.operand_bytes + fused.workspace_bytes();
+  fusion.fused_bytes = fusion.operand_bytes + fused.workspace_bytes;
   fusion.apart_bytes =
-      fusion.operand_bytes + spmm.workspace_bytes() + static_cast<std::size_t>(rows * d) * sizeof(float);
-  fusion.fused = {launch_of(std::move(fused), {.dense = {{{b}, {w}, {}, {}, {c}}}})};
-  fusion.apart = {launch_of(std::move(spmm), {.dense = {{{b}, {z}}}}),
+      fusion.operand_bytes + spmm.workspace_bytes + static_cast<std::size_t>(rows * d) * sizeof(float);
+  fusion.fused = {std::move(fused.launch)};
+  fusion.apart = {std::move(spmm.launch),
                   vendor_gemm<float>({z}, {w}, apart, rows, h, d)};
   double* const exact_z = exact.array("Z", rows * d);
   fusion.reference = {
@@ -149,20 +149,20 @@ Fusion fused_attention(const Request& request, Score score, const DeviceGraph& g
   const std::int64_t width = a.rows * a.n * a.heads;
   float *const out = arrays.array(kFusedResult, width), *const statistics =
                                                             arrays.array("statistics", 2 * a.rows * a.heads);
-  Plan fused = request.plan("attention",
-                            {.n = a.one_number ? 1 : a.n, .m = a.n, .heads = shape.heads, .score = score});
+  Fastest fused = request.fastest(
+      "attention", {.n = a.one_number ? 1 : a.n, .m = a.n, .heads = shape.heads, .score = score},
+      {.dense = {{a.scored(a.x), a.scored(a.y), a.part(a.v), {}, {statistics}, a.part(out)}},
+       .slope = kSlope});
   const auto floats = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(float); };
   const std::int64_t matrices = score == Score::dot ? 4 : 2, numbers = a.one_number ? 4 : 2;
   Fusion fusion;
-  fusion.operand_bytes = floats(matrices * width + numbers * a.rows * a.heads);
-  fusion.fused_bytes = fusion.operand_bytes + fused.workspace_bytes();
-  fusion.fused = {
-      launch_of(std::move(fused),
-                {.dense = {{a.scored(a.x), a.scored(a.y), a.part(a.v), {}, {statistics}, a.part(out)}},
-                 .slope = kSlope})};
+  fusion.operand_bytes = floats(matrices * width + numbers * a.rows * a.heads) + graph.csr_bytes();
+  fusion.fused_bytes = fusion.operand_bytes + fused.workspace_bytes;
+  fusion.fused = {std::move(fused.launch)};
   ThreeLaunches three = best_three(request, score, graph, a, arrays, fusion.apart_format);
   fusion.apart_bytes = fusion.operand_bytes + three.workspace_bytes + floats(2 * graph.count() * a.heads) +
                        (score == Score::cosine ? floats(width) : 0);
+  fusion.apart_format = fused.format + " over " + fusion.apart_format;
   fusion.apart = std::move(three.step);
   fusion.reference = reference_of(score, graph, Tensors<double>(score, graph, shape, exact), exact);
   return fusion;

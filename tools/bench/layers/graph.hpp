@@ -39,6 +39,11 @@ class DeviceGraph {
   [[nodiscard]] std::int64_t nodes() const { return edges_.nodes; }
   [[nodiscard]] std::int64_t count() const { return edges_.count; }
 
+  /// Of the pattern, as CSR.
+  [[nodiscard]] std::size_t csr_bytes() const {
+    return static_cast<std::size_t>(8 * (nodes() + 1) + 4 * count());
+  }
+
   /// With its own weights, f32 or f64, as it stands or transposed.
   template <class T>
   [[nodiscard]] Sparse<T> weighted(bool transposed) const {

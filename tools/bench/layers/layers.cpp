@@ -1,6 +1,10 @@
 #include <memory>
+#include <optional>
+#include <sstream>
+#include <utility>
 
 #include "tools/bench/layers/sides.hpp"
+#include "tools/bench/layers/timing.hpp"
 
 namespace sptile::tools::layers {
 
@@ -44,6 +48,27 @@ const std::vector<Layer>& layers() {
 Launch launch_of(Plan plan, const Operands& operands) {
   const auto kept = std::make_shared<Plan>(std::move(plan));
   return [kept, operands](cudaStream_t stream) { kept->run(operands, stream); };
+}
+
+Fastest Request::fastest(const std::string& operation, PlanOptions options, const Operands& operands) const {
+  std::optional<Fastest> best;
+  std::string missing;
+  double least = 0;
+  options.choice = Choice::measured;
+  std::istringstream names(formats);
+  while (std::getline(names, options.format, ',')) try {
+      Plan one = plan(operation, options);
+      Fastest candidate = {{}, one.workspace_bytes(), options.format};
+      candidate.launch = launch_of(std::move(one), operands);
+      const double us = graph_us({candidate.launch}, 0);
+      if (best && us >= least) continue;
+      best = std::move(candidate);
+      least = us;
+    } catch (const Exception& error) {
+      missing = error.what();
+    }
+  if (!best) throw Exception(SPTILE_UNSUPPORTED, missing);
+  return std::move(*best);
 }
 
 }  // namespace sptile::tools::layers

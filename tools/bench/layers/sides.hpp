@@ -16,19 +16,31 @@ struct Shape {
   int heads = 1;
 };
 
+/// A run of the fastest plan there is.
+struct Fastest {
+  Launch launch;
+  std::size_t workspace_bytes = 0;
+  std::string format;
+};
+
 /// How sptile is asked.
 struct Request {
   Matrix& matrix;
-  std::string formats;  ///< to choose from
+  std::string formats;  ///< to choose from, with commas
   Precision precision = Precision::tf32;
 
-  /// Plans an operation on device 0.
+  /// Plans an operation on device 0, with csr where no format is named.
   [[nodiscard]] Plan plan(const std::string& operation, PlanOptions options) const {
     options.device = Device::cuda;
     options.precision = precision;
-    if (options.format.empty()) options.format = formats;
+    if (options.format.empty()) options.format = "csr";
     return matrix.plan(operation, options);
   }
+
+  /// Plans it with each of the formats, which are made on the device, and measures; of csr its kernels are
+  /// measured, too. Throws where none can.
+  [[nodiscard]] Fastest fastest(const std::string& operation, PlanOptions options,
+                                const Operands& operands) const;
 };
 
 /// One side; launches use its arrays.

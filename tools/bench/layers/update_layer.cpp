@@ -31,16 +31,18 @@ struct Tensors {
 Side update_layer(const Request& request, const DeviceGraph& graph, const Shape& shape,
                   Arrays<float>& arrays) {
   const Tensors<float> t(graph, shape, arrays);
-  Plan forward = request.plan("spmm_update", {.n = t.d, .m = t.h, .activation = Activation::relu});
+  Fastest forward = request.fastest("spmm_update", {.n = t.d, .m = t.h, .activation = Activation::relu},
+                                    {.dense = {{{t.x}, {t.w}, {t.bias}, {t.z}, {t.c}}}});
   Plan gradient = request.plan("update_gradient", {.n = t.d, .m = t.h, .activation = Activation::relu});
-  Plan back =
-      request.plan("spmm_update", {.n = t.h, .transpose = true, .m = t.d, .transposed_weights = true});
+  Fastest back = request.fastest(
+      "spmm_update", {.n = t.h, .transpose = true, .m = t.d, .transposed_weights = true},
+      {.dense = {{{t.g}, {t.w}, {}, {}, {t.dx}}}});
   Side side;
-  side.workspace_bytes = forward.workspace_bytes() + gradient.workspace_bytes() + back.workspace_bytes();
-  side.forward = {launch_of(std::move(forward), {.dense = {{{t.x}, {t.w}, {t.bias}, {t.z}, {t.c}}}})};
+  side.workspace_bytes = forward.workspace_bytes + gradient.workspace_bytes() + back.workspace_bytes;
+  side.forward = {std::move(forward.launch)};
   side.backward = {
       launch_of(std::move(gradient), {.dense = {{{t.z}, {t.dc}, {t.c}, {t.g}, {t.dbias}, {t.dw}}}}),
-      launch_of(std::move(back), {.dense = {{{t.g}, {t.w}, {}, {}, {t.dx}}}})};
+      std::move(back.launch)};
   return side;
 }
 

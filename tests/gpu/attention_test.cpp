@@ -1,11 +1,14 @@
-// Every instance of the kernels of softmax and attention for CUDA against the double references, the gradients
-// also against those of the CPU.
+// Every instance of the kernels of softmax and attention for CUDA against the double references, the
+// gradients also against those of the CPU.
+#include <tuple>
+
+#include "formats/convert/packed_positions.hpp"
+#include "runtime/attention_operands.hpp"
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/softmax_rows_gradient.hpp"
-#include "runtime/attention_operands.hpp"
 #include "tests/gpu/device_problem.hpp"
 #include "tests/runtime/head_problem.hpp"
 
@@ -27,7 +30,8 @@ class OnDevice {
   explicit OnDevice(const HeadProblem& p, std::size_t shift = 0) : operands_(p.operands()) {
     for (std::size_t i = 0; i < p.arrays().size(); ++i) {
       const ArrayView view = p.arrays()[i].view();
-      copies_.push_back(std::make_unique<DeviceBytes>(view.data, static_cast<std::size_t>(view.bytes()), shift));
+      copies_.push_back(
+          std::make_unique<DeviceBytes>(view.data, static_cast<std::size_t>(view.bytes()), shift));
       if (operands_.dense[i].data != nullptr) operands_.dense[i].data = copies_[i]->get();
     }
   }
@@ -48,6 +52,13 @@ class OnDevice {
   runtime::Operands operands_;
   std::vector<std::unique_ptr<DeviceBytes>> copies_;
 };
+
+/// Kernels over the rows of csr, which serve any n and m and keep NaN where it belongs.
+std::vector<DeviceKernel> csr_kernels(const Operation& op) {
+  std::vector<DeviceKernel> all = runnable_kernels(op);
+  std::erase_if(all, [](const DeviceKernel& row) { return format_of(row.kernel) != "csr"; });
+  return all;
+}
 
 runtime::PlanOptions options_of(const DeviceKernel& row, const HeadProblem& p) {
   runtime::PlanOptions options = options_for(row, p.n());
@@ -88,7 +99,8 @@ void check(const DeviceKernel& row, HeadProblem& p, bool permuted, Random& rando
 
 HeadProblem problem(const Operation& op, const formats::Csr& a, const DeviceKernel& row, Score score,
                     std::int64_t n, std::int64_t m, const HeadLayout& layout, Random& random) {
-  HeadProblem p(op, a, {.m = m, .score = score}, score == Score::additive ? 1 : n, types_of(row), layout, random);
+  HeadProblem p(op, a, {.m = m, .score = score}, score == Score::additive ? 1 : n, types_of(row), layout,
+                random);
   p.operands().alpha = 0.75;
   return p;
 }
@@ -107,7 +119,7 @@ TEST_CASE("cuda attention: every instance, score and layout of heads, any n and 
   Random random(41);
   const formats::Csr a = skewed_matrix(150, 900, random);
   for (const Operation* op : kScored)
-    for (const DeviceKernel& row : runnable_kernels(*op))
+    for (const DeviceKernel& row : csr_kernels(*op))
       for (const Score score : kScores) {
         for (const HeadLayout& layout : {HeadLayout{}, {4, 0, true}, {3, 1, true}, {5, 8}})
           for (const std::int64_t n : {32, 64}) {
@@ -123,6 +135,39 @@ TEST_CASE("cuda attention: every instance, score and layout of heads, any n and 
       }
 }
 
+TEST_CASE("cuda attention: tiles, of every score, width and layout of heads, in teams and on streams") {
+  Random random(46);
+  const formats::Csr uneven = skewed_matrix(150, 900, random);
+  const formats::Csr wide = random_matrix(40, 9000, DType::none, random,
+                                          [](std::int64_t r, std::int64_t) { return r == 9 ? 0.9 : 0.02; });
+  for (const DeviceKernel& row : runnable_kernels(runtime::kAttention)) {
+    if (format_of(row.kernel) == "csr") continue;
+    CAPTURE(label(row));
+    for (const formats::Csr* a : {&uneven, &wide})
+      for (const Score score : kScores)
+        for (const auto& [n, m, layout] : {std::tuple{32, 32, HeadLayout{}},
+                                           {64, 64, HeadLayout{4, 0, true}},
+                                           {17, 33, HeadLayout{3, 1}}}) {
+          HeadProblem p = problem(runtime::kAttention, *a, row, score, n, m, layout, random);
+          const auto order = n == 17 ? random_order(a->rows, random) : std::vector<std::int32_t>{};
+          const Formatted formatted = format_matrix(*a, format_of(row.kernel), order);
+          const auto packed = formats::packed_positions(formatted.data.view(), order);
+          REQUIRE(packed);
+          OnDevice device(p, 0);
+          const auto plan = planned(formatted, p, options_of(row, p));
+          run(*plan, p, device);
+          const double rounding = row.precision == runtime::Precision::tf32 ? 2e-3 : 8e-3;
+          CHECK(p.error(packed->view().as<std::int64_t>()) <= p.tolerance() + rounding);
+          CHECK(p.gaps_are_untouched());
+          const formats::Array& out = p.array(runtime::kAttentionOut);
+          const auto* const bytes = static_cast<const std::byte*>(out.data());
+          const std::vector<std::byte> first(bytes, bytes + out.view().bytes());
+          run(*plan, p, device);
+          CHECK(std::memcmp(first.data(), out.data(), first.size()) == 0);
+        }
+  }
+}
+
 TEST_CASE("cuda attention: dense rows of many thousands, many empty ones, no entries, rows or columns") {
   Random random(42);
   const auto one_dense = [](std::int64_t r, std::int64_t) { return r == 11 ? 1.0 : 0.001; };
@@ -134,7 +179,7 @@ TEST_CASE("cuda attention: dense rows of many thousands, many empty ones, no ent
                                    random_matrix(9, 0, 0, DType::none, random),
                                    random_matrix(40, 40, 0, DType::none, random)};
   for (const Operation* op : kScored)
-    for (const DeviceKernel& row : runnable_kernels(*op))
+    for (const DeviceKernel& row : csr_kernels(*op))
       for (const formats::Csr& a : matrices)
         for (const HeadLayout& layout : {HeadLayout{}, {3, 0, true}}) {
           HeadProblem p = problem(*op, a, row, Score::dot, 32, 40, layout, random);
@@ -146,12 +191,13 @@ TEST_CASE("cuda attention: rows of Y that are V's, too, give the bits of those t
   Random random(43);
   const formats::Csr a = skewed_matrix(200, 3000, random);
   for (const Operation* op : {&runtime::kAttention, &runtime::kAttentionGradient})
-    for (const DeviceKernel& row : runnable_kernels(*op))
+    for (const DeviceKernel& row : csr_kernels(*op))
       for (const Score score : {Score::dot, Score::cosine})
         for (const std::int64_t n : {32, 64, 100}) {
           CAPTURE(label(row));
           HeadProblem p = problem(*op, a, row, score, n, n, {2, 0, true}, random);
-          std::memcpy(p.array(2).data(), p.array(1).data(), static_cast<std::size_t>(p.array(1).view().bytes()));
+          std::memcpy(p.array(2).data(), p.array(1).data(),
+                      static_cast<std::size_t>(p.array(1).view().bytes()));
           const Formatted formatted = format_matrix(a, "csr");
           const auto plan = planned(formatted, p, options_of(row, p));
           OnDevice apart(p), tied(p);
@@ -172,7 +218,7 @@ TEST_CASE("cuda attention: rows of Y that are V's, too, give the bits of those t
 TEST_CASE("cuda attention: masks, huge scores, NaN that stays in its row") {
   Random random(44);
   const formats::Csr a = skewed_matrix(100, 2000, random);
-  for (const DeviceKernel& row : runnable_kernels(runtime::kAttention)) {
+  for (const DeviceKernel& row : csr_kernels(runtime::kAttention)) {
     for (const double size : {1e4, -1e4}) {
       HeadProblem p = problem(runtime::kAttention, a, row, Score::dot, 32, 32, {}, random);
       p.sprinkle(runtime::kAttentionBias, 0.4, -HUGE_VAL, random);
@@ -197,7 +243,7 @@ TEST_CASE("cuda attention: many runs, in a graph and on several streams, give th
   Random random(45);
   const formats::Csr a = skewed_matrix(300, 5000, random);
   for (const Operation* op : kScored)
-    for (const DeviceKernel& row : runnable_kernels(*op)) {
+    for (const DeviceKernel& row : csr_kernels(*op)) {
       CAPTURE(label(row));
       HeadProblem p = problem(*op, a, row, Score::dot, 64, 64, {4, 0, true}, random);
       const Formatted formatted = format_matrix(a, "csr");
@@ -228,7 +274,8 @@ TEST_CASE("cuda attention: many runs, in a graph and on several streams, give th
       second.collect(p);
       for (std::size_t i = 0; i < p.arrays().size(); ++i) {
         const formats::Array again = formats::convert_values(p.arrays()[i].view(), DType::f64);
-        CHECK(std::memcmp(again.data(), results[i].data(), static_cast<std::size_t>(again.view().bytes())) == 0);
+        CHECK(std::memcmp(again.data(), results[i].data(), static_cast<std::size_t>(again.view().bytes())) ==
+              0);
       }
     }
 }
@@ -237,7 +284,7 @@ TEST_CASE("cuda attention: gradients agree with those of the CPU") {
   Random random(46);
   const formats::Csr a = skewed_matrix(120, 700, random);
   for (const Operation* op : {&runtime::kAttentionGradient, &runtime::kAttentionGradientT})
-    for (const DeviceKernel& row : runnable_kernels(*op)) {
+    for (const DeviceKernel& row : csr_kernels(*op)) {
       if (row.dense != DType::f32 && row.dense != DType::f64) continue;
       CAPTURE(label(row));
       for (const Score score : kScores) {
@@ -275,7 +322,7 @@ TEST_CASE("cuda softmax: every type, rows of every length, heads, masks, NaN tha
                                    random_matrix(0, 7, 0, DType::none, random),
                                    random_matrix(40, 40, 0, DType::none, random)};
   for (const Operation* op : kSoftmax)
-    for (const DeviceKernel& row : runnable_kernels(*op))
+    for (const DeviceKernel& row : csr_kernels(*op))
       for (const formats::Csr& a : matrices)
         for (const std::int64_t heads : {1, 3}) {
           HeadProblem p(*op, a, {}, 1, types_of(row), {heads, 5}, random);

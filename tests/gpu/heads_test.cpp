@@ -139,7 +139,8 @@ TEST_CASE("cuda heads: values of a run are those that a refresh would bring") {
     if (row.values == DType::none) continue;
     CAPTURE(label(row));
     const formats::Csr a = uneven(row.values, random);
-    const Formatted formatted = format_matrix(a, format_of(row.kernel));
+    // In another order, so that it comes with where values stood.
+    const Formatted formatted = format_matrix(a, format_of(row.kernel), random_order(a.rows, random));
     runtime::PlanOptions options = options_for(row, 64);
     options.refreshable = true;
     const auto plan = runtime::plan_spmm(formatted.matrix(), options);

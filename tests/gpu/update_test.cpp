@@ -60,9 +60,10 @@ std::shared_ptr<runtime::ProductPlan> planned(const DeviceKernel& row, const Ope
   return *plan;
 }
 
-/// Of products of two steps, each rounded; Z may be of 16 bits.
+/// Of products of two steps, each rounded; Z may be of 16 bits, and with Libra's formats is rounded twice.
 double allowed(const DeviceKernel& row, const runtime::DenseTypes& types) {
-  const double of_z = size_of(types.operands) == 2 ? 0x1p-10 : 0;
+  const double of_one = types.operands == DType::bf16 ? 0x1p-9 : types.operands == DType::f16 ? 0x1p-12 : 0;
+  const double of_z = (format_of(row.kernel).starts_with("libra") ? 2 : 1) * of_one;
   return 2 * product_error(row.precision, types) + of_z;
 }
 

@@ -48,6 +48,19 @@ formats::HcSelector whole_weights(const LogisticFit& fit) {
   return {whole(weights[0]), whole(weights[1]), whole(weights[2])};
 }
 
+namespace {
+
+/// More columns of the same sparsity never speak for tensor cores: they have as many more tiles. A fit that
+/// says so has fitted noise, and would send the widest windows, which it has not seen, to the wrong cores.
+LogisticFit fit_of(std::vector<LogisticSample> samples) {
+  const LogisticFit fit = fit_logistic(samples);
+  if (fit.weights[1] >= 0) return fit;
+  for (LogisticSample& sample : samples) sample.features[1] = 0;
+  return fit_logistic(samples);
+}
+
+}  // namespace
+
 std::vector<SelectorFit> fit_selectors(std::span<const SelectorSample> samples) {
   std::map<Case, std::vector<const SelectorSample*>> cases;
   for (const SelectorSample& s : samples) cases[{s.kernel, s.precision, s.n}].push_back(&s);
@@ -57,7 +70,7 @@ std::vector<SelectorFit> fit_selectors(std::span<const SelectorSample> samples) 
     for (const SelectorSample* const s : own)
       if (!s->shape.held_out) fitted.push_back(features_of(*s));
     const auto& [kernel, precision, n] = key;
-    SelectorFit fit{kernel, precision, n, whole_weights(fit_logistic(fitted)), {}, {}};
+    SelectorFit fit{kernel, precision, n, whole_weights(fit_of(std::move(fitted))), {}, {}};
     for (const SelectorSample* const s : own)
       if (s->shape.held_out) add(*s, fit);
     fits.push_back(std::move(fit));

@@ -12,10 +12,10 @@ constexpr std::int64_t kShortRows = 12;  ///< mean length of rows that 8 lanes s
 
 /// A piece leaves a row of sums behind: they should be long where there is work enough.
 std::int64_t shortest_piece(const ScheduleRequest& request, int lanes) {
-  constexpr std::int64_t kStep = 32, kShortest = 64, kLongest = 256, kWarpsPerSm = 16;
+  constexpr std::int64_t kStep = 64, kShortest = 64, kLongest = 2048, kWarpsPerSm = 16;
   const std::int64_t groups = kWarpsPerSm * std::max(request.device.sm_count, 1) * (32 / lanes);
   const std::int64_t share = request.format.nnz * request.variant.heads / groups;
-  return std::clamp(share / kStep * kStep, kShortest, kLongest);
+  return std::clamp((share + kStep - 1) / kStep * kStep, kShortest, kLongest);
 }
 
 }  // namespace

@@ -80,6 +80,16 @@ __device__ __forceinline__ float quad_sum(float x) {
   return x + __shfl_xor_sync(~0u, x, 2);
 }
 
+/// How numbers are left behind: for the warps of the block, and for others, past the first cache.
+struct InBlock {
+  static __device__ __forceinline__ float get(const float* from) { return *from; }
+  static __device__ __forceinline__ void put(float* to, float x) { *to = x; }
+};
+struct InMemory {
+  static __device__ __forceinline__ float get(const float* from) { return __ldcg(from); }
+  static __device__ __forceinline__ void put(float* to, float x) { __stcg(to, x); }
+};
+
 template <class S>
 class TileAttention {
   using Math = typename S::Math;
@@ -369,7 +379,7 @@ class TileAttention {
 
   /// Numbers of a piece: sums, maxima, weighted rows.
   static constexpr int kSums = 4 * kElements * S::kPieces, kNumbers = 4 + kSums;
-  static_assert(kNumbers <= kAttentionNumbers);
+  static_assert(kNumbers == attention_numbers(S::kFeatures));
   __device__ __forceinline__ float& sum_at(int i) {
     return rows_[i / (4 * kElements)][i / 4 % kElements][i % 4];
   }
@@ -378,30 +388,49 @@ class TileAttention {
     return task_.partials + (slot * heads + head_) * (kNumbers * kWarp) + lane_;
   }
 
-  /// Leaves a piece behind; the last one of a window merges all of them, in order.
-  __device__ __forceinline__ void merge() {
-    float* const to = partial(item_.slot);
+  /// Leaves what the warp has made, each number of all lanes side by side.
+  template <class Place>
+  __device__ __forceinline__ void leave(float* to) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      __stcg(to + (2 * half) * kWarp, most_[half]);
-      __stcg(to + (2 * half + 1) * kWarp, sum_[half]);
+      Place::put(to + (2 * half) * kWarp, most_[half]);
+      Place::put(to + (2 * half + 1) * kWarp, sum_[half]);
     }
 #pragma unroll
-    for (int i = 0; i < kSums; ++i) __stcg(to + (4 + i) * kWarp, sum_at(i));
+    for (int i = 0; i < kSums; ++i) Place::put(to + (4 + i) * kWarp, sum_at(i));
+  }
+
+  /// Merges the pieces of the team in the first warp, and the teams of the window in the last one to arrive.
+  __device__ __forceinline__ void merge() {
+    __shared__ float pieces[kAttentionTeam][kNumbers][kWarp];
+    const int warp = static_cast<int>(threadIdx.x) / kWarp;
+    leave<InBlock>(&pieces[warp][0][lane_]);
+    __syncthreads();
+    if (warp != 0) return;
+    merge_all<InBlock>(&pieces[0][0][lane_], kAttentionTeam, kNumbers * kWarp);
     const SplitAttention split = task_.splits[item_.split];
+    if (split.teams > 1 && !is_last(split)) return;
+    store();
+  }
+
+  /// False while teams of the window are on their way; else merges them, in order.
+  __device__ __forceinline__ bool is_last(const SplitAttention& split) {
+    leave<InMemory>(partial(item_.slot));
     unsigned* const arrived = task_.arrived + item_.split * static_cast<std::int64_t>(gridDim.y) + head_;
     __syncwarp();
     unsigned before = 0;
     if (lane_ == 0) before = count_up(arrived);
     before = __shfl_sync(kAll, before, 0);
-    if (before + 1 != static_cast<unsigned>(split.pieces)) return;
+    if (before + 1 != static_cast<unsigned>(split.teams)) return false;
     __threadfence();
-    merge_pieces(split);
-    store();
+    merge_all<InMemory>(partial(split.first_slot), split.teams, std::int64_t{kNumbers * kWarp} * gridDim.y);
     if (lane_ == 0) *arrived = 0;
+    return true;
   }
 
-  __device__ __forceinline__ void merge_pieces(const SplitAttention& split) {
+  /// Makes the sums those of so many others, in order.
+  template <class Place>
+  __device__ __forceinline__ void merge_all(const float* from, std::int32_t count, std::int64_t stride) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       most_[half] = -INFINITY;
@@ -409,23 +438,25 @@ class TileAttention {
     }
 #pragma unroll
     for (int i = 0; i < kSums; ++i) sum_at(i) = 0;
-    for (std::int32_t piece = 0; piece < split.pieces; ++piece) {
-      const float* const from = partial(split.first_slot + piece);
-      float old[2], added[2];
+    for (std::int32_t k = 0; k < count; ++k, from += stride) merge_one<Place>(from);
+  }
+  template <class Place>
+  __device__ __forceinline__ void merge_one(const float* from) {
+    float old[2], added[2];
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const float most = __ldcg(from + (2 * half) * kWarp), sum = __ldcg(from + (2 * half + 1) * kWarp);
-        const float both = fmaxf(most, most_[half]), shift = both == -INFINITY ? 0 : both;
-        old[half] = exp2f(most_[half] - shift);
-        added[half] = exp2f(most - shift);
-        sum_[half] = sum_[half] * old[half] + sum * added[half];
-        most_[half] = both;
-      }
+    for (int half = 0; half < 2; ++half) {
+      const float most = Place::get(from + (2 * half) * kWarp),
+                  sum = Place::get(from + (2 * half + 1) * kWarp);
+      const float both = fmaxf(most, most_[half]), shift = both == -INFINITY ? 0 : both;
+      old[half] = exp2f(most_[half] - shift);
+      added[half] = exp2f(most - shift);
+      sum_[half] = sum_[half] * old[half] + sum * added[half];
+      most_[half] = both;
+    }
 #pragma unroll
-      for (int i = 0; i < kSums; ++i) {
-        float& one = sum_at(i);
-        one = one * old[i % 4 / 2] + __ldcg(from + (4 + i) * kWarp) * added[i % 4 / 2];
-      }
+    for (int i = 0; i < kSums; ++i) {
+      float& one = sum_at(i);
+      one = one * old[i % 4 / 2] + Place::get(from + (4 + i) * kWarp) * added[i % 4 / 2];
     }
   }
 
@@ -442,7 +473,7 @@ class TileAttention {
   float rows_[S::kPieces][kElements][4] = {};  ///< weighted rows of V, as the second product has them
 };
 
-inline constexpr int kTileAttentionThreads = 128;
+inline constexpr int kTileAttentionThreads = kWarp * kAttentionTeam;
 
 /// Neighbouring warps have neighbouring windows; heads are the slow dimension of the grid, so that rows of
 /// one head stay in the cache.

@@ -15,7 +15,7 @@ constexpr std::int64_t kRowCost = 2;            ///< writing a row of C, in entr
 constexpr std::int64_t kRowsPerPart = 1 << 15;  ///< what one thread schedules at a time
 constexpr std::int64_t kWarpsPerSm = 32;        ///< about what is resident
 constexpr std::int64_t kShortestRun = 48, kLongestRun = 128;
-constexpr std::int64_t kLongestPiece = 1024;
+constexpr std::int64_t kShortestPiece = 64, kLongestPiece = 1024;
 constexpr std::int64_t kPieceStep = 32;  ///< all pieces of a row but the last are a multiple of it
 /// Groups that share a warp go in step: their items must be about as long as their neighbours'.
 constexpr std::int64_t kLongestPieceInStep = 512;
@@ -32,7 +32,8 @@ Targets targets(const CsrRows& work, int lanes, const DeviceInfo& device) {
   const std::int64_t share = (work.entries() + kRowCost * work.rows()) / groups;
   const std::int64_t longest = lanes == 32 ? kLongestPiece : kLongestPieceInStep;
   return {std::clamp(share / 8, kShortestRun, kLongestRun),
-          (std::clamp(share / 4, work.shortest_piece, longest) + kPieceStep - 1) / kPieceStep * kPieceStep,
+          (std::max(std::clamp(share / 4, kShortestPiece, longest), work.shortest_piece) + kPieceStep - 1) /
+              kPieceStep * kPieceStep,
           lanes < 32};
 }
 
@@ -197,8 +198,7 @@ std::int64_t csr_least_n(std::int64_t n, int vector) {
 CsrHeader append_csr_items(Schedule& schedule, const CsrRows& rows, DType dense, std::int64_t n,
                            const DeviceInfo& device) {
   CsrHeader header;
-  Targets target =
-      targets(rows, grid_of(rows, dense, n, 1).lanes, device);
+  Targets target = targets(rows, grid_of(rows, dense, n, 1).lanes, device);
   target.cut = rows.cut;
   const Part part = schedule_all(rows, target);
   reserve(schedule, part.runs, part.pieces, part.splits);

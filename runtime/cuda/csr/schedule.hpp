@@ -74,7 +74,7 @@ struct CsrRows {
   /// How many share a row in a kernel that also does other work; its launches may be by the csr kernel, too.
   /// 0: as many as n columns want.
   int lanes = 0;
-  std::int64_t shortest_piece = 64;  ///< of a long row, in entries
+  std::int64_t shortest_piece = 0;  ///< of a long row, in entries; 0: as short as SpMM has them
   [[nodiscard]] std::int64_t rows() const { return std::ssize(row_ptr) - 1; }
   [[nodiscard]] std::int64_t entries() const { return row_ptr.back() - row_ptr.front(); }
 };

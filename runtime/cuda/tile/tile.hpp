@@ -14,7 +14,8 @@ inline constexpr std::string_view kBitTcfMma = "cuda.bittcf.mma", kBitTcfStaged 
                                   kBmatMma = "cuda.bmat.mma", kBmatStaged = "cuda.bmat.staged",
                                   kLibraSpmmMma = "cuda.libra_spmm.mma",
                                   kLibraSddmmMma = "cuda.libra_sddmm.mma",
-                                  kHcWindowHybrid = "cuda.hc_window.hybrid";
+                                  kHcWindowHybrid = "cuda.hc_window.hybrid",
+                                  kHcWindowApart = "cuda.hc_window.apart";
 
 std::span<const Kernel> tile_rows();
 
@@ -31,5 +32,7 @@ std::span<const DeviceKernel> libra_sddmm_kernels();
 
 /// Windows of tiles and windows of rows, in one launch.
 std::span<const DeviceKernel> hc_window_kernels();
+/// In two launches that overlap, each with the registers that it wants.
+std::span<const DeviceKernel> hc_window_apart_kernels();
 
 }  // namespace sptile::runtime::cuda

@@ -25,5 +25,8 @@ std::span<const DeviceKernel> me_tcf_kernels() { return instances<kMeTcfMma, Rar
 std::span<const DeviceKernel> hc_window_kernels() {
   return instances<kHcWindowHybrid, MixedFamily<Windows>>();
 }
+std::span<const DeviceKernel> hc_window_apart_kernels() {
+  return instances<kHcWindowApart, HybridFamily<Windows>>();
+}
 
 }  // namespace sptile::runtime::cuda

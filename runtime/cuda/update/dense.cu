@@ -39,8 +39,7 @@ int start_tall(const Task& task, const Launch& launch, void* stream) {
       std::min((tiles + warps - 1) / warps, blocks_per_sm * std::max(launch.device->sm_count, 1));
   return start_kernel<tall_update<Task>>({.blocks = dim3(static_cast<unsigned>(blocks)),
                                           .threads = kTallThreads,
-                                          .shared_bytes = static_cast<std::size_t>(bytes),
-                                          .carveout = cudaSharedmemCarveoutMaxShared},
+                                          .shared_bytes = static_cast<std::size_t>(bytes)},
                                          *launch.device, static_cast<cudaStream_t>(stream), task);
 }
 
@@ -65,8 +64,7 @@ int launch_task(Task& task, const Launch& launch, void* stream) {
   return start_kernel<dense_update<Task, sizeof(typename Math::Weights) == 8 ? kBlocksPerSm : 2>>(
       {.blocks = dim3(static_cast<unsigned>(blocks)),
        .threads = kDenseThreads,
-       .shared_bytes = static_cast<std::size_t>(shared),
-       .carveout = cudaSharedmemCarveoutMaxShared},
+       .shared_bytes = static_cast<std::size_t>(shared)},
       *launch.device, static_cast<cudaStream_t>(stream), task);
 }
 

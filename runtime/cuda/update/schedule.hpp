@@ -46,7 +46,7 @@ struct UpdateMemory {
 constexpr UpdateMemory update_memory(DType dense, Precision precision) {
   if (dense == DType::f64) return {8, 8, 24};
   if (dense != DType::f32) return {4, 4, 24};
-  return precision == Precision::fp32 ? UpdateMemory{8, 4, 24} : UpdateMemory{4, 4, 32};
+  return precision == Precision::fp32 ? UpdateMemory{8, 4, 24} : UpdateMemory{4, 4, 24};
 }
 
 /// Shape of a block that has all weights beside a window for each of its warps.

@@ -127,17 +127,21 @@ TEST_CASE("attention on tiles: scores that no exponential holds") {
   }
 }
 
-TEST_CASE("attention on tiles: windows in pieces, merged in order") {
+TEST_CASE("attention on tiles: windows of a team, and of several, merged in order") {
   Random random(4);
-  for (const DeviceKernel& kernel : kernels()) {
-    const formats::Csr a = random_matrix(40, 2500, DType::none, random,
-                                         [](std::int64_t r, std::int64_t) { return r == 9 ? 0.9 : 0.01; });
-    HeadProblem p = problem(kernel, a, {.m = 32}, 32, {.heads = 2}, random);
-    check(kernel, p, {}, emulated_device(132));
-    const Formatted formatted = format_matrix(a, "bmat");
-    const Schedule schedule = kernel.schedule({formatted.data.view(), 32, emulated_device(132), {}, {}});
-    CHECK(schedule.header.as<TileAttentionHeader>().split_count > 0);
-  }
+  for (const DeviceKernel& kernel : kernels())
+    for (const std::int64_t cols : {700, 5000}) {
+      const formats::Csr a = random_matrix(40, cols, DType::none, random,
+                                           [](std::int64_t r, std::int64_t) { return r == 9 ? 0.9 : 0.01; });
+      HeadProblem p = problem(kernel, a, {.m = 32}, 32, {.heads = 2}, random);
+      check(kernel, p, {}, emulated_device(132));
+      const Formatted formatted = format_matrix(a, "bmat");
+      const Schedule schedule = kernel.schedule({formatted.data.view(), 32, emulated_device(132), {}, {}});
+      const auto& header = schedule.header.as<TileAttentionHeader>();
+      CHECK(header.split_count > 0);
+      const auto partials = schedule.workspace_bytes - static_cast<std::size_t>(header.scratch.partials_at);
+      CHECK((partials > 0) == (cols == 5000));  // one team leaves nothing in memory
+    }
 }
 
 TEST_CASE("attention on tiles: matrices without rows, columns or entries") {

@@ -265,7 +265,7 @@ TEST_CASE("update shape: what does not fit is refused with the bytes; blocks sha
   constexpr auto kF32 = runtime::cuda::update_memory(DType::f32, runtime::Precision::tf32);
   const auto small = runtime::cuda::update_shape(64, 64, kF32, device);
   CHECK(small.warps * small.blocks >= 24);
-  CHECK(runtime::cuda::update_shape(128, 128, kF32, device).warps == 16);
+  CHECK(runtime::cuda::update_shape(128, 128, kF32, device).warps == 12);
   const Status refused = runtime::cuda::check_update(256, 256, kF32, device);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code == Errc::unsupported);

@@ -39,7 +39,8 @@ int start_tall(const Task& task, const Launch& launch, void* stream) {
       std::min((tiles + warps - 1) / warps, blocks_per_sm * std::max(launch.device->sm_count, 1));
   return start_kernel<tall_update<Task>>({.blocks = dim3(static_cast<unsigned>(blocks)),
                                           .threads = kTallThreads,
-                                          .shared_bytes = static_cast<std::size_t>(bytes)},
+                                          .shared_bytes = static_cast<std::size_t>(bytes),
+                                          .carveout = cudaSharedmemCarveoutMaxShared},
                                          *launch.device, static_cast<cudaStream_t>(stream), task);
 }
 
@@ -64,7 +65,8 @@ int launch_task(Task& task, const Launch& launch, void* stream) {
   return start_kernel<dense_update<Task, sizeof(typename Math::Weights) == 8 ? kBlocksPerSm : 2>>(
       {.blocks = dim3(static_cast<unsigned>(blocks)),
        .threads = kDenseThreads,
-       .shared_bytes = static_cast<std::size_t>(shared)},
+       .shared_bytes = static_cast<std::size_t>(shared),
+       .carveout = cudaSharedmemCarveoutMaxShared},
       *launch.device, static_cast<cudaStream_t>(stream), task);
 }
 
@@ -79,7 +81,7 @@ int launch_dense(const Launch& launch, void* stream) noexcept {
   task.n = launch.n;
   task.whole = whole_pieces(z, launch.n, sizeof(Dense));
   task.fours = whole_pieces(z, launch.n, sizeof(Dense), 4 * sizeof(Dense));
-  task.weights = weights_of(launch, kDense);
+  task.weights = weights_of(launch);
   task.result = result_of(launch, {kDense, kResult});
   return launch_task(task, launch, stream);
 }

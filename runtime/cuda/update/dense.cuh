@@ -77,7 +77,8 @@ __global__ void __launch_bounds__(kDenseThreads, kBlocks) dense_update(const __g
   auto* const rows = reinterpret_cast<Sum*>(weights + part * (task.resident ? task.columns : 1));
   if (task.resident)
     for (int c = 0; c < task.columns; ++c)
-      stage_weights<Math>(weights + c * part, task.weights, 0, steps, c * kDenseColumns, kGroups);
+      stage_weights<typename Task::Dense, Math>(weights + c * part, task.weights, 0, steps, c * kDenseColumns,
+                                                kGroups);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int row = warp / kGroups * kWindowRows, group = warp % kGroups;
   for (std::int64_t tile = blockIdx.x; tile < task.tiles; tile += gridDim.x) {
@@ -93,7 +94,8 @@ __global__ void __launch_bounds__(kDenseThreads, kBlocks) dense_update(const __g
           if (new_rows)
             stage_rows(rows, stride, kDenseRows, width, task.z + first_row * task.ldz + k, task.ldz,
                        task.rows - first_row, task.n - k, task.whole);
-          if (!task.resident) stage_weights<Math>(weights, task.weights, k, steps, first_column, kGroups);
+          if (!task.resident)
+            stage_weights<typename Task::Dense, Math>(weights, task.weights, k, steps, first_column, kGroups);
           __syncthreads();
         }
         multiply_rows<Math>(acc, rows + row * stride, stride,

@@ -52,7 +52,7 @@ typename F::Task task_of(const Launch& launch, const CsrGeometry& geometry) {
   task.ldb = b.ld;
   task.ldz = z.ld;
   task.n = launch.n;
-  task.weights = weights_of(launch, F::kDense);
+  task.weights = weights_of(launch);
   task.result = result_of(launch, {F::kDense, F::kResult});
   task.steps = static_cast<int>((launch.n + 7) / 8 * 8 / F::Math::kStep);
   task.groups = static_cast<int>((launch.sizes.m + kColumnGroup - 1) / kColumnGroup);

@@ -280,7 +280,7 @@ __global__ void __launch_bounds__(kThreads, 2) fused_update(const __grid_constan
   using Math = typename Task::Math;
   follow_previous_kernel();
   auto* const weights = reinterpret_cast<typename Math::Weights*>(shared_memory());
-  stage_weights<Math>(weights, task.weights, 0, task.steps, 0, task.groups);
+  stage_weights<typename Task::Dense, Math>(weights, task.weights, 0, task.steps, 0, task.groups);
   const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
   auto* const windows = reinterpret_cast<typename Math::Sum*>(weights + task.steps * task.groups * 128);
   const int window_size = kWindowRows * task.stride;

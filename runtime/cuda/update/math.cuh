@@ -138,14 +138,13 @@ using UpdateSums = typename Math::Sum[4][4];
 
 /// W, either way round.
 struct WeightSource {
-  const void* data;
-  DType type;
+  const void* data;                  ///< of the type of the operands
   std::int64_t k_step, column_step;  ///< elements
   std::int64_t n, m;
 };
 
-/// Which k the number s of a lane is, t = lane % 4: of factors that are read one by one, or four neighbours at
-/// a time, which serve two steps.
+/// Which k the number s of a lane is, t = lane % 4: of factors that are read one by one, or four neighbours
+/// at a time, which serve two steps.
 struct ByOne {
   static __device__ __forceinline__ int k(int step, int t, int s, int step_size) {
     return step * step_size + t + 4 * s;
@@ -157,27 +156,40 @@ struct ByFour {
   }
 };
 
+/// One weight of a lane, in the order of stage_weights.
+template <class Dense, class Math, class Order>
+__device__ __forceinline__ typename Math::Sum weight_at(const WeightSource& w, int i, int s,
+                                                        std::int64_t first_k, std::int64_t first_column,
+                                                        int groups) {
+  const int lane = i % 32, j = i / 32 % 4, group = i / 128 % groups, step = i / 128 / groups;
+  const int q = lane / 4;
+  const std::int64_t column = first_column + group * kColumnGroup + 8 * (q / 2) + 2 * j + q % 2;
+  const std::int64_t k = first_k + Order::k(step, lane % 4, s, Math::kStep);
+  if (k >= w.n || column >= w.m) return typename Math::Sum(0);
+  return to_sum<typename Math::Sum>(static_cast<const Dense*>(w.data)[k * w.k_step + column * w.column_step]);
+}
+
 /// Puts weights where the MMAs want them, [step][group of columns][MMA][lane], with zeros beyond the ends.
-/// All threads of the block.
-template <class Math, class Order = ByOne>
+/// All threads of the block, each some at a time, so that a block waits for memory once or twice.
+template <class Dense, class Math, class Order = ByOne>
 __device__ void stage_weights(typename Math::Weights* to, const WeightSource& w, std::int64_t first_k,
                               int steps, std::int64_t first_column, int groups) {
   using Sum = typename Math::Sum;
-  constexpr int kPerLane = Math::kStep / 4;
-#pragma unroll 4
-  for (int i = static_cast<int>(threadIdx.x); i < steps * groups * 128; i += static_cast<int>(blockDim.x)) {
-    const int lane = i % 32, j = i / 32 % 4, group = i / 128 % groups, step = i / 128 / groups;
-    const int q = lane / 4, t = lane % 4;
-    const std::int64_t column = first_column + group * kColumnGroup + 8 * (q / 2) + 2 * j + q % 2;
-    Sum numbers[kPerLane];
+  constexpr int kPerLane = Math::kStep / 4, kTogether = 8;
+  const int count = steps * groups * 128, threads = static_cast<int>(blockDim.x);
+  for (int first = static_cast<int>(threadIdx.x); first < count; first += kTogether * threads) {
+    Sum numbers[kTogether][kPerLane];
 #pragma unroll
-    for (int s = 0; s < kPerLane; ++s) {
-      const std::int64_t k = first_k + Order::k(step, t, s, Math::kStep);
-      numbers[s] = k < w.n && column < w.m
-                       ? read_as<Sum>(w.type, w.data, k * w.k_step + column * w.column_step)
-                       : Sum(0);
-    }
-    to[i] = Math::pack(numbers);
+    for (int u = 0; u < kTogether; ++u)
+#pragma unroll
+      for (int s = 0; s < kPerLane; ++s) {
+        const int i = first + u * threads;
+        numbers[u][s] =
+            i < count ? weight_at<Dense, Math, Order>(w, i, s, first_k, first_column, groups) : Sum(0);
+      }
+#pragma unroll
+    for (int u = 0; u < kTogether; ++u)
+      if (first + u * threads < count) to[first + u * threads] = Math::pack(numbers[u]);
   }
 }
 

@@ -7,10 +7,10 @@
 
 namespace sptile::runtime::cuda {
 
-inline WeightSource weights_of(const Launch& launch, DType dense) {
+inline WeightSource weights_of(const Launch& launch) {
   const Operand& w = launch.operands.dense[kUpdateW];
   const bool turned = launch.variant.transposed_weights;
-  return {w.data, dense, turned ? 1 : w.ld, turned ? w.ld : 1, launch.n, launch.sizes.m};
+  return {w.data, turned ? 1 : w.ld, turned ? w.ld : 1, launch.n, launch.sizes.m};
 }
 
 inline UpdateResult result_of(const Launch& launch, const DenseTypes& types) {

@@ -1,5 +1,5 @@
-// C = act(alpha Z W + bias) where all of W fits into shared memory: a warp has 16 rows at a time, whose Z goes
-// from memory to the registers of the MMAs, four neighbours a lane. Blocks stay, and meet once: when the
+// C = act(alpha Z W + bias) where all of W fits into shared memory: a warp has 16 rows at a time, whose Z
+// goes from memory to the registers of the MMAs, four neighbours a lane. Blocks stay, and meet once: when the
 // weights are there. The next rows are on their way while these are multiplied.
 #pragma once
 
@@ -115,8 +115,8 @@ class TallRows {
   const Task& a_;
   const Weights* const weights_;
   const int lane_, first_column_;
-  Four next_[2][kChunks];          ///< on their way
-  float z_[2][4 * kChunks];        ///< of rows g and g + 8
+  Four next_[2][kChunks];    ///< on their way
+  float z_[2][4 * kChunks];  ///< of rows g and g + 8
 };
 
 inline constexpr int kTallThreads = 128;
@@ -132,8 +132,9 @@ __global__ void __launch_bounds__(kTallThreads, 4) tall_update(const __grid_cons
   TallRows<Task> rows(task, weights, lane);
   std::int64_t tile = std::int64_t{blockIdx.x} * warps + threadIdx.x / 32;
   rows.read(tile, 0);
-  stage_weights<Math, ByFour>(weights, task.weights, 0, static_cast<int>((task.n + 15) / 16 * 2), 0,
-                              static_cast<int>((task.result.m + kColumnGroup - 1) / kColumnGroup));
+  stage_weights<typename Task::Dense, Math, ByFour>(
+      weights, task.weights, 0, static_cast<int>((task.n + 15) / 16 * 2), 0,
+      static_cast<int>((task.result.m + kColumnGroup - 1) / kColumnGroup));
   __syncthreads();
   for (; tile < tiles; tile += all) rows.run(tile, tile + all);
 }

@@ -24,9 +24,9 @@ inline constexpr float kLog2E = 1.4426950408889634F, kLn2 = 0.6931471805599453F;
 struct AttentionSide {
   int own, own_values, other, other_values;
   int delta;
-  int own_gradient;     ///< of `own`: the last operand
-  int out = -1;         ///< delta is made from it; -1: delta is there
-  int dbias = -1;       ///< optional
+  int own_gradient;  ///< of `own`: the last operand
+  int out = -1;      ///< delta is made from it; -1: delta is there
+  int dbias = -1;    ///< optional
   int values_gradient = -1;
   bool of_columns = false;  ///< statistics and delta are those of the other row
 };

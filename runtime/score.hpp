@@ -9,8 +9,8 @@ namespace sptile::runtime {
 
 /// What a score is made of: a row of its own, and another. Scores are symmetric.
 struct ScoreSums {
-  double both = 0;             ///< own . other; of Score::additive own + other
-  double own = 0, other = 0;   ///< of Score::cosine own . own and other . other
+  double both = 0;            ///< own . other; of Score::additive own + other
+  double own = 0, other = 0;  ///< of Score::cosine own . own and other . other
   double slope = 0;
 };
 
@@ -39,6 +39,7 @@ inline ScoreParts additive_score(const ScoreSums& sums) {
 }
 
 using ScoreFunction = ScoreParts (*)(const ScoreSums&);
-inline constexpr ScoreFunction kScores[] = {dot_score, cosine_score, additive_score};  ///< in the order of Score
+inline constexpr ScoreFunction kScores[] = {dot_score, cosine_score,
+                                            additive_score};  ///< in the order of Score
 
 }  // namespace sptile::runtime

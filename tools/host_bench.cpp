@@ -136,7 +136,8 @@ Result<double> HostBench::error(const runtime::PlanMatrix& a) {
   const auto positions =
       packed.present() ? packed.view().as<std::int64_t>() : std::span<const std::int64_t>();
   const auto error_of = [&](const formats::CsrView& part, std::int64_t row) {
-    return op_->error({.a = part, .n = n_, .types = dense_, .packed = positions}, operands_from(row), nullptr);
+    return op_->error({.a = part, .n = n_, .types = dense_, .packed = positions}, operands_from(row),
+                      nullptr);
   };
   const bool all = options_.check == CheckedRows::all || !op_->row_local;
   return all ? error_of(exact, 0) : sampled_error(exact, n_, error_of);

@@ -44,7 +44,8 @@ class RowOfTask {
   }
   [[nodiscard]] bool one_batch() const { return row_.count <= kBatch; }
   [[nodiscard]] RowList batch(int i, std::int64_t from) const {
-    return {operand(i).data, operand(i).ld, row_.columns + from, std::min<std::int64_t>(row_.count - from, kBatch)};
+    return {operand(i).data, operand(i).ld, row_.columns + from,
+            std::min<std::int64_t>(row_.count - from, kBatch)};
   }
 
   /// Makes the scores of a batch: what is exponentiated, and the parts of the derivatives.
@@ -184,7 +185,8 @@ class Gradient : RowOfTask {
   void make_delta() {
     constexpr std::int32_t kThis = 0;
     double delta = 0;
-    math_.dots(at(side_.out, row_.row), {at(side_.own_values, row_.row), 0, &kThis, 1}, task_.sizes.m, &delta);
+    math_.dots(at(side_.out, row_.row), {at(side_.own_values, row_.row), 0, &kThis, 1}, task_.sizes.m,
+               &delta);
     set_statistic(side_.delta, row_.row, 0, delta);
     delta_ = delta;
   }

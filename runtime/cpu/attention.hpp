@@ -75,7 +75,8 @@ template <class D, class R>
 void store_sums(const std::byte* bytes, double scale, int columns, void* row) {
   const auto* const sums = reinterpret_cast<const Accumulator<D>*>(bytes);
   for (int c = 0; c < columns; ++c)
-    store<1>(static_cast<R*>(row) + c, static_cast<Accumulator<R>>(sums[c] * static_cast<Accumulator<D>>(scale)));
+    store<1>(static_cast<R*>(row) + c,
+             static_cast<Accumulator<R>>(sums[c] * static_cast<Accumulator<D>>(scale)));
 }
 
 template <class D>
@@ -86,8 +87,8 @@ template <>
 inline constexpr BFloat16 kOne<BFloat16> = {0x3f80};
 
 template <class D, class R>
-inline constexpr RowMath kRowMath = {read_number<D>, write_number<R>, dot_list<D>,     square_list<D>,
-                                     add_list<D>,    store_sums<D, R>, &kOne<D>,        sizeof(D),
+inline constexpr RowMath kRowMath = {read_number<D>, write_number<R>,  dot_list<D>, square_list<D>,
+                                     add_list<D>,    store_sums<D, R>, &kOne<D>,    sizeof(D),
                                      sizeof(R),      sizeof(D) == 8};
 
 /// The kernel of an operation for operands of type D and results of type R.

@@ -13,10 +13,10 @@
 #include "runtime/cpu/sddmm.hpp"
 #include "runtime/cpu/spmm_update.hpp"
 #include "runtime/cpu/tall_decoder.hpp"
+#include "runtime/cpu/update_gradient.hpp"
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
-#include "runtime/cpu/update_gradient.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/softmax_rows_gradient.hpp"
@@ -83,7 +83,8 @@ constexpr CpuFunction kOverRows[] = {
     {DType::none, DType::bf16, row_math_chunk<kRows, BFloat16, float>, DType::f32},
 };
 template <int kCount>
-constexpr CpuKernel over_rows(const Operation* op, const char* summary, const CpuFunction (&functions)[kCount]) {
+constexpr CpuKernel over_rows(const Operation* op, const char* summary,
+                              const CpuFunction (&functions)[kCount]) {
   return {op, "csr", summary, true, functions, kCount};
 }
 constexpr CpuFunction kUpdate[] = {

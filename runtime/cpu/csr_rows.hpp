@@ -13,8 +13,8 @@ struct CsrRow {
   const std::int32_t* columns;  ///< from `first` on
 };
 
-/// Calls f(row) for the rows of a chunk. One thread has a row, whatever its length: the one that has its first
-/// column.
+/// Calls f(row) for the rows of a chunk. One thread has a row, whatever its length: the one that has its
+/// first column.
 template <class F>
 void for_each_row(const Task& task, const Chunk& chunk, const F& f) {
   if (chunk.first_col != 0) return;

@@ -1,6 +1,6 @@
 // What softmax and attention on the CPU leave to code for an instruction set and for types of elements: the
-// loops over columns. Everything else is done once, in double (softmax.cpp, attention.cpp): libraries for three
-// instruction sets times six pairs of types would not be small.
+// loops over columns. Everything else is done once, in double (softmax.cpp, attention.cpp): libraries for
+// three instruction sets times six pairs of types would not be small.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ inline constexpr int kSumBytes = 8 * kSumColumns;
 
 /// Functions for operands of one type and results of one.
 struct RowMath {
-  double (*read)(const void* list, std::int64_t i);       ///< an operand
-  void (*write)(void* list, std::int64_t i, double x);    ///< a result
+  double (*read)(const void* list, std::int64_t i);     ///< an operand
+  void (*write)(void* list, std::int64_t i, double x);  ///< a result
   /// to[k] = x . row k over n columns.
   void (*dots)(const void* x, const RowList& rows, std::int64_t n, double* to);
   /// to[k] = row k . row k.

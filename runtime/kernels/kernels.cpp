@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "runtime/cpu/isa.hpp"
-#include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/attention/attention.hpp"
+#include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/csr/csr.hpp"
 #include "runtime/cuda/papers/bulk/bulk.hpp"
 #include "runtime/cuda/papers/hygnn/hygnn.hpp"
@@ -23,8 +23,8 @@ namespace {
 
 /// A family of kernels for CUDA adds its rows here. Of one format the best comes last.
 constexpr std::span<const Kernel> (*kFamilies[])() = {
-    cuda::csr_rows,           cuda::bulk_rows,  cuda::hygnn_rows,        cuda::tile_rows,
-    cuda::libra_streams_rows, cuda::tall_rows,  cuda::sddmm_kernel_rows, cuda::attention_kernel_rows,
+    cuda::csr_rows,           cuda::bulk_rows, cuda::hygnn_rows,        cuda::tile_rows,
+    cuda::libra_streams_rows, cuda::tall_rows, cuda::sddmm_kernel_rows, cuda::attention_kernel_rows,
     cuda::update_rows,
 };
 

@@ -9,18 +9,17 @@
 namespace sptile::runtime {
 namespace {
 
-constexpr OperandSpec kOperands[] = {
-    {"X", Extent::rows},
-    {"Y", Extent::cols},
-    {"V", Extent::cols, false, Width::m},
-    {.name = "bias", .extent = Extent::entries, .optional = true},
-    {.name = "statistics",
-     .extent = Extent::rows,
-     .result = true,
-     .width = Width::two,
-     .optional = true,
-     .element = Element::statistic},
-    {"out", Extent::rows, true, Width::m}};
+constexpr OperandSpec kOperands[] = {{"X", Extent::rows},
+                                     {"Y", Extent::cols},
+                                     {"V", Extent::cols, false, Width::m},
+                                     {.name = "bias", .extent = Extent::entries, .optional = true},
+                                     {.name = "statistics",
+                                      .extent = Extent::rows,
+                                      .result = true,
+                                      .width = Width::two,
+                                      .optional = true,
+                                      .element = Element::statistic},
+                                     {"out", Extent::rows, true, Width::m}};
 
 /// Rows of X are read and rows of out written once, nothing of the size of the entries.
 Work work(const ProductSizes& s) {

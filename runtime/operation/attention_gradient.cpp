@@ -19,8 +19,7 @@ constexpr OperandSpec kOperands[] = {
      .width = Width::one,
      .element = Element::statistic},
     {.name = "dbias", .extent = Extent::entries, .result = true, .optional = true},
-    {"dX", Extent::rows, true}
-};
+    {"dX", Extent::rows, true}};
 
 /// X, dX, out and dout go by once.
 Work work(const ProductSizes& s) {
@@ -41,16 +40,16 @@ double error(const ReferenceProduct& p, const Operands& computed, const void* /*
 }  // namespace
 
 constexpr Operation kAttentionGradient = {.name = "attention_gradient",
-    .title = "gradient of attention for rows",
-    .summary = "dX and delta of attention, from dout",
-    .operands = kOperands,
-    .uses_values = false,
-    .adds = false,
-    .standalone = false,
-    .work = work,
-    .reference = reference,
-    .error = error,
-    .longest_sum = attention_sum,
-    .check = check_attention};
+                                          .title = "gradient of attention for rows",
+                                          .summary = "dX and delta of attention, from dout",
+                                          .operands = kOperands,
+                                          .uses_values = false,
+                                          .adds = false,
+                                          .standalone = false,
+                                          .work = work,
+                                          .reference = reference,
+                                          .error = error,
+                                          .longest_sum = attention_sum,
+                                          .check = check_attention};
 
 }  // namespace sptile::runtime

@@ -14,8 +14,7 @@ constexpr OperandSpec kOperands[] = {
     {"dout", Extent::cols, false, Width::m},
     {.name = "delta", .extent = Extent::cols, .width = Width::one, .element = Element::statistic},
     {"dV", Extent::rows, true, Width::m},
-    {"dY", Extent::rows, true}
-};
+    {"dY", Extent::rows, true}};
 
 /// Y, V and their gradients go by once.
 Work work(const ProductSizes& s) {
@@ -36,16 +35,16 @@ double error(const ReferenceProduct& p, const Operands& computed, const void* /*
 }  // namespace
 
 constexpr Operation kAttentionGradientT = {.name = "attention_gradient_t",
-    .title = "gradient of attention for columns",
-    .summary = "dV and dY of attention, A being the transpose",
-    .operands = kOperands,
-    .uses_values = false,
-    .adds = false,
-    .standalone = false,
-    .work = work,
-    .reference = reference,
-    .error = error,
-    .longest_sum = attention_sum,
-    .check = check_attention};
+                                           .title = "gradient of attention for columns",
+                                           .summary = "dV and dY of attention, A being the transpose",
+                                           .operands = kOperands,
+                                           .uses_values = false,
+                                           .adds = false,
+                                           .standalone = false,
+                                           .work = work,
+                                           .reference = reference,
+                                           .error = error,
+                                           .longest_sum = attention_sum,
+                                           .check = check_attention};
 
 }  // namespace sptile::runtime

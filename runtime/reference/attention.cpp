@@ -20,7 +20,9 @@ struct Rows {
   }
 };
 
-DType statistic_type(const DenseTypes& types) { return types.operands == DType::f64 ? DType::f64 : DType::f32; }
+DType statistic_type(const DenseTypes& types) {
+  return types.operands == DType::f64 ? DType::f64 : DType::f32;
+}
 
 /// A sum of products, and of their absolute values.
 ReferenceNumber dot(const Rows& x, std::int64_t i, const Rows& y, std::int64_t j, std::int64_t n) {
@@ -163,7 +165,8 @@ class Gradient : Walk {
     }
   }
 
-  void add_own(std::int64_t i, std::int64_t j, std::int64_t c, const PairScore& pair, const ReferenceNumber& ds) {
+  void add_own(std::int64_t i, std::int64_t j, std::int64_t c, const PairScore& pair,
+               const ReferenceNumber& ds) {
     const double other = p_.score == Score::additive ? 1 : rows(side_.other).at(j, c);
     const double own = rows(side_.own).at(i, c);
     const double by = pair.parts.by_other * other + (pair.parts.by_own == 0 ? 0 : pair.parts.by_own * own);
@@ -175,8 +178,8 @@ class Gradient : Walk {
   void hand_in(const ResultSink& sink, int operand, std::int64_t i,
                const std::vector<ReferenceNumber>& sums) const {
     for (std::size_t c = 0; c < sums.size(); ++c)
-      sink(o_.dense[operand].data, p_.types.result,
-           i * o_.dense[operand].ld + static_cast<std::int64_t>(c), sums[c]);
+      sink(o_.dense[operand].data, p_.types.result, i * o_.dense[operand].ld + static_cast<std::int64_t>(c),
+           sums[c]);
   }
 
   const AttentionSide& side_;

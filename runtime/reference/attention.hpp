@@ -18,11 +18,11 @@ struct AttentionProblem {
   std::span<const std::int64_t> packed;  ///< where lists have the number of each entry; empty: in order
 };
 
-/// out = softmax(alpha * score(x_i, y_j) + bias) V at the entries of A, and the statistics of rows. Hands each
-/// element to `sink`. Scales: a score s = alpha * score + bias has an error proportional to its magnitude
-/// |s| = |alpha| sum |x_k y_k| (cosine: over the lengths; additive: |x| + |y|) + |bias|, and that is a
-/// relative error of its exponential. So out has the scale sum p_j |v_j| (1 + |s_j| + sum p_k |s_k|), which
-/// is that of a sum of products, of a softmax that knows its arguments no better.
+/// out = softmax(alpha * score(x_i, y_j) + bias) V at the entries of A, and the statistics of rows. Hands
+/// each element to `sink`. Scales: a score s = alpha * score + bias has an error proportional to its
+/// magnitude |s| = |alpha| sum |x_k y_k| (cosine: over the lengths; additive: |x| + |y|) + |bias|, and that
+/// is a relative error of its exponential. So out has the scale sum p_j |v_j| (1 + |s_j| + sum p_k |s_k|),
+/// which is that of a sum of products, of a softmax that knows its arguments no better.
 void attention(const AttentionProblem& problem, const Operands& operands, const ResultSink& sink);
 
 /// With p from the statistics that are given, dp_ij = dout_i . v_j and delta_i = out_i . dout_i:

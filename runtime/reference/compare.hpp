@@ -28,7 +28,8 @@ class WorstError {
   [[nodiscard]] ResultSink sink() {
     return [this](const void* data, DType type, std::int64_t at, const ReferenceNumber& number) {
       if (data != nullptr)
-        worst_ = std::max(worst_, element_error(type, read_element(type, data, at), number.value, number.scale));
+        worst_ =
+            std::max(worst_, element_error(type, read_element(type, data, at), number.value, number.scale));
     };
   }
   [[nodiscard]] double worst() const { return worst_; }

@@ -16,7 +16,7 @@ struct WeighedScore {
 
 /// What a row of scores has in common.
 struct RowWeights {
-  double maximum = 0, inverse = 0;  ///< 0 and 0: nothing weighs
+  double maximum = 0, inverse = 0;    ///< 0 and 0: nothing weighs
   double magnitude = 0, largest = 0;  ///< of scores: their mean, by weight, and the largest that weighs
 };
 

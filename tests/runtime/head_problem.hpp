@@ -16,8 +16,8 @@ namespace sptile::test {
 /// How operands lie in memory.
 struct HeadLayout {
   std::int64_t heads = 1;
-  std::int64_t pad = 0;     ///< elements between rows
-  bool beside = false;      ///< heads stand side by side in rows
+  std::int64_t pad = 0;  ///< elements between rows
+  bool beside = false;   ///< heads stand side by side in rows
 };
 
 class HeadProblem {
@@ -83,14 +83,16 @@ class HeadProblem {
   /// True when what lies between the elements of results is what it was: NaN.
   [[nodiscard]] bool gaps_are_untouched() const {
     for (std::size_t i = 0; i < arrays_.size(); ++i)
-      if (op_->operands[i].result && operands_.dense[i].data != nullptr && !gaps_are_untouched(i)) return false;
+      if (op_->operands[i].result && operands_.dense[i].data != nullptr && !gaps_are_untouched(i))
+        return false;
     return true;
   }
 
  private:
   [[nodiscard]] formats::CsrView view() const { return a_->view(); }
 
-  void add_operand(const runtime::OperandSpec& spec, std::size_t i, const HeadLayout& layout, Random& random) {
+  void add_operand(const runtime::OperandSpec& spec, std::size_t i, const HeadLayout& layout,
+                   Random& random) {
     const auto [rows, width] = shape_of(spec, sizes());
     const bool list = spec.extent == runtime::Extent::entries;
     runtime::Operand& o = operands_.dense[i];
@@ -105,7 +107,8 @@ class HeadProblem {
     }
     const std::int64_t size = std::max<std::int64_t>(rows * (list ? 1 : o.ld) + layout.heads * o.batch, 1);
     arrays_.push_back(random_values(size, type_of(spec, types_), random));
-    if (spec.result) std::memset(arrays_.back().data(), 0xFF, static_cast<std::size_t>(arrays_.back().view().bytes()));
+    if (spec.result)
+      std::memset(arrays_.back().data(), 0xFF, static_cast<std::size_t>(arrays_.back().view().bytes()));
     o.data = arrays_.back().data();
   }
 
@@ -121,7 +124,8 @@ class HeadProblem {
     const std::size_t size = size_of(type_of(op_->operands[i], types_));
     const auto* const bytes = static_cast<const unsigned char*>(arrays_[i].data());
     for (std::size_t k = 0; k < ours.size(); ++k)
-      if (!ours[k] && !std::all_of(bytes + k * size, bytes + (k + 1) * size, [](unsigned char b) { return b == 0xFF; }))
+      if (!ours[k] &&
+          !std::all_of(bytes + k * size, bytes + (k + 1) * size, [](unsigned char b) { return b == 0xFF; }))
         return false;
     return true;
   }

@@ -358,12 +358,10 @@ struct ReferenceRow {
   const runtime::Operation* op;
   Reference reference;
 };
-constexpr ReferenceRow kReferences[] = {{&runtime::kSpmm, reference_spmm},
-                                        {&runtime::kSddmm, reference_sddmm},
-                                         {&runtime::kSoftmaxRows, reference_softmax},
-                                         {&runtime::kAttention, reference_attention},
-                                         {&runtime::kSpmmUpdate, reference_update},
-                                         {&runtime::kUpdateGradient, reference_gradient}};
+constexpr ReferenceRow kReferences[] = {
+    {&runtime::kSpmm, reference_spmm},           {&runtime::kSddmm, reference_sddmm},
+    {&runtime::kSoftmaxRows, reference_softmax}, {&runtime::kAttention, reference_attention},
+    {&runtime::kSpmmUpdate, reference_update},   {&runtime::kUpdateGradient, reference_gradient}};
 
 double smallest_normal(DType dtype) {
   return dtype == DType::f16 ? 0x1p-14 : dtype == DType::f64 ? DBL_MIN : FLT_MIN;

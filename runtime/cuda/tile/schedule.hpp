@@ -62,7 +62,8 @@ struct TileRequest {
   std::size_t element_bytes;
   std::span<const TileVariant> variants;
   const DeviceInfo& device;
-  std::int64_t beside = 0;  ///< cost of what else the same launch has to do, in tiles: its warps find more work
+  std::int64_t beside =
+      0;  ///< cost of what else the same launch has to do, in tiles: its warps find more work
 };
 
 /// Divides the tiles of a format of any layout. Stored pieces of a window are joined: the schedule makes

@@ -222,7 +222,8 @@ TEST_CASE("attention: a score of n that is not its own, alpha that is no number,
     }
   }
   const Formatted tiles = format_matrix(a, "bittcf");
-  CHECK(runtime::plan_product(runtime::kAttention, tiles.matrix(), {.n = 4}).error().code == Errc::unsupported);
+  CHECK(runtime::plan_product(runtime::kAttention, tiles.matrix(), {.n = 4}).error().code ==
+        Errc::unsupported);
 }
 
 namespace {
@@ -262,8 +263,8 @@ double loss(HeadProblem& p, const std::vector<double>& dout) {
 }
 
 /// Compares a gradient with central differences.
-void check_differences(HeadProblem& p, std::size_t operand, std::int64_t count, const std::vector<double>& dout,
-                       const std::function<double(std::int64_t)>& gradient) {
+void check_differences(HeadProblem& p, std::size_t operand, std::int64_t count,
+                       const std::vector<double>& dout, const std::function<double(std::int64_t)>& gradient) {
   constexpr double kStep = 1e-5;
   CAPTURE(operand);
   for (std::int64_t k = 0; k < count; ++k) {

@@ -76,8 +76,8 @@ TEST_CASE("attention: the second run of a plan allocates nothing, however long r
   Random random(2);
   const formats::Csr a = skewed_matrix(60, 3000, random);
   const Formatted formatted = format_matrix(a, "csr");
-  for (const runtime::Operation* op : {&runtime::kSoftmaxRows, &runtime::kAttention, &runtime::kAttentionGradient,
-                                       &runtime::kAttentionGradientT}) {
+  for (const runtime::Operation* op : {&runtime::kSoftmaxRows, &runtime::kAttention,
+                                       &runtime::kAttentionGradient, &runtime::kAttentionGradientT}) {
     CAPTURE(op->name);
     HeadProblem p(*op, a, {.m = 300, .score = runtime::Score::cosine}, 40, DType::f16, {2}, random);
     const auto plan = runtime::plan_product(

@@ -21,8 +21,7 @@ Fusion fused_update(const Request& request, const DeviceGraph& graph, const Shap
   fusion.apart_bytes =
       fusion.operand_bytes + spmm.workspace_bytes + static_cast<std::size_t>(rows * d) * sizeof(float);
   fusion.fused = {std::move(fused.launch)};
-  fusion.apart = {std::move(spmm.launch),
-                  vendor_gemm<float>({z}, {w}, apart, rows, h, d)};
+  fusion.apart = {std::move(spmm.launch), vendor_gemm<float>({z}, {w}, apart, rows, h, d)};
   double* const exact_z = exact.array("Z", rows * d);
   fusion.reference = {
       vendor_spmm<double>(graph.weighted<double>(false), {exact.input("B", rows * d), d}, {exact_z, d}, d),

@@ -34,9 +34,9 @@ Side update_layer(const Request& request, const DeviceGraph& graph, const Shape&
   Fastest forward = request.fastest("spmm_update", {.n = t.d, .m = t.h, .activation = Activation::relu},
                                     {.dense = {{{t.x}, {t.w}, {t.bias}, {t.z}, {t.c}}}});
   Plan gradient = request.plan("update_gradient", {.n = t.d, .m = t.h, .activation = Activation::relu});
-  Fastest back = request.fastest(
-      "spmm_update", {.n = t.h, .transpose = true, .m = t.d, .transposed_weights = true},
-      {.dense = {{{t.g}, {t.w}, {}, {}, {t.dx}}}});
+  Fastest back =
+      request.fastest("spmm_update", {.n = t.h, .transpose = true, .m = t.d, .transposed_weights = true},
+                      {.dense = {{{t.g}, {t.w}, {}, {}, {t.dx}}}});
   Side side;
   side.workspace_bytes = forward.workspace_bytes + gradient.workspace_bytes() + back.workspace_bytes;
   side.forward = {std::move(forward.launch)};

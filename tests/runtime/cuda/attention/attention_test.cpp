@@ -132,7 +132,8 @@ TEST_CASE("attention kernels: any n and m, several slices, groups of every width
   Random random(2);
   const formats::Csr a = matrix(random, 9);
   for (const Family& family : kScored) {
-    for (const auto& [n, m] : {std::pair{1, 33}, {3, 17}, {33, 3}, {64, 100}, {100, 64}, {128, 32}, {8, 300}, {260, 8}})
+    for (const auto& [n, m] :
+         {std::pair{1, 33}, {3, 17}, {33, 3}, {64, 100}, {100, 64}, {128, 32}, {8, 300}, {260, 8}})
       for (const Score score : {Score::dot, Score::cosine}) {
         HeadProblem p(*family.op, a, {.m = m, .score = score}, n, DType::f32, {2}, random);
         check(family, p);
@@ -193,7 +194,8 @@ TEST_CASE("attention kernels: masks, huge scores, NaN that stays in its row") {
     }
 }
 
-TEST_CASE("attention kernels: rows in another order, fewer features than planned, optional operands left out") {
+TEST_CASE(
+    "attention kernels: rows in another order, fewer features than planned, optional operands left out") {
   Random random(5);
   const formats::Csr a = matrix(random);
   for (const Family& family : kScored) {
@@ -204,7 +206,8 @@ TEST_CASE("attention kernels: rows in another order, fewer features than planned
     check(family, p, emulated_device(), random_order(a.rows, random));
     check(family, p, emulated_device(132), {}, 264);
     const formats::FormatView format = format_matrix(a, "csr").data.view();
-    for (const std::int64_t n : {8, 72, 264}) check_least_n(instance(family, DType::f32), format, n, emulated_device());
+    for (const std::int64_t n : {8, 72, 264})
+      check_least_n(instance(family, DType::f32), format, n, emulated_device());
   }
 }
 
@@ -221,9 +224,8 @@ TEST_CASE("attention kernels: matrices without rows, columns or entries") {
 
 TEST_CASE("softmax kernels: every type, short rows, long ones and those of a block") {
   Random random(7);
-  const formats::Csr sparse = random_matrix(90, 40, DType::none, random, [](std::int64_t r, std::int64_t) {
-    return r % 7 == 0 ? 0.0 : 0.1;
-  });
+  const formats::Csr sparse = random_matrix(
+      90, 40, DType::none, random, [](std::int64_t r, std::int64_t) { return r % 7 == 0 ? 0.0 : 0.1; });
   const formats::Csr a = random_matrix(9, 5000, DType::none, random, [](std::int64_t r, std::int64_t) {
     return r == 3 ? 0.9 : r == 4 ? 0.2 : r == 5 ? 0.0 : 0.01;
   });

@@ -247,7 +247,8 @@ typedef struct sptile_plan_options {
  *   "softmax_rows"  P = softmax of the rows of alpha S, operands S and P, one number for each entry;
  * "softmax_rows_gradient"
  *   "spmm_update"  C = sptile_activation of (alpha (A B) W + bias), operands B (cols x n), W (n x m), bias (m
- * numbers, or NULL), Z (rows x n, A B itself, or NULL) and C (rows x m); "update_gradient", that of W and bias
+ * numbers, or NULL), Z (rows x n, A B itself, or NULL) and C (rows x m); "update_gradient", that of W and
+ * bias
  *
  * Rows are in the original order, whatever order the matrix was converted in. Of several formats the one
  * predicted to be fastest is taken; see sptile_predict. With options->choice = SPTILE_CHOICE_MEASURED it

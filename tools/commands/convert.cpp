@@ -65,13 +65,13 @@ Json convert_json(const Session& session, const ConvertTask& task, const Convert
 std::string explain_parameters(const ConvertReport& report) {
   std::string text;
   for (const FormatReport& f : report.formats)
-    for (const auto& [name, value] : f.parameters)
-      if (!f.why.empty() && name == parameter_of(f))
+    for (const auto& parameter : f.parameters)
+      if (!f.why.empty() && parameter.first == parameter_of(f))
         text += std::visit(
             [&](const auto& shown) {
-              return fmt::format("{}: {} {}, from {}\n", f.name, name, shown, f.why);
+              return fmt::format("{}: {} {}, from {}\n", f.name, parameter.first, shown, f.why);
             },
-            value);
+            parameter.second);
   return text;
 }
 

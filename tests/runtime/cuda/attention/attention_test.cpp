@@ -205,9 +205,9 @@ TEST_CASE(
     check(family, p);
     check(family, p, emulated_device(), random_order(a.rows, random));
     check(family, p, emulated_device(132), {}, 264);
-    const formats::FormatView format = format_matrix(a, "csr").data.view();
+    const Formatted formatted = format_matrix(a, "csr");
     for (const std::int64_t n : {8, 72, 264})
-      check_least_n(instance(family, DType::f32), format, n, emulated_device());
+      check_least_n(instance(family, DType::f32), formatted.data.view(), n, emulated_device());
   }
 }
 

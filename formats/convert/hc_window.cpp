@@ -3,6 +3,7 @@
 #include "formats/convert/hc_window.hpp"
 
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <bit>
@@ -57,6 +58,32 @@ std::int64_t rows_with_entries(const CsrView& a, std::int64_t first) {
   return rows;
 }
 
+std::int64_t window_entries(const CsrView& a, std::int64_t window) {
+  return row_start(a, kRows * (window + 1)) - row_start(a, kRows * window);
+}
+
+/// What the windows of a matrix gain on the cores that a selector gives them.
+HcGains gains_of(const CsrView& a, const Condensed& all, const HcSelector& selector) {
+  const auto add_chunk = [&](const Chunk& chunk, HcGains sum) {
+    const std::uint64_t* masks = all.masks_of(chunk);
+    for (std::int64_t w = chunk.first_window; w < chunk.end_window; ++w) {
+      const std::int64_t tiles = all.tiles_of(w);
+      sum.add(gain_on_cuda_cores(selector, distinct_columns(masks, tiles), window_entries(a, w)));
+      masks += 2 * tiles;
+    }
+    return sum;
+  };
+  return tbb::parallel_reduce(
+      tbb::blocked_range<std::size_t>(0, all.chunks.size(), 1), HcGains(),
+      [&](const auto& range, HcGains sum) {
+        for (std::size_t i = range.begin(); i < range.end(); ++i) sum = add_chunk(all.chunks[i], sum);
+        return sum;
+      },
+      [](const HcGains& x, const HcGains& y) {
+        return HcGains{x.cuda + y.cuda, x.tensor + y.tensor};
+      });
+}
+
 /// Chooses the cores of the windows of a chunk: tiles_of[w] says how many tiles window w keeps, all or none.
 /// `kept` becomes the chunk of the tiles.
 HcChunk choose(const CsrView& a, const Condensed& all, const HcSelector& selector, std::int32_t* tiles_of,
@@ -66,7 +93,7 @@ HcChunk choose(const CsrView& a, const Condensed& all, const HcSelector& selecto
   kept.tiles = kept.entries = 0;
   for (std::int64_t w = kept.first_window; w < kept.end_window; ++w) {
     const std::int64_t first = kRows * w, tiles = all.tiles_of(w);
-    const std::int64_t entries = row_start(a, first + kRows) - row_start(a, first);
+    const std::int64_t entries = window_entries(a, w);
     const bool tensor = tiles > 0 && !on_cuda_cores(selector, distinct_columns(masks, tiles), entries);
     masks += 2 * tiles;
     tiles_of[w] = tensor ? static_cast<std::int32_t>(tiles) : 0;
@@ -173,7 +200,9 @@ Result<FormatData> hc_window_from_csr_at(const CsrView& a, int parameter, Progre
 
   Condensed kept;
   std::vector<HcChunk> chunks(all->chunks.size());
-  const HcChunk sum = split(a, *all, hc_selector(parameter), kept, chunks);
+  HcSelector selector = hc_selector(parameter);
+  if (selector.settles) selector = settled(selector, gains_of(a, *all, selector), a.nnz());
+  const HcChunk sum = split(a, *all, selector, kept, chunks);
   HcRows rows(sum, a.values.dtype);
   visit_word(a.values.dtype, [&](auto word) {
     tbb::parallel_for(std::size_t{0}, chunks.size(), [&](std::size_t i) {

@@ -141,8 +141,8 @@ TEST_CASE("unknown formats and parameters are refused") {
       {"libra_sddmm:130", "libra_sddmm takes a threshold of 1 to 129, not '130'"},
       {"libra_sddmm:2x", "libra_sddmm takes a threshold of 1 to 129, not '2x'"},
       {"libra_sddmm:99999999999", "libra_sddmm takes a threshold of 1 to 129, not '99999999999'"},
-      {"hc_window:auto", "hc_window takes a selector of fitted, paper, tensor, cuda or 0 to 1073741823"},
-      {"hc_window:-1", "hc_window takes a selector of fitted, paper, tensor, cuda or 0 to 1073741823"},
+      {"hc_window:auto", "hc_window takes a selector of fitted, paper, tensor, cuda or 0 to 2147483647"},
+      {"hc_window:-1", "hc_window takes a selector of fitted, paper, tensor, cuda or 0 to 2147483647"},
       {"csr:64", "there is no format 'csr:64'"},
       {"csr,", "there is no format ''"},
       {"", "there is no format ''"}};

@@ -44,7 +44,7 @@ inline constexpr double kClearDifference = 0.03;
 /// Fits a logistic regression of sparsity and columns to what was faster. O(samples).
 std::vector<SelectorFit> fit_selectors(std::span<const SelectorSample> samples);
 
-/// The weights as whole numbers: multiplied so that the largest takes all its bits.
+/// The weights as whole numbers, multiplied so that the largest takes all its bits: a selector that settles.
 formats::HcSelector whole_weights(const LogisticFit& fit);
 
 /// As runtime::fitted_parameter finds them: "selector_128".

@@ -8,33 +8,63 @@
 
 namespace sptile::runtime::cuda {
 
-/// The rule of formats::on_cuda_cores.
+/// The rule of formats::gain_on_cuda_cores.
 struct HcRule {
   std::int64_t constant, sparsity, columns;
 
-  SPTILE_HOST_DEVICE bool on_cuda_cores(std::int64_t distinct, std::int64_t entries) const {
+  explicit HcRule(const formats::HcSelector& selector)
+      : constant(selector.constant), sparsity(selector.sparsity), columns(selector.columns) {}
+
+  SPTILE_HOST_DEVICE std::int64_t gain_on_cuda_cores(std::int64_t distinct, std::int64_t entries) const {
     const std::int64_t many = distinct < formats::kHcManyColumns ? distinct : formats::kHcManyColumns;
-    return (16 * constant + columns * many) * distinct + sparsity * (16 * distinct - entries) > 0;
+    return (16 * constant + columns * many) * distinct + sparsity * (16 * distinct - entries);
+  }
+};
+
+/// Windows of 16 rows: their distinct columns and entries.
+struct HcWindows {
+  Columns<FixedWindows> columns;
+
+  SPTILE_HOST_DEVICE std::int64_t distinct(std::int64_t window) const {
+    return std::int64_t{columns.first[window + 1]} - columns.first[window];
+  }
+  SPTILE_HOST_DEVICE std::int64_t entries(std::int64_t window) const {
+    const std::int64_t first = columns.of_row.begin(window), end = columns.of_row.end(window),
+                       rows = columns.rows.rows;
+    return columns.rows.row_ptr[end < rows ? end : rows] - columns.rows.row_ptr[first];
+  }
+};
+
+/// Sums of HcWindowRoom.
+enum HcSum { kHcTensorWindows, kHcGainOnCuda, kHcGainOnTensor, kHcSums };
+
+/// What windows gain on the cores that a rule gives them.
+struct SumGains {
+  HcWindows windows;
+  HcRule rule;
+  SpreadSums sums;
+
+  SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
+    const std::int64_t gain = rule.gain_on_cuda_cores(windows.distinct(window), windows.entries(window));
+    sums.add(gain > 0 ? kHcGainOnCuda : kHcGainOnTensor, window,
+             static_cast<std::uint64_t>(gain > 0 ? gain : -gain));
   }
 };
 
 /// What the windows of 16 rows become: their tiles, behind them a 0, and how many have some.
 struct ChooseCores {
-  Columns<FixedWindows> columns;
+  HcWindows windows;
   HcRule rule;
   std::uint32_t* tiles;
-  SpreadSums tensor_windows;
+  SpreadSums sums;
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
     tiles[window] = 0;
-    if (window == columns.windows) return;
-    const std::int64_t distinct = std::int64_t{columns.first[window + 1]} - columns.first[window];
-    const std::int64_t first = columns.of_row.begin(window), end = columns.of_row.end(window),
-                       rows = columns.rows.rows;
-    const std::int64_t entries = columns.rows.row_ptr[end < rows ? end : rows] - columns.rows.row_ptr[first];
-    if (distinct == 0 || rule.on_cuda_cores(distinct, entries)) return;
+    if (window == windows.columns.windows) return;
+    const std::int64_t distinct = windows.distinct(window);
+    if (distinct == 0 || rule.gain_on_cuda_cores(distinct, windows.entries(window)) > 0) return;
     tiles[window] = static_cast<std::uint32_t>((distinct + 7) / 8);
-    tensor_windows.add(0, window, 1);
+    sums.add(kHcTensorWindows, window, 1);
   }
 };
 
@@ -99,7 +129,7 @@ struct CopyStaying {
 struct HcWindowRoom {
   ColumnsRoom columns;
   std::uint32_t *tiles = nullptr, *entries = nullptr, *rows = nullptr;  ///< in front of windows, rows, rows
-  std::uint64_t* tensor_windows = nullptr;
+  std::uint64_t* sums = nullptr;
 
   void place(Arena& arena, std::int64_t all, std::int64_t windows, std::int64_t all_rows,
              std::int64_t sums_size) {
@@ -107,7 +137,7 @@ struct HcWindowRoom {
     arena.take(tiles, windows + 1);
     arena.take(entries, all_rows + 1);
     arena.take(rows, all_rows + 1);
-    arena.take(tensor_windows, sums_size);
+    arena.take(sums, sums_size);
   }
 };
 
@@ -152,23 +182,48 @@ void write_tiles(Run& run, const DeviceCsr& csr, const HcSlots& slots, std::int6
               array_of<void>(format, A::values));
 }
 
-/// Waits twice.
+/// The sums, fetched: waits.
+template <class Run>
+Result<std::vector<std::uint64_t>> fetch_sums(Run& run, const SpreadSums& sums) {
+  std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
+  run.fetch(fetched.data(), sums.sums, sums.size());
+  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+  return fetched;
+}
+
+/// The selector that a matrix has for one that settles.
+template <class Run>
+Result<formats::HcSelector> settled_on(Run& run, const DeviceCsr& csr, const HcWindows& windows,
+                                       const formats::HcSelector& selector, const SpreadSums& sums) {
+  run.each(windows.columns.windows, SumGains{windows, HcRule(selector), sums});
+  const auto fetched = fetch_sums(run, sums);
+  if (!fetched) return tl::unexpected(fetched.error());
+  return formats::settled(
+      selector, {SpreadSums::total(*fetched, kHcGainOnCuda), SpreadSums::total(*fetched, kHcGainOnTensor)},
+      csr.nnz);
+}
+
+/// Waits twice, and once more for a selector that settles.
 template <class Run>
 Result<DeviceFormat> hc_window_on(Run& run, const DeviceCsr& csr, int parameter) {
   if (Status s = formats::check_hc_parameter(parameter); !s) return tl::unexpected(s.error());
-  const formats::HcSelector selector = formats::hc_selector(parameter);
+  formats::HcSelector selector = formats::hc_selector(parameter);
   const std::int64_t windows = (csr.rows + 15) / 16;
   Room<HcWindowRoom> room;
-  SpreadSums sums{nullptr, 1};
+  SpreadSums sums{nullptr, kHcSums};
   if (Status s = room.make(run, csr.nnz, windows, csr.rows, sums.size()); !s)
     return tl::unexpected(s.error());
-  sums.sums = room.tensor_windows;
+  sums.sums = room.sums;
   const auto columns = find_columns(run, csr, FixedWindows{4}, windows, csr.nnz, room.columns);
   if (!columns) return tl::unexpected(columns.error());
   const HcSlots slots{*columns, room.tiles};
   run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof *sums.sums);
-  run.each(windows + 1,
-           ChooseCores{*columns, {selector.constant, selector.sparsity, selector.columns}, room.tiles, sums});
+  if (selector.settles) {
+    const auto found = settled_on(run, csr, {*columns}, selector, sums);
+    if (!found) return tl::unexpected(found.error());
+    selector = *found;
+  }
+  run.each(windows + 1, ChooseCores{{*columns}, HcRule(selector), room.tiles, sums});
   run.sum(room.tiles, windows + 1);
   run.each(csr.rows + 1, CountStaying{slots, room.entries, room.rows});
   run.sum(room.entries, csr.rows + 1);
@@ -177,9 +232,8 @@ Result<DeviceFormat> hc_window_on(Run& run, const DeviceCsr& csr, int parameter)
       fetch_numbers(run, {room.tiles + windows, room.entries + csr.rows, room.rows + csr.rows});
   if (!sizes) return tl::unexpected(sizes.error());
   const auto [tiles, entries, rows] = *sizes;
-  std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
-  run.fetch(fetched.data(), sums.sums, sums.size());
-  if (Status s = run.status(); !s) return tl::unexpected(s.error());
+  const auto fetched = fetch_sums(run, sums);
+  if (!fetched) return tl::unexpected(fetched.error());
 
   auto format = make_format(
       run, formats::kHcWindowLayout, csr,
@@ -189,7 +243,7 @@ Result<DeviceFormat> hc_window_on(Run& run, const DeviceCsr& csr, int parameter)
   if (Status s = offsets.make(run, 2 * tiles); !s) return tl::unexpected(s.error());
   write_tiles(run, csr, slots, tiles, offsets, *format);
   write_staying(run, csr, slots, room, *format);
-  const std::int64_t tensor_windows = SpreadSums::total(fetched, 0);
+  const std::int64_t tensor_windows = SpreadSums::total(*fetched, kHcTensorWindows);
   format->parameters = formats::hc_parameters(parameter, tensor_windows, windows - tensor_windows);
   return run.finish(std::move(*format));
 }

@@ -35,9 +35,9 @@ constexpr Kernel kRows[] = {
     row(kRsTileMma, "rs_tile", kShortRows, SPTILE_BUILT(rs_tile_kernels)),
     row(kLibraSddmmMma, "libra_sddmm", kHybrid, SPTILE_BUILT(libra_sddmm_kernels), 2),
     row(kLibraSpmmMma, "libra_spmm", kHybrid, SPTILE_BUILT(libra_spmm_kernels), 2),
+    row(kHcWindowHybrid, "hc_window", kMixed, SPTILE_BUILT(hc_window_kernels)),
     row(kHcWindowApart, "hc_window", "windows in tiles, beside them windows in rows by the csr kernel",
         SPTILE_BUILT(hc_window_apart_kernels)),
-    row(kHcWindowHybrid, "hc_window", kMixed, SPTILE_BUILT(hc_window_kernels)),
 };
 
 }  // namespace

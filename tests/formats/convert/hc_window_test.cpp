@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "formats/layout/hc_window.hpp"
 #include "tests/formats/slow/hc_window.hpp"
 
@@ -12,16 +14,18 @@ using namespace sptile::tests;
 
 namespace {
 
-constexpr HcSelector kSelectors[] = {kHcFitted,      kHcPaper,          kHcAllTensor,
-                                     kHcAllCuda,     {0, 0, 0},         {-100, 0, 60},
-                                     {100, -120, 0}, {511, -512, -512}, {-512, 511, 511}};
+constexpr HcSelector kSelectors[] = {
+    kHcFitted,           kHcPaper,        kHcAllTensor,      kHcAllCuda,       {0, 0, 0},
+    {-100, 0, 60},       {100, -120, 0},  {511, -512, -512}, {-512, 511, 511}, {-300, 511, 0, true},
+    {0, 100, -50, true}, {7, -9, 1, true}};
 
 }  // namespace
 
 TEST_CASE("hc_window: the weights of a selector are its number, and back") {
   for (const HcSelector& selector : kSelectors) CHECK(hc_selector(hc_parameter(selector)) == selector);
   CHECK(hc_selector(0) == HcSelector{-512, -512, -512});
-  CHECK(hc_selector(kHcMostParameter) == HcSelector{511, 511, 511});
+  CHECK(hc_selector(kHcMostParameter) == HcSelector{511, 511, 511, true});
+  CHECK(hc_parameter({-512, -512, -512, true}) == 1 << 30);
   CHECK(hc_parameter({-511, -512, -512}) == 1);
 }
 
@@ -49,6 +53,25 @@ TEST_CASE("hc_window: the paper's selector draws the line of its program") {
                (0.19854024 * columns - 6.578043 * density - 3.14922857 > 0);
     }
   CHECK(other <= 3);  // of 108900
+}
+
+TEST_CASE("hc_window: a selector that settles mixes where both kinds of windows gain enough") {
+  constexpr HcSelector kSettles = {-400, 511, 0, true};
+  constexpr std::int64_t kEntries = 1000, kLeast = 511 * kEntries / 8;
+  CHECK(settled(kSettles, {kLeast + 1, 2 * kLeast}, kEntries) == kSettles);
+  CHECK(settled(kSettles, {kLeast, 2 * kLeast}, kEntries) == kHcAllTensor);
+  CHECK(settled(kSettles, {2 * kLeast, kLeast}, kEntries) == kHcAllCuda);
+  CHECK(settled(kSettles, {}, 0) == kHcAllTensor);
+  constexpr HcSelector kMixes = {-400, 511, 0};
+  CHECK(settled(kMixes, {1, 2}, kEntries) == kMixes);
+  // As many entries and columns as a matrix of this format may have.
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  HcGains gains;
+  gains.add(gain_on_cuda_cores({511, 511, 511, true}, kMost, kMost));
+  gains.add(gain_on_cuda_cores({-512, 511, -512, true}, kMost, kMost));
+  CHECK(gains.cuda > 0);
+  CHECK(gains.tensor > 0);
+  CHECK(settled({0, 1, 0, true}, gains, kMost).settles);
 }
 
 TEST_CASE("hc_window: every selector gives what the slow builder gives, and the matrix back") {
@@ -89,6 +112,6 @@ TEST_CASE("hc_window: says how it was made") {
                                       {"cuda_windows", std::int64_t{1}}});
   const FormatData other = *hc_window_from_csr_at(a.view(), 77, nullptr);
   CHECK(other.parameters[1].second == ParameterValue(std::string("77")));
-  for (const int wrong : {-1, kHcMostParameter + 1})
+  for (const int wrong : {-1, std::numeric_limits<int>::min()})
     CHECK(hc_window_from_csr_at(a.view(), wrong, nullptr).error().code == Errc::usage);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,9 +19,13 @@ namespace {
 /// All values from two below the least to two above the most; some of them where they are many.
 std::vector<int> values_to_try(const FormatParameter& parameter) {
   std::vector<int> values;
-  const int step = std::max(1, (parameter.most - parameter.least) / 200);
-  for (int value = parameter.least - 2; value <= parameter.most; value += step) values.push_back(value);
-  for (const int past : {-1, 0, 1, 2}) values.push_back(parameter.most + past);
+  const std::int64_t least = parameter.least, most = parameter.most;
+  const auto add = [&](std::int64_t value) {
+    if (value <= std::numeric_limits<int>::max()) values.push_back(static_cast<int>(value));
+  };
+  const std::int64_t step = std::max<std::int64_t>(1, (most - least) / 200);
+  for (std::int64_t value = least - 2; value <= most; value += step) add(value);
+  for (const int past : {-1, 0, 1, 2}) add(most + past);
   for (const NamedValue& named : parameter.names) values.push_back(named.value);
   return values;
 }
@@ -96,7 +101,7 @@ TEST_CASE("registry: messages name the values of a parameter") {
         "libra_spmm: threshold 10, expected 1 to 9 entries of 8");
   CHECK(
       check_parameter(*find_layout("hc_window"), -1).error().message ==
-      "hc_window: selector -1, expected fitted, paper, tensor, cuda or 0 to 1073741823 (10 bits for each of "
+      "hc_window: selector -1, expected fitted, paper, tensor, cuda or 0 to 2147483647 (10 bits for each of "
       "three weights)");
   CHECK(check_parameter(*find_layout("csr"), 3).error().message == "csr takes no number, not 3");
 }

@@ -111,10 +111,10 @@ TEST_CASE("fitted selector: numbers of hc_window have the name of its parameter"
   CHECK((*fitted)->name == "selector_128");
   CHECK(found(kNumbersOfWindows, {&kernel, Precision::tf32, 33}) == 0);
   const auto refused = runtime::fitted_parameter(
-      profile_with("number cuda.hc_window.test any selector_128 1073741824\n"), wanted);
+      profile_with("number cuda.hc_window.test any selector_128 2147483648\n"), wanted);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().text() ==
-        "p.tsv: selector_128 of cuda.hc_window.test, any is no whole number from 0 to 1073741823");
+        "p.tsv: selector_128 of cuda.hc_window.test, any is no whole number from 0 to 2147483647");
 }
 
 TEST_CASE("fitted parameter: a product without a kernel has none") {

@@ -181,7 +181,7 @@ TEST_CASE("device conversions: a small matrix is waited for as few times as size
   constexpr Case kCases[] = {
       {"csr", {4, 1, 1, 0}},         {"me_tcf", {18, 2, 1, 6}},      {"bittcf", {16, 2, 1, 5}},
       {"bmat", {18, 2, 1, 6}},       {"rs_tile", {39, 5, 1, 13}},    {"tall", {54, 6, 1, 16}},
-      {"libra_spmm", {31, 3, 1, 8}}, {"libra_sddmm", {31, 3, 1, 8}}, {"hc_window", {24, 3, 1, 9}}};
+      {"libra_spmm", {31, 3, 1, 8}}, {"libra_sddmm", {31, 3, 1, 8}}, {"hc_window", {26, 4, 1, 9}}};
   Random random(12);
   const formats::Csr a = random_matrix(3000, 3000, 0.01, DType::f32, random);
   DeviceCsr csr = view_of(a);
@@ -301,7 +301,8 @@ TEST_CASE("device conversions: thresholds of Libra's formats") {
 TEST_CASE("device conversions: selectors of hc_window, in every type of values") {
   constexpr formats::HcSelector kSelectors[] = {formats::kHcFitted,  formats::kHcPaper, formats::kHcAllTensor,
                                                 formats::kHcAllCuda, {-100, 0, 60},     {100, -120, 0},
-                                                {511, -512, -512},   {-512, 511, 511}};
+                                                {511, -512, -512},   {-512, 511, 511},  {-300, 511, 0, true},
+                                                {0, 100, -50, true}};
   HostRun run;
   for (const ConvertCase& one : convert_cases())
     for (const formats::HcSelector& selector : kSelectors) {
@@ -319,14 +320,15 @@ TEST_CASE("device conversions: selectors of hc_window, in every type of values")
 TEST_CASE("device conversions: the rule of hc_window is that of the host") {
   for (const int parameter : {0, 1, 77777777, 123456789, 1000000000, formats::kHcMostParameter}) {
     const formats::HcSelector selector = formats::hc_selector(parameter);
-    const runtime::cuda::HcRule rule{selector.constant, selector.sparsity, selector.columns};
+    const runtime::cuda::HcRule rule(selector);
     for (std::int64_t columns = 1; columns < std::int64_t{1} << 31; columns += 1 + columns / 5)
       for (const std::int64_t entries : {columns, columns + 1, 3 * columns, 16 * columns})
-        REQUIRE(rule.on_cuda_cores(columns, entries) == formats::on_cuda_cores(selector, columns, entries));
+        REQUIRE(rule.gain_on_cuda_cores(columns, entries) ==
+                formats::gain_on_cuda_cores(selector, columns, entries));
   }
   const std::int64_t most = std::int64_t{1} << 31;  // as many columns as there can be: nothing overflows
-  CHECK(runtime::cuda::HcRule{-512, 0, 511}.on_cuda_cores(most, 2 * most));
-  CHECK_FALSE(runtime::cuda::HcRule{511, 0, -511}.on_cuda_cores(most, 2 * most));
+  CHECK(runtime::cuda::HcRule({-512, 0, 511}).gain_on_cuda_cores(most, 2 * most) > 0);
+  CHECK(runtime::cuda::HcRule({511, 0, -511}).gain_on_cuda_cores(most, 2 * most) < 0);
 }
 
 TEST_CASE("device conversions: a format without one is refused, the others are not") {

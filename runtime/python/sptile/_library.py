@@ -206,6 +206,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_matrix_destroy": (None, [c_void_p]),
     "sptile_matrix_describe": (c_int, [c_void_p, POINTER(MatrixInfo)]),
     "sptile_matrix_format": (c_int, [c_void_p, c_int, POINTER(c_char_p)]),
+    "sptile_matrix_arrays": (c_int, [c_void_p, POINTER(Arrays)]),
     "sptile_matrix_refresh": (c_int, [c_void_p, POINTER(Values), c_void_p]),
     "sptile_plan_create": (c_int, [c_void_p, c_char_p, POINTER(PlanOptions), POINTER(c_void_p)]),
     "sptile_plan_destroy": (None, [c_void_p]),

@@ -22,7 +22,7 @@ Status run_gen(Session& session, const GenOptions& options) {
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
   if (const Status s = check_output_name(options.out, FileKind::matrix_market); !s) return s;
   const Stopwatch total;
-  const gen::GenerateOptions how = {session.common.seed, options.field == "pattern", options.shuffle};
+  const gen::GenerateOptions how = {session.seed, options.field == "pattern", options.shuffle};
   const Result<formats::Csr> a = gen::generate(*options.kind, options.arguments, how);
   if (!a) return tl::unexpected(a.error());
   session.detail(fmt::format("generated {} entries in {}", a->nnz(), human_seconds(total.seconds())));
@@ -32,7 +32,7 @@ Status run_gen(Session& session, const GenOptions& options) {
 
   Json json = new_result(session);
   json.update({{"kind", options.kind->name}, {"arguments", to_json(options.arguments)}});
-  json.update({{"seed", session.common.seed}, {"field", options.field}, {"shuffle", options.shuffle}});
+  json.update({{"seed", session.seed}, {"field", options.field}, {"shuffle", options.shuffle}});
   json.update({{"output", options.out}, {"rows", a->rows}, {"cols", a->cols}, {"nnz", a->nnz()}});
   json["seconds"] = {{"total", total.seconds()}};
   if (session.common.json || !session.common.quiet)

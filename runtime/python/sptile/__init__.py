@@ -26,6 +26,7 @@ from .errors import (
 if TYPE_CHECKING:
     from .bundle import Bundle, CsrArrays, Prediction, open
     from ._plan import Plan
+    from .conversion import Ordering, Quality, Windows, convert, read, reorder
     from .products import aslinearoperator, plan, sddmm, spmm
 
 __version__: str = _lib.sptile_version().decode()
@@ -37,6 +38,12 @@ _HOMES = {
     "Prediction": "bundle",
     "open": "bundle",
     "Plan": "_plan",
+    "Ordering": "conversion",
+    "Quality": "conversion",
+    "Windows": "conversion",
+    "convert": "conversion",
+    "read": "conversion",
+    "reorder": "conversion",
     "aslinearoperator": "products",
     "plan": "products",
     "sddmm": "products",
@@ -52,13 +59,19 @@ __all__ = [
     "Error",
     "InternalError",
     "IoError",
+    "Ordering",
     "Plan",
     "Prediction",
+    "Quality",
     "UnsupportedError",
     "UsageError",
+    "Windows",
     "aslinearoperator",
+    "convert",
     "open",
     "plan",
+    "read",
+    "reorder",
     "sddmm",
     "spmm",
 ]

@@ -63,6 +63,20 @@ class _File(NamedTuple):
         c.check(c.lib.sptile_matrix_open(self.path, byref(options), byref(handle)))
 
 
+class MemoryFile:
+    """A bundle file in memory, without a name: `fd` is closed with the last bundle of it."""
+
+    def __init__(self) -> None:
+        self.fd = os.memfd_create("sptile")
+
+    def __del__(self, close: Any = os.close) -> None:
+        if hasattr(self, "fd"):
+            close(self.fd)
+
+    def make(self, options: c.MatrixOptions, handle: MatrixHandle) -> None:
+        c.check(c.lib.sptile_matrix_open(b"/proc/self/fd/%d" % self.fd, byref(options), byref(handle)))
+
+
 class _Memory(NamedTuple):
     """CSR arrays. `kept` owns them."""
 
@@ -84,7 +98,7 @@ class Bundle:
     Plans stay valid when the bundle is closed.
     """
 
-    def __init__(self, source: _File | _Memory, name: str, device: str = "cpu") -> None:
+    def __init__(self, source: _File | MemoryFile | _Memory, name: str, device: str = "cpu") -> None:
         self._source = source
         self._name = name
         self.device = device

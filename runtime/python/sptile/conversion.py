@@ -16,12 +16,12 @@ import numpy.typing as npt
 from . import _library as c
 from . import _tools as tools
 from ._arrays import DTYPE_CODES, dtype_code, view
-from .bundle import Bundle
+from .bundle import Bundle, MemoryFile
 from .bundle import open as open_bundle
 from .errors import UsageError
 
 if TYPE_CHECKING:
-    import scipy.sparse
+    import scipy.sparse  # type: ignore[import-untyped, unused-ignore]
 
 Path = str | os.PathLike[str] | bytes | os.PathLike[bytes]
 Settings = Mapping[str, float] | None
@@ -156,12 +156,9 @@ def convert(
         report = matrix.convert(out, -1, options)
         bundle = open_bundle(os.fsdecode(out))
     else:
-        memory = os.memfd_create("sptile")
-        try:
-            report = matrix.convert(None, memory, options)
-            bundle = open_bundle(f"/proc/self/fd/{memory}")  # maps it, so it stays
-        finally:
-            os.close(memory)
+        memory = MemoryFile()
+        report = matrix.convert(None, memory.fd, options)
+        bundle = Bundle(memory, "in memory")
     if report.overflowed:
         warnings.warn(
             f"values too large for {dtype}, infinite in the bundle: {report.overflowed}", RuntimeWarning, stacklevel=2
@@ -274,7 +271,7 @@ def _borrow(matrix: tools.Matrix, address: int | None, count: int, dtype: Any) -
     if count == 0:
         return np.empty(0, dtype)
     memory = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address or 0)
-    memory._owner = matrix  # type: ignore[attr-defined]
+    memory._owner = matrix
     return np.frombuffer(memory, dtype)
 
 

@@ -51,13 +51,15 @@ Given<Id> small() {
 
 sptile_tools_matrix* copy(const sptile_arrays& arrays, const sptile_tools_options* options = nullptr) {
   sptile_tools_matrix* matrix = nullptr;
-  REQUIRE_MESSAGE(sptile_tools_copy(&arrays, options, &matrix) == SPTILE_OK, sptile_tools_last_error());
+  REQUIRE_MESSAGE(sptile_tools_copy(&arrays, options, &matrix) == SPTILE_OK,
+                  std::string(sptile_tools_last_error()));
   return matrix;
 }
 
 sptile_tools_matrix* read(const std::string& path) {
   sptile_tools_matrix* matrix = nullptr;
-  REQUIRE_MESSAGE(sptile_tools_read(path.c_str(), nullptr, &matrix) == SPTILE_OK, sptile_tools_last_error());
+  REQUIRE_MESSAGE(sptile_tools_read(path.c_str(), nullptr, &matrix) == SPTILE_OK,
+                  std::string(sptile_tools_last_error()));
   return matrix;
 }
 
@@ -116,13 +118,13 @@ TEST_CASE("a bundle, in a file and in memory, has the same bytes, and libsptile 
   sptile_tools_options options = SPTILE_TOOLS_OPTIONS_INIT;
   options.method = "pack";
   options.preset = "fast";
-  options.settings = "swaps=1";
+  options.settings = "swap-passes=1";
   options.transpose = SPTILE_TRANSPOSE_IF_SYMMETRIC;
   options.refreshable = 1;
   sptile_tools_report report{};
   report.size = sizeof report;
   REQUIRE_MESSAGE(sptile_tools_convert(matrix, path.c_str(), -1, &options, &report) == SPTILE_OK,
-                  sptile_tools_last_error());
+                  std::string(sptile_tools_last_error()));
   CHECK(report.rows == arrays_of(matrix).rows);
   CHECK(report.symmetric == 1);
   CHECK(report.reordered == 1);
@@ -130,7 +132,7 @@ TEST_CASE("a bundle, in a file and in memory, has the same bytes, and libsptile 
   const int fd = ::memfd_create("bundle", MFD_CLOEXEC);
   REQUIRE(fd >= 0);
   REQUIRE_MESSAGE(sptile_tools_convert(matrix, nullptr, fd, &options, nullptr) == SPTILE_OK,
-                  sptile_tools_last_error());
+                  std::string(sptile_tools_last_error()));
   const std::string in_memory = "/proc/self/fd/" + std::to_string(fd);
   std::ifstream one(path, std::ios::binary), other(in_memory, std::ios::binary);
   CHECK(std::equal(std::istreambuf_iterator<char>(one), {}, std::istreambuf_iterator<char>(other),

@@ -122,18 +122,28 @@ def _outcome(call: Call) -> tuple[int, str]:
 def _until_interrupted(options: Options, call: Call) -> tuple[int, str]:
     """Works on a thread of its own, so that Ctrl-C reaches this one: then the work is cancelled, which leaves no
     file behind, and the exception goes on."""
-    cancelled = threading.Event()
-    progress = Progress(lambda *_: cancelled.is_set())
-    options.progress = progress
+    cancelled, done = threading.Event(), threading.Event()
+    options.progress = Progress(lambda *_: cancelled.is_set())
     outcome: list[tuple[int, str]] = []
-    thread = threading.Thread(target=lambda: outcome.append(_outcome(call)), name="sptile")
-    thread.start()
+
+    def work() -> None:
+        outcome.append(_outcome(call))
+        done.set()
+
+    thread = threading.Thread(target=work, name="sptile")
     interrupt: BaseException | None = None
-    while thread.is_alive():
+    try:
+        thread.start()
+    except BaseException as error:
+        if thread not in threading.enumerate():  # there is no room for a thread
+            raise
+        interrupt = error
+    while not done.is_set():  # not join, which takes a thread for dead when it is interrupted
         try:
-            thread.join()
+            if interrupt is not None:
+                cancelled.set()
+            done.wait()
         except BaseException as error:  # KeyboardInterrupt, or whatever a signal handler raises
-            cancelled.set()
             interrupt = error
     if interrupt is not None:
         raise interrupt

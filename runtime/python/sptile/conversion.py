@@ -71,10 +71,12 @@ class Ordering:
 def read(path: Path, *, dtype: Any = None, real_part: bool = False, threads: int = 0) -> scipy.sparse.csr_array:
     """Reads a matrix: Matrix Market (.mtx, also .gz, .xz, .zst), raw CSR, or the source matrix of a bundle.
 
-    Rows are in their own order, entries sorted and summed. Values have type `dtype`, float32 or float64; None:
-    that of the bundle, float64 of text, and 1.0 for each entry of a pattern.
+    Rows are in their own order, entries sorted and summed.
 
     Args:
+        path: of the file.
+        dtype: of the values, float32 or float64; None: that of the bundle, float64 of text. Each entry of a
+            pattern is 1.0.
         real_part: of complex files; else they are refused.
         threads: 0: all.
 
@@ -144,7 +146,7 @@ def convert(
     """
     options = _order_options(reorder, preset, settings, window_rows, seed, threads)
     options.dtype = dtype_code(dtype)
-    options.formats = _text("formats", formats if isinstance(formats, str) else ",".join(formats))
+    options.formats = _list("formats", formats)
     options.transpose = _transpose(transpose)
     options.refreshable, options.overwrite, options.strict = bool(refreshable), bool(overwrite), bool(strict)
     out = None if path is None else _path(path)
@@ -185,6 +187,7 @@ def reorder(
         settings: parameters of the method by name; they win over those of the preset.
         window_rows: height of the windows that it aims at, 1 to 1024.
         seed: of every random choice: the same seed gives the same order.
+        threads: 0: all.
 
     Raises:
         UsageError: an argument is unknown or out of range, or A is no matrix.
@@ -216,6 +219,13 @@ def _text(name: str, text: Any) -> bytes:
     if "\0" in text:
         raise UsageError(f"{name} must not hold a NUL character")
     return text.encode("utf-8", "surrogateescape")
+
+
+def _list(name: str, texts: Any) -> bytes:
+    """Names with commas."""
+    if isinstance(texts, (list, tuple)):
+        return b",".join(_text(name, text) for text in texts)
+    return _text(name, texts)
 
 
 def _integer(name: str, number: Any, lowest: int, highest: int) -> int:

@@ -156,7 +156,7 @@ class PlanInfo(_Sized):
         ("ordinal", c_int32),
         ("order", c_int32),
         ("stored", c_int32),
-        ("reserved", c_int32),
+        ("values", c_int32),
     ]
 
 

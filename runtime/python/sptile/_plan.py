@@ -26,7 +26,6 @@ _run.restype = c_int
 
 _address = ctypes.addressof
 _export: Any = c_char.from_buffer
-_ndarray = np.ndarray
 
 
 class PlanHandle(c_void_p):
@@ -57,7 +56,7 @@ class Plan:
 
     Attributes: `shape` (rows, cols) of what is multiplied; `n`, most columns of a run; `op`, `format`,
     `kernel` and `precision`, what was chosen; `dtype` and `result_dtype`, names of the types of operands and
-    results; `nnz`; `device`, "cpu" or "cuda:0"; `order` of lists with a number for each entry, "csr" or
+    results; `values_dtype`, of the values of the matrix in the format, None for a pattern; `nnz`; `device`, "cpu" or "cuda:0"; `order` of lists with a number for each entry, "csr" or
     "packed"; `workspace_bytes`, device memory that a run needs beside its operands; `least_n`, for runs of
     fewer columns planning anew may be faster; `stored`, whether the bundle had the plan; `heads`, `m`.
     """
@@ -81,30 +80,36 @@ class Plan:
         self.workspace_bytes: int = info.workspace_bytes
         self.dtype: str = _arrays.DTYPE_NAMES[info.dense]
         self.result_dtype: str = _arrays.DTYPE_NAMES[info.result]
+        self.values_dtype: str | None = _arrays.DTYPE_NAMES.get(info.values)
         self.precision: str = name_of(info.precision, PRECISIONS)
         self.device: str = _arrays.device_name(info.device, info.ordinal)
         self.order: str = name_of(info.order, ORDERS)
         self.stored: bool = bool(info.stored)
         self._transposed_weights = bool(options.transposed_weights)
-        self._dense, self._result = int(info.dense), int(info.result)
+        self._dense, self._result, self._values = int(info.dense), int(info.result), int(info.values)
         self._kind, self._ordinal = int(info.device), int(info.ordinal)
         self._calls: list[_Call] = []
+        self._array: Any = None  # the type of arrays that go the fast path
+        self._empty: Any = None
+        self._pair: Any = None
         self._prepare_fast_path()
 
     def _prepare_fast_path(self) -> None:
         """What `__call__` compares operands with that need no further look: contiguous arrays of all columns."""
-        plain = self.op == "spmm" and self.heads == 1 and self.n > 0
-        in_bfloat16 = c.BF16 in (self._dense, self._result)
+        if self.op != "spmm" or self.heads > 1 or c.BF16 in (self._dense, self._result):
+            return
         self._b_shape = (self.shape[1], self.n)
         self._c_shape = (self.shape[0], self.n)
-        self._b_dtype = None if in_bfloat16 else _arrays.numpy_dtype(self._dense)
-        self._c_dtype = None if in_bfloat16 else _arrays.numpy_dtype(self._result)
+        self._b_dtype = _arrays.numpy_dtype(self._dense)
+        self._c_dtype = _arrays.numpy_dtype(self._result)
         self._b_bytes = self.shape[1] * self.n * _arrays.ITEMSIZE[self._dense]
         self._c_bytes = self.shape[0] * self.n * _arrays.ITEMSIZE[self._result]
         self._misaligned = max(_arrays.ITEMSIZE[self._dense], _arrays.ITEMSIZE[self._result]) - 1
-        self._numpy = _ndarray if plain and self._kind == c.CPU else None
-        cupy = sys.modules.get("cupy")
-        self._cupy = cupy.ndarray if plain and self._kind == c.CUDA and cupy is not None else None
+        if self._kind == c.CPU:
+            self._array, self._empty, self._pair = np.ndarray, _arrays.NUMPY.empty, self._numpy_pair
+        elif "cupy" in sys.modules:
+            self._array, self._empty = sys.modules["cupy"].ndarray, _arrays.CUPY.empty
+            self._pair = self._cupy_pair
 
     def close(self) -> None:
         """Frees the plan, once runs in other threads are done; using it afterwards raises UsageError."""
@@ -150,61 +155,58 @@ class Plan:
 
         UsageError: shapes, types, devices or strides that do not fit, overlap of B and `out`.
         """
-        if type(B) is self._numpy and type(out) is _ndarray and stream is None:
-            if B.shape == self._b_shape and out.shape == self._c_shape:
-                if B.dtype is self._b_dtype and out.dtype is self._c_dtype:
-                    try:
-                        exported_b, exported_c = _export(B), _export(out)  # contiguous and writable, or refused
-                    except (TypeError, ValueError, BufferError):
-                        pass
-                    else:
-                        b, c_ = _address(exported_b), _address(exported_c)
-                        if self._fits(b, c_):
-                            self._run_pair(b, c_, alpha, beta, None)
-                            return out
-        elif type(B) is self._cupy and type(out) is self._cupy and workspace is None:
-            if B.shape == self._b_shape and out.shape == self._c_shape:
-                if B.dtype is self._b_dtype and out.dtype is self._c_dtype:
-                    b_memory, c_memory, ordinal = B.data, out.data, self._ordinal
-                    b, c_ = b_memory.ptr, c_memory.ptr
-                    if (
-                        B.flags.c_contiguous
-                        and out.flags.c_contiguous
-                        and b_memory.device_id == ordinal == c_memory.device_id
-                        and self._fits(b, c_)
-                    ):
-                        if stream is None:
-                            stream = _arrays.CUPY.stream(ordinal)
-                        else:
-                            stream = _arrays.stream_handle(stream)
-                        self._run_pair(b, c_, alpha, beta, stream)
-                        return out
+        if type(B) is self._array and B.shape == self._b_shape and B.dtype is self._b_dtype and workspace is None:
+            C = self._empty(self._c_shape, self._result, self._ordinal) if out is None and beta == 0 else out
+            if type(C) is self._array and C.shape == self._c_shape and C.dtype is self._c_dtype:
+                pointers = self._pair(B, C)
+                if pointers is not None and (stream is None or self._kind == c.CUDA):
+                    self._run_pair(pointers[0], pointers[1], alpha, beta, stream)
+                    return C
         if self.op != "spmm":
             raise UsageError(f"the plan is of {self.op}: use plan.run, or plan.sddmm for sddmm")
         if beta != 0 and out is None:
             raise UsageError(f"beta = {beta} adds to what is in `out`: pass it")
         return self._run((B, out), alpha=alpha, beta=beta, stream=stream, workspace=workspace)
 
-    def _fits(self, b: int, c_: int) -> bool:
+    def _numpy_pair(self, B: Any, C: Any) -> tuple[int, int] | None:
+        """Pointers of contiguous, writable, aligned arrays that do not overlap; None for others."""
+        try:
+            b, c_ = _address(_export(B)), _address(_export(C))
+        except (TypeError, ValueError, BufferError):
+            return None
+        return (b, c_) if self._fit(b, c_) else None
+
+    def _cupy_pair(self, B: Any, C: Any) -> tuple[int, int] | None:
+        """The same of CuPy arrays on the plan's device."""
+        b_memory, c_memory = B.data, C.data
+        if not (b_memory.device_id == self._ordinal == c_memory.device_id):
+            return None
+        if not (B.flags.c_contiguous and C.flags.c_contiguous):
+            return None
+        b, c_ = b_memory.ptr, c_memory.ptr
+        return (b, c_) if self._fit(b, c_) else None
+
+    def _fit(self, b: int, c_: int) -> bool:
         """Whether two contiguous operands are aligned and apart."""
         return not (b | c_) & self._misaligned and (b >= c_ + self._c_bytes or c_ >= b + self._b_bytes)
 
-    def _run_pair(self, b: int, c_: int, alpha: float, beta: float, stream: int | None) -> None:
+    def _run_pair(self, b: int, c_: int, alpha: float, beta: float, stream: Any) -> None:
         """Runs with two contiguous operands of all columns."""
-        handle = self._handle
+        handle = self._handle  # kept until the run is done, whoever closes the plan meanwhile
         if handle is None:
             raise UsageError("the plan is closed")
+        if self._kind == c.CUDA:
+            stream = _arrays.CUPY.stream(self._ordinal) if stream is None else _arrays.stream_handle(stream)
         calls = self._calls
         try:
             call = calls.pop()  # one that no other thread has
         except IndexError:
             call = _Call()
-        operands = call.operands
         call.first.data = b
         call.second.data = c_
         try:
-            operands.alpha = alpha
-            operands.beta = beta
+            call.operands.alpha = alpha
+            call.operands.beta = beta
         except TypeError:
             raise UsageError(f"alpha = {alpha!r}, beta = {beta!r}; pass numbers") from None
         status = _run(handle, call.reference, stream, None)
@@ -290,6 +292,8 @@ class Plan:
         workspace: Any = None,
     ) -> Any:
         handle = self._open_handle()
+        if self._array is None:
+            self._prepare_fast_path()  # CuPy may have been imported since
         specs = OPERATIONS[self.op]
         if len(given) > len(specs):
             names = ", ".join(spec.name for spec in specs)
@@ -451,9 +455,9 @@ class Plan:
         shape = (self.nnz,) if len(view.shape) == 1 or self.heads == 1 else (self.heads, self.nnz)
         if view.shape != shape or (view.device, view.ordinal) != (self._kind, self._ordinal):
             raise UsageError(f"values are {view.shape} on {view.device_name}; they must be {shape} on {self.device}")
-        expected = self._open_handle().matrix.value_dtype
+        expected = self._values
         if view.dtype != expected:
-            raise UsageError(f"values are {view.dtype_name}, those of the matrix are {_type_name(expected)}")
+            raise UsageError(f"values are {view.dtype_name}, those of the plan are {_type_name(expected)}")
         batch = 0
         if view.strides is None or not view.aligned or (self.nnz > 1 and view.strides[-1] != 1):
             raise UsageError("values must follow each other without gaps")
@@ -485,7 +489,7 @@ class Plan:
         """New values for all refreshable plans of the bundle, made with refreshable=True. No plan of it may run
         meanwhile.
 
-        values: nnz numbers of the type of the matrix, in host memory or on the plan's device, in the order of
+        values: nnz numbers of `values_dtype`, in host memory or on the plan's device, in the order of
         its CSR arrays; order="packed": as this plan's format stores them, which is what sddmm writes so. In
         device memory they are moved on `stream`, and nothing waits.
         """
@@ -498,8 +502,8 @@ class Plan:
             raise UsageError(f"values have shape {view.shape}; the matrix has {count} entries")
         if view.device == c.CUDA and (self._kind, self._ordinal) != (view.device, view.ordinal):
             raise UsageError(f"values are on {view.device_name}, the plan on {self.device}")
-        if view.dtype not in _arrays.DTYPE_NAMES:
-            raise UsageError(f"values are {view.dtype_name}, those of the matrix are {_type_name(matrix.value_dtype)}")
+        if view.dtype != self._values:
+            raise UsageError(f"values are {view.dtype_name}, those of the plan are {_type_name(self._values)}")
         if view.strides is None or not view.aligned or (count > 1 and view.strides[0] != 1):
             view = self._copy(view, Operand("values", "entries"), stream)
         on_stream = self._stream(stream, view, [view]) if view.device == c.CUDA else None
@@ -510,7 +514,7 @@ class Plan:
 
 
 def _type_name(code: int) -> str:
-    return _arrays.DTYPE_NAMES.get(code, "none: it is a pattern")
+    return _arrays.DTYPE_NAMES.get(code, "not there: the matrix is a pattern")
 
 
 def _bytes(view: View, place: tuple[int, int, int, int, int]) -> tuple[int, int]:

@@ -25,6 +25,7 @@ TEST_CASE("C interface: plans a CSR matrix in memory, runs it, refreshes it, tel
   CHECK(info.entries == 3);
   CHECK(info.n == 2);
   CHECK(info.dense == SPTILE_F32);
+  CHECK(info.values == SPTILE_F32);
   CHECK(info.precision == SPTILE_FP32);
   CHECK(info.workspace_bytes == 0);
   CHECK(info.device == SPTILE_CPU);

@@ -296,6 +296,8 @@ def _from_dlpack(array: Any, name: str) -> Any:
 def view(array: Any, name: str) -> View:
     """Where an operand lies, without a copy. UsageError for what is no array; `name` is for messages."""
     if isinstance(array, np.ndarray):
+        if isinstance(array, np.ma.MaskedArray):
+            raise UsageError(f"{name} has a mask, which products do not see; pass its data or .filled()")
         return _numpy_view(array)
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if torch is not None and isinstance(array, getattr(torch, "Tensor", ())):

@@ -14,7 +14,8 @@ from . import _library as c
 from ._arrays import View
 from ._operations import OPERATIONS, Operand
 from ._options import ORDERS, PRECISIONS, name_of, named, whole
-from .errors import UsageError
+from ._places import Placed, place_of
+from .errors import InternalError, UsageError
 
 if TYPE_CHECKING:
     from .bundle import MatrixHandle
@@ -56,9 +57,10 @@ class Plan:
 
     Attributes: `shape` (rows, cols) of what is multiplied; `n`, most columns of a run; `op`, `format`,
     `kernel` and `precision`, what was chosen; `dtype` and `result_dtype`, names of the types of operands and
-    results; `values_dtype`, of the values of the matrix in the format, None for a pattern; `nnz`; `device`, "cpu" or "cuda:0"; `order` of lists with a number for each entry, "csr" or
-    "packed"; `workspace_bytes`, device memory that a run needs beside its operands; `least_n`, for runs of
-    fewer columns planning anew may be faster; `stored`, whether the bundle had the plan; `heads`, `m`.
+    results; `values_dtype`, of the values of the matrix in the format, None for a pattern; `nnz`; `device`,
+    "cpu" or "cuda:0"; `order` of lists with a number for each entry, "csr" or "packed"; `workspace_bytes`,
+    device memory that a run needs beside its operands; `least_n`, for runs of fewer columns planning anew may
+    be faster; `stored`, whether the bundle had the plan; `heads`, `m`.
     """
 
     def __init__(self, matrix: MatrixHandle, operation: bytes, options: c.PlanOptions) -> None:
@@ -307,43 +309,30 @@ class Plan:
         n = self._columns(views, specs, vectors)
         handle_of_stream = self._stream(stream, first, [v for v in views if v is not None])
 
+        placed: list[Placed] = []  # copies and new results live until the run is enqueued
         call = _Call()
-        keep: list[Any] = []  # copies and new results live until the run is enqueued
-        written: list[tuple[str, View, tuple[int, int, int, int, int]]] = []
-        read: list[tuple[str, View, tuple[int, int, int, int, int]]] = []
-        results: list[Any] = []
-        for i, (spec, view) in enumerate(zip(specs, views, strict=True)):
+        for spec, view, operand in zip(specs, views, call.dense):
             if view is None:
                 if spec.optional:
                     continue
                 if not spec.result:
                     raise UsageError(f"{self.op}: {spec.name} is missing")
-                shape = self._shape(spec, n, vectors)
-                view = self._view(first.framework.empty(shape, self._dtype_of(spec), self._ordinal), spec)
-            self._check(view, spec, n, vectors)
-            place = self._place(view, spec, n, vectors)
-            if place is None:
-                view = self._copy(view, spec, stream)
-                place = self._place(view, spec, n, vectors)
-                assert place is not None
-            keep.append(view.owner)
-            (written if spec.result else read).append((spec.name, view, place))
-            if spec.result:
-                results.append(view.owner)
-            heads, rows, width, batch, ld = place
-            call.dense[i].data = view.pointer
-            call.dense[i].ld = ld
-            call.dense[i].batch = batch if heads > 1 else 0
-        _check_overlaps(written, read)
-        if n > 0 and any(0 not in view.shape for _, view, _ in written):
+                made = first.framework.empty(self._shape(spec, n, vectors), self._dtype_of(spec), self._ordinal)
+                view = self._view(made, spec)
+            one = self._place(view, spec, n, vectors, stream)
+            placed.append(one)
+            operand.data, operand.ld, operand.batch = one.view.pointer, one.place.ld, one.place.batch
+        results = [one.view.owner for one in placed if one.spec.result]
+        _check_overlaps(placed)
+        if n > 0 and any(one.place.extent for one in placed if one.spec.result):
             operands = call.operands
             operands.n = n
             self._set_numbers(operands, alpha, beta, slope)
             operands.scaled = int(bool(scaled))
-            if values is not None:
-                keep.append(self._set_values(operands, values))
+            kept = self._set_values(operands, values)
             room = self._workspace(workspace)
             c.check(_run(handle, call.reference, handle_of_stream, None if room is None else byref(room)))
+            del kept
         return results[0] if len(results) == 1 else tuple(results)
 
     @staticmethod
@@ -399,32 +388,18 @@ class Plan:
             shape = shape[:1]
         return shape if spec.shared or self.heads == 1 else (self.heads, *shape)
 
-    def _check(self, view: View, spec: Operand, n: int, vectors: bool) -> None:
+    def _place(self, view: View, spec: Operand, n: int, vectors: bool, stream: Any) -> Placed:
+        """Where an operand stands, or a copy of it where its rows are torn."""
         wanted = self._shape(spec, n, vectors)
         if view.shape != wanted:
             raise UsageError(f"{self.op}: {spec.name} has shape {view.shape}; it must be {wanted}")
-
-    def _place(self, view: View, spec: Operand, n: int, vectors: bool) -> tuple[int, int, int, int, int] | None:
-        """Heads, rows, columns, elements between heads and between rows; None where rows are torn."""
-        if view.strides is None or not view.aligned:
-            return None
-        shape, strides = view.shape, view.strides
-        heads, batch = 1, 0
-        if not spec.shared and self.heads > 1:
-            heads, batch, shape, strides = shape[0], strides[0], shape[1:], strides[1:]
-        if spec.extent == "entries" or spec.extent == "one" or vectors:
-            rows, width, ld, step = 1, shape[0], shape[0], strides[0]
-            if vectors:  # a matrix of one column, whose rows may be apart
-                rows, width, ld, step = shape[0], 1, strides[0], 1
-        else:
-            (rows, width), (ld, step) = shape, strides
-        if width > 1 and step != 1:
-            return None
-        if rows <= 1:
-            ld = max(width, 1)
-        if ld < max(width, 1) or (heads > 1 and batch <= 0):
-            return None
-        return heads, rows, width, batch, ld
+        place = place_of(view, spec, self.heads, vectors)
+        if place is None:
+            view = self._copy(view, spec, stream)
+            place = place_of(view, spec, self.heads, vectors)
+        if place is None:
+            raise InternalError(f"a copy of {spec.name} has strides {view.strides}")
+        return Placed(spec, view, place)
 
     def _copy(self, view: View, spec: Operand, stream: Any) -> View:
         if spec.result:
@@ -451,6 +426,9 @@ class Plan:
         return chosen
 
     def _set_values(self, operands: c.Operands, values: Any) -> Any:
+        """Puts values of a run into its operands; returns who keeps them."""
+        if values is None:
+            return None
         view = _arrays.view(values, "values")
         shape = (self.nnz,) if len(view.shape) == 1 or self.heads == 1 else (self.heads, self.nnz)
         if view.shape != shape or (view.device, view.ordinal) != (self._kind, self._ordinal):
@@ -517,30 +495,8 @@ def _type_name(code: int) -> str:
     return _arrays.DTYPE_NAMES.get(code, "not there: the matrix is a pattern")
 
 
-def _bytes(view: View, place: tuple[int, int, int, int, int]) -> tuple[int, int]:
-    """Where an operand begins and ends."""
-    heads, rows, width, batch, ld = place
-    if 0 in (heads, rows, width):
-        return view.pointer, view.pointer
-    size = _arrays.ITEMSIZE[view.dtype or c.F64]
-    return view.pointer, view.pointer + size * ((heads - 1) * batch + (rows - 1) * ld + width)
-
-
-def _overlap(a: View, a_place: Any, b: View, b_place: Any) -> bool:
-    """Whether operands have elements in common; columns of one matrix side by side have none."""
-    (a_begin, a_end), (b_begin, b_end) = _bytes(a, a_place), _bytes(b, b_place)
-    if a_begin == a_end or b_begin == b_end or a_end <= b_begin or b_end <= a_begin:
-        return False
-    a_size, b_size = _arrays.ITEMSIZE[a.dtype or c.F64], _arrays.ITEMSIZE[b.dtype or c.F64]
-    a_ld, b_ld = a_place[4] * a_size, b_place[4] * b_size
-    if a_place[0] > 1 or b_place[0] > 1 or a_ld != b_ld:
-        return True
-    apart = (b_begin - a_begin) % a_ld
-    return not (a_place[2] * a_size <= apart and apart + b_place[2] * b_size <= a_ld)
-
-
-def _check_overlaps(written: list[tuple[str, View, Any]], read: list[tuple[str, View, Any]]) -> None:
-    for i, (name, view, place) in enumerate(written):
-        for other, other_view, other_place in [*read, *written[:i]]:
-            if _overlap(view, place, other_view, other_place):
-                raise UsageError(f"{name} overlaps {other}: results need memory of their own")
+def _check_overlaps(placed: list[Placed]) -> None:
+    for i, result in enumerate(placed):
+        for j, other in enumerate(placed):
+            if result.spec.result and i != j and result.overlaps(other):
+                raise UsageError(f"{result.spec.name} overlaps {other.spec.name}: results need memory of their own")

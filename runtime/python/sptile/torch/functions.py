@@ -37,6 +37,13 @@ def _cast(a: SparseMatrix, x: Tensor | None) -> Tensor | None:
     return x.to(torch.get_autocast_dtype(kind))
 
 
+def _check_type(a: SparseMatrix, x: Tensor, values: Tensor | None = None) -> None:
+    """Refuses x of another type than the values of A that it is multiplied with."""
+    if values is None and a.values is not None and a.dtype != x.dtype and not a._counts:
+        raise UsageError(f"x is {x.dtype}, the values of A are {a.dtype}; nothing is converted, use "
+                         f"A.to({x.dtype}) or x.to({a.dtype})")
+
+
 def _heads_first(a: SparseMatrix, name: str, values: Tensor, heads: int | None) -> Tensor:
     """The user's values [entries] or [entries, heads] in the order of CSR: [nnz], or [heads, nnz]."""
     given = a._order.given
@@ -58,9 +65,11 @@ def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
     a, x = _matrix(A), _tensor("x", x)
     if torch.is_autocast_enabled(a.device.type):
         x, values = _cast(a, x), _cast(a, values)
+    else:
+        _check_type(a, x, values)
     number = a.number
     if values is None and a._learned is not None:
-        values = a._learned if a._learned.dtype == x.dtype else a._learned.to(x.dtype)
+        values = a._learned.to(x.dtype)
     if values is not None:
         number = a.pattern_number
         by_head = _tensor("values", values).dim() == 2
@@ -166,6 +175,8 @@ def spmm_update(A: SparseMatrix, x: Tensor, weight: Tensor, bias: Tensor | None 
         raise UsageError(f"activation = {activation!r}; use None or 'relu'")
     if torch.is_autocast_enabled(a.device.type):
         x, weight, bias = _cast(a, x), _cast(a, weight), _cast(a, bias)  # type: ignore[assignment]
+    else:
+        _check_type(a, x)
     if a.requires_grad:
         out = spmm(a, x) @ weight
         out = out if bias is None else out + bias

@@ -242,7 +242,7 @@ class Handle:
     def _create(self, request: Request, format: str) -> Plan:
         pattern = self.pattern
         cuda = pattern.device.type == "cuda"
-        dtype = request.dense if request.run_values else None
+        dtype = request.dense if request.run_values or self.values is not None else None
         matrix, values = self._matrices.get(dtype) or self._matrix(dtype)
         options = c.PlanOptions(
             n=request.n, m=request.m, heads=request.heads, format=format.encode(), dense=DTYPES[request.dense],
@@ -257,10 +257,12 @@ class Handle:
         return Plan(pointer.value, pattern.device, (pattern.crow, pattern.col, values))
 
     def _matrix(self, dtype: torch.dtype | None) -> tuple[int, Tensor | None]:
-        """The library's matrix: with the values, or, for runs that bring their own, with some of that type."""
+        """The library's matrix with the values in a type, or with zeros where runs bring values; a pattern."""
         pattern, values = self.pattern, self.values
-        if dtype is not None and (values is None or values.dtype != dtype):
+        if dtype is not None and values is None:
             values = torch.zeros(pattern.nnz, dtype=dtype, device=pattern.device)
+        elif dtype is not None and values is not None:
+            values = values.to(dtype)
         arrays = c.Arrays(
             rows=pattern.rows, cols=pattern.cols, nnz=pattern.nnz, row=pattern.crow.data_ptr(),
             col=pattern.col.data_ptr(), values=None if values is None else values.data_ptr(),

@@ -27,7 +27,7 @@ class SparseMatrix:
             the CPU it is "csr". "csr" gives the same bits in every run of a program.
 
     Entries that are given more than once are added; without values such a matrix gets as values how often
-    each was given (float32). What has a number for each entry (`values`, results of sddmm) has them in the
+    each was given, in the type of what it multiplies. What has a number for each entry (`values`, results of sddmm) has them in the
     order in which entries were given. The arrays are checked: UsageError and BadInputError say what is wrong.
     """
 
@@ -52,7 +52,8 @@ class SparseMatrix:
         self.shape = torch.Size((pattern.rows, pattern.cols))
         self.device = pattern.device
         self.nnz = pattern.nnz
-        if values is None and order.position is not None and order.source is None:
+        self._counts = values is None and order.position is not None and order.source is None
+        if self._counts:
             values = torch.ones(order.given, device=pattern.device)
         _check_values(values, order, pattern)
         self.values = values
@@ -152,7 +153,9 @@ class SparseMatrix:
         if isinstance(target, torch.dtype):
             if self.values is None or self.values.dtype == target:
                 return self
-            return self.with_values(self.values.to(target))
+            converted = self.with_values(self.values.to(target))
+            converted.is_normalized = self.is_normalized
+            return converted
         device = torch.device(target)
         if device.type == "cuda" and device.index is None:
             device = torch.device("cuda", torch.cuda.current_device())

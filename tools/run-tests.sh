@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, runs every test, ends with one line "N passed, N failed, N skipped".
-# Three builds: release (all tests, those of the Python package in a virtual environment, and tools/lint.sh), address and undefined-behaviour sanitizers with clang (all tests again, and a short
+# Three builds: release (all tests, those of the Python package in a virtual environment, its wheel for the CPU, and tools/lint.sh), address and undefined-behaviour sanitizers with clang (all tests again, and a short
 # run of each fuzzer), and the thread sanitizer (the tests of what runs in parallel). The second time only what changed
 # is built.
 #
@@ -68,6 +68,14 @@ start=$SECONDS
 add_counts "$(tests/python/run.sh build | tail -n 1)"
 say "Python: tested in $((SECONDS - start)) s"
 if ! $quick; then
+  say "wheel"
+  start=$SECONDS
+  if { tools/wheel.sh build-wheel/dist -Dcuda=disabled && tests/install/wheel_test.sh build-wheel/dist/sptile-*.whl; } >&2; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+  fi
+  say "wheel: built and tested in $((SECONDS - start)) s"
   say "lint"
   add_counts "$(tools/lint.sh | tail -n 1)"
   export CC=clang-14 CXX=clang++-14

@@ -1,5 +1,6 @@
-/* Stands in for libcurl while a wheel is made. Debian's HDF5 calls it for files in the cloud only, which sptile never opens;
- * with it would come some twenty libraries of network protocols. Here every such call fails. */
+/* Stands in for libcurl while a wheel is made. Debian's HDF5 calls it for files in the cloud only, which
+ * sptile never opens; with it would come some twenty libraries of network protocols. Here every such call
+ * fails. */
 #include <stddef.h>
 
 int curl_global_init(long flags);

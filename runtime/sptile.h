@@ -289,8 +289,8 @@ typedef struct sptile_plan_info {
   int32_t device, ordinal;
   int32_t order;  /* sptile_order */
   int32_t stored; /* != 0: the plan was stored in the bundle, and taken */
-  int32_t values; /* sptile_dtype of the values of its format, which may have been converted to fewer bits than
-                     those of the source; those of a run have it. SPTILE_NONE for a pattern */
+  int32_t values; /* sptile_dtype of the values of its format, which may have been converted to fewer bits
+                     than those of the source; those of a run have it. SPTILE_NONE for a pattern */
 } sptile_plan_info;
 
 /* Describes a plan; info->size says how much is wanted. */

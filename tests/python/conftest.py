@@ -88,12 +88,12 @@ def random_dense(rows: int, cols: int, dtype: Any = np.float32, seed: int = 1) -
 
 def command() -> str | None:
     """The sptile command: SPTILE_COMMAND, beside this Python, on PATH, beside the library of the build."""
-    library = Path(os.environ.get("SPTILE_LIBRARY", "."))
+    build = [*Path(os.environ.get("SPTILE_LIBRARY", ".")).resolve().parents, Path()][1]
     found = [
         os.environ.get("SPTILE_COMMAND"),
         str(Path(sys.executable).with_name("sptile")),
         shutil.which("sptile"),
-        str(library.resolve().parents[1] / "tools" / "sptile"),
+        str(build / "tools" / "sptile"),
     ]
     return next((path for path in found if path and os.access(path, os.X_OK)), None)
 

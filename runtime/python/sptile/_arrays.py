@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,14 +91,16 @@ class Framework(NamedTuple):
     """The current stream of a device; None where there is no such notion."""
 
 
-def _code(name: str) -> int | None:
-    return DTYPE_CODES.get(name, _INDEX_CODES.get(name))
+@lru_cache(maxsize=64)
+def _element(dtype: Any) -> tuple[int | None, str]:
+    """Code, where there is one, and name of a NumPy or torch dtype."""
+    name = str(dtype).removeprefix("torch.")
+    return DTYPE_CODES.get(name, _INDEX_CODES.get(name)), name
 
 
 def _elements(byte_strides: tuple[int, ...], itemsize: int) -> tuple[int, ...] | None:
-    if any(stride % itemsize for stride in byte_strides):
-        return None
-    return tuple(stride // itemsize for stride in byte_strides)
+    elements = tuple([stride // itemsize for stride in byte_strides])
+    return None if any([stride % itemsize for stride in byte_strides]) else elements
 
 
 # ---- NumPy ----
@@ -111,13 +114,13 @@ NUMPY = Framework(
 
 
 def _numpy_view(array: np.ndarray[Any, Any]) -> View:
-    name = array.dtype.name if array.dtype.isnative else str(array.dtype)
+    code, name = _element(array.dtype)
     return View(
         array,
-        array.__array_interface__["data"][0] if array.dtype.kind in "fiub" else array.ctypes.data,
+        array.ctypes.data if code is None or code == c.BF16 else array.__array_interface__["data"][0],
         array.shape,
-        _elements(array.strides, max(1, array.itemsize)),
-        _code(name),
+        _elements(array.strides, array.itemsize or 1),
+        code,
         name,
         c.CPU,
         0,
@@ -148,9 +151,8 @@ def _cupy_view(array: Any) -> View:
         array,
         int(array.data.ptr),
         array.shape,
-        _elements(array.strides, max(1, array.itemsize)),
-        _code(array.dtype.name),
-        array.dtype.name,
+        _elements(array.strides, array.itemsize or 1),
+        *_element(array.dtype),
         c.CUDA,
         int(array.data.device_id),
         True,
@@ -192,14 +194,12 @@ def _torch_view(tensor: Any, name: str) -> View:
     if tensor.is_neg() or tensor.is_conj():
         raise UsageError(f"{name} is a lazily negated view; pass .resolve_neg()")
     on_cpu = tensor.device.type == "cpu"
-    dtype = str(tensor.dtype).removeprefix("torch.")
     return View(
         tensor,
         tensor.data_ptr(),
         tuple(tensor.shape),
         tuple(tensor.stride()),
-        _code(dtype),
-        dtype,
+        *_element(tensor.dtype),
         c.CPU if on_cpu else c.CUDA,
         tensor.device.index or 0,
         True,
@@ -262,11 +262,10 @@ def _interface_view(array: Any, name: str) -> View:
     if mask is not None or dtype.itemsize == 0:
         raise UsageError(f"{name} has a mask or no elements of a fixed size")
     elements = _packed(shape) if strides is None else _elements(tuple(strides), dtype.itemsize)
-    dtype_name = dtype.name if dtype.isnative else str(dtype)
     pointer = int(pointer or 0)
     ordinal = _cuda_ordinal(array, pointer)
     return View(
-        array, pointer, shape, elements, _code(dtype_name), dtype_name, c.CUDA, ordinal, not read_only, FOREIGN_CUDA,
+        array, pointer, shape, elements, *_element(dtype), c.CUDA, ordinal, not read_only, FOREIGN_CUDA,
         None if stream is None else int(stream),
     )  # fmt: skip
 

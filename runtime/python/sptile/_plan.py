@@ -44,11 +44,12 @@ class _Call:
 
     __slots__ = ("dense", "first", "operands", "reference", "second")
 
-    def __init__(self) -> None:
+    def __init__(self, count: int = 2) -> None:
         self.operands = c.Operands()
         self.reference = byref(self.operands)
-        self.dense = [self.operands.dense[i] for i in range(c.MAX_OPERANDS)]
-        self.first, self.second = self.dense[0], self.dense[1]
+        dense = self.operands.dense
+        self.dense = [dense[i] for i in range(count)]
+        self.first, self.second = self.dense[:2]
 
 
 class Plan:
@@ -94,6 +95,7 @@ class Plan:
         self._array: Any = None  # the type of arrays that go the fast path
         self._empty: Any = None
         self._pair: Any = None
+        self._current_stream: Any = None
         self._prepare_fast_path()
 
     def _prepare_fast_path(self) -> None:
@@ -110,8 +112,10 @@ class Plan:
         if self._kind == c.CPU:
             self._array, self._empty, self._pair = np.ndarray, _arrays.NUMPY.empty, self._numpy_pair
         elif "cupy" in sys.modules:
-            self._array, self._empty = sys.modules["cupy"].ndarray, _arrays.CUPY.empty
-            self._pair = self._cupy_pair
+            cupy: Any = sys.modules["cupy"]
+            self._empty, self._pair = _arrays.CUPY.empty, self._cupy_pair
+            self._current_stream = cupy.cuda.get_current_stream
+            self._array = cupy.ndarray  # last: a thread that sees it finds the rest
 
     def close(self) -> None:
         """Frees the plan, once runs in other threads are done; using it afterwards raises UsageError."""
@@ -198,7 +202,7 @@ class Plan:
         if handle is None:
             raise UsageError("the plan is closed")
         if self._kind == c.CUDA:
-            stream = _arrays.CUPY.stream(self._ordinal) if stream is None else _arrays.stream_handle(stream)
+            stream = self._current_stream(self._ordinal).ptr if stream is None else _arrays.stream_handle(stream)
         calls = self._calls
         try:
             call = calls.pop()  # one that no other thread has
@@ -310,7 +314,7 @@ class Plan:
         handle_of_stream = self._stream(stream, first, [v for v in views if v is not None])
 
         placed: list[Placed] = []  # copies and new results live until the run is enqueued
-        call = _Call()
+        call = _Call(len(specs))
         for spec, view, operand in zip(specs, views, call.dense):
             if view is None:
                 if spec.optional:

@@ -151,6 +151,8 @@ class Sparse:
         (broken(data=lambda a: a.astype(np.int32)), sptile.UnsupportedError, "values of A are int32"),
         (broken(data=lambda a: a.astype(np.complex64)), sptile.UnsupportedError, "complex64"),
         (Sparse(), sptile.UsageError, "without indptr"),
+        (sp.coo_array(np.ones(4)), sptile.UsageError, "A has 1 dimensions"),
+        (sp.csr_array((3, 2**40), dtype=np.float32), sptile.UnsupportedError, "row and column ids are 32-bit"),
         (np.eye(3), sptile.UsageError, "A is a ndarray"),
         (None, sptile.UsageError, "A is a NoneType"),
         (3, sptile.UsageError, "A is a int"),

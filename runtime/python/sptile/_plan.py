@@ -157,7 +157,8 @@ class Plan:
         returned; None: a new array like B. Types are those of the plan, nothing is converted or moved; rows
         may be apart, elements of a row may not: then B is copied and `out` refused. On a CUDA device the
         product is enqueued on `stream`, by default the current one of B's framework; with `out` nothing is
-        allocated, so that it may be captured in a graph. `workspace`: see `run`.
+        allocated, so that it may be captured in a graph. Runs on several streams at a time need a `workspace` each
+        where workspace_bytes is not 0: that much zeroed device memory.
 
         UsageError: shapes, types, devices or strides that do not fit, overlap of B and `out`.
         """

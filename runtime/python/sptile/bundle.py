@@ -336,7 +336,9 @@ def _of_torch(A: Any, torch: Any) -> Bundle:
 
 def _of_arrays(shape: tuple[int, ...], parts: list[View], name: str) -> Bundle:
     """Of row pointers, column ids and values, all on one device."""
-    rows, cols = (int(extent) for extent in shape)
+    if len(shape) != 2:
+        raise UsageError(f"A has {len(shape)} dimensions; it has rows and columns")
+    rows, cols = int(shape[0]), int(shape[1])
     for part, what in zip(parts, ("row pointers", "column ids", "values"), strict=True):
         if len(part.shape) != 1:
             raise BadInputError(f"the {what} of A have shape {part.shape}; they are one list")

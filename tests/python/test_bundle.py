@@ -83,6 +83,15 @@ def test_in_memory_arrays_are_borrowed() -> None:
     assert np.shares_memory(sptile.Bundle.of(matrix).csr().indptr, matrix.indptr)
 
 
+def test_copies_do_not_follow_the_source() -> None:
+    matrix = random_csr(20, 30)
+    B, before = random_dense(30, 4), matrix.toarray()
+    bundle = sptile.Bundle.of(matrix, copy=True)
+    matrix.data[:], matrix.indices[:], matrix.indptr[:] = np.nan, 10**9, -1
+    for refreshable in (False, True):
+        assert np.allclose(bundle.plan(4, refreshable=refreshable)(B), before @ B, atol=1e-5)
+
+
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array, sp.bsr_array])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_kinds_of_scipy(kind: Any, index: Any, small: sp.csr_array) -> None:

@@ -112,23 +112,24 @@ class Bundle:
         self.formats: tuple[str, ...] = tuple(_format_name(handle, i) for i in range(info.format_count))
 
     @classmethod
-    def of(cls, A: Any) -> Bundle:
+    def of(cls, A: Any, *, copy: bool = False) -> Bundle:
         """The bundle of a matrix: a Bundle itself, a path, a SciPy or CuPy sparse matrix, a torch sparse CSR
         tensor.
 
         Values are float32 or float64 (of torch float16 and bfloat16, too). Column ids of 32 bits and row
         pointers of 64 are borrowed, others are copied. Entries out of order are sorted and those of one place
-        added up in a copy; A is never changed. BadInputError: arrays that are no CSR matrix.
+        added up in a copy; A is never changed. copy: nothing is borrowed, A may change afterwards.
+        BadInputError: arrays that are no CSR matrix.
         """
         if isinstance(A, Bundle):
             return A
         if isinstance(A, (str, os.PathLike)):
-            return open(A)
+            return open(A, copy=copy)
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(A, getattr(torch, "Tensor", ())):
-            return _of_torch(A, torch)
+            return _of_torch(A, torch, copy)
         if hasattr(A, "tocsr") and hasattr(A, "shape"):
-            return _of_sparse(A)
+            return _of_sparse(A, copy)
         raise UsageError(
             f"A is a {type(A).__name__}; pass a Bundle, a path, a SciPy or CuPy sparse matrix or a torch CSR tensor"
         )
@@ -311,7 +312,7 @@ def _memory_view(handle: MatrixHandle, arrays: c.Arrays, pointer: int | None, co
 # ---- Matrices of others ----
 
 
-def _of_sparse(A: Any) -> Bundle:
+def _of_sparse(A: Any, copy: bool) -> Bundle:
     """Of SciPy or CuPy: what has tocsr."""
     csr = A.tocsr()
     try:
@@ -319,10 +320,10 @@ def _of_sparse(A: Any) -> Bundle:
         parts.append(_arrays.view(csr.data, "A.data"))
     except AttributeError:
         raise UsageError(f"A.tocsr() is a {type(csr).__name__} without indptr, indices and data") from None
-    return _of_arrays(csr.shape, parts, type(A).__name__)
+    return _of_arrays(csr.shape, parts, type(A).__name__, copy)
 
 
-def _of_torch(A: Any, torch: Any) -> Bundle:
+def _of_torch(A: Any, torch: Any, copy: bool) -> Bundle:
     if A.layout is not torch.sparse_csr or A.dim() != 2:
         raise UsageError(f"A is a {A.layout} tensor of {A.dim()} dimensions; pass one of torch.sparse_csr of 2")
     A = A.detach()
@@ -331,10 +332,10 @@ def _of_torch(A: Any, torch: Any) -> Bundle:
         _arrays.view(A.col_indices(), "A.col_indices()"),
         _arrays.view(A.values(), "A.values()"),
     ]
-    return _of_arrays(tuple(A.shape), parts, "torch.Tensor")
+    return _of_arrays(tuple(A.shape), parts, "torch.Tensor", copy)
 
 
-def _of_arrays(shape: tuple[int, ...], parts: list[View], name: str) -> Bundle:
+def _of_arrays(shape: tuple[int, ...], parts: list[View], name: str, copy: bool) -> Bundle:
     """Of row pointers, column ids and values, all on one device."""
     if len(shape) != 2:
         raise UsageError(f"A has {len(shape)} dimensions; it has rows and columns")
@@ -355,6 +356,8 @@ def _of_arrays(shape: tuple[int, ...], parts: list[View], name: str) -> Bundle:
     if parts[1].shape[0] > parts[2].shape[0]:
         raise BadInputError(f"A has {parts[1].shape[0]} column ids and {parts[2].shape[0]} values")
     make = _host_memory if parts[0].device == c.CPU else _device_memory
+    if copy:
+        parts = [_arrays.view(part.framework.contiguous(part.owner), "A") for part in parts]
     return Bundle(make(rows, cols, parts), name, parts[0].device_name)
 
 

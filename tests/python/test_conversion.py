@@ -164,6 +164,7 @@ def test_a_bundle_in_memory_serves_several_plans_and_values() -> None:
 def test_no_descriptor_is_lost() -> None:
     matrix = random_csr(8, 8)
     sptile.convert(matrix)
+    gc.collect()
     before = len(os.listdir("/proc/self/fd"))
     for _ in range(50):
         sptile.convert(matrix, formats="csr")

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..errors import UsageError
 from .handle import DTYPES, Handle
-from .pattern import EntryOrder, Pattern, pattern_of_entries, pattern_of_pointers
+from .pattern import EntryOrder, Pattern, check_list_of_ids, pattern_of_entries, pattern_of_pointers
 
 
 class SparseMatrix:
@@ -34,8 +34,9 @@ class SparseMatrix:
     def __init__(self, crow: Tensor, col: Tensor, values: Tensor | None = None,
                  shape: tuple[int, int] | None = None, *, symmetric: bool | None = None,
                  format: str = "auto") -> None:
+        check_list_of_ids(crow, "crow")
         if shape is None:
-            widest = int(col.max()) + 1 if isinstance(col, Tensor) and col.numel() > 0 else 0
+            widest = int(col.max()) + 1 if check_list_of_ids(col, "col").numel() > 0 else 0
             shape = (crow.numel() - 1, max(crow.numel() - 1, widest))
         if crow.numel() - 1 != shape[0]:
             raise UsageError(f"crow has {crow.numel()} numbers; {shape[0]} rows need {shape[0] + 1}")

@@ -12,13 +12,19 @@ from ..errors import BadInputError, UnsupportedError, UsageError
 MAX_SIDE = 2**31 - 1
 
 
-def _check_ids(ids: Tensor, what: str, count: int) -> None:
+def check_list_of_ids(ids: object, what: str) -> Tensor:
+    """Refuses what is no list of integers."""
+    if not isinstance(ids, Tensor):
+        raise UsageError(f"{what} is of type {type(ids).__name__}; pass a tensor of int32 or int64")
+    if ids.layout != torch.strided or ids.dtype not in (torch.int32, torch.int64) or ids.dim() != 1:
+        raise UsageError(f"{what} is {ids.dtype} {list(ids.shape)}, {ids.layout}; pass a dense list (one dimension) "
+                         "of int32 or int64")
+    return ids
+
+
+def _check_ids(ids: object, what: str, count: int) -> None:
     """Refuses ids that are no list of integers from 0 to count - 1."""
-    if not isinstance(ids, Tensor) or ids.dtype not in (torch.int32, torch.int64) or ids.dim() != 1:
-        found = f"{ids.dtype} of {tuple(ids.shape)}" if isinstance(ids, Tensor) else type(ids).__name__
-        raise UsageError(f"{what} is {found}; pass a list (one dimension) of int32 or int64")
-    if ids.layout != torch.strided:
-        raise UsageError(f"{what} is a sparse tensor; pass a dense list")
+    ids = check_list_of_ids(ids, what)
     if ids.numel() == 0:
         return
     low, high = (int(x) for x in torch.aminmax(ids))
@@ -35,9 +41,6 @@ def _check_side(size: int, what: str) -> None:
 
 def _rows_of_pointers(crow: Tensor, entries: int) -> Tensor:
     """The row of each entry; refuses pointers that are none."""
-    if not isinstance(crow, Tensor) or crow.dtype not in (torch.int32, torch.int64) or crow.dim() != 1:
-        found = f"{crow.dtype} of {tuple(crow.shape)}" if isinstance(crow, Tensor) else type(crow).__name__
-        raise UsageError(f"crow is {found}; pass a list (one dimension) of int32 or int64")
     if crow.numel() == 0:
         raise UsageError("crow is empty; it has one number more than the matrix has rows")
     crow = crow.to(torch.int64)
@@ -161,5 +164,5 @@ def pattern_of_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> tuple[
 
 def pattern_of_pointers(crow: Tensor, col: Tensor, cols: int) -> tuple[Pattern, EntryOrder]:
     """Of CSR arrays; columns may stand in any order in their row."""
-    row = _rows_of_pointers(crow, col.numel() if isinstance(col, Tensor) else 0)
+    row = _rows_of_pointers(check_list_of_ids(crow, "crow"), check_list_of_ids(col, "col").numel())
     return pattern_of_entries(row, col, crow.numel() - 1, cols)

@@ -150,7 +150,7 @@ REFUSED = {
     "columns of floats": (sptile.UsageError, lambda: st.SparseMatrix(torch.tensor([0, 1]), torch.tensor([0.0]))),
     "no tensor": (sptile.UsageError, lambda: st.SparseMatrix(torch.tensor([0, 1]), [0])),  # type: ignore[arg-type]
     "no tensor of pointers": (sptile.UsageError, lambda: st.SparseMatrix(None, CSR[1])),  # type: ignore[arg-type]
-    "rows on two devices": (sptile.UsageError, lambda: st.SparseMatrix(CSR[0].to("meta"), CSR[1])),
+    "pointers on another kind of device": (sptile.UnsupportedError, lambda: st.SparseMatrix(CSR[0].to("meta"), CSR[1])),
     "pointers that fall": (sptile.BadInputError,
                            lambda: st.SparseMatrix(torch.tensor([0, 2, 1, 2]), torch.tensor([0, 1]))),
     "pointers past the end": (sptile.BadInputError,

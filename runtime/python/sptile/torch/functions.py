@@ -14,6 +14,7 @@ from ..errors import UsageError
 from . import operators
 from .attention import SCORES
 from .attention import attention as attention_operator
+from .handle import Request, precision_of
 from .matrix import SparseMatrix
 
 
@@ -64,7 +65,7 @@ def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
     """
     a, x = _matrix(A), _tensor("x", x)
     if torch.is_autocast_enabled(a.device.type):
-        x, values = _cast(a, x), _cast(a, values)
+        x, values = _cast(a, x), _cast(a, values)  # type: ignore[assignment]
     else:
         _check_type(a, x, values)
     number = a.number
@@ -188,12 +189,15 @@ def spmm_update(A: SparseMatrix, x: Tensor, weight: Tensor, bias: Tensor | None 
 
 
 def fused_update_pays(A: SparseMatrix, n: int, m: int, dtype: torch.dtype) -> bool:
-    """True where the library predicts that one kernel beats a product with A and one with the weights."""
+    """True where csr is the format of a product with A of n columns, and the library predicts that one kernel
+    beats it and a product with the weights."""
     if A.device.type != "cuda" or A.requires_grad:
         return False
     like = torch.empty((0, 0), dtype=dtype, device=A.device)
-    plan = A._handle.plan(operators.update_request(n, m, like, False, False))
-    return plan.kernel == "cuda.csr.update"
+    handle, precision = A._handle, precision_of(like)
+    if handle.plan(Request("spmm", n, dtype, precision)).format != "csr":
+        return False
+    return handle.plan(operators.update_request(n, m, like, False, True)).kernel == "cuda.csr.update"
 
 
 __all__ = ["attention", "fused_update_pays", "sddmm", "softmax", "spmm", "spmm_update"]

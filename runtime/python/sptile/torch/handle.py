@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from .. import _library as c
-from ..errors import Error, UnsupportedError, UsageError
+from ..errors import Error, UsageError
 from .pattern import Pattern, inverse
 
 DTYPES = {torch.float32: c.F32, torch.float64: c.F64, torch.float16: c.F16, torch.bfloat16: c.BF16}
@@ -47,8 +47,13 @@ def precision_of(x: Tensor) -> int:
     """The least exact products that a call with x may have: those of torch's own matrix products."""
     if x.dtype is not torch.float32 or not x.is_cuda:
         return c.PRECISION_DEFAULT
-    tf32 = torch._C._get_fp32_precision_getter("cuda", "matmul") == "tf32"
-    return c.TF32 if tf32 else c.FP32
+    return c.TF32 if _allows_tf32() else c.FP32
+
+
+def _allows_tf32() -> bool:
+    # What allow_tf32 and its successor fp32_precision both set; torch before 2.9 has the first alone.
+    getter = getattr(torch._C, "_get_fp32_precision_getter", None)
+    return torch.backends.cuda.matmul.allow_tf32 if getter is None else getter("cuda", "matmul") == "tf32"
 
 
 def capturing() -> bool:
@@ -182,7 +187,7 @@ class Handle:
             if self._transposed is None and not self._symmetric:
                 pattern, source = self.pattern.transposed()
                 values = None if self.values is None else self.values.index_select(0, source)
-                if pattern is self.pattern and (values is None or torch.equal(values, self.values)):
+                if pattern is self.pattern and (values is None or torch.equal(values, self.values)):  # type: ignore[arg-type]
                     self._symmetric = True
                 else:
                     self._transposed = Handle(pattern, values, self.format)
@@ -229,8 +234,8 @@ class Handle:
         for name in TRIED:
             try:
                 plan = self._create(request, name)
-            except Error as error:
-                if name == "csr" or not isinstance(error, UnsupportedError | RuntimeError):
+            except Error:  # no kernel for the type or the precision, no room
+                if name == "csr":
                     raise
                 continue
             seconds = _time(lambda plan=plan: plan.run(operands), device)  # type: ignore[misc]

@@ -124,10 +124,9 @@ class SparseMatrix:
         import sptile
 
         opened = sptile.open(bundle) if isinstance(bundle, str | PathLike) else bundle
-        csr = opened.csr()
-        crow, col = (torch.from_numpy(x.copy()) for x in (csr.indptr, csr.indices))
-        values = None if opened.dtype is None else torch.from_numpy(csr.data.copy())
-        return cls(crow, col, values, csr.shape, format=format)
+        crow, col, values = opened.csr()
+        numbers = None if values is None else _tensor_of(values, opened.dtype)
+        return cls(_tensor_of(crow), _tensor_of(col), numbers, tuple(opened.shape), format=format)
 
     @property
     def pattern(self) -> Pattern:
@@ -208,7 +207,7 @@ class SparseMatrix:
         degree = values.new_zeros(rows).index_add(0, row, values)
         factor = degree.pow(-0.5)
         factor = torch.where(torch.isinf(factor), 0, factor)
-        values = factor[row] * values * factor[col]
+        values = factor[row] * factor[col] * values  # those of mirrored entries are equal to the bit
         normalized = _in_order(bare, values)
         normalized.is_normalized = True
         return normalized
@@ -267,6 +266,16 @@ class SparseMatrix:
 
     def __deepcopy__(self, memo: Any) -> SparseMatrix:
         return self  # nothing of it changes
+
+
+def _tensor_of(array: Any, dtype: Any = None) -> Tensor:
+    """A copy of an array of a bundle, on its device. torch knows bfloat16 of others by its bits alone."""
+    bits = getattr(dtype, "name", "") == "bfloat16"
+    if hasattr(array, "__cuda_array_interface__"):
+        tensor = torch.as_tensor(array, device="cuda").clone()
+    else:
+        tensor = torch.from_numpy((array.view("int16") if bits else array).copy())
+    return tensor.view(torch.bfloat16) if bits else tensor
 
 
 def _in_order(bare: Handle, values: Tensor | None = None) -> SparseMatrix:

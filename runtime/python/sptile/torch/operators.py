@@ -17,13 +17,18 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._C import _AutoDispatchBelowAutograd, _len_torch_dispatch_stack
+from torch._C import (
+    _are_functorch_transforms_active,
+    _AutoDispatchBelowAutograd,
+    _len_torch_dispatch_stack,
+)
+from torch._C._autograd import _profiler_enabled
 
 from .. import _library as c
 from ..errors import UnsupportedError, UsageError
 from .handle import DTYPES, Handle, Request, handle_of, precision_of
 
-library = torch.library.Library("sptile", "FRAGMENT")
+library: Any = torch.library.Library("sptile", "FRAGMENT")
 
 
 def watched() -> bool:
@@ -32,8 +37,8 @@ def watched() -> bool:
     return (
         torch.compiler.is_compiling()
         or _len_torch_dispatch_stack() > 0
-        or torch._C._are_functorch_transforms_active()
-        or torch.autograd._profiler_enabled()
+        or _are_functorch_transforms_active()
+        or _profiler_enabled()
     )
 
 
@@ -45,7 +50,7 @@ class Operator:
     """One operator: what it computes, what that looks like, its gradient."""
 
     def __init__(self, schema: str, run: Callable[..., Any], fake: Callable[..., Any],
-                 function: type[torch.autograd.Function]) -> None:
+                 function: Any) -> None:
         name = schema.split("(")[0]
         library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
         self.op = getattr(torch.ops.sptile, name).default
@@ -54,7 +59,7 @@ class Operator:
             library.impl(name, run, key)
         library.impl(name, self._differentiable, "Autograd")
         torch.library.register_fake(f"sptile::{name}", fake, lib=library)
-        function.operator = self  # type: ignore[attr-defined]
+        function.operator = self
 
     def __call__(self, *arguments: Any) -> Any:
         if watched():

@@ -19,6 +19,8 @@ def check_list_of_ids(ids: object, what: str) -> Tensor:
     if ids.layout != torch.strided or ids.dtype not in (torch.int32, torch.int64) or ids.dim() != 1:
         raise UsageError(f"{what} is {ids.dtype} {list(ids.shape)}, {ids.layout}; pass a dense list (one dimension) "
                          "of int32 or int64")
+    if ids.device.type not in ("cpu", "cuda"):
+        raise UnsupportedError(f"{what} is on {ids.device}; use the CPU or a CUDA device")
     return ids
 
 

@@ -62,15 +62,14 @@ class GATConv(nn.Module):
     def forward(self, x: Tensor | tuple[Tensor, Tensor], edge_index: Graph, edge_attr: Tensor | None = None,
                 return_attention_weights: bool | None = None) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         source, target = (x, x) if isinstance(x, Tensor) else x
-        shape = (-1, self.heads, self.out_channels)
         if self.lin is not None:
             h = self.lin(source)
             of_target = h if target is source else self.lin(target)
         else:
             assert self.lin_src is not None and self.lin_dst is not None
             h, of_target = self.lin_src(source), self.lin_dst(target)
-        h, of_target = h.view(shape), of_target.view(shape)
-        alpha_src, alpha_dst = (h * self.att_src).sum(-1), (of_target * self.att_dst).sum(-1)
+        alpha_src, alpha_dst = self._scores(h, of_target)
+        h = h.view(-1, self.heads, self.out_channels)
         a, repeated = attended(edge_index, target.shape[0], source.shape[0], self.add_self_loops)
         bias = None if repeated is None else repeated.to(h.dtype)
         p = self.dropout if self.training else 0.0
@@ -91,6 +90,17 @@ class GATConv(nn.Module):
             return out
         assert weights is not None
         return out, (torch.stack([a.pattern.col.long(), a.pattern.row()]), weights)
+
+    def _scores(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """What nodes of [nodes, heads out_channels] add to scores where they send and where they receive, each
+        [nodes, heads]: products with the two vectors of each head, so that nothing of the size of h is made."""
+        of_head = torch.eye(self.heads, dtype=source.dtype, device=source.device).unsqueeze(1)
+        by_src, by_dst = ((att.to(source.dtype).transpose(0, 1).transpose(1, 2) * of_head).flatten(0, 1)
+                          for att in (self.att_src, self.att_dst))
+        if source is not target:
+            return source @ by_src, target @ by_dst
+        both = (source @ torch.cat([by_src, by_dst], 1)).view(-1, 2, self.heads)
+        return both[:, 0], both[:, 1]
 
     def _weights(self, a: SparseMatrix, alpha_dst: Tensor, alpha_src: Tensor, of_edges: Tensor | None,
                  bias: Tensor | None, p: float) -> Tensor:

@@ -73,7 +73,8 @@ class GCNConv(nn.Module):
 
     def _apply(self, fn: Any, recurse: bool = True) -> GCNConv:
         self._cache = None  # it stays on its device
-        return super()._apply(fn, recurse)  # type: ignore[return-value]
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        return self
 
     def extra_repr(self) -> str:
         return f"{self.in_channels}, {self.out_channels}"

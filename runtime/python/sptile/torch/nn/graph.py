@@ -45,7 +45,10 @@ def normalized(a: SparseMatrix, add_self_loops: bool, fill_value: float, dtype: 
     """As gcn_norm; kept where values do not learn."""
     if a.is_normalized:
         return a
-    make = lambda: a.gcn_norm(add_self_loops, fill_value=fill_value, dtype=dtype)  # noqa: E731
+
+    def make() -> SparseMatrix:
+        return a.gcn_norm(add_self_loops, fill_value=fill_value, dtype=dtype)
+
     if a.requires_grad:
         return make()
     return a._derive(f"gcn_norm {add_self_loops} {fill_value} {dtype}", make)

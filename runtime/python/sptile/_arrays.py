@@ -79,6 +79,22 @@ class View(NamedTuple):
         return self.dtype is None or self.pointer % ITEMSIZE[self.dtype] == 0
 
 
+class FastPath(NamedTuple):
+    """Arrays of a framework that a product takes after a few cheap looks: whole, of these types."""
+
+    array: Any
+    """Their class, exactly; None: there are none."""
+    operand: Any
+    result: Any
+    """Types of operands and results, as arrays have them."""
+    pair: Callable[[Any, Any, int], tuple[int, int] | None]
+    """(operand, result, device ordinal) -> pointers; None where they are not contiguous, on another device, or need
+    another look for what else the framework has."""
+
+
+NO_FAST_PATH = FastPath(None, None, None, lambda _b, _c, _ordinal: None)
+
+
 class Framework(NamedTuple):
     """How to handle arrays of one framework."""
 
@@ -89,6 +105,8 @@ class Framework(NamedTuple):
     """A copy whose elements follow each other."""
     stream: Callable[[int], int | None]
     """The current stream of a device; None where there is no such notion."""
+    fast_path: Callable[[int, int], FastPath] = lambda _operand, _result: NO_FAST_PATH
+    """(codes of the types of operands and results) -> what needs no further look."""
 
 
 @lru_cache(maxsize=64)
@@ -105,11 +123,23 @@ def _elements(byte_strides: tuple[int, ...], itemsize: int) -> tuple[int, ...] |
 
 # ---- NumPy ----
 
+_address = ctypes.addressof
+_export: Any = ctypes.c_char.from_buffer  # of what is contiguous, writable and not empty
+
+
+def _numpy_pair(b: Any, c_: Any, _: int) -> tuple[int, int] | None:
+    try:
+        return _address(_export(b)), _address(_export(c_))
+    except (TypeError, ValueError, BufferError):
+        return None
+
+
 NUMPY = Framework(
     "numpy",
     lambda shape, dtype, _: np.empty(shape, numpy_dtype(dtype)),
     lambda array: array.copy(order="C"),
     lambda _: None,
+    lambda operand, result: FastPath(np.ndarray, numpy_dtype(operand), numpy_dtype(result), _numpy_pair),
 )
 
 
@@ -138,11 +168,23 @@ def _cupy_empty(shape: tuple[int, ...], dtype: int, ordinal: int) -> Any:
         return cupy.empty(shape, numpy_dtype(dtype))
 
 
+def _cupy_pair(b: Any, c_: Any, ordinal: int) -> tuple[int, int] | None:
+    b_memory, c_memory = b.data, c_.data
+    if not (b_memory.device_id == ordinal == c_memory.device_id and b.flags.c_contiguous and c_.flags.c_contiguous):
+        return None
+    return b_memory.ptr, c_memory.ptr
+
+
+def _cupy_fast_path(operand: int, result: int) -> FastPath:
+    return FastPath(sys.modules["cupy"].ndarray, numpy_dtype(operand), numpy_dtype(result), _cupy_pair)
+
+
 CUPY = Framework(
     "cupy",
     _cupy_empty,
     lambda array: array.copy(order="C"),
-    lambda ordinal: int(sys.modules["cupy"].cuda.get_current_stream(ordinal).ptr),
+    lambda ordinal: sys.modules["cupy"].cuda.get_current_stream(ordinal).ptr,
+    _cupy_fast_path,
 )
 
 
@@ -176,12 +218,34 @@ def _torch_contiguous(tensor: Any) -> Any:
     return tensor.clone(memory_format=sys.modules["torch"].contiguous_format)
 
 
-TORCH_CPU = Framework("torch", _torch_empty("cpu"), _torch_contiguous, lambda _: None)
+def _torch_fast_path(on_cpu: bool) -> Callable[[int, int], FastPath]:
+    def fast_path(operand: int, result: int) -> FastPath:
+        torch: Any = sys.modules["torch"]
+        strided = torch.strided
+
+        def pair(b: Any, c_: Any, ordinal: int) -> tuple[int, int] | None:
+            if b.layout is not strided or c_.layout is not strided or b.requires_grad or c_.requires_grad:
+                return None
+            if on_cpu and not (b.is_cpu and c_.is_cpu):
+                return None
+            if not on_cpu and not (b.is_cuda and c_.is_cuda and b.get_device() == ordinal == c_.get_device()):
+                return None
+            if not (b.is_contiguous() and c_.is_contiguous()) or b.is_neg() or c_.is_neg():
+                return None
+            return b.data_ptr(), c_.data_ptr()
+
+        return FastPath(torch.Tensor, getattr(torch, DTYPE_NAMES[operand]), getattr(torch, DTYPE_NAMES[result]), pair)
+
+    return fast_path
+
+
+TORCH_CPU = Framework("torch", _torch_empty("cpu"), _torch_contiguous, lambda _: None, _torch_fast_path(True))
 TORCH_CUDA = Framework(
     "torch",
     _torch_empty("cuda"),
     _torch_contiguous,
     lambda ordinal: int(sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream),
+    _torch_fast_path(False),
 )
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
-import sys
-from ctypes import byref, c_char, c_int, c_void_p
+from ctypes import byref, c_int, c_void_p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _arrays
 from . import _library as c
-from ._arrays import View
+from ._arrays import NO_FAST_PATH, Framework, View
 from ._operations import OPERATIONS, Operand
 from ._options import ORDERS, PRECISIONS, name_of, named, whole
 from ._places import Placed, place_of
@@ -25,8 +23,6 @@ _run = c.lib["sptile_run"]
 _run.argtypes = [c_void_p, c_void_p, c_void_p, c_void_p]
 _run.restype = c_int
 
-_address = ctypes.addressof
-_export: Any = c_char.from_buffer
 
 
 class PlanHandle(c_void_p):
@@ -92,30 +88,13 @@ class Plan:
         self._dense, self._result, self._values = int(info.dense), int(info.result), int(info.values)
         self._kind, self._ordinal = int(info.device), int(info.ordinal)
         self._calls: list[_Call] = []
-        self._array: Any = None  # the type of arrays that go the fast path
-        self._empty: Any = None
-        self._pair: Any = None
-        self._current_stream: Any = None
-        self._prepare_fast_path()
-
-    def _prepare_fast_path(self) -> None:
-        """What `__call__` compares operands with that need no further look: contiguous arrays of all columns."""
-        if self.op != "spmm" or self.heads > 1 or c.BF16 in (self._dense, self._result):
-            return
+        # What `__call__` compares operands with that need no further look: those of the framework of the last run.
+        self._fast: tuple[Any, ...] = (None, *NO_FAST_PATH)
         self._b_shape = (self.shape[1], self.n)
         self._c_shape = (self.shape[0], self.n)
-        self._b_dtype = _arrays.numpy_dtype(self._dense)
-        self._c_dtype = _arrays.numpy_dtype(self._result)
         self._b_bytes = self.shape[1] * self.n * _arrays.ITEMSIZE[self._dense]
         self._c_bytes = self.shape[0] * self.n * _arrays.ITEMSIZE[self._result]
         self._misaligned = max(_arrays.ITEMSIZE[self._dense], _arrays.ITEMSIZE[self._result]) - 1
-        if self._kind == c.CPU:
-            self._array, self._empty, self._pair = np.ndarray, _arrays.NUMPY.empty, self._numpy_pair
-        elif "cupy" in sys.modules:
-            cupy: Any = sys.modules["cupy"]
-            self._empty, self._pair = _arrays.CUPY.empty, self._cupy_pair
-            self._current_stream = cupy.cuda.get_current_stream
-            self._array = cupy.ndarray  # last: a thread that sees it finds the rest
 
     def close(self) -> None:
         """Frees the plan, once runs in other threads are done; using it afterwards raises UsageError."""
@@ -162,12 +141,18 @@ class Plan:
 
         UsageError: shapes, types, devices or strides that do not fit, overlap of B and `out`.
         """
-        if type(B) is self._array and B.shape == self._b_shape and B.dtype is self._b_dtype and workspace is None:
-            C = self._empty(self._c_shape, self._result, self._ordinal) if out is None and beta == 0 else out
-            if type(C) is self._array and C.shape == self._c_shape and C.dtype is self._c_dtype:
-                pointers = self._pair(B, C)
-                if pointers is not None and (stream is None or self._kind == c.CUDA):
-                    self._run_pair(pointers[0], pointers[1], alpha, beta, stream)
+        framework, array, b_dtype, c_dtype, pair = self._fast
+        if type(B) is array and B.shape == self._b_shape and B.dtype is b_dtype and workspace is None:
+            C = out
+            if out is None and beta == 0:
+                C = framework.empty(self._c_shape, self._result, self._ordinal)
+            if type(C) is array and C.shape == self._c_shape and C.dtype is c_dtype:
+                pointers = pair(B, C, self._ordinal)
+                if pointers is not None and (stream is None or self._kind == c.CUDA) and self._fit(*pointers):
+                    if self._kind == c.CUDA:
+                        current = stream is None
+                        stream = framework.stream(self._ordinal) if current else _arrays.stream_handle(stream)
+                    self._run_pair(pointers, alpha, beta, stream)
                     return C
         if self.op != "spmm":
             raise UsageError(f"the plan is of {self.op}: use plan.run, or plan.sddmm for sddmm")
@@ -175,42 +160,21 @@ class Plan:
             raise UsageError(f"beta = {beta} adds to what is in `out`: pass it")
         return self._run((B, out), alpha=alpha, beta=beta, stream=stream, workspace=workspace)
 
-    def _numpy_pair(self, B: Any, C: Any) -> tuple[int, int] | None:
-        """Pointers of contiguous, writable, aligned arrays that do not overlap; None for others."""
-        try:
-            b, c_ = _address(_export(B)), _address(_export(C))
-        except (TypeError, ValueError, BufferError):
-            return None
-        return (b, c_) if self._fit(b, c_) else None
-
-    def _cupy_pair(self, B: Any, C: Any) -> tuple[int, int] | None:
-        """The same of CuPy arrays on the plan's device."""
-        b_memory, c_memory = B.data, C.data
-        if not (b_memory.device_id == self._ordinal == c_memory.device_id):
-            return None
-        if not (B.flags.c_contiguous and C.flags.c_contiguous):
-            return None
-        b, c_ = b_memory.ptr, c_memory.ptr
-        return (b, c_) if self._fit(b, c_) else None
-
     def _fit(self, b: int, c_: int) -> bool:
         """Whether two contiguous operands are aligned and apart."""
         return not (b | c_) & self._misaligned and (b >= c_ + self._c_bytes or c_ >= b + self._b_bytes)
 
-    def _run_pair(self, b: int, c_: int, alpha: float, beta: float, stream: Any) -> None:
+    def _run_pair(self, pointers: tuple[int, int], alpha: float, beta: float, stream: int | None) -> None:
         """Runs with two contiguous operands of all columns."""
         handle = self._handle  # kept until the run is done, whoever closes the plan meanwhile
         if handle is None:
             raise UsageError("the plan is closed")
-        if self._kind == c.CUDA:
-            stream = self._current_stream(self._ordinal).ptr if stream is None else _arrays.stream_handle(stream)
         calls = self._calls
         try:
             call = calls.pop()  # one that no other thread has
         except IndexError:
             call = _Call()
-        call.first.data = b
-        call.second.data = c_
+        call.first.data, call.second.data = pointers
         try:
             call.operands.alpha = alpha
             call.operands.beta = beta
@@ -299,8 +263,6 @@ class Plan:
         workspace: Any = None,
     ) -> Any:
         handle = self._open_handle()
-        if self._array is None:
-            self._prepare_fast_path()  # CuPy may have been imported since
         specs = OPERATIONS[self.op]
         if len(given) > len(specs):
             names = ", ".join(spec.name for spec in specs)
@@ -310,6 +272,7 @@ class Plan:
         first = next((v for v in views if v is not None), None)
         if first is None:
             raise UsageError(f"{self.op}: {specs[0].name} is missing")
+        self._remember(first.framework)
         vectors = self.op == "spmm" and self.heads == 1 and len(first.shape) == 1
         n = self._columns(views, specs, vectors)
         handle_of_stream = self._stream(stream, first, [v for v in views if v is not None])
@@ -340,11 +303,16 @@ class Plan:
             del kept
         return results[0] if len(results) == 1 else tuple(results)
 
+    def _remember(self, framework: Framework) -> None:
+        """Prepares `__call__` for more operands of a framework."""
+        if framework is not self._fast[0] and self.op == "spmm" and self.heads == 1:
+            self._fast = (framework, *framework.fast_path(self._dense, self._result))
+
     @staticmethod
     def _set_numbers(operands: c.Operands, alpha: float, beta: float, slope: float) -> None:
         try:
-            operands.alpha, operands.beta, operands.slope = float(alpha), float(beta), float(slope)
-        except (TypeError, ValueError):
+            operands.alpha, operands.beta, operands.slope = alpha, beta, slope
+        except TypeError:
             raise UsageError(f"alpha = {alpha!r}, beta = {beta!r}, slope = {slope!r}; pass numbers") from None
 
     def _dtype_of(self, spec: Operand) -> int:

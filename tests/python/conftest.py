@@ -48,7 +48,9 @@ class Device(NamedTuple):
             return matrix
         import cupyx.scipy.sparse as csp
 
-        return csp.csr_matrix(tuple(self.put(part) for part in (matrix.data, matrix.indices, matrix.indptr)), matrix.shape)
+        return csp.csr_matrix(
+            tuple(self.put(part) for part in (matrix.data, matrix.indices, matrix.indptr)), matrix.shape
+        )
 
 
 def missing_cuda() -> str:
@@ -74,7 +76,9 @@ def device(request: pytest.FixtureRequest) -> Device:
     return Device("cuda", cupy)
 
 
-def random_csr(rows: int, cols: int, density: float = 0.1, dtype: Any = np.float32, seed: int = 0) -> sp.csr_array:
+def random_csr(
+    rows: int, cols: int, density: float = 0.1, dtype: Any = np.float32, seed: int = 0
+) -> sp.csr_array:
     """A CSR matrix with some empty rows, sorted, values in -1..1."""
     rng = np.random.default_rng(seed)
     dense = rng.uniform(-1, 1, (rows, cols)) * (rng.random((rows, cols)) < density)
@@ -126,5 +130,9 @@ def bundle_path(small: sp.csr_array, tmp_path_factory: pytest.TempPathFactory) -
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs a program in an interpreter of its own."""
     return subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
     )

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sptile
 from conftest import Device, make_bundle, random_csr, random_dense
 from hypothesis import given
 from hypothesis import strategies as st
-
-import sptile
 
 
 def test_a_file_tells_about_itself(bundle_path: Path, small: sp.csr_array) -> None:
@@ -56,7 +55,9 @@ def test_a_pattern_has_no_values(tmp_path: Path, small: sp.csr_array) -> None:
     pattern = sp.coo_array(small)
     source = tmp_path / "p.mtx"
     lines = [f"{i + 1} {j + 1}" for i, j in zip(*pattern.coords, strict=True)]
-    source.write_text(f"%%MatrixMarket matrix coordinate pattern general\n60 45 {small.nnz}\n" + "\n".join(lines) + "\n")
+    source.write_text(
+        f"%%MatrixMarket matrix coordinate pattern general\n60 45 {small.nnz}\n" + "\n".join(lines) + "\n"
+    )
     path = tmp_path / "p.h5"
     import subprocess
 
@@ -103,7 +104,9 @@ def test_kinds_of_scipy(kind: Any, index: Any, small: sp.csr_array) -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(1, 8), st.integers(0, 40))
-def test_entries_out_of_order_and_twice_are_sorted_and_summed(seed: int, rows: int, cols: int, nnz: int) -> None:
+def test_entries_out_of_order_and_twice_are_sorted_and_summed(
+    seed: int, rows: int, cols: int, nnz: int
+) -> None:
     rng = np.random.default_rng(seed)
     lengths = np.bincount(rng.integers(0, rows, nnz), minlength=rows)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
@@ -151,7 +154,11 @@ class Sparse:
         (broken(indptr=with_element(2, -5)), sptile.BadInputError, "row_ptr"),
         (broken(indices=with_element(0, -1)), sptile.BadInputError, "col_idx"),
         (broken(indices=with_element(-1, 5)), sptile.BadInputError, "col_idx"),
-        (broken(indices=lambda a: a.astype(np.int64) + 2**40), sptile.BadInputError, "column ids of A go from"),
+        (
+            broken(indices=lambda a: a.astype(np.int64) + 2**40),
+            sptile.BadInputError,
+            "column ids of A go from",
+        ),
         (broken(indices=lambda a: a.astype(np.int16)), sptile.UsageError, "column ids of A are int16"),
         (broken(indices=lambda a: a.astype(np.float32)), sptile.UsageError, "column ids of A are float32"),
         (broken(indices=lambda a: a[None]), sptile.BadInputError, "one list"),
@@ -161,7 +168,11 @@ class Sparse:
         (broken(data=lambda a: a.astype(np.complex64)), sptile.UnsupportedError, "complex64"),
         (Sparse(), sptile.UsageError, "without indptr"),
         (sp.coo_array(np.ones(4)), sptile.UsageError, "A has 1 dimensions"),
-        (sp.csr_array((3, 2**40), dtype=np.float32), sptile.UnsupportedError, "row and column ids are 32-bit"),
+        (
+            sp.csr_array((3, 2**40), dtype=np.float32),
+            sptile.UnsupportedError,
+            "row and column ids are 32-bit",
+        ),
         (np.eye(3), sptile.UsageError, "A is a ndarray"),
         (None, sptile.UsageError, "A is a NoneType"),
         (3, sptile.UsageError, "A is a int"),
@@ -174,7 +185,12 @@ def test_what_is_no_matrix_is_refused(matrix: Any, error: type[Exception], messa
 
 @pytest.mark.parametrize(
     ("path", "error"),
-    [("/nowhere/a.h5", sptile.IoError), (3, sptile.UsageError), (None, sptile.UsageError), ("a\0b", sptile.UsageError)],
+    [
+        ("/nowhere/a.h5", sptile.IoError),
+        (3, sptile.UsageError),
+        (None, sptile.UsageError),
+        ("a\0b", sptile.UsageError),
+    ],
 )
 def test_what_is_no_file_is_refused(path: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
@@ -241,14 +257,18 @@ def test_torch_csr_tensors() -> None:
     matrix = random_csr(30, 20)
     for index in (torch.int32, torch.int64):
         tensor = torch.sparse_csr_tensor(
-            torch.tensor(matrix.indptr, dtype=index), torch.tensor(matrix.indices, dtype=index),
-            torch.tensor(matrix.data), size=matrix.shape,
-        )  # fmt: skip
+            torch.tensor(matrix.indptr, dtype=index),
+            torch.tensor(matrix.indices, dtype=index),
+            torch.tensor(matrix.data),
+            size=matrix.shape,
+        )
         B = torch.tensor(random_dense(20, 4))
         C = sptile.spmm(tensor, B)
         assert isinstance(C, torch.Tensor)
         assert torch.allclose(C, torch.tensor(matrix @ B.numpy()), atol=1e-5)
-    narrow = torch.sparse_csr_tensor(tensor.crow_indices(), tensor.col_indices(), tensor.values().bfloat16(), size=matrix.shape)
+    narrow = torch.sparse_csr_tensor(
+        tensor.crow_indices(), tensor.col_indices(), tensor.values().bfloat16(), size=matrix.shape
+    )
     C = sptile.plan(narrow, 4, result="float32")(B.bfloat16())
     assert C.dtype == torch.float32
     assert torch.allclose(C, narrow.values().float().new_tensor(matrix.toarray()) @ B, atol=0.05)

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sptile
 from conftest import Device, random_csr, random_dense, run_python
 from hypothesis import given
 from hypothesis import strategies as st
-
-import sptile
 
 TOLERANCE = {"float16": 2e-2, "bfloat16": 1e-1, "float32": 1e-4, "float64": 1e-12}
 
@@ -30,7 +29,9 @@ def close(got: Any, expected: Any, dtype: str) -> bool:
 def plan_of(device: Device, matrix: sp.csr_array, n: int, **options: Any) -> sptile.Plan:
     """With products in the type of the operands, on the device of the test."""
     precision = {"float32": "fp32", "float64": "fp64"}.get(options.get("dtype") or matrix.dtype.name)
-    source = matrix if matrix.dtype.itemsize == 2 else device.sparse(matrix)  # CuPy has no sparse ones of 16 bits
+    source = (
+        matrix if matrix.dtype.itemsize == 2 else device.sparse(matrix)
+    )  # CuPy has no sparse ones of 16 bits
     return sptile.plan(source, n, device=device.name, precision=precision, **options)
 
 
@@ -51,9 +52,18 @@ def plan_of(device: Device, matrix: sp.csr_array, n: int, **options: Any) -> spt
     seed=st.integers(0, 1000),
 )
 def test_spmm_of_any_shape(
-    rows: int, cols: int, n: int, k: int, density: float, dtype: str, alpha: float, beta: float, b_layout: str,
-    c_layout: str, seed: int,
-) -> None:  # fmt: skip
+    rows: int,
+    cols: int,
+    n: int,
+    k: int,
+    density: float,
+    dtype: str,
+    alpha: float,
+    beta: float,
+    b_layout: str,
+    c_layout: str,
+    seed: int,
+) -> None:
     k = min(k, n)
     matrix = random_csr(rows, cols, density, np.dtype(dtype), seed)
     plan = sptile.plan(matrix, n)
@@ -101,17 +111,27 @@ def test_spmm_of_any_type(device: Device, dtype: str, result: str | None) -> Non
     if result is not None and dtype in ("float32", "float64"):
         pytest.skip("results of another type are for operands of 16 bits")
     if dtype in ("float16", "bfloat16"):  # values of 16 bits, which SciPy has not
-        matrix.data = matrix.data.astype(np.dtype(dtype) if dtype == "float16" else __import__("ml_dtypes").bfloat16)
-    plan = plan_of(device, matrix, 8, dtype=dtype, result=result) if dtype != "bfloat16" else sptile.plan(matrix, 8, result=result)
+        matrix.data = matrix.data.astype(
+            np.dtype(dtype) if dtype == "float16" else __import__("ml_dtypes").bfloat16
+        )
+    plan = (
+        plan_of(device, matrix, 8, dtype=dtype, result=result)
+        if dtype != "bfloat16"
+        else sptile.plan(matrix, 8, result=result)
+    )
     assert (plan.dtype, plan.result_dtype) == (dtype, result or dtype)
     B = random_dense(50, 8).astype(matrix.data.dtype)
-    expected = sp.csr_array((matrix.data.astype(np.float64), matrix.indices, matrix.indptr), matrix.shape) @ B.astype(np.float64)
+    expected = sp.csr_array(
+        (matrix.data.astype(np.float64), matrix.indices, matrix.indptr), matrix.shape
+    ) @ B.astype(np.float64)
     got = device.get(plan(device.put(B)))
     assert got.dtype.name == (result or dtype)
     assert close(got.astype(np.float64), expected, dtype)
 
 
-@pytest.mark.parametrize("format", ["csr", "bittcf", "bmat", "me_tcf", "rs_tile", "tall", "libra_spmm", "hc_window"])
+@pytest.mark.parametrize(
+    "format", ["csr", "bittcf", "bmat", "me_tcf", "rs_tile", "tall", "libra_spmm", "hc_window"]
+)
 def test_every_format_of_a_file(bundle_path: Path, small: sp.csr_array, device: Device, format: str) -> None:
     plan = sptile.open(bundle_path).plan(8, format=format, device=device.name, precision="fp32")
     assert plan.format == format
@@ -226,10 +246,10 @@ def test_streams_and_graphs(device: Device) -> None:
     stream = cupy.cuda.Stream(non_blocking=True)
     B, C = device.put(random_dense(200, 16)), cupy.zeros((300, 16), cupy.float32)
     cupy.cuda.Device().synchronize()
-    for given in (stream, stream.ptr):
+    for handle in (stream, stream.ptr):
         C[...] = 0
         cupy.cuda.Device().synchronize()
-        plan(B, out=C, stream=given)
+        plan(B, out=C, stream=handle)
         stream.synchronize()
         assert close(device.get(C), matrix @ device.get(B), "float32")
     C[...] = 0
@@ -268,7 +288,9 @@ def test_sddmm(device: Device, small: sp.csr_array, scaled: bool, order: str) ->
     assert twice is got and close(device.get(got), expected, "float64")
 
 
-def test_sddmm_in_the_order_of_csr_whatever_the_format(bundle_path: Path, small: sp.csr_array, device: Device) -> None:
+def test_sddmm_in_the_order_of_csr_whatever_the_format(
+    bundle_path: Path, small: sp.csr_array, device: Device
+) -> None:
     X, Y = random_dense(60, 6), random_dense(45, 6, seed=2)
     expected = (X @ Y.T)[sp.coo_array(small).coords]
     plan = sptile.open(bundle_path).plan(6, op="sddmm", format="bittcf", device=device.name, precision="fp32")
@@ -286,7 +308,11 @@ def test_refresh(bundle_path: Path, small: sp.csr_array, device: Device) -> None
     fresh = np.arange(small.nnz, dtype=np.float32) / small.nnz
     after = sp.csr_array((fresh, small.indices, small.indptr), small.shape) @ device.get(B)
     plan.refresh(device.put(fresh))
-    for one in (plan, other, bundle.plan(4, format="bmat", device=device.name, precision="fp32", refreshable=True)):
+    for one in (
+        plan,
+        other,
+        bundle.plan(4, format="bmat", device=device.name, precision="fp32", refreshable=True),
+    ):
         assert close(device.get(one(B)), after, "float32")
     assert close(device.get(fixed(B)), before, "float32")
     plan.refresh(fresh[::-1][::-1])  # from host memory
@@ -360,7 +386,11 @@ def test_attention(device: Device, side_by_side: bool) -> None:
 
 def test_update(device: Device, small: sp.csr_array) -> None:
     plan = plan_of(device, small, 6, op="spmm_update", m=3, activation="relu", format="csr")
-    B, W, bias = random_dense(45, 6, np.float64), random_dense(6, 3, np.float64), random_dense(1, 3, np.float64)[0]
+    B, W, bias = (
+        random_dense(45, 6, np.float64),
+        random_dense(6, 3, np.float64),
+        random_dense(1, 3, np.float64)[0],
+    )
     Z = device.put(np.zeros((60, 6)))
     kept, C = plan.run(device.put(B), device.put(W), device.put(bias), Z)
     assert kept is Z and close(device.get(Z), small @ B, "float64")
@@ -435,7 +465,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "bytes as out": ({"out": memoryview(bytes(60 * 16)).cast("f", (60, 4))}, "C is read-only"),
     "columns first in out": ({"out": np.zeros((60, 4), np.float32, order="F")}, "C has strides"),
     "backwards out": ({"out": GOOD_C.copy()[::-1]}, "C has strides"),
-    "the same rows in out": ({"out": np.lib.stride_tricks.as_strided(GOOD_C, (60, 4), (0, 4))}, "C has strides"),
+    "the same rows in out": (
+        {"out": np.lib.stride_tricks.as_strided(GOOD_C, (60, 4), (0, 4))},
+        "C has strides",
+    ),
     "misaligned out": ({"out": misaligned(60)}, "C does not begin at a multiple"),
     "overlap": (overlapping(), "C overlaps B"),
     "beta without out": ({"beta": 1.0}, "beta = 1.0 adds to what is in `out`"),
@@ -575,7 +608,12 @@ def test_a_closed_plan_is_refused(small: sp.csr_array) -> None:
     with sptile.plan(small, 4) as plan:
         pass
     B, C = random_dense(45, 4, np.float64), np.zeros((60, 4))
-    for call in (lambda: plan(B, out=C), lambda: plan(B), lambda: plan.run(B), lambda: plan.refresh(small.data)):
+    for call in (
+        lambda: plan(B, out=C),
+        lambda: plan(B),
+        lambda: plan.run(B),
+        lambda: plan.refresh(small.data),
+    ):
         with pytest.raises(sptile.UsageError, match="the plan is closed"):
             call()
     plan.close()

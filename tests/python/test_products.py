@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
-from conftest import Device, make_bundle, random_csr, random_dense
-
 import sptile
+from conftest import Device, make_bundle, random_csr, random_dense
 
 
 def test_spmm_follows_its_operands(device: Device, small: sp.csr_array) -> None:
@@ -29,7 +28,11 @@ def test_sddmm_is_in_the_order_of_the_matrix(device: Device, small: sp.csr_array
 
 def test_wrong_operands() -> None:
     A = random_csr(4, 5)
-    for B, message in ((np.ones((5, 2), int), "B is int64"), (np.ones((1, 5, 2)), "B has 3 dimensions"), ([1], "list")):
+    for B, message in (
+        (np.ones((5, 2), int), "B is int64"),
+        (np.ones((1, 5, 2)), "B has 3 dimensions"),
+        ([1], "list"),
+    ):
         with pytest.raises(sptile.UsageError, match=message):
             sptile.spmm(A, B)
 
@@ -55,7 +58,9 @@ def test_an_operator_is_the_matrix(small: sp.csr_array, dtype: type) -> None:
 
 
 def test_an_operator_of_a_bundle_without_its_transpose(tmp_path: Path, small: sp.csr_array) -> None:
-    path = make_bundle(small, tmp_path / "a.h5", "--format", "bittcf", "--reorder", "degree", "--dtype", "f64")
+    path = make_bundle(
+        small, tmp_path / "a.h5", "--format", "bittcf", "--reorder", "degree", "--dtype", "f64"
+    )
     operator = sptile.aslinearoperator(sptile.open(path), format="bittcf")
     B, X = random_dense(45, 3, np.float64), random_dense(60, 3, np.float64)
     assert np.allclose(operator @ B, small @ B)
@@ -79,7 +84,9 @@ def test_an_operator_is_of_the_cpu(small: sp.csr_array) -> None:
 
 def membrane(side: int) -> sp.csr_array:
     """Stiffness of a square membrane in linear elements: symmetric, positive definite."""
-    line = sp.diags_array([np.full(side - 1, -1.0), np.full(side, 2.0), np.full(side - 1, -1.0)], offsets=[-1, 0, 1])
+    line = sp.diags_array(
+        [np.full(side - 1, -1.0), np.full(side, 2.0), np.full(side - 1, -1.0)], offsets=[-1, 0, 1]
+    )
     eye = sp.eye_array(side)
     return sp.csr_array(sp.kron(line, eye) + sp.kron(eye, line))
 

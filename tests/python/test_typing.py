@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import sptile
 
 if importlib.util.find_spec("mypy") is None:
@@ -30,7 +29,13 @@ best: list[str] = [p.format for p in bundle.predict(16) if p.chosen]
 
 
 def mypy(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "mypy", "--strict", *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_the_package_is_strict(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
     PYTHONPATH=runtime/python SPTILE_LIBRARY=build/runtime/libsptile.so.0 python tools/bench/call_overhead.py
 
 Each row is the least mean of many repetitions, so that other work on the machine counts least; all rows take
-turns. On CUDA calls are enqueued, not waited for, as in a loop of a program. "library" is sptile_run alone, called
-with everything prepared.
+turns. On CUDA calls are enqueued, not waited for, as in a loop of a program. "library" is sptile_run alone,
+called with everything prepared.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-
 import sptile
 from sptile import _plan
 
@@ -95,11 +94,18 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=64)
     parser.add_argument("-n", type=int, default=8)
     parser.add_argument("--repetitions", type=int, default=300)
-    parser.add_argument("--calls", type=int, default=20, help="calls of one repetition: few, so that nothing interrupts them all")
+    parser.add_argument(
+        "--calls",
+        type=int,
+        default=20,
+        help="calls of one repetition: few, so that nothing interrupts them all",
+    )
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    matrix = sp.random_array((given.rows, given.rows), density=0.05, format="csr", dtype=np.float32, rng=np.random.default_rng(0))
+    matrix = sp.random_array(
+        (given.rows, given.rows), density=0.05, format="csr", dtype=np.float32, rng=np.random.default_rng(0)
+    )
 
     rows: list[Row] = numpy_rows(matrix, given.n)
     wait: Callable[[], Any] = lambda: None  # noqa: E731

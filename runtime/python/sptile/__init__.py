@@ -24,8 +24,8 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .bundle import Bundle, CsrArrays, Prediction, open
     from ._plan import Plan
+    from .bundle import Bundle, CsrArrays, Prediction, open
     from .conversion import Ordering, Quality, Windows, convert, read, reorder
     from .products import aslinearoperator, plan, sddmm, spmm
 

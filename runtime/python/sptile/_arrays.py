@@ -88,8 +88,8 @@ class FastPath(NamedTuple):
     result: Any
     """Types of operands and results, as arrays have them."""
     pair: Callable[[Any, Any, int], tuple[int, int] | None]
-    """(operand, result, device ordinal) -> pointers; None where they are not contiguous, on another device, or need
-    another look for what else the framework has."""
+    """(operand, result, device ordinal) -> pointers; None where they are not contiguous, on another device,
+    or need another look for what else the framework has."""
 
 
 NO_FAST_PATH = FastPath(None, None, None, lambda _b, _c, _ordinal: None)
@@ -170,7 +170,9 @@ def _cupy_empty(shape: tuple[int, ...], dtype: int, ordinal: int) -> Any:
 
 def _cupy_pair(b: Any, c_: Any, ordinal: int) -> tuple[int, int] | None:
     b_memory, c_memory = b.data, c_.data
-    if not (b_memory.device_id == ordinal == c_memory.device_id and b.flags.c_contiguous and c_.flags.c_contiguous):
+    if not (
+        b_memory.device_id == ordinal == c_memory.device_id and b.flags.c_contiguous and c_.flags.c_contiguous
+    ):
         return None
     return b_memory.ptr, c_memory.ptr
 
@@ -234,7 +236,9 @@ def _torch_fast_path(on_cpu: bool) -> Callable[[int, int], FastPath]:
                 return None
             return b.data_ptr(), c_.data_ptr()
 
-        return FastPath(torch.Tensor, getattr(torch, DTYPE_NAMES[operand]), getattr(torch, DTYPE_NAMES[result]), pair)
+        return FastPath(
+            torch.Tensor, getattr(torch, DTYPE_NAMES[operand]), getattr(torch, DTYPE_NAMES[result]), pair
+        )
 
     return fast_path
 
@@ -252,9 +256,13 @@ TORCH_CUDA = Framework(
 def _torch_view(tensor: Any, name: str) -> View:
     torch = sys.modules["torch"]
     if tensor.layout is not torch.strided or tensor.device.type not in ("cpu", "cuda"):
-        raise UsageError(f"{name} is a {tensor.layout} tensor on {tensor.device}; dense ones on cpu or cuda serve")
+        raise UsageError(
+            f"{name} is a {tensor.layout} tensor on {tensor.device}; dense ones on cpu or cuda serve"
+        )
     if tensor.requires_grad and torch.is_grad_enabled():
-        raise UsageError(f"{name} requires a gradient, which is not kept here: use sptile.torch, or .detach()")
+        raise UsageError(
+            f"{name} requires a gradient, which is not kept here: use sptile.torch, or .detach()"
+        )
     if tensor.is_neg() or tensor.is_conj():
         raise UsageError(f"{name} is a lazily negated view; pass .resolve_neg()")
     on_cpu = tensor.device.type == "cpu"
@@ -329,9 +337,17 @@ def _interface_view(array: Any, name: str) -> View:
     pointer = int(pointer or 0)
     ordinal = _cuda_ordinal(array, pointer)
     return View(
-        array, pointer, shape, elements, *_element(dtype), c.CUDA, ordinal, not read_only, FOREIGN_CUDA,
+        array,
+        pointer,
+        shape,
+        elements,
+        *_element(dtype),
+        c.CUDA,
+        ordinal,
+        not read_only,
+        FOREIGN_CUDA,
         None if stream is None else int(stream),
-    )  # fmt: skip
+    )
 
 
 def _packed(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -353,7 +369,9 @@ def _from_dlpack(array: Any, name: str) -> Any:
             return sys.modules["torch"].from_dlpack(array)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise UsageError(f"{name} cannot be shared by DLPack: {error}") from None
-    raise UsageError(f"{name} is DLPack memory of kind {kind}: host memory, or CUDA with CuPy or torch imported, serves")
+    raise UsageError(
+        f"{name} is DLPack memory of kind {kind}: host memory, or CUDA with CuPy or torch imported, serves"
+    )
 
 
 def view(array: Any, name: str) -> View:
@@ -378,8 +396,8 @@ def view(array: Any, name: str) -> View:
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
         return view(_from_dlpack(array, name), name)
     raise UsageError(
-        f"{name} is a {type(array).__name__}; pass a NumPy or CuPy array, a torch tensor, or anything with the "
-        "buffer protocol, __cuda_array_interface__ or DLPack"
+        f"{name} is a {type(array).__name__}; pass a NumPy or CuPy array, a torch tensor, or anything with "
+        "the buffer protocol, __cuda_array_interface__ or DLPack"
     )
 
 
@@ -406,7 +424,12 @@ class HostMemory:
 
     def __init__(self, owner: Any, pointer: int, count: int, typestr: str) -> None:
         self.owner = owner
-        self.__array_interface__ = {"version": 3, "shape": (count,), "typestr": typestr, "data": (pointer, True)}
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (count,),
+            "typestr": typestr,
+            "data": (pointer, True),
+        }
 
 
 class DeviceMemory:

@@ -260,7 +260,9 @@ def _load_sptile() -> ctypes.CDLL:
     declare(library, _SIGNATURES)
     version = library.sptile_abi_version()
     if version != ABI_VERSION:
-        raise ImportError(f"{library._name} has interface version {version}, this package needs {ABI_VERSION}")
+        raise ImportError(
+            f"{library._name} has interface version {version}, this package needs {ABI_VERSION}"
+        )
     return library
 
 

@@ -55,8 +55,9 @@ class Placed(NamedTuple):
 
 
 def place_of(view: View, spec: Operand, heads: int, vectors: bool) -> Place | None:
-    """Where an operand of the right shape stands; None where the C interface cannot be told: the elements of a row
-    do not follow each other, rows or heads go backwards or are the same. `vectors`: one of one column, as a list."""
+    """Where an operand of the right shape stands; None where the C interface cannot be told: the elements of
+    a row do not follow each other, rows or heads go backwards or are the same. `vectors`: one of one column,
+    as a list."""
     many = heads > 1 and not spec.shared
     count = view.shape[0] if many else 1
     shape = view.shape[1:] if many else view.shape

@@ -5,13 +5,11 @@ from __future__ import annotations
 from ctypes import byref, c_int, c_void_p
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from . import _arrays
 from . import _library as c
 from ._arrays import NO_FAST_PATH, Framework, View
 from ._operations import OPERATIONS, Operand
-from ._options import ORDERS, PRECISIONS, name_of, named, whole
+from ._options import ORDERS, PRECISIONS, name_of, named
 from ._places import Placed, place_of
 from .errors import InternalError, UsageError
 
@@ -24,10 +22,9 @@ _run.argtypes = [c_void_p, c_void_p, c_void_p, c_void_p]
 _run.restype = c_int
 
 
-
 class PlanHandle(c_void_p):
-    """Owns an sptile_plan, and keeps the matrix whose arrays it may borrow. Whoever runs it holds a reference,
-    so that closing a plan in one thread never takes it away from another."""
+    """Owns an sptile_plan, and keeps the matrix whose arrays it may borrow. Whoever runs it holds a
+    reference, so that closing a plan in one thread never takes it away from another."""
 
     matrix: MatrixHandle
 
@@ -49,8 +46,8 @@ class _Call:
 
 
 class Plan:
-    """A planned operation of one matrix, from `Bundle.plan` or `sptile.plan`. Immutable but for `refresh`; any
-    number of threads may run it at a time, each with results of its own.
+    """A planned operation of one matrix, from `Bundle.plan` or `sptile.plan`. Immutable but for `refresh`;
+    any number of threads may run it at a time, each with results of its own.
 
     Attributes: `shape` (rows, cols) of what is multiplied; `n`, most columns of a run; `op`, `format`,
     `kernel` and `precision`, what was chosen; `dtype` and `result_dtype`, names of the types of operands and
@@ -88,7 +85,8 @@ class Plan:
         self._dense, self._result, self._values = int(info.dense), int(info.result), int(info.values)
         self._kind, self._ordinal = int(info.device), int(info.ordinal)
         self._calls: list[_Call] = []
-        # What `__call__` compares operands with that need no further look: those of the framework of the last run.
+        # What `__call__` compares operands with that need no further look: those of the framework of the last
+        # run.
         self._fast: tuple[Any, ...] = (None, *NO_FAST_PATH)
         self._b_shape = (self.shape[1], self.n)
         self._c_shape = (self.shape[0], self.n)
@@ -136,8 +134,8 @@ class Plan:
         returned; None: a new array like B. Types are those of the plan, nothing is converted or moved; rows
         may be apart, elements of a row may not: then B is copied and `out` refused. On a CUDA device the
         product is enqueued on `stream`, by default the current one of B's framework; with `out` nothing is
-        allocated, so that it may be captured in a graph. Runs on several streams at a time need a `workspace` each
-        where workspace_bytes is not 0: that much zeroed device memory.
+        allocated, so that it may be captured in a graph. Runs on several streams at a time need a `workspace`
+        each where workspace_bytes is not 0: that much zeroed device memory.
 
         UsageError: shapes, types, devices or strides that do not fit, overlap of B and `out`.
         """
@@ -208,7 +206,9 @@ class Plan:
             raise UsageError(f"the plan is of {self.op}: make one with op='sddmm'")
         if beta != 0 and out is None:
             raise UsageError(f"beta = {beta} adds to what is in `out`: pass it")
-        return self._run((X, Y, out), alpha=alpha, beta=beta, scaled=scaled, stream=stream, workspace=workspace)
+        return self._run(
+            (X, Y, out), alpha=alpha, beta=beta, scaled=scaled, stream=stream, workspace=workspace
+        )
 
     # ---- Any operation ----
 
@@ -223,15 +223,16 @@ class Plan:
         stream: Any = None,
         workspace: Any = None,
     ) -> Any:
-        """Runs the operation of the plan: operands in its order, results last, as in docs/how-to/graph-layers.md
-        (attention, softmax_rows, spmm_update and their gradients).
+        """Runs the operation of the plan: operands in its order, results last, as in
+        docs/how-to/graph-layers.md (attention, softmax_rows, spmm_update and their gradients).
 
         None stands for an operand that is left out; a result that is needed is then made, one that is not is
         not written. With heads > 1 every operand that heads do not share begins with that dimension:
-        heads x rows x n, of any strides that keep a row together (rows x heads x n is `x.transpose(1, 0, 2)`).
-        `values`: nnz values (heads x nnz) for this run in place of those of the matrix, in the order in which
-        the format stores them. `workspace`: zeroed device memory of workspace_bytes, which runs on several
-        streams at a time need each. Returns the results that were written, one as itself, several as a tuple.
+        heads x rows x n, of any strides that keep a row together (rows x heads x n is
+        `x.transpose(1, 0, 2)`). `values`: nnz values (heads x nnz) for this run in place of those of the matrix, in the order in
+        which the format stores them. `workspace`: zeroed device memory of workspace_bytes, which runs on
+        several streams at a time need each. Returns the results that were written, one as itself, several as
+        a tuple.
         """
         if beta != 0 and any(
             spec.result and (i >= len(operands) or operands[i] is None)
@@ -279,13 +280,15 @@ class Plan:
 
         placed: list[Placed] = []  # copies and new results live until the run is enqueued
         call = _Call(len(specs))
-        for spec, view, operand in zip(specs, views, call.dense):
+        for spec, view, operand in zip(specs, views, call.dense, strict=True):
             if view is None:
                 if spec.optional:
                     continue
                 if not spec.result:
                     raise UsageError(f"{self.op}: {spec.name} is missing")
-                made = first.framework.empty(self._shape(spec, n, vectors), self._dtype_of(spec), self._ordinal)
+                made = first.framework.empty(
+                    self._shape(spec, n, vectors), self._dtype_of(spec), self._ordinal
+                )
                 view = self._view(made, spec)
             one = self._place(view, spec, n, vectors, stream)
             placed.append(one)
@@ -377,10 +380,12 @@ class Plan:
     def _copy(self, view: View, spec: Operand, stream: Any) -> View:
         if spec.result:
             raise UsageError(
-                f"{spec.name} has strides {view.strides} (elements); the elements of a row must follow each other"
+                f"{spec.name} has strides {view.strides} (elements); those of a row must follow each other"
             )
         if stream is not None:
-            raise UsageError(f"{spec.name} must be row-major where a stream is given: a copy would be on another one")
+            raise UsageError(
+                f"{spec.name} must be row-major where a stream is given: a copy would be on another one"
+            )
         return _arrays.view(view.framework.contiguous(view.owner), spec.name)
 
     def _stream(self, stream: Any, first: View, views: list[View]) -> int | None:
@@ -405,7 +410,9 @@ class Plan:
         view = _arrays.view(values, "values")
         shape = (self.nnz,) if len(view.shape) == 1 or self.heads == 1 else (self.heads, self.nnz)
         if view.shape != shape or (view.device, view.ordinal) != (self._kind, self._ordinal):
-            raise UsageError(f"values are {view.shape} on {view.device_name}; they must be {shape} on {self.device}")
+            raise UsageError(
+                f"values are {view.shape} on {view.device_name}; they must be {shape} on {self.device}"
+            )
         expected = self._values
         if view.dtype != expected:
             raise UsageError(f"values are {view.dtype_name}, those of the plan are {_type_name(expected)}")
@@ -425,7 +432,9 @@ class Plan:
             return None
         view = _arrays.view(workspace, "workspace")
         if (view.device, view.ordinal) != (self._kind, self._ordinal) or not view.writable:
-            raise UsageError(f"workspace is on {view.device_name}; it must be writable memory on {self.device}")
+            raise UsageError(
+                f"workspace is on {view.device_name}; it must be writable memory on {self.device}"
+            )
         if view.strides is None or view.strides != _arrays._packed(view.shape):
             raise UsageError("workspace must follow itself without gaps")
         count = 1
@@ -437,8 +446,8 @@ class Plan:
     # ---- New values ----
 
     def refresh(self, values: Any, *, order: str = "csr", stream: Any = None) -> None:
-        """New values for all refreshable plans of the bundle, made with refreshable=True. No plan of it may run
-        meanwhile.
+        """New values for all refreshable plans of the bundle, made with refreshable=True. No plan of it may
+        run meanwhile.
 
         values: nnz numbers of `values_dtype`, in host memory or on the plan's device, in the order of
         its CSR arrays; order="packed": as this plan's format stores them, which is what sddmm writes so. In
@@ -454,7 +463,9 @@ class Plan:
         if view.device == c.CUDA and (self._kind, self._ordinal) != (view.device, view.ordinal):
             raise UsageError(f"values are on {view.device_name}, the plan on {self.device}")
         if view.dtype != self._values:
-            raise UsageError(f"values are {view.dtype_name}, those of the plan are {_type_name(self._values)}")
+            raise UsageError(
+                f"values are {view.dtype_name}, those of the plan are {_type_name(self._values)}"
+            )
         if view.strides is None or not view.aligned or (count > 1 and view.strides[0] != 1):
             view = self._copy(view, Operand("values", "entries"), stream)
         on_stream = self._stream(stream, view, [view]) if view.device == c.CUDA else None
@@ -472,4 +483,6 @@ def _check_overlaps(placed: list[Placed]) -> None:
     for i, result in enumerate(placed):
         for j, other in enumerate(placed):
             if result.spec.result and i != j and result.overlaps(other):
-                raise UsageError(f"{result.spec.name} overlaps {other.spec.name}: results need memory of their own")
+                raise UsageError(
+                    f"{result.spec.name} overlaps {other.spec.name}: results need memory of their own"
+                )

@@ -14,8 +14,8 @@ from . import _arrays
 from . import _library as c
 from ._arrays import View
 from ._options import PRECISIONS, name_of, plan_options
-from .errors import BadInputError, UnsupportedError, UsageError
 from ._plan import Plan
+from .errors import BadInputError, UnsupportedError, UsageError
 
 _LARGEST_ID = 2**31 - 1
 
@@ -131,7 +131,8 @@ class Bundle:
         if hasattr(A, "tocsr") and hasattr(A, "shape"):
             return _of_sparse(A, copy)
         raise UsageError(
-            f"A is a {type(A).__name__}; pass a Bundle, a path, a SciPy or CuPy sparse matrix or a torch CSR tensor"
+            f"A is a {type(A).__name__}; pass a Bundle, a path, a SciPy or CuPy sparse matrix or a torch CSR "
+            "tensor"
         )
 
     @property
@@ -217,10 +218,10 @@ class Bundle:
         choice="predicted": how a format is chosen; "measured" runs those that are worth it
         nonfinite="fast": "strict" keeps NaN and infinity of B to the rows that reference them on CUDA, too
         transpose=False: with A^T in the place of A
-        order="csr": of lists with a number for each entry; "packed": as the format stores them, which is faster
-        refreshable=False: formats have values of their own, so that `Plan.refresh` works
-        threads=0: all that there are; kernel=None: a name to force; replan=False: take no stored plan
-        m=0, heads=1, activation=None (or "relu"), score="dot" ("cosine", "additive"),
+        order="csr": of lists with a number for each entry; "packed": as the format stores them, which is
+        faster refreshable=False: formats have values of their own, so that `Plan.refresh` works threads=0:
+        all that there are; kernel=None: a name to force; replan=False: take no stored plan m=0, heads=1,
+        activation=None (or "relu"), score="dot" ("cosine", "additive"),
             transposed_weights=False: of graph layers
         stream=None: on which arrays in device memory are converted
 
@@ -239,7 +240,9 @@ class Bundle:
         while True:
             room = (c.Prediction * max(capacity, 1))()
             size = ctypes.sizeof(c.Prediction)
-            c.check(c.lib.sptile_predict(handle, operation, byref(wanted), room, size, capacity, byref(count)))
+            c.check(
+                c.lib.sptile_predict(handle, operation, byref(wanted), room, size, capacity, byref(count))
+            )
             if count.value <= capacity:
                 return [_prediction(one) for one in room[: count.value]]
             capacity = count.value
@@ -325,7 +328,9 @@ def _of_sparse(A: Any, copy: bool) -> Bundle:
 
 def _of_torch(A: Any, torch: Any, copy: bool) -> Bundle:
     if A.layout is not torch.sparse_csr or A.dim() != 2:
-        raise UsageError(f"A is a {A.layout} tensor of {A.dim()} dimensions; pass one of torch.sparse_csr of 2")
+        raise UsageError(
+            f"A is a {A.layout} tensor of {A.dim()} dimensions; pass one of torch.sparse_csr of 2"
+        )
     A = A.detach()
     parts = [
         _arrays.view(A.crow_indices(), "A.crow_indices()"),
@@ -352,7 +357,9 @@ def _of_arrays(shape: tuple[int, ...], parts: list[View], name: str, copy: bool)
             f"the values of A are {parts[2].dtype_name}; convert them to {', '.join(_arrays.DTYPE_CODES)}"
         )
     if parts[0].shape != (rows + 1,):
-        raise BadInputError(f"A has {rows} rows and {parts[0].shape[0]} row pointers; it needs one more than rows")
+        raise BadInputError(
+            f"A has {rows} rows and {parts[0].shape[0]} row pointers; it needs one more than rows"
+        )
     if parts[1].shape[0] > parts[2].shape[0]:
         raise BadInputError(f"A has {parts[1].shape[0]} column ids and {parts[2].shape[0]} values")
     make = _host_memory if parts[0].device == c.CPU else _device_memory
@@ -382,7 +389,9 @@ def _host_memory(rows: int, cols: int, parts: list[View]) -> _Memory:
     indices, values = _host_array(parts[1])[:nnz], _host_array(parts[2])[:nnz]
     if indices.dtype != np.int32:
         if nnz and (indices.min() < 0 or indices.max() > _LARGEST_ID):
-            raise BadInputError(f"column ids of A go from {indices.min()} to {indices.max()}, of {cols} columns")
+            raise BadInputError(
+                f"column ids of A go from {indices.min()} to {indices.max()}, of {cols} columns"
+            )
         indices = indices.astype(np.int32)
     indptr, indices, values = _in_order(indptr, indices, values, parts[2].dtype == c.BF16)
     arrays = c.Arrays(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 
 class Error(Exception):
-    """Anything that sptile refuses or that fails in it; `status` is the `sptile_status` of the C interface."""
+    """Anything that sptile refuses or that fails in it; `status` is the `sptile_status` of the C
+    interface."""
 
     status: int = 70
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import _arrays
+from ._plan import Plan
 from .bundle import Bundle
 from .errors import UsageError
-from ._plan import Plan
 
 
 def plan(A: Any, n: int, **options: Any) -> Plan:
@@ -34,8 +34,8 @@ def spmm(A: Any, B: Any, **options: Any) -> Any:
 
 
 def sddmm(A: Any, X: Any, Y: Any, *, scaled: bool = False, **options: Any) -> Any:
-    """X Y^T at the entries of A, planned and run once: X is rows x k, Y cols x k; the result is one number for
-    each entry, in the order of the CSR arrays of A. scaled: times the value of each entry, too."""
+    """X Y^T at the entries of A, planned and run once: X is rows x k, Y cols x k; the result is one number
+    for each entry, in the order of the CSR arrays of A. scaled: times the value of each entry, too."""
     return _plan_for(A, X, "X", {"op": "sddmm", **options}).sddmm(X, Y, scaled=scaled)
 
 
@@ -75,11 +75,12 @@ def _transposable(bundle: Bundle) -> Bundle:
 
 
 def aslinearoperator(A: Any, **options: Any) -> Any:
-    """A scipy.sparse.linalg.LinearOperator of A, for solvers: matvec, matmat and those of the transpose (rmatvec,
-    rmatmat) in the type of the values (float32 for a pattern), planned when first used and kept by width.
+    """A scipy.sparse.linalg.LinearOperator of A, for solvers: matvec, matmat and those of the transpose
+    (rmatvec, rmatmat) in the type of the values (float32 for a pattern), planned when first used and kept by
+    width.
 
-    Options as of `Bundle.plan`, for the CPU. The operator has `bundle`, and `plans`, a dict by width. Operands
-    of another type are converted, as SciPy does.
+    Options as of `Bundle.plan`, for the CPU. The operator has `bundle`, and `plans`, a dict by width.
+    Operands of another type are converted, as SciPy does.
     """
     import numpy as np
     from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -97,7 +98,9 @@ def aslinearoperator(A: Any, **options: Any) -> Any:
 
     def transposed(B: Any) -> Any:
         if not backward:
-            backward.append(_Products(_transposable(bundle), {**options, "transpose": not options.get("transpose")}))
+            backward.append(
+                _Products(_transposable(bundle), {**options, "transpose": not options.get("transpose")})
+            )
         return backward[0](np.asarray(B, dtype))
 
     rows, cols = bundle.shape[::-1] if options.get("transpose") else bundle.shape

@@ -30,7 +30,9 @@ def clustered(nodes: int = 4096) -> tuple[st.SparseMatrix, torch.Tensor]:
     """Large enough that formats are tried, with rows of every length."""
     full = torch.rand(nodes, nodes, device="cuda") < torch.linspace(0, 0.02, nodes, device="cuda")[:, None]
     full[7] = True  # a row that is divided
-    return st.SparseMatrix.from_torch(full.float()).with_values(torch.rand(int(full.sum()), device="cuda")), full
+    return st.SparseMatrix.from_torch(full.float()).with_values(
+        torch.rand(int(full.sum()), device="cuda")
+    ), full
 
 
 @pytest.mark.parametrize("allowed", [False, True])

@@ -38,15 +38,27 @@ LAYERS: dict[str, tuple[str, Callable[[int, int], tuple[tuple[Any, ...], dict[st
     "gin": ("GINConv", lambda n, m: ((mlp(n, m),), {"eps": 0.3, "train_eps": True}), ""),
     "gin, fixed": ("GINConv", lambda n, m: ((nn.Linear(n, m),), {}), ""),
     "sage": ("SAGEConv", lambda n, m: ((n, m), {}), ""),
-    "sage, sums": ("SAGEConv", lambda n, m: ((n, m), {"aggr": "sum", "project": True, "normalize": True}), ""),
+    "sage, sums": (
+        "SAGEConv",
+        lambda n, m: ((n, m), {"aggr": "sum", "project": True, "normalize": True}),
+        "",
+    ),
     "sage without root": ("SAGEConv", lambda n, m: ((n, m), {"root_weight": False, "bias": False}), ""),
     "agnn": ("AGNNConv", lambda n, m: ((), {}), ""),
     "agnn, fixed": ("AGNNConv", lambda n, m: ((), {"requires_grad": False, "add_self_loops": False}), ""),
     "gat": ("GATConv", lambda n, m: ((n, m), {"heads": 3}), ""),
     "gat, mean": ("GATConv", lambda n, m: ((n, m), {"heads": 3, "concat": False, "residual": True}), ""),
-    "gat without loops": ("GATConv", lambda n, m: ((n, m), {"add_self_loops": False, "negative_slope": 0.4}), ""),
+    "gat without loops": (
+        "GATConv",
+        lambda n, m: ((n, m), {"add_self_loops": False, "negative_slope": 0.4}),
+        "",
+    ),
     "gat, features of edges": ("GATConv", lambda n, m: ((n, m), {"heads": 2, "edge_dim": 4}), "features"),
-    "gat, added features": ("GATConv", lambda n, m: ((n, m), {"edge_dim": 4, "fill_value": "add"}), "features"),
+    "gat, added features": (
+        "GATConv",
+        lambda n, m: ((n, m), {"edge_dim": 4, "fill_value": "add"}),
+        "features",
+    ),
     "gat, given features": ("GATConv", lambda n, m: ((n, m), {"edge_dim": 4, "fill_value": 0.5}), "features"),
 }
 SIZES = [(16, 8), (8, 16)]
@@ -97,7 +109,9 @@ def test_a_state_of_pyg_gives_its_output_and_gradients(device: str, name: str, n
 
 @pytest.mark.skipif(pyg is None, reason="needs torch_geometric")
 @on_devices
-@pytest.mark.parametrize("name", ["gin", "sage", "sage, sums", "agnn", "gat", "gat, mean", "gat without loops"])
+@pytest.mark.parametrize(
+    "name", ["gin", "sage", "sage, sums", "agnn", "gat", "gat, mean", "gat without loops"]
+)
 def test_edges_that_are_there_several_times(device: str, name: str) -> None:
     ours, theirs = both(name, 16, 8, device)
     edges = torch.randint(0, NODES, (2, 500), generator=torch.Generator().manual_seed(1)).to(device)
@@ -125,8 +139,11 @@ def test_weights_of_attention_are_those_of_pyg(device: str) -> None:
 def test_unmodified_layers_of_pyg_take_adj_t(device: str, kind: str) -> None:
     edges = graph(NODES, 200).to(device)
     a = st.SparseMatrix.from_edge_index(edges, num_nodes=NODES)
-    made = {"GCNConv": lambda: pyg.GCNConv(8, 4, normalize=False), "SAGEConv": lambda: pyg.SAGEConv(8, 4),
-            "GINConv": lambda: pyg.GINConv(nn.Linear(8, 4))}
+    made = {
+        "GCNConv": lambda: pyg.GCNConv(8, 4, normalize=False),
+        "SAGEConv": lambda: pyg.SAGEConv(8, 4),
+        "GINConv": lambda: pyg.GINConv(nn.Linear(8, 4)),
+    }
     layer = made[kind]().to(device)
     results = []
     for given in (st.adj_t(a), edges):
@@ -148,7 +165,9 @@ def test_adj_t_answers_as_a_sparse_tensor(device: str) -> None:
     x = torch.eye(3, device=device)
     for product in (t @ x, torch.sparse.mm(t, x), t.matmul(x), torch.mm(t, x)):
         assert torch.equal(product, a.to_dense())
-    assert torch.equal(torch.sparse.mm(t, x, "mean"), a.to_dense() / torch.tensor([[1.0], [2]], device=device))
+    assert torch.equal(
+        torch.sparse.mm(t, x, "mean"), a.to_dense() / torch.tensor([[1.0], [2]], device=device)
+    )
     with pytest.raises(sptile.UnsupportedError):
         torch.sparse.mm(t, x, "amax")
     with pytest.raises(sptile.UsageError):
@@ -189,9 +208,14 @@ def expected_output(layer: nn.Module, x: Tensor, edges: Tensor) -> Tensor:
 
 
 OURS: dict[str, Callable[[], nn.Module]] = {
-    "gcn, narrow": lambda: st.nn.GCNConv(8, 16), "gcn, wide": lambda: st.nn.GCNConv(8, 3),
-    "gin": lambda: st.nn.GINConv(mlp(8, 4), eps=0.5), "sage": lambda: st.nn.SAGEConv(8, 16),
-    "sage, wide": lambda: st.nn.SAGEConv(8, 3), "agnn": st.nn.AGNNConv, "gat": lambda: st.nn.GATConv(8, 4, heads=3)}
+    "gcn, narrow": lambda: st.nn.GCNConv(8, 16),
+    "gcn, wide": lambda: st.nn.GCNConv(8, 3),
+    "gin": lambda: st.nn.GINConv(mlp(8, 4), eps=0.5),
+    "sage": lambda: st.nn.SAGEConv(8, 16),
+    "sage, wide": lambda: st.nn.SAGEConv(8, 3),
+    "agnn": st.nn.AGNNConv,
+    "gat": lambda: st.nn.GATConv(8, 4, heads=3),
+}
 
 
 @on_devices
@@ -228,7 +252,11 @@ def test_compiled_layers(device: str) -> None:
         def __init__(self) -> None:
             super().__init__()
             self.gcn, self.gat = st.nn.GCNConv(8, 16), st.nn.GATConv(16, 4, heads=2)
-            self.agnn, self.sage, self.gin = st.nn.AGNNConv(), st.nn.SAGEConv(8, 8), st.nn.GINConv(nn.Linear(8, 8))
+            self.agnn, self.sage, self.gin = (
+                st.nn.AGNNConv(),
+                st.nn.SAGEConv(8, 8),
+                st.nn.GINConv(nn.Linear(8, 8)),
+            )
 
         def forward(self, x: Tensor) -> Tensor:
             x = self.gat(self.gcn(x, norm).relu(), a)
@@ -240,8 +268,11 @@ def test_compiled_layers(device: str) -> None:
     compiled = torch.compile(model, fullgraph=True, backend="aot_eager")(x)
     assert close(compiled, out)
     learned = list(model.parameters())
-    for one, other in zip(torch.autograd.grad(out.square().sum(), learned),
-                          torch.autograd.grad(compiled.square().sum(), learned), strict=True):
+    for one, other in zip(
+        torch.autograd.grad(out.square().sum(), learned),
+        torch.autograd.grad(compiled.square().sum(), learned),
+        strict=True,
+    ):
         assert error(one, other) < 1e-5
 
 
@@ -266,8 +297,11 @@ def test_attention_layers_make_no_features_of_edges(device: str, kind: str) -> N
     nodes, heads, width = 60, 4, 8
     edges = graph(nodes, 6000).to(device)
     a = st.SparseMatrix.from_edge_index(edges, num_nodes=nodes)
-    layers = {"agnn": st.nn.AGNNConv, "gat": lambda: st.nn.GATConv(32, width, heads=heads),
-              "gat with dropout": lambda: st.nn.GATConv(32, width, heads=heads, dropout=0.5)}
+    layers = {
+        "agnn": st.nn.AGNNConv,
+        "gat": lambda: st.nn.GATConv(32, width, heads=heads),
+        "gat with dropout": lambda: st.nn.GATConv(32, width, heads=heads, dropout=0.5),
+    }
     layer = layers[kind]().to(device)
     x = torch.randn(nodes, 32, device=device, requires_grad=True)
     layer(x, a).sum().backward()
@@ -363,22 +397,38 @@ def test_sparse_linear_learns() -> None:
 EDGES = graph(NODES, 50)
 X = torch.ones(NODES, 8)
 REFUSED: dict[str, tuple[type[Exception], Callable[[], object]]] = {
-    "loops without norm": (sptile.UsageError, lambda: st.nn.GCNConv(8, 4, normalize=False, add_self_loops=True)),
+    "loops without norm": (
+        sptile.UsageError,
+        lambda: st.nn.GCNConv(8, 4, normalize=False, add_self_loops=True),
+    ),
     "an aggregation that is not there": (sptile.UnsupportedError, lambda: st.nn.SAGEConv(8, 4, aggr="lstm")),
     "edges of another shape": (sptile.UsageError, lambda: st.nn.GCNConv(8, 4)(X, EDGES[0])),
     "no graph": (sptile.UsageError, lambda: st.nn.GCNConv(8, 4)(X, None)),  # type: ignore[arg-type]
     "a node that is not there": (sptile.BadInputError, lambda: st.nn.GCNConv(8, 4)(X, EDGES + NODES)),
-    "a matrix of other nodes": (sptile.UsageError, lambda: st.nn.GCNConv(8, 4)(
-        X, st.SparseMatrix.from_edge_index(EDGES, num_nodes=NODES + 1))),
-    "weights beside a matrix": (sptile.UsageError, lambda: st.nn.GCNConv(8, 4)(
-        X, st.SparseMatrix.from_edge_index(EDGES, num_nodes=NODES), torch.ones(50))),
-    "features of edges without room": (sptile.UsageError, lambda: st.nn.GATConv(8, 4)(
-        X, EDGES, torch.ones(EDGES.shape[1], 4))),
+    "a matrix of other nodes": (
+        sptile.UsageError,
+        lambda: st.nn.GCNConv(8, 4)(X, st.SparseMatrix.from_edge_index(EDGES, num_nodes=NODES + 1)),
+    ),
+    "weights beside a matrix": (
+        sptile.UsageError,
+        lambda: st.nn.GCNConv(8, 4)(
+            X, st.SparseMatrix.from_edge_index(EDGES, num_nodes=NODES), torch.ones(50)
+        ),
+    ),
+    "features of edges without room": (
+        sptile.UsageError,
+        lambda: st.nn.GATConv(8, 4)(X, EDGES, torch.ones(EDGES.shape[1], 4)),
+    ),
     "a filling that is not there": (sptile.UnsupportedError, lambda: st.nn.GATConv(8, 4, fill_value="max")),
     "a linear layer that is none": (sptile.UsageError, lambda: st.nn.SparseLinear.from_linear(nn.ReLU())),  # type: ignore[arg-type]
-    "a mask of another shape": (sptile.UsageError, lambda: st.nn.SparseLinear.from_linear(
-        nn.Linear(2, 3), mask=torch.ones(2, 3, dtype=torch.bool))),
-    "features of another width": (sptile.UsageError, lambda: st.nn.SparseLinear.from_linear(nn.Linear(2, 3))(X)),
+    "a mask of another shape": (
+        sptile.UsageError,
+        lambda: st.nn.SparseLinear.from_linear(nn.Linear(2, 3), mask=torch.ones(2, 3, dtype=torch.bool)),
+    ),
+    "features of another width": (
+        sptile.UsageError,
+        lambda: st.nn.SparseLinear.from_linear(nn.Linear(2, 3))(X),
+    ),
 }
 
 
@@ -388,3 +438,19 @@ def test_what_does_not_fit_is_refused(case: str) -> None:
     with pytest.raises(kind) as caught:
         call()
     assert isinstance(caught.value, sptile.Error)
+
+
+def test_graphs_go_with_their_edge_index() -> None:
+    from sptile.torch.nn import graph as graphs
+
+    layer, x = st.nn.SAGEConv(8, 4), torch.ones(NODES, 8)
+    edges = graph(NODES, 60, seed=9)
+    layer(x, edges)
+    assert any(reference() is edges for reference, _key, _matrix in graphs._seen)
+    count = len(graphs._seen)
+    del edges
+    assert len(graphs._seen) == count - 1
+    alive = [graph(NODES, 20, seed=seed) for seed in range(12)]
+    for each in alive:
+        layer(x, each)
+    assert len(graphs._seen) <= 8

@@ -35,7 +35,9 @@ def test_arrays_in_any_order_give_the_matrix(device: str, ids: torch.dtype) -> N
 @on_devices
 def test_entries_that_are_given_twice_are_added(device: str) -> None:
     edges = torch.tensor([[0, 1, 0, 0], [1, 0, 1, 1]], device=device)
-    assert torch.equal(st.SparseMatrix.from_edge_index(edges).to_dense().cpu(), torch.tensor([[0.0, 1], [3, 0]]))
+    assert torch.equal(
+        st.SparseMatrix.from_edge_index(edges).to_dense().cpu(), torch.tensor([[0.0, 1], [3, 0]])
+    )
     weights = torch.tensor([1.0, 2, 4, 8], device=device, requires_grad=True)
     a = st.SparseMatrix.from_edge_index(edges, weights)
     assert a.nnz == 2 and torch.equal(a.to_dense().detach().cpu(), torch.tensor([[0.0, 2], [13, 0]]))
@@ -46,10 +48,14 @@ def test_entries_that_are_given_twice_are_added(device: str) -> None:
 def test_all_sources_give_the_same_matrix() -> None:
     a, full = matrix(7, 5, 0.4, dtype=torch.float32)
     dense = full.float()
-    for made in (st.SparseMatrix.from_torch(dense), st.SparseMatrix.from_torch(dense.to_sparse_csr()),
-                 st.SparseMatrix.from_torch(dense.to_sparse_coo()),
-                 st.SparseMatrix.from_scipy(scipy.sparse.csr_array(dense.numpy())),
-                 st.SparseMatrix.from_scipy(scipy.sparse.coo_matrix(dense.numpy())), a):
+    for made in (
+        st.SparseMatrix.from_torch(dense),
+        st.SparseMatrix.from_torch(dense.to_sparse_csr()),
+        st.SparseMatrix.from_torch(dense.to_sparse_coo()),
+        st.SparseMatrix.from_scipy(scipy.sparse.csr_array(dense.numpy())),
+        st.SparseMatrix.from_scipy(scipy.sparse.coo_matrix(dense.numpy())),
+        a,
+    ):
         assert torch.equal(made.to_dense(), dense)
 
 
@@ -74,8 +80,13 @@ def test_edge_index_has_sources_and_targets(device: str) -> None:
 def test_values_keep_their_order_in_all_that_follows(device: str) -> None:
     a, full = matrix(9, 6, 0.4, device=device, dtype=torch.float64)
     other = a.values * 2
-    for same, expected in ((a.with_values(other), 2 * full), (a.t().with_values(other), 2 * full.t()),
-                           (a.t().t(), full), (a.to(torch.float32), full), (a.cpu(), full)):
+    for same, expected in (
+        (a.with_values(other), 2 * full),
+        (a.t().with_values(other), 2 * full.t()),
+        (a.t().t(), full),
+        (a.to(torch.float32), full),
+        (a.cpu(), full),
+    ):
         assert torch.equal(same.to_dense().cpu().double(), expected)
     assert torch.equal(a.t().values, a.values)
     assert a.with_values(None).to_dense().sum() == a.nnz
@@ -147,25 +158,46 @@ def _edges(*columns: tuple[int, int]) -> torch.Tensor:
 CSR = (torch.tensor([0, 1, 2]), torch.tensor([0, 1]))
 REFUSED = {
     "ids of floats": (sptile.UsageError, lambda: st.SparseMatrix(torch.tensor([0.0, 1]), torch.tensor([0]))),
-    "columns of floats": (sptile.UsageError, lambda: st.SparseMatrix(torch.tensor([0, 1]), torch.tensor([0.0]))),
+    "columns of floats": (
+        sptile.UsageError,
+        lambda: st.SparseMatrix(torch.tensor([0, 1]), torch.tensor([0.0])),
+    ),
     "no tensor": (sptile.UsageError, lambda: st.SparseMatrix(torch.tensor([0, 1]), [0])),  # type: ignore[arg-type]
     "no tensor of pointers": (sptile.UsageError, lambda: st.SparseMatrix(None, CSR[1])),  # type: ignore[arg-type]
-    "pointers on another kind of device": (sptile.UnsupportedError, lambda: st.SparseMatrix(CSR[0].to("meta"), CSR[1])),
-    "pointers that fall": (sptile.BadInputError,
-                           lambda: st.SparseMatrix(torch.tensor([0, 2, 1, 2]), torch.tensor([0, 1]))),
-    "pointers past the end": (sptile.BadInputError,
-                              lambda: st.SparseMatrix(torch.tensor([0, 1, 9]), torch.tensor([0, 1]))),
-    "no pointers": (sptile.UsageError, lambda: st.SparseMatrix(torch.tensor([], dtype=torch.int64), torch.tensor([]).long(),
-                                                             shape=(-1, 0))),
-    "a column that is not there": (sptile.BadInputError,
-                                   lambda: st.SparseMatrix(*CSR, shape=(2, 1))),
-    "a negative column": (sptile.BadInputError,
-                          lambda: st.SparseMatrix(torch.tensor([0, 1]), torch.tensor([-1]))),
-    "a node that is not there": (sptile.BadInputError,
-                                 lambda: st.SparseMatrix.from_edge_index(_edges((0, 5)), num_nodes=3)),
-    "edges of another shape": (sptile.UsageError, lambda: st.SparseMatrix.from_edge_index(torch.zeros(3, 4).long())),
+    "pointers on another kind of device": (
+        sptile.UnsupportedError,
+        lambda: st.SparseMatrix(CSR[0].to("meta"), CSR[1]),
+    ),
+    "pointers that fall": (
+        sptile.BadInputError,
+        lambda: st.SparseMatrix(torch.tensor([0, 2, 1, 2]), torch.tensor([0, 1])),
+    ),
+    "pointers past the end": (
+        sptile.BadInputError,
+        lambda: st.SparseMatrix(torch.tensor([0, 1, 9]), torch.tensor([0, 1])),
+    ),
+    "no pointers": (
+        sptile.UsageError,
+        lambda: st.SparseMatrix(torch.tensor([], dtype=torch.int64), torch.tensor([]).long(), shape=(-1, 0)),
+    ),
+    "a column that is not there": (sptile.BadInputError, lambda: st.SparseMatrix(*CSR, shape=(2, 1))),
+    "a negative column": (
+        sptile.BadInputError,
+        lambda: st.SparseMatrix(torch.tensor([0, 1]), torch.tensor([-1])),
+    ),
+    "a node that is not there": (
+        sptile.BadInputError,
+        lambda: st.SparseMatrix.from_edge_index(_edges((0, 5)), num_nodes=3),
+    ),
+    "edges of another shape": (
+        sptile.UsageError,
+        lambda: st.SparseMatrix.from_edge_index(torch.zeros(3, 4).long()),
+    ),
     "rows that do not agree": (sptile.UsageError, lambda: st.SparseMatrix(*CSR, shape=(3, 3))),
-    "too many rows": (sptile.UnsupportedError, lambda: st.SparseMatrix.from_edge_index(_edges((0, 1)), num_nodes=2**31)),
+    "too many rows": (
+        sptile.UnsupportedError,
+        lambda: st.SparseMatrix.from_edge_index(_edges((0, 1)), num_nodes=2**31),
+    ),
     "values of integers": (sptile.UsageError, lambda: st.SparseMatrix(*CSR, torch.tensor([1, 2]))),
     "complex values": (sptile.UsageError, lambda: st.SparseMatrix(*CSR, torch.tensor([1j, 2]))),
     "too few values": (sptile.UsageError, lambda: st.SparseMatrix(*CSR, torch.tensor([1.0]))),
@@ -173,8 +205,10 @@ REFUSED = {
     "norm of a rectangle": (sptile.UsageError, lambda: matrix(3, 4)[0].gcn_norm()),
     "a cube": (sptile.UsageError, lambda: st.SparseMatrix.from_torch(torch.zeros(2, 2, 2))),
     "a column layout": (sptile.UsageError, lambda: st.SparseMatrix.from_torch(torch.eye(2).to_sparse_csc())),
-    "a format that is not there": (sptile.UsageError,
-                                   lambda: matrix(3, 3, dtype=torch.float32, format="csx")[0] @ torch.eye(3)),
+    "a format that is not there": (
+        sptile.UsageError,
+        lambda: matrix(3, 3, dtype=torch.float32, format="csx")[0] @ torch.eye(3),
+    ),
 }
 
 

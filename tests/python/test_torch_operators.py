@@ -1,4 +1,5 @@
-"""The operators of sptile.torch against dense products, their gradients, what compilers and modes see of them."""
+"""The operators of sptile.torch against dense products, their gradients, what compilers and modes see of
+them."""
 
 from __future__ import annotations
 
@@ -53,16 +54,34 @@ def dense_weights(a: st.SparseMatrix, values: Tensor, empty: float = 0.0) -> Ten
     row, col = places(a)
     place = row * a.shape[1] + col
     flat = torch.full((*values.shape[1:], a.shape[0] * a.shape[1]), empty, dtype=torch.float64)
-    return flat.index_copy(-1, place, values.double().cpu().t() if values.dim() > 1 else values.double().cpu()).reshape(
-        *values.shape[1:], *a.shape)
+    return flat.index_copy(
+        -1, place, values.double().cpu().t() if values.dim() > 1 else values.double().cpu()
+    ).reshape(*values.shape[1:], *a.shape)
 
 
 @settings(max_examples=80, deadline=None)
-@given(rows=some.integers(0, 40), cols=some.integers(0, 40), n=some.integers(0, 70), heads=some.integers(0, 3),
-       dtype=some.sampled_from(DTYPES), layout=some.sampled_from(LAYOUTS), device=some.sampled_from(DEVICES),
-       learned=some.booleans(), seed=some.integers(0, 999))
-def test_spmm_of_any_shape(rows: int, cols: int, n: int, heads: int, dtype: torch.dtype, layout: str, device: str,
-                           learned: bool, seed: int) -> None:
+@given(
+    rows=some.integers(0, 40),
+    cols=some.integers(0, 40),
+    n=some.integers(0, 70),
+    heads=some.integers(0, 3),
+    dtype=some.sampled_from(DTYPES),
+    layout=some.sampled_from(LAYOUTS),
+    device=some.sampled_from(DEVICES),
+    learned=some.booleans(),
+    seed=some.integers(0, 999),
+)
+def test_spmm_of_any_shape(
+    rows: int,
+    cols: int,
+    n: int,
+    heads: int,
+    dtype: torch.dtype,
+    layout: str,
+    device: str,
+    learned: bool,
+    seed: int,
+) -> None:
     torch.manual_seed(seed)
     a, full = matrix(rows, cols, seed % 7 / 6, device=device, dtype=dtype, seed=seed)
     shape = (cols, n) if heads == 0 else (cols, heads, n)
@@ -80,11 +99,19 @@ def test_spmm_of_any_shape(rows: int, cols: int, n: int, heads: int, dtype: torc
 
 
 @settings(max_examples=40, deadline=None)
-@given(rows=some.integers(0, 30), cols=some.integers(0, 30), n=some.integers(0, 40), heads=some.integers(0, 3),
-       dtype=some.sampled_from(DTYPES), layout=some.sampled_from(LAYOUTS), device=some.sampled_from(DEVICES),
-       seed=some.integers(0, 999))
-def test_sddmm_of_any_shape(rows: int, cols: int, n: int, heads: int, dtype: torch.dtype, layout: str, device: str,
-                            seed: int) -> None:
+@given(
+    rows=some.integers(0, 30),
+    cols=some.integers(0, 30),
+    n=some.integers(0, 40),
+    heads=some.integers(0, 3),
+    dtype=some.sampled_from(DTYPES),
+    layout=some.sampled_from(LAYOUTS),
+    device=some.sampled_from(DEVICES),
+    seed=some.integers(0, 999),
+)
+def test_sddmm_of_any_shape(
+    rows: int, cols: int, n: int, heads: int, dtype: torch.dtype, layout: str, device: str, seed: int
+) -> None:
     torch.manual_seed(seed)
     a, _ = matrix(rows, cols, seed % 7 / 6, device=device, seed=seed)
     tail = (n,) if heads == 0 else (heads, n)
@@ -94,8 +121,9 @@ def test_sddmm_of_any_shape(rows: int, cols: int, n: int, heads: int, dtype: tor
     assert close(st.sddmm(a, x, y), (x.double().cpu()[row] * y.double().cpu()[col]).sum(-1))
 
 
-def attention_in_float64(a: st.SparseMatrix, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float,
-                         score: str) -> Tensor:
+def attention_in_float64(
+    a: st.SparseMatrix, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, score: str
+) -> Tensor:
     """The same with all pairs."""
     q, k, v = (x.detach().double().cpu() for x in (q, k, v))
     if score == "additive":
@@ -110,21 +138,46 @@ def attention_in_float64(a: st.SparseMatrix, q: Tensor, k: Tensor, v: Tensor, bi
 
 
 @settings(max_examples=40, deadline=None)
-@given(rows=some.integers(1, 25), cols=some.integers(1, 25), n=some.integers(1, 40), m=some.integers(1, 40),
-       heads=some.integers(1, 4), dtype=some.sampled_from(DTYPES), layout=some.sampled_from(LAYOUTS),
-       score=some.sampled_from(["dot", "cosine", "additive"]), biased=some.booleans(),
-       device=some.sampled_from(DEVICES), seed=some.integers(0, 999))
-def test_attention_of_any_shape(rows: int, cols: int, n: int, m: int, heads: int, dtype: torch.dtype, layout: str,
-                                score: str, biased: bool, device: str, seed: int) -> None:
+@given(
+    rows=some.integers(1, 25),
+    cols=some.integers(1, 25),
+    n=some.integers(1, 40),
+    m=some.integers(1, 40),
+    heads=some.integers(1, 4),
+    dtype=some.sampled_from(DTYPES),
+    layout=some.sampled_from(LAYOUTS),
+    score=some.sampled_from(["dot", "cosine", "additive"]),
+    biased=some.booleans(),
+    device=some.sampled_from(DEVICES),
+    seed=some.integers(0, 999),
+)
+def test_attention_of_any_shape(
+    rows: int,
+    cols: int,
+    n: int,
+    m: int,
+    heads: int,
+    dtype: torch.dtype,
+    layout: str,
+    score: str,
+    biased: bool,
+    device: str,
+    seed: int,
+) -> None:
     torch.manual_seed(seed)
     a, _ = matrix(rows, cols, seed % 7 / 6, device=device, seed=seed)
     n = 1 if score == "additive" else n
-    q, k, v = (laid_out(random(*shape, device=device, dtype=dtype), layout)
-               for shape in ((rows, heads, n), (cols, heads, n), (cols, heads, m)))
+    q, k, v = (
+        laid_out(random(*shape, device=device, dtype=dtype), layout)
+        for shape in ((rows, heads, n), (cols, heads, n), (cols, heads, m))
+    )
     bias = random(a.nnz, heads, device=device, dtype=dtype) if biased else None
     out = st.attention(a, q, k, v, scale=0.5, bias=bias, score=score)
     expected = attention_in_float64(a, q, k, v, bias, 0.5, score)
-    assert error(out, expected) < {torch.float64: 1e-12, torch.float32: 1e-5}.get(dtype, 3e-2) or not expected.any()
+    assert (
+        error(out, expected) < {torch.float64: 1e-12, torch.float32: 1e-5}.get(dtype, 3e-2)
+        or not expected.any()
+    )
 
 
 @on_devices
@@ -145,7 +198,9 @@ def test_attention_in_steps_is_attention(device: str, score: str) -> None:
 @of_dtypes
 @pytest.mark.parametrize("lies", ["n m", "m n"])
 @pytest.mark.parametrize("activation", [None, "relu"])
-def test_spmm_update_and_its_gradients(device: str, dtype: torch.dtype, lies: str, activation: str | None) -> None:
+def test_spmm_update_and_its_gradients(
+    device: str, dtype: torch.dtype, lies: str, activation: str | None
+) -> None:
     a, full = matrix(30, 20, 0.2, device=device, dtype=dtype)
     x, w, bias = (random(*shape, device=device, dtype=dtype) for shape in ((20, 7), (7, 12), (12,)))
     if lies == "m n":
@@ -186,7 +241,16 @@ def operator_calls(device: str) -> dict[str, tuple[Operator, tuple[object, ...],
     a, _ = matrix(12, 9, 0.3, device=device, dtype=torch.float64)
     op, here, nnz = torch.ops.sptile, {"device": device}, a.nnz
     r = lambda *shape: numbers(*shape, **here)  # noqa: E731
-    scored = lambda n, score, bias: (a.pattern_number, r(12, 2, n), r(9, 2, n), r(9, 2, 3), bias, 0.7, score, 0.2)  # noqa: E731
+    scored = lambda n, score, bias: (
+        a.pattern_number,
+        r(12, 2, n),
+        r(9, 2, n),
+        r(9, 2, 3),
+        bias,
+        0.7,
+        score,
+        0.2,
+    )  # noqa: E731
     calls: dict[str, tuple[Operator, tuple[object, ...]]] = {
         "spmm": (op.spmm.default, (a.number, False, r(9, 4), None)),
         "spmm of the transpose": (op.spmm.default, (a.number, True, r(12, 4), None)),
@@ -198,9 +262,14 @@ def operator_calls(device: str) -> dict[str, tuple[Operator, tuple[object, ...],
         "attention": (op.attention.default, scored(4, 0, r(2, nnz))),
         "attention, cosine": (op.attention.default, scored(4, 1, None)),
         "attention, additive": (op.attention.default, scored(1, 2, None)),
-        "spmm_update": (op.spmm_update.default, (a.number, False, r(9, 4), r(4, 5), r(5), True, False, False)),
-        "spmm_update of the transpose": (op.spmm_update.default,
-                                         (a.number, True, r(12, 4), r(5, 4), None, False, True, False)),
+        "spmm_update": (
+            op.spmm_update.default,
+            (a.number, False, r(9, 4), r(4, 5), r(5), True, False, False),
+        ),
+        "spmm_update of the transpose": (
+            op.spmm_update.default,
+            (a.number, True, r(12, 4), r(5, 4), None, False, True, False),
+        ),
     }
     return {name: (*call, a) for name, call in calls.items()}
 
@@ -215,7 +284,9 @@ def test_opcheck(device: str, name: str) -> None:
     assert set(torch.library.opcheck(operator, arguments).values()) == {"SUCCESS"}
 
 
-def first_result(operator: Operator, arguments: tuple[object, ...]) -> tuple[Callable[..., Tensor], tuple[Tensor, ...]]:
+def first_result(
+    operator: Operator, arguments: tuple[object, ...]
+) -> tuple[Callable[..., Tensor], tuple[Tensor, ...]]:
     """A function of the tensors among the arguments, and these."""
     tensors = tuple(x for x in arguments if isinstance(x, Tensor))
 
@@ -274,8 +345,11 @@ def test_compiled_whole(device: str) -> None:
     compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
     one, other = function(x, w), compiled(x, w)
     assert close(one, other)
-    for first, second in zip(torch.autograd.grad(one.square().sum(), (x, w)),
-                             torch.autograd.grad(other.square().sum(), (x, w)), strict=True):
+    for first, second in zip(
+        torch.autograd.grad(one.square().sum(), (x, w)),
+        torch.autograd.grad(other.square().sum(), (x, w)),
+        strict=True,
+    ):
         assert close(first, second)
 
 
@@ -318,7 +392,9 @@ def test_threads_share_a_matrix() -> None:
     def work(seed: int) -> None:
         generator = torch.Generator().manual_seed(seed)
         for i in range(30):
-            x = torch.randn(200, 1 + (seed + i) % 5, dtype=torch.float64, generator=generator, requires_grad=True)
+            x = torch.randn(
+                200, 1 + (seed + i) % 5, dtype=torch.float64, generator=generator, requires_grad=True
+            )
             y = a @ x
             y.sum().backward()
             if not close(y, full @ x.detach()) or not close(x.grad, full.t() @ torch.ones_like(y)):
@@ -378,16 +454,25 @@ def refusals(device: str) -> dict[str, tuple[type[Exception], Callable[[], objec
         "softmax of integers": (usage, lambda: st.softmax(a, f(nnz).long())),
         "a score that is not there": (usage, lambda: st.attention(a, f(6, 2), f(5, 2), f(5, 2), score="sum")),
         "a share above 1": (usage, lambda: st.attention(a, f(6, 2), f(5, 2), f(5, 2), dropout_p=1.5)),
-        "additive of many numbers": (usage, lambda: st.attention(a, f(6, 2), f(5, 2), f(5, 2), score="additive")),
+        "additive of many numbers": (
+            usage,
+            lambda: st.attention(a, f(6, 2), f(5, 2), f(5, 2), score="additive"),
+        ),
         "heads that differ": (usage, lambda: st.attention(a, f(6, 2, 3), f(5, 2, 3), f(5, 4, 3))),
         "attention of swapped sides": (usage, lambda: st.attention(a, f(5, 2, 3), f(6, 2, 3), f(5, 2, 3))),
-        "a scale that is none": (usage, lambda: st.attention(a, f(6, 2), f(5, 2), f(5, 2), scale=float("nan"))),
+        "a scale that is none": (
+            usage,
+            lambda: st.attention(a, f(6, 2), f(5, 2), f(5, 2), scale=float("nan")),
+        ),
         "a bias of another length": (usage, lambda: st.attention(a, f(6, 2), f(5, 2), f(5, 2), bias=f(3))),
         "weights of another width": (usage, lambda: st.spmm_update(a, f(5, 2), f(3, 4))),
         "weights of three dimensions": (usage, lambda: st.spmm_update(a, f(5, 2), f(2, 4, 1))),
         "weights of another type": (usage, lambda: st.spmm_update(a, f(5, 2), f(2, 4).half())),
         "a bias of another width": (usage, lambda: st.spmm_update(a, f(5, 2), f(2, 4), f(3))),
-        "an activation that is not there": (usage, lambda: st.spmm_update(a, f(5, 2), f(2, 4), activation="gelu")),
+        "an activation that is not there": (
+            usage,
+            lambda: st.spmm_update(a, f(5, 2), f(2, 4), activation="gelu"),
+        ),
         "a handle that is none": (usage, lambda: torch.ops.sptile.spmm.default(10**9, False, f(5, 2), None)),
     }
 

@@ -19,15 +19,27 @@ of_dtypes = pytest.mark.parametrize("dtype", DTYPES, ids=str)
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
 
-def random(*shape: int, device: str = "cpu", dtype: torch.dtype = torch.float64, learn: bool = False) -> Tensor:
+def random(
+    *shape: int, device: str = "cpu", dtype: torch.dtype = torch.float64, learn: bool = False
+) -> Tensor:
     """Numbers that every type holds exactly, so that rounding of operands is no error."""
     numbers = torch.randint(-16, 17, shape, dtype=torch.float64) / 16
     return numbers.to(device=device, dtype=dtype).requires_grad_(learn)
 
 
-def matrix(rows: int, cols: int, share: float = 0.2, *, device: str = "cpu", dtype: torch.dtype | None = None,
-           shuffled: bool = True, seed: int = 0, **options: str) -> tuple[st.SparseMatrix, Tensor]:
-    """A random matrix, its entries in any order, and the same in float64 with its zeros. No dtype: a pattern."""
+def matrix(
+    rows: int,
+    cols: int,
+    share: float = 0.2,
+    *,
+    device: str = "cpu",
+    dtype: torch.dtype | None = None,
+    shuffled: bool = True,
+    seed: int = 0,
+    **options: str,
+) -> tuple[st.SparseMatrix, Tensor]:
+    """A random matrix, its entries in any order, and the same in float64 with its zeros. No dtype: a
+    pattern."""
     generator = torch.Generator().manual_seed(seed)
     kept = torch.rand(rows, cols, generator=generator) < share
     row, col = kept.nonzero(as_tuple=True)
@@ -54,7 +66,11 @@ def error(found: Tensor, expected: Tensor) -> float:
 
 
 def close(found: Tensor, expected: Tensor, dtype: torch.dtype | None = None) -> bool:
-    return error(found, expected) <= TOLERANCE[dtype or found.dtype] or not expected.detach().any() and not found.any()
+    return (
+        error(found, expected) <= TOLERANCE[dtype or found.dtype]
+        or not expected.detach().any()
+        and not found.any()
+    )
 
 
 def graph(nodes: int, edges: int, seed: int = 0) -> Tensor:

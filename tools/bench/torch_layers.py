@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times training steps of graph networks over whole graphs: torch, PyG and sptile.torch side by side.
 
-    tools/bench/torch_layers.py GRAPH... [--models gcn,gat,agnn] [--hidden 64,256] [--device cuda] [--csv FILE]
+    tools/bench/torch_layers.py GRAPH... [--models gcn,gat,agnn] [--hidden 64,256] [--csv FILE]
 
 GRAPH is a bundle or a Matrix Market file, taken as an undirected graph without weights. What is timed is
 forward, backward and a step of Adam:
@@ -15,8 +15,8 @@ forward, backward and a step of Adam:
     sptile       sptile.torch.nn        sptile graph   the same, the whole step captured in a CUDA graph
 
 Before anything is timed the results and all gradients of a step are compared with those of the first backend
-that runs. Times are medians; `peak_mb` is what the step's tensors take at most beyond what was there before the
-backend was set up, its matrices and what the library allocates itself included.
+that runs. Times are medians; `peak_mb` is what the step's tensors take at most beyond what was there before
+the backend was set up, its matrices and what the library allocates itself included.
 """
 
 from __future__ import annotations
@@ -43,7 +43,19 @@ import sptile.torch as st
 
 CLASSES = 16
 TOLERANCE = {"tf32": 2e-2, "fp32": 1e-3}
-COLUMNS = ("graph", "nodes", "entries", "model", "width", "backend", "precision", "ms", "peak_mb", "error", "note")
+COLUMNS = (
+    "graph",
+    "nodes",
+    "entries",
+    "model",
+    "width",
+    "backend",
+    "precision",
+    "ms",
+    "peak_mb",
+    "error",
+    "note",
+)
 
 
 # ---- Graphs ----
@@ -91,7 +103,10 @@ def problem(path: Path, graph: scipy.sparse.csr_array, width: int, device: str) 
     nodes = graph.shape[0]
     features = torch.randn(nodes, width, generator=generator)
     labels = torch.randint(0, CLASSES, (nodes,), generator=generator)
-    crow, col = torch.from_numpy(graph.indptr.astype(np.int64)), torch.from_numpy(graph.indices.astype(np.int64))
+    crow, col = (
+        torch.from_numpy(graph.indptr.astype(np.int64)),
+        torch.from_numpy(graph.indices.astype(np.int64)),
+    )
     return Problem(path.name.split(".")[0], *(x.to(device) for x in (crow, col, features, labels)))
 
 
@@ -167,8 +182,11 @@ def set_up(p: Problem, model: str, width: int, backend: str) -> tuple[nn.Module,
     return Gcn(width, layers("GCNConv")), graph.gcn_norm() if isinstance(graph, st.SparseMatrix) else graph
 
 
-BACKENDS = {"gcn": ("torch", "torch kept", "pyg", "sptile", "sptile graph"), "gat": ("pyg", "sptile", "sptile graph"),
-            "agnn": ("pyg", "sptile", "sptile graph")}
+BACKENDS = {
+    "gcn": ("torch", "torch kept", "pyg", "sptile", "sptile graph"),
+    "gat": ("pyg", "sptile", "sptile graph"),
+    "agnn": ("pyg", "sptile", "sptile graph"),
+}
 
 
 # ---- Steps ----
@@ -285,8 +303,15 @@ def measure(p: Problem, model: str, width: int, arguments: argparse.Namespace) -
         wanted = not arguments.backends or backend in arguments.backends.split(",")
         if not wanted or (backend == "sptile graph" and not p.features.is_cuda):
             continue
-        row: dict[str, object] = {"graph": p.name, "nodes": p.nodes, "entries": p.col.numel(), "model": model,
-                                  "width": width, "backend": backend, "precision": arguments.precision}
+        row: dict[str, object] = {
+            "graph": p.name,
+            "nodes": p.nodes,
+            "entries": p.col.numel(),
+            "model": model,
+            "width": width,
+            "backend": backend,
+            "precision": arguments.precision,
+        }
         memory = Memory()
         training = None
         try:
@@ -317,11 +342,15 @@ def measure(p: Problem, model: str, width: int, arguments: argparse.Namespace) -
 
 
 def show(row: dict[str, object]) -> None:
-    numbers = "".join(f"{row[key]:>12.3f}" if isinstance(row.get(key), float) else f"{'':>12}"
-                      for key in ("ms", "peak_mb"))
+    numbers = "".join(
+        f"{row[key]:>12.3f}" if isinstance(row.get(key), float) else f"{'':>12}" for key in ("ms", "peak_mb")
+    )
     error = f"{row['error']:.1e}" if "error" in row else ""
-    print(f"{row['graph']!s:22} {row['model']!s:5} {row['width']!s:>4} {row['backend']!s:13}{numbers}  {error:8}"
-          f" {row.get('note', '')}", flush=True)
+    print(
+        f"{row['graph']!s:22} {row['model']!s:5} {row['width']!s:>4} {row['backend']!s:13}{numbers}"
+        f"  {error:8} {row.get('note', '')}",
+        flush=True,
+    )
 
 
 def main() -> int:

@@ -35,8 +35,10 @@ def _check(handle: Handle, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None,
     check_rows("v", v, pattern.cols, "columns", handle, (3,))
     check_alike(("q", q), ("k", k), ("v", v), ("bias", bias))
     if q.shape[1:] != k.shape[1:] or q.shape[1] != v.shape[1]:
-        raise UsageError(f"q is {list(q.shape)}, k {list(k.shape)}, v {list(v.shape)}; rows of q and k are of one "
-                         "shape, and all have the same heads")
+        raise UsageError(
+            f"q is {list(q.shape)}, k {list(k.shape)}, v {list(v.shape)}; rows of q and k are of one "
+            "shape, and all have the same heads"
+        )
     if bias is not None:
         check_list("bias", bias, pattern.nnz, q.shape[1])
     if 0 in q.shape[1:] or v.shape[2] == 0:
@@ -54,8 +56,9 @@ def _statistic(q: Tensor) -> torch.dtype:
     return torch.float64 if q.dtype == torch.float64 else torch.float32
 
 
-def _attention(a: int, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, score: int,
-               slope: float) -> tuple[Tensor, Tensor]:
+def _attention(
+    a: int, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, score: int, slope: float
+) -> tuple[Tensor, Tensor]:
     handle = handle_of(a)
     _check(handle, q, k, v, bias, score)
     out, statistics = _fake_attention(a, q, k, v, bias, scale, score, slope)
@@ -64,21 +67,41 @@ def _attention(a: int, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, sca
     q, k, v = rows_in_memory(q), rows_in_memory(k), rows_in_memory(v)
     bias = None if bias is None else bias.contiguous()
     plan = handle.plan(_request("attention", q, v, score))
-    plan.run((operand(q), operand(k), operand(v), None if bias is None else number_list(bias),
-              (statistics.data_ptr(), 2, 0), operand(out)), alpha=scale, slope=slope)
+    plan.run(
+        (
+            operand(q),
+            operand(k),
+            operand(v),
+            None if bias is None else number_list(bias),
+            (statistics.data_ptr(), 2, 0),
+            operand(out),
+        ),
+        alpha=scale,
+        slope=slope,
+    )
     return out, statistics
 
 
-def _fake_attention(a: int, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, score: int,
-                    slope: float) -> tuple[Tensor, Tensor]:
+def _fake_attention(
+    a: int, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, score: int, slope: float
+) -> tuple[Tensor, Tensor]:
     rows, heads = q.shape[0], q.shape[1]
     return q.new_empty((rows, heads, v.shape[2])), q.new_empty((heads, rows, 2), dtype=_statistic(q))
 
 
 class _Attention(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, a: int, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, score: int,
-                slope: float) -> tuple[Tensor, Tensor]:
+    def forward(
+        ctx: Any,
+        a: int,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        bias: Tensor | None,
+        scale: float,
+        score: int,
+        slope: float,
+    ) -> tuple[Tensor, Tensor]:
         ctx.handle, ctx.settings = handle_of(a), (a, scale, score, slope)
         out, statistics = attention.below(a, q, k, v, bias, scale, score, slope)
         ctx.save_for_backward(q, k, v, bias, statistics, out)
@@ -96,12 +119,27 @@ class _Attention(torch.autograd.Function):
 
 attention = Operator(
     "attention(int a, Tensor q, Tensor k, Tensor v, Tensor? bias, float scale, int score, float slope)"
-    " -> (Tensor, Tensor)", _attention, _fake_attention, _Attention)
+    " -> (Tensor, Tensor)",
+    _attention,
+    _fake_attention,
+    _Attention,
+)
 
 
-def _attention_gradient(a: int, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, statistics: Tensor,
-                        out: Tensor, dout: Tensor, scale: float, score: int, slope: float,
-                        of_bias: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _attention_gradient(
+    a: int,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    bias: Tensor | None,
+    statistics: Tensor,
+    out: Tensor,
+    dout: Tensor,
+    scale: float,
+    score: int,
+    slope: float,
+    of_bias: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     handle = handle_of(a)
     dq, dk, dv, dbias = _fake_gradient(a, q, k, v, bias, statistics, out, dout, scale, score, slope, of_bias)
     if out.numel() == 0 or k.numel() == 0:
@@ -116,17 +154,53 @@ def _attention_gradient(a: int, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | 
         bias = bias.contiguous()
         bias_t = bias.index_select(-1, handle.source())
     handle.plan(_request("attention_gradient", q, v, score)).run(
-        (x, y, values, None if bias is None else number_list(bias), of_rows, operand(out), g, sums,
-         number_list(dbias) if of_bias else None, operand(dq)), alpha=scale, slope=slope)
+        (
+            x,
+            y,
+            values,
+            None if bias is None else number_list(bias),
+            of_rows,
+            operand(out),
+            g,
+            sums,
+            number_list(dbias) if of_bias else None,
+            operand(dq),
+        ),
+        alpha=scale,
+        slope=slope,
+    )
     handle.transposed().plan(_request("attention_gradient_t", q, v, score)).run(
-        (x, y, values, None if bias_t is None else number_list(bias_t), of_rows, g, sums, operand(dv), operand(dk)),
-        alpha=scale, slope=slope)
+        (
+            x,
+            y,
+            values,
+            None if bias_t is None else number_list(bias_t),
+            of_rows,
+            g,
+            sums,
+            operand(dv),
+            operand(dk),
+        ),
+        alpha=scale,
+        slope=slope,
+    )
     return dq, dk, dv, dbias
 
 
-def _fake_gradient(a: int, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, statistics: Tensor, out: Tensor,
-                   dout: Tensor, scale: float, score: int, slope: float,
-                   of_bias: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _fake_gradient(
+    a: int,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    bias: Tensor | None,
+    statistics: Tensor,
+    out: Tensor,
+    dout: Tensor,
+    scale: float,
+    score: int,
+    slope: float,
+    of_bias: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     dbias = q.new_empty((q.shape[1], handle_of(a).pattern.nnz) if of_bias else (0,))
     return q.new_empty(q.shape), k.new_empty(k.shape), v.new_empty(v.shape), dbias
 
@@ -134,5 +208,7 @@ def _fake_gradient(a: int, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None,
 attention_gradient = Operator(
     "attention_gradient(int a, Tensor q, Tensor k, Tensor v, Tensor? bias, Tensor statistics, Tensor out,"
     " Tensor dout, float scale, int score, float slope, bool of_bias) -> (Tensor, Tensor, Tensor, Tensor)",
-    _attention_gradient, _fake_gradient,
-    once_differentiable("attention", "write it with sddmm, softmax and spmm"))
+    _attention_gradient,
+    _fake_gradient,
+    once_differentiable("attention", "write it with sddmm, softmax and spmm"),
+)

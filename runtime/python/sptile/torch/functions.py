@@ -33,7 +33,12 @@ def _matrix(a: object) -> SparseMatrix:
 def _cast(a: SparseMatrix, x: Tensor | None) -> Tensor | None:
     """x as autocast wants it."""
     kind = a.device.type
-    if x is None or not torch.is_autocast_enabled(kind) or x.dtype == torch.float64 or not x.is_floating_point():
+    if (
+        x is None
+        or not torch.is_autocast_enabled(kind)
+        or x.dtype == torch.float64
+        or not x.is_floating_point()
+    ):
         return x
     return x.to(torch.get_autocast_dtype(kind))
 
@@ -41,8 +46,10 @@ def _cast(a: SparseMatrix, x: Tensor | None) -> Tensor | None:
 def _check_type(a: SparseMatrix, x: Tensor, values: Tensor | None = None) -> None:
     """Refuses x of another type than the values of A that it is multiplied with."""
     if values is None and a.values is not None and a.dtype != x.dtype and not a._counts:
-        raise UsageError(f"x is {x.dtype}, the values of A are {a.dtype}; nothing is converted, use "
-                         f"A.to({x.dtype}) or x.to({a.dtype})")
+        raise UsageError(
+            f"x is {x.dtype}, the values of A are {a.dtype}; nothing is converted, use "
+            f"A.to({x.dtype}) or x.to({a.dtype})"
+        )
 
 
 def _heads_first(a: SparseMatrix, name: str, values: Tensor, heads: int | None) -> Tensor:
@@ -50,8 +57,10 @@ def _heads_first(a: SparseMatrix, name: str, values: Tensor, heads: int | None) 
     given = a._order.given
     wanted = [given] if heads is None else [given, heads]
     if list(values.shape) != wanted:
-        raise UsageError(f"{name} is {list(values.shape)}, pass {wanted}: a number for each entry"
-                         + ("" if heads is None else " and head"))
+        raise UsageError(
+            f"{name} is {list(values.shape)}, pass {wanted}: a number for each entry"
+            + ("" if heads is None else " and head")
+        )
     values = a._order.to_csr(values)
     return values if heads is None else values.t()
 
@@ -98,19 +107,30 @@ def sddmm(A: SparseMatrix, x: Tensor, y: Tensor) -> Tensor:
 
 
 def softmax(A: SparseMatrix, values: Tensor) -> Tensor:
-    """Softmax over the entries of each row of A: values [entries] or [entries, heads]. -inf masks an entry; rows
-    where all are masked give 0."""
+    """Softmax over the entries of each row of A: values [entries] or [entries, heads]. -inf masks an entry;
+    rows where all are masked give 0."""
     a, values = _matrix(A), _tensor("values", values)
     if values.dim() not in (1, 2):
-        raise UsageError(f"values are {list(values.shape)}; pass [{a._order.given}] or [{a._order.given}, heads]")
+        raise UsageError(
+            f"values are {list(values.shape)}; pass [{a._order.given}] or [{a._order.given}, heads]"
+        )
     listed = _heads_first(a, "values", values, None if values.dim() == 1 else values.shape[1])
     p = operators.softmax(a.pattern_number, listed)
     return a._order.from_csr(p if p.dim() == 1 else p.t())
 
 
-def attention(A: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, *, scale: float | None = None,
-              bias: Tensor | None = None, dropout_p: float = 0.0, score: str = "dot",
-              negative_slope: float = 0.2) -> Tensor:
+def attention(
+    A: SparseMatrix,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    scale: float | None = None,
+    bias: Tensor | None = None,
+    dropout_p: float = 0.0,
+    score: str = "dot",
+    negative_slope: float = 0.2,
+) -> Tensor:
     """softmax(scale * score(q_i, k_j) + bias_ij) over the entries (i, j) of each row of A, times v_j.
 
     q [rows, heads, n], k [cols, heads, n], v [cols, heads, m], the result [rows, heads, m]; or all without
@@ -135,7 +155,9 @@ def attention(A: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, *, scale: float 
     if single:
         q, k, v = q.unsqueeze(1), k.unsqueeze(1), v.unsqueeze(1)
     if q.dim() != 3 or k.dim() != 3 or v.dim() != 3:
-        raise UsageError(f"q is {list(q.shape)}, k {list(k.shape)}, v {list(v.shape)}; pass [nodes, heads, n]")
+        raise UsageError(
+            f"q is {list(q.shape)}, k {list(k.shape)}, v {list(v.shape)}; pass [nodes, heads, n]"
+        )
     if scale is None:
         scale = q.shape[2] ** -0.5 if score == "dot" and q.shape[2] > 0 else 1.0
     if bias is not None and bias.dim() == 1:
@@ -144,13 +166,23 @@ def attention(A: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, *, scale: float 
         out = _attention_with_dropout(a, q, k, v, scale, bias, dropout_p, score, negative_slope)
     else:
         listed = None if bias is None else _heads_first(a, "bias", bias, q.shape[1])
-        out, _ = attention_operator(a.pattern_number, q, k, v, listed, float(scale), SCORES[score],
-                                    float(negative_slope))
+        out, _ = attention_operator(
+            a.pattern_number, q, k, v, listed, float(scale), SCORES[score], float(negative_slope)
+        )
     return out.squeeze(1) if single else out
 
 
-def _attention_with_dropout(a: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, scale: float, bias: Tensor | None,
-                            dropout_p: float, score: str, negative_slope: float) -> Tensor:
+def _attention_with_dropout(
+    a: SparseMatrix,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    scale: float,
+    bias: Tensor | None,
+    dropout_p: float,
+    score: str,
+    negative_slope: float,
+) -> Tensor:
     """Attention in steps: weights of the entries are written, and can be dropped."""
     if score == "cosine":
         q, k = functional.normalize(q, dim=-1), functional.normalize(k, dim=-1)
@@ -166,10 +198,11 @@ def _attention_with_dropout(a: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, sc
     return spmm(a, v, functional.dropout(softmax(a, scores), dropout_p))
 
 
-def spmm_update(A: SparseMatrix, x: Tensor, weight: Tensor, bias: Tensor | None = None,
-                activation: str | None = None) -> Tensor:
-    """activation((A x) weight + bias), in one kernel where that pays: x [cols, n], weight [n, m], bias [m], the
-    result [rows, m]. activation: None or "relu". The transpose of a weight [m, n] is taken as it lies."""
+def spmm_update(
+    A: SparseMatrix, x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str | None = None
+) -> Tensor:
+    """activation((A x) weight + bias), in one kernel where that pays: x [cols, n], weight [n, m], bias [m],
+    the result [rows, m]. activation: None or "relu". The transpose of a weight [m, n] is taken as it lies."""
     a = _matrix(A)
     x, weight = _tensor("x", x), _tensor("weight", weight)
     if activation not in (None, "relu"):

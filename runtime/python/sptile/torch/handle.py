@@ -102,8 +102,14 @@ class Plan:
         self._spare: list[_Call] = []
         self._workspaces: dict[int, tuple[Any, Tensor | None]] = {}
 
-    def run(self, dense: Iterable[tuple[int, int, int] | None], values: int = 0, values_batch: int = 0,
-            alpha: float = 1.0, slope: float = 0.2) -> None:
+    def run(
+        self,
+        dense: Iterable[tuple[int, int, int] | None],
+        values: int = 0,
+        values_batch: int = 0,
+        alpha: float = 1.0,
+        slope: float = 0.2,
+    ) -> None:
         """Runs with operands of (address, elements between rows, elements between heads) on the current
         stream."""
         try:
@@ -157,7 +163,8 @@ def handle_of(number: int) -> Handle:
 
 
 class Handle:
-    """A pattern with values in the order of CSR, or none: then each entry is 1, unless a run brings values."""
+    """A pattern with values in the order of CSR, or none: then each entry is 1, unless a run brings
+    values."""
 
     def __init__(self, pattern: Pattern, values: Tensor | None = None, format: str = "auto") -> None:
         self.pattern, self.values, self.format = pattern, values, format
@@ -207,8 +214,10 @@ class Handle:
         return plan if plan is not None else self._make(request)
 
     def _make(self, request: Request) -> Plan:
-        refuse_capture(f"{request.operation} has no plan for operands of {request.n} columns of "
-                       f"{request.dense} yet", self.pattern.device)
+        refuse_capture(
+            f"{request.operation} has no plan for operands of {request.n} columns of {request.dense} yet",
+            self.pattern.device,
+        )
         with self._lock:
             plan = self.plans.get(request)
             if plan is None:
@@ -250,32 +259,60 @@ class Handle:
         dtype = request.dense if request.run_values or self.values is not None else None
         matrix, values = self._matrices.get(dtype) or self._matrix(dtype)
         options = c.PlanOptions(
-            n=request.n, m=request.m, heads=request.heads, format=format.encode(), dense=DTYPES[request.dense],
-            device=c.CUDA if cuda else c.CPU, ordinal=pattern.device.index or 0,
-            threads=0 if cuda else torch.get_num_threads(), precision=request.precision, score=request.score,
-            activation=request.activation, transposed_weights=request.transposed_weights, order=c.ORDER_CSR,
-            stream=_stream(pattern.device))
+            n=request.n,
+            m=request.m,
+            heads=request.heads,
+            format=format.encode(),
+            dense=DTYPES[request.dense],
+            device=c.CUDA if cuda else c.CPU,
+            ordinal=pattern.device.index or 0,
+            threads=0 if cuda else torch.get_num_threads(),
+            precision=request.precision,
+            score=request.score,
+            activation=request.activation,
+            transposed_weights=request.transposed_weights,
+            order=c.ORDER_CSR,
+            stream=_stream(pattern.device),
+        )
         pointer = ctypes.c_void_p()
-        c.check(c.lib.sptile_plan_create(matrix, request.operation.encode(), ctypes.byref(options),
-                                         ctypes.byref(pointer)))
+        c.check(
+            c.lib.sptile_plan_create(
+                matrix, request.operation.encode(), ctypes.byref(options), ctypes.byref(pointer)
+            )
+        )
         assert pointer.value is not None
         return Plan(pointer.value, pattern.device, (pattern.crow, pattern.col, values))
 
     def _matrix(self, dtype: torch.dtype | None) -> tuple[int, Tensor | None]:
-        """The library's matrix with the values in a type, or with zeros where runs bring values; a pattern."""
+        """The library's matrix with the values in a type, or with zeros where runs bring values; a
+        pattern."""
         pattern, values = self.pattern, self.values
         if dtype is not None and values is None:
             values = torch.zeros(pattern.nnz, dtype=dtype, device=pattern.device)
         elif dtype is not None and values is not None:
             values = values.to(dtype)
         arrays = c.Arrays(
-            rows=pattern.rows, cols=pattern.cols, nnz=pattern.nnz, row=pattern.crow.data_ptr(),
-            col=pattern.col.data_ptr(), values=None if values is None else values.data_ptr(),
-            value_dtype=c.NONE if values is None else DTYPES[values.dtype], row_dtype=c.I64, col_dtype=c.I32,
-            device=c.CUDA if pattern.device.type == "cuda" else c.CPU, ordinal=pattern.device.index or 0)
+            rows=pattern.rows,
+            cols=pattern.cols,
+            nnz=pattern.nnz,
+            row=pattern.crow.data_ptr(),
+            col=pattern.col.data_ptr(),
+            values=None if values is None else values.data_ptr(),
+            value_dtype=c.NONE if values is None else DTYPES[values.dtype],
+            row_dtype=c.I64,
+            col_dtype=c.I32,
+            device=c.CUDA if pattern.device.type == "cuda" else c.CPU,
+            ordinal=pattern.device.index or 0,
+        )
         pointer = ctypes.c_void_p()
-        c.check(c.lib.sptile_matrix_create(ctypes.byref(arrays), ctypes.byref(c.MatrixOptions(trusted=1)),
-                                           _stream(pattern.device), ctypes.byref(pointer)))
+        c.check(
+            c.lib.sptile_matrix_create(
+                ctypes.byref(arrays),
+                ctypes.byref(c.MatrixOptions(trusted=1)),
+                _stream(pattern.device),
+                ctypes.byref(pointer),
+            )
+        )
         assert pointer.value is not None
         weakref.finalize(self, _free, c.lib.sptile_matrix_destroy, pointer.value).atexit = False
         self._matrices[dtype] = pointer.value, values
@@ -285,8 +322,10 @@ class Handle:
 def refuse_capture(missing: str, device: torch.device) -> None:
     """Refuses what cannot be done while a CUDA graph is captured."""
     if device.type == "cuda" and capturing():
-        raise UsageError(f"{missing}, and cannot be made while a CUDA graph is captured; run the same step once "
-                         "before, forward and backward")
+        raise UsageError(
+            f"{missing}, and cannot be made while a CUDA graph is captured; run the same step once "
+            "before, forward and backward"
+        )
 
 
 def _stream(device: torch.device) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -14,8 +14,12 @@ from .handle import DTYPES, Handle
 from .pattern import EntryOrder, Pattern, check_list_of_ids, pattern_of_entries, pattern_of_pointers
 
 
+Derived = TypeVar("Derived")
+
+
 class SparseMatrix:
-    """A rows x cols matrix on one device, to multiply tensors with: `A @ x`, and the functions of this module.
+    """A rows x cols matrix on one device, to multiply tensors with: `A @ x`, and the functions of this
+    module. torch.compile takes them as they are, but not the sign @: write `spmm(A, x)`.
 
     crow    int32 or int64 [rows + 1], where the entries of each row begin
     col     int32 or int64 [entries], the column of each, in any order within a row
@@ -27,13 +31,21 @@ class SparseMatrix:
             the CPU it is "csr". "csr" gives the same bits in every run of a program.
 
     Entries that are given more than once are added; without values such a matrix gets as values how often
-    each was given, in the type of what it multiplies. What has a number for each entry (`values`, results of sddmm) has them in the
-    order in which entries were given. The arrays are checked: UsageError and BadInputError say what is wrong.
+    each was given, in the type of what it multiplies. What has a number for each entry (`values`, results of
+    sddmm) has them in the order in which entries were given. The arrays are checked: UsageError and
+    BadInputError say what is wrong.
     """
 
-    def __init__(self, crow: Tensor, col: Tensor, values: Tensor | None = None,
-                 shape: tuple[int, int] | None = None, *, symmetric: bool | None = None,
-                 format: str = "auto") -> None:
+    def __init__(
+        self,
+        crow: Tensor,
+        col: Tensor,
+        values: Tensor | None = None,
+        shape: tuple[int, int] | None = None,
+        *,
+        symmetric: bool | None = None,
+        format: str = "auto",
+    ) -> None:
         check_list_of_ids(crow, "crow")
         if shape is None:
             widest = int(col.max()) + 1 if check_list_of_ids(col, "col").numel() > 0 else 0
@@ -43,11 +55,13 @@ class SparseMatrix:
         pattern, order = pattern_of_pointers(crow, col, int(shape[1]))
         self._set(Handle(pattern, None, format), order, values)
         if symmetric is not None and symmetric != self.is_symmetric():
-            raise UsageError(f"symmetric = {symmetric}, but the matrix is {'' if not symmetric else 'not '}symmetric")
+            raise UsageError(
+                f"symmetric = {symmetric}, but the matrix is {'' if not symmetric else 'not '}symmetric"
+            )
 
     def _set(self, bare: Handle, order: EntryOrder, values: Tensor | None) -> None:
         self._bare, self._order = bare, order
-        self._derived: dict[str, SparseMatrix] = {}
+        self._derived: dict[str, Any] = {}
         self.is_normalized = False  # by gcn_norm
         pattern = bare.pattern
         self.shape = torch.Size((pattern.rows, pattern.cols))
@@ -74,16 +88,23 @@ class SparseMatrix:
         return matrix
 
     @classmethod
-    def _of_entries(cls, row: Tensor, col: Tensor, values: Tensor | None, shape: tuple[int, int],
-                    format: str = "auto") -> SparseMatrix:
+    def _of_entries(
+        cls, row: Tensor, col: Tensor, values: Tensor | None, shape: tuple[int, int], format: str = "auto"
+    ) -> SparseMatrix:
         pattern, order = pattern_of_entries(row, col, *shape)
         return cls._of(Handle(pattern, None, format), order, values)
 
     @classmethod
-    def from_edge_index(cls, edge_index: Tensor, weight: Tensor | None = None, num_nodes: int | None = None, *,
-                        format: str = "auto") -> SparseMatrix:
-        """Of a graph as PyG has it: edge_index int64 [2, edges], sources and targets; weight [edges]. Row i has
-        the edges that lead to node i, so that `A @ x` adds up what its neighbours send."""
+    def from_edge_index(
+        cls,
+        edge_index: Tensor,
+        weight: Tensor | None = None,
+        num_nodes: int | None = None,
+        *,
+        format: str = "auto",
+    ) -> SparseMatrix:
+        """Of a graph as PyG has it: edge_index int64 [2, edges], sources and targets; weight [edges]. Row i
+        has the edges that lead to node i, so that `A @ x` adds up what its neighbours send."""
         if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.shape[0] != 2:
             found = list(edge_index.shape) if isinstance(edge_index, Tensor) else type(edge_index).__name__
             raise UsageError(f"edge_index is {found}; pass a tensor [2, edges]")
@@ -93,7 +114,8 @@ class SparseMatrix:
 
     @classmethod
     def from_torch(cls, tensor: Tensor, *, format: str = "auto") -> SparseMatrix:
-        """Of a sparse CSR or COO tensor of two dimensions, or of the entries of a dense one that are not 0."""
+        """Of a sparse CSR or COO tensor of two dimensions, or of the entries of a dense one that are not
+        0."""
         if not isinstance(tensor, Tensor) or tensor.dim() != 2:
             raise UsageError("from_torch takes a tensor of two dimensions")
         shape = (tensor.shape[0], tensor.shape[1])
@@ -119,8 +141,8 @@ class SparseMatrix:
 
     @classmethod
     def from_bundle(cls, bundle: str | PathLike[str] | Any, *, format: str = "auto") -> SparseMatrix:
-        """Of a bundle that `sptile convert` made: a path, or what `sptile.open` gave. Rows are in the original
-        order; a pattern has no values."""
+        """Of a bundle that `sptile convert` made: a path, or what `sptile.open` gave. Rows are in the
+        original order; a pattern has no values."""
         import sptile
 
         opened = sptile.open(bundle) if isinstance(bundle, str | PathLike) else bundle
@@ -162,8 +184,9 @@ class SparseMatrix:
         if device == self.device:
             return self
         bare = Handle(self.pattern.to(device), None, self._bare.format)
-        moved = SparseMatrix._of(bare, self._order.to(device),
-                                 None if self.values is None else self.values.to(device))
+        moved = SparseMatrix._of(
+            bare, self._order.to(device), None if self.values is None else self.values.to(device)
+        )
         moved.is_normalized = self.is_normalized
         return moved
 
@@ -178,20 +201,21 @@ class SparseMatrix:
         return SparseMatrix._of(self._bare, self._order, values)
 
     def with_loops(self) -> SparseMatrix:
-        """The pattern of A + I: entries on the diagonal are there once. It has no values, its entries are in the
-        order of CSR, and it is kept."""
+        """The pattern of A + I: entries on the diagonal are there once. It has no values, its entries are in
+        the order of CSR, and it is kept."""
         return self._derive("loops", lambda: _in_order(self._with_loops()[0]))
 
     def entries(self) -> SparseMatrix:
         """The pattern alone, its entries in the order of CSR. It is kept."""
         return self._derive("entries", lambda: _in_order(self._bare))
 
-    def gcn_norm(self, add_self_loops: bool = True, *, fill_value: float = 1.0,
-                 dtype: torch.dtype | None = None) -> SparseMatrix:
-        """D^-1/2 (A + I) D^-1/2 with D the sums of the rows of A + I, as GCN has it. Entries on the diagonal stay
-        and get no second one; a missing one is `fill_value`. Without `add_self_loops`: D^-1/2 A D^-1/2. dtype:
-        that of the values, None: their own, float32 of a pattern. Gradients reach the values. Layers take the
-        result as it is."""
+    def gcn_norm(
+        self, add_self_loops: bool = True, *, fill_value: float = 1.0, dtype: torch.dtype | None = None
+    ) -> SparseMatrix:
+        """D^-1/2 (A + I) D^-1/2 with D the sums of the rows of A + I, as GCN has it. Entries on the diagonal
+        stay and get no second one; a missing one is `fill_value`. Without `add_self_loops`: D^-1/2 A D^-1/2.
+        dtype: that of the values, None: their own, float32 of a pattern. Gradients reach the values. Layers
+        take the result as it is."""
         rows, cols = self.shape
         if rows != cols:
             raise UsageError(f"gcn_norm of a matrix of {rows} x {cols}; it has as many rows as columns")
@@ -213,8 +237,8 @@ class SparseMatrix:
         return normalized
 
     def _with_loops(self) -> tuple[Handle, EntryOrder, int]:
-        """A + I without values, the order of the entries in CSR and then of those that were missing, and how many
-        these are."""
+        """A + I without values, the order of the entries in CSR and then of those that were missing, and how
+        many these are."""
         bare = self._bare
         if "loops" not in bare.derived:
             rows = min(self.shape)
@@ -225,15 +249,20 @@ class SparseMatrix:
             row, col = torch.cat([row, loops]), torch.cat([col.long(), loops])
             pattern, order = pattern_of_entries(row, col, *self.shape)
             there = loops.numel() == 0
-            bare.derived["loops"] = None if there else Handle(pattern, None, bare.format), order, loops.numel()
+            bare.derived["loops"] = (
+                None if there else Handle(pattern, None, bare.format),
+                order,
+                loops.numel(),
+            )
         handle, order, count = bare.derived["loops"]
         return bare if handle is None else handle, order, count
 
-    def _derive(self, name: str, make: Callable[[], SparseMatrix]) -> SparseMatrix:
-        """Another matrix that follows from this one, made once."""
+    def _derive(self, name: str, make: Callable[[], Derived]) -> Derived:
+        """What follows from this matrix, made once."""
         if name not in self._derived:
             self._derived[name] = make()
-        return self._derived[name]
+        derived: Derived = self._derived[name]
+        return derived
 
     def to_torch(self) -> Tensor:
         """A sparse CSR tensor with the same entries."""
@@ -245,8 +274,9 @@ class SparseMatrix:
 
     def to_dense(self) -> Tensor:
         """The matrix with its zeros. Differentiable."""
-        values = self._order.to_csr(torch.ones(self._order.given, device=self.device)
-                                    if self.values is None else self.values)
+        values = self._order.to_csr(
+            torch.ones(self._order.given, device=self.device) if self.values is None else self.values
+        )
         place = self.pattern.row() * self.shape[1] + self.pattern.col
         flat = values.new_zeros(self.shape[0] * self.shape[1]).index_add(0, place, values)
         return flat.view(self.shape)
@@ -261,8 +291,16 @@ class SparseMatrix:
         return f"SparseMatrix({self.shape[0]} x {self.shape[1]}, {self.nnz} entries, {values}, {self.device})"
 
     def __reduce__(self) -> Any:
-        return _restore, (self.pattern.rows, self.pattern.cols, self.pattern.crow, self.pattern.col,
-                          self._order.position, self._order.source, self.values, self._bare.format)
+        return _restore, (
+            self.pattern.rows,
+            self.pattern.cols,
+            self.pattern.crow,
+            self.pattern.col,
+            self._order.position,
+            self._order.source,
+            self.values,
+            self._bare.format,
+        )
 
     def __deepcopy__(self, memo: Any) -> SparseMatrix:
         return self  # nothing of it changes
@@ -283,8 +321,16 @@ def _in_order(bare: Handle, values: Tensor | None = None) -> SparseMatrix:
     return SparseMatrix._of(bare, EntryOrder(bare.pattern.nnz), values)
 
 
-def _restore(rows: int, cols: int, crow: Tensor, col: Tensor, position: Tensor | None, source: Tensor | None,
-             values: Tensor | None, format: str) -> SparseMatrix:
+def _restore(
+    rows: int,
+    cols: int,
+    crow: Tensor,
+    col: Tensor,
+    position: Tensor | None,
+    source: Tensor | None,
+    values: Tensor | None,
+    format: str,
+) -> SparseMatrix:
     pattern = Pattern(rows, cols, crow, col)
     return SparseMatrix._of(Handle(pattern, None, format), EntryOrder(pattern.nnz, position, source), values)
 
@@ -292,10 +338,16 @@ def _restore(rows: int, cols: int, crow: Tensor, col: Tensor, position: Tensor |
 def _check_values(values: Tensor | None, order: EntryOrder, pattern: Pattern) -> None:
     if values is None:
         return
-    if not isinstance(values, Tensor) or list(values.shape) != [order.given] or values.layout != torch.strided:
+    if (
+        not isinstance(values, Tensor)
+        or list(values.shape) != [order.given]
+        or values.layout != torch.strided
+    ):
         found = list(values.shape) if isinstance(values, Tensor) else type(values).__name__
         raise UsageError(f"values are {found}; pass a tensor [{order.given}]: one number for each entry")
     if values.dtype not in DTYPES:
         raise UsageError(f"values are {values.dtype}; use float32, float64, float16 or bfloat16")
     if values.device != pattern.device:
-        raise UsageError(f"values are on {values.device}, the entries on {pattern.device}; put them on one device")
+        raise UsageError(
+            f"values are on {values.device}, the entries on {pattern.device}; put them on one device"
+        )

@@ -32,8 +32,8 @@ library: Any = torch.library.Library("sptile", "FRAGMENT")
 
 
 def watched() -> bool:
-    """True where something wants to see operators: a compiler, a mode, a transform, a profiler. Else what they
-    do is called directly, which saves more time than a small product takes."""
+    """True where something wants to see operators: a compiler, a mode, a transform, a profiler. Else what
+    they do is called directly, which saves more time than a small product takes."""
     return (
         torch.compiler.is_compiling()
         or _len_torch_dispatch_stack() > 0
@@ -49,8 +49,7 @@ def needs_gradient(*tensors: Tensor | None) -> bool:
 class Operator:
     """One operator: what it computes, what that looks like, its gradient."""
 
-    def __init__(self, schema: str, run: Callable[..., Any], fake: Callable[..., Any],
-                 function: Any) -> None:
+    def __init__(self, schema: str, run: Callable[..., Any], fake: Callable[..., Any], function: Any) -> None:
         name = schema.split("(")[0]
         library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
         self.op = getattr(torch.ops.sptile, name).default
@@ -105,7 +104,9 @@ def number_list(x: Tensor) -> tuple[int, int, int]:
     return x.data_ptr(), 0, 0
 
 
-def check_rows(name: str, x: Tensor, rows: int, what: str, handle: Handle, dims: tuple[int, ...] = (2, 3)) -> None:
+def check_rows(
+    name: str, x: Tensor, rows: int, what: str, handle: Handle, dims: tuple[int, ...] = (2, 3)
+) -> None:
     """Refuses x unless it is [rows, n] or [rows, heads, n] of a type that there is, where the matrix is."""
     if x.dtype not in DTYPES:
         raise UsageError(f"{name} is {x.dtype}; use float32, float64, float16 or bfloat16")
@@ -121,8 +122,10 @@ def check_alike(first: tuple[str, Tensor], *others: tuple[str, Tensor | None]) -
     """Refuses tensors of several types or devices."""
     for name, x in others:
         if x is not None and (x.dtype != first[1].dtype or x.device != first[1].device):
-            raise UsageError(f"{name} is {x.dtype} on {x.device}, {first[0]} is {first[1].dtype} on "
-                             f"{first[1].device}; nothing is converted, make them alike")
+            raise UsageError(
+                f"{name} is {x.dtype} on {x.device}, {first[0]} is {first[1].dtype} on "
+                f"{first[1].device}; nothing is converted, make them alike"
+            )
 
 
 def check_list(name: str, values: Tensor, nnz: int, heads: int | None) -> None:
@@ -329,23 +332,29 @@ def _fake_softmax_gradient(a: int, p: Tensor, dp: Tensor) -> Tensor:
     return p.new_empty(p.shape)
 
 
-softmax_gradient = Operator("softmax_gradient(int a, Tensor p, Tensor dp) -> Tensor", _softmax_gradient,
-                            _fake_softmax_gradient,
-                            once_differentiable("softmax", "write it with sums of the rows, by spmm with ones"))
+softmax_gradient = Operator(
+    "softmax_gradient(int a, Tensor p, Tensor dp) -> Tensor",
+    _softmax_gradient,
+    _fake_softmax_gradient,
+    once_differentiable("softmax", "write it with sums of the rows, by spmm with ones"),
+)
 
 
 # ---- spmm_update ----
 
 
-def _check_update(handle: Handle, t: bool, b: Tensor, w: Tensor, bias: Tensor | None,
-                  transposed_weights: bool) -> tuple[int, int]:
+def _check_update(
+    handle: Handle, t: bool, b: Tensor, w: Tensor, bias: Tensor | None, transposed_weights: bool
+) -> tuple[int, int]:
     rows, cols = sizes(handle, t)
     check_rows("x", b, cols, "rows" if t else "columns", handle, (2,))
     check_alike(("x", b), ("weight", w), ("bias", bias))
     n = b.shape[1]
     if w.dim() != 2 or w.shape[1 if transposed_weights else 0] != n:
-        raise UsageError(f"weight is {list(w.shape)}; x has {n} columns, so pass " +
-                         (f"[m, {n}]" if transposed_weights else f"[{n}, m]"))
+        raise UsageError(
+            f"weight is {list(w.shape)}; x has {n} columns, so pass "
+            + (f"[m, {n}]" if transposed_weights else f"[{n}, m]")
+        )
     m = w.shape[0 if transposed_weights else 1]
     if bias is not None and list(bias.shape) != [m]:
         raise UsageError(f"bias is {list(bias.shape)}; pass [{m}]")
@@ -355,12 +364,27 @@ def _check_update(handle: Handle, t: bool, b: Tensor, w: Tensor, bias: Tensor | 
 
 
 def update_request(n: int, m: int, like: Tensor, relu: bool, transposed_weights: bool) -> Request:
-    return Request("spmm_update", n, like.dtype, precision_of(like), m=m,
-                   activation=c.RELU if relu else c.ACTIVATION_NONE, transposed_weights=transposed_weights)
+    return Request(
+        "spmm_update",
+        n,
+        like.dtype,
+        precision_of(like),
+        m=m,
+        activation=c.RELU if relu else c.ACTIVATION_NONE,
+        transposed_weights=transposed_weights,
+    )
 
 
-def _spmm_update(a: int, t: bool, b: Tensor, w: Tensor, bias: Tensor | None, relu: bool,
-                 transposed_weights: bool, keep: bool) -> tuple[Tensor, Tensor]:
+def _spmm_update(
+    a: int,
+    t: bool,
+    b: Tensor,
+    w: Tensor,
+    bias: Tensor | None,
+    relu: bool,
+    transposed_weights: bool,
+    keep: bool,
+) -> tuple[Tensor, Tensor]:
     handle = handle_of(a)
     rows, m = _check_update(handle, t, b, w, bias, transposed_weights)
     out = b.new_empty((rows, m))
@@ -372,21 +396,45 @@ def _spmm_update(a: int, t: bool, b: Tensor, w: Tensor, bias: Tensor | None, rel
         handle = handle.transposed()
     plan = handle.plan(update_request(b.shape[1], m, b, relu, transposed_weights))
     bias = None if bias is None else bias.contiguous()
-    plan.run((operand(b), operand(w), None if bias is None else number_list(bias), operand(z) if keep else None,
-              operand(out)))
+    plan.run(
+        (
+            operand(b),
+            operand(w),
+            None if bias is None else number_list(bias),
+            operand(z) if keep else None,
+            operand(out),
+        )
+    )
     return out, z
 
 
-def _fake_spmm_update(a: int, t: bool, b: Tensor, w: Tensor, bias: Tensor | None, relu: bool,
-                      transposed_weights: bool, keep: bool) -> tuple[Tensor, Tensor]:
+def _fake_spmm_update(
+    a: int,
+    t: bool,
+    b: Tensor,
+    w: Tensor,
+    bias: Tensor | None,
+    relu: bool,
+    transposed_weights: bool,
+    keep: bool,
+) -> tuple[Tensor, Tensor]:
     rows, m = _check_update(handle_of(a), t, b, w, bias, transposed_weights)
     return b.new_empty((rows, m)), b.new_empty((rows if keep else 0, b.shape[1]))
 
 
 class _SpmmUpdate(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, a: int, t: bool, b: Tensor, w: Tensor, bias: Tensor | None, relu: bool,
-                transposed_weights: bool, keep: bool) -> tuple[Tensor, Tensor]:
+    def forward(
+        ctx: Any,
+        a: int,
+        t: bool,
+        b: Tensor,
+        w: Tensor,
+        bias: Tensor | None,
+        relu: bool,
+        transposed_weights: bool,
+        keep: bool,
+    ) -> tuple[Tensor, Tensor]:
         ctx.a, ctx.t, ctx.handle = a, t, handle_of(a)
         ctx.relu, ctx.transposed_weights = relu, transposed_weights
         wanted = ctx.needs_input_grad[3] or ctx.needs_input_grad[4]
@@ -412,12 +460,17 @@ class _SpmmUpdate(torch.autograd.Function):
 
 
 spmm_update = Operator(
-    "spmm_update(int a, bool t, Tensor b, Tensor w, Tensor? bias, bool relu, bool transposed_weights, bool keep)"
-    " -> (Tensor, Tensor)", _spmm_update, _fake_spmm_update, _SpmmUpdate)
+    "spmm_update(int a, bool t, Tensor b, Tensor w, Tensor? bias, bool relu, bool transposed_weights,"
+    " bool keep) -> (Tensor, Tensor)",
+    _spmm_update,
+    _fake_spmm_update,
+    _SpmmUpdate,
+)
 
 
-def _update_gradient(a: int, t: bool, z: Tensor, dc: Tensor, out: Tensor | None,
-                     relu: bool) -> tuple[Tensor, Tensor, Tensor]:
+def _update_gradient(
+    a: int, t: bool, z: Tensor, dc: Tensor, out: Tensor | None, relu: bool
+) -> tuple[Tensor, Tensor, Tensor]:
     handle = handle_of(a)
     rows, n, m = z.shape[0], z.shape[1], dc.shape[1]
     g = torch.empty(dc.shape, dtype=dc.dtype, device=dc.device) if relu else dc.new_empty((0, m))
@@ -425,16 +478,26 @@ def _update_gradient(a: int, t: bool, z: Tensor, dc: Tensor, out: Tensor | None,
     if rows == 0:
         return g, dbias.zero_(), dw.zero_()
     z, dc = rows_in_memory(z), rows_in_memory(dc)
-    request = Request("update_gradient", n, z.dtype, precision_of(z), m=m,
-                      activation=c.RELU if relu else c.ACTIVATION_NONE)
+    request = Request(
+        "update_gradient", n, z.dtype, precision_of(z), m=m, activation=c.RELU if relu else c.ACTIVATION_NONE
+    )
     plan = (handle.transposed() if t else handle).plan(request)
-    plan.run((operand(z), operand(dc), operand(out) if out is not None else None, operand(g) if relu else None,
-              number_list(dbias), operand(dw)))
+    plan.run(
+        (
+            operand(z),
+            operand(dc),
+            operand(out) if out is not None else None,
+            operand(g) if relu else None,
+            number_list(dbias),
+            operand(dw),
+        )
+    )
     return g, dbias, dw
 
 
-def _fake_update_gradient(a: int, t: bool, z: Tensor, dc: Tensor, out: Tensor | None,
-                          relu: bool) -> tuple[Tensor, Tensor, Tensor]:
+def _fake_update_gradient(
+    a: int, t: bool, z: Tensor, dc: Tensor, out: Tensor | None, relu: bool
+) -> tuple[Tensor, Tensor, Tensor]:
     m = dc.shape[1]
     g = dc.new_empty(dc.shape) if relu else dc.new_empty((0, m))
     return g, dc.new_empty((m,)), dc.new_empty((z.shape[1], m))
@@ -442,5 +505,7 @@ def _fake_update_gradient(a: int, t: bool, z: Tensor, dc: Tensor, out: Tensor | 
 
 update_gradient = Operator(
     "update_gradient(int a, bool t, Tensor z, Tensor dc, Tensor? out, bool relu) -> (Tensor, Tensor, Tensor)",
-    _update_gradient, _fake_update_gradient,
-    once_differentiable("spmm_update", "write it as spmm and a product"))
+    _update_gradient,
+    _fake_update_gradient,
+    once_differentiable("spmm_update", "write it as spmm and a product"),
+)

@@ -1,4 +1,5 @@
-"""Where a sparse matrix has entries: CSR arrays in order, how they follow from those of the user, the transpose."""
+"""Where a sparse matrix has entries: CSR arrays in order, how they follow from those of the user, the
+transpose."""
 
 from __future__ import annotations
 
@@ -17,8 +18,10 @@ def check_list_of_ids(ids: object, what: str) -> Tensor:
     if not isinstance(ids, Tensor):
         raise UsageError(f"{what} is of type {type(ids).__name__}; pass a tensor of int32 or int64")
     if ids.layout != torch.strided or ids.dtype not in (torch.int32, torch.int64) or ids.dim() != 1:
-        raise UsageError(f"{what} is {ids.dtype} {list(ids.shape)}, {ids.layout}; pass a dense list (one dimension) "
-                         "of int32 or int64")
+        raise UsageError(
+            f"{what} is {ids.dtype} {list(ids.shape)}, {ids.layout}; pass a dense list (one dimension) "
+            "of int32 or int64"
+        )
     if ids.device.type not in ("cpu", "cuda"):
         raise UnsupportedError(f"{what} is on {ids.device}; use the CPU or a CUDA device")
     return ids
@@ -71,8 +74,8 @@ class EntryOrder:
         self.given = nnz if position is None else position.numel()
 
     def to_csr(self, values: Tensor) -> Tensor:
-        """Numbers as they were given (first dimension) in the order of CSR, added where an entry was given more
-        than once. Differentiable."""
+        """Numbers as they were given (first dimension) in the order of CSR, added where an entry was given
+        more than once. Differentiable."""
         if self.position is None:
             return values
         if self.source is not None:
@@ -98,8 +101,8 @@ class EntryOrder:
 
 
 class Pattern:
-    """The entries of a rows x cols matrix: `crow` int64 [rows + 1], `col` int32 [nnz], rows ascending, columns
-    strictly ascending in them."""
+    """The entries of a rows x cols matrix: `crow` int64 [rows + 1], `col` int32 [nnz], rows ascending,
+    columns strictly ascending in them."""
 
     def __init__(self, rows: int, cols: int, crow: Tensor, col: Tensor) -> None:
         self.rows, self.cols, self.crow, self.col = rows, cols, crow, col

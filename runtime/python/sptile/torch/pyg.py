@@ -16,13 +16,19 @@ _PRODUCTS = (torch.sparse.mm, torch.mm, torch.matmul, Tensor.mm, Tensor.matmul, 
 
 
 class AdjacencyTensor(Tensor):
-    """What adj_t gives: it answers what is asked of a sparse CSR tensor, and multiplies as its matrix does."""
+    """What adj_t gives: it answers what is asked of a sparse CSR tensor, and multiplies as its matrix
+    does."""
 
     matrix: SparseMatrix
 
     @classmethod
-    def __torch_function__(cls, function: Callable[..., Any], types: Any, arguments: tuple[Any, ...] = (),
-                           keywords: dict[str, Any] | None = None) -> Any:
+    def __torch_function__(
+        cls,
+        function: Callable[..., Any],
+        types: Any,
+        arguments: tuple[Any, ...] = (),
+        keywords: dict[str, Any] | None = None,
+    ) -> Any:
         if function in _PRODUCTS and isinstance(arguments[0], AdjacencyTensor):
             reduce = arguments[2] if len(arguments) > 2 else (keywords or {}).get("reduce", "sum")
             return _multiply(arguments[0].matrix, arguments[1], reduce)

@@ -14,24 +14,39 @@ from .linear import GlorotLinear, glorot_
 
 
 class GATConv(nn.Module):
-    """Means of the neighbours' W x, weighed by softmax(leaky_relu(a_src . W x_j + a_dst . W x_i)), for each head.
-    Arguments and parameters are those of torch_geometric.nn.GATConv.
+    """Means of the neighbours' W x, weighed by softmax(leaky_relu(a_src . W x_j + a_dst . W x_i)), for each
+    head. Arguments and parameters are those of torch_geometric.nn.GATConv.
 
-    forward(x, edge_index, edge_attr=None, return_attention_weights=None): x [nodes, in_channels], or a pair: of
-    the nodes that send, and of those that receive; the result [nodes, heads out_channels], the mean of the
+    forward(x, edge_index, edge_attr=None, return_attention_weights=None): x [nodes, in_channels], or a pair:
+    of the nodes that send, and of those that receive; the result [nodes, heads out_channels], the mean of the
     heads [nodes, out_channels] without `concat`. Without dropout, edge features and weights that are returned
     nothing of the size of the edges is made; with them numbers for each edge and head, never features.
     `fill_value`, the edge features of added loops, is a number, "mean" or "add".
     """
 
-    def __init__(self, in_channels: int | tuple[int, int], out_channels: int, heads: int = 1, concat: bool = True,
-                 negative_slope: float = 0.2, dropout: float = 0.0, add_self_loops: bool = True,
-                 edge_dim: int | None = None, fill_value: float | str = "mean", bias: bool = True,
-                 residual: bool = False) -> None:
+    def __init__(
+        self,
+        in_channels: int | tuple[int, int],
+        out_channels: int,
+        heads: int = 1,
+        concat: bool = True,
+        negative_slope: float = 0.2,
+        dropout: float = 0.0,
+        add_self_loops: bool = True,
+        edge_dim: int | None = None,
+        fill_value: float | str = "mean",
+        bias: bool = True,
+        residual: bool = False,
+    ) -> None:
         super().__init__()
         if fill_value not in ("mean", "add") and not isinstance(fill_value, int | float):
             raise UnsupportedError(f"fill_value = {fill_value!r}; use a number, 'mean' or 'add'")
-        self.in_channels, self.out_channels, self.heads, self.concat = in_channels, out_channels, heads, concat
+        self.in_channels, self.out_channels, self.heads, self.concat = (
+            in_channels,
+            out_channels,
+            heads,
+            concat,
+        )
         self.negative_slope, self.dropout, self.add_self_loops = negative_slope, dropout, add_self_loops
         self.edge_dim, self.fill_value, self.residual = edge_dim, fill_value, residual
         width = heads * out_channels
@@ -59,8 +74,13 @@ class GATConv(nn.Module):
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
-    def forward(self, x: Tensor | tuple[Tensor, Tensor], edge_index: Graph, edge_attr: Tensor | None = None,
-                return_attention_weights: bool | None = None) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
+    def forward(
+        self,
+        x: Tensor | tuple[Tensor, Tensor],
+        edge_index: Graph,
+        edge_attr: Tensor | None = None,
+        return_attention_weights: bool | None = None,
+    ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         source, target = (x, x) if isinstance(x, Tensor) else x
         if self.lin is not None:
             h = self.lin(source)
@@ -75,8 +95,16 @@ class GATConv(nn.Module):
         p = self.dropout if self.training else 0.0
         weights = None
         if edge_attr is None and not return_attention_weights:
-            out = attention(a, alpha_dst, alpha_src, h, bias=bias, dropout_p=p, score="additive",
-                            negative_slope=self.negative_slope)
+            out = attention(
+                a,
+                alpha_dst,
+                alpha_src,
+                h,
+                bias=bias,
+                dropout_p=p,
+                score="additive",
+                negative_slope=self.negative_slope,
+            )
         else:
             of_edges = None if edge_attr is None else self._of_edges(edge_attr, edge_index, a)
             weights = self._weights(a, alpha_dst, alpha_src, of_edges, bias, p)
@@ -92,18 +120,28 @@ class GATConv(nn.Module):
         return out, (torch.stack([a.pattern.col.long(), a.pattern.row()]), weights)
 
     def _scores(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        """What nodes of [nodes, heads out_channels] add to scores where they send and where they receive, each
-        [nodes, heads]: products with the two vectors of each head, so that nothing of the size of h is made."""
+        """What nodes of [nodes, heads out_channels] add to scores where they send and where they receive,
+        each [nodes, heads]: products with the two vectors of each head, so that nothing of the size of h is
+        made."""
         of_head = torch.eye(self.heads, dtype=source.dtype, device=source.device).unsqueeze(1)
-        by_src, by_dst = ((att.to(source.dtype).transpose(0, 1).transpose(1, 2) * of_head).flatten(0, 1)
-                          for att in (self.att_src, self.att_dst))
+        by_src, by_dst = (
+            (att.to(source.dtype).transpose(0, 1).transpose(1, 2) * of_head).flatten(0, 1)
+            for att in (self.att_src, self.att_dst)
+        )
         if source is not target:
             return source @ by_src, target @ by_dst
         both = (source @ torch.cat([by_src, by_dst], 1)).view(-1, 2, self.heads)
         return both[:, 0], both[:, 1]
 
-    def _weights(self, a: SparseMatrix, alpha_dst: Tensor, alpha_src: Tensor, of_edges: Tensor | None,
-                 bias: Tensor | None, p: float) -> Tensor:
+    def _weights(
+        self,
+        a: SparseMatrix,
+        alpha_dst: Tensor,
+        alpha_src: Tensor,
+        of_edges: Tensor | None,
+        bias: Tensor | None,
+        p: float,
+    ) -> Tensor:
         """What each edge weighs, [entries, heads]."""
         to, by = torch.ones_like(alpha_dst), torch.ones_like(alpha_src)
         scores = sddmm(a, torch.stack([alpha_dst, to], -1), torch.stack([by, alpha_src], -1))
@@ -115,8 +153,8 @@ class GATConv(nn.Module):
         return functional.dropout(softmax(a, scores), p)
 
     def _of_edges(self, edge_attr: Tensor, edge_index: Graph, entries: SparseMatrix) -> Tensor:
-        """What the features of edges add to their scores, [entries, heads]: linear in them, so that added loops
-        get the mean or the sum of what the other edges of their node have."""
+        """What the features of edges add to their scores, [entries, heads]: linear in them, so that added
+        loops get the mean or the sum of what the other edges of their node have."""
         if self.lin_edge is None or self.att_edge is None:
             raise UsageError("edge_attr is given, but edge_dim was not")
         rows, cols = entries.shape

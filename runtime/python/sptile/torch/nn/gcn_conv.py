@@ -15,8 +15,8 @@ from .linear import GlorotLinear
 
 
 def aggregate_first(in_channels: int, out_channels: int, x_learns: bool, training: bool) -> bool:
-    """True where (A X) W fetches fewer bytes than A (X W): rows of as many numbers are fetched for each entry,
-    forward and, where something before the product learns, backward."""
+    """True where (A X) W fetches fewer bytes than A (X W): rows of as many numbers are fetched for each
+    entry, forward and, where something before the product learns, backward."""
     before = in_channels * (2 if x_learns else 1)
     after = out_channels * (2 if training else 1)
     return before < after
@@ -30,8 +30,16 @@ class GCNConv(nn.Module):
     each matrix whose values do not learn. `cached`: that of the first call is used in all others.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, improved: bool = False, cached: bool = False,
-                 add_self_loops: bool | None = None, normalize: bool = True, bias: bool = True) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        improved: bool = False,
+        cached: bool = False,
+        add_self_loops: bool | None = None,
+        normalize: bool = True,
+        bias: bool = True,
+    ) -> None:
         super().__init__()
         if add_self_loops is None:
             add_self_loops = normalize
@@ -55,7 +63,9 @@ class GCNConv(nn.Module):
         a = self._matrix(x, edge_index, edge_weight)
         training = torch.is_grad_enabled()
         if aggregate_first(self.in_channels, self.out_channels, x.requires_grad, training):
-            if not torch.compiler.is_compiling() and fused_update_pays(a, x.shape[1], self.out_channels, x.dtype):
+            if not torch.compiler.is_compiling() and fused_update_pays(
+                a, x.shape[1], self.out_channels, x.dtype
+            ):
                 return spmm_update(a, x, self.lin.weight.t(), self.bias)
             return nn.functional.linear(spmm(a, x), self.lin.weight, self.bias)
         out = spmm(a, self.lin(x))

@@ -12,7 +12,8 @@ from .graph import Graph, matrix_of, unweighted
 
 
 class GINConv(nn.Module):
-    """nn((1 + eps) x + A x), A without weights. Arguments and parameters are those of torch_geometric.nn.GINConv.
+    """nn((1 + eps) x + A x), A without weights. Arguments and parameters are those of
+    torch_geometric.nn.GINConv.
 
     forward(x, edge_index): x [nodes, n], or a pair: of the nodes that send, and of those that receive.
     """

@@ -15,12 +15,20 @@ class SAGEConv(nn.Module):
     """W_l aggregate(x of the neighbours) + W_r x. Arguments and parameters are those of
     torch_geometric.nn.SAGEConv; aggr is "mean", "sum" or "add".
 
-    forward(x, edge_index): x [nodes, in_channels], or a pair: of the nodes that send, and of those that receive.
+    forward(x, edge_index): x [nodes, in_channels], or a pair: of the nodes that send, and of those that
+    receive.
     """
 
-    def __init__(self, in_channels: int | tuple[int, int], out_channels: int, aggr: str = "mean",
-                 normalize: bool = False, root_weight: bool = True, project: bool = False,
-                 bias: bool = True) -> None:
+    def __init__(
+        self,
+        in_channels: int | tuple[int, int],
+        out_channels: int,
+        aggr: str = "mean",
+        normalize: bool = False,
+        root_weight: bool = True,
+        project: bool = False,
+        bias: bool = True,
+    ) -> None:
         super().__init__()
         if aggr not in ("mean", "sum", "add"):
             raise UnsupportedError(f"aggr = {aggr!r}; use 'mean', 'sum' or 'add'")

@@ -25,8 +25,9 @@ class SparseLinear(nn.Module):
     crow: Tensor
     col: Tensor
 
-    def __init__(self, crow: Tensor, col: Tensor, values: Tensor, in_features: int,
-                 bias: Tensor | None = None) -> None:
+    def __init__(
+        self, crow: Tensor, col: Tensor, values: Tensor, in_features: int, bias: Tensor | None = None
+    ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, crow.numel() - 1
         self.register_buffer("crow", crow)
@@ -36,15 +37,23 @@ class SparseLinear(nn.Module):
         self._matrix: tuple[tuple[int, int], SparseMatrix] | None = None
 
     @classmethod
-    def from_linear(cls, linear: nn.Linear, threshold: float = 0.0, *, mask: Tensor | None = None,
-                    dtype: torch.dtype | None = None) -> SparseLinear:
-        """Of the weights of a layer that are larger than `threshold`, whatever their sign, or that `mask` (bool,
-        [out_features, in_features]) keeps. dtype: None is that of the layer."""
+    def from_linear(
+        cls,
+        linear: nn.Linear,
+        threshold: float = 0.0,
+        *,
+        mask: Tensor | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> SparseLinear:
+        """Of the weights of a layer that are larger than `threshold`, whatever their sign, or that `mask`
+        (bool, [out_features, in_features]) keeps. dtype: None is that of the layer."""
         if not isinstance(linear, nn.Linear):
             raise UsageError(f"linear is of type {type(linear).__name__}; pass a torch.nn.Linear")
         weight = linear.weight.detach()
         if mask is not None and (mask.shape != weight.shape or mask.dtype != torch.bool):
-            raise UsageError(f"mask is {mask.dtype} of {list(mask.shape)}; pass torch.bool of {list(weight.shape)}")
+            raise UsageError(
+                f"mask is {mask.dtype} of {list(mask.shape)}; pass torch.bool of {list(weight.shape)}"
+            )
         kept = weight.abs() > threshold if mask is None else mask.to(weight.device)
         row, col = kept.nonzero(as_tuple=True)
         crow = torch.searchsorted(row, torch.arange(weight.shape[0] + 1, device=row.device))

@@ -48,7 +48,9 @@ def read_pattern(path):
     body = [line for line in rest.split("\n") if line and not line.startswith("%")]
     try:
         rows, cols, count = (int(word) for word in body[0].split())
-        table = np.array(" ".join(body[1:]).split(), dtype=np.float64).reshape(-1, 2 if field == "pattern" else 3)
+        table = np.array(" ".join(body[1:]).split(), np.float64).reshape(-1, 2 if field == "pattern" else 3)
+        if not np.isfinite(table[:, :2]).all():
+            raise ValueError
     except (IndexError, ValueError):
         raise TrainError(BAD_INPUT, f"{path}: lines of numbers are wanted: rows, columns and entries, then the "
                                     "entries") from None

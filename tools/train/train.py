@@ -31,6 +31,7 @@ def parse_arguments(arguments):
     which.add_argument("--backend", choices=BACKEND_NAMES, default="torch", help="whose layers (default: torch)")
     which.add_argument("--compare", type=backend_list, metavar="NAME,NAME...", help="several, beside the first")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--threads", type=positive, help="on the CPU; default: PyTorch's, one for each core")
     parser.add_argument("--epochs", type=positive, help="default: the recipe's")
     parser.add_argument("--hidden", type=positive, help="width of the hidden layer or of each head; default: the recipe's")
     parser.add_argument("--tf32", action="store_true", help="products in tf32 instead of fp32, dense and sparse (CUDA)")
@@ -108,6 +109,8 @@ def pick_device(options):
     if options.device == "cuda" and not torch.cuda.is_available():
         raise TrainError(DEVICE, "no CUDA device that PyTorch can use; --device cpu runs without one")
     torch.backends.cuda.matmul.allow_tf32 = options.tf32
+    if options.threads:
+        torch.set_num_threads(options.threads)  # sptile.torch heeds it, too
     return torch.device(options.device)
 
 

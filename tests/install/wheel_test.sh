@@ -26,7 +26,7 @@ package=$(environment/bin/python -I -c 'import sysconfig; print(sysconfig.get_pa
 [ -f "$package/sptile/py.typed" ] || fail "py.typed is missing"
 while read -r library; do
   needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-  if grep -E '^lib(python|torch|c10|cudart|cuda|curl|gnutls)' <<<"$needed" >&2; then fail "$library needs these"; fi
+  if grep -E '^lib(python|torch|c10|cudart|cuda|gnutls|krb5)' <<<"$needed" >&2; then fail "$library needs these"; fi
 done < <(find "$package"/sptile* "$package"/.sptile* -name '*.so*' -o -path '*scripts/sptile')
 
 # Nothing of the project or of another installation may help.

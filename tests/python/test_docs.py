@@ -1,4 +1,5 @@
-"""The blocks of docs/python and of the README in Python work: those of a page run in order, in one fresh folder."""
+"""The blocks of docs/python and of the README in Python work: those of a page run in order, in one fresh
+folder."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def missing(need: str) -> str:
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
-    """What each block needs beside NumPy and SciPy ("": nothing), and its text, moved to its lines of the page."""
+    """What each block needs beside NumPy and SciPy ("": nothing), and its text, moved to its lines of the
+    page."""
     text = page.read_text()
     return [(m[1] or "", "\n" * text.count("\n", 0, m.start(2)) + m[2]) for m in BLOCK.finditer(text)]
 
@@ -38,7 +40,9 @@ def cases() -> list[tuple[Path, str]]:
     return [(page, need) for page in PAGES for need in sorted({need for need, _ in blocks(page)})]
 
 
-@pytest.mark.parametrize("page, need", cases(), ids=lambda part: part.name if isinstance(part, Path) else part or "cpu")
+@pytest.mark.parametrize(
+    "page, need", cases(), ids=lambda part: part.name if isinstance(part, Path) else part or "cpu"
+)
 def test_blocks_work(page: Path, need: str, tmp_path: Path) -> None:
     if need and (why := missing(need)):
         pytest.skip(f"{page.name}: blocks marked {need} did not run: {why}")

@@ -1,5 +1,7 @@
-"""Whose layers the models are made of. A backend is a module with GCNConv, GINConv, AGNNConv, GATConv, called and named
-as PyG's, and make_graph(edge_index [2, E], nodes), which gives what the layers take as their graph."""
+"""Whose layers the models are made of. A backend is a module with GCNConv, GINConv, AGNNConv, GATConv, called
+and named as PyG's, and make_graph(edge_index [2, E], nodes), which gives what the layers take as their
+graph."""
+
 import importlib
 
 from errors import UNSUPPORTED, TrainError
@@ -17,4 +19,6 @@ def load_backend(name):
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise TrainError(UNSUPPORTED, f"backend {name}: {error}; pip install {package.replace('_', '-')}") from None
+        raise TrainError(
+            UNSUPPORTED, f"backend {name}: {error}; pip install {package.replace('_', '-')}"
+        ) from None

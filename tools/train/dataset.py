@@ -1,4 +1,5 @@
 """A graph to train on: a folder with graph.mtx, features.mtx and nodes.tsv, each perhaps .gz or .xz."""
+
 import dataclasses
 
 import numpy as np
@@ -14,15 +15,15 @@ class Features:
     """Features of nodes: a matrix that is mostly zeros, held dense, as layers take it."""
 
     def __init__(self, dense):
-        self.dense = dense                         # [N, F] float32
+        self.dense = dense  # [N, F] float32
         self.shape, self.device = dense.shape, dense.device
         self.entries = dense.view(-1).nonzero()[:, 0]
         self.values = dense.view(-1)[self.entries]
         self.dropped = dense.clone()
 
     def drop(self, share):
-        """[N, F], a share of it zeroed at random and the rest scaled up, as dropout does. Only entries that are not
-        zero are drawn and written, into one matrix: it is good until the next call."""
+        """[N, F], a share of it zeroed at random and the rest scaled up, as dropout does. Only entries that
+        are not zero are drawn and written, into one matrix: it is good until the next call."""
         self.dropped.view(-1)[self.entries] = torch.nn.functional.dropout(self.values, share)
         return self.dropped
 
@@ -39,15 +40,20 @@ class DataSet:
     """A graph of N nodes and E directed edges; tensors live on one device."""
 
     edge_index: torch.Tensor  # [2, E] int64: sources, targets; sorted by target, unique, without loops
-    x: Features               # [N, F], each row divided by its sum
-    y: torch.Tensor           # [N] int64; -1: none
-    nodes: dict               # split -> [n] int64, which nodes are in it
+    x: Features  # [N, F], each row divided by its sum
+    y: torch.Tensor  # [N] int64; -1: none
+    nodes: dict  # split -> [n] int64, which nodes are in it
     classes: int
 
     def to(self, device):
         """The same on a device."""
-        return dataclasses.replace(self, edge_index=self.edge_index.to(device), x=self.x.to(device),
-                                   y=self.y.to(device), nodes={k: v.to(device) for k, v in self.nodes.items()})
+        return dataclasses.replace(
+            self,
+            edge_index=self.edge_index.to(device),
+            x=self.x.to(device),
+            y=self.y.to(device),
+            nodes={k: v.to(device) for k, v in self.nodes.items()},
+        )
 
 
 def read_data_set(folder):
@@ -79,7 +85,8 @@ def read_features(path, count):
 
 
 def read_labels(path, count):
-    """(labels [count] int64, splits [count] of names) from lines "label<tab>split" below a line that says so."""
+    """(labels [count] int64, splits [count] of names) from lines "label<tab>split" below a line that says
+    so."""
     lines = read_text(path).splitlines()
     if not lines or lines[0].split("\t") != ["label", "split"]:
         raise TrainError(BAD_INPUT, f"{path}:1: 'label<tab>split' is wanted")
@@ -95,8 +102,11 @@ def read_labels(path, count):
         if split not in (*SPLITS, "-"):
             raise TrainError(BAD_INPUT, f"{path}:{node + 2}: '{split}' is none of {', '.join(SPLITS)}, -")
         if not -1 <= labels[node] < count or (split != "-" and labels[node] < 0):
-            raise TrainError(BAD_INPUT, f"{path}:{node + 2}: class {label} in split {split}; a node of a split has "
-                                        "a class from 0 to the number of nodes")
+            raise TrainError(
+                BAD_INPUT,
+                f"{path}:{node + 2}: class {label} in split {split}; a node of a split has "
+                "a class from 0 to the number of nodes",
+            )
         splits[node] = split
     for name in SPLITS:
         if not (splits == name).any():

@@ -1,4 +1,5 @@
-"""Errors of the tool: a message that says what is wrong and what would be right, and the exit code of the command."""
+"""Errors of the tool: a message that says what is wrong and what would be right, and the exit code of the
+command."""
 
 USAGE, BAD_INPUT, UNSUPPORTED, IO, DEVICE = 2, 3, 4, 5, 6
 

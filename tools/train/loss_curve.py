@@ -1,4 +1,5 @@
 """Loss curves as SVG."""
+
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 640, 360
@@ -7,11 +8,15 @@ COLOURS = ("#1f6fb4", "#d1622b", "#3a8f4d", "#8452a8", "#7a6a58", "#c2457f")
 
 
 def loss_curve(title, curves):
-    """SVG text. curves: (name, training losses of epochs 1 ..., [(epoch, validation loss)]); one colour each, training
-    drawn through, validation dashed. Losses that are not finite are left out."""
+    """SVG text. curves: (name, training losses of epochs 1 ..., [(epoch, validation loss)]); one colour each,
+    training drawn through, validation dashed. Losses that are not finite are left out."""
     epochs = max(len(training) for _, training, _ in curves)
-    finite = [y for _, training, validation in curves for y in (*training, *(v for _, v in validation))
-              if abs(y) < float("inf")]
+    finite = [
+        y
+        for _, training, validation in curves
+        for y in (*training, *(v for _, v in validation))
+        if abs(y) < float("inf")
+    ]
     top = nice_ceiling(max(finite, default=1.0))
 
     def point(epoch, loss):
@@ -27,10 +32,14 @@ def loss_curve(title, curves):
         colour = COLOURS[i % len(COLOURS)]
         parts.append(line(enumerate(training, 1), f'stroke="{colour}"'))
         parts.append(line(validation, f'stroke="{colour}" stroke-dasharray="5 3"'))
-        parts.append(text(WIDTH - RIGHT - 4, TOP + 14 * (i + 1), f"{name}: training, validation dashed", "end", colour))
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-            f'height="{HEIGHT}" font-family="sans-serif" font-size="11">\n'
-            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n' + "\n".join(parts) + "\n</svg>\n")
+        parts.append(
+            text(WIDTH - RIGHT - 4, TOP + 14 * (i + 1), f"{name}: training, validation dashed", "end", colour)
+        )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
+        f'height="{HEIGHT}" font-family="sans-serif" font-size="11">\n'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n' + "\n".join(parts) + "\n</svg>\n"
+    )
 
 
 def axes(epochs, top):
@@ -39,7 +48,9 @@ def axes(epochs, top):
         y = HEIGHT - BOTTOM - k / 4 * (HEIGHT - TOP - BOTTOM)
         yield f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="#ddd"/>'
         yield text(LEFT - 6, y + 4, f"{top * k / 4:g}", "end")
-        yield text(LEFT + k / 4 * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM + 15, f"{1 + (epochs - 1) * k / 4:.0f}")
+        yield text(
+            LEFT + k / 4 * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM + 15, f"{1 + (epochs - 1) * k / 4:.0f}"
+        )
 
 
 def text(x, y, words, anchor="middle", colour="#333"):

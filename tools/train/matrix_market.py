@@ -1,4 +1,6 @@
-"""Patterns in Matrix Market text, and text that may be compressed, by nothing but the standard library and NumPy."""
+"""Patterns in Matrix Market text, and text that may be compressed, by nothing but the standard library and
+NumPy."""
+
 import gzip
 import lzma
 import pathlib
@@ -16,8 +18,11 @@ def find_file(folder, name):
     for path in paths:
         if path.is_file():
             return path
-    raise TrainError(IO, f"{paths[0]}: no such file, nor {' or '.join(e for e in OPENERS if e)}; a data set has "
-                         "graph.mtx, features.mtx and nodes.tsv (sptile gen community --data-set makes one)")
+    raise TrainError(
+        IO,
+        f"{paths[0]}: no such file, nor {' or '.join(e for e in OPENERS if e)}; a data set has "
+        "graph.mtx, features.mtx and nodes.tsv (sptile gen community --data-set makes one)",
+    )
 
 
 def read_text(path):
@@ -39,12 +44,18 @@ def read_pattern(path):
     banner, _, rest = text.partition("\n")
     words = banner.lower().split()
     # Graphs in circulation have one % only.
-    if len(words) != 5 or words[0] not in ("%%matrixmarket", "%matrixmarket") or words[1:3] != ["matrix", "coordinate"]:
+    if (
+        len(words) != 5
+        or words[0] not in ("%%matrixmarket", "%matrixmarket")
+        or words[1:3] != ["matrix", "coordinate"]
+    ):
         raise TrainError(BAD_INPUT, f"{path}:1: not '%%MatrixMarket matrix coordinate FIELD SYMMETRY'")
     field, symmetry = words[3:]
     if field not in ("pattern", "real", "integer") or symmetry not in ("general", "symmetric"):
-        raise TrainError(BAD_INPUT, f"{path}:1: {field} {symmetry}; pattern, real or integer, general or symmetric, "
-                                    "is read here")
+        raise TrainError(
+            BAD_INPUT,
+            f"{path}:1: {field} {symmetry}; pattern, real or integer, general or symmetric, is read here",
+        )
     body = [line for line in rest.split("\n") if line and not line.startswith("%")]
     try:
         rows, cols, count = (int(word) for word in body[0].split())
@@ -52,13 +63,16 @@ def read_pattern(path):
         if not np.isfinite(table[:, :2]).all():
             raise ValueError
     except (IndexError, ValueError):
-        raise TrainError(BAD_INPUT, f"{path}: lines of numbers are wanted: rows, columns and entries, then the "
-                                    "entries") from None
+        raise TrainError(
+            BAD_INPUT, f"{path}: lines of numbers are wanted: rows, columns and entries, then the entries"
+        ) from None
     places = table[:, :2].astype(np.int64) - 1
     if len(places) != count:
         raise TrainError(BAD_INPUT, f"{path}: {len(places)} entries, but its size line says {count}")
     if rows < 1 or cols < 1 or (count and (places.min() < 0 or (places.max(axis=0) >= (rows, cols)).any())):
-        raise TrainError(BAD_INPUT, f"{path}: an entry lies outside {rows} x {cols}; rows and columns count from 1")
+        raise TrainError(
+            BAD_INPUT, f"{path}: an entry lies outside {rows} x {cols}; rows and columns count from 1"
+        )
     i, j = places.T
     if symmetry == "symmetric":
         mirrored = i != j

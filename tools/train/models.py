@@ -1,4 +1,6 @@
-"""The models, of the layers of any backend. Layers are named and called as PyG's; a graph is what the backend made."""
+"""The models, of the layers of any backend. Layers are named and called as PyG's; a graph is what the backend
+made."""
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -39,8 +41,12 @@ class GIN(Model):
     def __init__(self, layers, features, classes, recipe):
         super().__init__(recipe.dropout)
         hidden = recipe.hidden
-        self.first = layers.GINConv(nn.Sequential(nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, hidden)))
-        self.second = layers.GINConv(nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, classes)))
+        self.first = layers.GINConv(
+            nn.Sequential(nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, hidden))
+        )
+        self.second = layers.GINConv(
+            nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, classes))
+        )
 
     def forward(self, x, graph):
         x = self.first(self.features(x), graph).relu()
@@ -81,9 +87,10 @@ MODELS = {"gcn": GCN, "gin": GIN, "agnn": AGNN, "gat": GAT}
 
 
 def make_model(name, layers, data, recipe, seed):
-    """A model with the parameters that `seed` gives, the same for every backend: they are drawn on the CPU with plain
-    layers and loaded by name."""
+    """A model with the parameters that `seed` gives, the same for every backend: they are drawn on the CPU
+    with plain layers and loaded by name."""
     import torch_layers
+
     torch.manual_seed(seed)
     size = (data.x.shape[1], data.classes, recipe)
     plain = MODELS[name](torch_layers, *size)

@@ -1,4 +1,5 @@
 """Where the time of an epoch goes: each operation is timed and counted as sparse, dense or rest."""
+
 import time
 
 import torch
@@ -12,8 +13,8 @@ KINDS = ("sparse", "dense", "rest")
 class OpTimes(TorchDispatchMode):
     """Adds up seconds of all operations inside, forward and backward.
 
-    sparse: operations of sptile, those with a sparse matrix, and those with a tensor that has a row for each edge
-    (`edge_rows`: how many rows such tensors have). dense: products of matrices. rest: everything else.
+    sparse: operations of sptile, those with a sparse matrix, and those with a tensor that has a row for each
+    edge (`edge_rows`: how many rows such tensors have). dense: products of matrices. rest: everything else.
     """
 
     def __init__(self, device, edge_rows):

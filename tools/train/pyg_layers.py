@@ -1,4 +1,5 @@
 """Graph layers of PyTorch Geometric; the graph is its edge_index."""
+
 import functools
 
 from torch_geometric import nn

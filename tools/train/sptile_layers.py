@@ -1,4 +1,5 @@
 """Graph layers of sptile; the graph is a SparseMatrix, which the layers normalise or give loops once."""
+
 from sptile.torch import SparseMatrix
 from sptile.torch.nn import AGNNConv, GATConv, GCNConv, GINConv
 

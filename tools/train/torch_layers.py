@@ -1,5 +1,6 @@
-"""Graph layers of PyTorch alone, as users write them: torch.sparse products, gathers and scatters over the edges.
-Signatures and names of parameters are those of PyG."""
+"""Graph layers of PyTorch alone, as users write them: torch.sparse products, gathers and scatters over the
+edges. Signatures and names of parameters are those of PyG."""
+
 import dataclasses
 import warnings
 
@@ -12,8 +13,8 @@ from torch.nn import functional
 class Graph:
     """What the layers read of a graph of N nodes."""
 
-    sums: torch.Tensor     # [N, N] CSR, 1 at each edge (row: target)
-    normal: torch.Tensor   # [N, N] CSR, with loops, 1 / sqrt(degree of source x degree of target)
+    sums: torch.Tensor  # [N, N] CSR, 1 at each edge (row: target)
+    normal: torch.Tensor  # [N, N] CSR, with loops, 1 / sqrt(degree of source x degree of target)
     sources: torch.Tensor  # [E + N] int64: edges and loops
     targets: torch.Tensor  # [E + N] int64
 
@@ -24,8 +25,12 @@ def make_graph(edge_index, count):
     sources, targets = torch.cat([edge_index, torch.stack([loops, loops])], 1)
     scale = torch.bincount(targets, minlength=count).float().rsqrt()
     ones = torch.ones(edge_index.shape[1], device=edge_index.device)
-    return Graph(csr(edge_index[1], edge_index[0], ones, count),
-                 csr(targets, sources, scale[sources] * scale[targets], count), sources, targets)
+    return Graph(
+        csr(edge_index[1], edge_index[0], ones, count),
+        csr(targets, sources, scale[sources] * scale[targets], count),
+        sources,
+        targets,
+    )
 
 
 def csr(rows, cols, values, count):
@@ -33,7 +38,11 @@ def csr(rows, cols, values, count):
     torch.sparse.check_sparse_tensor_invariants.disable()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sparse CSR tensor support")
-        return torch.sparse_coo_tensor(torch.stack([rows, cols]), values, (count, count)).coalesce().to_sparse_csr()
+        return (
+            torch.sparse_coo_tensor(torch.stack([rows, cols]), values, (count, count))
+            .coalesce()
+            .to_sparse_csr()
+        )
 
 
 def rows_of(x, nodes):
@@ -60,7 +69,8 @@ def softmax_over_targets(scores, targets, count):
 
 
 def weighted_sums(weights, x, graph):
-    """[N, heads, width]: sums over the edges of weights [E, heads] times x [N, heads, width] at their sources."""
+    """[N, heads, width]: sums over the edges of weights [E, heads] times x [N, heads, width] at their
+    sources."""
     return add_rows(weights[..., None] * rows_of(x, graph.sources), graph.targets, len(x))
 
 
@@ -107,8 +117,8 @@ class AGNNConv(nn.Module):
 
 
 class GATConv(nn.Module):
-    """Means of neighbours and self, weighted by softmax(leaky_relu(a_src x_j + a_dst x_i)), for each head: [N, in] to
-    [N, heads out], or [N, out], the mean of the heads, without `concat`."""
+    """Means of neighbours and self, weighted by softmax(leaky_relu(a_src x_j + a_dst x_i)), for each head:
+    [N, in] to [N, heads out], or [N, out], the mean of the heads, without `concat`."""
 
     def __init__(self, in_channels, out_channels, heads=1, concat=True, dropout=0.0):
         super().__init__()

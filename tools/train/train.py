@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Trains a graph network on a folder with graph.mtx, features.mtx and nodes.tsv, and says how well and how fast.
+"""Trains a graph network on a folder with graph.mtx, features.mtx and nodes.tsv, and says how well and how
+fast.
 
   train.py gcn --data ../shared/gnn/cora
   train.py gat --data made --compare torch,sptile --device cuda --seed 1,2,3 --svg loss.svg
 
 sptile gen community --data-set -o made/graph.mtx makes such a folder.
 """
+
 import argparse
 import dataclasses
 import json
@@ -13,28 +15,42 @@ import os
 import pathlib
 import sys
 
+from backends import BACKENDS, load_backend
 from errors import DEVICE, IO, UNSUPPORTED, USAGE, TrainError
 from recipes import RECIPES
-
-BACKEND_NAMES = ("torch", "pyg", "sptile")
 
 
 def parse_arguments(arguments):
     """The command line; argparse ends with 2 where it is wrong."""
-    parser = argparse.ArgumentParser(prog="train.py", description=__doc__, allow_abbrev=False,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="train.py",
+        description=__doc__,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("model", choices=RECIPES)
     parser.add_argument("--data", required=True, metavar="FOLDER", help="the data set")
-    parser.add_argument("--seed", type=seed_list, default=[1], metavar="S[,S...]",
-                        help="parameters and dropout follow from it, the same for all backends (default: 1)")
+    parser.add_argument(
+        "--seed",
+        type=seed_list,
+        default=[1],
+        metavar="S[,S...]",
+        help="parameters and dropout follow from it, the same for all backends (default: 1)",
+    )
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--backend", choices=BACKEND_NAMES, default="torch", help="whose layers (default: torch)")
-    which.add_argument("--compare", type=backend_list, metavar="NAME,NAME...", help="several, beside the first")
+    which.add_argument("--backend", choices=BACKENDS, default="torch", help="whose layers (default: torch)")
+    which.add_argument(
+        "--compare", type=backend_list, metavar="NAME,NAME...", help="several, beside the first"
+    )
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--threads", type=positive, help="on the CPU; default: PyTorch's, one for each core")
     parser.add_argument("--epochs", type=positive, help="default: the recipe's")
-    parser.add_argument("--hidden", type=positive, help="width of the hidden layer or of each head; default: the recipe's")
-    parser.add_argument("--tf32", action="store_true", help="products in tf32 instead of fp32, dense and sparse (CUDA)")
+    parser.add_argument(
+        "--hidden", type=positive, help="width of the hidden layer or of each head; default: the recipe's"
+    )
+    parser.add_argument(
+        "--tf32", action="store_true", help="products in tf32 instead of fp32, dense and sparse (CUDA)"
+    )
     parser.add_argument("--svg", metavar="FILE", help="write loss curves")
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     parser.add_argument("--json", action="store_true", help="the result as JSON")
@@ -53,8 +69,8 @@ def seed_list(text):
 def backend_list(text):
     """Names of backends, between commas, each once."""
     names = text.split(",")
-    if not set(names) <= set(BACKEND_NAMES) or len(set(names)) < len(names):
-        raise argparse.ArgumentTypeError(f"'{text}': different ones of {', '.join(BACKEND_NAMES)} are wanted")
+    if not set(names) <= set(BACKENDS) or len(set(names)) < len(names):
+        raise argparse.ArgumentTypeError(f"'{text}': different ones of {', '.join(BACKENDS)} are wanted")
     return names
 
 
@@ -73,10 +89,13 @@ def make_progress(options, epochs):
     def progress(run, epoch):
         _, loss, accuracy = run.validation[-1]
         end = "\n" if epoch == epochs else ""
-        line = (f"\r{options.model} {run.backend} seed {run.seed}: epoch {epoch}/{epochs}, training loss "
-                f"{run.losses[-1]:.3f}, validation {loss:.3f}, {100 * accuracy:.1f} %")
+        line = (
+            f"\r{options.model} {run.backend} seed {run.seed}: epoch {epoch}/{epochs}, training loss "
+            f"{run.losses[-1]:.3f}, validation {loss:.3f}, {100 * accuracy:.1f} %"
+        )
         if shown:
             print(line, end=end, file=sys.stderr, flush=True)
+
     return progress
 
 
@@ -93,8 +112,11 @@ def check_svg(options):
 def write_svg(options, runs):
     """Loss curves of all runs; the file appears whole or not at all."""
     from loss_curve import loss_curve
-    curves = [(f"{run.backend}, seed {run.seed}", run.losses, [(e, loss) for e, loss, _ in run.validation])
-              for run in runs]
+
+    curves = [
+        (f"{run.backend}, seed {run.seed}", run.losses, [(e, loss) for e, loss, _ in run.validation])
+        for run in runs
+    ]
     unfinished = f"{options.svg}.{os.getpid()}"
     try:
         pathlib.Path(unfinished).write_text(loss_curve(f"{options.model} on {options.data}: loss", curves))
@@ -106,6 +128,7 @@ def write_svg(options, runs):
 def pick_device(options):
     """The torch device, with the precision that was asked for."""
     import torch
+
     if options.device == "cuda" and not torch.cuda.is_available():
         raise TrainError(DEVICE, "no CUDA device that PyTorch can use; --device cpu runs without one")
     torch.backends.cuda.matmul.allow_tf32 = options.tf32
@@ -121,26 +144,40 @@ def run(options):
         import torch  # noqa: F401
     except ImportError as error:
         raise TrainError(UNSUPPORTED, f"{error}; pip install numpy torch") from None
-    from backends import load_backend
     from dataset import read_data_set
     from report import set_break_even
     from training import train
+
     check_svg(options)
     device = pick_device(options)
     names = options.compare or [options.backend]
     layers = {name: load_backend(name) for name in names}
     recipe = RECIPES[options.model]
-    recipe = dataclasses.replace(recipe, epochs=options.epochs or recipe.epochs, hidden=options.hidden or recipe.hidden)
+    recipe = dataclasses.replace(
+        recipe, epochs=options.epochs or recipe.epochs, hidden=options.hidden or recipe.hidden
+    )
     data = read_data_set(options.data).to(device)
     progress = make_progress(options, recipe.epochs)
-    runs = [train(options.model, name, layers[name], data, recipe, seed, progress)
-            for name in names for seed in options.seed]
+    runs = [
+        train(options.model, name, layers[name], data, recipe, seed, progress)
+        for name in names
+        for seed in options.seed
+    ]
     set_break_even(runs)
     if options.svg:
         write_svg(options, runs)
-    about = {"model": options.model, "data": options.data, "nodes": len(data.x), "edges": data.edge_index.shape[1],
-             "features": data.x.shape[1], "classes": data.classes, "device": options.device, "tf32": options.tf32,
-             "svg": options.svg, **dataclasses.asdict(recipe)}
+    about = {
+        "model": options.model,
+        "data": options.data,
+        "nodes": len(data.x),
+        "edges": data.edge_index.shape[1],
+        "features": data.x.shape[1],
+        "classes": data.classes,
+        "device": options.device,
+        "tf32": options.tf32,
+        "svg": options.svg,
+        **dataclasses.asdict(recipe),
+    }
     return about, runs
 
 
@@ -153,6 +190,7 @@ def main(arguments=None):
         print(f"train.py: {error}", file=sys.stderr)
         return error.code
     from report import as_json, as_text
+
     print(json.dumps(as_json(about, runs), indent=2) if options.json else as_text(about, runs))
     return 0
 

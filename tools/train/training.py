@@ -1,4 +1,5 @@
 """Trains one model with one backend from one seed."""
+
 import dataclasses
 import statistics
 import time
@@ -18,13 +19,17 @@ class Run:
 
     backend: str
     seed: int
-    losses: list = dataclasses.field(default_factory=list)       # training loss of each epoch
-    validation: list = dataclasses.field(default_factory=list)   # (epoch, loss, accuracy), now and then
+    losses: list = dataclasses.field(default_factory=list)  # training loss of each epoch
+    validation: list = dataclasses.field(default_factory=list)  # (epoch, loss, accuracy), now and then
     test_accuracy: float = 0.0
-    seconds_per_epoch: dict = dataclasses.field(default_factory=dict)  # total, and its parts: sparse, dense, rest
+    seconds_per_epoch: dict = dataclasses.field(
+        default_factory=dict
+    )  # total, and its parts: sparse, dense, rest
     prepare_seconds: float = 0.0  # conversion, plans: the graph, and the first epoch beyond one of the others
-    train_seconds: float = 0.0    # all epochs
-    break_even_epochs: float | None = None  # from when on it is ahead of the first backend; None: never, or the first
+    train_seconds: float = 0.0  # all epochs
+    break_even_epochs: float | None = (
+        None  # from when on it is ahead of the first backend; None: never, or the first
+    )
 
 
 def train(model_name, backend, layers, data, recipe, seed, progress):
@@ -48,8 +53,10 @@ def train(model_name, backend, layers, data, recipe, seed, progress):
     run.test_accuracy = evaluate(model, graph, data, "test")[1]
     pace = statistics.median(paces[1:] or paces)
     run.prepare_seconds += max(paces[0] - pace, 0)
-    run.seconds_per_epoch = {"total": pace, **{kind: share * pace for kind, share in
-                                               op_shares(model, graph, data, optimizer).items()}}
+    run.seconds_per_epoch = {
+        "total": pace,
+        **{kind: share * pace for kind, share in op_shares(model, graph, data, optimizer).items()},
+    }
     return run
 
 
@@ -81,8 +88,10 @@ def make_optimizer(model, recipe):
     first = list(model.first.parameters())
     rest = [p for p in model.parameters() if all(p is not q for q in first)]
     decay = recipe.weight_decay
-    groups = [{"params": first, "weight_decay": decay},
-              {"params": rest, "weight_decay": decay if recipe.decay_all else 0}]
+    groups = [
+        {"params": first, "weight_decay": decay},
+        {"params": rest, "weight_decay": decay if recipe.decay_all else 0},
+    ]
     return torch.optim.Adam([g for g in groups if g["params"]], lr=recipe.learning_rate)
 
 

@@ -184,6 +184,12 @@ sptile_status sptile_matrix_describe(const sptile_matrix* matrix, sptile_matrix_
 /* Name of the stored format `index`, for example "bittcf"; valid as long as the library is loaded. */
 sptile_status sptile_matrix_format(const sptile_matrix* matrix, int index, const char** name);
 
+/* Gives the CSR arrays of a matrix, in the original order of rows, whatever order it was converted in:
+ * SPTILE_CSR with SPTILE_I64 and SPTILE_I32. They are the matrix's, only to be read, and valid until it is
+ * destroyed; what sptile_matrix_refresh brought is not in them. Set arrays->size. Those in host memory are
+ * checked in one pass, unless the matrix is trusted. */
+sptile_status sptile_matrix_arrays(const sptile_matrix* matrix, sptile_arrays* arrays);
+
 /* New values of a matrix. */
 typedef struct sptile_values {
   size_t size;
@@ -283,7 +289,8 @@ typedef struct sptile_plan_info {
   int32_t device, ordinal;
   int32_t order;  /* sptile_order */
   int32_t stored; /* != 0: the plan was stored in the bundle, and taken */
-  int32_t reserved;
+  int32_t values; /* sptile_dtype of the values of its format, which may have been converted to fewer bits
+                     than those of the source; those of a run have it. SPTILE_NONE for a pattern */
 } sptile_plan_info;
 
 /* Describes a plan; info->size says how much is wanted. */

@@ -452,6 +452,20 @@ class Matrix {
     return names;
   }
 
+  /// The CSR arrays in the original order of rows; see sptile_matrix_arrays. They are those of this matrix.
+  [[nodiscard]] CsrMatrix csr() const {
+    sptile_arrays a = SPTILE_ARRAYS_INIT;
+    detail::check(sptile_matrix_arrays(handle_.get(), &a));
+    const auto entries = static_cast<std::size_t>(a.nnz);
+    return {a.rows,
+            a.cols,
+            {static_cast<const std::int64_t*>(a.row), static_cast<std::size_t>(a.rows) + 1},
+            {static_cast<const std::int32_t*>(a.col), entries},
+            {static_cast<Type>(a.value_dtype), a.values, a.value_dtype == SPTILE_NONE ? 0 : entries},
+            static_cast<Device>(a.device),
+            a.ordinal};
+  }
+
   /// Plans "spmm" or "sddmm". The plan stays valid when the matrix goes.
   [[nodiscard]] Plan plan(const std::string& operation, const PlanOptions& options) {
     return Plan(handle_.get(), operation, options);

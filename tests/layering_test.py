@@ -4,7 +4,7 @@ room inside the runtime.
 
     layering_test.py PROJECT_ROOT
 
-Reads the #include lines of every source. The runtime may use the definitions and checks of layouts and the vocabulary
+Reads the #include lines of every source. libsptile-tools must not need the command, the Python package not its frameworks. The runtime may use the definitions and checks of layouts and the vocabulary
 headers, no conversions, no readers or writers, none of the offline packages. Each room of the runtime may use the rooms
 that its row names and nothing else; rows stand in such an order that no row names a later one: there are no circles.
 """
@@ -20,6 +20,9 @@ RULES = {
     "formats/layout": (rf"formats/layout/.*|formats/({'|'.join(VOCABULARY)})\.hpp", OFFLINE),
     "formats": (r"formats/.*", re.compile(r"$^")),
     "reorder": (r"(formats|reorder)/.*", re.compile(r"$^")),
+    "tools/capi": (r"sptile\.h|(formats|runtime)/.*|"
+                   r"tools/(capi/.*|conversion|input|names|order|order_quality|work)\.hpp|tools/capi/sptile_tools\.h",
+                   re.compile(r"(nlohmann/|CLI/)")),
     "runtime": (rf"runtime/.*|sptile\.h|formats/layout/.*|formats/({'|'.join(VOCABULARY)})\.hpp", OFFLINE),
 }
 
@@ -99,9 +102,19 @@ def room_violations(root):
                 yield f"{path.relative_to(root)}:{number}: runtime/{room} must not include {name}"
 
 
+def python_violations(root):
+    """The package without sptile.torch imports no framework but NumPy, and knows nothing of its own torch."""
+    base = root / "runtime/python/sptile"
+    for path in sorted(base.glob("*.py")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if re.match(r"(import|from) (torch|cupy|scipy|\.torch)\b", line):
+                yield f"{path.relative_to(root)}:{number}: `import sptile` must not need this"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
-    found = [line for folder in RULES for line in violations(root, folder)] + list(room_violations(root))
+    found = [line for folder in RULES for line in violations(root, folder)]
+    found += [*room_violations(root), *python_violations(root)]
     print("\n".join(found) or "all arrows point the right way")
     sys.exit(1 if found else 0)
 

@@ -61,7 +61,7 @@ Json Benchmark::key_of(const TypedMatrix& matrix) const {
           {"result_dtype", name_of(matrix.dense_types().result)},
           {"flush_l2", task_.flush_l2},
           {"threads", session_.common.threads},
-          {"seed", session_.common.seed}};
+          {"seed", session_.seed}};
 }
 
 // True when a row was measured before; it is then among the rows.
@@ -199,7 +199,7 @@ Status Benchmark::bench_matrix(const std::string& path) {
   auto loaded = load_matrix(session_, path, {type, task_.real_part, false});
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   formats::Csr& a = loaded->csr;
-  if (task_.random_values) a.values = random_values(a.view(), type, session_.common.seed);
+  if (task_.random_values) a.values = random_values(a.view(), type, session_.seed);
   prepared_.clear();
   yardstick_us_.clear();
   const std::vector<TypedMatrix> typed = with_types(loaded->name, a.view(), task_.precisions);

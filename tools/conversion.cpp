@@ -52,18 +52,20 @@ Parameters root_attributes(const ConvertTask& task, const LoadedMatrix& source, 
 // Converts one matrix; members are what the steps hand to each other.
 class Conversion {
  public:
-  Conversion(Session& session, const ConvertTask& task, const OrderObserver& observe)
-      : session_(session), task_(task), observe_(observe) {}
+  Conversion(Work& work, const ConvertTask& task, const OrderObserver& observe)
+      : work_(work), task_(task), observe_(observe) {}
 
   Result<ConvertReport> run() {
     for (const auto step : {&Conversion::read, &Conversion::look_for_symmetry, &Conversion::convert_side,
                             &Conversion::transpose, &Conversion::commit})
-      if (Status s = (this->*step)(); !s) return tl::unexpected(std::move(s.error()));
+      if (Status s = cancelled(&work_.progress) ? fail(Errc::io, "cancelled") : (this->*step)(); !s)
+        return tl::unexpected(std::move(s.error()));
     report_.total = total_.seconds();
     return std::move(report_);
   }
 
  private:
+  Result<std::shared_ptr<const LoadedMatrix>> load();
   Status read();
   Status look_for_symmetry();
   Status convert_side();
@@ -85,7 +87,7 @@ class Conversion {
     return side_ == formats::Side::matrix ? report_.formats : report_.transpose->formats;
   }
 
-  Session& session_;
+  Work& work_;
   const ConvertTask& task_;
   const OrderObserver& observe_;
   const Stopwatch total_;
@@ -103,12 +105,17 @@ class Conversion {
   runtime::cuda::UploadedCsr on_device_;     // the same, when a device converts
 };
 
+Result<std::shared_ptr<const LoadedMatrix>> Conversion::load() {
+  if (task_.matrix) return task_.matrix;
+  return load_matrix(work_, task_.in, {source_type(task_.dtype), task_.real_part, true})
+      .map([](LoadedMatrix&& loaded) { return std::make_shared<const LoadedMatrix>(std::move(loaded)); });
+}
+
 Status Conversion::read() {
   const Stopwatch watch;
-  const DType source_type = task_.dtype == DType::f64 ? DType::f64 : DType::f32;
-  auto loaded = load_matrix(session_, task_.in, {source_type, task_.real_part, true});
+  auto loaded = load();
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
-  source_ = std::make_shared<const LoadedMatrix>(std::move(*loaded));
+  source_ = std::move(*loaded);
   matrix_ = source_->csr.view();
   report_.read = watch.seconds();
   report_.rows = matrix_.rows;
@@ -117,11 +124,11 @@ Status Conversion::read() {
   report_.duplicates = source_->duplicates;
   if (Status s = take_overflow(source_->overflow, DType::f64); !s) return s;
   report_.formats.push_back(report_format(formats::as_format(matrix_), 0, {}, {}));
-  session_.detail(fmt::format("read {} x {}, {} entries in {}", report_.rows, report_.cols, report_.nnz,
-                              human_seconds(report_.read)));
+  work_.detail(fmt::format("read {} x {}, {} entries in {}", report_.rows, report_.cols, report_.nnz,
+                           human_seconds(report_.read)));
   auto writer = formats::BundleWriter::create(
       task_.out,
-      {.force = task_.force, .attributes = root_attributes(task_, *source_, session_.common.seed)});
+      {.force = task_.force, .fd = task_.fd, .attributes = root_attributes(task_, *source_, work_.seed)});
   if (!writer) return tl::unexpected(std::move(writer.error()));
   writer_ = std::move(*writer);
   return writing_.start([this, source = source_] { return writer_->add_csr(source->csr.view()); });
@@ -160,7 +167,7 @@ Status Conversion::transpose() {
     return {};
   }
   const Stopwatch watch;
-  begin(&session_.progress, "transpose", 0);
+  begin(&work_.progress, "transpose", 0);
   side_ = formats::Side::transpose;
   permuted_ = {}, rounded_ = {}, positions_ = {};
   turned_ = std::make_shared<const runtime::TransposedCsr>(runtime::transpose(source_->csr.view()));
@@ -188,8 +195,8 @@ Status Conversion::tell_overflow() {
   const Overflow overflow = find_overflow(matrix_, rounded_.view(), task_.in);
   if (Status s = take_overflow(overflow, DType::f32); !s) return s;
   if (overflow.count > 0)
-    session_.warn(fmt::format("{}: values too large for {}, infinite in the formats: {}", task_.in,
-                              name_of(task_.dtype), overflow.count));
+    work_.warn(fmt::format("{}: values too large for {}, infinite in the formats: {}", task_.in,
+                           name_of(task_.dtype), overflow.count));
   return {};
 }
 
@@ -213,7 +220,7 @@ void Conversion::find_positions() {
 
 Status Conversion::reorder() {
   const Stopwatch watch;
-  auto order = compute_order(session_, task_.ordering, matrix_);
+  auto order = compute_order(work_, task_.ordering, matrix_);
   if (!order) return tl::unexpected(std::move(order.error()));
   const double seconds = watch.seconds();
   const bool of_matrix = side_ == formats::Side::matrix, reordered = !order->empty();
@@ -235,7 +242,7 @@ Result<ConvertedFormat> Conversion::make_format(const FormatChoice& choice) {
   if (task_.device == runtime::Device::cuda)
     return convert_on_device(on_device_, choice, with_origin(), positions_.span());
   const formats::Conversion conversion = choice.conversion();
-  auto data = conversion(matrix_, &session_.progress);
+  auto data = conversion(matrix_, &work_.progress);
   if (!data) return tl::unexpected(std::move(data.error()));
   ConvertedFormat made{std::move(*data), {}};
   if (with_origin()) {
@@ -252,7 +259,7 @@ Status Conversion::add_format(const FormatChoice& choice) {
   if (!made) return tl::unexpected(std::move(made.error()));
   reports().push_back(report_format(made->data.view(), watch.seconds(), made->data.parameters, choice.why));
   report_.convert += watch.seconds();
-  session_.detail(fmt::format("converted to {} in {}", choice.label, human_seconds(watch.seconds())));
+  work_.detail(fmt::format("converted to {} in {}", choice.label, human_seconds(watch.seconds())));
   auto product = std::make_shared<const ConvertedFormat>(std::move(*made));
   const auto write = [this, product, side = side_] {
     return writer_->add_format(product->data.view(), product->data.parameters, product->origin.view(), side);
@@ -288,7 +295,7 @@ Status Conversion::add_formats() {
 Status Conversion::commit() {
   if (Status s = writing_.wait(); !s) return s;
   const Stopwatch watch;
-  begin(&session_.progress, "commit", 0);
+  begin(&work_.progress, "commit", 0);
   const auto bytes = writer_->commit();
   if (!bytes) return tl::unexpected(bytes.error());
   report_.write = writing_.busy_seconds() + watch.seconds();
@@ -298,8 +305,8 @@ Status Conversion::commit() {
 
 }  // namespace
 
-Result<ConvertReport> convert(Session& session, const ConvertTask& task, const OrderObserver& observe) {
-  return Conversion(session, task, observe).run();
+Result<ConvertReport> convert(Work& work, const ConvertTask& task, const OrderObserver& observe) {
+  return Conversion(work, task, observe).run();
 }
 
 }  // namespace sptile::tools

@@ -12,7 +12,7 @@
 #include "formats/dtype.hpp"
 #include "formats/parameters.hpp"
 #include "tools/convert_task.hpp"
-#include "tools/verb.hpp"
+#include "tools/work.hpp"
 
 namespace sptile::tools {
 
@@ -49,6 +49,6 @@ using OrderObserver = std::function<Status(const formats::CsrView& a,
                                            std::span<const std::int32_t> new_to_old, double seconds)>;
 
 /// Writes a bundle, whole or not at all.
-Result<ConvertReport> convert(Session& session, const ConvertTask& task, const OrderObserver& observe = {});
+Result<ConvertReport> convert(Work& work, const ConvertTask& task, const OrderObserver& observe = {});
 
 }  // namespace sptile::tools

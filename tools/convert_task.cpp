@@ -10,6 +10,18 @@
 namespace sptile::tools {
 namespace {
 
+Status check_output(const ConvertOptions& options) {
+  if (options.fd >= 0) return {};
+  if (options.out == "-") return fail(Errc::usage, "a bundle cannot be piped: HDF5 needs a file; name one");
+  return check_output_name(options.out, FileKind::bundle);
+}
+
+// That it can be written, before anything takes time.
+Status probe_output(const ConvertOptions& options) {
+  if (options.fd >= 0) return {};
+  return formats::AtomicFile::create(options.out, options.force).map([](const auto&) {});
+}
+
 // Each format once: "libra_spmm:1,libra_spmm:3" would be two of one name.
 Status check_distinct(const std::vector<FormatChoice>& formats) {
   for (auto choice = formats.begin(); choice != formats.end(); ++choice)
@@ -42,8 +54,7 @@ std::string labels_of(const std::vector<FormatChoice>& formats) {
 }  // namespace
 
 Result<ConvertTask> resolve(const ConvertOptions& options) {
-  if (options.out == "-") return fail(Errc::usage, "a bundle cannot be piped: HDF5 needs a file; name one");
-  if (Status s = check_output_name(options.out, FileKind::bundle); !s) return tl::unexpected(s.error());
+  if (Status s = check_output(options); !s) return tl::unexpected(s.error());
   const auto at = find_name("device", options.device, names_of(devices()));
   if (!at) return tl::unexpected(at.error());
   const DeviceRow& device = devices()[*at];
@@ -56,11 +67,11 @@ Result<ConvertTask> resolve(const ConvertOptions& options) {
   auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(ordering.error());
   if (Status s = check_usable(device); !s) return tl::unexpected(s.error());
-  if (const auto probe = formats::AtomicFile::create(options.out, options.force); !probe)
-    return tl::unexpected(probe.error());
+  if (Status s = probe_output(options); !s) return tl::unexpected(s.error());
   return ConvertTask{options.in,           options.out,       std::move(*formats), labels,
                      std::move(*ordering), options.dtype,     device.device,       options.refreshable,
-                     options.transpose,    options.real_part, options.strict,      options.force};
+                     options.transpose,    options.real_part, options.strict,      options.force,
+                     options.matrix,       options.fd};
 }
 
 }  // namespace sptile::tools

@@ -1,15 +1,20 @@
 // What `convert` is told to do, as typed and as resolved.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "formats/dtype.hpp"
 #include "runtime/options.hpp"
 #include "tools/format_choice.hpp"
+#include "tools/input.hpp"
 #include "tools/order.hpp"
 
 namespace sptile::tools {
+
+/// The type that the values of the source have in a bundle whose formats have values of type `dtype`.
+constexpr DType source_type(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
 /// As typed.
 struct ConvertOptions {
@@ -18,6 +23,8 @@ struct ConvertOptions {
   DType dtype = DType::f32;
   OrderRequest order;
   bool refreshable = false, transpose = false, real_part = false, strict = false, force = false;
+  std::shared_ptr<const LoadedMatrix> matrix = {};  ///< in memory, in place of a file `in`
+  int fd = -1;                                      ///< an open, empty file in place of a new one at `out`
 };
 
 /// Resolved: nothing in it is a name that would have to be looked up.
@@ -31,6 +38,8 @@ struct ConvertTask {
   bool refreshable = false, transpose = false, real_part = false;
   bool strict = false;  ///< refuse values that are too large for dtype (Errc::bad_input)
   bool force = false;
+  std::shared_ptr<const LoadedMatrix> matrix;  ///< values of type f64 where dtype is f64, else f32, or none
+  int fd = -1;
 };
 
 /// Resolves names and checks values, the device and the output: before the input is read, because what is

@@ -81,7 +81,7 @@ void HostBench::make_operands() {
     const auto [rows, width] = shape_of(spec);
     const DType type = type_of(spec, dense_);
     operands_[i] = spec.result ? formats::Array(type, std::max<std::int64_t>(rows, 1) * width)
-                               : random_dense(rows, width, type, session_.common.seed + i);
+                               : random_dense(rows, width, type, session_.seed + i);
   }
   made_ = true;
 }

@@ -46,18 +46,18 @@ Result<std::string> hash_file(const std::string& path) {
   return hash.finish();
 }
 
-Result<LoadedMatrix> load_text(Session& session, const std::string& path, const LoadOptions& options) {
+Result<LoadedMatrix> load_text(Work& work, const std::string& path, const LoadOptions& options) {
   auto read =
       formats::read_matrix_market(path, {.dtype = options.dtype == DType::none ? DType::f64 : options.dtype,
                                          .real_part = options.real_part,
                                          .hash_source = options.hash_source,
-                                         .progress = &session.progress});
+                                         .progress = &work.progress});
   if (!read) return tl::unexpected(std::move(read.error()));
   if (read->duplicates > 0)
-    session.note(fmt::format("{}: entries summed into one at the same place: {}", path, read->duplicates));
+    work.note(fmt::format("{}: entries summed into one at the same place: {}", path, read->duplicates));
   if (read->nonfinite > read->overflowed)
-    session.note(fmt::format("{}: values that are infinite or not a number: {}", path,
-                             read->nonfinite - read->overflowed));
+    work.note(fmt::format("{}: values that are infinite or not a number: {}", path,
+                          read->nonfinite - read->overflowed));
   return LoadedMatrix{std::move(read->csr),
                       {},
                       std::move(read->source_sha256),
@@ -168,10 +168,10 @@ Status probe_matrix(const std::string& path, bool real_part) {
   return formats::read_matrix_market_header(path, real_part).map([](const auto&) {});
 }
 
-Result<LoadedMatrix> load_matrix(Session& session, const std::string& path, const LoadOptions& options) {
+Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, const LoadOptions& options) {
   const auto kind = sniff_input(path);
   if (!kind) return tl::unexpected(kind.error());
-  auto loaded = *kind == InputKind::matrix_market ? load_text(session, path, options)
+  auto loaded = *kind == InputKind::matrix_market ? load_text(work, path, options)
                 : *kind == InputKind::raw_csr     ? load_raw(path)
                                                   : load_bundle(path, options);
   if (!loaded) return loaded;
@@ -179,8 +179,8 @@ Result<LoadedMatrix> load_matrix(Session& session, const std::string& path, cons
   if (options.hash_source)
     if (Status s = add_hash(path, *kind, *loaded); !s) return tl::unexpected(std::move(s.error()));
   if (loaded->overflow.count > 0)
-    session.warn(fmt::format("{}: values too large for {}, read as infinite: {}", path,
-                             name_of(loaded->csr.values.dtype()), loaded->overflow.count));
+    work.warn(fmt::format("{}: values too large for {}, read as infinite: {}", path,
+                          name_of(loaded->csr.values.dtype()), loaded->overflow.count));
   return loaded;
 }
 

@@ -11,7 +11,7 @@
 #include "formats/csr.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "tools/overflow.hpp"
-#include "tools/verb.hpp"
+#include "tools/work.hpp"
 
 namespace sptile::tools {
 
@@ -40,7 +40,7 @@ struct LoadedMatrix {
 /// Reads a Matrix Market file (also .gz, .xz, .zst, "-"), a raw CSR file (see raw_csr.hpp) or the source
 /// matrix of a bundle. Notes duplicates
 /// and non-finite values on stderr; warns of values that are too large for the type.
-Result<LoadedMatrix> load_matrix(Session& session, const std::string& path, const LoadOptions& options);
+Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, const LoadOptions& options);
 
 /// Finds early what load_matrix would refuse: looks at the header of the file, not at pipes, which can be
 /// read once.

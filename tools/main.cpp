@@ -80,7 +80,10 @@ Status run_verb(const CommandLine& line, const CLI::App& chosen, const Action& a
   }
   const bool painting = !line.common.no_progress && !line.common.quiet && stderr_is_terminal();
   clean_up_on_signals(painting);
-  Session session{chosen.get_name(), line.common, {}, nullptr};
+  Session session;
+  session.verb = chosen.get_name();
+  session.common = line.common;
+  session.seed = line.common.seed;
   std::unique_ptr<ProgressBar> bar;
   if (painting) bar = std::make_unique<ProgressBar>(session.progress);
   session.bar = bar.get();

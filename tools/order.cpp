@@ -74,18 +74,6 @@ std::vector<std::string> methods_in(const std::string& list) {
 }
 }  // namespace
 
-Option declare_order(Options& app, OrderRequest& request, const std::string& option,
-                     const std::string& help) {
-  const Option method = app.add_option(option, request.method, help);
-  app.add_option("--preset", request.preset,
-                 "settings of the ordering that have a name ('sptile list reorderers')")
-      .default_text("none");
-  app.add_option("--set", request.settings, "NAME=VALUE: a parameter of the ordering; several with commas")
-      .default_text("none");
-  app.add_option("--window-rows", request.window_rows, "window height that orderings aim at").range(1, 1024);
-  return method;
-}
-
 std::string Ordering::label() const {
   std::string text(method->name);
   if (preset != nullptr) text.append(":").append(preset->name);
@@ -146,12 +134,11 @@ Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request) {
   return orderings;
 }
 
-Result<std::vector<std::int32_t>> compute_order(Session& session, const Ordering& ordering,
+Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
                                                 const formats::CsrView& a) {
-  begin(&session.progress, "reorder", 0);
+  begin(&work.progress, "reorder", 0);
   const std::vector<reorder::Setting> settings = all_settings(ordering);
-  auto order =
-      ordering.method->run(a, {session.common.seed, ordering.window_rows, &session.progress, settings});
+  auto order = ordering.method->run(a, {work.seed, ordering.window_rows, &work.progress, settings});
   if (order && is_identity(*order)) order->clear();
   return order;
 }

@@ -9,9 +9,12 @@
 #include "formats/csr_view.hpp"
 #include "formats/parameters.hpp"
 #include "reorder/registry.hpp"
-#include "tools/verb.hpp"
+#include "tools/work.hpp"
 
 namespace sptile::tools {
+
+/// Window heights that orderings may be told to aim at.
+inline constexpr int kLeastWindowRows = 1, kMostWindowRows = 1024;
 
 /// How to order rows, as typed.
 struct OrderRequest {
@@ -19,10 +22,6 @@ struct OrderRequest {
   std::vector<std::string> settings;  ///< "name=value"
   int window_rows = 8;
 };
-
-/// Declares the option that names the method, and --preset, --set and --window-rows. The same words on every
-/// verb.
-Option declare_order(Options& app, OrderRequest& request, const std::string& option, const std::string& help);
 
 /// A method with checked settings; names live as long as the table of methods.
 struct Ordering {
@@ -44,7 +43,7 @@ Result<Ordering> resolve_order(const OrderRequest& request);
 Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request);
 
 /// Runs an ordering; the result is empty when it keeps the rows as they stand.
-Result<std::vector<std::int32_t>> compute_order(Session& session, const Ordering& ordering,
+Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
                                                 const formats::CsrView& a);
 
 /// The facts that a bundle records: method, preset, the value of every parameter, window height.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "formats/compact_columns.hpp"
 #include "tools/json.hpp"
 #include "tools/table.hpp"
 
@@ -12,12 +11,6 @@ std::string bandwidth_text(const reorder::OrderLocality& locality) {
   return locality.bandwidth ? fmt::format("{}", *locality.bandwidth) : "-";
 }
 }  // namespace
-
-OrderQuality measure_order(const formats::CsrView& a, std::span<const std::int32_t> new_to_old) {
-  const formats::CompactColumns columns(a);  // once for all
-  return {reorder::measure_quality(columns.view(), new_to_old),
-          reorder::measure_locality(columns.view(), new_to_old)};
-}
 
 Json to_json(std::span<const reorder::WindowQuality> windows) {
   Json list = Json::array();

@@ -3,22 +3,11 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
-#include "reorder/locality.hpp"
-#include "reorder/quality.hpp"
+#include "tools/order_quality.hpp"
 #include "tools/result.hpp"
 
 namespace sptile::tools {
-
-/// Everything that is measured of a row order.
-struct OrderQuality {
-  std::vector<reorder::WindowQuality> windows;
-  reorder::OrderLocality locality;
-};
-
-/// Measures an order of the rows of `a` (empty: as they stand).
-OrderQuality measure_order(const formats::CsrView& a, std::span<const std::int32_t> new_to_old = {});
 
 Json to_json(std::span<const reorder::WindowQuality> windows);
 Json to_json(const reorder::OrderLocality& locality);

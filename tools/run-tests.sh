@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, runs every test, ends with one line "N passed, N failed, N skipped".
-# Three builds: release (all tests, and tools/lint.sh), address and undefined-behaviour sanitizers with clang (all tests again, and a short
+# Three builds: release (all tests, those of the Python package in a virtual environment, its wheel for the CPU, and tools/lint.sh), address and undefined-behaviour sanitizers with clang (all tests again, and a short
 # run of each fuzzer), and the thread sanitizer (the tests of what runs in parallel). The second time only what changed
 # is built.
 #
@@ -52,15 +52,32 @@ build_and_test() {
   say "$folder: built in $((built - start)) s, tested in $((SECONDS - built)) s"
 }
 
+# add_counts "N passed, N failed, N skipped": what a script closed with; nothing counts as one failed test.
+add_counts() {
+  local ok bad skip
+  read -r ok _ bad _ skip _ <<<"${1:-0 passed, 1 failed, 0 skipped}"
+  passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
+}
+
 # CUDA code is compiled for one architecture here; configure with the defaults to build all of them. Warnings are errors
 # in continuous integration only: else what quickstart.sh built is used as it is.
 strict=(); [ -z "${CI:-}" ] || strict=(-Dwerror=true)
 build_and_test build all -Dtests=enabled -Dgpu_arch=90 "${strict[@]}"
+say "Python"
+start=$SECONDS
+add_counts "$(tests/python/run.sh build | tail -n 1)"
+say "Python: tested in $((SECONDS - start)) s"
 if ! $quick; then
+  say "wheel"
+  start=$SECONDS
+  if { tools/wheel.sh build-wheel/dist -Dcuda=disabled && tests/install/wheel_test.sh build-wheel/dist/sptile-*.whl; } >&2; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+  fi
+  say "wheel: built and tested in $((SECONDS - start)) s"
   say "lint"
-  counts=$(tools/lint.sh) || true
-  read -r ok _ bad _ skip _ <<<"${counts:-0 passed, 1 failed, 0 skipped}"
-  passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
+  add_counts "$(tools/lint.sh | tail -n 1)"
   export CC=clang-14 CXX=clang++-14
   checked=(-Db_lundef=false -Doptimization=1 -Db_ndebug=false -Dc_args=-g1 -Dcpp_args=-g1 -Dcuda=disabled)
   export ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1

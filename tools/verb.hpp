@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "formats/error.hpp"
-#include "formats/progress.hpp"
 #include "tools/options.hpp"
+#include "tools/work.hpp"
 
 namespace sptile::tools {
 
@@ -26,18 +26,17 @@ struct CommonOptions {
 };
 
 /// One run of one verb.
-struct Session {
+struct Session final : Work {
   std::string verb;
   CommonOptions common;
-  Progress progress;           ///< verbs count their work here
-  ProgressBar* bar = nullptr;  ///< paints it; notes to stderr go through it
+  ProgressBar* bar = nullptr;  ///< paints the progress; notes to stderr go through it
 
-  /// Tells the user that the result is not all it should be, on stderr, also with --quiet.
-  void warn(const std::string& text) const;
-  /// Tells something beside the result, on stderr; silent with --quiet.
-  void note(const std::string& text) const;
-  /// The same, but only with --verbose.
-  void detail(const std::string& text) const;
+  /// On stderr, also with --quiet.
+  void warn(const std::string& text) const override;
+  /// On stderr; silent with --quiet.
+  void note(const std::string& text) const override;
+  /// On stderr, but only with --verbose.
+  void detail(const std::string& text) const override;
 };
 
 using Action = std::function<Status(Session&)>;

@@ -151,6 +151,20 @@ Result<AtomicFile> AtomicFile::create(const std::string& path, bool force) {
   return cannot_create(EEXIST, path);
 }
 
+Result<AtomicFile> AtomicFile::borrow(int fd, const std::string& name) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return system_failure(errno, "cannot use the descriptor", name);
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (!S_ISREG(status.st_mode) || status.st_size != 0 || flags < 0 || (flags & O_ACCMODE) != O_RDWR)
+    return fail(Errc::usage, "is no empty file that is open for reading and writing", name);
+  AtomicFile file;
+  file.borrowed_ = true;
+  file.path_ = name;
+  file.fd_ = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (file.fd_ < 0) return system_failure(errno, "cannot use the descriptor", name);
+  return file;
+}
+
 // Creates and locks a temporary; EEXIST asks for another try. Before the lock is there another writer may
 // take the file for a stale one: it then holds the lock, or has removed the file. Without locks nobody
 // removes it.
@@ -177,6 +191,7 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   fd_ = std::exchange(other.fd_, -1);
   slot_ = std::exchange(other.slot_, kNoSlot);
   force_ = other.force_;
+  borrowed_ = other.borrowed_;
   path_ = std::exchange(other.path_, {});
   target_ = std::exchange(other.target_, {});
   temporary_ = std::exchange(other.temporary_, {});
@@ -205,7 +220,7 @@ Status AtomicFile::write(std::string_view bytes) {
 
 Status AtomicFile::commit(mode_t mode) {
   assert(fd_ >= 0);
-  Status done = publish(mode);
+  Status done = borrowed_ ? Status() : publish(mode);
   discard();
   return done;
 }

@@ -24,6 +24,10 @@ class AtomicFile {
   /// Where the file system has no locks, temporaries of others are left alone.
   static Result<AtomicFile> create(const std::string& path, bool force);
 
+  /// Takes an empty file that its owner has open for reading and writing as `fd`, for example one in memory:
+  /// it is written where it is, `commit` only closes our descriptor of it. Errc::usage for anything else.
+  static Result<AtomicFile> borrow(int fd, const std::string& name);
+
   AtomicFile(AtomicFile&&) noexcept;
   AtomicFile& operator=(AtomicFile&&) noexcept;
   ~AtomicFile();
@@ -48,6 +52,7 @@ class AtomicFile {
   int folder_ = -1, fd_ = -1;
   UnfinishedSlot slot_ = kNoSlot;
   bool force_ = false;
+  bool borrowed_ = false;
   std::string path_;                ///< as the caller named it, for messages
   std::string target_, temporary_;  ///< names in the folder; no temporary once it has become the target
 };

@@ -168,7 +168,8 @@ BundleWriter::~BundleWriter() = default;
 Result<BundleWriter> BundleWriter::create(const std::string& path, const BundleWriteOptions& options) {
   if (Status s = check_user_block(options.user_block); !s)
     return fail(s.error().code, s.error().message, path);
-  Result<AtomicFile> file = AtomicFile::create(path, options.force);
+  Result<AtomicFile> file =
+      options.fd < 0 ? AtomicFile::create(path, options.force) : AtomicFile::borrow(options.fd, path);
   if (!file) return tl::unexpected(file.error());
   Result<Hdf5File> container = Hdf5File::create(file->fd(), options.user_block);
   if (!container) return fail(container.error().code, container.error().message, path);

@@ -16,7 +16,8 @@
 namespace sptile::formats {
 
 struct BundleWriteOptions {
-  bool force = false;                   ///< replace an existing file
+  bool force = false;  ///< replace an existing file
+  int fd = -1;  ///< an empty file that is open (see AtomicFile::borrow), written instead; the path names it
   std::uint64_t user_block = 64 << 10;  ///< power of two, 4096 to 1 MiB
   Parameters attributes = {};           ///< on "/": source_name, source_sha256, options, seed, ordering, ...
   Progress* progress = nullptr;

@@ -200,6 +200,48 @@ Status name_format(const sptile_matrix* handle, int index, const char** name) {
   return {};
 }
 
+/// The arrays of a matrix in device memory.
+sptile_arrays device_arrays(const cuda::DeviceCsr& csr) {
+  sptile_arrays a = SPTILE_ARRAYS_INIT;
+  a.nnz = csr.nnz;
+  a.row = csr.row_ptr;
+  a.col = csr.col_idx;
+  a.values = csr.value_dtype == DType::none ? nullptr : csr.values;
+  a.device = SPTILE_CUDA;
+  a.ordinal = csr.ordinal;
+  return a;
+}
+
+sptile_arrays host_arrays(const formats::CsrView& csr) {
+  sptile_arrays a = SPTILE_ARRAYS_INIT;
+  a.nnz = csr.nnz();
+  a.row = csr.row_ptr.data();
+  a.col = csr.col_idx.data();
+  a.values = csr.values.data;
+  return a;
+}
+
+Status give_arrays(const sptile_matrix* handle, sptile_arrays* arrays) {
+  if (handle == nullptr) return null_argument("sptile_matrix_arrays", "matrix");
+  if (arrays == nullptr) return null_argument("sptile_matrix_arrays", "arrays");
+  const Matrix& matrix = *handle->matrix;
+  sptile_arrays given;
+  if (matrix.device_csr() != nullptr) {
+    given = device_arrays(*matrix.device_csr());
+  } else {
+    const auto csr = matrix.host_csr();
+    if (!csr) return tl::unexpected(csr.error());
+    given = host_arrays(*csr);
+  }
+  given.rows = matrix.rows();
+  given.cols = matrix.cols();
+  given.value_dtype = static_cast<std::int32_t>(matrix.dtype());
+  given.layout = SPTILE_CSR;
+  given.row_dtype = SPTILE_I64;
+  given.col_dtype = SPTILE_I32;
+  return write_struct(arrays, given, SPTILE_SIZE_WITH(sptile_arrays, reserved), "arrays");
+}
+
 Status refresh_matrix(sptile_matrix* handle, const sptile_values* from, void* stream) {
   constexpr const char* kCall = "sptile_matrix_refresh";
   if (handle == nullptr) return null_argument(kCall, "matrix");
@@ -239,6 +281,10 @@ sptile_status sptile_matrix_describe(const sptile_matrix* matrix, sptile_matrix_
 
 sptile_status sptile_matrix_format(const sptile_matrix* matrix, int index, const char** name) {
   return guarded([&] { return name_format(matrix, index, name); });
+}
+
+sptile_status sptile_matrix_arrays(const sptile_matrix* matrix, sptile_arrays* arrays) {
+  return guarded([&] { return give_arrays(matrix, arrays); });
 }
 
 sptile_status sptile_matrix_refresh(sptile_matrix* matrix, const sptile_values* values, void* stream) {

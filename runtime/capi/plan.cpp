@@ -51,8 +51,8 @@ Status describe_plan(const sptile_plan* handle, sptile_plan_info* info) {
                                          .ordinal = plan.options.device_ordinal,
                                          .order = static_cast<std::int32_t>(plan.options.order),
                                          .stored = is_stored(plan) ? 1 : 0,
-                                         .reserved = 0},
-                                        SPTILE_SIZE_WITH(sptile_plan_info, reserved), "info");
+                                         .values = static_cast<std::int32_t>(plan.values)},
+                                        SPTILE_SIZE_WITH(sptile_plan_info, values), "info");
 }
 
 sptile_prediction prediction_of(const Candidate& candidate) {

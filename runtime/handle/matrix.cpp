@@ -84,6 +84,14 @@ Result<PlanMatrix> Matrix::stored(const FormatLayout& layout, Side side) const {
                                (host_ ? "csr" : "CSR arrays in device memory"));
 }
 
+Result<formats::CsrView> Matrix::host_csr() const {
+  if (device_) return fail(Errc::usage, "the arrays of the matrix are in device memory");
+  const formats::CsrView csr = bundle_ != nullptr ? bundle_->csr() : host_->view;
+  if (!options_.trusted)
+    if (Status s = formats::check_csr(csr, most_threads()); !s) return tl::unexpected(s.error());
+  return csr;
+}
+
 HoldOptions Matrix::hold_options(const FormatRequest& request) const {
   return {.device = request.device,
           .ordinal = request.ordinal,

@@ -65,6 +65,11 @@ class Matrix {
   [[nodiscard]] int transposed_count() const;
   /// Formats that need no conversion: those of the bundle, else csr.
   [[nodiscard]] std::vector<const formats::FormatLayout*> formats(Side side = Side::matrix) const;
+  /// The matrix in its original row order, in host memory. Checked here in one pass, unless it is trusted;
+  /// Errc::usage for one in device memory, see device_csr.
+  [[nodiscard]] Result<formats::CsrView> host_csr() const;
+  /// The same in device memory, where it was given there; else null.
+  [[nodiscard]] const cuda::DeviceCsr* device_csr() const { return device_ ? &device_->csr : nullptr; }
   /// One of them; Errc::usage, naming those that are there, for another.
   [[nodiscard]] Result<PlanMatrix> stored(const formats::FormatLayout& layout,
                                           Side side = Side::matrix) const;

@@ -90,7 +90,7 @@ int main(void) {
   FIELD(sptile_plan_info, ordinal);
   FIELD(sptile_plan_info, order);
   FIELD(sptile_plan_info, stored);
-  FIELD(sptile_plan_info, reserved);
+  FIELD(sptile_plan_info, values);
   STRUCT(sptile_prediction);
   FIELD(sptile_prediction, format);
   FIELD(sptile_prediction, kernel);

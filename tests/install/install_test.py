@@ -4,7 +4,7 @@
     install_test.py PROJECT_ROOT BUILD_FOLDER
 
 Once with pkg-config, once with CMake. What is missing for a part is said, and the test then ends with 77
-(skipped). Also checks that the code in docs/how-to/use-the-runtime.md is the code of these programs.
+(skipped). Also checks that the code in docs/how-to is the code of these programs.
 """
 import os
 import pathlib
@@ -71,6 +71,17 @@ def test_pkg_config(sources, prefix, library, work, bundle, environment):
     assert older.returncode != 0 and "sptile.hpp needs C++20" in older.stderr, older.stderr
 
 
+def test_tools(sources, prefix, library, work, environment):
+    """Conversions in a program: pkg-config --cflags --libs sptile-tools."""
+    pkg_config = dict(os.environ, PKG_CONFIG_PATH=str(library / "pkgconfig"))
+    flags = run("pkg-config", f"--define-variable=prefix={prefix}", "--cflags", "--libs", "sptile-tools",
+                env=pkg_config).split()
+    run(os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Werror", sources / "convert.c", "-o",
+        work / "convert", *flags)
+    run(work / "convert", work / "converted.h5", env=environment)
+    check_programs([work / "c"], [work / "converted.h5"], environment)
+
+
 def test_cmake(sources, prefix, work, bundle, environment):
     if shutil.which("cmake") is None:
         return skip("cmake")
@@ -88,11 +99,13 @@ def test_cmake(sources, prefix, work, bundle, environment):
 
 
 def test_docs(root, sources):
-    page = (root / "docs" / "how-to" / "use-the-runtime.md").read_text()
-    for language, name in (("c", "consumer.c"), ("cpp", "consumer.cpp"), ("cmake", "CMakeLists.txt")):
+    shown = {"use-the-runtime.md": (("c", "consumer.c"), ("cpp", "consumer.cpp"), ("cmake", "CMakeLists.txt")),
+             "convert-in-a-program.md": (("c", "convert.c"),)}
+    for how_to, language, name in ((how_to, *program) for how_to, programs in shown.items() for program in programs):
+        page = (root / "docs" / "how-to" / how_to).read_text()
         blocks = re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
         if (sources / name).read_text() not in blocks:
-            sys.exit(f"docs/how-to/use-the-runtime.md does not show tests/install/{name} as it is")
+            sys.exit(f"docs/how-to/{how_to} does not show tests/install/{name} as it is")
 
 
 def main():
@@ -104,6 +117,7 @@ def main():
         prefix, library, environment = install(build, work / "root")
         bundle = make_bundle(root, build, work)
         test_pkg_config(sources, prefix, library, work, bundle, environment)
+        test_tools(sources, prefix, library, work, environment)
         test_cmake(sources, prefix, work, bundle, environment)
     sys.exit(SKIP if skipped else 0)
 

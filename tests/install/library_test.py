@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks what libsptile.so exports, needs and weighs.
+"""Checks what libsptile.so exports, needs and weighs, and what libsptile-tools.so exports and is called.
 
-    library_test.py [--cuda ARCHITECTURES] LIBSPTILE.so CPU_KERNEL_LIBRARY.a...
+    library_test.py [--cuda ARCHITECTURES] LIBSPTILE.so LIBSPTILE-TOOLS.so CPU_KERNEL_LIBRARY.a...
 
 Only sptile_* symbols are exported; nothing beyond the C, C++, GCC and OpenMP libraries is needed, with CUDA also the
 dynamic loader; stripped it is less than 1.25 MiB (nine operations), with CUDA kernels for one architecture 6.5 MiB (tiles of 8 and of 16
@@ -24,9 +24,9 @@ def output(*command):
     return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
-def check_exports(library):
+def check_exports(library, prefix="sptile_"):
     names = [line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()]
-    foreign = [name for name in names if not name.startswith("sptile_")]
+    foreign = [name for name in names if not name.startswith(prefix)]
     assert names and not foreign, f"exports {foreign}"
 
 
@@ -34,8 +34,11 @@ def check_needed(library, with_cuda):
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", library))
     foreign = [name for name in needed if not ALLOWED.fullmatch(name) and not (with_cuda and LOADER.fullmatch(name))]
     assert needed and not foreign, f"needs {foreign}"
+
+
+def check_name(library, name):
     soname = re.findall(r"\(SONAME\).*\[(.*)\]", output("readelf", "-d", library))
-    assert soname == ["libsptile.so.0"], f"is called {soname}"
+    assert soname == [name], f"is called {soname}"
 
 
 def check_size(library, limit):
@@ -60,9 +63,12 @@ def main():
     arguments = sys.argv[1:]
     with_cuda = arguments[0] == "--cuda"
     architectures = int(arguments[1]) if with_cuda else 0
-    library, *archives = arguments[2 if with_cuda else 0:]
+    library, tools, *archives = arguments[2 if with_cuda else 0:]
     check_exports(library)
     check_needed(library, with_cuda)
+    check_name(library, "libsptile.so.0")
+    check_exports(tools, "sptile_tools_")
+    check_name(tools, "libsptile-tools.so.0")
     check_size(library, CUDA_LIMIT * architectures if with_cuda else CPU_LIMIT)
     for archive in archives:
         check_kernels(archive)

@@ -39,6 +39,9 @@ TEST_CASE("C++ interface: plans, runs, refreshes and tells about a matrix in mem
   CHECK(matrix.nnz() == 3);
   CHECK(matrix.type() == sptile::Type::f32);
   CHECK(matrix.formats() == std::vector<std::string>{"csr"});
+  CHECK(matrix.csr().row_ptr.size() == static_cast<std::size_t>(matrix.rows()) + 1);
+  CHECK(matrix.csr().col_idx.size() == static_cast<std::size_t>(matrix.nnz()));
+  CHECK(matrix.csr().values.type == matrix.type());
   const sptile::Plan plan = matrix.plan("spmm", {.n = 2, .kernel = "cpu.csr.generic"});
   CHECK(plan.rows() == 3);
   CHECK(plan.cols() == 3);

@@ -33,10 +33,10 @@ std::vector<Subject> subjects_of(const CalibrationScope& scope) {
 
 // Values do not matter to the time, but a pattern has none to fetch: all have random ones.
 Result<formats::Csr> matrix_of(Session& session, const Subject& subject) {
-  if (subject.generated != nullptr) return make(*subject.generated, session.common.seed);
+  if (subject.generated != nullptr) return make(*subject.generated, session.seed);
   auto loaded = load_matrix(session, subject.name, {DType::f32, false, false});
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
-  loaded->csr.values = random_values(loaded->csr.view(), DType::f32, session.common.seed);
+  loaded->csr.values = random_values(loaded->csr.view(), DType::f32, session.seed);
   return std::move(loaded->csr);
 }
 
@@ -77,7 +77,7 @@ Status measure_selectors(Session& session, const SamplingPlan& plan, Measurement
   auto samples = sample_selectors(session, {.bench = plan.bench,
                                             .kernel = kernel->name,
                                             .columns = {32, 64, 128, 256},
-                                            .shapes = window_shapes(session.common.seed)});
+                                            .shapes = window_shapes(session.seed)});
   if (!samples) return tl::unexpected(samples.error());
   found.selectors = std::move(*samples);
   return {};

@@ -68,9 +68,9 @@ Result<std::vector<SelectorSample>> sample_selectors(Session& session, const Sel
   std::vector<SelectorSample> found;
   begin(&session.progress, "measure windows", std::ssize(sampling.shapes));
   for (const WindowShape& shape : sampling.shapes) {
-    formats::Csr a = make_windows(shape, sampling.windows, sampling.matrix_cols, session.common.seed);
+    formats::Csr a = make_windows(shape, sampling.windows, sampling.matrix_cols, session.seed);
     for (const DType dtype : {DType::f32, DType::f16}) {
-      a.values = random_values(a.view(), dtype, session.common.seed);
+      a.values = random_values(a.view(), dtype, session.seed);
       if (Status s = sample_shape(session, sampling, shape, a.view(), found); !s)
         return tl::unexpected(std::move(s.error()));
     }

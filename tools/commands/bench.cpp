@@ -14,6 +14,7 @@
 #include "tools/input.hpp"
 #include "tools/json.hpp"
 #include "tools/operations.hpp"
+#include "tools/order_options.hpp"
 #include "tools/output_name.hpp"
 #include "tools/product_request.hpp"
 #include "tools/progress_bar.hpp"

@@ -8,6 +8,7 @@
 #include "tools/conversion.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
+#include "tools/order_options.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
 
@@ -47,8 +48,7 @@ Json convert_json(const Session& session, const ConvertTask& task, const Convert
                {"overflowed", report.overflowed},
                {"dtype", dtype_label(report.dtype)},
                {"reorder", task.ordering.method->name}});
-  json.update(
-      {{"row_order", report.reordered}, {"seed", session.common.seed}, {"file_bytes", report.file_bytes}});
+  json.update({{"row_order", report.reordered}, {"seed", session.seed}, {"file_bytes", report.file_bytes}});
   json["formats"] = Json::array();
   for (const FormatReport& format : report.formats) json["formats"].push_back(format_json(format));
   json["symmetric"] = report.symmetric;

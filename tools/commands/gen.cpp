@@ -1,7 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
+#include <vector>
 
 #include "formats/io/matrix_market.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/gen/data_set.hpp"
 #include "tools/gen/generator.hpp"
 #include "tools/json.hpp"
 #include "tools/output_name.hpp"
@@ -13,27 +18,55 @@ namespace {
 
 struct GenOptions {
   std::string field = "real", out = "-";
-  bool shuffle = false, force = false;
+  bool shuffle = false, data_set = false, force = false;
   const gen::Generator* kind = nullptr;  // the one whose subcommand was given
   Parameters arguments;                  // places for its options
 };
 
+std::string kinds_with_nodes() {
+  std::vector<std::string_view> names;
+  for (const gen::Generator& kind : gen::generators())
+    if (kind.nodes != nullptr) names.push_back(kind.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// The outputs beside the graph, where they are asked for and can be had.
+Result<std::optional<gen::DataSet>> open_data_set(const GenOptions& options) {
+  if (!options.data_set) return std::nullopt;
+  if (options.kind->nodes == nullptr)
+    return fail(Errc::usage, fmt::format("--data-set: the nodes of '{}' have no features; those of {} do",
+                                         options.kind->name, kinds_with_nodes()));
+  if (options.out == "-")
+    return fail(Errc::usage, "--data-set writes files beside the graph: name it, -o FOLDER/graph.mtx");
+  return gen::DataSet::create(options.out, options.force);
+}
+
+Status write_data_set(gen::DataSet& set, const GenOptions& options, const gen::GenerateOptions& how) {
+  const Result<gen::NodeData> nodes = gen::generate_nodes(*options.kind, options.arguments, how);
+  return nodes ? set.write(*nodes) : tl::unexpected(nodes.error());
+}
+
 Status run_gen(Session& session, const GenOptions& options) {
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
   if (const Status s = check_output_name(options.out, FileKind::matrix_market); !s) return s;
+  Result<std::optional<gen::DataSet>> set = open_data_set(options);
+  if (!set) return tl::unexpected(std::move(set.error()));
   const Stopwatch total;
-  const gen::GenerateOptions how = {session.common.seed, options.field == "pattern", options.shuffle};
+  const gen::GenerateOptions how = {session.seed, options.field == "pattern", options.shuffle};
   const Result<formats::Csr> a = gen::generate(*options.kind, options.arguments, how);
   if (!a) return tl::unexpected(a.error());
   session.detail(fmt::format("generated {} entries in {}", a->nnz(), human_seconds(total.seconds())));
   const Status written = formats::write_matrix_market(
       a->view(), options.out, {.force = options.force, .comment = {}, .progress = &session.progress});
   if (!written || options.out == "-") return written;
+  if (*set)
+    if (Status s = write_data_set(**set, options, how); !s) return s;
 
   Json json = new_result(session);
   json.update({{"kind", options.kind->name}, {"arguments", to_json(options.arguments)}});
-  json.update({{"seed", session.common.seed}, {"field", options.field}, {"shuffle", options.shuffle}});
+  json.update({{"seed", session.seed}, {"field", options.field}, {"shuffle", options.shuffle}});
   json.update({{"output", options.out}, {"rows", a->rows}, {"cols", a->cols}, {"nnz", a->nnz()}});
+  if (*set) json["data_set"] = {{"features", (*set)->features()}, {"labels", (*set)->labels()}};
   json["seconds"] = {{"total", total.seconds()}};
   if (session.common.json || !session.common.quiet)
     print_result(session, json,
@@ -84,6 +117,8 @@ Action declare_gen(Options& app) {
       .one_of({"real", "pattern"});
   app.add_flag("--shuffle", options->shuffle,
                "relabel at random: rows and columns alike in graphs, independently in 'random'");
+  app.add_flag("--data-set", options->data_set,
+               "also write features.mtx and nodes.tsv (labels, splits) beside the output, to train on");
   app.add_force(options->force);
   for (const gen::Generator& kind : gen::generators()) declare_kind(app, kind, options);
   return [options](Session& session) { return run_gen(session, *options); };

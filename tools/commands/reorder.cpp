@@ -11,7 +11,7 @@
 #include "tools/conversion.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
-#include "tools/order.hpp"
+#include "tools/order_options.hpp"
 #include "tools/output_name.hpp"
 #include "tools/quality_report.hpp"
 #include "tools/stopwatch.hpp"
@@ -114,7 +114,7 @@ Json reorder_json(const Session& session, const ReorderOptions& options, const R
   Json json = new_result(session);
   json.update({{"input", options.in}, {"output", options.out}, {"permutation", options.permutation}});
   json.update({{"method", options.order.method}, {"preset", options.order.preset}});
-  json.update({{"window_rows", options.order.window_rows}, {"seed", session.common.seed}});
+  json.update({{"window_rows", options.order.window_rows}, {"seed", session.seed}});
   json["seconds"] = report.seconds;
   json.update(
       {{"rows", report.rows}, {"cols", report.cols}, {"nnz", report.nnz}, {"changed", report.changed}});

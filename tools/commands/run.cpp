@@ -208,7 +208,7 @@ Status run_run(Session& session, const RunOptions& options) {
   json.update({{"bundle", options.bundle}, {"transpose", options.request.transpose}});
   json.update(to_json(outcome->measured));
   json["plan"] = runtime::is_stored(*outcome->measured.plan) ? "stored" : "made";
-  json.update({{"threads", session.common.threads}, {"seed", session.common.seed}});
+  json.update({{"threads", session.common.threads}, {"seed", session.seed}});
   json["candidates"] = candidates_json(outcome->candidates);
   const std::string why =
       options.explain

@@ -7,7 +7,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
-#include "tools/order.hpp"
+#include "tools/order_options.hpp"
 #include "tools/output_name.hpp"
 #include "tools/result.hpp"
 #include "tools/spy/png.hpp"

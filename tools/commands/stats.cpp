@@ -16,7 +16,7 @@
 #include "tools/core_shares.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
-#include "tools/order.hpp"
+#include "tools/order_options.hpp"
 #include "tools/quality_report.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"

@@ -101,7 +101,7 @@ Status DeviceBench::set_operands(const runtime::Operation& op, std::int64_t n) {
   if (product_.has(op, n)) return {};
   if (Status s = check_operands_fit(op, source_, n); !s) return s;
   begin(&session_.progress, "reference", 0);
-  return product_.set_operands(op, n, {session_.common.seed, options_.check});
+  return product_.set_operands(op, n, {session_.seed, options_.check});
 }
 
 // What the operands, and CSR in place of the format, take.

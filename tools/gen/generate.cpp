@@ -32,8 +32,13 @@ std::vector<std::int32_t> invert(const std::vector<std::int32_t>& order) {
   return inverse;
 }
 
+// Where rows go, and columns with them where the matrix is symmetric.
+std::vector<std::int32_t> draw_row_order(std::int64_t rows, std::uint64_t seed) {
+  return random_permutation(rows, RandomStream(seed ^ kRowSalt));
+}
+
 formats::Csr relabel(const formats::Csr& a, bool symmetric, std::uint64_t seed) {
-  const std::vector<std::int32_t> row_order = random_permutation(a.rows, RandomStream(seed ^ kRowSalt));
+  const std::vector<std::int32_t> row_order = draw_row_order(a.rows, seed);
   const std::vector<std::int32_t> column_labels =
       symmetric ? invert(row_order) : random_permutation(a.cols, RandomStream(seed ^ kColumnSalt));
   formats::Csr result = formats::permute_rows(a.view(), row_order);
@@ -67,6 +72,14 @@ Result<formats::Csr> generate(const Generator& generator, const Parameters& argu
   if (!options.pattern) a->values = draw_values(*a, generator.symmetric, options.seed);
   if (options.shuffle) return relabel(*a, generator.symmetric, options.seed);
   return a;
+}
+
+Result<NodeData> generate_nodes(const Generator& generator, const Parameters& arguments,
+                                const GenerateOptions& options) {
+  assert(generator.nodes != nullptr);
+  Result<NodeData> nodes = generator.nodes(arguments, options.seed);
+  if (!nodes || !options.shuffle) return nodes;
+  return permute_nodes(*nodes, draw_row_order(nodes->features.rows, options.seed));
 }
 
 }  // namespace sptile::tools::gen

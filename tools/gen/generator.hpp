@@ -8,6 +8,7 @@
 #include "formats/csr.hpp"
 #include "formats/error.hpp"
 #include "formats/parameters.hpp"
+#include "tools/gen/node_data.hpp"
 
 namespace sptile::tools::gen {
 
@@ -29,6 +30,8 @@ struct Generator {
   /// Gives the pattern: columns sorted and unique, same for any number of threads. The arguments lie within
   /// their bounds; what only fails in combination (too large a product) is Errc::usage or Errc::unsupported.
   Result<formats::Csr> (*structure)(const Parameters& arguments, std::uint64_t seed);
+  /// Gives what its nodes know; null for kinds whose nodes know nothing. Errors as `structure`.
+  Result<NodeData> (*nodes)(const Parameters& arguments, std::uint64_t seed) = nullptr;
 };
 
 std::span<const Generator> generators();
@@ -42,6 +45,11 @@ struct GenerateOptions {
 /// Makes the matrix: structure, values (a function of seed, row and column before any relabelling), labels.
 Result<formats::Csr> generate(const Generator& generator, const Parameters& arguments,
                               const GenerateOptions& options);
+
+/// Makes what the nodes of the same matrix know, in the order of its rows; the kind must have `nodes`
+/// (asserted).
+Result<NodeData> generate_nodes(const Generator& generator, const Parameters& arguments,
+                                const GenerateOptions& options);
 
 /// Finds an argument; it must be there (asserted).
 std::int64_t integer_argument(const Parameters& arguments, std::string_view name);

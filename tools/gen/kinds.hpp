@@ -9,6 +9,7 @@ extern const Generator kRmat;       ///< R-MAT graph: skewed degrees, no localit
 extern const Generator kGrid2d;     ///< L x L grid, 4 neighbours
 extern const Generator kStencil27;  ///< L x L x L grid, 27 points, D unknowns each (finite elements)
 extern const Generator kPlanted;    ///< planted communities of power-law sizes
+extern const Generator kCommunity;  ///< planted classes of even size, with features and labels
 extern const Generator kMolecules;  ///< many small graphs: block-diagonal batches
 extern const Generator kRandom;     ///< rectangular, even rows, uniform columns
 

@@ -3,7 +3,7 @@
 namespace sptile::tools::gen {
 
 std::span<const Generator> generators() {
-  static const Generator kTable[] = {kRmat, kGrid2d, kStencil27, kPlanted, kMolecules, kRandom};
+  static const Generator kTable[] = {kRmat, kGrid2d, kStencil27, kPlanted, kCommunity, kMolecules, kRandom};
   return kTable;
 }
 

@@ -312,3 +312,26 @@ TEST_CASE("more files may be open than a signal handler remembers") {
   files.clear();
   CHECK(files_in(folder.path()) == 0);
 }
+
+TEST_CASE("a file that somebody else has open is written where it is") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "out.bin";
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  REQUIRE(fd >= 0);
+  {
+    auto file = AtomicFile::borrow(fd, "mine");
+    REQUIRE(file);
+    put(*file, "hello");
+    REQUIRE(file->commit());
+  }
+  CHECK(content(path) == "hello");
+  CHECK(files_in(folder.path()) == 1);
+  CHECK((fs::status(path).permissions() & fs::perms::mask) == static_cast<fs::perms>(0600));
+  CHECK(AtomicFile::borrow(fd, "mine").error().code == Errc::usage);  // it is not empty
+  ::close(fd);
+  CHECK(AtomicFile::borrow(fd, "mine").error().code == Errc::io);
+  const int read_only = ::open((folder / "other").c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+  CHECK(AtomicFile::borrow(read_only, "mine").error().code == Errc::usage);
+  ::close(read_only);
+  CHECK(AtomicFile::borrow(-1, "mine").error().code == Errc::io);
+}

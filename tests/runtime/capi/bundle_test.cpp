@@ -69,6 +69,14 @@ void use(sptile_matrix* matrix, bool refreshable) {
     plan_and_run(matrix, name);
   }
   plan_and_run(matrix, "auto");
+  sptile_arrays arrays = SPTILE_ARRAYS_INIT;
+  if (const sptile_status status = sptile_matrix_arrays(matrix, &arrays); status == SPTILE_OK) {
+    const auto* const col = static_cast<const std::int32_t*>(arrays.col);
+    CHECK(static_cast<const std::int64_t*>(arrays.row)[arrays.rows] == arrays.nnz);
+    CHECK(std::all_of(col, col + arrays.nnz, [&](std::int32_t c) { return c >= 0 && c < arrays.cols; }));
+  } else {
+    CHECK(status == SPTILE_BAD_INPUT);
+  }
   if (!refreshable) return;
   sptile_plan* plan = nullptr;  // a format to refresh
   const sptile_plan_options options = test::options_for(kN);

@@ -25,6 +25,7 @@ TEST_CASE("C interface: plans a CSR matrix in memory, runs it, refreshes it, tel
   CHECK(info.entries == 3);
   CHECK(info.n == 2);
   CHECK(info.dense == SPTILE_F32);
+  CHECK(info.values == SPTILE_F32);
   CHECK(info.precision == SPTILE_FP32);
   CHECK(info.workspace_bytes == 0);
   CHECK(info.device == SPTILE_CPU);
@@ -47,6 +48,34 @@ TEST_CASE("C interface: plans a CSR matrix in memory, runs it, refreshes it, tel
   CHECK(spmm(plan, b.data(), c.data()) == SPTILE_OK);
   CHECK(c == std::vector<float>{110, 140, 0, 0, 90, 120});
   sptile_plan_destroy(plan);
+}
+
+TEST_CASE("C interface: a matrix gives its arrays") {
+  Small small;
+  sptile_matrix* const matrix = small.matrix();
+  sptile_arrays a = SPTILE_ARRAYS_INIT;
+  REQUIRE(sptile_matrix_arrays(matrix, &a) == SPTILE_OK);
+  CHECK(a.size == sizeof a);
+  CHECK(a.rows == 3);
+  CHECK(a.cols == 3);
+  CHECK(a.nnz == 3);
+  CHECK(a.row == small.row_ptr.data());  // borrowed, not copied
+  CHECK(a.col == small.col_idx.data());
+  CHECK(a.values == small.values.data());
+  CHECK(a.value_dtype == SPTILE_F32);
+  CHECK(a.layout == SPTILE_CSR);
+  CHECK(a.row_dtype == SPTILE_I64);
+  CHECK(a.col_dtype == SPTILE_I32);
+  CHECK(a.device == SPTILE_CPU);
+
+  small.col_idx[1] = 3;  // they are checked
+  CHECK(sptile_matrix_arrays(matrix, &a) == SPTILE_BAD_INPUT);
+  CHECK(sptile_matrix_arrays(nullptr, &a) == SPTILE_USAGE);
+  CHECK(sptile_matrix_arrays(matrix, nullptr) == SPTILE_USAGE);
+  a.size = 8;
+  small.col_idx[1] = 2;
+  CHECK(sptile_matrix_arrays(matrix, &a) == SPTILE_USAGE);
+  sptile_matrix_destroy(matrix);
 }
 
 TEST_CASE("C interface: a matrix tells about itself") {

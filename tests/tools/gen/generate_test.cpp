@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -149,4 +150,76 @@ TEST_CASE("planted edges stay in their communities unless mixed") {
   };
   CHECK(far(make("planted", "--rows 20000 --edges 50000 --mix 0")) == 0);
   CHECK(far(make("planted", "--rows 20000 --edges 50000 --mix 1")) > 70000);
+}
+
+namespace {
+gen::NodeData make_nodes(std::string_view typed, const gen::GenerateOptions& options = {}) {
+  auto nodes = gen::generate_nodes(find("community"), parse(find("community"), typed), options);
+  REQUIRE(nodes.has_value());
+  return std::move(*nodes);
+}
+
+// The share of entries that join rows with columns of the same label.
+double same_label(const formats::Csr& a, const std::vector<std::int32_t>& rows,
+                  const std::vector<std::int32_t>& columns) {
+  std::int64_t same = 0;
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
+      same += rows[r] == columns[static_cast<std::size_t>(a.col_idx[k])];
+  return static_cast<double>(same) / static_cast<double>(a.nnz());
+}
+
+constexpr std::string_view kTyped =
+    "--rows 3001 --edges 40000 --mix 0.25 --classes 4 --features 201 --noise 0.5";
+}  // namespace
+
+TEST_CASE("community: edges and features follow the classes as often as they should, shuffled or not") {
+  std::vector<std::int32_t> preferred(201);  // the classes whose own features these are
+  for (std::size_t f = 0; f < preferred.size(); ++f)
+    preferred[f] = f < 50 ? 0 : f < 100 ? 1 : f < 150 ? 2 : 3;
+  for (const bool shuffle : {false, true}) {
+    CAPTURE(shuffle);
+    const formats::Csr a = make("community", kTyped, {.shuffle = shuffle});
+    const gen::NodeData nodes = make_nodes(kTyped, {.shuffle = shuffle});
+    CHECK(formats::check_csr(nodes.features.view()).has_value());
+    CHECK(nodes.features.view().is_pattern());
+    // A quarter of what ignores the classes meets the same one by chance.
+    CHECK(same_label(a, nodes.labels, nodes.labels) == doctest::Approx(0.75 + 0.25 / 4).epsilon(0.02));
+    CHECK(same_label(nodes.features, nodes.labels, preferred) ==
+          doctest::Approx(0.5 + 0.5 / 4).epsilon(0.03));
+    CHECK(std::is_sorted(nodes.labels.begin(), nodes.labels.end()) == !shuffle);
+  }
+}
+
+TEST_CASE(
+    "community: 20 nodes of each class train, or half of a small class, and every third of the rest "
+    "validates") {
+  const auto count = [](const gen::NodeData& nodes, std::int32_t label, gen::Split split) {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < nodes.labels.size(); ++i)
+      sum += nodes.labels[i] == label && nodes.splits[i] == split;
+    return sum;
+  };
+  const gen::NodeData large = make_nodes(kTyped, {.shuffle = true}),
+                      small = make_nodes("--rows 40 --edges 9 --mix 0 --classes 4 --features 4 --noise 1");
+  for (std::int32_t label = 0; label < 4; ++label) {
+    CHECK(count(large, label, gen::Split::train) == 20);
+    CHECK(count(large, label, gen::Split::val) == 244);
+    CHECK(count(small, label, gen::Split::train) == 5);
+    CHECK(count(small, label, gen::Split::val) == 2);
+    CHECK(count(small, label, gen::Split::test) == 3);
+  }
+}
+
+TEST_CASE("community: more classes than rows or features are refused") {
+  const gen::Generator& kind = find("community");
+  for (const char* typed : {"--rows 3 --edges 9 --mix 0 --classes 4 --features 9 --noise 0",
+                            "--rows 9 --edges 9 --mix 0 --classes 4 --features 3 --noise 0"}) {
+    const auto refused = gen::generate(kind, parse(kind, typed), {});
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == Errc::usage);
+    const auto nodes = gen::generate_nodes(kind, parse(kind, typed), {});
+    REQUIRE_FALSE(nodes.has_value());
+    CHECK(nodes.error().code == Errc::usage);
+  }
 }

@@ -1,0 +1,447 @@
+"""Dense operands of any framework: where they lie, new ones, contiguous copies, and streams.
+
+NumPy arrays, CuPy arrays and torch tensors are known; anything else comes through the buffer protocol,
+`__array_interface__`, `__cuda_array_interface__` or, last, DLPack. Only NumPy is imported here: of the other
+frameworks an operand can only be if its program has imported them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _library as c
+from .errors import DeviceError, UnsupportedError, UsageError
+
+DTYPE_NAMES = {c.F16: "float16", c.BF16: "bfloat16", c.F32: "float32", c.F64: "float64"}
+DTYPE_CODES = {name: code for code, name in DTYPE_NAMES.items()}
+ITEMSIZE = {c.F16: 2, c.BF16: 2, c.F32: 4, c.F64: 8, c.I32: 4, c.I64: 8}
+_INDEX_CODES = {"int32": c.I32, "int64": c.I64}
+DEVICE_NAMES = {c.CPU: "cpu", c.CUDA: "cuda"}
+
+
+def dtype_code(dtype: Any, what: str = "dtype") -> int:
+    """The code of a dense type: a name, a NumPy or a torch dtype."""
+    try:
+        name = np.dtype(dtype).name if isinstance(dtype, type) else getattr(dtype, "name", None)
+    except TypeError:
+        name = None
+    code = DTYPE_CODES.get(str(name or dtype).removeprefix("torch."))
+    if code is None:
+        raise UsageError(f"{what} = {dtype!r}; use {', '.join(DTYPE_CODES)}")
+    return code
+
+
+def numpy_dtype(code: int) -> np.dtype[Any]:
+    """NumPy's type of a dense type; bfloat16 needs ml_dtypes."""
+    if code != c.BF16:
+        return np.dtype(DTYPE_NAMES[code])
+    try:
+        import ml_dtypes  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    except ImportError:
+        raise UnsupportedError("NumPy has no bfloat16: install ml_dtypes, or use torch") from None
+    bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return bfloat16
+
+
+def device_name(device: int, ordinal: int) -> str:
+    return "cpu" if device == c.CPU else f"cuda:{ordinal}"
+
+
+class View(NamedTuple):
+    """Where an operand lies. `strides` count elements; None: some stride is no whole number of them."""
+
+    owner: Any
+    pointer: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    dtype: int | None
+    """Code of a dense or an index type; None for any other."""
+    dtype_name: str
+    device: int
+    ordinal: int
+    writable: bool
+    framework: Framework
+    stream: int | None = None
+    """On which the data are made ready, where the array says so."""
+
+    @property
+    def device_name(self) -> str:
+        return device_name(self.device, self.ordinal)
+
+    @property
+    def aligned(self) -> bool:
+        return self.dtype is None or self.pointer % ITEMSIZE[self.dtype] == 0
+
+
+class FastPath(NamedTuple):
+    """Arrays of a framework that a product takes after a few cheap looks: whole, of these types."""
+
+    array: Any
+    """Their class, exactly; None: there are none."""
+    operand: Any
+    result: Any
+    """Types of operands and results, as arrays have them."""
+    pair: Callable[[Any, Any, int], tuple[int, int] | None]
+    """(operand, result, device ordinal) -> pointers; None where they are not contiguous, on another device,
+    or need another look for what else the framework has."""
+
+
+NO_FAST_PATH = FastPath(None, None, None, lambda _b, _c, _ordinal: None)
+
+
+class Framework(NamedTuple):
+    """How to handle arrays of one framework."""
+
+    name: str
+    empty: Callable[[tuple[int, ...], int, int], Any]
+    """(shape, dtype code, device ordinal) -> a new array."""
+    contiguous: Callable[[Any], Any]
+    """A copy whose elements follow each other."""
+    stream: Callable[[int], int | None]
+    """The current stream of a device; None where there is no such notion."""
+    fast_path: Callable[[int, int], FastPath] = lambda _operand, _result: NO_FAST_PATH
+    """(codes of the types of operands and results) -> what needs no further look."""
+
+
+@lru_cache(maxsize=64)
+def _element(dtype: Any) -> tuple[int | None, str]:
+    """Code, where there is one, and name of a NumPy or torch dtype."""
+    name = str(dtype).removeprefix("torch.")
+    return DTYPE_CODES.get(name, _INDEX_CODES.get(name)), name
+
+
+def _elements(byte_strides: tuple[int, ...], itemsize: int) -> tuple[int, ...] | None:
+    elements = tuple([stride // itemsize for stride in byte_strides])
+    return None if any([stride % itemsize for stride in byte_strides]) else elements
+
+
+# ---- NumPy ----
+
+_address = ctypes.addressof
+_export: Any = ctypes.c_char.from_buffer  # of what is contiguous, writable and not empty
+
+
+def _numpy_pair(b: Any, c_: Any, _: int) -> tuple[int, int] | None:
+    try:
+        return _address(_export(b)), _address(_export(c_))
+    except (TypeError, ValueError, BufferError):
+        return None
+
+
+NUMPY = Framework(
+    "numpy",
+    lambda shape, dtype, _: np.empty(shape, numpy_dtype(dtype)),
+    lambda array: array.copy(order="C"),
+    lambda _: None,
+    lambda operand, result: FastPath(np.ndarray, numpy_dtype(operand), numpy_dtype(result), _numpy_pair),
+)
+
+
+def _numpy_view(array: np.ndarray[Any, Any]) -> View:
+    code, name = _element(array.dtype)
+    return View(
+        array,
+        array.ctypes.data if code is None or code == c.BF16 else array.__array_interface__["data"][0],
+        array.shape,
+        _elements(array.strides, array.itemsize or 1),
+        code,
+        name,
+        c.CPU,
+        0,
+        bool(array.flags.writeable),
+        NUMPY,
+    )
+
+
+# ---- CuPy ----
+
+
+def _cupy_empty(shape: tuple[int, ...], dtype: int, ordinal: int) -> Any:
+    cupy = sys.modules["cupy"]
+    with cupy.cuda.Device(ordinal):
+        return cupy.empty(shape, numpy_dtype(dtype))
+
+
+def _cupy_pair(b: Any, c_: Any, ordinal: int) -> tuple[int, int] | None:
+    b_memory, c_memory = b.data, c_.data
+    if not (
+        b_memory.device_id == ordinal == c_memory.device_id and b.flags.c_contiguous and c_.flags.c_contiguous
+    ):
+        return None
+    return b_memory.ptr, c_memory.ptr
+
+
+def _cupy_fast_path(operand: int, result: int) -> FastPath:
+    return FastPath(sys.modules["cupy"].ndarray, numpy_dtype(operand), numpy_dtype(result), _cupy_pair)
+
+
+CUPY = Framework(
+    "cupy",
+    _cupy_empty,
+    lambda array: array.copy(order="C"),
+    lambda ordinal: sys.modules["cupy"].cuda.get_current_stream(ordinal).ptr,
+    _cupy_fast_path,
+)
+
+
+def _cupy_view(array: Any) -> View:
+    return View(
+        array,
+        int(array.data.ptr),
+        array.shape,
+        _elements(array.strides, array.itemsize or 1),
+        *_element(array.dtype),
+        c.CUDA,
+        int(array.data.device_id),
+        True,
+        CUPY,
+    )
+
+
+# ---- torch ----
+
+
+def _torch_empty(device: str) -> Callable[[tuple[int, ...], int, int], Any]:
+    def empty(shape: tuple[int, ...], dtype: int, ordinal: int) -> Any:
+        torch = sys.modules["torch"]
+        where = device if device == "cpu" else f"{device}:{ordinal}"
+        return torch.empty(shape, dtype=getattr(torch, DTYPE_NAMES[dtype]), device=where)
+
+    return empty
+
+
+def _torch_contiguous(tensor: Any) -> Any:
+    return tensor.clone(memory_format=sys.modules["torch"].contiguous_format)
+
+
+def _torch_fast_path(on_cpu: bool) -> Callable[[int, int], FastPath]:
+    def fast_path(operand: int, result: int) -> FastPath:
+        torch: Any = sys.modules["torch"]
+        strided = torch.strided
+
+        def pair(b: Any, c_: Any, ordinal: int) -> tuple[int, int] | None:
+            if b.layout is not strided or c_.layout is not strided or b.requires_grad or c_.requires_grad:
+                return None
+            if on_cpu and not (b.is_cpu and c_.is_cpu):
+                return None
+            if not on_cpu and not (b.is_cuda and c_.is_cuda and b.get_device() == ordinal == c_.get_device()):
+                return None
+            if not (b.is_contiguous() and c_.is_contiguous()) or b.is_neg() or c_.is_neg():
+                return None
+            return b.data_ptr(), c_.data_ptr()
+
+        return FastPath(
+            torch.Tensor, getattr(torch, DTYPE_NAMES[operand]), getattr(torch, DTYPE_NAMES[result]), pair
+        )
+
+    return fast_path
+
+
+TORCH_CPU = Framework("torch", _torch_empty("cpu"), _torch_contiguous, lambda _: None, _torch_fast_path(True))
+TORCH_CUDA = Framework(
+    "torch",
+    _torch_empty("cuda"),
+    _torch_contiguous,
+    lambda ordinal: int(sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream),
+    _torch_fast_path(False),
+)
+
+
+def _torch_view(tensor: Any, name: str) -> View:
+    torch = sys.modules["torch"]
+    if tensor.layout is not torch.strided or tensor.device.type not in ("cpu", "cuda"):
+        raise UsageError(
+            f"{name} is a {tensor.layout} tensor on {tensor.device}; dense ones on cpu or cuda serve"
+        )
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise UsageError(
+            f"{name} requires a gradient, which is not kept here: use sptile.torch, or .detach()"
+        )
+    if tensor.is_neg() or tensor.is_conj():
+        raise UsageError(f"{name} is a lazily negated view; pass .resolve_neg()")
+    on_cpu = tensor.device.type == "cpu"
+    return View(
+        tensor,
+        tensor.data_ptr(),
+        tuple(tensor.shape),
+        tuple(tensor.stride()),
+        *_element(tensor.dtype),
+        c.CPU if on_cpu else c.CUDA,
+        tensor.device.index or 0,
+        True,
+        TORCH_CPU if on_cpu else TORCH_CUDA,
+    )
+
+
+# ---- Anything with an interface ----
+
+
+def _no_empty(shape: tuple[int, ...], dtype: int, ordinal: int) -> Any:
+    raise UsageError("pass the results: arrays like these operands can be read, but no new one be made")
+
+
+def _no_copy(array: Any) -> Any:
+    raise UsageError("an operand is not row-major with a last stride of 1; pass it so")
+
+
+FOREIGN_CUDA = Framework("__cuda_array_interface__", _no_empty, _no_copy, lambda _: None)
+
+
+def _cuda_ordinal(array: Any, pointer: int) -> int:
+    """The device of a pointer: what the array says, else what the driver says."""
+    device = getattr(array, "device", None)
+    ordinal = getattr(device, "id", getattr(device, "index", None))
+    if isinstance(ordinal, int):
+        return ordinal
+    if pointer == 0:
+        return 0
+    found = ctypes.c_int(0)
+    _driver(b"cuPointerGetAttribute", ctypes.byref(found), ctypes.c_int(9), ctypes.c_uint64(pointer))
+    return found.value
+
+
+def _driver(function: bytes, *arguments: Any) -> None:
+    """Calls the CUDA driver, which is there when a program has device memory."""
+    try:
+        status = getattr(ctypes.CDLL("libcuda.so.1"), function.decode())(*arguments)
+    except (OSError, AttributeError) as error:
+        raise DeviceError(f"the CUDA driver cannot be called: {error}") from None
+    if status != 0:
+        raise DeviceError(f"{function.decode()} failed with CUDA error {status}")
+
+
+def wait_for(stream: int) -> None:
+    """Waits until the work on a stream is done."""
+    _driver(b"cuStreamSynchronize", ctypes.c_void_p(stream))
+
+
+def _interface_view(array: Any, name: str) -> View:
+    interface = array.__cuda_array_interface__
+    try:
+        dtype = np.dtype(interface["typestr"])
+        pointer, read_only = interface["data"]
+        shape = tuple(int(extent) for extent in interface["shape"])
+        strides, mask = interface.get("strides"), interface.get("mask")
+        stream = interface.get("stream")
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"the __cuda_array_interface__ of {name} is broken: {error!r}") from None
+    if mask is not None or dtype.itemsize == 0:
+        raise UsageError(f"{name} has a mask or no elements of a fixed size")
+    elements = _packed(shape) if strides is None else _elements(tuple(strides), dtype.itemsize)
+    pointer = int(pointer or 0)
+    ordinal = _cuda_ordinal(array, pointer)
+    return View(
+        array,
+        pointer,
+        shape,
+        elements,
+        *_element(dtype),
+        c.CUDA,
+        ordinal,
+        not read_only,
+        FOREIGN_CUDA,
+        None if stream is None else int(stream),
+    )
+
+
+def _packed(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))
+
+
+def _from_dlpack(array: Any, name: str) -> Any:
+    kind = int(array.__dlpack_device__()[0])
+    try:
+        if kind == 1:
+            return np.from_dlpack(array)
+        if kind == 2 and "cupy" in sys.modules:
+            return sys.modules["cupy"].from_dlpack(array)
+        if kind == 2 and "torch" in sys.modules:
+            return sys.modules["torch"].from_dlpack(array)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise UsageError(f"{name} cannot be shared by DLPack: {error}") from None
+    raise UsageError(
+        f"{name} is DLPack memory of kind {kind}: host memory, or CUDA with CuPy or torch imported, serves"
+    )
+
+
+def view(array: Any, name: str) -> View:
+    """Where an operand lies, without a copy. UsageError for what is no array; `name` is for messages."""
+    if isinstance(array, np.ndarray):
+        if isinstance(array, np.ma.MaskedArray):
+            raise UsageError(f"{name} has a mask, which products do not see; pass its data or .filled()")
+        return _numpy_view(array)
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if torch is not None and isinstance(array, getattr(torch, "Tensor", ())):
+        return _torch_view(array, name)
+    if cupy is not None and isinstance(array, getattr(cupy, "ndarray", ())):
+        return _cupy_view(array)
+    if hasattr(array, "__cuda_array_interface__"):
+        return _interface_view(array, name)
+    if hasattr(array, "__array_interface__"):
+        return _numpy_view(np.asarray(array))
+    try:
+        return _numpy_view(np.asarray(memoryview(array)))
+    except (TypeError, ValueError, BufferError):
+        pass
+    if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
+        return view(_from_dlpack(array, name), name)
+    raise UsageError(
+        f"{name} is a {type(array).__name__}; pass a NumPy or CuPy array, a torch tensor, or anything with "
+        "the buffer protocol, __cuda_array_interface__ or DLPack"
+    )
+
+
+# ---- Streams ----
+
+
+def stream_handle(stream: Any) -> int:
+    """The cudaStream_t of a stream: an int, or a stream of CuPy, torch or cuda.core."""
+    for attribute in ("ptr", "cuda_stream"):
+        if hasattr(stream, attribute):
+            return int(getattr(stream, attribute))
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    if isinstance(stream, int) and not isinstance(stream, bool) and 0 <= stream < 1 << 64:
+        return stream
+    raise UsageError(f"stream = {stream!r}; pass a cudaStream_t as an int, or a stream of CuPy or torch")
+
+
+# ---- Memory of the library, seen by others ----
+
+
+class HostMemory:
+    """Memory of the library for `numpy.asarray`: read-only, kept by `owner`."""
+
+    def __init__(self, owner: Any, pointer: int, count: int, typestr: str) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (count,),
+            "typestr": typestr,
+            "data": (pointer, True),
+        }
+
+
+class DeviceMemory:
+    """The same in device memory, for `cupy.asarray` and `torch.as_tensor`."""
+
+    def __init__(self, owner: Any, pointer: int, count: int, typestr: str) -> None:
+        self.owner = owner
+        self.__cuda_array_interface__ = {
+            "version": 3,
+            "shape": (count,),
+            "typestr": typestr,
+            "data": (pointer, True),
+            "strides": None,
+            "stream": None,
+        }

@@ -1,0 +1,76 @@
+"""Where the elements of an operand stand, as the C interface is told, and which operands share memory."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ._arrays import ITEMSIZE, View
+from ._operations import Operand
+
+
+class Place(NamedTuple):
+    """Heads of rows of columns; elements between heads, and between rows."""
+
+    heads: int
+    rows: int
+    columns: int
+    batch: int
+    ld: int
+
+    @property
+    def extent(self) -> int:
+        """Elements from the first to behind the last."""
+        if 0 in (self.heads, self.rows, self.columns):
+            return 0
+        return (self.heads - 1) * self.batch + (self.rows - 1) * self.ld + self.columns
+
+
+class Placed(NamedTuple):
+    """An operand of a run."""
+
+    spec: Operand
+    view: View
+    place: Place
+
+    @property
+    def size(self) -> int:
+        return ITEMSIZE[self.view.dtype or 0]
+
+    @property
+    def end(self) -> int:
+        return self.view.pointer + self.size * self.place.extent
+
+    def overlaps(self, other: Placed) -> bool:
+        """Whether both have elements in common. Columns of one matrix side by side have none."""
+        if self.place.extent == 0 or other.place.extent == 0:
+            return False
+        if self.end <= other.view.pointer or other.end <= self.view.pointer:
+            return False
+        row = self.place.ld * self.size
+        if self.place.heads > 1 or other.place.heads > 1 or row != other.place.ld * other.size:
+            return True
+        apart = (other.view.pointer - self.view.pointer) % row
+        beside = self.place.columns * self.size <= apart and apart + other.place.columns * other.size <= row
+        return not beside
+
+
+def place_of(view: View, spec: Operand, heads: int, vectors: bool) -> Place | None:
+    """Where an operand of the right shape stands; None where the C interface cannot be told: the elements of
+    a row do not follow each other, rows or heads go backwards or are the same. `vectors`: one of one column,
+    as a list."""
+    many = heads > 1 and not spec.shared
+    count = view.shape[0] if many else 1
+    shape = view.shape[1:] if many else view.shape
+    is_list = spec.extent in ("entries", "one")
+    rows, columns = (shape[0], 1) if vectors else (1, shape[0]) if is_list else shape
+    if 0 in view.shape:
+        return Place(count, rows, columns, rows * columns, max(columns, 1))
+    if view.strides is None or not view.aligned:
+        return None
+    strides = view.strides[1:] if many else view.strides
+    ld, step = (strides[0], 1) if vectors else (columns, strides[0]) if is_list else strides
+    if rows == 1:
+        ld = columns
+    batch = view.strides[0] if count > 1 else 0
+    torn = (columns > 1 and step != 1) or ld < columns or (count > 1 and batch <= 0)
+    return None if torn else Place(count, rows, columns, batch, ld)

@@ -1,0 +1,211 @@
+"""Finds and loads libsptile-tools, which converts, and mirrors tools/capi/sptile_tools.h.
+
+It is loaded when something of it is called first: programs that only multiply need none of it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+import weakref
+from collections.abc import Callable
+from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from typing import Any
+
+from . import _library as c
+from .errors import error_of
+
+_NAME = "libsptile-tools.so.0"
+ABI_VERSION = 1
+
+# sptile_tools_transpose
+TRANSPOSE_NEVER, TRANSPOSE_ALWAYS, TRANSPOSE_IF_SYMMETRIC = 0, 1, 2
+
+HEIGHTS = 5
+
+Progress = CFUNCTYPE(c_int, c_void_p, c_char_p, c_int64, c_int64)
+
+
+class Options(c._Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("progress", Progress),
+        ("user", c_void_p),
+        ("threads", c_int32),
+        ("dtype", c_int32),
+        ("real_part", c_int32),
+        ("window_rows", c_int32),
+        ("seed", c_uint64),
+        ("method", c_char_p),
+        ("preset", c_char_p),
+        ("settings", c_char_p),
+        ("formats", c_char_p),
+        ("transpose", c_int32),
+        ("refreshable", c_int32),
+        ("overwrite", c_int32),
+        ("strict", c_int32),
+    ]
+
+
+class Report(c._Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("rows", c_int64),
+        ("cols", c_int64),
+        ("nnz", c_int64),
+        ("duplicates", c_int64),
+        ("overflowed", c_int64),
+        ("file_bytes", c_uint64),
+        ("seconds", c_double),
+        ("symmetric", c_int32),
+        ("reordered", c_int32),
+    ]
+
+
+class Windows(ctypes.Structure):
+    _fields_ = [
+        ("window_rows", c_int64),
+        ("distinct_columns", c_int64),
+        ("tc_blocks", c_int64),
+        ("mean_nnz_tc", c_double),
+        ("nnz1_ratio", c_double),
+    ]
+
+
+class Quality(c._Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("windows", Windows * HEIGHTS),
+        ("jaccard_cost", c_double),
+        ("working_set_columns", c_double),
+        ("bandwidth", c_int64),
+    ]
+
+
+_SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "sptile_tools_abi_version": (c_int, []),
+    "sptile_tools_version": (c_char_p, []),
+    "sptile_tools_last_error": (c_char_p, []),
+    "sptile_tools_read": (c_int, [c_char_p, POINTER(Options), POINTER(c_void_p)]),
+    "sptile_tools_copy": (c_int, [POINTER(c.Arrays), POINTER(Options), POINTER(c_void_p)]),
+    "sptile_tools_arrays": (c_int, [c_void_p, POINTER(c.Arrays)]),
+    "sptile_tools_matrix_destroy": (None, [c_void_p]),
+    "sptile_tools_convert": (c_int, [c_void_p, c_char_p, c_int, POINTER(Options), POINTER(Report)]),
+    "sptile_tools_reorder": (
+        c_int,
+        [c_void_p, POINTER(Options), POINTER(c_int32), POINTER(Quality), POINTER(Quality)],
+    ),
+}
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The library; ImportError says where it was looked for."""
+    found = c.load(_NAME, "SPTILE_TOOLS_LIBRARY")
+    c.declare(found, _SIGNATURES)
+    version = found.sptile_tools_abi_version()
+    if version != ABI_VERSION:
+        raise ImportError(f"{found._name} has interface version {version}, this package needs {ABI_VERSION}")
+    return found
+
+
+Call = Callable[[], int]
+
+
+def _outcome(call: Call) -> tuple[int, str]:
+    """Status and message, which is that of the thread."""
+    status = call()
+    return status, "" if status == c.OK else library().sptile_tools_last_error().decode("utf-8", "replace")
+
+
+def _until_interrupted(options: Options, call: Call) -> tuple[int, str]:
+    """Works on a thread of its own, so that Ctrl-C reaches this one: then the work is cancelled, which leaves no
+    file behind, and the exception goes on."""
+    cancelled, done = threading.Event(), threading.Event()
+    options.progress = Progress(lambda *_: cancelled.is_set())
+    outcome: list[tuple[int, str]] = []
+
+    def work() -> None:
+        outcome.append(_outcome(call))
+        done.set()
+
+    thread = threading.Thread(target=work, name="sptile")
+    interrupt: BaseException | None = None
+    try:
+        thread.start()
+    except BaseException as error:
+        if thread not in threading.enumerate():  # there is no room for a thread
+            raise
+        interrupt = error
+    while not done.is_set():  # not join, which takes a thread for dead when it is interrupted
+        try:
+            if interrupt is not None:
+                cancelled.set()
+            done.wait()
+        except BaseException as error:  # KeyboardInterrupt, or whatever a signal handler raises
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
+    return outcome[0]
+
+
+def run(options: Options, call: Call) -> None:
+    """Runs a call of the library that takes `options`; raises what it reports. Only the main thread gets signals."""
+    library()  # ImportError comes from here
+    main = threading.current_thread() is threading.main_thread()
+    status, message = _until_interrupted(options, call) if main else _outcome(call)
+    if status != c.OK:
+        raise error_of(status, message)
+
+
+class Matrix:
+    """A matrix of the library: CSR in host memory."""
+
+    def __init__(self, options: Options, make: Callable[[Any], int]) -> None:
+        """`make` gives the status of the call that makes the handle to which it gets a reference."""
+        handle = c_void_p()
+        run(options, lambda: make(ctypes.byref(handle)))
+        self.handle = handle
+        weakref.finalize(self, library().sptile_tools_matrix_destroy, handle)
+
+    @classmethod
+    def read(cls, path: bytes, options: Options) -> Matrix:
+        return cls(options, lambda out: library().sptile_tools_read(path, ctypes.byref(options), out))
+
+    @classmethod
+    def copy(cls, arrays: c.Arrays, options: Options) -> Matrix:
+        """The arrays must stay until this returns."""
+        return cls(
+            options, lambda out: library().sptile_tools_copy(ctypes.byref(arrays), ctypes.byref(options), out)
+        )
+
+    def arrays(self) -> c.Arrays:
+        """Borrowed: row pointers int64, columns int32."""
+        described = c.Arrays()
+        status, message = _outcome(lambda: library().sptile_tools_arrays(self.handle, ctypes.byref(described)))
+        if status != c.OK:
+            raise error_of(status, message)
+        return described
+
+    def convert(self, path: bytes | None, fd: int, options: Options) -> Report:
+        report = Report()
+        run(
+            options,
+            lambda: library().sptile_tools_convert(
+                self.handle, path, fd, ctypes.byref(options), ctypes.byref(report)
+            ),
+        )
+        return report
+
+    def reorder(self, new_to_old: int, options: Options) -> tuple[Quality, Quality]:
+        """Writes int32 ids, one per row, to the address; the qualities before and after."""
+        before, after = Quality(), Quality()
+        place = ctypes.cast(new_to_old, POINTER(c_int32))
+        run(
+            options,
+            lambda: library().sptile_tools_reorder(
+                self.handle, ctypes.byref(options), place, ctypes.byref(before), ctypes.byref(after)
+            ),
+        )
+        return before, after

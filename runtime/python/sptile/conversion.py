@@ -1,0 +1,364 @@
+"""Reads matrices, orders their rows, converts them to bundles."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _library as c
+from . import _tools as tools
+from ._arrays import DTYPE_CODES, dtype_code, view
+from .bundle import Bundle, MemoryFile
+from .bundle import open as open_bundle
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    import scipy.sparse  # type: ignore[import-untyped, unused-ignore]
+
+Path = str | os.PathLike[str] | bytes | os.PathLike[bytes]
+Settings = Mapping[str, float] | None
+
+_VALUE_TYPES = {c.F32: np.float32, c.F64: np.float64}
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Windows of `window_rows` neighbouring rows, in all of the matrix."""
+
+    window_rows: int
+    distinct_columns: int
+    """Of each window, summed."""
+    tc_blocks: int
+    """Sum of ceil(distinct columns / 8)."""
+    mean_nnz_tc: float
+    """Entries per block."""
+    nnz1_ratio: float
+    """Share of the distinct columns that hold exactly one entry."""
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good an order of rows is."""
+
+    windows: tuple[Windows, ...]
+    """Of 8, 16, 32, 64 and 128 rows."""
+    jaccard_cost: float
+    """Of neighbouring rows, summed: 0 where all are alike, up to rows - 1."""
+    working_set_columns: float
+    """Distinct columns in 1024 rows, in the mean."""
+    bandwidth: int | None
+    """Of a square matrix, rows and columns renumbered alike."""
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """An order of rows, and what it is worth."""
+
+    permutation: npt.NDArray[np.int32]
+    """[rows] The old row of each new row: `A[permutation]` is the matrix in this order."""
+    before: Quality
+    after: Quality
+
+
+def read(path: Path, *, dtype: Any = None, real_part: bool = False, threads: int = 0) -> scipy.sparse.csr_array:
+    """Reads a matrix: Matrix Market (.mtx, also .gz, .xz, .zst), raw CSR, or the source matrix of a bundle.
+
+    Rows are in their own order, entries sorted and summed.
+
+    Args:
+        path: of the file.
+        dtype: of the values, float32 or float64; None: that of the bundle, float64 of text. Each entry of a
+            pattern is 1.0.
+        real_part: of complex files; else they are refused.
+        threads: 0: all.
+
+    Raises:
+        IoError: the file cannot be read.
+        BadInputError: it breaks its format; the message names the line.
+        UsageError: dtype is neither float32 nor float64.
+    """
+    from scipy.sparse import csr_array
+
+    code = c.NONE if dtype is None else _value_type(dtype)
+    matrix = tools.Matrix.read(_path(path), tools.Options(dtype=code, real_part=bool(real_part), threads=_threads(threads)))
+    arrays = matrix.arrays()
+    if arrays.value_dtype not in (c.NONE, *_VALUE_TYPES):  # of a bundle of another program: no type of SciPy's
+        return read(path, dtype=np.float32, threads=threads)
+    wide = arrays.nnz > np.iinfo(np.int32).max
+    pointers = _borrow(matrix, arrays.row, arrays.rows + 1, np.int64).astype(np.int64 if wide else np.int32)
+    columns = _borrow(matrix, arrays.col, arrays.nnz, np.int32)
+    if arrays.value_dtype == c.NONE:
+        values = np.ones(arrays.nnz, _VALUE_TYPES.get(code, np.float64))
+    else:
+        values = _borrow(matrix, arrays.values, arrays.nnz, _VALUE_TYPES[arrays.value_dtype])
+    result = csr_array((values, columns, pointers), shape=(arrays.rows, arrays.cols), copy=False)
+    result.has_canonical_format = True
+    return result
+
+
+def convert(
+    src: Any,
+    path: Path | None = None,
+    *,
+    formats: str | Sequence[str] = "all",
+    reorder: str = "identity",
+    preset: str | None = None,
+    settings: Settings = None,
+    window_rows: int = 8,
+    seed: int = 1,
+    dtype: Any = "float32",
+    transpose: bool | str = "auto",
+    refreshable: bool = False,
+    overwrite: bool = False,
+    strict: bool = False,
+    real_part: bool = False,
+    threads: int = 0,
+) -> Bundle:
+    """Converts a matrix to a bundle, in memory or at `path`, where it appears whole or not at all. Ctrl-C stops it.
+
+    Args:
+        src: a path of what `read` reads, a SciPy matrix or array of any format, a CuPy one, or a sparse torch
+            tensor. Entries are sorted, those of one place are summed; integers and bool become float64.
+        path: of the bundle (.h5); None: in memory.
+        formats: to store beside csr: "all", or names, some with a parameter ("tall:64").
+        reorder, preset, settings, window_rows, seed: how rows are ordered inside the formats; see `reorder`.
+        dtype: of the values in the formats: float16, bfloat16, float32 or float64.
+        transpose: True: formats of the transpose, too; "auto": where they cost nothing, of symmetric matrices.
+        refreshable: values can be replaced later.
+        overwrite: replace a file that is there.
+        strict: refuse values that are too large for `dtype`; else they become infinite, with a RuntimeWarning.
+        real_part: of complex files; else they are refused.
+        threads: 0: all.
+
+    Raises:
+        UsageError: an argument is unknown or out of range, src is no matrix, or the file exists.
+        BadInputError: the matrix breaks its format.
+        UnsupportedError: more than 2**31 - 1 rows or columns.
+        IoError: a file cannot be read or written.
+    """
+    options = _order_options(reorder, preset, settings, window_rows, seed, threads)
+    options.dtype = dtype_code(dtype)
+    options.formats = _list("formats", formats)
+    options.transpose = _transpose(transpose)
+    options.refreshable, options.overwrite, options.strict = bool(refreshable), bool(overwrite), bool(strict)
+    out = None if path is None else _path(path)
+    source = tools.Options(
+        dtype=c.F64 if options.dtype == c.F64 else c.F32, real_part=bool(real_part), threads=options.threads
+    )
+    matrix = _matrix(src, source)
+    if out is not None:
+        report = matrix.convert(out, -1, options)
+        bundle = open_bundle(os.fsdecode(out))
+    else:
+        memory = MemoryFile()
+        report = matrix.convert(None, memory.fd, options)
+        bundle = Bundle(memory, "in memory")
+    if report.overflowed:
+        warnings.warn(
+            f"values too large for {dtype}, infinite in the bundle: {report.overflowed}", RuntimeWarning, stacklevel=2
+        )
+    return bundle
+
+
+def reorder(
+    A: Any,
+    method: str = "auto",
+    *,
+    preset: str | None = None,
+    settings: Settings = None,
+    window_rows: int = 8,
+    seed: int = 1,
+    threads: int = 0,
+) -> Ordering:
+    """Orders the rows of a matrix so that rows that share columns stand together.
+
+    Args:
+        A: as `src` of `convert`.
+        method: as 'sptile list reorderers' says: "auto", "rcm", "metis", ...
+        preset: settings of the method that have a name.
+        settings: parameters of the method by name; they win over those of the preset.
+        window_rows: height of the windows that it aims at, 1 to 1024.
+        seed: of every random choice: the same seed gives the same order.
+        threads: 0: all.
+
+    Raises:
+        UsageError: an argument is unknown or out of range, or A is no matrix.
+        BadInputError, IoError: as `convert`.
+    """
+    options = _order_options(method, preset, settings, window_rows, seed, threads)
+    matrix = _matrix(A, tools.Options(threads=options.threads))
+    permutation = np.empty(matrix.arrays().rows, np.int32)
+    before, after = matrix.reorder(permutation.ctypes.data, options)
+    return Ordering(permutation, _quality(before), _quality(after))
+
+
+# ---- Arguments ----
+
+
+def _path(path: Path) -> bytes:
+    try:
+        name = os.fsencode(path)
+    except TypeError:
+        raise UsageError(f"a path is wanted, not a {type(path).__name__}") from None
+    if not name or b"\0" in name:
+        raise UsageError("a path must not be empty or hold a NUL byte")
+    return name
+
+
+def _text(name: str, text: Any) -> bytes:
+    if not isinstance(text, str):
+        raise UsageError(f"{name} = {text!r}; a str is wanted")
+    if "\0" in text:
+        raise UsageError(f"{name} must not hold a NUL character")
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _list(name: str, texts: Any) -> bytes:
+    """Names with commas."""
+    if isinstance(texts, (list, tuple)):
+        return b",".join(_text(name, text) for text in texts)
+    return _text(name, texts)
+
+
+def _integer(name: str, number: Any, lowest: int, highest: int) -> int:
+    try:
+        value = number.__index__()
+    except AttributeError:
+        raise UsageError(f"{name} = {number!r}; an int is wanted") from None
+    if not lowest <= value <= highest:
+        raise UsageError(f"{name} = {value}; it must be from {lowest} to {highest}")
+    return int(value)
+
+
+def _threads(threads: Any) -> int:
+    return _integer("threads", threads, 0, 4096)
+
+
+def _value_type(dtype: Any) -> int:
+    code = dtype_code(dtype)
+    if code not in _VALUE_TYPES:
+        raise UsageError(f"dtype = {dtype!r}; SciPy's matrices have float32 or float64")
+    return code
+
+
+def _transpose(transpose: Any) -> int:
+    if isinstance(transpose, str) and transpose == "auto":
+        return tools.TRANSPOSE_IF_SYMMETRIC
+    if isinstance(transpose, (bool, np.bool_)):
+        return tools.TRANSPOSE_ALWAYS if transpose else tools.TRANSPOSE_NEVER
+    raise UsageError(f'transpose = {transpose!r}; use True, False or "auto"')
+
+
+def _order_options(
+    method: Any, preset: Any, settings: Settings, window_rows: Any, seed: Any, threads: Any
+) -> tools.Options:
+    options = tools.Options(
+        window_rows=_integer("window_rows", window_rows, 1, 1024),
+        seed=_integer("seed", seed, 1, 2**64 - 1),
+        threads=_threads(threads),
+        method=_text("reorder", method),
+    )
+    if preset is not None:
+        options.preset = _text("preset", preset)
+    if settings is not None:
+        options.settings = _text("settings", ",".join(f"{name}={value}" for name, value in dict(settings).items()))
+    return options
+
+
+# ---- Matrices ----
+
+
+def _borrow(matrix: tools.Matrix, address: int | None, count: int, dtype: Any) -> npt.NDArray[Any]:
+    """An array over memory of the matrix, which lives as long as the array."""
+    if count == 0:
+        return np.empty(0, dtype)
+    memory = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address or 0)
+    memory._owner = matrix
+    return np.frombuffer(memory, dtype)
+
+
+def _matrix(src: Any, options: tools.Options) -> tools.Matrix:
+    if isinstance(src, (str, bytes, os.PathLike)):
+        return tools.Matrix.read(_path(src), options)
+    kept, arrays = _csr_arrays(src)
+    matrix = tools.Matrix.copy(arrays, options)
+    del kept
+    return matrix
+
+
+def _csr_arrays(src: Any) -> tuple[Any, c.Arrays]:
+    """The CSR arrays of a matrix of a framework in host memory, and what keeps them."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(src, getattr(torch, "Tensor", ())):
+        return _from_torch(torch, src)
+    if type(src).__module__.startswith("cupyx."):
+        src = src.get()  # SciPy's
+    if hasattr(src, "tocsr") and hasattr(src, "shape"):
+        return _from_scipy(src)
+    hint = "; a dense array becomes one by scipy.sparse.csr_array(A)" if hasattr(src, "__array__") else ""
+    raise UsageError(f"a path, a SciPy or CuPy sparse matrix or a sparse torch tensor is wanted, not a {type(src).__name__}{hint}")
+
+
+def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
+    if src.layout is torch.strided:
+        raise UsageError("a sparse tensor is wanted; a dense one becomes one by .to_sparse_csr()")
+    if src.dim() != 2:
+        raise UsageError(f"a matrix is wanted, not a tensor of {src.dim()} dimensions")
+    src = src.detach()
+    if src.layout is not torch.sparse_csr:
+        src = src.to_sparse_csr()
+    values = src.values()
+    if values.is_complex():
+        raise UsageError(f"values are {values.dtype}; pass the real part")
+    if not values.is_floating_point():
+        values = values.to(torch.float64)
+    parts = [part.cpu().contiguous() for part in (src.crow_indices(), src.col_indices(), values)]
+    return _described(tuple(src.shape), *parts)
+
+
+def _from_scipy(src: Any) -> tuple[Any, c.Arrays]:
+    if len(src.shape) != 2:
+        raise UsageError(f"a matrix is wanted, not an array of {len(src.shape)} dimensions")
+    csr = src.tocsr()
+    values = np.asarray(csr.data)
+    if values.dtype.kind in "biu":
+        values = values.astype(np.float64)
+    if values.dtype.name not in DTYPE_CODES:
+        raise UsageError(f"values are {values.dtype}; real numbers of {', '.join(DTYPE_CODES)} are wanted")
+    parts = [np.ascontiguousarray(part, part.dtype.newbyteorder("=")) for part in map(np.asarray, (csr.indptr, csr.indices, values))]
+    return _described(tuple(csr.shape), *parts)
+
+
+def _described(shape: tuple[int, ...], pointers: Any, columns: Any, values: Any) -> tuple[Any, c.Arrays]:
+    kept = pointers, columns, values
+    row, col, data = (view(part, name) for part, name in zip(kept, ("row pointers", "columns", "values")))
+    for one in (row, col, data):
+        if len(one.shape) != 1:
+            raise UsageError(f"an array of the matrix has {len(one.shape)} dimensions, not 1")
+    if row.dtype not in (c.I32, c.I64) or col.dtype not in (c.I32, c.I64):
+        raise UsageError(f"row pointers are {row.dtype_name}, columns {col.dtype_name}; int32 or int64 is wanted")
+    if row.shape[0] != shape[0] + 1:
+        raise UsageError(f"{row.shape[0]} row pointers for {shape[0]} rows; one more than rows is wanted")
+    nnz = int(pointers[-1])
+    if not 0 <= nnz <= min(col.shape[0], data.shape[0]):
+        raise UsageError(f"the row pointers end with {nnz}; there are {col.shape[0]} columns and {data.shape[0]} values")
+    return kept, c.Arrays(
+        rows=shape[0], cols=shape[1], nnz=nnz, row=row.pointer, col=col.pointer, values=data.pointer,
+        value_dtype=data.dtype, row_dtype=row.dtype, col_dtype=col.dtype, disorder=c.SUM,
+    )  # fmt: skip
+
+
+def _quality(measured: tools.Quality) -> Quality:
+    windows = tuple(
+        Windows(w.window_rows, w.distinct_columns, w.tc_blocks, w.mean_nnz_tc, w.nnz1_ratio) for w in measured.windows
+    )
+    bandwidth = None if measured.bandwidth < 0 else measured.bandwidth
+    return Quality(windows, measured.jaccard_cost, measured.working_set_columns, bandwidth)

@@ -1,0 +1,236 @@
+"""Products with a SparseMatrix, as users call them. Gradients reach all tensors, and learned values.
+
+They follow autocast as torch's products do. On a CUDA device products of float32 are formed in tf32 where
+`torch.backends.cuda.matmul.allow_tf32` says so; sums are float32 or wider.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from ..errors import UsageError
+from . import operators
+from .attention import SCORES
+from .attention import attention as attention_operator
+from .handle import Request, precision_of
+from .matrix import SparseMatrix
+
+
+def _tensor(name: str, x: object) -> Tensor:
+    if isinstance(x, Tensor):
+        return x
+    raise UsageError(f"{name} is of type {type(x).__name__}; pass a torch.Tensor")
+
+
+def _matrix(a: object) -> SparseMatrix:
+    if isinstance(a, SparseMatrix):
+        return a
+    raise UsageError(f"A is of type {type(a).__name__}; pass a SparseMatrix")
+
+
+def _cast(a: SparseMatrix, x: Tensor | None) -> Tensor | None:
+    """x as autocast wants it."""
+    kind = a.device.type
+    if (
+        x is None
+        or not torch.is_autocast_enabled(kind)
+        or x.dtype == torch.float64
+        or not x.is_floating_point()
+    ):
+        return x
+    return x.to(torch.get_autocast_dtype(kind))
+
+
+def _check_type(a: SparseMatrix, x: Tensor, values: Tensor | None = None) -> None:
+    """Refuses x of another type than the values of A that it is multiplied with."""
+    if values is None and a.values is not None and a.dtype != x.dtype and not a._counts:
+        raise UsageError(
+            f"x is {x.dtype}, the values of A are {a.dtype}; nothing is converted, use "
+            f"A.to({x.dtype}) or x.to({a.dtype})"
+        )
+
+
+def _heads_first(a: SparseMatrix, name: str, values: Tensor, heads: int | None) -> Tensor:
+    """The user's values [entries] or [entries, heads] in the order of CSR: [nnz], or [heads, nnz]."""
+    given = a._order.given
+    wanted = [given] if heads is None else [given, heads]
+    if list(values.shape) != wanted:
+        raise UsageError(
+            f"{name} is {list(values.shape)}, pass {wanted}: a number for each entry"
+            + ("" if heads is None else " and head")
+        )
+    values = a._order.to_csr(values)
+    return values if heads is None else values.t()
+
+
+def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
+    """A x. x: [cols], [cols, n] or [cols, heads, n], the result: the same with rows in the place of cols.
+
+    values  [entries], or with heads [entries, heads], in the place of those of A, in the type of x; they get
+            gradients. Without heads in values all heads have the same.
+    UsageError for shapes, types or devices that do not fit.
+    """
+    a, x = _matrix(A), _tensor("x", x)
+    if torch.is_autocast_enabled(a.device.type):
+        x, values = _cast(a, x), _cast(a, values)  # type: ignore[assignment]
+    else:
+        _check_type(a, x, values)
+    number = a.number
+    if values is None and a._learned is not None:
+        values = a._learned.to(x.dtype)
+    if values is not None:
+        number = a.pattern_number
+        by_head = _tensor("values", values).dim() == 2
+        values = _heads_first(a, "values", values, x.shape[1] if by_head and x.dim() == 3 else None)
+        if by_head:
+            return operators.spmm(number, False, x, values)
+    if x.dim() == 2:
+        return operators.spmm(number, False, x, values)
+    if x.dim() not in (1, 3):
+        raise UsageError(f"x is {list(x.shape)}; pass [{a.shape[1]}, n]")
+    width = x.shape[1:].numel()
+    flat = operators.spmm(number, False, x.reshape(x.shape[0], width), values)
+    return flat.reshape(a.shape[0], *x.shape[1:])
+
+
+def sddmm(A: SparseMatrix, x: Tensor, y: Tensor) -> Tensor:
+    """x_i . y_j for each entry (i, j) of A: x [rows, n], y [cols, n], the result [entries]; with heads
+    x [rows, heads, n], y [cols, heads, n], the result [entries, heads]. Values of A play no part."""
+    a = _matrix(A)
+    x, y = _tensor("x", x), _tensor("y", y)
+    if torch.is_autocast_enabled(a.device.type):
+        x, y = _cast(a, x), _cast(a, y)  # type: ignore[assignment]
+    out = operators.sddmm(a.pattern_number, x, y)
+    return a._order.from_csr(out if out.dim() == 1 else out.t())
+
+
+def softmax(A: SparseMatrix, values: Tensor) -> Tensor:
+    """Softmax over the entries of each row of A: values [entries] or [entries, heads]. -inf masks an entry;
+    rows where all are masked give 0."""
+    a, values = _matrix(A), _tensor("values", values)
+    if values.dim() not in (1, 2):
+        raise UsageError(
+            f"values are {list(values.shape)}; pass [{a._order.given}] or [{a._order.given}, heads]"
+        )
+    listed = _heads_first(a, "values", values, None if values.dim() == 1 else values.shape[1])
+    p = operators.softmax(a.pattern_number, listed)
+    return a._order.from_csr(p if p.dim() == 1 else p.t())
+
+
+def attention(
+    A: SparseMatrix,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    scale: float | None = None,
+    bias: Tensor | None = None,
+    dropout_p: float = 0.0,
+    score: str = "dot",
+    negative_slope: float = 0.2,
+) -> Tensor:
+    """softmax(scale * score(q_i, k_j) + bias_ij) over the entries (i, j) of each row of A, times v_j.
+
+    q [rows, heads, n], k [cols, heads, n], v [cols, heads, m], the result [rows, heads, m]; or all without
+    heads. bias [entries] or [entries, heads]; -inf masks an entry. Rows without entries give 0.
+    score      "dot": q . k, scale None is 1 / sqrt(n); "cosine": that of the angle; "additive":
+               leaky_relu(q + k) with `negative_slope`, n = 1 (or left out), scale None is 1 as for "cosine"
+    dropout_p  share of the weights that are set to 0 (the others grow). With it numbers for each entry and
+               head are made; without, nothing of the size of the entries.
+    Values of A play no part. UsageError for shapes, types, devices or scores that do not fit.
+    """
+    a = _matrix(A)
+    q, k, v = _tensor("q", q), _tensor("k", k), _tensor("v", v)
+    if score not in SCORES:
+        raise UsageError(f"score = {score!r}; there is: " + ", ".join(SCORES))
+    if not 0 <= dropout_p <= 1:
+        raise UsageError(f"dropout_p = {dropout_p}; it is a share, 0 to 1")
+    if torch.is_autocast_enabled(a.device.type):
+        q, k, v, bias = _cast(a, q), _cast(a, k), _cast(a, v), _cast(a, bias)  # type: ignore[assignment]
+    if score == "additive" and q.dim() == v.dim() - 1:
+        q, k = q.unsqueeze(-1), k.unsqueeze(-1)
+    single = v.dim() == 2
+    if single:
+        q, k, v = q.unsqueeze(1), k.unsqueeze(1), v.unsqueeze(1)
+    if q.dim() != 3 or k.dim() != 3 or v.dim() != 3:
+        raise UsageError(
+            f"q is {list(q.shape)}, k {list(k.shape)}, v {list(v.shape)}; pass [nodes, heads, n]"
+        )
+    if scale is None:
+        scale = q.shape[2] ** -0.5 if score == "dot" and q.shape[2] > 0 else 1.0
+    if bias is not None and bias.dim() == 1:
+        bias = bias.unsqueeze(1).expand(-1, q.shape[1])
+    if dropout_p > 0:
+        out = _attention_with_dropout(a, q, k, v, scale, bias, dropout_p, score, negative_slope)
+    else:
+        listed = None if bias is None else _heads_first(a, "bias", bias, q.shape[1])
+        out, _ = attention_operator(
+            a.pattern_number, q, k, v, listed, float(scale), SCORES[score], float(negative_slope)
+        )
+    return out.squeeze(1) if single else out
+
+
+def _attention_with_dropout(
+    a: SparseMatrix,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    scale: float,
+    bias: Tensor | None,
+    dropout_p: float,
+    score: str,
+    negative_slope: float,
+) -> Tensor:
+    """Attention in steps: weights of the entries are written, and can be dropped."""
+    if score == "cosine":
+        q, k = functional.normalize(q, dim=-1), functional.normalize(k, dim=-1)
+    if score == "additive":
+        one = torch.ones_like(q)
+        q, k = torch.cat([q, one], -1), torch.cat([one[:1].expand_as(k), k], -1)
+    scores = sddmm(a, q, k)
+    if score == "additive":
+        scores = functional.leaky_relu(scores, negative_slope)
+    scores = scores * scale
+    if bias is not None:
+        scores = scores + bias
+    return spmm(a, v, functional.dropout(softmax(a, scores), dropout_p))
+
+
+def spmm_update(
+    A: SparseMatrix, x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str | None = None
+) -> Tensor:
+    """activation((A x) weight + bias), in one kernel where that pays: x [cols, n], weight [n, m], bias [m],
+    the result [rows, m]. activation: None or "relu". The transpose of a weight [m, n] is taken as it lies."""
+    a = _matrix(A)
+    x, weight = _tensor("x", x), _tensor("weight", weight)
+    if activation not in (None, "relu"):
+        raise UsageError(f"activation = {activation!r}; use None or 'relu'")
+    if torch.is_autocast_enabled(a.device.type):
+        x, weight, bias = _cast(a, x), _cast(a, weight), _cast(a, bias)  # type: ignore[assignment]
+    else:
+        _check_type(a, x)
+    if a.requires_grad:
+        out = spmm(a, x) @ weight
+        out = out if bias is None else out + bias
+        return out if activation is None else out.relu()
+    lies_transposed = weight.dim() == 2 and weight.stride(0) == 1 and weight.stride(1) != 1
+    w = weight.t() if lies_transposed else weight
+    out, _ = operators.spmm_update(a.number, False, x, w, bias, activation == "relu", lies_transposed, False)
+    return out
+
+
+def fused_update_pays(A: SparseMatrix, n: int, m: int, dtype: torch.dtype) -> bool:
+    """True where csr is the format of a product with A of n columns, and the library predicts that one kernel
+    beats it and a product with the weights."""
+    if A.device.type != "cuda" or A.requires_grad:
+        return False
+    like = torch.empty((0, 0), dtype=dtype, device=A.device)
+    handle, precision = A._handle, precision_of(like)
+    if handle.plan(Request("spmm", n, dtype, precision)).format != "csr":
+        return False
+    return handle.plan(operators.update_request(n, m, like, False, True)).kernel == "cuda.csr.update"
+
+
+__all__ = ["attention", "fused_update_pays", "sddmm", "softmax", "spmm", "spmm_update"]

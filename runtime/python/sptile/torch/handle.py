@@ -1,0 +1,347 @@
+"""A matrix of the library over CSR arrays in tensors, and its plans, made when they are first needed.
+
+Operators know matrices by a number, so that a compiler sees dense tensors and an int. `handle_of` finds the
+matrix, which its SparseMatrix keeps alive.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from .. import _library as c
+from ..errors import Error, UsageError
+from .pattern import Pattern, inverse
+
+DTYPES = {torch.float32: c.F32, torch.float64: c.F64, torch.float16: c.F16, torch.bfloat16: c.BF16}
+
+# Formats that are tried on a CUDA device where none is named.
+TRIED = ("csr", "bittcf", "bmat", "tall")
+# Products below so many multiplications are launches: csr serves them best.
+WORTH_TRYING = 1 << 22
+
+
+class Request(NamedTuple):
+    """What a plan is asked for; the fields are those of sptile_plan_options."""
+
+    operation: str
+    n: int
+    dense: torch.dtype
+    precision: int = c.PRECISION_DEFAULT
+    run_values: bool = False  # values come with each run
+    m: int = 0
+    heads: int = 1
+    score: int = 0
+    activation: int = 0
+    transposed_weights: bool = False
+
+
+def precision_of(x: Tensor) -> int:
+    """The least exact products that a call with x may have: those of torch's own matrix products."""
+    if x.dtype is not torch.float32 or not x.is_cuda:
+        return c.PRECISION_DEFAULT
+    return c.TF32 if _allows_tf32() else c.FP32
+
+
+def _allows_tf32() -> bool:
+    # What allow_tf32 and its successor fp32_precision both set; torch before 2.9 has the first alone.
+    getter = getattr(torch._C, "_get_fp32_precision_getter", None)
+    return torch.backends.cuda.matmul.allow_tf32 if getter is None else getter("cuda", "matmul") == "tf32"
+
+
+def capturing() -> bool:
+    """True while the current stream is captured in a CUDA graph."""
+    return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+
+
+_unfreed: list[tuple[Callable[[int], None], int]] = []
+
+
+def _free(function: Callable[[int], None], pointer: int) -> None:
+    """Frees a plan or a matrix, later while a graph is captured, which would not survive it."""
+    _unfreed.append((function, pointer))
+    if capturing():
+        return
+    while _unfreed:
+        one, what = _unfreed.pop()
+        one(what)
+
+
+class _Call:
+    """The operands of one run."""
+
+    __slots__ = ("operands", "pointer", "dense")
+
+    def __init__(self) -> None:
+        self.operands = c.Operands()
+        self.pointer = ctypes.byref(self.operands)
+        self.dense = [self.operands.dense[i] for i in range(c.MAX_OPERANDS)]
+
+
+_run = c.lib.sptile_run
+
+
+class Plan:
+    """One sptile_plan with what its runs need."""
+
+    def __init__(self, pointer: int, device: torch.device, keep: Iterable[Any]) -> None:
+        self.pointer, self.device, self._keep = pointer, device, tuple(keep)
+        weakref.finalize(self, _free, c.lib.sptile_plan_destroy, pointer).atexit = False
+        info = c.PlanInfo()
+        c.check(c.lib.sptile_plan_describe(pointer, ctypes.byref(info)))
+        self.format, self.kernel = info.format.decode(), info.kernel.decode()
+        self.workspace_bytes = int(info.workspace_bytes)
+        self._cuda = device.type == "cuda"
+        self._spare: list[_Call] = []
+        self._workspaces: dict[int, tuple[Any, Tensor | None]] = {}
+
+    def run(
+        self,
+        dense: Iterable[tuple[int, int, int] | None],
+        values: int = 0,
+        values_batch: int = 0,
+        alpha: float = 1.0,
+        slope: float = 0.2,
+    ) -> None:
+        """Runs with operands of (address, elements between rows, elements between heads) on the current
+        stream."""
+        try:
+            call = self._spare.pop()
+        except IndexError:
+            call = _Call()
+        for slot, operand in zip(call.dense, dense, strict=False):
+            slot.data, slot.ld, slot.batch = operand or (None, 0, 0)
+        operands = call.operands
+        operands.values, operands.values_batch = values, values_batch
+        operands.alpha, operands.slope = alpha, slope
+        if self._cuda:
+            stream = torch._C._cuda_getCurrentRawStream(self.device.index)
+            workspace, _kept = self._workspaces.get(stream) or self._workspace(stream)
+            status = _run(self.pointer, call.pointer, stream, workspace)
+        else:
+            status = _run(self.pointer, call.pointer, None, None)
+        self._spare.append(call)
+        if status:
+            c.check(status)
+
+    def _workspace(self, stream: int) -> tuple[Any, Tensor | None]:
+        """Zeroed memory for the runs of a stream. A graph has its own, zeroed by each replay: the allocator
+        gives it to other work of the graph meanwhile."""
+        captured = capturing()
+        memory = None
+        pointer = None
+        if self.workspace_bytes > 0:
+            memory = torch.zeros(self.workspace_bytes, dtype=torch.uint8, device=self.device)
+            pointer = ctypes.byref(c.Workspace(memory.data_ptr(), self.workspace_bytes))
+        if captured:
+            return pointer, memory
+        for kept in self._keep:
+            if isinstance(kept, Tensor):
+                kept.record_stream(torch.cuda.current_stream(self.device))
+        self._workspaces[stream] = pointer, memory
+        return pointer, memory
+
+
+_numbers = itertools.count(1)
+_handles: dict[int, weakref.ref[Handle]] = {}
+
+
+def handle_of(number: int) -> Handle:
+    """The handle with a number."""
+    reference = _handles.get(number)
+    handle = None if reference is None else reference()
+    if handle is None:
+        raise UsageError(f"no matrix has the handle {number}: keep the SparseMatrix as long as it is in use")
+    return handle
+
+
+class Handle:
+    """A pattern with values in the order of CSR, or none: then each entry is 1, unless a run brings
+    values."""
+
+    def __init__(self, pattern: Pattern, values: Tensor | None = None, format: str = "auto") -> None:
+        self.pattern, self.values, self.format = pattern, values, format
+        self.number = next(_numbers)
+        self.plans: dict[Request, Plan] = {}
+        self.derived: dict[str, Any] = {}  # what follows from the pattern, kept for those who made it
+        self._matrices: dict[torch.dtype | None, tuple[int, Tensor | None]] = {}
+        self._lock = threading.RLock()
+        self._transposed: Handle | None = None
+        self._origin: Callable[[], Handle | None] = lambda: None  # that this one is the transpose of
+        self._source: Tensor | None = None
+        self._symmetric = False
+        _handles[self.number] = weakref.ref(self)
+        weakref.finalize(self, _handles.pop, self.number, None).atexit = False
+
+    def transposed(self) -> Handle:
+        """That of the transpose, made once: this one where both are equal."""
+        if self._symmetric:
+            return self
+        if self._transposed is not None:
+            return self._transposed
+        origin = self._origin()
+        if origin is not None:
+            return origin
+        refuse_capture("the transpose of the matrix is not there yet", self.pattern.device)
+        with self._lock:
+            if self._transposed is None and not self._symmetric:
+                pattern, source = self.pattern.transposed()
+                values = None if self.values is None else self.values.index_select(0, source)
+                if pattern is self.pattern and (values is None or torch.equal(values, self.values)):  # type: ignore[arg-type]
+                    self._symmetric = True
+                else:
+                    self._transposed = Handle(pattern, values, self.format)
+                    self._transposed._origin = weakref.ref(self)
+            return self if self._symmetric else self._transposed  # type: ignore[return-value]
+
+    def source(self) -> Tensor:
+        """Which entry each entry of the transpose is, [nnz]."""
+        if self._source is None:
+            origin = self._origin()
+            self._source = self.pattern.transposed()[1] if origin is None else inverse(origin.source())
+        return self._source
+
+    def plan(self, request: Request) -> Plan:
+        """The plan for a request, made where it is not there."""
+        plan = self.plans.get(request)
+        return plan if plan is not None else self._make(request)
+
+    def _make(self, request: Request) -> Plan:
+        refuse_capture(
+            f"{request.operation} has no plan for operands of {request.n} columns of {request.dense} yet",
+            self.pattern.device,
+        )
+        with self._lock:
+            plan = self.plans.get(request)
+            if plan is None:
+                plan = self.plans[request] = self._chosen(request)
+            return plan
+
+    def _chosen(self, request: Request) -> Plan:
+        pattern = self.pattern
+        free = request.operation == "spmm" and not request.run_values
+        if self.format != "auto" or not free:
+            return self._create(request, self.format if free and self.format != "auto" else "csr")
+        if pattern.device.type == "cpu" or pattern.nnz * request.n < WORTH_TRYING:
+            return self._create(request, "csr")
+        return self._fastest(request)
+
+    def _fastest(self, request: Request) -> Plan:
+        """Of the formats that can, the one whose runs take the least time here."""
+        device, pattern = self.pattern.device, self.pattern
+        b = torch.randn(pattern.cols, request.n, device=device).to(request.dense)
+        out = torch.empty(pattern.rows, request.n, device=device, dtype=request.dense)
+        operands = [(x.data_ptr(), request.n, 0) for x in (b, out)]
+        best: tuple[float, Plan] | None = None
+        for name in TRIED:
+            try:
+                plan = self._create(request, name)
+            except Error:  # no kernel for the type or the precision, no room
+                if name == "csr":
+                    raise
+                continue
+            seconds = _time(lambda plan=plan: plan.run(operands), device)  # type: ignore[misc]
+            if best is None or seconds < best[0]:
+                best = seconds, plan
+        assert best is not None
+        return best[1]
+
+    def _create(self, request: Request, format: str) -> Plan:
+        pattern = self.pattern
+        cuda = pattern.device.type == "cuda"
+        dtype = request.dense if request.run_values or self.values is not None else None
+        matrix, values = self._matrices.get(dtype) or self._matrix(dtype)
+        options = c.PlanOptions(
+            n=request.n,
+            m=request.m,
+            heads=request.heads,
+            format=format.encode(),
+            dense=DTYPES[request.dense],
+            device=c.CUDA if cuda else c.CPU,
+            ordinal=pattern.device.index or 0,
+            threads=0 if cuda else torch.get_num_threads(),
+            precision=request.precision,
+            score=request.score,
+            activation=request.activation,
+            transposed_weights=request.transposed_weights,
+            order=c.ORDER_CSR,
+            stream=_stream(pattern.device),
+        )
+        pointer = ctypes.c_void_p()
+        c.check(
+            c.lib.sptile_plan_create(
+                matrix, request.operation.encode(), ctypes.byref(options), ctypes.byref(pointer)
+            )
+        )
+        assert pointer.value is not None
+        return Plan(pointer.value, pattern.device, (pattern.crow, pattern.col, values))
+
+    def _matrix(self, dtype: torch.dtype | None) -> tuple[int, Tensor | None]:
+        """The library's matrix with the values in a type, or with zeros where runs bring values; a
+        pattern."""
+        pattern, values = self.pattern, self.values
+        if dtype is not None and values is None:
+            values = torch.zeros(pattern.nnz, dtype=dtype, device=pattern.device)
+        elif dtype is not None and values is not None:
+            values = values.to(dtype)
+        arrays = c.Arrays(
+            rows=pattern.rows,
+            cols=pattern.cols,
+            nnz=pattern.nnz,
+            row=pattern.crow.data_ptr(),
+            col=pattern.col.data_ptr(),
+            values=None if values is None else values.data_ptr(),
+            value_dtype=c.NONE if values is None else DTYPES[values.dtype],
+            row_dtype=c.I64,
+            col_dtype=c.I32,
+            device=c.CUDA if pattern.device.type == "cuda" else c.CPU,
+            ordinal=pattern.device.index or 0,
+        )
+        pointer = ctypes.c_void_p()
+        c.check(
+            c.lib.sptile_matrix_create(
+                ctypes.byref(arrays),
+                ctypes.byref(c.MatrixOptions(trusted=1)),
+                _stream(pattern.device),
+                ctypes.byref(pointer),
+            )
+        )
+        assert pointer.value is not None
+        weakref.finalize(self, _free, c.lib.sptile_matrix_destroy, pointer.value).atexit = False
+        self._matrices[dtype] = pointer.value, values
+        return pointer.value, values
+
+
+def refuse_capture(missing: str, device: torch.device) -> None:
+    """Refuses what cannot be done while a CUDA graph is captured."""
+    if device.type == "cuda" and capturing():
+        raise UsageError(
+            f"{missing}, and cannot be made while a CUDA graph is captured; run the same step once "
+            "before, forward and backward"
+        )
+
+
+def _stream(device: torch.device) -> int | None:
+    return torch._C._cuda_getCurrentRawStream(device.index) if device.type == "cuda" else None
+
+
+def _time(run: Callable[[], None], device: torch.device, repeat: int = 3) -> float:
+    """Milliseconds of a run, the least of some."""
+    stream = torch.cuda.current_stream(device)
+    run()
+    best = float("inf")
+    for _ in range(repeat):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record(stream)
+        run()
+        end.record(stream)
+        end.synchronize()
+        best = min(best, begin.elapsed_time(end))
+    return best

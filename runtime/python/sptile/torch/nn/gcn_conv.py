@@ -1,0 +1,90 @@
+"""The layer of graph convolutional networks (Kipf and Welling 2017)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ...errors import UsageError
+from ..functions import fused_update_pays, spmm, spmm_update
+from ..matrix import SparseMatrix
+from .graph import Graph, matrix_of, normalized
+from .linear import GlorotLinear
+
+
+def aggregate_first(in_channels: int, out_channels: int, x_learns: bool, training: bool) -> bool:
+    """True where (A X) W fetches fewer bytes than A (X W): rows of as many numbers are fetched for each
+    entry, forward and, where something before the product learns, backward."""
+    before = in_channels * (2 if x_learns else 1)
+    after = out_channels * (2 if training else 1)
+    return before < after
+
+
+class GCNConv(nn.Module):
+    """D^-1/2 (A + I) D^-1/2 x W + b. Arguments and parameters are those of torch_geometric.nn.GCNConv.
+
+    forward(x, edge_index, edge_weight=None): x [nodes, in_channels], the result [nodes, out_channels]. A
+    SparseMatrix that gcn_norm made is taken as it is; any other one, and edge_index, is normalised, once for
+    each matrix whose values do not learn. `cached`: that of the first call is used in all others.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        improved: bool = False,
+        cached: bool = False,
+        add_self_loops: bool | None = None,
+        normalize: bool = True,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        if add_self_loops is None:
+            add_self_loops = normalize
+        if add_self_loops and not normalize:
+            raise UsageError("add_self_loops without normalize; add the loops to the matrix, or normalise")
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.improved, self.cached = improved, cached
+        self.add_self_loops, self.normalize = add_self_loops, normalize
+        self.lin = GlorotLinear(in_channels, out_channels)
+        self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
+        self._cache: SparseMatrix | None = None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        self.lin.reset_parameters()
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+        self._cache = None
+
+    def forward(self, x: Tensor, edge_index: Graph, edge_weight: Tensor | None = None) -> Tensor:
+        a = self._matrix(x, edge_index, edge_weight)
+        training = torch.is_grad_enabled()
+        if aggregate_first(self.in_channels, self.out_channels, x.requires_grad, training):
+            if not torch.compiler.is_compiling() and fused_update_pays(
+                a, x.shape[1], self.out_channels, x.dtype
+            ):
+                return spmm_update(a, x, self.lin.weight.t(), self.bias)
+            return nn.functional.linear(spmm(a, x), self.lin.weight, self.bias)
+        out = spmm(a, self.lin(x))
+        return out if self.bias is None else out + self.bias.to(out.dtype)
+
+    def _matrix(self, x: Tensor, edge_index: Graph, edge_weight: Tensor | None) -> SparseMatrix:
+        if self._cache is not None:
+            return self._cache
+        a = matrix_of(edge_index, x.shape[0], x.shape[0], edge_weight)
+        if self.normalize:
+            a = normalized(a, self.add_self_loops, 2.0 if self.improved else 1.0, x.dtype)
+        if self.cached:
+            self._cache = a
+        return a
+
+    def _apply(self, fn: Any, recurse: bool = True) -> GCNConv:
+        self._cache = None  # it stays on its device
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        return self
+
+    def extra_repr(self) -> str:
+        return f"{self.in_channels}, {self.out_channels}"

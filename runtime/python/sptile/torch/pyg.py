@@ -1,0 +1,83 @@
+"""A SparseMatrix in the clothes of a sparse CSR tensor, for layers of PyG as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..errors import UnsupportedError, UsageError
+from .functions import spmm
+from .matrix import SparseMatrix
+
+_PRODUCTS = (torch.sparse.mm, torch.mm, torch.matmul, Tensor.mm, Tensor.matmul, Tensor.__matmul__)
+
+
+class AdjacencyTensor(Tensor):
+    """What adj_t gives: it answers what is asked of a sparse CSR tensor, and multiplies as its matrix
+    does."""
+
+    matrix: SparseMatrix
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        function: Callable[..., Any],
+        types: Any,
+        arguments: tuple[Any, ...] = (),
+        keywords: dict[str, Any] | None = None,
+    ) -> Any:
+        if function in _PRODUCTS and isinstance(arguments[0], AdjacencyTensor):
+            reduce = arguments[2] if len(arguments) > 2 else (keywords or {}).get("reduce", "sum")
+            return _multiply(arguments[0].matrix, arguments[1], reduce)
+        answer = _ANSWERS.get(function)
+        if answer is not None:
+            return answer(arguments[0].matrix, *arguments[1:])
+        with torch._C.DisableTorchFunctionSubclass():
+            return function(*arguments, **(keywords or {}))
+
+
+def _multiply(a: SparseMatrix, x: Tensor, reduce: str) -> Tensor:
+    if reduce == "sum":
+        return spmm(a, x)
+    if reduce == "mean":
+        counts = a.pattern.crow.diff().clamp(min=1).to(x.dtype)
+        return spmm(a, x) / counts.view(-1, 1)
+    raise UnsupportedError(f"reduce = {reduce!r} of a sparse matrix; use 'sum' or 'mean'")
+
+
+def _values(a: SparseMatrix) -> Tensor:
+    return torch.ones(a.nnz, device=a.device) if a.values is None else a._order.to_csr(a.values)
+
+
+def _size(a: SparseMatrix, dim: int | None = None) -> Any:
+    return a.shape if dim is None else a.shape[dim]
+
+
+_ANSWERS: dict[Any, Callable[..., Any]] = {
+    Tensor.layout.__get__: lambda a: torch.sparse_csr,  # type: ignore[attr-defined]
+    Tensor.shape.__get__: lambda a: a.shape,  # type: ignore[attr-defined]
+    Tensor.is_sparse_csr.__get__: lambda a: True,  # type: ignore[attr-defined]
+    Tensor.requires_grad.__get__: lambda a: a.requires_grad,  # type: ignore[attr-defined]
+    Tensor.size: _size,
+    Tensor.dim: lambda a: 2,
+    Tensor.crow_indices: lambda a: a.pattern.crow,
+    Tensor.col_indices: lambda a: a.pattern.col.long(),
+    Tensor.values: _values,
+    Tensor.t: lambda a: adj_t(a.t()),
+    Tensor.to_dense: lambda a: a.to_dense(),
+    Tensor.to_sparse_csr: lambda a: a.to_torch(),
+    Tensor.__repr__: lambda a, **_: f"adj_t({a!r})",
+}
+
+
+def adj_t(A: SparseMatrix) -> Tensor:
+    """A as the `edge_index` of unmodified layers of PyG that multiply by it (GCNConv with normalize=False,
+    SAGEConv, GINConv, ...), in eager mode; layers that make messages of edges get its entries."""
+    if not isinstance(A, SparseMatrix):
+        raise UsageError(f"A is of type {type(A).__name__}; pass a SparseMatrix")
+    tensor = torch.empty(0, device=A.device, dtype=A.dtype).as_subclass(AdjacencyTensor)
+    tensor.matrix = A
+    return tensor

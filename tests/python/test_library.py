@@ -1,0 +1,179 @@
+"""What mirrors the header agrees with it; how the library is found; what importing costs."""
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, run_python
+from sptile import _library, errors
+
+HEADER = ROOT / "runtime" / "sptile.h"
+
+
+def structs() -> dict[str, type[ctypes.Structure]]:
+    """The mirrored structs by their names in the header."""
+    return {
+        "sptile_" + re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): kind
+        for name, kind in vars(_library).items()
+        if isinstance(kind, type)
+        and issubclass(kind, ctypes.Structure)
+        and not name.startswith("_")
+        and kind.__module__ == _library.__name__
+    }
+
+
+def enumerators() -> dict[str, int]:
+    return {
+        "SPTILE_" + name: value
+        for name, value in vars(_library).items()
+        if isinstance(value, int) and name.isupper() and not name.startswith("_") and name != "ABI_VERSION"
+    }
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    """What a C compiler says: sizes, offsets and enumerators by name."""
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        pytest.skip("no C compiler")
+    facts = [f"sizeof({struct})" for struct in structs()]
+    facts += [
+        f"offsetof({struct}, {field[0]})" for struct, kind in structs().items() for field in kind._fields_
+    ]
+    facts += [
+        f"sizeof((({struct}*)0)->{field[0]})" for struct, kind in structs().items() for field in kind._fields_
+    ]
+    facts += enumerators()
+    lines = [f'printf("%s=%lld\\n", "{fact}", (long long)({fact}));' for fact in facts]
+    folder = tmp_path_factory.mktemp("header")
+    source = folder / "facts.c"
+    source.write_text(
+        '#include <stdio.h>\n#include "sptile.h"\nint main(void) {\n' + "\n".join(lines) + "\nreturn 0;}\n"
+    )
+    subprocess.run([compiler, "-I", HEADER.parent, source, "-o", folder / "facts"], check=True)
+    output = subprocess.run([folder / "facts"], check=True, capture_output=True, text=True).stdout
+    return {name: int(value) for name, value in (line.rsplit("=", 1) for line in output.splitlines())}
+
+
+def test_structs_have_the_layout_of_the_header(compiled: dict[str, int]) -> None:
+    for struct, kind in structs().items():
+        assert compiled[f"sizeof({struct})"] == ctypes.sizeof(kind), struct
+        for field in kind._fields_:
+            descriptor = getattr(kind, field[0])
+            assert compiled[f"offsetof({struct}, {field[0]})"] == descriptor.offset, (struct, field)
+            assert compiled[f"sizeof((({struct}*)0)->{field[0]})"] == descriptor.size, (struct, field)
+
+
+def test_enumerators_have_the_values_of_the_header(compiled: dict[str, int]) -> None:
+    for name, value in enumerators().items():
+        assert compiled[name] == value, name
+
+
+def test_nothing_of_the_header_is_missing() -> None:
+    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
+    declared = set(re.findall(r"^(?:int|void|const char\*|sptile_status) (sptile_\w+)\(", text, flags=re.M))
+    assert declared == set(_library._SIGNATURES)
+    opaque = {"sptile_matrix", "sptile_plan"}
+    assert set(re.findall(r"typedef struct (sptile_\w+) ", text)) - opaque == set(structs())
+    bodies = re.findall(r"typedef enum \w+ \{(.*?)\}", text, flags=re.S)
+    named = {name for body in bodies for name in re.findall(r"(SPTILE_\w+) =", body)}
+    assert named == set(enumerators()) - {"SPTILE_MAX_OPERANDS"}
+
+
+def test_defaults_are_those_of_the_header() -> None:
+    operands = _library.Operands()
+    assert (operands.size, operands.alpha, operands.beta, operands.slope) == (
+        ctypes.sizeof(operands),
+        1,
+        0,
+        0.2,
+    )
+    assert _library.PlanOptions().size == ctypes.sizeof(_library.PlanOptions)
+
+
+@pytest.mark.parametrize(
+    ("kind", "builtin", "status"),
+    [
+        (errors.UsageError, ValueError, 2),
+        (errors.BadInputError, ValueError, 3),
+        (errors.UnsupportedError, NotImplementedError, 4),
+        (errors.IoError, OSError, 5),
+        (errors.DeviceError, RuntimeError, 6),
+        (errors.CheckError, AssertionError, 7),
+        (errors.InternalError, RuntimeError, 70),
+    ],
+)
+def test_errors_are_builtins_too(kind: type[errors.Error], builtin: type[Exception], status: int) -> None:
+    error = errors.error_of(status, "why")
+    assert type(error) is kind
+    assert isinstance(error, builtin) and isinstance(error, errors.Error)
+    assert error.status == status and str(error) == "why"
+
+
+def test_an_unknown_status_is_an_internal_error() -> None:
+    assert isinstance(errors.error_of(1234, "?"), errors.InternalError)
+
+
+def test_a_failing_call_raises_with_the_message_of_the_library() -> None:
+    with pytest.raises(errors.UsageError, match="sptile_plan_describe: plan is NULL"):
+        _library.check(_library.lib.sptile_plan_describe(None, ctypes.byref(_library.PlanInfo())))
+
+
+def test_the_variable_alone_names_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPTILE_LIBRARY", "/nowhere/lib.so")
+    assert list(_library.candidates("libsptile.so.0", "SPTILE_LIBRARY")) == ["/nowhere/lib.so"]
+    failed = run_python("import sptile", SPTILE_LIBRARY="/nowhere/lib.so")
+    assert failed.returncode == 1
+    assert "ImportError" in failed.stderr and "set SPTILE_LIBRARY" in failed.stderr
+
+
+def test_what_a_wheel_installs_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPTILE_LIBRARY", raising=False)
+    monkeypatch.setattr(_library, "__file__", str(tmp_path / "sptile" / "_library.py"))
+    for name in (
+        ".sptile.mesonpy.libs/libsptile.so.0",
+        "sptile.libs/libsptile-1234abcd.so.0",
+        ".sptile.mesonpy.libs/libsptile-tools.so.0",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert list(_library.candidates("libsptile.so.0", "SPTILE_LIBRARY")) == [
+        str(tmp_path / ".sptile.mesonpy.libs/libsptile.so.0"),
+        str(tmp_path / "sptile.libs/libsptile-1234abcd.so.0"),
+        "libsptile.so.0",
+    ]
+
+
+def test_a_library_without_the_interface_is_refused() -> None:
+    failed = run_python("import sptile", SPTILE_LIBRARY="libm.so.6")
+    assert "has no sptile_abi_version: it is older than this package" in failed.stderr
+
+
+def test_importing_is_fast_and_imports_no_framework() -> None:
+    code = (
+        "import sys, time; begin = time.perf_counter(); import sptile; took = time.perf_counter() - begin\n"
+        "print(took, [m for m in ('numpy', 'scipy', 'torch', 'cupy') if m in sys.modules])"
+    )
+    runs = [run_python(code) for _ in range(3)]
+    assert all(run.returncode == 0 for run in runs), runs[0].stderr
+    assert {run.stdout.split(maxsplit=1)[1] for run in runs} == {"[]\n"}
+    assert min(float(run.stdout.split()[0]) for run in runs) < 0.1
+
+
+def test_plans_need_no_scipy() -> None:
+    code = "import sptile, sys; sptile.Bundle, sptile.spmm; print({'scipy', 'torch'} & set(sys.modules))"
+    assert run_python(code).stdout == "set()\n"
+
+
+def test_names_of_the_package() -> None:
+    import sptile
+
+    for name in sptile.__all__:
+        assert getattr(sptile, name) is not None
+    assert callable(sptile.plan) and callable(sptile.spmm)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        sptile.nothing  # noqa: B018

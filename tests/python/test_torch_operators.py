@@ -1,0 +1,487 @@
+"""The operators of sptile.torch against dense products, their gradients, what compilers and modes see of
+them."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from hypothesis import given, settings  # noqa: E402
+from hypothesis import strategies as some  # noqa: E402
+from torch import Tensor  # noqa: E402
+from torch_problems import DEVICES, DTYPES, close, error, matrix, of_dtypes, on_devices, places, random  # noqa: E402
+
+import sptile  # noqa: E402
+import sptile.torch as st  # noqa: E402
+
+Operator = Callable[..., Tensor]
+
+
+@pytest.fixture(autouse=True)
+def exact_products():  # type: ignore[no-untyped-def]
+    """What is compared here is not rounded to tf32."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    yield
+    torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def laid_out(x: Tensor, layout: str) -> Tensor:
+    """x, lying in memory in another way."""
+    if layout == "transposed" and x.dim() >= 2:
+        return x.transpose(0, -1).contiguous().transpose(0, -1)
+    if layout == "wide":
+        room = torch.full((*x.shape[:-1], x.shape[-1] + 3), float("nan"), dtype=x.dtype, device=x.device)
+        room[..., 1:-2] = x
+        return room[..., 1:-2]
+    if layout == "every second":
+        return x.repeat_interleave(2, 0)[::2] if x.shape[0] > 0 else x
+    if layout == "turned":
+        return torch.complex(x, -x).conj().imag if x.dtype in (torch.float32, torch.float64) else x
+    return x
+
+
+LAYOUTS = ["dense", "transposed", "wide", "every second", "turned"]
+
+
+def dense_weights(a: st.SparseMatrix, values: Tensor, empty: float = 0.0) -> Tensor:
+    """values [entries] as a matrix, of several heads [entries, heads] as [heads, rows, cols]."""
+    row, col = places(a)
+    place = row * a.shape[1] + col
+    flat = torch.full((*values.shape[1:], a.shape[0] * a.shape[1]), empty, dtype=torch.float64)
+    return flat.index_copy(
+        -1, place, values.double().cpu().t() if values.dim() > 1 else values.double().cpu()
+    ).reshape(*values.shape[1:], *a.shape)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    rows=some.integers(0, 40),
+    cols=some.integers(0, 40),
+    n=some.integers(0, 70),
+    heads=some.integers(0, 3),
+    dtype=some.sampled_from(DTYPES),
+    layout=some.sampled_from(LAYOUTS),
+    device=some.sampled_from(DEVICES),
+    learned=some.booleans(),
+    seed=some.integers(0, 999),
+)
+def test_spmm_of_any_shape(
+    rows: int,
+    cols: int,
+    n: int,
+    heads: int,
+    dtype: torch.dtype,
+    layout: str,
+    device: str,
+    learned: bool,
+    seed: int,
+) -> None:
+    torch.manual_seed(seed)
+    a, full = matrix(rows, cols, seed % 7 / 6, device=device, dtype=dtype, seed=seed)
+    shape = (cols, n) if heads == 0 else (cols, heads, n)
+    x = laid_out(random(*shape, device=device, dtype=dtype), layout).requires_grad_()
+    values = a.values.clone().requires_grad_() if learned else None
+    out = st.spmm(a, x, values)
+    assert out.dtype == dtype and close(out, torch.einsum("ij,j...->i...", full, x.double().cpu()))
+    g = random(*out.shape, device=device, dtype=dtype)
+    out.backward(g)
+    assert close(x.grad, torch.einsum("ij,i...->j...", full, g.double().cpu()))
+    if values is not None:
+        row, col = places(a)
+        pairs = (g.double().cpu()[row] * x.detach().double().cpu()[col]).flatten(1).sum(1)
+        assert close(values.grad, pairs)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=some.integers(0, 30),
+    cols=some.integers(0, 30),
+    n=some.integers(0, 40),
+    heads=some.integers(0, 3),
+    dtype=some.sampled_from(DTYPES),
+    layout=some.sampled_from(LAYOUTS),
+    device=some.sampled_from(DEVICES),
+    seed=some.integers(0, 999),
+)
+def test_sddmm_of_any_shape(
+    rows: int, cols: int, n: int, heads: int, dtype: torch.dtype, layout: str, device: str, seed: int
+) -> None:
+    torch.manual_seed(seed)
+    a, _ = matrix(rows, cols, seed % 7 / 6, device=device, seed=seed)
+    tail = (n,) if heads == 0 else (heads, n)
+    x = laid_out(random(rows, *tail, device=device, dtype=dtype), layout)
+    y = laid_out(random(cols, *tail, device=device, dtype=dtype), layout)
+    row, col = places(a)
+    assert close(st.sddmm(a, x, y), (x.double().cpu()[row] * y.double().cpu()[col]).sum(-1))
+
+
+def attention_in_float64(
+    a: st.SparseMatrix, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, score: str
+) -> Tensor:
+    """The same with all pairs."""
+    q, k, v = (x.detach().double().cpu() for x in (q, k, v))
+    if score == "additive":
+        scores = torch.nn.functional.leaky_relu(q[:, None, :, 0] + k[None, :, :, 0], 0.2).permute(2, 0, 1)
+    else:
+        if score == "cosine":
+            q, k = torch.nn.functional.normalize(q, dim=-1), torch.nn.functional.normalize(k, dim=-1)
+        scores = torch.einsum("ihn,jhn->hij", q, k)
+    zero = torch.zeros(a._order.given, q.shape[1]) if bias is None else bias
+    weights = (scores * scale + dense_weights(a, zero, -torch.inf)).softmax(-1).nan_to_num(0)
+    return torch.einsum("hij,jhm->ihm", weights, v)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=some.integers(1, 25),
+    cols=some.integers(1, 25),
+    n=some.integers(1, 40),
+    m=some.integers(1, 40),
+    heads=some.integers(1, 4),
+    dtype=some.sampled_from(DTYPES),
+    layout=some.sampled_from(LAYOUTS),
+    score=some.sampled_from(["dot", "cosine", "additive"]),
+    biased=some.booleans(),
+    device=some.sampled_from(DEVICES),
+    seed=some.integers(0, 999),
+)
+def test_attention_of_any_shape(
+    rows: int,
+    cols: int,
+    n: int,
+    m: int,
+    heads: int,
+    dtype: torch.dtype,
+    layout: str,
+    score: str,
+    biased: bool,
+    device: str,
+    seed: int,
+) -> None:
+    torch.manual_seed(seed)
+    a, _ = matrix(rows, cols, seed % 7 / 6, device=device, seed=seed)
+    n = 1 if score == "additive" else n
+    q, k, v = (
+        laid_out(random(*shape, device=device, dtype=dtype), layout)
+        for shape in ((rows, heads, n), (cols, heads, n), (cols, heads, m))
+    )
+    bias = random(a.nnz, heads, device=device, dtype=dtype) if biased else None
+    out = st.attention(a, q, k, v, scale=0.5, bias=bias, score=score)
+    expected = attention_in_float64(a, q, k, v, bias, 0.5, score)
+    assert (
+        error(out, expected) < {torch.float64: 1e-12, torch.float32: 1e-5}.get(dtype, 3e-2)
+        or not expected.any()
+    )
+
+
+@on_devices
+@pytest.mark.parametrize("score", ["dot", "cosine", "additive"])
+def test_attention_in_steps_is_attention(device: str, score: str) -> None:
+    """With so small a share of dropped weights that none is."""
+    a, _ = matrix(20, 15, 0.3, device=device)
+    n = 1 if score == "additive" else 8
+    q, k, v = (random(*shape, device=device) for shape in ((20, 2, n), (15, 2, n), (15, 2, 5)))
+    bias = random(a.nnz, 2, device=device)
+    one, other = (st.attention(a, q, k, v, bias=bias, score=score, dropout_p=p) for p in (0.0, 1e-15))
+    assert close(one, other)
+    assert not close(one, st.attention(a, q, k, v, bias=bias, score=score, dropout_p=0.5))
+    assert not st.attention(a, q, k, v, score=score, dropout_p=1.0).any()
+
+
+@on_devices
+@of_dtypes
+@pytest.mark.parametrize("lies", ["n m", "m n"])
+@pytest.mark.parametrize("activation", [None, "relu"])
+def test_spmm_update_and_its_gradients(
+    device: str, dtype: torch.dtype, lies: str, activation: str | None
+) -> None:
+    a, full = matrix(30, 20, 0.2, device=device, dtype=dtype)
+    x, w, bias = (random(*shape, device=device, dtype=dtype) for shape in ((20, 7), (7, 12), (12,)))
+    if lies == "m n":
+        w = w.t().contiguous().t()
+    learned = [t.requires_grad_() for t in (x, w, bias)]
+    out = st.spmm_update(a, x, w, bias, activation)
+    exact = [t.detach().double().cpu().requires_grad_() for t in learned]
+    expected = (full @ exact[0]) @ exact[1] + exact[2]
+    expected = expected.relu() if activation == "relu" else expected
+    tolerance = {torch.float64: 1e-12, torch.float32: 1e-5}.get(dtype, 3e-2)
+    assert error(out, expected) < tolerance
+    g = random(*out.shape, device=device, dtype=dtype)
+    found = torch.autograd.grad(out, learned, g)
+    for one, other in zip(found, torch.autograd.grad(expected, exact, g.double().cpu()), strict=True):
+        assert error(one, other) < tolerance
+
+
+@on_devices
+def test_softmax_masks_and_empty_rows(device: str) -> None:
+    a, _ = matrix(9, 7, 0.3, device=device)
+    values = random(a.nnz, 2, device=device)
+    values[::3] = -torch.inf
+    found = dense_weights(a, st.softmax(a, values))
+    expected = dense_weights(a, values, -torch.inf).softmax(-1).nan_to_num(0)
+    assert close(found, expected)
+
+
+# ---- Gradients, and what opcheck asks ----
+
+
+def numbers(*shape: int, device: str) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64, device=device, requires_grad=True)
+
+
+def operator_calls(device: str) -> dict[str, tuple[Operator, tuple[object, ...], st.SparseMatrix]]:
+    """Each operator with operands."""
+    torch.manual_seed(0)
+    a, _ = matrix(12, 9, 0.3, device=device, dtype=torch.float64)
+    op, here, nnz = torch.ops.sptile, {"device": device}, a.nnz
+    r = lambda *shape: numbers(*shape, **here)  # noqa: E731
+    scored = lambda n, score, bias: (
+        a.pattern_number,
+        r(12, 2, n),
+        r(9, 2, n),
+        r(9, 2, 3),
+        bias,
+        0.7,
+        score,
+        0.2,
+    )  # noqa: E731
+    calls: dict[str, tuple[Operator, tuple[object, ...]]] = {
+        "spmm": (op.spmm.default, (a.number, False, r(9, 4), None)),
+        "spmm of the transpose": (op.spmm.default, (a.number, True, r(12, 4), None)),
+        "spmm with values": (op.spmm.default, (a.pattern_number, False, r(9, 4), r(nnz))),
+        "spmm of heads, transposed": (op.spmm.default, (a.pattern_number, True, r(12, 3, 4), r(3, nnz))),
+        "sddmm": (op.sddmm.default, (a.pattern_number, r(12, 4), r(9, 4))),
+        "sddmm of heads": (op.sddmm.default, (a.pattern_number, r(12, 2, 4), r(9, 2, 4))),
+        "softmax": (op.softmax.default, (a.pattern_number, r(2, nnz))),
+        "attention": (op.attention.default, scored(4, 0, r(2, nnz))),
+        "attention, cosine": (op.attention.default, scored(4, 1, None)),
+        "attention, additive": (op.attention.default, scored(1, 2, None)),
+        "spmm_update": (
+            op.spmm_update.default,
+            (a.number, False, r(9, 4), r(4, 5), r(5), True, False, False),
+        ),
+        "spmm_update of the transpose": (
+            op.spmm_update.default,
+            (a.number, True, r(12, 4), r(5, 4), None, False, True, False),
+        ),
+    }
+    return {name: (*call, a) for name, call in calls.items()}
+
+
+NAMES = list(operator_calls("cpu"))
+
+
+@on_devices
+@pytest.mark.parametrize("name", NAMES)
+def test_opcheck(device: str, name: str) -> None:
+    operator, arguments, _a = operator_calls(device)[name]
+    assert set(torch.library.opcheck(operator, arguments).values()) == {"SUCCESS"}
+
+
+def first_result(
+    operator: Operator, arguments: tuple[object, ...]
+) -> tuple[Callable[..., Tensor], tuple[Tensor, ...]]:
+    """A function of the tensors among the arguments, and these."""
+    tensors = tuple(x for x in arguments if isinstance(x, Tensor))
+
+    def function(*given: Tensor) -> Tensor:
+        rest = iter(given)
+        out = operator(*(next(rest) if isinstance(x, Tensor) else x for x in arguments))
+        return out if isinstance(out, Tensor) else out[0]
+
+    return function, tensors
+
+
+@on_devices
+@pytest.mark.parametrize("name", NAMES)
+def test_gradcheck(device: str, name: str) -> None:
+    operator, arguments, _a = operator_calls(device)[name]
+    function, tensors = first_result(operator, arguments)
+    assert torch.autograd.gradcheck(function, tensors)
+    if name.startswith(("spmm", "sddmm")) and "update" not in name:
+        assert torch.autograd.gradgradcheck(function, tensors)
+        return
+    first = torch.autograd.grad(function(*tensors).square().sum(), tensors, create_graph=True)
+    with pytest.raises(sptile.UnsupportedError, match="second derivative"):
+        sum(x.sum() for x in first).backward()
+
+
+@on_devices
+def test_gradcheck_as_users_call(device: str) -> None:
+    a, _ = matrix(8, 6, 0.4, device=device)
+    x, y, w, s = (numbers(*shape, device=device) for shape in ((6, 3), (8, 3), (a.nnz,), (a.nnz, 2)))
+    check = torch.autograd.gradcheck
+    assert check(lambda x, w: st.spmm(a, x, w), (x, w))
+    assert check(lambda x, w: a.with_values(w) @ x, (x, w))
+    assert check(lambda x, w: st.spmm(a, x.view(6, 3, 1).expand(6, 3, 2), w), (x, w))
+    assert check(lambda x, s: st.spmm(a, x.view(6, 1, 3).expand(6, 2, 3), s), (x, s))
+    assert check(lambda y, x: st.sddmm(a, y, x), (y, x))
+    assert check(lambda s: st.softmax(a, s), (s,))
+    assert check(lambda y, x: a.t() @ y, (y, x), raise_exception=True)
+
+
+# ---- Compilers, modes, threads ----
+
+
+@on_devices
+def test_compiled_whole(device: str) -> None:
+    a, full = matrix(20, 15, 0.3, device=device, dtype=torch.float32)
+    w = random(a.nnz, device=device, dtype=torch.float32, learn=True)
+    x = random(15, 8, device=device, dtype=torch.float32, learn=True)
+
+    def function(x: Tensor, w: Tensor) -> Tensor:
+        y = st.spmm(a, x) + st.spmm(a, x, w).relu()
+        scores = st.softmax(a, st.sddmm(a, y, x))
+        out = st.attention(a, y, x, x, bias=scores)
+        return st.spmm_update(a, x, out.t() @ y, activation="relu") + out
+
+    torch._dynamo.reset()
+    compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
+    one, other = function(x, w), compiled(x, w)
+    assert close(one, other)
+    for first, second in zip(
+        torch.autograd.grad(one.square().sum(), (x, w)),
+        torch.autograd.grad(other.square().sum(), (x, w)),
+        strict=True,
+    ):
+        assert close(first, second)
+
+
+def test_functions_see_shapes_without_computing() -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    a, _ = matrix(20, 15, 0.3, dtype=torch.float32)
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        x = torch.empty(15, 4)
+        assert st.spmm(a, x).shape == (20, 4)
+        assert st.sddmm(a, torch.empty(20, 4), x).shape == (a.nnz,)
+        with pytest.raises(sptile.UsageError):
+            st.spmm(a, torch.empty(14, 4))
+
+
+@on_devices
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_autocast_casts_as_for_products_of_torch(device: str, dtype: torch.dtype) -> None:
+    a, full = matrix(20, 15, 0.3, device=device, dtype=torch.float32)
+    x = random(15, 8, device=device, dtype=torch.float32, learn=True)
+    w = random(a.nnz, device=device, dtype=torch.float32, learn=True)
+    with torch.autocast(device, dtype):
+        out = st.spmm(a, x)
+        learned = st.spmm(a, x, w)
+        scores = st.sddmm(a, out.float(), x)
+        kept = st.spmm(a, x.double().detach(), a.values.double())
+        update = st.spmm_update(a, x, random(8, 3, device=device, dtype=torch.float32))
+        attended = st.attention(a, out, x, x)
+    assert out.dtype == learned.dtype == scores.dtype == update.dtype == attended.dtype == dtype
+    assert kept.dtype == torch.float64
+    assert close(out, full @ x.double().cpu().detach())
+    (out.sum() + learned.sum()).backward()
+    assert x.grad.dtype == w.grad.dtype == torch.float32
+
+
+def test_threads_share_a_matrix() -> None:
+    a, full = matrix(300, 200, 0.1, dtype=torch.float64)
+    wrong: list[int] = []
+
+    def work(seed: int) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        for i in range(30):
+            x = torch.randn(
+                200, 1 + (seed + i) % 5, dtype=torch.float64, generator=generator, requires_grad=True
+            )
+            y = a @ x
+            y.sum().backward()
+            if not close(y, full @ x.detach()) or not close(x.grad, full.t() @ torch.ones_like(y)):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_nothing_is_left_of_many_matrices() -> None:
+    import resource
+
+    def made(count: int) -> int:
+        for _ in range(count):
+            a, _full = matrix(200, 200, 0.05, dtype=torch.float32)
+            x = torch.ones(200, 8, requires_grad=True)
+            (a @ x).sum().backward()
+        gc.collect()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    made(300)
+    before = made(10)
+    assert made(1500) - before < 20_000  # KiB; what they hold together is 60 MB
+
+
+# ---- What is refused ----
+
+
+def refusals(device: str) -> dict[str, tuple[type[Exception], Callable[[], object]]]:
+    a, _ = matrix(6, 5, 0.5, device=device, dtype=torch.float32)
+    f = lambda *shape, **options: torch.ones(*shape, device=device, **options)  # noqa: E731
+    usage, nnz = sptile.UsageError, a.nnz
+    other = {} if device == "cpu" else {"on another device": (usage, lambda: a @ torch.ones(5, 2))}
+    return other | {
+        "no tensor": (usage, lambda: st.spmm(a, [1.0] * 5)),  # type: ignore[arg-type]
+        "no matrix": (usage, lambda: st.spmm(f(6, 5), f(5, 2))),  # type: ignore[arg-type]
+        "too few rows": (usage, lambda: a @ f(4, 2)),
+        "too many dimensions": (usage, lambda: a @ f(5, 2, 2, 2)),
+        "no dimension": (usage, lambda: a @ f(())),
+        "integers": (usage, lambda: a @ torch.ones(5, 2, dtype=torch.int64, device=device)),
+        "complex numbers": (usage, lambda: a @ torch.ones(5, 2, dtype=torch.complex64, device=device)),
+        "eight bits": (usage, lambda: a @ f(5, 2).to(torch.float8_e4m3fn)),
+        "a sparse operand": (usage, lambda: a @ torch.eye(5, device=device).to_sparse()),
+        "values of another type": (usage, lambda: st.spmm(a, f(5, 2), f(nnz).double())),
+        "too few values": (usage, lambda: st.spmm(a, f(5, 2), f(nnz - 1))),
+        "values of heads, x without": (usage, lambda: st.spmm(a, f(5, 2), f(nnz, 3))),
+        "values of other heads": (usage, lambda: st.spmm(a, f(5, 2, 2), f(nnz, 3))),
+        "sddmm of different widths": (usage, lambda: st.sddmm(a, f(6, 2), f(5, 3))),
+        "sddmm of different types": (usage, lambda: st.sddmm(a, f(6, 2), f(5, 2).double())),
+        "sddmm of swapped sides": (usage, lambda: st.sddmm(a, f(5, 2), f(6, 2))),
+        "softmax of too many": (usage, lambda: st.softmax(a, f(nnz + 1))),
+        "softmax of three dimensions": (usage, lambda: st.softmax(a, f(nnz, 1, 1))),
+        "softmax of integers": (usage, lambda: st.softmax(a, f(nnz).long())),
+        "a score that is not there": (usage, lambda: st.attention(a, f(6, 2), f(5, 2), f(5, 2), score="sum")),
+        "a share above 1": (usage, lambda: st.attention(a, f(6, 2), f(5, 2), f(5, 2), dropout_p=1.5)),
+        "additive of many numbers": (
+            usage,
+            lambda: st.attention(a, f(6, 2), f(5, 2), f(5, 2), score="additive"),
+        ),
+        "heads that differ": (usage, lambda: st.attention(a, f(6, 2, 3), f(5, 2, 3), f(5, 4, 3))),
+        "attention of swapped sides": (usage, lambda: st.attention(a, f(5, 2, 3), f(6, 2, 3), f(5, 2, 3))),
+        "a scale that is none": (
+            usage,
+            lambda: st.attention(a, f(6, 2), f(5, 2), f(5, 2), scale=float("nan")),
+        ),
+        "a bias of another length": (usage, lambda: st.attention(a, f(6, 2), f(5, 2), f(5, 2), bias=f(3))),
+        "weights of another width": (usage, lambda: st.spmm_update(a, f(5, 2), f(3, 4))),
+        "weights of three dimensions": (usage, lambda: st.spmm_update(a, f(5, 2), f(2, 4, 1))),
+        "weights of another type": (usage, lambda: st.spmm_update(a, f(5, 2), f(2, 4).half())),
+        "a bias of another width": (usage, lambda: st.spmm_update(a, f(5, 2), f(2, 4), f(3))),
+        "an activation that is not there": (
+            usage,
+            lambda: st.spmm_update(a, f(5, 2), f(2, 4), activation="gelu"),
+        ),
+        "a handle that is none": (usage, lambda: torch.ops.sptile.spmm.default(10**9, False, f(5, 2), None)),
+    }
+
+
+@on_devices
+@pytest.mark.parametrize("case", refusals("cpu"))
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_does_not_fit_is_refused(device: str, case: str) -> None:
+    kind, call = refusals(device)[case]
+    with pytest.raises(kind) as caught:
+        call()
+    assert isinstance(caught.value, sptile.Error) and len(str(caught.value)) > 15

@@ -1,0 +1,276 @@
+"""tools/train: every model learns planted classes with every backend, says so in JSON, and refuses what is
+wrong; on citation graphs, where they are beside the project, it reaches what the papers reached."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import lzma
+import subprocess
+import sys
+import xml.etree.ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, command
+
+torch = pytest.importorskip("torch")
+sys.path.insert(0, str(ROOT / "tools" / "train"))
+
+import train  # noqa: E402
+
+CITATIONS = ROOT.parent / "shared" / "gnn"
+MODELS = ("gcn", "gin", "agnn", "gat")
+BACKENDS = [
+    "torch",
+    "sptile",
+    pytest.param(
+        "pyg",
+        marks=pytest.mark.skipif(
+            not importlib.util.find_spec("torch_geometric"), reason="PyG is not installed"
+        ),
+    ),
+]
+DEVICES = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")),
+]
+
+
+@pytest.fixture(scope="module")
+def community(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """1200 nodes of 4 even classes: guessing gets 25 %."""
+    program = command()
+    if program is None:
+        pytest.skip("the sptile command is not there: set SPTILE_COMMAND")
+    folder = tmp_path_factory.mktemp("community")
+    typed = (
+        "gen community --rows 1200 --edges 6000 --mix 0.3 --classes 4 --features 100 --noise 0.85 --shuffle"
+    )
+    subprocess.run([program, *typed.split(), "--data-set", "-o", folder / "graph.mtx", "-q"], check=True)
+    return folder
+
+
+# Threads that wait for each other on cores that others use take a hundred times as long.
+ALONE = ["--threads", "1", "-q"]
+
+
+@pytest.fixture(autouse=True)
+def keep_settings() -> Iterator[None]:
+    """The tool sets what holds for all of the process."""
+    threads, tf32 = torch.get_num_threads(), torch.backends.cuda.matmul.allow_tf32
+    yield
+    torch.set_num_threads(threads)
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+
+
+def report(capsys: pytest.CaptureFixture[str], *arguments: Any) -> dict[str, Any]:
+    """What a run says in JSON."""
+    assert train.main([*map(str, arguments), *ALONE, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert isinstance(found, dict)
+    return found
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: Any) -> tuple[int, str]:
+    """The exit code and the message of a run that fails."""
+    code = train.main([*map(str, arguments), *ALONE])
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return code, captured.err
+
+
+# ---- Learning ----
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("model", MODELS)
+def test_learns_planted_classes(
+    model: str, backend: str, device: str, community: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = report(
+        capsys, model, "--data", community, "--backend", backend, "--device", device, "--epochs", 60
+    )
+    assert found["test_accuracy"] > 0.85
+    seconds = found["seconds_per_epoch"]
+    assert seconds["total"] > 0
+    assert sum(seconds[part] for part in ("sparse", "dense", "rest")) == pytest.approx(seconds["total"])
+    assert all(seconds[part] > 0 for part in ("sparse", "dense", "rest"))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_backends_begin_alike(model: str, community: Path) -> None:
+    from backends import load_backend
+    from dataset import read_data_set
+    from models import make_model
+    from recipes import RECIPES
+
+    data = read_data_set(community)
+    scores = []
+    for name in ("torch", "sptile"):
+        layers = load_backend(name)
+        network = make_model(model, layers, data, RECIPES[model], 7).eval()
+        scores.append(network(data.x, layers.make_graph(data.edge_index, len(data.x))).detach())
+    assert scores[0].abs().max() > 1e-3
+    torch.testing.assert_close(scores[0], scores[1], rtol=1e-4, atol=1e-5)
+
+
+def test_compares_backends_and_draws(
+    community: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    svg = tmp_path / "loss.svg"
+    arguments = [
+        "gcn",
+        "--data",
+        community,
+        "--compare",
+        "torch,sptile",
+        "--seed",
+        "3,4",
+        "--epochs",
+        20,
+        "--svg",
+        svg,
+    ]
+    found = report(capsys, *arguments)
+    runs = found["runs"]
+    assert [(run["backend"], run["seed"]) for run in runs] == [
+        (b, s) for b in ("torch", "sptile") for s in (3, 4)
+    ]
+    assert all(len(run["losses"]) == 20 and run["losses"][-1] < run["losses"][0] for run in runs)
+    assert runs[0]["losses"] != runs[1]["losses"]
+    for ours, theirs in zip(runs[2:], runs[:2], strict=True):
+        assert ours["losses"] == pytest.approx(theirs["losses"], rel=1e-2)
+    assert found["backends"]["torch"]["test_accuracy"] == found["test_accuracy"]
+    assert runs[0]["break_even_epochs"] is None
+    drawing = xml.etree.ElementTree.parse(svg).getroot()
+    assert len(drawing.findall("{http://www.w3.org/2000/svg}polyline")) == 2 * len(runs)
+
+    assert refused(capsys, *arguments)[0] == 2
+    before = svg.read_text()
+    assert train.main([*map(str, arguments[:-2]), "--svg", str(svg), "--force", *ALONE]) == 0
+    table = capsys.readouterr().out.splitlines()
+    assert len(table) == 2 + 4 + 2 and table[-1].split()[:2] == ["sptile", "mean"]
+    assert svg.read_text().count("polyline") == before.count("polyline")
+
+
+def test_the_same_seed_gives_the_same_losses(community: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, again = (
+        report(capsys, "gcn", "--data", community, "--epochs", 5, "--hidden", 8) for _ in range(2)
+    )
+    assert first["runs"][0]["losses"] == pytest.approx(again["runs"][0]["losses"], rel=1e-5)
+    assert first["hidden"] == 8
+
+
+@pytest.mark.skipif(not CITATIONS.is_dir(), reason=f"no citation graphs in {CITATIONS}")
+@pytest.mark.parametrize(
+    "model, graph, backends, seeds, least",
+    [
+        ("gcn", "cora", "sptile,torch", "1,2,3", 0.805),
+        ("gcn", "citeseer", "sptile", "1,2,3", 0.695),
+        ("gat", "cora", "sptile", "1", 0.81),
+    ],
+)
+def test_accuracy_on_citation_graphs(
+    model: str, graph: str, backends: str, seeds: str, least: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = report(capsys, model, "--data", CITATIONS / graph, "--seed", seeds, "--compare", backends)
+    assert found["test_accuracy"] >= least
+    by_seed: dict[int, list[float]] = {}
+    for run in found["runs"]:
+        by_seed.setdefault(run["seed"], []).append(run["test_accuracy"])
+    assert all(max(alike) - min(alike) <= 0.007 for alike in by_seed.values())
+
+
+# ---- What is wrong ----
+
+
+def test_wrong_arguments(community: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = ["--data", str(community)]
+    for arguments in (
+        ["mlp", *data],
+        ["gcn"],
+        ["gcn", *data, "--seed", "1,1"],
+        ["gcn", *data, "--seed", "-1"],
+        ["gcn", *data, "--epochs", "0"],
+        ["gcn", *data, "--compare", "torch,numpy"],
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            train.main(arguments)
+        assert stopped.value.code == 2
+    capsys.readouterr()
+    assert refused(capsys, "gcn", *data, "--svg", tmp_path / "nowhere" / "a.svg")[0] == 5
+    code, message = refused(capsys, "gcn", "--data", tmp_path)
+    assert code == 5 and "graph.mtx" in message and "sptile gen" in message
+
+
+def test_no_device(
+    community: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    code, message = refused(capsys, "gcn", "--data", community, "--device", "cuda")
+    assert code == 6 and "--device cpu" in message
+
+
+def test_a_package_that_is_missing(
+    community: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch_geometric", None)
+    monkeypatch.delitem(sys.modules, "pyg_layers", raising=False)
+    code, message = refused(capsys, "gcn", "--data", community, "--backend", "pyg")
+    assert code == 4 and "pip install torch-geometric" in message
+
+
+GRAPH = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n"
+FEATURES = "%%MatrixMarket matrix coordinate pattern general\n3 2 3\n1 1\n2 2\n3 1\n"
+NODES = "label\tsplit\n0\ttrain\n1\tval\n0\ttest\n"
+
+
+@pytest.mark.parametrize(
+    "file, text, message",
+    [
+        ("graph.mtx", "hello\n", ":1: not"),
+        ("graph.mtx", "", ":1: not"),
+        ("graph.mtx", GRAPH.replace("pattern", "complex"), "complex symmetric"),
+        ("graph.mtx", GRAPH.replace("3 3 2", "3 3 9"), "2 entries"),
+        ("graph.mtx", GRAPH.replace("\n3 2\n", "\n4 2\n"), "outside 3 x 3"),
+        ("graph.mtx", GRAPH.replace("\n3 2\n", "\n0 2\n"), "outside 3 x 3"),
+        ("graph.mtx", GRAPH.replace("\n3 2\n", "\nx y\n"), "lines of numbers"),
+        ("graph.mtx", GRAPH.replace("\n3 2\n", "\nnan 2\n"), "lines of numbers"),
+        ("graph.mtx", GRAPH.replace("3 3 2", "3 4 2"), "square"),
+        ("graph.mtx", "%%MatrixMarket matrix coordinate pattern general\n", "lines of numbers"),
+        ("features.mtx", FEATURES.replace("3 2 3", "4 2 3"), "4 rows"),
+        ("nodes.tsv", NODES.replace("label", "class"), "label<tab>split"),
+        ("nodes.tsv", NODES + "0\t-\n", "4 nodes"),
+        ("nodes.tsv", NODES.replace("1\tval", "one\tval"), ":3: 'one'"),
+        ("nodes.tsv", NODES.replace("1\tval", "-1\tval"), ":3: class -1"),
+        ("nodes.tsv", NODES.replace("1\tval", "9\tval"), ":3: class 9"),
+        ("nodes.tsv", NODES.replace("1\tval", "1\tother"), "'other'"),
+        ("nodes.tsv", NODES.replace("1\tval", "1\t-"), "no node is in split val"),
+    ],
+)
+def test_damaged_files(
+    file: str, text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"graph.mtx": GRAPH, "features.mtx": FEATURES, "nodes.tsv": NODES}
+    for name, whole in files.items():
+        (tmp_path / name).write_text(whole)
+    assert report(capsys, "gcn", "--data", tmp_path, "--epochs", 2)["classes"] == 2
+    (tmp_path / file).write_text(text)
+    code, found = refused(capsys, "gcn", "--data", tmp_path)
+    assert code == 3 and message in found and file in found
+
+
+def test_compressed_files_that_are_cut_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "features.mtx").write_text(FEATURES)
+    (tmp_path / "nodes.tsv").write_text(NODES)
+    whole = lzma.compress(GRAPH.encode())
+    (tmp_path / "graph.mtx.xz").write_bytes(whole)
+    assert report(capsys, "gcn", "--data", tmp_path, "--epochs", 2)["edges"] == 4
+    (tmp_path / "graph.mtx.xz").write_bytes(whole[:-20])
+    assert refused(capsys, "gcn", "--data", tmp_path)[0] == 5
+    (tmp_path / "graph.mtx.xz").write_bytes(b"\xff\xfe")
+    assert refused(capsys, "gcn", "--data", tmp_path)[0] == 5

@@ -1,0 +1,59 @@
+"""The package is typed: mypy accepts it, and a program that uses it."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sptile
+
+if importlib.util.find_spec("mypy") is None:
+    pytest.skip("mypy is not installed", allow_module_level=True)
+
+PROGRAM = """
+import numpy as np
+import sptile
+from typing_extensions import assert_type
+
+bundle = sptile.open("a.h5", copy=True)
+plan = bundle.plan(16, op="spmm", device="cpu")
+assert_type(bundle, sptile.Bundle)
+assert_type(plan, sptile.Plan)
+assert_type(plan.shape, tuple[int, int])
+assert_type(plan.kernel, str)
+C = plan(np.ones((4, 16)), out=None, alpha=2)
+plan.refresh(np.ones(3))
+best: list[str] = [p.format for p in bundle.predict(16) if p.chosen]
+"""
+
+
+def mypy(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_package_is_strict(tmp_path: Path) -> None:
+    assert sptile.__file__ is not None
+    package = Path(sptile.__file__).parent
+    assert (package / "py.typed").exists()
+    modules = [str(path) for path in sorted(package.glob("*.py"))]
+    checked = mypy("--cache-dir", str(tmp_path), *modules, cwd=package.parent)
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_a_program_is_checked(tmp_path: Path) -> None:
+    assert sptile.__file__ is not None
+    path = str(Path(sptile.__file__).parent.parent)
+    (tmp_path / "mypy.ini").write_text("" if "site-packages" in path else f"[mypy]\nmypy_path = {path}\n")
+    good, bad = tmp_path / "good.py", tmp_path / "bad.py"
+    good.write_text(PROGRAM)
+    bad.write_text(PROGRAM + "plan.kernel + 1\nbundle.plan('many')\n")
+    checked = mypy("--config-file", "mypy.ini", "good.py", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout
+    assert "Found 2 errors" in mypy("--config-file", "mypy.ini", "bad.py", cwd=tmp_path).stdout

@@ -1,0 +1,129 @@
+"""What one product of a tiny matrix costs on the host: sptile beside SciPy and torch, in microseconds.
+
+    PYTHONPATH=runtime/python SPTILE_LIBRARY=build/runtime/libsptile.so.0 python tools/bench/call_overhead.py
+
+Each row is the least mean of many repetitions, so that other work on the machine counts least; all rows take
+turns. On CUDA calls are enqueued, not waited for, as in a loop of a program. "library" is sptile_run alone,
+called with everything prepared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import sptile
+from sptile import _plan
+
+Row = tuple[str, Callable[[], Any]]
+
+
+def library_alone(plan: sptile.Plan, b: int, c: int, stream: int | None) -> Callable[[], Any]:
+    """sptile_run with prepared operands."""
+    call, handle, run = _plan._Call(), plan._handle, _plan._run
+    call.first.data, call.second.data = b, c
+    return lambda: run(handle, call.reference, stream, None)
+
+
+def numpy_rows(matrix: sp.csr_array, n: int) -> list[Row]:
+    B, C = np.ones((matrix.shape[1], n), np.float32), np.empty((matrix.shape[0], n), np.float32)
+    plan = sptile.plan(matrix, n, threads=1)
+    return [
+        ("numpy: library", library_alone(plan, B.ctypes.data, C.ctypes.data, None)),
+        ("numpy: plan(B, out=C)", lambda: plan(B, out=C)),
+        ("numpy: plan(B)", lambda: plan(B)),
+        ("numpy: plan(B[:, :4], out=C[:, :4])", lambda: plan(B[:, :4], out=C[:, :4])),
+        ("scipy: csr @ B", lambda: matrix @ B),
+    ]
+
+
+def torch_rows(matrix: sp.csr_array, n: int, device: str) -> list[Row]:
+    import torch
+
+    B = torch.ones(matrix.shape[1], n, device=device)
+    C = torch.empty(matrix.shape[0], n, device=device)
+    parts = (torch.tensor(part) for part in (matrix.indptr, matrix.indices, matrix.data))
+    A = torch.sparse_csr_tensor(*parts, size=matrix.shape).to(device)
+    plan = sptile.plan(matrix, n, threads=1, device=device)
+    rows = [
+        (f"torch {device}: plan(B, out=C)", lambda: plan(B, out=C)),
+        (f"torch {device}: torch.sparse.mm", lambda: torch.sparse.mm(A, B)),
+    ]
+    return rows
+
+
+def cupy_rows(matrix: sp.csr_array, n: int) -> list[Row]:
+    import cupy
+    import cupyx.scipy.sparse as csp
+
+    B, C = cupy.ones((matrix.shape[1], n), cupy.float32), cupy.empty((matrix.shape[0], n), cupy.float32)
+    A = csp.csr_matrix(matrix)
+    plan = sptile.plan(matrix, n, device="cuda")
+    stream = cupy.cuda.get_current_stream().ptr
+    return [
+        ("cupy: library", library_alone(plan, B.data.ptr, C.data.ptr, stream)),
+        ("cupy: plan(B, out=C)", lambda: plan(B, out=C)),
+        ("cupy: plan(B)", lambda: plan(B)),
+        ("cupy: csr @ B", lambda: A @ B),
+    ]
+
+
+def measure(rows: list[Row], repetitions: int, calls: int, wait: Callable[[], Any]) -> dict[str, float]:
+    """The least mean time of a call, in microseconds."""
+    least = dict.fromkeys((name for name, _ in rows), float("inf"))
+    for turn in range(repetitions + 1):  # the first warms up
+        for name, call in rows:
+            begin = time.perf_counter()
+            for _ in range(calls):
+                call()
+            took = (time.perf_counter() - begin) / calls * 1e6
+            wait()
+            if turn > 0:
+                least[name] = min(least[name], took)
+    return least
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=64)
+    parser.add_argument("-n", type=int, default=8)
+    parser.add_argument("--repetitions", type=int, default=300)
+    parser.add_argument(
+        "--calls",
+        type=int,
+        default=20,
+        help="calls of one repetition: few, so that nothing interrupts them all",
+    )
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    matrix = sp.random_array(
+        (given.rows, given.rows), density=0.05, format="csr", dtype=np.float32, rng=np.random.default_rng(0)
+    )
+
+    rows: list[Row] = numpy_rows(matrix, given.n)
+    wait: Callable[[], Any] = lambda: None  # noqa: E731
+    if importlib.util.find_spec("torch") is not None:
+        rows += torch_rows(matrix, given.n, given.device)
+    if given.device == "cuda":
+        import cupy
+
+        rows += cupy_rows(matrix, given.n)
+        wait = cupy.cuda.Device().synchronize
+    found = measure(rows, given.repetitions, given.calls, wait)
+    if given.json:
+        print(json.dumps({"rows": given.rows, "nnz": int(matrix.nnz), "n": given.n, "us": found}))
+        return
+    print(f"{given.rows} x {given.rows}, {matrix.nnz} entries, n = {given.n}, float32, one thread")
+    for name, microseconds in found.items():
+        print(f"{name:38s} {microseconds:8.2f} us")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+#include "tools/capi/long_call.hpp"
+
+#include <omp.h>
+#include <tbb/global_control.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <typeinfo>
+
+#include "runtime/capi/error.hpp"
+#include "runtime/fork.hpp"
+
+namespace sptile::tools {
+namespace {
+
+using runtime::report;
+
+constexpr std::chrono::milliseconds kBetweenCalls{50};
+
+using Step = std::function<Status(Work&)>;
+
+// OpenMP's number of threads is the thread's: it is put back, because the thread may be the caller's.
+class Threads {
+ public:
+  explicit Threads(int wanted) : before_(omp_get_max_threads()) {
+    const int most = runtime::forks() > 0 ? 1 : wanted;
+    if (most == 0) return;
+    limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(most));
+    omp_set_num_threads(most);
+  }
+  ~Threads() { omp_set_num_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+  std::optional<tbb::global_control> limit_;
+};
+
+Status limited(const sptile_tools_options& options, const Step& step, Work& work) {
+  const Threads threads(options.threads);
+  return step(work);
+}
+
+// Runs on its own thread; `finished` ends the telling.
+struct Background {
+  std::mutex mutex;
+  std::condition_variable finished;
+  bool done = false;
+  std::exception_ptr thrown;
+  Status status;
+
+  void run(const sptile_tools_options& options, const Step& step, Work& work) {
+    try {
+      status = limited(options, step, work);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    const std::lock_guard lock(mutex);
+    done = true;
+    finished.notify_one();
+  }
+};
+
+Status told(const sptile_tools_options& options, const Step& step, Work& work) {
+  Background background;
+  std::thread thread([&] { background.run(options, step, work); });
+  std::unique_lock lock(background.mutex);
+  while (!background.finished.wait_for(lock, kBetweenCalls, [&] { return background.done; })) {
+    lock.unlock();
+    if (options.progress(options.user, work.progress.phase.load(), work.progress.done.load(),
+                         work.progress.total.load()) != 0)
+      work.progress.cancelled.store(true);
+    lock.lock();
+  }
+  lock.unlock();
+  thread.join();
+  if (background.thrown) std::rethrow_exception(background.thrown);
+  return background.status;
+}
+
+}  // namespace
+
+sptile_status long_call(const sptile_tools_options& options, const Step& step) noexcept {
+  try {
+    Work work;
+    work.seed = options.seed == 0 ? 1 : options.seed;
+    const Status status =
+        options.progress == nullptr ? limited(options, step, work) : told(options, step, work);
+    return status ? SPTILE_OK : report(status.error().code, status.error().text());
+  } catch (const std::bad_alloc&) {
+    return report(Errc::io, "out of memory");
+  } catch (const std::system_error& error) {
+    return report(Errc::io, std::string("the system refused: ") + error.what());
+  } catch (const std::exception& error) {
+    // TBB throws a bare one where no thread can be started.
+    if (typeid(error) == typeid(std::runtime_error))
+      return report(Errc::io, std::string("the system refused: ") + error.what());
+    return report(Errc::internal, std::string("internal error, please report it: ") + error.what());
+  } catch (...) {
+    return report(Errc::internal, "unexpected exception; please report this as a bug");
+  }
+}
+
+}  // namespace sptile::tools

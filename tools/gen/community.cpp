@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "formats/random.hpp"
+#include "tools/gen/assemble.hpp"
+#include "tools/gen/kinds.hpp"
+
+namespace sptile::tools::gen {
+namespace {
+constexpr ArgumentSpec kArguments[] = {
+    {"rows", "number of vertices", true, 1, 0x7fffffff},
+    {"edges", "edges drawn; loops are dropped and repeated ones merged, each counts for two entries", true, 0,
+     0x1p40},
+    {"mix", "share of edges that ignore the classes, 0 to 1", false, 0, 1},
+    {"classes", "communities of even size; the class of a vertex is its community", true, 1, 10000},
+    {"features", "columns of the features, at least one a class", true, 1, 0x7fffffff},
+    {"noise", "share of features that ignore the classes, 0 to 1", false, 0, 1},
+};
+constexpr std::uint64_t kFeatureSalt = 0x666561747572ull, kSplitSalt = 0x73706c6974ull;
+constexpr std::size_t kDraws = 16;              // features drawn for each vertex; repeated ones are merged
+constexpr std::int64_t kTrainingVertices = 20;  // of each class, at most half of it
+
+// `total` things in `classes` even, contiguous parts: a class's vertices, and the features that it prefers.
+struct Parts {
+  std::int64_t total, classes;
+  [[nodiscard]] std::int64_t first(std::int64_t part) const { return part * total / classes; }
+  [[nodiscard]] std::int64_t part_of(std::int64_t i) const { return ((i + 1) * classes - 1) / total; }
+  // One of all, or of one part.
+  std::int64_t draw(RandomStream& random, bool anywhere, std::int64_t part) const {
+    if (anywhere) return random.below(total);
+    return first(part) + random.below(first(part + 1) - first(part));
+  }
+};
+
+Status check_parts(const Parameters& arguments) {
+  const std::int64_t classes = integer_argument(arguments, "classes");
+  for (const char* name : {"rows", "features"})
+    if (integer_argument(arguments, name) < classes)
+      return fail(Errc::usage, "community: " + std::to_string(classes) + " classes need --" + name + " " +
+                                   std::to_string(classes) + " or more");
+  return {};
+}
+
+Parts parts(const Parameters& arguments, std::string_view of) {
+  return {integer_argument(arguments, of), integer_argument(arguments, "classes")};
+}
+
+Result<formats::Csr> make_community(const Parameters& arguments, std::uint64_t seed) {
+  if (Status s = check_parts(arguments); !s) return tl::unexpected(std::move(s.error()));
+  const Parts vertices = parts(arguments, "rows");
+  const double mix = real_argument(arguments, "mix");
+  EdgeList edges(integer_argument(arguments, "edges"));
+  tbb::parallel_for(std::int64_t{0}, integer_argument(arguments, "edges"), [&](std::int64_t i) {
+    RandomStream random(seed, static_cast<std::uint64_t>(i));
+    const std::int64_t u = random.below(vertices.total);
+    const std::int64_t v = vertices.draw(random, random.uniform() < mix, vertices.part_of(u));
+    u == v ? edges.drop(i) : edges.set(i, u, v);
+  });
+  return csr_from_edges(std::move(edges), vertices.total);
+}
+
+// The features of vertex r, sorted and unique.
+std::vector<std::int32_t> draw_features(const Parts& vertices, const Parts& features, double noise,
+                                        std::uint64_t seed, std::int64_t r) {
+  RandomStream random(seed ^ kFeatureSalt, static_cast<std::uint64_t>(r));
+  std::vector<std::int32_t> drawn(kDraws);
+  for (std::int32_t& feature : drawn)
+    feature = static_cast<std::int32_t>(features.draw(random, random.uniform() < noise, vertices.part_of(r)));
+  std::sort(drawn.begin(), drawn.end());
+  drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
+  return drawn;
+}
+
+// The first vertices of each class in a random order train; of the others every third validates.
+std::vector<Split> draw_splits(const Parts& vertices, std::uint64_t seed) {
+  std::vector<std::int64_t> met(static_cast<std::size_t>(vertices.classes), 0);
+  std::vector<Split> splits(static_cast<std::size_t>(vertices.total));
+  for (const std::int32_t v : random_permutation(vertices.total, RandomStream(seed ^ kSplitSalt))) {
+    const std::int64_t part = vertices.part_of(v), size = vertices.first(part + 1) - vertices.first(part);
+    const std::int64_t place = met[static_cast<std::size_t>(part)]++ - std::min(kTrainingVertices, size / 2);
+    splits[static_cast<std::size_t>(v)] = place < 0        ? Split::train
+                                          : place % 3 == 0 ? Split::val
+                                                           : Split::test;
+  }
+  return splits;
+}
+
+Result<NodeData> make_nodes(const Parameters& arguments, std::uint64_t seed) {
+  if (Status s = check_parts(arguments); !s) return tl::unexpected(std::move(s.error()));
+  const Parts vertices = parts(arguments, "rows"), features = parts(arguments, "features");
+  const double noise = real_argument(arguments, "noise");
+  const auto draw = [&](std::int64_t r) { return draw_features(vertices, features, noise, seed, r); };
+  NodeData nodes;
+  nodes.features = csr_by_rows(
+      vertices.total, features.total,
+      [&](std::int64_t r) { return static_cast<std::int64_t>(draw(r).size()); },
+      [&](std::int64_t r, std::span<std::int32_t> columns) { std::ranges::copy(draw(r), columns.begin()); });
+  nodes.labels.resize(static_cast<std::size_t>(vertices.total));
+  for (std::int64_t r = 0; r < vertices.total; ++r)
+    nodes.labels[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(vertices.part_of(r));
+  nodes.splits = draw_splits(vertices, seed);
+  return nodes;
+}
+}  // namespace
+
+const Generator kCommunity = {
+    "community",
+    "planted classes of even size; --data-set writes features, labels and a split beside it",
+    "--rows 1000 --edges 4000 --mix 0.2 --classes 5 --features 300 --noise 0.7",
+    true,
+    kArguments,
+    make_community,
+    make_nodes};
+
+}  // namespace sptile::tools::gen

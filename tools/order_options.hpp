@@ -1,0 +1,15 @@
+// The options of verbs that order rows.
+#pragma once
+
+#include <string>
+
+#include "tools/options.hpp"
+#include "tools/order.hpp"
+
+namespace sptile::tools {
+
+/// Declares the option that names the method, and --preset, --set and --window-rows. The same words on every
+/// verb.
+Option declare_order(Options& app, OrderRequest& request, const std::string& option, const std::string& help);
+
+}  // namespace sptile::tools

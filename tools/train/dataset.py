@@ -1,0 +1,114 @@
+"""A graph to train on: a folder with graph.mtx, features.mtx and nodes.tsv, each perhaps .gz or .xz."""
+
+import dataclasses
+
+import numpy as np
+import torch
+
+from errors import BAD_INPUT, TrainError
+from matrix_market import find_file, read_pattern, read_text
+
+SPLITS = ("train", "val", "test")
+
+
+class Features:
+    """Features of nodes: a matrix that is mostly zeros, held dense, as layers take it."""
+
+    def __init__(self, dense):
+        self.dense = dense  # [N, F] float32
+        self.shape, self.device = dense.shape, dense.device
+        self.entries = dense.view(-1).nonzero()[:, 0]
+        self.values = dense.view(-1)[self.entries]
+        self.dropped = dense.clone()
+
+    def drop(self, share):
+        """[N, F], a share of it zeroed at random and the rest scaled up, as dropout does. Only entries that
+        are not zero are drawn and written, into one matrix: it is good until the next call."""
+        self.dropped.view(-1)[self.entries] = torch.nn.functional.dropout(self.values, share)
+        return self.dropped
+
+    def __len__(self):
+        return len(self.dense)
+
+    def to(self, device):
+        """The same on a device."""
+        return self if torch.device(device) == self.device else Features(self.dense.to(device))
+
+
+@dataclasses.dataclass(frozen=True)
+class DataSet:
+    """A graph of N nodes and E directed edges; tensors live on one device."""
+
+    edge_index: torch.Tensor  # [2, E] int64: sources, targets; sorted by target, unique, without loops
+    x: Features  # [N, F], each row divided by its sum
+    y: torch.Tensor  # [N] int64; -1: none
+    nodes: dict  # split -> [n] int64, which nodes are in it
+    classes: int
+
+    def to(self, device):
+        """The same on a device."""
+        return dataclasses.replace(
+            self,
+            edge_index=self.edge_index.to(device),
+            x=self.x.to(device),
+            y=self.y.to(device),
+            nodes={k: v.to(device) for k, v in self.nodes.items()},
+        )
+
+
+def read_data_set(folder):
+    """Reads a folder; TrainError says which file is missing or wrong."""
+    edge_index, count = read_graph(find_file(folder, "graph.mtx"))
+    labels, splits = read_labels(find_file(folder, "nodes.tsv"), count)
+    x = read_features(find_file(folder, "features.mtx"), count)
+    nodes = {name: torch.from_numpy(np.flatnonzero(splits == name)) for name in SPLITS}
+    return DataSet(edge_index, x, torch.from_numpy(labels), nodes, int(labels.max()) + 1)
+
+
+def read_graph(path):
+    """([2, E], N): the edges of a square matrix, both ways, loops and repetitions left out."""
+    (rows, cols), i, j = read_pattern(path)
+    if rows != cols:
+        raise TrainError(BAD_INPUT, f"{path}: {rows} x {cols}; a graph is square")
+    keys = np.unique(np.concatenate([i * rows + j, j * rows + i])[np.tile(i != j, 2)])
+    return torch.from_numpy(np.stack([keys % rows, keys // rows])), rows
+
+
+def read_features(path, count):
+    """[count, F] Features: ones at the entries, then each row divided by its sum; empty rows stay 0."""
+    (rows, cols), i, j = read_pattern(path)
+    if rows != count:
+        raise TrainError(BAD_INPUT, f"{path}: {rows} rows, but the graph has {count} nodes")
+    x = torch.zeros(rows, cols)
+    x[torch.from_numpy(i), torch.from_numpy(j)] = 1
+    return Features(x / x.sum(1, keepdim=True).clamp(min=1))
+
+
+def read_labels(path, count):
+    """(labels [count] int64, splits [count] of names) from lines "label<tab>split" below a line that says
+    so."""
+    lines = read_text(path).splitlines()
+    if not lines or lines[0].split("\t") != ["label", "split"]:
+        raise TrainError(BAD_INPUT, f"{path}:1: 'label<tab>split' is wanted")
+    if len(lines) - 1 != count:
+        raise TrainError(BAD_INPUT, f"{path}: {len(lines) - 1} nodes, but the graph has {count}")
+    labels, splits = np.empty(count, np.int64), np.empty(count, "U5")
+    for node, line in enumerate(lines[1:]):
+        label, _, split = line.partition("\t")
+        try:
+            labels[node] = int(label)
+        except (ValueError, OverflowError):
+            raise TrainError(BAD_INPUT, f"{path}:{node + 2}: '{label}' is no class; -1 is none") from None
+        if split not in (*SPLITS, "-"):
+            raise TrainError(BAD_INPUT, f"{path}:{node + 2}: '{split}' is none of {', '.join(SPLITS)}, -")
+        if not -1 <= labels[node] < count or (split != "-" and labels[node] < 0):
+            raise TrainError(
+                BAD_INPUT,
+                f"{path}:{node + 2}: class {label} in split {split}; a node of a split has "
+                "a class from 0 to the number of nodes",
+            )
+        splits[node] = split
+    for name in SPLITS:
+        if not (splits == name).any():
+            raise TrainError(BAD_INPUT, f"{path}: no node is in split {name}")
+    return labels, splits

@@ -1,0 +1,80 @@
+"""Patterns in Matrix Market text, and text that may be compressed, by nothing but the standard library and
+NumPy."""
+
+import gzip
+import lzma
+import pathlib
+
+import numpy as np
+
+from errors import BAD_INPUT, IO, TrainError
+
+OPENERS = {"": open, ".gz": gzip.open, ".xz": lzma.open}  # by the ending of the file's name
+
+
+def find_file(folder, name):
+    """The path of `name` in `folder`, compressed or not."""
+    paths = [pathlib.Path(folder) / (name + ending) for ending in OPENERS]
+    for path in paths:
+        if path.is_file():
+            return path
+    raise TrainError(
+        IO,
+        f"{paths[0]}: no such file, nor {' or '.join(e for e in OPENERS if e)}; a data set has "
+        "graph.mtx, features.mtx and nodes.tsv (sptile gen community --data-set makes one)",
+    )
+
+
+def read_text(path):
+    """All text of a file, decompressed."""
+    opener = OPENERS[path.suffix if path.suffix in OPENERS else ""]
+    try:
+        with opener(path, "rt", encoding="ascii") as file:
+            return file.read()
+    except UnicodeDecodeError:
+        raise TrainError(BAD_INPUT, f"{path}: not text") from None
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise TrainError(IO, f"{path}: {error}") from None
+
+
+def read_pattern(path):
+    """(shape, rows, columns): where a matrix has entries, from 0, int64, in the order of the file; those of a
+    symmetric matrix come twice, its diagonal once. Values are ignored."""
+    text = read_text(path)
+    banner, _, rest = text.partition("\n")
+    words = banner.lower().split()
+    # Graphs in circulation have one % only.
+    if (
+        len(words) != 5
+        or words[0] not in ("%%matrixmarket", "%matrixmarket")
+        or words[1:3] != ["matrix", "coordinate"]
+    ):
+        raise TrainError(BAD_INPUT, f"{path}:1: not '%%MatrixMarket matrix coordinate FIELD SYMMETRY'")
+    field, symmetry = words[3:]
+    if field not in ("pattern", "real", "integer") or symmetry not in ("general", "symmetric"):
+        raise TrainError(
+            BAD_INPUT,
+            f"{path}:1: {field} {symmetry}; pattern, real or integer, general or symmetric, is read here",
+        )
+    body = [line for line in rest.split("\n") if line and not line.startswith("%")]
+    try:
+        rows, cols, count = (int(word) for word in body[0].split())
+        table = np.array(" ".join(body[1:]).split(), np.float64).reshape(-1, 2 if field == "pattern" else 3)
+        if not np.isfinite(table[:, :2]).all():
+            raise ValueError
+    except (IndexError, ValueError):
+        raise TrainError(
+            BAD_INPUT, f"{path}: lines of numbers are wanted: rows, columns and entries, then the entries"
+        ) from None
+    places = table[:, :2].astype(np.int64) - 1
+    if len(places) != count:
+        raise TrainError(BAD_INPUT, f"{path}: {len(places)} entries, but its size line says {count}")
+    if rows < 1 or cols < 1 or (count and (places.min() < 0 or (places.max(axis=0) >= (rows, cols)).any())):
+        raise TrainError(
+            BAD_INPUT, f"{path}: an entry lies outside {rows} x {cols}; rows and columns count from 1"
+        )
+    i, j = places.T
+    if symmetry == "symmetric":
+        mirrored = i != j
+        i, j = np.concatenate([i, j[mirrored]]), np.concatenate([j, i[mirrored]])
+    return (rows, cols), i, j

@@ -1,0 +1,101 @@
+"""The models, of the layers of any backend. Layers are named and called as PyG's; a graph is what the backend
+made."""
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+
+class Model(nn.Module):
+    """Base: `model(features, graph)` gives scores [N, classes]."""
+
+    def __init__(self, dropout):
+        super().__init__()
+        self.dropout = dropout
+
+    def features(self, x):
+        """[N, F] of Features, dropped while training."""
+        return x.drop(self.dropout) if self.training else x.dense
+
+    def drop(self, x):
+        """Zeroes a share of x while training."""
+        return functional.dropout(x, self.dropout, self.training)
+
+
+class GCN(Model):
+    """Two graph convolutions."""
+
+    def __init__(self, layers, features, classes, recipe):
+        super().__init__(recipe.dropout)
+        self.first = layers.GCNConv(features, recipe.hidden)
+        self.second = layers.GCNConv(recipe.hidden, classes)
+
+    def forward(self, x, graph):
+        x = self.first(self.features(x), graph).relu()
+        return self.second(self.drop(x), graph)
+
+
+class GIN(Model):
+    """Two sums over neighbours, each below a perceptron."""
+
+    def __init__(self, layers, features, classes, recipe):
+        super().__init__(recipe.dropout)
+        hidden = recipe.hidden
+        self.first = layers.GINConv(
+            nn.Sequential(nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, hidden))
+        )
+        self.second = layers.GINConv(
+            nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, classes))
+        )
+
+    def forward(self, x, graph):
+        x = self.first(self.features(x), graph).relu()
+        return self.second(self.drop(x), graph)
+
+
+class AGNN(Model):
+    """Two layers of attention by cosines between a linear way in and a linear way out."""
+
+    def __init__(self, layers, features, classes, recipe):
+        super().__init__(recipe.dropout)
+        self.first = nn.Linear(features, recipe.hidden)
+        self.propagate = nn.ModuleList([layers.AGNNConv(requires_grad=False), layers.AGNNConv()])
+        self.second = nn.Linear(recipe.hidden, classes)
+
+    def forward(self, x, graph):
+        x = self.first(self.features(x)).relu()
+        for layer in self.propagate:
+            x = layer(x, graph)
+        return self.second(self.drop(x))
+
+
+class GAT(Model):
+    """Two layers of additive attention, the first with several heads side by side."""
+
+    def __init__(self, layers, features, classes, recipe):
+        super().__init__(recipe.dropout)
+        hidden, heads = recipe.hidden, recipe.heads
+        self.first = layers.GATConv(features, hidden, heads=heads, dropout=recipe.dropout)
+        self.second = layers.GATConv(hidden * heads, classes, heads=1, concat=False, dropout=recipe.dropout)
+
+    def forward(self, x, graph):
+        x = functional.elu(self.first(self.features(x), graph))
+        return self.second(self.drop(x), graph)
+
+
+MODELS = {"gcn": GCN, "gin": GIN, "agnn": AGNN, "gat": GAT}
+
+
+def make_model(name, layers, data, recipe, seed):
+    """A model with the parameters that `seed` gives, the same for every backend: they are drawn on the CPU
+    with plain layers and loaded by name."""
+    import torch_layers
+
+    torch.manual_seed(seed)
+    size = (data.x.shape[1], data.classes, recipe)
+    plain = MODELS[name](torch_layers, *size)
+    if layers is torch_layers:
+        return plain.to(data.x.device)
+    model = MODELS[name](layers, *size)
+    model.load_state_dict(plain.state_dict())
+    return model.to(data.x.device)

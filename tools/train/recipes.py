@@ -1,0 +1,25 @@
+"""How each model is trained unless the command line says otherwise: the settings of the papers."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """One row of the table."""
+
+    paper: str
+    hidden: int  # width of the hidden layer; of each head where there are several
+    heads: int  # in the hidden layer; the last layer has one
+    dropout: float  # of the inputs of both layers, and of attention weights in GAT
+    learning_rate: float
+    weight_decay: float
+    decay_all: bool  # of all parameters, or of the first layer's
+    epochs: int
+
+
+RECIPES = {
+    "gcn": Recipe("Kipf and Welling, ICLR 2017", 16, 1, 0.5, 0.01, 5e-4, False, 200),
+    "gin": Recipe("Xu et al., ICLR 2019", 64, 1, 0.5, 0.01, 5e-4, True, 200),
+    "agnn": Recipe("Thekumparampil et al., 2018", 16, 1, 0.5, 0.01, 5e-4, True, 200),
+    "gat": Recipe("Velickovic et al., ICLR 2018", 8, 8, 0.6, 0.005, 5e-4, True, 200),
+}

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Trains a graph network on a folder with graph.mtx, features.mtx and nodes.tsv, and says how well and how
+fast.
+
+  train.py gcn --data ../shared/gnn/cora
+  train.py gat --data made --compare torch,sptile --device cuda --seed 1,2,3 --svg loss.svg
+
+sptile gen community --data-set -o made/graph.mtx makes such a folder.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import sys
+
+from backends import BACKENDS, load_backend
+from errors import DEVICE, IO, UNSUPPORTED, USAGE, TrainError
+from recipes import RECIPES
+
+
+def parse_arguments(arguments):
+    """The command line; argparse ends with 2 where it is wrong."""
+    parser = argparse.ArgumentParser(
+        prog="train.py",
+        description=__doc__,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", choices=RECIPES)
+    parser.add_argument("--data", required=True, metavar="FOLDER", help="the data set")
+    parser.add_argument(
+        "--seed",
+        type=seed_list,
+        default=[1],
+        metavar="S[,S...]",
+        help="parameters and dropout follow from it, the same for all backends (default: 1)",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--backend", choices=BACKENDS, default="torch", help="whose layers (default: torch)")
+    which.add_argument(
+        "--compare", type=backend_list, metavar="NAME,NAME...", help="several, beside the first"
+    )
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--threads", type=positive, help="on the CPU; default: PyTorch's, one for each core")
+    parser.add_argument("--epochs", type=positive, help="default: the recipe's")
+    parser.add_argument(
+        "--hidden", type=positive, help="width of the hidden layer or of each head; default: the recipe's"
+    )
+    parser.add_argument(
+        "--tf32", action="store_true", help="products in tf32 instead of fp32, dense and sparse (CUDA)"
+    )
+    parser.add_argument("--svg", metavar="FILE", help="write loss curves")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    parser.add_argument("--json", action="store_true", help="the result as JSON")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    return parser.parse_args(arguments)
+
+
+def seed_list(text):
+    """Whole numbers from 0 to 2^63 - 1, between commas, each once."""
+    seeds = [int(word) for word in text.split(",")]
+    if not all(0 <= seed < 2**63 for seed in seeds) or len(set(seeds)) < len(seeds):
+        raise argparse.ArgumentTypeError(f"'{text}': different whole numbers from 0 on are wanted")
+    return seeds
+
+
+def backend_list(text):
+    """Names of backends, between commas, each once."""
+    names = text.split(",")
+    if not set(names) <= set(BACKENDS) or len(set(names)) < len(names):
+        raise argparse.ArgumentTypeError(f"'{text}': different ones of {', '.join(BACKENDS)} are wanted")
+    return names
+
+
+def positive(text):
+    """A whole number from 1 on."""
+    number = int(text)
+    if not 1 <= number < 2**31:
+        raise argparse.ArgumentTypeError(f"{text} is not within 1 to 2147483647")
+    return number
+
+
+def make_progress(options, epochs):
+    """A function that draws one line again and again, on a terminal only."""
+    shown = not options.quiet and sys.stderr.isatty()
+
+    def progress(run, epoch):
+        _, loss, accuracy = run.validation[-1]
+        end = "\n" if epoch == epochs else ""
+        line = (
+            f"\r{options.model} {run.backend} seed {run.seed}: epoch {epoch}/{epochs}, training loss "
+            f"{run.losses[-1]:.3f}, validation {loss:.3f}, {100 * accuracy:.1f} %"
+        )
+        if shown:
+            print(line, end=end, file=sys.stderr, flush=True)
+
+    return progress
+
+
+def check_svg(options):
+    """A bad output should cost no waiting."""
+    if not options.svg:
+        return
+    if os.path.exists(options.svg) and not options.force:
+        raise TrainError(USAGE, f"{options.svg}: exists; --force replaces it")
+    if not pathlib.Path(options.svg).absolute().parent.is_dir():
+        raise TrainError(IO, f"{options.svg}: no such folder")
+
+
+def write_svg(options, runs):
+    """Loss curves of all runs; the file appears whole or not at all."""
+    from loss_curve import loss_curve
+
+    curves = [
+        (f"{run.backend}, seed {run.seed}", run.losses, [(e, loss) for e, loss, _ in run.validation])
+        for run in runs
+    ]
+    unfinished = f"{options.svg}.{os.getpid()}"
+    try:
+        pathlib.Path(unfinished).write_text(loss_curve(f"{options.model} on {options.data}: loss", curves))
+        os.replace(unfinished, options.svg)
+    except OSError as error:
+        raise TrainError(IO, f"{options.svg}: {error.strerror}") from None
+
+
+def pick_device(options):
+    """The torch device, with the precision that was asked for."""
+    import torch
+
+    if options.device == "cuda" and not torch.cuda.is_available():
+        raise TrainError(DEVICE, "no CUDA device that PyTorch can use; --device cpu runs without one")
+    torch.backends.cuda.matmul.allow_tf32 = options.tf32
+    if options.threads:
+        torch.set_num_threads(options.threads)  # sptile.torch heeds it, too
+    return torch.device(options.device)
+
+
+def run(options):
+    """Trains what the options ask for; gives what the report needs: (about, runs)."""
+    try:
+        import numpy  # noqa: F401
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise TrainError(UNSUPPORTED, f"{error}; pip install numpy torch") from None
+    from dataset import read_data_set
+    from report import set_break_even
+    from training import train
+
+    check_svg(options)
+    device = pick_device(options)
+    names = options.compare or [options.backend]
+    layers = {name: load_backend(name) for name in names}
+    recipe = RECIPES[options.model]
+    recipe = dataclasses.replace(
+        recipe, epochs=options.epochs or recipe.epochs, hidden=options.hidden or recipe.hidden
+    )
+    data = read_data_set(options.data).to(device)
+    progress = make_progress(options, recipe.epochs)
+    runs = [
+        train(options.model, name, layers[name], data, recipe, seed, progress)
+        for name in names
+        for seed in options.seed
+    ]
+    set_break_even(runs)
+    if options.svg:
+        write_svg(options, runs)
+    about = {
+        "model": options.model,
+        "data": options.data,
+        "nodes": len(data.x),
+        "edges": data.edge_index.shape[1],
+        "features": data.x.shape[1],
+        "classes": data.classes,
+        "device": options.device,
+        "tf32": options.tf32,
+        "svg": options.svg,
+        **dataclasses.asdict(recipe),
+    }
+    return about, runs
+
+
+def main(arguments=None):
+    """Gives the exit code."""
+    options = parse_arguments(arguments)
+    try:
+        about, runs = run(options)
+    except TrainError as error:
+        print(f"train.py: {error}", file=sys.stderr)
+        return error.code
+    from report import as_json, as_text
+
+    print(json.dumps(as_json(about, runs), indent=2) if options.json else as_text(about, runs))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

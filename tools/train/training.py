@@ -1,0 +1,124 @@
+"""Trains one model with one backend from one seed."""
+
+import dataclasses
+import statistics
+import time
+
+import torch
+from torch.nn import functional
+
+from models import make_model
+from op_times import OpTimes
+
+TIMED_EPOCHS = 3  # whose operations are timed one by one, after the training
+
+
+@dataclasses.dataclass
+class Run:
+    """What came of it. Accuracies are shares; seconds_per_epoch are the median's, without evaluation."""
+
+    backend: str
+    seed: int
+    losses: list = dataclasses.field(default_factory=list)  # training loss of each epoch
+    validation: list = dataclasses.field(default_factory=list)  # (epoch, loss, accuracy), now and then
+    test_accuracy: float = 0.0
+    seconds_per_epoch: dict = dataclasses.field(
+        default_factory=dict
+    )  # total, and its parts: sparse, dense, rest
+    prepare_seconds: float = 0.0  # conversion, plans: the graph, and the first epoch beyond one of the others
+    train_seconds: float = 0.0  # all epochs
+    break_even_epochs: float | None = (
+        None  # from when on it is ahead of the first backend; None: never, or the first
+    )
+
+
+def train(model_name, backend, layers, data, recipe, seed, progress):
+    """Trains on data's device; `progress(run, epoch)` is called now and then. Gives a Run."""
+    run = Run(backend, seed)
+    clock = Clock(data.x.device)
+    graph = layers.make_graph(data.edge_index, len(data.x))
+    run.prepare_seconds = clock.lap()
+    model = make_model(model_name, layers, data, recipe, seed)
+    optimizer = make_optimizer(model, recipe)
+    torch.manual_seed(seed)
+    paces = []
+    for block in blocks(recipe.epochs):
+        clock.lap()
+        losses = [epoch(model, graph, data, optimizer) for _ in range(block)]
+        paces.append(clock.lap() / block)
+        run.losses += torch.stack(losses).tolist()
+        run.train_seconds += paces[-1] * block
+        run.validation.append((len(run.losses), *evaluate(model, graph, data, "val")))
+        progress(run, len(run.losses))
+    run.test_accuracy = evaluate(model, graph, data, "test")[1]
+    pace = statistics.median(paces[1:] or paces)
+    run.prepare_seconds += max(paces[0] - pace, 0)
+    run.seconds_per_epoch = {
+        "total": pace,
+        **{kind: share * pace for kind, share in op_shares(model, graph, data, optimizer).items()},
+    }
+    return run
+
+
+class Clock:
+    """Laps that wait for the device."""
+
+    def __init__(self, device):
+        self.device = device
+        self.lap()
+
+    def lap(self):
+        """Seconds since the last call."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        last, self.last = getattr(self, "last", 0), time.perf_counter()
+        return self.last - last
+
+
+def blocks(epochs):
+    """How many epochs run between two looks at the clock: the first alone, then about twenty blocks."""
+    step = max(1, epochs // 20)
+    yield 1
+    for done in range(1, epochs, step):
+        yield min(step, epochs - done)
+
+
+def make_optimizer(model, recipe):
+    """Adam; weight decay of the first layer or of all."""
+    first = list(model.first.parameters())
+    rest = [p for p in model.parameters() if all(p is not q for q in first)]
+    decay = recipe.weight_decay
+    groups = [
+        {"params": first, "weight_decay": decay},
+        {"params": rest, "weight_decay": decay if recipe.decay_all else 0},
+    ]
+    return torch.optim.Adam([g for g in groups if g["params"]], lr=recipe.learning_rate)
+
+
+def epoch(model, graph, data, optimizer):
+    """One step on the training nodes; gives its loss, on the device."""
+    model.train()
+    optimizer.zero_grad()
+    nodes = data.nodes["train"]
+    loss = functional.cross_entropy(model(data.x, graph)[nodes], data.y[nodes])
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
+
+
+@torch.no_grad()
+def evaluate(model, graph, data, split):
+    """(loss, accuracy) on the nodes of a split."""
+    model.eval()
+    nodes = data.nodes[split]
+    scores, labels = model(data.x, graph)[nodes], data.y[nodes]
+    return functional.cross_entropy(scores, labels).item(), (scores.argmax(1) == labels).float().mean().item()
+
+
+def op_shares(model, graph, data, optimizer):
+    """kind -> share of an epoch's time, by timing operations one by one."""
+    edges = data.edge_index.shape[1]
+    with OpTimes(data.x.device, {edges, edges + len(data.x)}) as times:
+        for _ in range(TIMED_EPOCHS):
+            epoch(model, graph, data, optimizer)
+    return times.shares()

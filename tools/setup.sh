@@ -7,7 +7,7 @@ sptile_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # What the build and the program need (dpkg-dev tells Meson where Debian has libraries), what the tests need on top,
 # what the builds with sanitizers need, and what looks at the sources.
 build_packages=(g++ meson ninja-build pkg-config dpkg-dev libexpected-dev libcli11-dev libfmt-dev nlohmann-json3-dev
-  libxxhash-dev libhdf5-dev libtbb-dev zlib1g-dev liblzma-dev libzstd-dev libssl-dev
+  libxxhash-dev libhdf5-dev libtbb-dev zlib1g-dev liblzma-dev libzstd-dev libminizip-dev libssl-dev
   libboost-graph-dev libmetis-dev libpng-dev)
 test_packages=(doctest-dev hdf5-tools patch python3 python3-venv python3-h5py jq cmake make xz-utils)
 sanitizer_packages=(clang-14 libclang-rt-14-dev libomp-14-dev llvm-14)

@@ -13,6 +13,7 @@
 #include "tools/cuda/device_bench.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
+#include "tools/matrix_kinds.hpp"
 #include "tools/operations.hpp"
 #include "tools/order_options.hpp"
 #include "tools/output_name.hpp"
@@ -192,8 +193,7 @@ Status run_bench(Session& session, const BenchOptions& options) {
 
 Action declare_bench(Options& app) {
   auto options = std::make_shared<BenchOptions>();
-  app.add_option("IN", options->inputs, "matrices: Matrix Market files, raw CSR files or bundles")
-      .default_text("");
+  app.add_option("IN", options->inputs, "matrices: " + readable_kinds()).default_text("");
   app.add_option(
       "--format", options->formats,
       "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows, "

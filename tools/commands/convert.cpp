@@ -8,6 +8,7 @@
 #include "tools/conversion.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
+#include "tools/matrix_kinds.hpp"
 #include "tools/order_options.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
@@ -118,7 +119,7 @@ Status run_convert(Session& session, const ConvertOptions& options) {
 Action declare_convert(Options& app) {
   auto options = std::make_shared<ConvertOptions>();
   app.add_option("IN", options->in,
-                 "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
+                 "matrix: " + readable_kinds() + "; text also .gz, .xz, .zst; -: standard input")
       .required();
   app.add_option("OUT", options->out, "bundle to write (.h5)").required();
   app.add_option("--format", options->formats,

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
-#include "formats/io/matrix_market.hpp"
 #include "tools/bundle/rebuild.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
-#include "tools/output_name.hpp"
+#include "tools/matrix_kinds.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
 
@@ -19,7 +18,8 @@ struct ExportOptions {
 
 Status run_export(Session& session, const ExportOptions& options) {
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
-  if (const Status s = check_output_name(options.out, FileKind::matrix_market); !s) return s;
+  const auto kind = kind_to_write(options.out);
+  if (!kind) return tl::unexpected(kind.error());
   const Stopwatch total;
   const auto bundle = open_bundle(options.bundle);
   if (!bundle) return tl::unexpected(bundle.error());
@@ -27,12 +27,11 @@ Status run_export(Session& session, const ExportOptions& options) {
   if (!view) return tl::unexpected(view.error());
   auto csr = rebuild_matrix(**bundle, **view);
   if (!csr) return fail(csr.error().code, csr.error().message, options.bundle);
-  // The text does not say how wide its values are: halves are written so that any reader gets the same
-  // number.
-  if (csr->values.dtype() == DType::f16 || csr->values.dtype() == DType::bf16)
+  // Text does not say how wide its values are: halves are written so that any reader gets the same number.
+  const DType dtype = csr->values.dtype();
+  if (dtype == DType::bf16 || (dtype == DType::f16 && !(*kind)->keeps_f16))
     csr->values = formats::convert_values(csr->values.view(), DType::f32);
-  const Status written = formats::write_matrix_market(
-      csr->view(), options.out, {.force = options.force, .comment = {}, .progress = &session.progress});
+  const Status written = (*kind)->write(csr->view(), options.out, options.force, &session.progress);
   if (!written || options.out == "-") return written;
   Json json = new_result(session);
   json.update({{"bundle", options.bundle}, {"output", options.out}, {"from", options.from}});
@@ -49,7 +48,8 @@ Status run_export(Session& session, const ExportOptions& options) {
 Action declare_export(Options& app) {
   auto options = std::make_shared<ExportOptions>();
   app.add_option("BUNDLE", options->bundle, "bundle to read").required();
-  app.add_option("OUT", options->out, "Matrix Market file to write (also .gz, .xz, .zst); -: standard output")
+  app.add_option("OUT", options->out,
+                 "file to write: " + writable_kinds() + "; text also .gz, .xz, .zst; -: standard output")
       .required();
   app.add_option("--from", options->from, "stored format to rebuild the matrix from");
   app.add_force(options->force);
@@ -58,7 +58,7 @@ Action declare_export(Options& app) {
 }  // namespace
 
 const Verb kExport = {"export",
-                      "write the matrix of a bundle as Matrix Market, exactly, in its original row order",
+                      "write the matrix of a bundle for other programs, exactly, in its original row order",
                       "  sptile export matrix.h5 back.mtx --from rs_tile", declare_export};
 
 }  // namespace sptile::tools

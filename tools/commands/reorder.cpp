@@ -4,13 +4,13 @@
 #include <optional>
 
 #include "formats/csr.hpp"
-#include "formats/io/matrix_market.hpp"
 #include "formats/io/output_bytes.hpp"
 #include "formats/io/print_number.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/conversion.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
+#include "tools/matrix_kinds.hpp"
 #include "tools/order_options.hpp"
 #include "tools/output_name.hpp"
 #include "tools/quality_report.hpp"
@@ -33,17 +33,24 @@ struct ReorderReport {
   OrderQuality before, after;
 };
 
-bool is_bundle_name(const std::string& path) { return named_kind(path) == FileKind::bundle; }
-bool is_text_name(const std::string& path) {
-  return path == "-" || named_kind(path) == FileKind::matrix_market;
+bool is_bundle_name(const std::string& path) {
+  const MatrixKind* const kind = kind_by_suffix(path);
+  return kind != nullptr && kind->name == "bundle";
+}
+
+// Of another matrix file.
+const MatrixKind* written_kind(const std::string& path) {
+  const MatrixKind* const kind = path == "-" ? *kind_to_write(path) : kind_by_suffix(path);
+  return kind != nullptr && kind->write != nullptr ? kind : nullptr;
 }
 
 Status check_outputs(const Session& session, const ReorderOptions& options) {
   const std::string &out = options.out, &permutation = options.permutation;
   if (out.empty() && permutation.empty())
     return fail(Errc::usage, "nothing to write: -o names the reordered matrix, --perm the permutation");
-  if (!out.empty() && !is_text_name(out) && !is_bundle_name(out))
-    return fail(Errc::usage, "what to write? Name it .mtx for Matrix Market, .h5 for a bundle", out);
+  if (!out.empty() && written_kind(out) == nullptr && !is_bundle_name(out))
+    return fail(Errc::usage, "what to write? The name's ending says it: a bundle (.h5), " + writable_kinds(),
+                out);
   if (Status s = check_output_name(permutation, FileKind::permutation); !s) return s;
   if (out == permutation) return fail(Errc::usage, "-o and --perm name the same output", out);
   if (Status s = check_stdout_free(session, out); !s) return s;
@@ -80,7 +87,7 @@ ReorderReport compare_orders(const formats::CsrView& a, std::span<const std::int
   return report;
 }
 
-Status write_text(Session& session, const ReorderOptions& options, const Ordering& ordering,
+Status write_file(Session& session, const ReorderOptions& options, const Ordering& ordering,
                   const OrderObserver& observe) {
   const auto loaded = load_matrix(session, options.in, {DType::none, options.real_part, false});
   if (!loaded) return tl::unexpected(loaded.error());
@@ -90,8 +97,8 @@ Status write_text(Session& session, const ReorderOptions& options, const Orderin
   if (!order) return tl::unexpected(order.error());
   if (Status s = observe(a, *order, watch.seconds()); !s || options.out.empty()) return s;
   const formats::Csr permuted = order->empty() ? formats::Csr{} : formats::permute_rows(a, *order);
-  return formats::write_matrix_market(order->empty() ? a : permuted.view(), options.out,
-                                      {.force = options.force, .comment = {}, .progress = &session.progress});
+  return written_kind(options.out)
+      ->write(order->empty() ? a : permuted.view(), options.out, options.force, &session.progress);
 }
 
 // With every format.
@@ -143,7 +150,7 @@ Status run_reorder(Session& session, const ReorderOptions& options) {
     return permutation ? write_permutation(*permutation, order, a.rows) : Status();
   };
   Status done = is_bundle_name(options.out) ? write_bundle(session, options, *ordering, observe)
-                                            : write_text(session, options, *ordering, observe);
+                                            : write_file(session, options, *ordering, observe);
   if (done && permutation) done = permutation->commit();
   if (!done || options.out == "-" || options.permutation == "-") return done;
   if (session.common.json || !session.common.quiet)
@@ -158,11 +165,11 @@ Status run_reorder(Session& session, const ReorderOptions& options) {
 Action declare_reorder(Options& app) {
   auto options = std::make_shared<ReorderOptions>();
   app.add_option("IN", options->in,
-                 "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
+                 "matrix: " + readable_kinds() + "; text also .gz, .xz, .zst; -: standard input")
       .required();
   app.add_option("-o,--output", options->out,
-                 "reordered matrix to write: Matrix Market (.mtx, also .gz, .xz, .zst; -: standard output) "
-                 "or a bundle (.h5)");
+                 "reordered matrix to write: a bundle (.h5), " + writable_kinds() +
+                     "; text also .gz, .xz, .zst; -: standard output");
   app.add_option("--perm", options->permutation,
                  "permutation to write: the old row of each new row, counted from 0, one per line");
   declare_order(app, options->order, "--method", "how to order ('sptile list reorderers')")

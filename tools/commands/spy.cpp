@@ -7,6 +7,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
+#include "tools/matrix_kinds.hpp"
 #include "tools/order_options.hpp"
 #include "tools/output_name.hpp"
 #include "tools/result.hpp"
@@ -77,7 +78,7 @@ Status run_spy(Session& session, const SpyOptions& options) {
 Action declare_spy(Options& app) {
   auto options = std::make_shared<SpyOptions>();
   app.add_option("IN", options->in,
-                 "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
+                 "matrix: " + readable_kinds() + "; text also .gz, .xz, .zst; -: standard input")
       .required();
   app.add_option("-o,--output", options->out, "PNG file to write; -: standard output").required();
   declare_order(app, options->order, "--reorder", "beside the matrix as it stands, paint it in this order");

@@ -16,6 +16,7 @@
 #include "tools/core_shares.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
+#include "tools/matrix_kinds.hpp"
 #include "tools/order_options.hpp"
 #include "tools/quality_report.hpp"
 #include "tools/table.hpp"
@@ -256,7 +257,7 @@ Status run_stats(Session& session, const StatsOptions& options) {
 Action declare_stats(Options& app) {
   auto options = std::make_shared<StatsOptions>();
   app.add_option("IN", options->in,
-                 "matrix: Matrix Market (also .gz, .xz, .zst; -: standard input) or a bundle")
+                 "matrix: " + readable_kinds() + "; text also .gz, .xz, .zst; -: standard input")
       .required();
   declare_order(app, options->order, "--reorder",
                 "look at the matrix in this row order; a bundle has its own");

@@ -1,1 +1,1 @@
-sptile reorder "$ROOT/data/examples/us_states.mtx" --method rcm -o out.txt
+sptile reorder "$ROOT/data/examples/us_states.mtx" --method rcm -o out.doc

@@ -1,0 +1,288 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "formats/io/available_memory.hpp"
+#include "formats/io/npy_header.hpp"
+#include "formats/io/npz.hpp"
+#include "formats/io/quote.hpp"
+#include "formats/io/sparse_arrays.hpp"
+
+namespace sptile::formats {
+namespace {
+
+constexpr std::string_view kSuffix = ".npy";
+constexpr std::int64_t kPieceBytes = 256 << 10;
+
+// One array of the archive, header read, elements to come.
+class Member {
+ public:
+  static Result<Member> open(ZipReader& zip, const std::string& name) {
+    if (Status s = zip.select(name + std::string(kSuffix)); !s) return tl::unexpected(std::move(s.error()));
+    auto header = read_header(zip);
+    if (!header) return tl::unexpected(at(zip, std::move(header.error())));
+    return Member(zip, std::move(*header));
+  }
+
+  [[nodiscard]] const NpyHeader& header() const { return header_; }
+
+  template <class... Parts>
+  [[nodiscard]] tl::unexpected<Error> bad(Parts&&... parts) const {
+    return fail(Errc::bad_input, (std::string() + ... + parts), zip_->where());
+  }
+
+  /// The type of its numbers. Refuses a size that the member does not have.
+  Result<NumberType> numbers() const {
+    auto type = number_type(header_.descr);
+    if (!type) return tl::unexpected(at(*zip_, std::move(type.error())));
+    const std::int64_t needed = header_.count * type->bytes, held = zip_->size() - header_bytes_;
+    if (needed != held)
+      return bad("its header promises ", std::to_string(header_.count), " elements of ",
+                 std::to_string(type->bytes), " bytes, but ", std::to_string(held), " bytes follow it");
+    if (Status s = check_memory(zip_->where() + ": its elements", needed, available_memory()); !s)
+      return tl::unexpected(std::move(s.error()));
+    return type;
+  }
+
+  /// Calls take(bytes, count) with pieces of the elements, in order, and checks the checksum.
+  template <class Take>
+  Status each_piece(NumberType type, const Take& take) {
+    Buffer<char> piece(kPieceBytes);
+    for (std::int64_t left = header_.count; left > 0;) {
+      const std::int64_t count = std::min(left, kPieceBytes / type.bytes);
+      if (Status s = zip_->read(piece.span().first(static_cast<std::size_t>(count * type.bytes))); !s)
+        return s;
+      if (Status s = take(piece.data(), count); !s) return s;
+      left -= count;
+    }
+    return zip_->finish();
+  }
+
+ private:
+  Member(ZipReader& zip, std::pair<NpyHeader, std::int64_t> header)
+      : zip_(&zip), header_(std::move(header.first)), header_bytes_(header.second) {}
+
+  static Error at(const ZipReader& zip, Error error) {
+    if (error.where.empty()) error.where = zip.where();
+    return error;
+  }
+
+  static Result<std::pair<NpyHeader, std::int64_t>> read_header(ZipReader& zip) {
+    constexpr std::uint32_t kLongest = 1 << 16;
+    std::array<char, kNpyStart + 4> start{};
+    if (Status s = zip.read(std::span(start).first(kNpyStart + 2)); !s) return tl::unexpected(s.error());
+    const char version = start[kNpyMagic.size()];
+    if (std::string_view(start.data(), kNpyMagic.size()) != kNpyMagic || version < 1 || version > 3)
+      return fail(Errc::bad_input, "is no .npy array of version 1, 2 or 3");
+    std::int64_t bytes = kNpyStart + 2;
+    if (version > 1) {
+      if (Status s = zip.read(std::span(start).last(2)); !s) return tl::unexpected(s.error());
+      bytes += 2;
+    }
+    std::uint32_t length = 0;
+    std::memcpy(&length, start.data() + kNpyStart, 4);  // little-endian; zeros where there are two bytes
+    if (length > kLongest)
+      return fail(Errc::bad_input, "has a header of " + std::to_string(length) + " bytes");
+    std::string dictionary(length, '\0');
+    if (Status s = zip.read(dictionary); !s) return tl::unexpected(s.error());
+    auto header = parse_npy_header(dictionary);
+    if (!header) return tl::unexpected(std::move(header.error()));
+    return std::pair(std::move(*header), bytes + length);
+  }
+
+  ZipReader* zip_;
+  NpyHeader header_;
+  std::int64_t header_bytes_;
+};
+
+// Whole numbers from 0, each below `limit`; T holds them.
+template <class T>
+Result<Buffer<T>> read_integers(ZipReader& zip, const std::string& name, std::int64_t limit,
+                                std::int64_t wanted = -1) {
+  auto member = Member::open(zip, name);
+  if (!member) return tl::unexpected(std::move(member.error()));
+  const auto type = member->numbers();
+  if (!type) return tl::unexpected(type.error());
+  if (type->kind != NumberKind::integer && type->kind != NumberKind::natural)
+    return member->bad("has elements of type ", quoted(member->header().descr), "; indices are integers");
+  if (member->header().shape.size() != 1)
+    return member->bad("has ", std::to_string(member->header().shape.size()), " dimensions, not one");
+  if (wanted >= 0 && member->header().count != wanted)
+    return member->bad("has ", std::to_string(member->header().count), " elements, not ",
+                       std::to_string(wanted));
+  Buffer<T> integers(member->header().count);
+  std::int64_t at = 0;
+  const auto take = [&](const char* from, std::int64_t count) -> Status {
+    for (const std::int64_t end = at + count; at < end; ++at, from += type->bytes) {
+      const auto integer = to_integer(*type, from);
+      if (!integer || *integer < 0 || *integer >= limit)
+        return member->bad(integer ? std::to_string(*integer) : "a number of more than 63 bits", " at ",
+                           std::to_string(at), "; it must be from 0 to ", std::to_string(limit - 1));
+      integers[at] = static_cast<T>(*integer);
+    }
+    return {};
+  };
+  if (Status s = member->each_piece(*type, take); !s) return tl::unexpected(std::move(s.error()));
+  return integers;
+}
+
+// "csr", from a member of bytes or characters.
+Result<std::string> read_format(ZipReader& zip) {
+  auto member = Member::open(zip, "format");
+  if (!member) return tl::unexpected(std::move(member.error()));
+  constexpr std::int64_t kLongest = 64;
+  const std::string& descr = member->header().descr;
+  const bool wide = descr.size() > 1 && descr[1] == 'U';
+  const bool text = wide || (descr.size() > 1 && descr[1] == 'S');
+  const std::int64_t width = wide ? 4 : 1;
+  std::int64_t letters = 0;
+  for (const char c : text ? descr.substr(2) : "")
+    letters = std::min<std::int64_t>(999, letters * 10 + c - '0');
+  if (!text || member->header().count != 1 || letters < 1 || letters * width > kLongest)
+    return member->bad("is not the name of a format");
+  std::string bytes(static_cast<std::size_t>(letters * width), '\0'), name;
+  if (Status s = zip.read(bytes); !s) return tl::unexpected(std::move(s.error()));
+  for (std::size_t i = 0; i < bytes.size(); i += static_cast<std::size_t>(width))
+    if (bytes[i] != '\0') name += bytes[i];
+  return name;
+}
+
+struct FormatRow {
+  std::string_view name;
+  ArrayLayout layout;
+};
+constexpr FormatRow kFormats[] = {{"csr", ArrayLayout::csr},
+                                  {"csc", ArrayLayout::csc},
+                                  {"coo", ArrayLayout::coo},
+                                  {"bsr", ArrayLayout::bsr}};
+
+class NpzReader {
+ public:
+  NpzReader(ZipReader& zip, bool real_part) : zip_(zip), real_part_(real_part) {}
+
+  Result<ReadMatrix> read() {
+    for (const auto step :
+         {&NpzReader::read_layout, &NpzReader::read_shape, &NpzReader::read_values, &NpzReader::read_indices})
+      if (Status s = (this->*step)(); !s) return tl::unexpected(std::move(s.error()));
+    auto made = assemble(std::move(arrays_), "indptr");
+    if (!made) {
+      made.error().where = zip_.where();
+      return tl::unexpected(std::move(made.error()));
+    }
+    return ReadMatrix{std::move(made->csr), made->duplicates, {}, {}};
+  }
+
+ private:
+  Status read_layout() {
+    const auto name = read_format(zip_);
+    if (!name) return tl::unexpected(name.error());
+    const auto* const row = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                         [&](const FormatRow& r) { return r.name == *name; });
+    if (row == std::end(kFormats))
+      return fail(Errc::unsupported,
+                  "the matrix is in SciPy's format " + quoted(*name) +
+                      "; sptile reads csr, csc, coo and bsr: save A.tocsr()",
+                  zip_.where());
+    arrays_.layout = row->layout;
+    return {};
+  }
+
+  Status read_shape() {
+    auto shape = read_integers<std::int64_t>(zip_, "shape", INT64_MAX);
+    if (!shape) return tl::unexpected(std::move(shape.error()));
+    if (shape->size() != 2)
+      return fail(Errc::unsupported,
+                  "the array has " + std::to_string(shape->size()) + " dimensions; a matrix has 2",
+                  zip_.where());
+    arrays_.rows = (*shape)[0], arrays_.cols = (*shape)[1];
+    Status s = check_matrix_shape(arrays_.rows, arrays_.cols);
+    return s ? s : fail(s.error().code, s.error().message, zip_.where());
+  }
+
+  // Blocks of bsr must divide the matrix.
+  Status take_blocks(const Member& member) {
+    const NpyHeader& header = member.header();
+    const bool blocks = arrays_.layout == ArrayLayout::bsr;
+    if (header.shape.size() != (blocks ? 3u : 1u))
+      return member.bad("has ", std::to_string(header.shape.size()), " dimensions, not ",
+                        blocks ? "three" : "one");
+    ids_ = header.shape[0];
+    if (!blocks) return {};
+    if (header.columns_first)
+      return fail(Errc::unsupported, "its blocks stand by columns; save with numpy.ascontiguousarray(A.data)",
+                  zip_.where());
+    arrays_.block_rows = header.shape[1], arrays_.block_cols = header.shape[2];
+    if (arrays_.block_rows < 1 || arrays_.block_cols < 1 || arrays_.rows % arrays_.block_rows != 0 ||
+        arrays_.cols % arrays_.block_cols != 0)
+      return member.bad("has blocks of ", std::to_string(arrays_.block_rows), " x ",
+                        std::to_string(arrays_.block_cols), ", which do not divide ",
+                        std::to_string(arrays_.rows), " x ", std::to_string(arrays_.cols));
+    return {};
+  }
+
+  Status read_values() {
+    auto member = Member::open(zip_, "data");
+    if (!member) return tl::unexpected(std::move(member.error()));
+    const auto type = member->numbers();
+    if (!type) return tl::unexpected(type.error());
+    if (type->kind == NumberKind::complex && !real_part_)
+      return fail(Errc::unsupported, "the values are complex; --real-part takes their real parts",
+                  zip_.where());
+    if (Status s = take_blocks(*member); !s) return s;
+    arrays_.values = Array(value_type(*type), member->header().count);
+    auto* to = static_cast<char*>(arrays_.values.data());
+    const std::size_t width = size_of(arrays_.values.dtype());
+    Status s = member->each_piece(*type, [&](const char* from, std::int64_t count) -> Status {
+      to_values(*type, from, count, to);
+      to += width * static_cast<std::size_t>(count);
+      return {};
+    });
+    if (s && type->kind == NumberKind::boolean && arrays_.layout != ArrayLayout::bsr &&
+        all_ones(arrays_.values.view()))
+      arrays_.values = Array();
+    return s;
+  }
+
+  Status read_indices() {
+    const bool coo = arrays_.layout == ArrayLayout::coo;
+    const auto read = [&](const char* name, auto& into, std::int64_t limit, std::int64_t wanted) -> Status {
+      using T = std::remove_reference_t<decltype(into[0])>;
+      auto integers = read_integers<T>(zip_, name, limit, wanted);
+      if (!integers) return tl::unexpected(std::move(integers.error()));
+      into = std::move(*integers);
+      return {};
+    };
+    Status s = coo ? read("row", arrays_.row_ids, arrays_.rows, ids_) : Status();
+    if (s) s = read(coo ? "col" : "indices", arrays_.ids, minors(arrays_), ids_);
+    if (s && !coo) s = read("indptr", arrays_.pointers, INT64_MAX, majors(arrays_) + 1);
+    return s;
+  }
+
+  ZipReader& zip_;
+  bool real_part_;
+  SparseArrays arrays_;
+  std::int64_t ids_ = 0;
+};
+
+}  // namespace
+
+bool is_npz(const ZipReader& zip) {
+  return std::any_of(zip.names().begin(), zip.names().end(),
+                     [](const std::string& name) { return name.ends_with(kSuffix); });
+}
+
+Result<ReadMatrix> read_npz(ZipReader zip, bool real_part) {
+  if (!zip.has("format.npy") || !zip.has("shape.npy") || !zip.has("data.npy")) {
+    std::string held;
+    for (const std::string& name : zip.names()) held += (held.empty() ? "" : ", ") + name;
+    return fail(Errc::bad_input,
+                "a NumPy archive of " + held.substr(0, 200) +
+                    ", but no sparse matrix; scipy.sparse.save_npz writes one",
+                zip.where().substr(0, zip.where().size() - 1));
+  }
+  return NpzReader(zip, real_part).read();
+}
+
+}  // namespace sptile::formats

@@ -1,0 +1,129 @@
+#include "formats/io/sparse_arrays.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "formats/io/available_memory.hpp"
+#include "formats/value_types.hpp"
+
+namespace sptile::formats {
+namespace {
+
+constexpr std::int64_t kMostRows = INT32_MAX;
+
+Status check_pointers(const SparseArrays& arrays, std::string_view name) {
+  const auto& pointers = arrays.pointers;
+  std::int64_t previous = 0;
+  for (std::int64_t i = 0; i < pointers.size(); ++i) {
+    const bool wrong = i == 0 ? pointers[0] != 0 : pointers[i] < previous;
+    if (wrong || pointers[i] > arrays.ids.size())
+      return fail(Errc::bad_input, std::string(name) + "[" + std::to_string(i) + "] is " +
+                                       std::to_string(pointers[i]) + "; they ascend from 0 to " +
+                                       std::to_string(arrays.ids.size()) + ", the number of indices");
+    previous = pointers[i];
+  }
+  if (previous == arrays.ids.size()) return {};
+  return fail(Errc::bad_input, std::string(name) + " ends with " + std::to_string(previous) + ", not with " +
+                                   std::to_string(arrays.ids.size()) + ", the number of indices");
+}
+
+// Row pointers of counts: counts[r + 1] entries in row r.
+void sum_up(Buffer<std::int64_t>& counts) {
+  for (std::int64_t r = 1; r < counts.size(); ++r) counts[r] += counts[r - 1];
+}
+
+Csr take_csr(SparseArrays&& arrays) {
+  return {arrays.rows, arrays.cols, std::move(arrays.pointers), std::move(arrays.ids),
+          std::move(arrays.values)};
+}
+
+Csr from_csc(SparseArrays&& arrays) {
+  const std::int64_t rows = arrays.rows, cols = arrays.cols;
+  arrays.rows = cols, arrays.cols = rows;
+  return transpose(take_csr(std::move(arrays)).view());
+}
+
+Csr from_coo(SparseArrays&& arrays) {
+  const std::int64_t entries = arrays.ids.size();
+  Csr csr{arrays.rows, arrays.cols, Buffer<std::int64_t>(arrays.rows + 1), Buffer<std::int32_t>(entries), {}};
+  std::fill(csr.row_ptr.begin(), csr.row_ptr.end(), 0);
+  for (const std::int32_t row : arrays.row_ids) ++csr.row_ptr[row + 1];
+  sum_up(csr.row_ptr);
+  if (arrays.values.present()) csr.values = Array(arrays.values.dtype(), entries);
+  Buffer<std::int64_t> next(arrays.rows);
+  std::copy_n(csr.row_ptr.begin(), arrays.rows, next.begin());
+  visit_word(arrays.values.dtype(), [&](auto word) {
+    using Word = decltype(word);
+    auto* const to = static_cast<Word*>(csr.values.data());
+    const auto* const from = static_cast<const Word*>(arrays.values.data());
+    for (std::int64_t i = 0; i < entries; ++i) {
+      const std::int64_t at = next[arrays.row_ids[i]]++;
+      csr.col_idx[at] = arrays.ids[i];
+      if (from != nullptr) to[at] = from[i];
+    }
+  });
+  return csr;
+}
+
+Csr from_bsr(SparseArrays&& arrays) {
+  const std::int64_t height = arrays.block_rows, width = arrays.block_cols;
+  const std::int64_t entries = arrays.ids.size() * height * width;
+  Csr csr{arrays.rows, arrays.cols, Buffer<std::int64_t>(arrays.rows + 1), Buffer<std::int32_t>(entries),
+          Array(arrays.values.dtype(), entries)};
+  const std::size_t value_bytes = size_of(arrays.values.dtype());
+  const std::size_t line_bytes = static_cast<std::size_t>(width) * value_bytes;
+  csr.row_ptr[0] = 0;
+  std::int64_t at = 0;
+  for (std::int64_t row = 0; row < arrays.rows; ++row) {
+    const std::int64_t block_row = row / height, line = row % height;
+    for (std::int64_t b = arrays.pointers[block_row]; b < arrays.pointers[block_row + 1]; ++b) {
+      for (std::int64_t j = 0; j < width; ++j)
+        csr.col_idx[at + j] = static_cast<std::int32_t>(arrays.ids[b] * width + j);
+      std::memcpy(static_cast<char*>(csr.values.data()) + static_cast<std::size_t>(at) * value_bytes,
+                  static_cast<const char*>(arrays.values.data()) +
+                      static_cast<std::size_t>(b * height + line) * line_bytes,
+                  line_bytes);
+      at += width;
+    }
+    csr.row_ptr[row + 1] = at;
+  }
+  return csr;
+}
+
+}  // namespace
+
+Status check_matrix_shape(std::int64_t rows, std::int64_t cols) {
+  if (rows >= 0 && cols >= 0 && rows <= kMostRows && cols <= kMostRows) return {};
+  return fail(rows < 0 || cols < 0 ? Errc::bad_input : Errc::unsupported,
+              "the matrix has " + std::to_string(rows) + " rows and " + std::to_string(cols) +
+                  " columns; sptile has from 0 to 2147483647");
+}
+
+std::int64_t majors(const SparseArrays& arrays) {
+  if (arrays.layout == ArrayLayout::csc) return arrays.cols;
+  return arrays.rows / arrays.block_rows;
+}
+
+std::int64_t minors(const SparseArrays& arrays) {
+  if (arrays.layout == ArrayLayout::csc) return arrays.rows;
+  return arrays.cols / arrays.block_cols;
+}
+
+Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_name) {
+  constexpr std::int64_t kCopies = 2;  // row pointers, and a second array where something is sorted
+  if (Status s = check_memory("the row pointers of " + std::to_string(arrays.rows) + " rows",
+                              kCopies * 8 * (arrays.rows + 1), available_memory());
+      !s)
+    return tl::unexpected(s.error());
+  if (arrays.layout != ArrayLayout::coo)
+    if (Status s = check_pointers(arrays, pointers_name); !s) return tl::unexpected(s.error());
+  using Maker = Csr (*)(SparseArrays &&);
+  constexpr Maker kMakers[] = {take_csr, from_csc, from_coo, from_bsr};  // as in ArrayLayout
+  AssembledCsr made;
+  made.csr = kMakers[static_cast<std::size_t>(arrays.layout)](std::move(arrays));
+  made.duplicates = sort_and_sum_duplicates(made.csr);
+  return made;
+}
+
+}  // namespace sptile::formats

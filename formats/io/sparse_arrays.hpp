@@ -1,0 +1,39 @@
+// Matrices as other programs keep them, in two or three arrays, made into CSR.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "formats/error.hpp"
+#include "formats/io/entries_to_csr.hpp"
+
+namespace sptile::formats {
+
+/// csr: pointers to each row's columns; csc: to each column's rows; bsr: to each block row's block columns;
+/// coo: a row and a column for each entry.
+enum class ArrayLayout { csr, csc, coo, bsr };
+
+/// Indices count from 0. Ids stand in any order and may come twice: values of one place are summed.
+struct SparseArrays {
+  ArrayLayout layout = ArrayLayout::csr;
+  std::int64_t rows = 0, cols = 0;              ///< of the matrix
+  std::int64_t block_rows = 1, block_cols = 1;  ///< bsr: of a block; they divide rows and cols
+  Buffer<std::int64_t> pointers;                ///< not of coo
+  Buffer<std::int32_t> ids;                     ///< in range: columns, of csc rows, of bsr block columns
+  Buffer<std::int32_t> row_ids;                 ///< coo: in range
+  Array values;                                 ///< one an id, a block of bsr by rows; not there: a pattern
+};
+
+/// Errc::unsupported for more than 2^31 - 1 rows or columns.
+Status check_matrix_shape(std::int64_t rows, std::int64_t cols);
+
+/// What `pointers` point from: rows, columns of csc, block rows of bsr.
+std::int64_t majors(const SparseArrays& arrays);
+/// What `ids` may be less than.
+std::int64_t minors(const SparseArrays& arrays);
+
+/// Makes CSR: sorted, summed, zeros kept. Errc::bad_input, naming `pointers_name`, where the pointers do not
+/// ascend from 0 to the number of ids; Errc::io where memory is short.
+Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_name);
+
+}  // namespace sptile::formats

@@ -1,0 +1,19 @@
+// Reads any bytes as an .npz archive: not crashing, and a matrix that is accepted is a valid CSR.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "formats/io/npz.hpp"
+#include "formats/layout/csr.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace sptile::formats;
+  auto zip = ZipReader::from_memory({reinterpret_cast<const char*>(data), size}, "fuzz.npz");
+  if (!zip) return 0;
+  const auto matrix = read_npz(std::move(*zip), true);
+  if (!matrix || check_csr(matrix->csr.view())) return 0;
+  std::fprintf(stderr, "npz_fuzz: the matrix breaks an invariant\n");
+  std::abort();
+}

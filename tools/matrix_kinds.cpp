@@ -1,0 +1,301 @@
+#include "tools/matrix_kinds.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "formats/io/compress.hpp"
+#include "formats/io/matrix_market.hpp"
+#include "formats/io/npz.hpp"
+#include "formats/io/text_stream.hpp"
+#include "formats/layout/bundle_layout.hpp"
+#include "formats/layout/csr.hpp"
+#include "formats/value_types.hpp"
+#include "runtime/bundle/bundle_matrix.hpp"
+#include "tools/output_name.hpp"
+#include "tools/overflow.hpp"
+#include "tools/raw_csr.hpp"
+
+namespace sptile::tools {
+namespace {
+
+using formats::CsrView;
+
+// Gives the values the type that was asked for.
+void take_type(LoadedMatrix& loaded, const std::string& path, DType dtype) {
+  const CsrView a = loaded.csr.view();
+  if (a.is_pattern() || dtype == DType::none || a.values.dtype == dtype) return;
+  formats::Array rounded = formats::convert_values(a.values, dtype);
+  loaded.overflow = find_overflow(a, rounded.view(), path);
+  loaded.csr.values = std::move(rounded);
+}
+
+std::int64_t count_nonfinite(const CsrView& a) {
+  if (a.is_pattern()) return 0;
+  return formats::visit_value_type(a.values.dtype, [&](auto type) {
+    const auto values = a.values.as<typename decltype(type)::type>();
+    return std::count_if(values.begin(), values.end(),
+                         [](auto x) { return !std::isfinite(formats::widen(x)); });
+  });
+}
+
+void tell_content(Work& work, const std::string& path, std::int64_t duplicates, std::int64_t nonfinite) {
+  if (duplicates > 0)
+    work.note(fmt::format("{}: entries summed into one at the same place: {}", path, duplicates));
+  if (nonfinite > 0)
+    work.note(fmt::format("{}: values that are infinite or not a number: {}", path, nonfinite));
+}
+
+// What readers of files of other programs gave.
+Result<LoadedMatrix> take_read(Work& work, const std::string& path, const LoadOptions& options,
+                               Result<formats::ReadMatrix> read) {
+  if (!read) return tl::unexpected(std::move(read.error()));
+  for (const std::string& note : read->notes) work.note(fmt::format("{}: {}", path, note));
+  tell_content(work, path, read->duplicates, count_nonfinite(read->csr.view()));
+  LoadedMatrix loaded{std::move(read->csr), {}, std::move(read->source_sha256), {}, read->duplicates, {}};
+  take_type(loaded, path, options.dtype);
+  return loaded;
+}
+
+Result<LoadedMatrix> read_market(Work& work, const std::string& path, const LoadOptions& options) {
+  auto read =
+      formats::read_matrix_market(path, {.dtype = options.dtype == DType::none ? DType::f64 : options.dtype,
+                                         .real_part = options.real_part,
+                                         .hash_source = options.hash_source,
+                                         .progress = &work.progress});
+  if (!read) return tl::unexpected(std::move(read.error()));
+  tell_content(work, path, read->duplicates, read->nonfinite - read->overflowed);
+  return LoadedMatrix{std::move(read->csr),
+                      {},
+                      std::move(read->source_sha256),
+                      {},
+                      read->duplicates,
+                      {read->overflowed, std::move(read->overflow)}};
+}
+
+Result<LoadedMatrix> read_bundle(Work&, const std::string& path, const LoadOptions& options) {
+  auto bundle = runtime::Bundle::open(path);
+  if (!bundle) return tl::unexpected(std::move(bundle.error()));
+  const formats::CsrView csr = (*bundle)->csr();
+  if (const Status s = formats::check_csr(csr); !s) return fail(s.error().code, s.error().message, path);
+  LoadedMatrix loaded;
+  loaded.csr = formats::copy(csr);
+  take_type(loaded, path, options.dtype);
+  const auto order = (*bundle)->row_order();
+  if (!order.empty())
+    if (const Status s = formats::check_permutation(order, csr.rows); !s)
+      return fail(s.error().code, "row_order: " + s.error().message, path);
+  loaded.row_order.assign(order.begin(), order.end());
+  return loaded;
+}
+
+bool is_market(const FileHead& head) { return head.text.starts_with("%%MatrixMarket"); }
+
+Status probe_market(const std::string& path, bool real_part) {
+  return formats::read_matrix_market_header(path, real_part).map([](const auto&) {});
+}
+
+Status write_market(const CsrView& a, const std::string& path, bool force, Progress* progress) {
+  return formats::write_matrix_market(a, path, {.force = force, .comment = {}, .progress = progress});
+}
+
+bool is_bundle(const FileHead& head) {
+  return head.stored.starts_with(
+      std::string_view(reinterpret_cast<const char*>(formats::kBundleMagic), sizeof(formats::kBundleMagic)));
+}
+
+Status probe_bundle(const std::string& path, bool) {
+  return runtime::Bundle::open(path).map([](const auto&) {});
+}
+
+bool is_zip(const FileHead& head) {
+  return head.stored.starts_with(formats::kZipMagic) || head.stored.starts_with(formats::kEmptyZipMagic);
+}
+
+Result<formats::ZipReader> open_npz(const std::string& path) {
+  auto zip = formats::ZipReader::open(path);
+  if (!zip || formats::is_npz(*zip)) return zip;
+  const auto& names = zip->names();
+  std::string held = names.empty() ? "nothing" : names.front();
+  for (std::size_t i = 1; i < std::min<std::size_t>(names.size(), 4); ++i) held += ", " + names[i];
+  return fail(
+      Errc::bad_input,
+      fmt::format("a zip archive of {}{}, not a SciPy archive (.npz); unpack it (unzip {}) and name the file "
+                  "that is wanted",
+                  held, names.size() > 4 ? ", ..." : "", base_name(path)),
+      path);
+}
+
+Result<LoadedMatrix> read_npz(Work& work, const std::string& path, const LoadOptions& options) {
+  auto zip = open_npz(path);
+  if (!zip) return tl::unexpected(std::move(zip.error()));
+  return take_read(work, path, options, formats::read_npz(std::move(*zip), options.real_part));
+}
+
+Status probe_npz(const std::string& path, bool) {
+  return open_npz(path).map([](const auto&) {});
+}
+
+Status write_npz(const CsrView& a, const std::string& path, bool force, Progress*) {
+  return formats::write_npz(a, path, force);
+}
+
+bool is_raw_csr(const FileHead& head) {
+  return head.stored.starts_with(
+      std::string_view(reinterpret_cast<const char*>(&kRawCsrMagic), sizeof(kRawCsrMagic)));
+}
+
+Result<LoadedMatrix> read_raw(Work& work, const std::string& path, const LoadOptions& options) {
+  auto csr = read_raw_csr(path);
+  if (!csr) return tl::unexpected(std::move(csr.error()));
+  return take_read(work, path, options, formats::ReadMatrix{std::move(*csr), 0, {}, {}});
+}
+
+constexpr MatrixKind kKinds[] = {
+    {"bundle", "a bundle", ".h5 .hdf5", false, false, true, is_bundle, read_bundle, probe_bundle, nullptr},
+    {"raw-csr", "raw CSR", ".csr", false, false, true, is_raw_csr, read_raw, nullptr, nullptr},
+    {"npz", "a SciPy archive", ".npz", false, false, true, is_zip, read_npz, probe_npz, write_npz},
+    {"matrix-market", "Matrix Market", ".mtx", true, true, false, is_market, read_market, probe_market,
+     write_market},
+};
+
+const MatrixKind& market() {
+  return *std::find_if(std::begin(kKinds), std::end(kKinds),
+                       [](const MatrixKind& kind) { return kind.name == "matrix-market"; });
+}
+
+constexpr std::array<char, 8> kHdf5Magic = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+
+bool has_magic(std::istream& in, std::int64_t offset, const void* magic, std::size_t length = 8) {
+  std::array<char, 8> bytes{};
+  in.clear();
+  return in.seekg(offset) && in.read(bytes.data(), static_cast<std::streamsize>(length)) &&
+         std::memcmp(bytes.data(), magic, length) == 0;
+}
+
+// HDF5 looks for its superblock at 0, 512, 1024 and further doublings.
+bool is_hdf5(std::istream& in) {
+  if (has_magic(in, 0, kHdf5Magic.data())) return true;
+  for (std::int64_t offset = 512; offset <= (std::int64_t{1} << 20); offset *= 2)
+    if (has_magic(in, offset, kHdf5Magic.data())) return true;
+  return false;
+}
+
+std::string lower(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return name;
+}
+
+// The first of the suffixes that the name ends with; empty when it ends with none.
+std::string_view matching_suffix(const MatrixKind& kind, std::string_view name) {
+  for (std::string_view left = kind.suffixes; !left.empty();) {
+    const std::string_view suffix = left.substr(0, left.find(' '));
+    if (name.ends_with(suffix)) return suffix;
+    left.remove_prefix(std::min(left.size(), suffix.size() + 1));
+  }
+  return {};
+}
+
+const MatrixKind* longest_suffix(std::string_view name, bool compressed) {
+  const MatrixKind* best = nullptr;
+  std::size_t length = 0;
+  for (const MatrixKind& kind : kKinds)
+    if (const auto suffix = matching_suffix(kind, name);
+        suffix.size() > length && (kind.compressible || !compressed)) {
+      best = &kind;
+      length = suffix.size();
+    }
+  return best;
+}
+
+Result<FileHead> read_head(const std::string& path) {
+  constexpr std::size_t kHeadBytes = 512;
+  FileHead head;
+  auto input = formats::InputBytes::open(path);
+  if (!input) return fail(input.error().code, input.error().message, path);
+  head.stored.resize(kHeadBytes);
+  const auto count = input->read(head.stored);
+  if (!count) return tl::unexpected(count.error());
+  head.stored.resize(static_cast<std::size_t>(*count));
+  auto again = formats::InputBytes::open(path);
+  if (!again) return tl::unexpected(again.error());
+  auto stream = formats::TextStream::open(std::move(*again));
+  if (!stream) return tl::unexpected(stream.error());
+  head.text.resize(kHeadBytes);
+  std::size_t filled = 0;
+  while (filled < kHeadBytes) {
+    const auto more = stream->read(std::span(head.text).subspan(filled));
+    if (!more || *more == 0) break;  // its reader says what is wrong
+    filled += static_cast<std::size_t>(*more);
+  }
+  head.text.resize(filled);
+  return head;
+}
+
+template <class Has>
+std::string list_kinds(const Has& has) {
+  std::string text;
+  for (const MatrixKind& kind : kKinds)
+    if (has(kind))
+      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", kind.what,
+                          kind.suffixes.substr(0, kind.suffixes.find(' ')));
+  return text;
+}
+
+}  // namespace
+
+std::span<const MatrixKind> matrix_kinds() { return kKinds; }
+
+std::string readable_kinds() {
+  return list_kinds([](const MatrixKind&) { return true; });
+}
+std::string writable_kinds() {
+  return list_kinds([](const MatrixKind& kind) { return kind.write != nullptr; });
+}
+
+const MatrixKind* kind_by_suffix(const std::string& path) {
+  const std::string name = lower(path);
+  if (const MatrixKind* const kind = longest_suffix(name, false)) return kind;
+  const formats::Compression* const compression = formats::find_compression(name);
+  if (compression == nullptr) return nullptr;
+  return longest_suffix(std::string_view(name).substr(0, name.size() - compression->ending.size()), true);
+}
+
+Result<const MatrixKind*> find_kind(const std::string& path) {
+  if (path == "-") return &market();
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return fail(Errc::io, std::strerror(errno), path);
+  if (S_ISDIR(status.st_mode)) return fail(Errc::io, "is a folder; a matrix file is wanted", path);
+  if (!S_ISREG(status.st_mode)) return &market();  // pipes cannot be looked into twice
+  const auto head = read_head(path);
+  if (!head) return tl::unexpected(head.error());
+  for (const MatrixKind& kind : kKinds)
+    if (kind.starts != nullptr && kind.starts(*head)) return &kind;
+  std::ifstream in(path, std::ios::binary);
+  if (is_hdf5(in))
+    return fail(
+        Errc::bad_input,
+        "HDF5, but not a bundle: sptile's header is missing; 'sptile convert' writes bundles, and HDF5 tools "
+        "that copy a file may drop it",
+        path);
+  const MatrixKind* const named = kind_by_suffix(path);
+  return named != nullptr && named->starts == nullptr ? named : &market();
+}
+
+Result<const MatrixKind*> kind_to_write(const std::string& path) {
+  if (path == "-") return &market();
+  const MatrixKind* const kind = kind_by_suffix(path);
+  if (kind != nullptr && kind->write != nullptr) return kind;
+  if (Status s = check_output_name(path, FileKind::matrix_market); !s)
+    return tl::unexpected(std::move(s.error()));
+  return &market();
+}
+
+}  // namespace sptile::tools

@@ -1,0 +1,55 @@
+// The kinds of files that matrices are read from and written to: one table for help, messages and docs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "formats/csr_view.hpp"
+#include "tools/input.hpp"
+
+namespace sptile::tools {
+
+/// The first bytes of a file.
+struct FileHead {
+  std::string stored;  ///< as they stand
+  std::string text;    ///< decompressed, where they are compressed; else the same
+};
+
+/// One row of the table.
+struct MatrixKind {
+  std::string_view name;      ///< "npz", of --kind
+  std::string_view what;      ///< "a SciPy archive", in messages and help
+  std::string_view suffixes;  ///< with blanks; the first is the usual one
+  bool compressible;          ///< may be .gz, .xz or .zst
+  bool streams;               ///< can be read from and written to a pipe
+  bool keeps_f16;             ///< what is written says how wide its values are
+  /// By contents; nullptr where only the suffix tells.
+  bool (*starts)(const FileHead& head);
+  Result<LoadedMatrix> (*read)(Work& work, const std::string& path, const LoadOptions& options);
+  /// Looks at no more than the header; nullptr where that is no quicker than reading.
+  Status (*probe)(const std::string& path, bool real_part);
+  /// Writes a whole file or none; nullptr where nothing is written.
+  Status (*write)(const formats::CsrView& a, const std::string& path, bool force, Progress* progress);
+};
+
+/// All of them; contents are compared in this order.
+std::span<const MatrixKind> matrix_kinds();
+
+/// "Matrix Market (.mtx), a SciPy archive (.npz), ...": those that are read, or those that are written.
+std::string readable_kinds();
+std::string writable_kinds();
+
+/// The kind with one of whose suffixes the name ends, with or without that of a compression where it may have
+/// one; nullptr when there is none.
+const MatrixKind* kind_by_suffix(const std::string& path);
+
+/// Tells what a file is: by its contents first, then by its name; Matrix Market, which says what is wrong,
+/// for everything else, pipes and "-". Errc::io for folders and missing files.
+Result<const MatrixKind*> find_kind(const std::string& path);
+
+/// What to write under a name: Matrix Market for "-" and where the ending stands for nothing. Errc::usage
+/// for endings of other things and of kinds that are only read.
+Result<const MatrixKind*> kind_to_write(const std::string& path);
+
+}  // namespace sptile::tools

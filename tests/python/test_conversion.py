@@ -356,8 +356,10 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
         sptile.convert(PLATE, tmp_path / "none" / "a.h5")
 
 
+# A shell has those that it runs in the background ignore Ctrl-C, and so do what they start.
 INTERRUPTED = """
-import sys, time, sptile
+import signal, sys, sptile
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
 try:
     {call}

@@ -9,9 +9,9 @@
 
 namespace sptile::tools {
 
-/// Does the work with the seed and threads of the options and reports its error, or whatever it throws. With
+/// Does the step with the seed and threads of the options and reports its error, or whatever it throws. With
 /// a progress callback it is done on a thread of its own, and this one tells.
 sptile_status long_call(const sptile_tools_options& options,
-                        const std::function<Status(Work& work)>& work) noexcept;
+                        const std::function<Status(Work& work)>& step) noexcept;
 
 }  // namespace sptile::tools

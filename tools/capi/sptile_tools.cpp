@@ -33,7 +33,6 @@ namespace {
 
 using runtime::guarded;
 using runtime::null_argument;
-using runtime::report;
 
 constexpr int kMostThreads = 4096;
 constexpr int kDefaultWindowRows = 8;

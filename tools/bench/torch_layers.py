@@ -65,7 +65,9 @@ def read_graph(path: Path) -> scipy.sparse.csr_array:
     """The pattern of A + A^T."""
     if path.suffix == ".h5":
         with sptile.open(path) as bundle:
-            csr = bundle.csr().copy()
+            arrays = bundle.csr()
+            ones = np.ones(bundle.nnz, np.int8)
+            csr = scipy.sparse.csr_array((ones, arrays.indices.copy(), arrays.indptr.copy()), shape=bundle.shape)
     else:
         csr = sptile.read(path)
     if csr.shape[0] != csr.shape[1]:

@@ -156,40 +156,40 @@ struct ByFour {
   }
 };
 
-/// One weight of a lane, in the order of stage_weights.
-template <class Dense, class Math, class Order>
-__device__ __forceinline__ typename Math::Sum weight_at(const WeightSource& w, int i, int s,
-                                                        std::int64_t first_k, std::int64_t first_column,
-                                                        int groups) {
-  const int lane = i % 32, j = i / 32 % 4, group = i / 128 % groups, step = i / 128 / groups;
-  const int q = lane / 4;
-  const std::int64_t column = first_column + group * kColumnGroup + 8 * (q / 2) + 2 * j + q % 2;
-  const std::int64_t k = first_k + Order::k(step, lane % 4, s, Math::kStep);
-  if (k >= w.n || column >= w.m) return typename Math::Sum(0);
-  return to_sum<typename Math::Sum>(static_cast<const Dense*>(w.data)[k * w.k_step + column * w.column_step]);
-}
-
 /// Puts weights where the MMAs want them, [step][group of columns][MMA][lane], with zeros beyond the ends.
-/// All threads of the block, each some at a time, so that a block waits for memory once or twice.
+/// All threads of the block: a warp brings four steps of a group at a time, so that places are worked out
+/// once for each and a block waits for memory once or twice.
 template <class Dense, class Math, class Order = ByOne>
 __device__ void stage_weights(typename Math::Weights* to, const WeightSource& w, std::int64_t first_k,
                               int steps, std::int64_t first_column, int groups) {
   using Sum = typename Math::Sum;
-  constexpr int kPerLane = Math::kStep / 4, kTogether = 8;
-  const int count = steps * groups * 128, threads = static_cast<int>(blockDim.x);
-  for (int first = static_cast<int>(threadIdx.x); first < count; first += kTogether * threads) {
-    Sum numbers[kTogether][kPerLane];
+  constexpr int kPerLane = Math::kStep / 4, kMmas = 4, kTogether = 4;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warps = static_cast<int>(blockDim.x) / 32;
+  const int parts = steps * groups, own_column = lane / 8 * 8 + lane / 4 % 2;
+  for (int first = static_cast<int>(threadIdx.x) / 32; first < parts; first += kTogether * warps) {
+    Sum numbers[kTogether][kMmas][kPerLane];
 #pragma unroll
-    for (int u = 0; u < kTogether; ++u)
+    for (int u = 0; u < kTogether; ++u) {
+      const int part = first + u * warps, step = part / groups;
+      const std::int64_t column = first_column + (part - step * groups) * kColumnGroup + own_column;
 #pragma unroll
       for (int s = 0; s < kPerLane; ++s) {
-        const int i = first + u * threads;
-        numbers[u][s] =
-            i < count ? weight_at<Dense, Math, Order>(w, i, s, first_k, first_column, groups) : Sum(0);
+        const std::int64_t k = first_k + Order::k(step, lane % 4, s, Math::kStep);
+        const std::int64_t at = k * w.k_step + column * w.column_step;
+        const bool in_rows = part < parts && k < w.n;
+#pragma unroll
+        for (int j = 0; j < kMmas; ++j)
+          numbers[u][j][s] = in_rows && column + 2 * j < w.m
+                                 ? to_sum<Sum>(static_cast<const Dense*>(w.data)[at + 2 * j * w.column_step])
+                                 : Sum(0);
       }
+    }
 #pragma unroll
     for (int u = 0; u < kTogether; ++u)
-      if (first + u * threads < count) to[first + u * threads] = Math::pack(numbers[u]);
+#pragma unroll
+      for (int j = 0; j < kMmas; ++j)
+        if (const int part = first + u * warps; part < parts)
+          to[(part * kMmas + j) * 32 + lane] = Math::pack(numbers[u][j]);
   }
 }
 

@@ -107,7 +107,7 @@ class Conversion {
 
 Result<std::shared_ptr<const LoadedMatrix>> Conversion::load() {
   if (task_.matrix) return task_.matrix;
-  return load_matrix(work_, task_.in, {source_type(task_.dtype), task_.real_part, true})
+  return load_matrix(work_, task_.in, {source_type(task_.dtype), task_.real_part, true, task_.edges})
       .map([](LoadedMatrix&& loaded) { return std::make_shared<const LoadedMatrix>(std::move(loaded)); });
 }
 

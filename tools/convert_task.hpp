@@ -24,6 +24,7 @@ struct ConvertOptions {
   OrderRequest order;
   bool refreshable = false, transpose = false, real_part = false, strict = false, force = false;
   std::shared_ptr<const LoadedMatrix> matrix = {};  ///< in memory, in place of a file `in`
+  formats::EdgeListOptions edges = {};              ///< how an edge list is read
   int fd = -1;                                      ///< an open, empty file in place of a new one at `out`
 };
 
@@ -38,6 +39,7 @@ struct ConvertTask {
   bool refreshable = false, transpose = false, real_part = false;
   bool strict = false;  ///< refuse values that are too large for dtype (Errc::bad_input)
   bool force = false;
+  formats::EdgeListOptions edges;
   std::shared_ptr<const LoadedMatrix> matrix;  ///< values of type f64 where dtype is f64, else f32, or none
   int fd = -1;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/csr.hpp"
+#include "formats/io/edge_list.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "tools/overflow.hpp"
 #include "tools/work.hpp"
@@ -19,6 +20,7 @@ struct LoadOptions {
   DType dtype = DType::f32;  ///< of the values in memory; none: as a bundle holds them, f64 for text
   bool real_part = false;    ///< of complex Matrix Market files
   bool hash_source = false;  ///< fill LoadedMatrix::sha256
+  formats::EdgeListOptions edges = {};
 };
 
 /// A matrix in its original row order.

@@ -11,7 +11,9 @@
 #include <fstream>
 
 #include "formats/io/compress.hpp"
+#include "formats/io/edge_list.hpp"
 #include "formats/io/matrix_market.hpp"
+#include "formats/io/metis_graph.hpp"
 #include "formats/io/npz.hpp"
 #include "formats/io/text_stream.hpp"
 #include "formats/layout/bundle_layout.hpp"
@@ -146,6 +148,32 @@ Status write_npz(const CsrView& a, const std::string& path, bool force, Progress
   return formats::write_npz(a, path, force);
 }
 
+template <class Read>
+Result<LoadedMatrix> read_text(Work& work, const std::string& path, const LoadOptions& options,
+                               const Read& read) {
+  auto input = formats::InputBytes::open(path);
+  if (!input) return tl::unexpected(std::move(input.error()));
+  return take_read(work, path, options, read(std::move(*input)));
+}
+
+Result<LoadedMatrix> read_edges(Work& work, const std::string& path, const LoadOptions& options) {
+  return read_text(work, path, options, [&](formats::InputBytes input) {
+    return formats::read_edge_list(std::move(input), options.edges);
+  });
+}
+
+Status write_edges(const CsrView& a, const std::string& path, bool force, Progress*) {
+  return formats::write_edge_list(a, path, force);
+}
+
+Result<LoadedMatrix> read_metis(Work& work, const std::string& path, const LoadOptions& options) {
+  return read_text(work, path, options, formats::read_metis_graph);
+}
+
+Status write_metis(const CsrView& a, const std::string& path, bool force, Progress*) {
+  return formats::write_metis_graph(a, path, force);
+}
+
 bool is_raw_csr(const FileHead& head) {
   return head.stored.starts_with(
       std::string_view(reinterpret_cast<const char*>(&kRawCsrMagic), sizeof(kRawCsrMagic)));
@@ -163,6 +191,9 @@ constexpr MatrixKind kKinds[] = {
     {"npz", "a SciPy archive", ".npz", false, false, true, is_zip, read_npz, probe_npz, write_npz},
     {"matrix-market", "Matrix Market", ".mtx", true, true, false, is_market, read_market, probe_market,
      write_market},
+    {"metis", "a METIS graph", ".graph .metis", true, true, false, nullptr, read_metis, nullptr, write_metis},
+    {"edge-list", "an edge list", ".edges .el .txt .tsv .csv", true, true, false, nullptr, read_edges,
+     nullptr, write_edges},
 };
 
 const MatrixKind& market() {

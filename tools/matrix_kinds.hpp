@@ -18,7 +18,7 @@ struct FileHead {
 
 /// One row of the table.
 struct MatrixKind {
-  std::string_view name;      ///< "npz", of --kind
+  std::string_view name;      ///< "npz"
   std::string_view what;      ///< "a SciPy archive", in messages and help
   std::string_view suffixes;  ///< with blanks; the first is the usual one
   bool compressible;          ///< may be .gz, .xz or .zst

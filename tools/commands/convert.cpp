@@ -7,6 +7,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/conversion.hpp"
 #include "tools/input.hpp"
+#include "tools/input_options.hpp"
 #include "tools/json.hpp"
 #include "tools/matrix_kinds.hpp"
 #include "tools/order_options.hpp"
@@ -135,9 +136,14 @@ Action declare_convert(Options& app) {
   app.add_flag("--transpose", options->transpose,
                "also store the formats of the transpose; those of a symmetric matrix serve for both");
   app.add_flag("--strict", options->strict, "refuse values that are too large for the type; else infinite");
-  app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
+  auto input = std::make_shared<InputOptions>();
+  declare_input(app, *input);
   app.add_force(options->force);
-  return [options](Session& session) { return run_convert(session, *options); };
+  return [options, input](Session& session) {
+    options->real_part = input->real_part;
+    options->edges = input->edges();
+    return run_convert(session, *options);
+  };
 }
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/conversion.hpp"
 #include "tools/input.hpp"
+#include "tools/input_options.hpp"
 #include "tools/json.hpp"
 #include "tools/matrix_kinds.hpp"
 #include "tools/order_options.hpp"
@@ -24,7 +25,8 @@ struct ReorderOptions {
   std::string in, out, permutation;
   DType dtype = DType::f32;
   OrderRequest order;
-  bool real_part = false, force = false;
+  InputOptions input;
+  bool force = false;
 };
 
 struct ReorderReport {
@@ -89,7 +91,8 @@ ReorderReport compare_orders(const formats::CsrView& a, std::span<const std::int
 
 Status write_file(Session& session, const ReorderOptions& options, const Ordering& ordering,
                   const OrderObserver& observe) {
-  const auto loaded = load_matrix(session, options.in, {DType::none, options.real_part, false});
+  const auto loaded =
+      load_matrix(session, options.in, {DType::none, options.input.real_part, false, options.input.edges()});
   if (!loaded) return tl::unexpected(loaded.error());
   const formats::CsrView a = loaded->csr.view();
   const Stopwatch watch;
@@ -111,7 +114,8 @@ Status write_bundle(Session& session, const ReorderOptions& options, const Order
   task.format_labels = "all";
   task.ordering = ordering;
   task.dtype = options.dtype;
-  task.real_part = options.real_part;
+  task.real_part = options.input.real_part;
+  task.edges = options.input.edges();
   task.force = options.force;
   const auto report = convert(session, task, observe);
   return report ? Status() : tl::unexpected(report.error());
@@ -176,7 +180,7 @@ Action declare_reorder(Options& app) {
       .required()
       .default_text("");
   app.add_option("--dtype", options->dtype, "type of the values in the formats of a bundle");
-  app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
+  declare_input(app, options->input);
   app.add_force(options->force);
   return [options](Session& session) { return run_reorder(session, *options); };
 }

@@ -6,6 +6,7 @@
 #include "formats/io/output_bytes.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
+#include "tools/input_options.hpp"
 #include "tools/json.hpp"
 #include "tools/matrix_kinds.hpp"
 #include "tools/order_options.hpp"
@@ -21,7 +22,8 @@ struct SpyOptions {
   std::string in, out;
   OrderRequest order;
   std::int64_t size = 800;
-  bool rows_only = false, real_part = false, force = false;
+  bool rows_only = false, force = false;
+  InputOptions input;
 };
 
 // As it stands, and beside it in the order asked for.
@@ -52,7 +54,8 @@ Status run_spy(Session& session, const SpyOptions& options) {
   // Before the input is read: a bad output should cost no waiting.
   if (const auto probe = formats::OutputBytes::create(options.out, options.force); !probe)
     return tl::unexpected(probe.error());
-  const auto loaded = load_matrix(session, options.in, {DType::f32, options.real_part, false});
+  const auto loaded =
+      load_matrix(session, options.in, {DType::f32, options.input.real_part, false, options.input.edges()});
   if (!loaded) return tl::unexpected(loaded.error());
   const formats::CsrView a = loaded->csr.view();
   const auto panels = make_panels(session, options, *ordering, a);
@@ -85,7 +88,7 @@ Action declare_spy(Options& app) {
   app.add_option("--size", options->size, "pixels of the longer side").range(16, 4096);
   app.add_flag("--rows-only", options->rows_only,
                "leave the columns of a square matrix in their order; else they follow the rows");
-  app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
+  declare_input(app, options->input);
   app.add_force(options->force);
   return [options](Session& session) { return run_spy(session, *options); };
 }

@@ -15,6 +15,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/core_shares.hpp"
 #include "tools/input.hpp"
+#include "tools/input_options.hpp"
 #include "tools/json.hpp"
 #include "tools/matrix_kinds.hpp"
 #include "tools/order_options.hpp"
@@ -29,7 +30,7 @@ struct StatsOptions {
   std::string in;
   DType dtype = DType::f32;
   OrderRequest order;
-  bool real_part = false;
+  InputOptions input;
 };
 
 constexpr int kPercentiles[] = {1, 10, 25, 50, 75, 90, 99};
@@ -234,7 +235,8 @@ Status order_rows(Session& session, const Ordering& ordering, LoadedMatrix& load
 Status run_stats(Session& session, const StatsOptions& options) {
   const auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(ordering.error());
-  auto loaded = load_matrix(session, options.in, {options.dtype, options.real_part, false});
+  auto loaded = load_matrix(session, options.in,
+                            {options.dtype, options.input.real_part, false, options.input.edges()});
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   Stats stats{};
   stats.symmetric = runtime::is_symmetric(loaded->csr.view());
@@ -262,7 +264,7 @@ Action declare_stats(Options& app) {
   declare_order(app, options->order, "--reorder",
                 "look at the matrix in this row order; a bundle has its own");
   app.add_option("--dtype", options->dtype, "value type that the sizes are for");
-  app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
+  declare_input(app, options->input);
   return [options](Session& session) { return run_stats(session, *options); };
 }
 }  // namespace

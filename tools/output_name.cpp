@@ -21,7 +21,8 @@ constexpr KindRow kKinds[] = {{FileKind::bundle, "a bundle", ".h5", false},
                               {FileKind::csv, "CSV", ".csv", false},
                               {FileKind::profile, "a profile", ".tsv", false},
                               {FileKind::png, "a PNG image", ".png", false},
-                              {FileKind::svg, "an SVG drawing", ".svg", false}};
+                              {FileKind::svg, "an SVG drawing", ".svg", false},
+                              {FileKind::html, "an HTML page", ".html", false}};
 
 // `kind`: what verbs write under this ending, if any does.
 struct EndingRow {
@@ -47,7 +48,8 @@ constexpr EndingRow kEndings[] = {{".h5", "HDF5", FileKind::bundle},
                                   {".pdf", "PDF"},
                                   {".eps", "PostScript"},
                                   {".json", "JSON"},
-                                  {".html", "HTML"},
+                                  {".html", "HTML", FileKind::html},
+                                  {".htm", "HTML", FileKind::html},
                                   {".csr", "raw CSR"},
                                   {".npz", "NumPy"},
                                   {".npy", "NumPy"}};

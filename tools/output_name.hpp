@@ -9,7 +9,7 @@
 namespace sptile::tools {
 
 /// What verbs write.
-enum class FileKind { bundle, matrix_market, permutation, csv, profile, png, svg };
+enum class FileKind { bundle, matrix_market, permutation, csv, profile, png, svg, html };
 
 /// The kind that a name stands for; nothing when it stands for none of them.
 std::optional<FileKind> named_kind(const std::string& path);

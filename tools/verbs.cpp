@@ -4,8 +4,8 @@
 namespace sptile::tools {
 
 std::span<const Verb> verbs() {
-  static const Verb kTable[] = {kConvert, kReorder, kStats, kSpy,       kInfo, kVerify, kExport,
-                                kPlan,    kRun,     kBench, kCalibrate, kList, kGen};
+  static const Verb kTable[] = {kConvert, kReorder, kStats, kSpy,   kReport,    kInfo, kVerify,
+                                kExport,  kPlan,    kRun,   kBench, kCalibrate, kList, kGen};
   return kTable;
 }
 

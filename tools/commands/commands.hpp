@@ -9,6 +9,7 @@ extern const Verb kConvert;
 extern const Verb kReorder;
 extern const Verb kStats;
 extern const Verb kSpy;
+extern const Verb kReport;
 extern const Verb kInfo;
 extern const Verb kVerify;
 extern const Verb kExport;

@@ -6,6 +6,7 @@
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "runtime/plan/choice.hpp"
 #include "runtime/transpose.hpp"
+#include "tools/candidates.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/core_shares.hpp"
 #include "tools/devices.hpp"
@@ -58,21 +59,6 @@ std::string candidates_text(const std::vector<runtime::Candidate>& candidates,
   for (const std::string_view name : absent)
     table.push_back({std::string(name), "-", "-", "-", "-", "not stored in the bundle"});
   return format_table(table, "lllrrl");
-}
-
-Json candidates_json(const std::vector<runtime::Candidate>& candidates) {
-  Json list = Json::array();
-  for (const runtime::Candidate& c : candidates) {
-    Json& json = list.emplace_back();
-    json["format"] = c.format;
-    json["kernel"] = c.kernel == nullptr ? Json(nullptr) : Json(c.kernel->name);
-    json["precision"] = c.refused.empty() ? Json(name_of(c.precision)) : Json(nullptr);
-    json["predicted_us"] = c.predicted_us ? Json(*c.predicted_us) : Json(nullptr);
-    json["measured_us"] = c.measured_us ? Json(*c.measured_us) : Json(nullptr);
-    json["chosen"] = c.chosen;
-    json["refused"] = c.refused.empty() ? Json(nullptr) : Json(c.refused);
-  }
-  return list;
 }
 
 std::string run_text(const RunOptions& options, const Measurement& m) {
@@ -209,7 +195,7 @@ Status run_run(Session& session, const RunOptions& options) {
   json.update(to_json(outcome->measured));
   json["plan"] = runtime::is_stored(*outcome->measured.plan) ? "stored" : "made";
   json.update({{"threads", session.common.threads}, {"seed", session.seed}});
-  json["candidates"] = candidates_json(outcome->candidates);
+  json["candidates"] = to_json(outcome->candidates);
   const std::string why =
       options.explain
           ? candidates_text(outcome->candidates, absent_formats(*bundle, options)) + explain_shares(*matrices)

@@ -12,6 +12,7 @@
 #include "tools/order_options.hpp"
 #include "tools/output_name.hpp"
 #include "tools/result.hpp"
+#include "tools/spy/figure.hpp"
 #include "tools/spy/png.hpp"
 #include "tools/spy/raster.hpp"
 
@@ -27,16 +28,38 @@ struct SpyOptions {
 };
 
 // As it stands, and beside it in the order asked for.
-Result<std::vector<spy::Raster>> make_panels(Session& session, const SpyOptions& options,
-                                             const Ordering& ordering, const formats::CsrView& a) {
-  std::vector<spy::Raster> panels = {spy::rasterise(a, {}, {}, options.size)};
+Result<std::vector<spy::Panel>> make_panels(Session& session, const SpyOptions& options,
+                                            const Ordering& ordering, const formats::CsrView& a) {
+  std::vector<spy::Panel> panels = {
+      {spy::rasterise(a, {}, {}, options.size), a.rows, a.cols, "as it stands"}};
   if (ordering.method->name == "identity") return panels;
   const auto order = compute_order(session, ordering, a);
   if (!order) return tl::unexpected(order.error());
   const bool columns_too = a.rows == a.cols && !options.rows_only;
   panels.push_back(
-      spy::rasterise(a, *order, columns_too ? *order : std::vector<std::int32_t>(), options.size));
+      {spy::rasterise(a, *order, columns_too ? *order : std::vector<std::int32_t>(), options.size), a.rows,
+       a.cols, "ordered by " + ordering.label()});
   return panels;
+}
+
+// What is written, and its pixels.
+struct Picture {
+  std::string bytes;
+  std::int64_t width = 0, height = 0;
+};
+
+// A drawing has axes and captions; the other is the pixels alone.
+Result<Picture> paint(const std::vector<spy::Panel>& panels, const SpyOptions& options,
+                      const std::string& name, const formats::CsrView& a) {
+  std::vector<spy::Raster> rasters;
+  for (const spy::Panel& panel : panels) rasters.push_back(panel.raster);
+  const spy::Image image = spy::paint(rasters);
+  auto bytes = named_kind(options.out) == FileKind::svg
+                   ? spy::draw_document(panels, fmt::format("{}: {} x {}, {} entries; the stronger, the more",
+                                                            name, a.rows, a.cols, a.nnz()))
+                   : spy::encode_png(image);
+  if (!bytes) return tl::unexpected(std::move(bytes.error()));
+  return Picture{std::move(*bytes), image.width, image.height};
 }
 
 Status write_bytes(const std::string& path, bool force, const std::string& bytes) {
@@ -47,8 +70,9 @@ Status write_bytes(const std::string& path, bool force, const std::string& bytes
 }
 
 Status run_spy(Session& session, const SpyOptions& options) {
+  const bool drawing = named_kind(options.out) == FileKind::svg;
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
-  if (const Status s = check_output_name(options.out, FileKind::png); !s) return s;
+  if (const Status s = check_output_name(options.out, drawing ? FileKind::svg : FileKind::png); !s) return s;
   const auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(ordering.error());
   // Before the input is read: a bad output should cost no waiting.
@@ -60,20 +84,19 @@ Status run_spy(Session& session, const SpyOptions& options) {
   const formats::CsrView a = loaded->csr.view();
   const auto panels = make_panels(session, options, *ordering, a);
   if (!panels) return tl::unexpected(panels.error());
-  const spy::Image image = spy::paint(*panels);
-  const auto bytes = spy::encode_png(image);
-  if (!bytes) return tl::unexpected(bytes.error());
-  const Status written = write_bytes(options.out, options.force, *bytes);
+  const auto picture = paint(*panels, options, loaded->name, a);
+  if (!picture) return tl::unexpected(picture.error());
+  const Status written = write_bytes(options.out, options.force, picture->bytes);
   if (!written || options.out == "-") return written;
 
   Json json = new_result(session);
   json.update({{"input", options.in}, {"output", options.out}, {"reorder", ordering->label()}});
   json.update({{"rows", a.rows}, {"cols", a.cols}, {"nnz", a.nnz()}});
-  json.update({{"width", image.width}, {"height", image.height}, {"panels", panels->size()}});
+  json.update({{"width", picture->width}, {"height", picture->height}, {"panels", panels->size()}});
   if (session.common.json || !session.common.quiet)
     print_result(session, json,
-                 fmt::format("{}: {} x {} pixels, {} x {} with {} entries{}\n", options.out, image.width,
-                             image.height, a.rows, a.cols, a.nnz(),
+                 fmt::format("{}: {} x {} pixels, {} x {} with {} entries{}\n", options.out, picture->width,
+                             picture->height, a.rows, a.cols, a.nnz(),
                              panels->size() > 1 ? ", as it stands and ordered by " + ordering->label() : ""));
   return {};
 }
@@ -83,7 +106,10 @@ Action declare_spy(Options& app) {
   app.add_option("IN", options->in,
                  "matrix: " + readable_kinds() + "; text also .gz, .xz, .zst; -: standard input")
       .required();
-  app.add_option("-o,--output", options->out, "PNG file to write; -: standard output").required();
+  app.add_option(
+         "-o,--output", options->out,
+         "picture to write: PNG, or a drawing with axes and captions (.svg); -: PNG to standard output")
+      .required();
   declare_order(app, options->order, "--reorder", "beside the matrix as it stands, paint it in this order");
   app.add_option("--size", options->size, "pixels of the longer side").range(16, 4096);
   app.add_flag("--rows-only", options->rows_only,

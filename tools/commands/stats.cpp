@@ -1,22 +1,15 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <optional>
 #include <vector>
 
-#include "formats/compact_columns.hpp"
-#include "formats/convert/converters.hpp"
-#include "formats/layout/blocks.hpp"
-#include "formats/layout/csr.hpp"
-#include "formats/sizes.hpp"
 #include "runtime/symmetry.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/core_shares.hpp"
+#include "tools/format_sizes.hpp"
 #include "tools/input.hpp"
 #include "tools/input_options.hpp"
 #include "tools/json.hpp"
+#include "tools/line_lengths.hpp"
 #include "tools/matrix_kinds.hpp"
 #include "tools/order_options.hpp"
 #include "tools/quality_report.hpp"
@@ -33,97 +26,6 @@ struct StatsOptions {
   InputOptions input;
 };
 
-constexpr int kPercentiles[] = {1, 10, 25, 50, 75, 90, 99};
-
-struct LineLengths {
-  std::int64_t empty = 0, minimum = 0, maximum = 0;
-  double mean = 0, deviation = 0;
-  std::vector<std::int64_t> percentiles;  // at kPercentiles, nearest rank
-};
-
-// Of the rows or columns: all those with entries are among the lengths, of the empty ones any number.
-LineLengths measure_lengths(std::vector<std::int64_t> lengths, std::int64_t lines) {
-  LineLengths result;
-  result.percentiles.assign(std::size(kPercentiles), 0);
-  if (lines == 0) return result;
-  std::erase(lengths, 0);
-  std::sort(lengths.begin(), lengths.end());
-  const double count = static_cast<double>(lines);
-  result.empty = lines - static_cast<std::int64_t>(lengths.size());
-  const auto at_rank = [&](std::int64_t rank) {
-    return rank <= result.empty ? 0 : lengths[static_cast<std::size_t>(rank - result.empty - 1)];
-  };
-  result.minimum = at_rank(1);
-  result.maximum = at_rank(lines);
-  result.mean = static_cast<double>(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0})) / count;
-  double squares = static_cast<double>(result.empty) * std::pow(result.mean, 2);
-  for (const std::int64_t n : lengths) squares += std::pow(static_cast<double>(n) - result.mean, 2);
-  result.deviation = std::sqrt(squares / count);
-  for (std::size_t i = 0; i < std::size(kPercentiles); ++i)
-    result.percentiles[i] = at_rank(static_cast<std::int64_t>(std::ceil(kPercentiles[i] / 100.0 * count)));
-  return result;
-}
-
-std::vector<std::int64_t> row_lengths(const formats::CsrView& a) {
-  std::vector<std::int64_t> lengths(static_cast<std::size_t>(a.rows));
-  for (std::int64_t r = 0; r < a.rows; ++r) lengths[static_cast<std::size_t>(r)] = a.row_nnz(r);
-  return lengths;
-}
-
-// Without most of the empty columns where there are many of them.
-std::vector<std::int64_t> column_lengths(const formats::CsrView& a) {
-  const formats::CompactColumns columns(a);
-  std::vector<std::int64_t> lengths(static_cast<std::size_t>(columns.view().cols), 0);
-  for (const std::int32_t c : columns.view().col_idx) ++lengths[static_cast<std::size_t>(c)];
-  return lengths;
-}
-
-struct FormatRow {
-  std::string name;
-  bool stored;  // sptile has it; the others are for comparison
-  std::int64_t tc_blocks = 0, index_bytes = 0, value_bytes = 0;
-  std::string refused;          // why the matrix does not fit
-  std::int64_t tc_entries = 0;  // in the blocks
-  std::int64_t fetches = 0;     // rows of B that a product asks for
-  std::optional<CoreShares> shares = {};
-};
-
-FormatRow comparison_row(const formats::FormatSize& size) {
-  return {std::string(size.name), false, 0, size.index_bytes, size.value_bytes, {}};
-}
-
-FormatRow stored_row(const formats::FormatView& view) {
-  const formats::Blocks blocks = formats::blocks_of(view);
-  return {std::string(view.layout->name),
-          true,
-          view.layout->tc_blocks(view),
-          formats::index_bytes(view),
-          formats::value_bytes(view),
-          {},
-          view.nnz - std::ssize(blocks.rows.columns),
-          blocks.fetches(),
-          core_shares(view)};
-}
-
-// Converts to every format, one at a time, and keeps the sizes.
-Result<std::vector<FormatRow>> measure_formats(Session& session, const formats::CsrView& a) {
-  const auto value_size = static_cast<std::int64_t>(size_of(a.values.dtype));
-  std::vector<FormatRow> rows = {comparison_row(formats::coo_size(a.rows, a.cols, a.nnz(), value_size)),
-                                 comparison_row(formats::tcf_size(a.rows, a.cols, a.nnz(), value_size)),
-                                 stored_row(formats::as_format(a))};
-  for (const formats::Converter& converter : formats::converters()) {
-    if (converter.format == formats::kCsrLayout.name) continue;
-    const auto data = converter.from_csr(a, &session.progress);
-    if (data)
-      rows.push_back(stored_row(data->view()));
-    else if (data.error().code == Errc::unsupported)
-      rows.push_back({std::string(converter.format), true, 0, 0, 0, data.error().message});
-    else
-      return tl::unexpected(data.error());
-  }
-  return rows;
-}
-
 struct Stats {
   std::string name, order;
   std::int64_t rows, cols, nnz;
@@ -134,46 +36,15 @@ struct Stats {
   bool symmetric;  // in its own order
 };
 
-double mean_per_block(const FormatRow& row) {
-  return row.tc_blocks > 0 ? static_cast<double>(row.tc_entries) / static_cast<double>(row.tc_blocks) : 0;
-}
-
-Json lengths_json(const LineLengths& lengths) {
-  Json percentiles = Json::object();
-  for (std::size_t i = 0; i < std::size(kPercentiles); ++i)
-    percentiles[fmt::format("p{}", kPercentiles[i])] = lengths.percentiles[i];
-  return {{"empty", lengths.empty}, {"min", lengths.minimum},         {"max", lengths.maximum},
-          {"mean", lengths.mean},   {"deviation", lengths.deviation}, {"percentiles", percentiles}};
-}
-
-Json formats_json(const Stats& stats) {
-  Json list = Json::array();
-  for (const FormatRow& row : stats.formats) {
-    Json json = {{"name", row.name}, {"stored", row.stored}};
-    if (!row.refused.empty()) {
-      json["refused"] = row.refused;
-    } else {
-      json.update({{"index_bytes", row.index_bytes}, {"value_bytes", row.value_bytes}});
-      json["total_bytes"] = row.index_bytes + row.value_bytes;
-      if (row.stored)
-        json.update(
-            {{"tc_blocks", row.tc_blocks}, {"mean_nnz_tc", mean_per_block(row)}, {"b_rows", row.fetches}});
-      if (row.shares) json["tensor_cores"] = to_json(row.shares);
-    }
-    list.push_back(std::move(json));
-  }
-  return list;
-}
-
 Json stats_json(const Session& session, const Stats& stats) {
   Json json = new_result(session);
   json.update({{"name", stats.name}, {"rows", stats.rows}, {"cols", stats.cols}, {"nnz", stats.nnz}});
   json.update({{"dtype", dtype_label(stats.dtype)}, {"order", stats.order}});
   json["symmetric"] = stats.symmetric;
   json.update({{"empty_rows", stats.row_nnz.empty}, {"empty_cols", stats.column_nnz.empty}});
-  json.update({{"row_nnz", lengths_json(stats.row_nnz)}, {"col_nnz", lengths_json(stats.column_nnz)}});
+  json.update({{"row_nnz", to_json(stats.row_nnz)}, {"col_nnz", to_json(stats.column_nnz)}});
   json["nnz1_ratio"] = stats.quality.windows.front().nnz1_ratio;
-  json["formats"] = formats_json(stats);
+  json["formats"] = to_json(stats.formats);
   json["quality"] = to_json(stats.quality.windows);
   json["locality"] = to_json(stats.quality.locality);
   return json;

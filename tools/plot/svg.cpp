@@ -39,6 +39,14 @@ Svg::Svg(double width, double height, std::string_view style) {
   out_ += fmt::format("<style>{}</style>\n", style);
 }
 
+Svg Svg::part(double width, double height, const std::string& label) {
+  Svg svg;
+  svg.open("svg", {{"viewBox", fmt::format("0 0 {} {}", svg_number(width), svg_number(height))},
+                   {"role", "img"},
+                   {"aria-label", label}});
+  return svg;
+}
+
 void Svg::begin(std::string_view name, const Attributes& attributes) {
   out_ += fmt::format("<{}", name);
   for (const auto& [key, value] : attributes) out_ += fmt::format(" {}=\"{}\"", key, xml_escape(value));

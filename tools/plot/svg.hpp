@@ -23,6 +23,9 @@ class Svg {
   /// `style` is CSS, with no angle brackets.
   Svg(double width, double height, std::string_view style);
 
+  /// A part of an HTML page: no prolog, no size of its own, the style of the page; `label` is read aloud.
+  static Svg part(double width, double height, const std::string& label);
+
   void open(std::string_view name, const Attributes& attributes);
   void close();  ///< the element that was opened last
   void element(std::string_view name, const Attributes& attributes);
@@ -34,6 +37,7 @@ class Svg {
   std::string finish();
 
  private:
+  Svg() = default;
   void begin(std::string_view name, const Attributes& attributes);
 
   std::string out_;

@@ -74,7 +74,8 @@ Raster empty_raster(std::int64_t rows, std::int64_t cols, std::int64_t size) {
   const double longer = static_cast<double>(std::max<std::int64_t>({rows, cols, 1}));
   const auto side = [&](std::int64_t lines) {
     const double share = static_cast<double>(size) * static_cast<double>(lines) / longer;
-    return std::clamp<std::int64_t>(std::llround(share), 1, size);
+    return std::clamp<std::int64_t>(std::llround(share), std::max<std::int64_t>(size / kMostProportion, 1),
+                                    size);
   };
   Raster raster{side(rows), side(cols), {}};
   raster.counts.assign(static_cast<std::size_t>(raster.height * raster.width), 0);
@@ -95,27 +96,39 @@ Raster rasterise(const formats::CsrView& a, std::span<const std::int32_t> row_or
   return raster;
 }
 
-Image paint(std::span<const Raster> panels) {
-  assert(!panels.empty());
+std::int64_t most_entries(std::span<const Raster> rasters) {
   std::int64_t most = 1;
-  Image image{panels.front().height, -kGap, {}};
-  for (const Raster& panel : panels) {
-    assert(panel.height == image.height);
-    image.width += panel.width + kGap;
-    for (const std::int64_t count : panel.counts) most = std::max(most, count);
-  }
-  image.pixels.assign(static_cast<std::size_t>(image.height * image.width), kGapShade);
-  const auto shade = [&](std::int64_t count) {
+  for (const Raster& raster : rasters)
+    for (const std::int64_t count : raster.counts) most = std::max(most, count);
+  return most;
+}
+
+Image paint(const Raster& raster, std::int64_t most) {
+  Image image{raster.height, raster.width, std::vector<std::uint8_t>(raster.counts.size())};
+  std::transform(raster.counts.begin(), raster.counts.end(), image.pixels.begin(), [&](std::int64_t count) {
     if (count == 0) return std::uint8_t{255};
     const double share =
         most > 1 ? std::log(static_cast<double>(count)) / std::log(static_cast<double>(most)) : 1;
     return static_cast<std::uint8_t>(std::lround(kLightest + (kDarkest - kLightest) * share));
-  };
+  });
+  return image;
+}
+
+Image paint(std::span<const Raster> panels) {
+  assert(!panels.empty());
+  Image image{panels.front().height, -kGap, {}};
+  for (const Raster& panel : panels) {
+    assert(panel.height == image.height);
+    image.width += panel.width + kGap;
+  }
+  image.pixels.assign(static_cast<std::size_t>(image.height * image.width), kGapShade);
+  const std::int64_t most = most_entries(panels);
   std::int64_t left = 0;
   for (const Raster& panel : panels) {
+    const Image painted = paint(panel, most);
     for (std::int64_t y = 0; y < panel.height; ++y)
-      std::transform(panel.counts.begin() + y * panel.width, panel.counts.begin() + (y + 1) * panel.width,
-                     image.pixels.begin() + y * image.width + left, shade);
+      std::copy_n(painted.pixels.begin() + y * panel.width, panel.width,
+                  image.pixels.begin() + y * image.width + left);
     left += panel.width + kGap;
   }
   return image;

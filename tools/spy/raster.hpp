@@ -15,7 +15,10 @@ struct Raster {
   std::vector<std::int64_t> counts;
 };
 
-/// Cells of a grid whose longer side has `size`, in the proportions of the matrix, at least 1 x 1.
+/// The longer side of a picture is at most so many times the shorter: a thin matrix is no line.
+inline constexpr std::int64_t kMostProportion = 6;
+
+/// Cells of a grid whose longer side has `size`, in the proportions of the matrix up to kMostProportion.
 Raster empty_raster(std::int64_t rows, std::int64_t cols, std::int64_t size);
 
 /// Counts entries. A matrix with fewer rows or columns than cells has each line in several cells. Row i of
@@ -28,6 +31,12 @@ struct Image {
   std::int64_t height = 0, width = 0;
   std::vector<std::uint8_t> pixels;
 };
+
+/// The largest count of all; 1 where nothing is.
+std::int64_t most_entries(std::span<const Raster> rasters);
+
+/// Paints one raster: black is `most` entries in a cell.
+Image paint(const Raster& raster, std::int64_t most);
 
 /// Paints rasters of equal height side by side with a gap, all in one logarithmic scale, so that they
 /// compare.

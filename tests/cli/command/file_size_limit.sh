@@ -23,6 +23,7 @@ refused 1 "out.txt: $too_large" reorder a.mtx --method degree --perm out.txt
 refused 1 "out.mtx: $too_large" export a.h5 out.mtx
 refused 1 "out.mtx: $too_large" gen random --rows 400 --cols 400 --nnz 4000 -o out.mtx
 refused 1 "out.png: $too_large" spy a.mtx -o out.png --size 1000
+refused 1 "out.html: $too_large" report a.mtx -o out.html -n 1
 refused 1 "out.svg: $too_large" bench --csv rows.csv --plot out.svg
 refused 1 "rows.csv: File too large" bench a.mtx --format csr -n 16 --repeat 1 --csv rows.csv
 # A profile is small, and LLVM's OpenMP, which builds with sanitizers have, fails if it cannot write a file of its own.

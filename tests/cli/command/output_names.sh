@@ -10,7 +10,8 @@ refused export a.h5 y.MTX.XZ
 refused reorder a.mtx --method rcm -o y.png
 refused reorder a.mtx --method rcm --perm y.mtx
 refused gen grid2d --side 4 -o y.csv
-refused spy a.mtx -o x.svg
+refused spy a.mtx -o x.html
+refused report a.mtx -o x.pdf
 refused spy a.mtx -o x.jpg
 refused bench a.mtx --plot x.png
 refused bench a.mtx --csv x.json

@@ -1,0 +1,1 @@
+sptile report "$ROOT/data/examples/us_states.mtx" -o out.html --reorder rmc

@@ -1,0 +1,218 @@
+#include "tools/report/gather.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "formats/convert/packed_positions.hpp"
+#include "reorder/quality.hpp"
+#include "runtime/operation/operation.hpp"
+#include "runtime/symmetry.hpp"
+#include "tools/cuda/device_bench.hpp"
+#include "tools/devices.hpp"
+#include "tools/host_bench.hpp"
+#include "tools/host_copy.hpp"
+#include "tools/input.hpp"
+#include "tools/operations.hpp"
+#include "tools/report/recommend.hpp"
+#include "tools/roofline.hpp"
+#include "tools/stopwatch.hpp"
+
+namespace sptile::tools::report {
+namespace {
+
+constexpr std::size_t kMostBins = 16;  // of lengths of rows
+
+using Order = std::vector<std::int32_t>;
+
+void describe(Report& report, const Task& task, const LoadedMatrix& loaded) {
+  const formats::CsrView a = loaded.csr.view();
+  report.input = task.in;
+  report.name = loaded.name;
+  report.rows = a.rows;
+  report.cols = a.cols;
+  report.nnz = a.nnz();
+  report.dtype = a.values.dtype;
+  report.symmetric = runtime::is_symmetric(a);
+  std::vector<std::int64_t> lengths = row_lengths(a);
+  report.row_bins = length_bins(lengths, kMostBins);
+  report.row_nnz = measure_lengths(std::move(lengths), a.rows);
+  report.column_nnz = measure_lengths(column_lengths(a), a.cols);
+  report.window_rows = task.window_rows;
+}
+
+// Tries each ordering, and keeps the one with the fewest blocks: the first of equals.
+Result<Order> try_orders(Session& session, const Task& task, const formats::CsrView& a, Report& report) {
+  Order best;
+  for (const Ordering& ordering : task.orderings) {
+    OrderTried tried{ordering.label(), "--reorder " + ordering.typed, 0, {}, 0, {}};
+    const Stopwatch watch;
+    auto order = compute_order(session, ordering, a);
+    tried.seconds = watch.seconds();
+    if (!order && order.error().code != Errc::unsupported) return tl::unexpected(std::move(order.error()));
+    if (!order) {
+      tried.refused = order.error().message;
+    } else {
+      begin(&session.progress, "measure", 0);
+      tried.quality = measure_order(a, *order);
+      tried.tc_blocks = reorder::measure_windows(a, *order, task.window_rows).tc_blocks;
+      if (!report.orders.empty() && tried.tc_blocks < report.orders[report.best_order].tc_blocks) {
+        report.best_order = report.orders.size();
+        best = std::move(*order);
+      }
+    }
+    report.orders.push_back(std::move(tried));
+  }
+  return best;
+}
+
+spy::Panel paint(const Task& task, const formats::CsrView& a, const Order& order, std::string caption) {
+  const bool columns_too = a.rows == a.cols;
+  return {spy::rasterise(a, order, columns_too ? order : Order(), task.picture_size), a.rows, a.cols,
+          std::move(caption)};
+}
+
+// Predicts products with the formats of a matrix, and measures them where that is wanted.
+class Products {
+ public:
+  Products(Session& session, const Task& task, const formats::CsrView& a)
+      : session_(session),
+        task_(task),
+        op_(operation_named(task.request.op)),
+        dense_(dense_types(task.request.dense, task.request.result, a.values.dtype)),
+        host_(session, {.device = task.device, .check = CheckedRows::some, .trusted = true}) {}
+
+  Status open(const formats::CsrView& a) {
+    bench_ = &host_;
+    if (task_.measure && task_.device == runtime::Device::cuda) {
+      auto device = make_device_bench(session_, {});
+      if (!device) return tl::unexpected(std::move(device.error()));
+      device_ = std::move(*device);
+      bench_ = device_.get();
+    }
+    for (ProductBench* bench : {static_cast<ProductBench*>(&host_), bench_}) {
+      if (Status s = bench->set_matrix(a, dense_); !s) return s;
+      if (Status s = bench->set_operands(op_, task_.request.n); !s) return s;
+    }
+    return {};
+  }
+
+  void describe(Report& report) const {
+    report.op = op_.name;
+    report.device = name_of(task_.device);
+    for (const DeviceRow& row : devices())
+      if (row.device == task_.device) report.device_detail = device_detail(row);
+    report.dense = name_of(dense_.operands);
+    report.n = task_.request.n;
+    report.measured = task_.measure;
+    const auto size = [](DType type) { return static_cast<std::int64_t>(size_of(type)); };
+    report.compulsory_bytes = compulsory_bytes(
+        {report.rows, report.cols, report.nnz, report.n, element(), size(report.dtype), size(dense_.result)});
+    if (!task_.measure) return;
+    const auto facts = bench_->facts();
+    report.copy_rate = facts ? facts->ceilings.copy : measure_host_copy();
+    if (report.copy_rate > 0)
+      report.floor_us = 1e6 * static_cast<double>(report.compulsory_bytes) / report.copy_rate;
+  }
+
+  // Adds what is to be said of one format; it is the last of `found.sizes`, or is going to be.
+  Status add(const formats::FormatView& format, const Order& order, FormatsInOrder& found) {
+    runtime::PlanMatrix a{format, order, {}, nullptr};
+    const runtime::PlanOptions options = host_.plan_options(request());
+    auto list = runtime::predict_product(op_, {&a, 1}, options);
+    if (!list) return tl::unexpected(std::move(list.error()));
+    formats::Array entries;
+    if (task_.measure && lists_entries(op_) && task_.device == runtime::Device::cuda) {
+      auto packed = formats::packed_entries(format, order);
+      if (!packed) return tl::unexpected(std::move(packed.error()));
+      entries = std::move(*packed);
+      a.value_source = entries.view();
+    }
+    for (runtime::Candidate& candidate : *list) {
+      candidate.chosen = false;  // among the formats of all orders, see recommend
+      if (task_.measure && candidate.refused.empty())
+        if (Status s = measure(a, candidate); !s) return s;
+      found.candidates.push_back(std::move(candidate));
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::int64_t element() const { return static_cast<std::int64_t>(size_of(dense_.operands)); }
+
+ private:
+  [[nodiscard]] KernelRequest request() const {
+    return {task_.request.kernel, precision_named(task_.request.precision)};
+  }
+
+  Status measure(const runtime::PlanMatrix& a, runtime::Candidate& candidate) {
+    const auto measured = bench_->measure(a, {candidate.kernel->name, request().precision});
+    if (!measured && measured.error().code == Errc::unsupported) {
+      candidate.refused = measured.error().message;
+      return {};
+    }
+    if (!measured) return tl::unexpected(measured.error());
+    candidate.measured_us = measured->median_us;
+    return check_outcome(*measured);
+  }
+
+  Session& session_;
+  const Task& task_;
+  const runtime::Operation& op_;
+  runtime::DenseTypes dense_;
+  HostBench host_;
+  std::unique_ptr<ProductBench> device_;
+  ProductBench* bench_ = nullptr;
+};
+
+// What a product moves at most: the format, the rows that it asks for, and what has a row for each of A.
+std::int64_t moved_bytes(const FormatRow& row, const Report& report, std::int64_t element) {
+  return row.index_bytes + row.value_bytes + (row.fetches + report.rows) * report.n * element;
+}
+
+Status add_formats(Session& session, Products& products, const formats::CsrView& a, const Order& order,
+                   FormatsInOrder& found, const Report& report) {
+  auto sizes = measure_formats(
+      session, a, [&](const formats::FormatView& format) { return products.add(format, order, found); });
+  if (!sizes) return tl::unexpected(std::move(sizes.error()));
+  found.sizes = std::move(*sizes);
+  for (const FormatRow& row : found.sizes)
+    found.moved_bytes.push_back(moved_bytes(row, report, products.element()));
+  for (runtime::Candidate& candidate : found.candidates)
+    candidate.matrix = static_cast<std::size_t>(
+        std::ranges::find(found.sizes, candidate.format, &FormatRow::name) - found.sizes.begin());
+  return {};
+}
+
+}  // namespace
+
+Result<Report> gather(Session& session, const Task& task) {
+  auto loaded = load_matrix(session, task.in, {task.dtype, task.input.real_part, false, task.input.edges()});
+  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  const formats::CsrView a = loaded->csr.view();
+  Report report;
+  describe(report, task, *loaded);
+  const auto best = try_orders(session, task, a, report);
+  if (!best) return tl::unexpected(best.error());
+  const bool moved = report.best_order != 0;
+  report.panels.push_back(paint(task, a, {}, "as it stands"));
+  if (moved)
+    report.panels.push_back(paint(task, a, *best, "ordered by " + report.orders[report.best_order].label));
+
+  Products products(session, task, a);
+  if (Status s = products.open(a); !s) return tl::unexpected(std::move(s.error()));
+  products.describe(report);
+  report.formats.push_back({0, {}, {}, {}});
+  if (Status s = add_formats(session, products, a, {}, report.formats.back(), report); !s)
+    return tl::unexpected(std::move(s.error()));
+  if (moved) {
+    const formats::Csr permuted = formats::permute_rows(a, *best);
+    report.formats.push_back({report.best_order, {}, {}, {}});
+    if (Status s = add_formats(session, products, permuted.view(), *best, report.formats.back(), report); !s)
+      return tl::unexpected(std::move(s.error()));
+  }
+  recommend(report);
+  return report;
+}
+
+}  // namespace sptile::tools::report

@@ -323,7 +323,10 @@ Result<const MatrixKind*> find_kind(const std::string& path) {
 Result<const MatrixKind*> kind_to_write(const std::string& path) {
   if (path == "-") return &market();
   const MatrixKind* const kind = kind_by_suffix(path);
-  if (kind != nullptr && kind->write != nullptr) return kind;
+  // Writers compress by endings in small letters: .XZ would be plain text under that name.
+  const bool written_so =
+      (formats::find_compression(lower(path)) != nullptr) == (formats::find_compression(path) != nullptr);
+  if (kind != nullptr && kind->write != nullptr && written_so) return kind;
   if (Status s = check_output_name(path, FileKind::matrix_market); !s)
     return tl::unexpected(std::move(s.error()));
   return &market();

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "formats/io/atomic_file.hpp"
+#include "formats/io/binsparse.hpp"
 #include "formats/io/file_writes.hpp"
 #include "formats/io/hdf5_file.hpp"
 #include "formats/io/system_error.hpp"
@@ -39,16 +40,6 @@ Status check_user_block(std::uint64_t bytes) {
   if (std::has_single_bit(bytes) && bytes >= kBundleAlignment && bytes <= kBundleUserBlockMax) return {};
   return fail(Errc::usage, fmt::format("user block of {} bytes; must be a power of two from {} to {}", bytes,
                                        kBundleAlignment, kBundleUserBlockMax));
-}
-
-/// The descriptor of a CSR matrix in the binsparse specification 0.1. Readers compare versions by the rules
-/// of semantic versioning, which want three numbers.
-std::string binsparse_descriptor(const CsrView& a) {
-  const std::string_view type = a.values.dtype == DType::f64 ? "float64" : "float32";
-  return fmt::format(
-      R"({{"binsparse":{{"version":"0.1.0","format":"CSR","shape":[{},{}],"number_of_stored_values":{},)"
-      R"("data_types":{{"pointers_to_1":"int64","indices_1":"int32","values":"{}"}}}}}})",
-      a.rows, a.cols, a.nnz(), a.is_pattern() ? fmt::format("iso[{}]", type) : std::string(type));
 }
 
 ArrayView slice(const ArrayView& array, std::int64_t first, std::int64_t size) {
@@ -130,7 +121,7 @@ Status BundleWriter::State::add_array(const std::string& array_path, const Array
   entry.dims[0] = static_cast<std::uint64_t>(array.size);
   entry.dims[1] = 1;
   entry.bytes = static_cast<std::uint64_t>(array.bytes());
-  if (Status s = write_array(array, entry); !s) return s;
+  if (Status s = options.layout_only ? Status() : write_array(array, entry); !s) return s;
   entries.push_back(entry);
   return {};
 }
@@ -153,8 +144,8 @@ Status BundleWriter::State::write_array(const ArrayView& array, BundleEntry& ent
 /// Programs that know binsparse look for the matrix in the root, unless they are told to look into /csr.
 Status BundleWriter::State::describe_csr(const std::string& descriptor) {
   const std::string group(kCsrLayout.group);
-  Status s = container.add_attribute("/", "binsparse", descriptor);
-  if (s) s = container.add_attribute(group, "binsparse", descriptor);
+  Status s = container.add_attribute("/", kBinsparseAttribute, descriptor);
+  if (s) s = container.add_attribute(group, kBinsparseAttribute, descriptor);
   for (const std::string array : {kCsrPointersPath, kCsrIndicesPath, kCsrValuesPath})
     if (s) s = container.add_link(array, array.substr(group.size()));
   return s;
@@ -382,6 +373,13 @@ Status BundleWriter::add_transposed_source(const FormatLayout& layout, ArrayView
   Status s = state_->check_value_source(layout.name, value_source);
   if (s) s = state_->add_format_group(layout, Side::transpose);
   if (s) s = state_->add_array(value_source_path(layout, Side::transpose), value_source);
+  return state_->named(s);
+}
+
+Status BundleWriter::add_choices(const std::string& lines) {
+  const ArrayView bytes(DType::u8, lines.data(), static_cast<std::int64_t>(lines.size()));
+  Status s = state_->add_array(kChoicesPath, bytes);
+  if (s) s = state_->container.add_attribute("/", kChoicesPath + 1, lines);
   return state_->named(s);
 }
 

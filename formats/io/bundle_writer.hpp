@@ -18,6 +18,8 @@ namespace sptile::formats {
 struct BundleWriteOptions {
   bool force = false;  ///< replace an existing file
   int fd = -1;  ///< an empty file that is open (see AtomicFile::borrow), written instead; the path names it
+  /// Arrays get their places, and no contents: the file has the size of the bundle, and is none.
+  bool layout_only = false;
   std::uint64_t user_block = 64 << 10;  ///< power of two, 4096 to 1 MiB
   Parameters attributes = {};           ///< on "/": source_name, source_sha256, options, seed, ordering, ...
   Progress* progress = nullptr;
@@ -52,6 +54,9 @@ class BundleWriter {
   /// All that A^T of a symmetric matrix has of its own: refreshed values need not be symmetric, and what is
   /// entry (i, j) of A^T then comes from (j, i).
   Status add_transposed_source(const FormatLayout& layout, ArrayView value_source);
+  /// What was left to the writer and how it decided, UTF-8, a line each: an array for those who read the
+  /// table, and an attribute for programs that use HDF5.
+  Status add_choices(const std::string& lines);
   /// A plan, behind those that are there; see docs/formats/bundle.md. Errc::usage when the table is full.
   Status add_plan(std::string_view key, std::span<const std::int64_t> numbers,
                   std::span<const std::byte> schedule);

@@ -158,7 +158,7 @@ class EdgeListReader {
       std::copy(weights_.begin(), weights_.end(), arrays.values.as<double>().begin());
     }
     auto made = assemble(std::move(arrays), "");
-    if (!made) return fail(made.error().code, made.error().message, lines_.input().name());
+    if (!made) return fail(made.error().code, made.error().message, lines_.name());
     ReadMatrix matrix{std::move(made->csr), made->duplicates, lines_.input().finish_hash(), {}};
     matrix.notes.push_back(describe(base, found_out));
     return matrix;
@@ -174,7 +174,7 @@ class EdgeListReader {
                     "edge " + std::to_string(i + 1) + " has vertex " + std::to_string(from[i]) +
                         "; they are counted from " + std::to_string(base) + ", and there are " +
                         std::to_string(limit),
-                    lines_.input().name());
+                    lines_.name());
       to[static_cast<std::int64_t>(i)] = static_cast<std::int32_t>(id);
     }
     from = {};

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <cstring>
 #include <system_error>
 #include <type_traits>
 #include <variant>
 
 #include "formats/io/file_writes.hpp"
+#include "formats/io/hdf5_driver.hpp"
+#include "formats/io/hdf5_version.hpp"
 #include "formats/io/system_error.hpp"
 #include "formats/layout/bundle_layout.hpp"
 
@@ -24,43 +24,10 @@ constexpr unsigned kMostCompact = 1024;
 /// HDF5 wants a name, looks whether it is a link, and leaves it there.
 constexpr const char* kNoName = "/";
 
-/// Keeps HDF5 from printing its error stack while one of our functions runs.
-class QuietErrors {
- public:
-  QuietErrors() {
-    H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  ~QuietErrors() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
-  QuietErrors(const QuietErrors&) = delete;
-  QuietErrors& operator=(const QuietErrors&) = delete;
-
- private:
-  H5E_auto2_t print_ = nullptr;
-  void* data_ = nullptr;
-};
-
-/// Why the last call failed: an errno where a message of the stack has one, else the innermost message.
-struct Reason {
-  int errnum = 0;
-  std::string text;
-};
-
-herr_t note_reason(unsigned, const H5E_error2_t* error, void* data) {
-  auto& reason = *static_cast<Reason*>(data);
-  if (error->desc == nullptr) return 0;
-  constexpr const char* kMark = "errno = ";
-  if (const char* mark = std::strstr(error->desc, kMark); mark != nullptr)
-    reason.errnum = std::atoi(mark + std::strlen(kMark));
-  reason.text = error->desc;
-  return 0;
-}
-
 tl::unexpected<Error> failure(const std::string& what) {
-  Reason reason;
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, note_reason, &reason);
+  const Hdf5Reason reason = hdf5_reason();
   if (reason.errnum != 0) return fail(Errc::io, what + ": " + std::generic_category().message(reason.errnum));
-  return fail(Errc::io, what + ": HDF5 says: " + (reason.text.empty() ? "unknown error" : reason.text));
+  return fail(Errc::io, what + ": HDF5 says: " + reason.text);
 }
 
 hid_t half_type() {
@@ -146,12 +113,15 @@ AttributeValue stored_attribute(const ParameterValue& value) {
 
 }  // namespace
 
+std::string hdf5_version() {
+  unsigned major = 0, minor = 0, release = 0;
+  if (H5get_libversion(&major, &minor, &release) < 0) return "unknown";
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+}
+
 template <class Start>
 Result<Hdf5File> Hdf5File::begin(int fd, const Start& start) {
-  // Files are closed here, one by one. A library that tidies up at exit would meet those whose closing
-  // failed.
-  H5dont_atexit();
-  const QuietErrors quiet;
+  const Hdf5Call call;
   const PropertiesHandle access = access_properties();
   Hdf5File file;
   file.fd_ = fd;
@@ -176,7 +146,7 @@ Result<Hdf5File> Hdf5File::open(int fd) {
 Hdf5File::~Hdf5File() { static_cast<void>(close()); }
 
 Status Hdf5File::add_group(const std::string& path) {
-  const QuietErrors quiet;
+  const Hdf5Call call;
   const PropertiesHandle properties(H5Pcreate(H5P_GROUP_CREATE));
   make_reproducible_group(properties.id());
   const Hdf5Handle<H5Gclose> group(
@@ -186,19 +156,19 @@ Status Hdf5File::add_group(const std::string& path) {
 }
 
 bool Hdf5File::has(const std::string& name) const {
-  const QuietErrors quiet;
+  const Hdf5Call call;
   return H5Lexists(file_.id(), name.c_str(), H5P_DEFAULT) > 0;
 }
 
 Status Hdf5File::remove(const std::string& path) {
-  const QuietErrors quiet;
+  const Hdf5Call call;
   if (H5Ldelete(file_.id(), path.c_str(), H5P_DEFAULT) < 0) return failure("cannot remove " + path);
   return {};
 }
 
 Status Hdf5File::add_attribute(const std::string& path, const std::string& name,
                                const ParameterValue& value) {
-  const QuietErrors quiet;
+  const Hdf5Call call;
   const AttributeValue stored = stored_attribute(value);
   const SpaceHandle scalar(H5Screate(H5S_SCALAR));
   const Hdf5Handle<H5Aclose> attribute(H5Acreate_by_name(file_.id(), path.c_str(), name.c_str(),
@@ -210,7 +180,7 @@ Status Hdf5File::add_attribute(const std::string& path, const std::string& name,
 }
 
 Status Hdf5File::add_array(const std::string& path, DType dtype, std::int64_t size) {
-  const QuietErrors quiet;
+  const Hdf5Call call;
   const auto extent = static_cast<hsize_t>(size);
   const SpaceHandle space(H5Screate_simple(1, &extent, nullptr));
   const TypeHandle type = stored_type(dtype);
@@ -224,7 +194,7 @@ Status Hdf5File::add_array(const std::string& path, DType dtype, std::int64_t si
 }
 
 Status Hdf5File::add_link(const std::string& path, const std::string& name) {
-  const QuietErrors quiet;
+  const Hdf5Call call;
   if (H5Lcreate_hard(file_.id(), path.c_str(), file_.id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0)
     return failure("cannot link " + name + " to " + path);
   return {};
@@ -234,7 +204,7 @@ Status Hdf5File::add_link(const std::string& path, const std::string& name) {
 // ours.
 Status Hdf5File::write(std::int64_t first, const ArrayView& piece) {
   if (piece.size == 0) return {};
-  const QuietErrors quiet;
+  const Hdf5Call call;
   const haddr_t start = H5Dget_offset(array_.id());
   if (start == HADDR_UNDEF) return failure("cannot find the place of the array");
   const std::uint64_t skip = static_cast<std::uint64_t>(first) * size_of(piece.dtype);
@@ -244,7 +214,7 @@ Status Hdf5File::write(std::int64_t first, const ArrayView& piece) {
 }
 
 Result<Hdf5Place> Hdf5File::place(const std::string& path) const {
-  const QuietErrors quiet;
+  const Hdf5Call call;
   const Hdf5Handle<H5Dclose> array(H5Dopen2(file_.id(), path.c_str(), H5P_DEFAULT));
   if (!array) return failure("cannot find the array " + path);
   Hdf5Place place;
@@ -257,10 +227,15 @@ Result<Hdf5Place> Hdf5File::place(const std::string& path) const {
 }
 
 Status Hdf5File::close() {
-  const QuietErrors quiet;
-  const bool closed = array_.close();
-  if (!file_.close() || !closed) return failure("cannot finish the HDF5 file");
-  return {};
+  const Hdf5Call call;
+  Status first;  // to fail: HDF5 forgets why with its next call
+  const auto note = [&](bool closed) {
+    if (!closed && first) first = failure("cannot finish the HDF5 file");
+  };
+  note(array_.close());
+  note(file_.close());
+  note(driver_.close());
+  return first;
 }
 
 }  // namespace sptile::formats

@@ -3,36 +3,13 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "formats/array_view.hpp"
 #include "formats/error.hpp"
-#include "formats/io/hdf5_driver.hpp"
+#include "formats/io/hdf5_call.hpp"
 #include "formats/parameters.hpp"
 
 namespace sptile::formats {
-
-/// Owns one HDF5 identifier; a negative one is a failed call.
-template <herr_t (*Close)(hid_t)>
-class Hdf5Handle {
- public:
-  Hdf5Handle() = default;
-  explicit Hdf5Handle(hid_t id) : id_(id) {}
-  Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
-  Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
-    std::swap(id_, other.id_);
-    return *this;
-  }
-  ~Hdf5Handle() { close(); }
-
-  [[nodiscard]] hid_t id() const { return id_; }
-  explicit operator bool() const { return id_ >= 0; }
-  /// Closes now; false when HDF5 could not.
-  bool close() { return id_ < 0 || Close(std::exchange(id_, -1)) >= 0; }
-
- private:
-  hid_t id_ = -1;
-};
 
 /// Where an array came to lie.
 struct Hdf5Place {

@@ -78,7 +78,7 @@ Result<bool> LineBlocks::next(TextBlock& block) {
     if (cut == 0 && failure_) return tl::unexpected(*failure_);
     if (cut == 0 && filled > kLongestLine)
       return fail(Errc::bad_input, "the line is longer than 64 MiB; is this a Matrix Market file?",
-                  text_.input().name() + ":" + std::to_string(next_line_));
+                  text_.name() + ":" + std::to_string(next_line_));
     if (cut == 0 && ended_) block.storage[filled] = '\n', cut = ++filled;
     if (cut == 0) grow(block.storage, window *= 2, filled);
   }

@@ -43,6 +43,7 @@ class LineBlocks {
   Result<bool> next(TextBlock& block);
 
   [[nodiscard]] TextStream& stream() { return text_; }
+  [[nodiscard]] const TextStream& stream() const { return text_; }
   [[nodiscard]] std::int64_t lines() const { return next_line_ - 1; }  ///< given out so far
 
  private:

@@ -48,13 +48,13 @@ Result<std::int64_t> proven_entries(const Opening& opening, const TextStream& st
               "the header promises " + std::to_string(opening.header.entries) + " entries, but the " +
                   std::to_string(std::max<std::int64_t>(0, left)) +
                   " bytes after it cannot hold so many; is the file cut off?",
-              place(stream.input().name(), opening.size_line));
+              place(stream.name(), opening.size_line));
 }
 
 Result<Opening> read_opening(LineBlocks& blocks, bool real_part) {
   MtxHeaderReader reader(real_part);
   Opening opening;
-  const std::string name = blocks.stream().input().name();
+  const std::string name = blocks.stream().name();
   TextBlock& block = opening.rest;
   for (;;) {
     const Result<bool> more = blocks.next(block);
@@ -114,9 +114,7 @@ class BodyReader {
   std::optional<LineDefect> find_other_triangle(const Work& work);
   void look_at_order(const Work& work);
   Status check_end() const;
-  [[nodiscard]] std::string where(std::int64_t line) const {
-    return place(blocks_.stream().input().name(), line);
-  }
+  [[nodiscard]] std::string where(std::int64_t line) const { return place(blocks_.stream().name(), line); }
 
   LineBlocks& blocks_;
   const MtxHeader header_;
@@ -142,7 +140,7 @@ class BodyReader {
 Work* BodyReader::read() {
   if (stopped_) return nullptr;
   if (cancelled(options_.progress)) {
-    source_ = fail(Errc::io, "cancelled", blocks_.stream().input().name());
+    source_ = fail(Errc::io, "cancelled", blocks_.stream().name());
     return nullptr;
   }
   Work* work = nullptr;
@@ -275,7 +273,7 @@ Result<MtxMatrix> read_all(InputBytes input, const MtxReadOptions& options, cons
       entries_to_csr(matrix.header, body.store(), body.sorted(),
                      sizes.memory_limit > 0 ? sizes.memory_limit : available_memory());
   if (!assembled) {
-    assembled.error().where = blocks.stream().input().name();
+    assembled.error().where = blocks.stream().name();
     return tl::unexpected(assembled.error());
   }
   matrix.csr = std::move(assembled->csr);

@@ -149,7 +149,7 @@ class MetisReader {
       arrays.values = Array(DType::f64, static_cast<std::int64_t>(weights_.size()));
       std::copy(weights_.begin(), weights_.end(), arrays.values.as<double>().begin());
     }
-    const std::string& name = lines_.input().name();
+    const std::string name = lines_.name();
     auto made = assemble(std::move(arrays), "");
     if (!made) return fail(made.error().code, made.error().message, name);
     if (made->duplicates > 0)

@@ -91,6 +91,57 @@ Csr from_bsr(SparseArrays&& arrays) {
   return csr;
 }
 
+Status check_triangle(const Csr& triangle, bool lower, bool diagonal) {
+  for (std::int64_t row = 0; row < triangle.rows; ++row)
+    for (std::int64_t i = triangle.row_ptr[row]; i < triangle.row_ptr[row + 1]; ++i) {
+      const std::int64_t col = triangle.col_idx[i];
+      if (row == col ? diagonal : (col < row) == lower) continue;
+      return fail(Errc::bad_input, "the entry at row " + std::to_string(row) + ", column " +
+                                       std::to_string(col) + " (from 0) stands outside the " +
+                                       (lower ? "lower" : "upper") +
+                                       " triangle, which is all that is stored");
+    }
+  return {};
+}
+
+void negate(Array& values) {
+  visit_value_type(values.dtype(), [&](auto type) {
+    using T = typename decltype(type)::type;
+    for (T& x : values.as<T>()) x = round_to<T>(-widen(x));
+  });
+}
+
+// Each row of `below`, and behind it what the row of `above` has right of the diagonal.
+Csr join_triangles(const Csr& below, const Csr& above) {
+  const auto right_of_diagonal = [&](std::int64_t row) {
+    const std::int64_t first = above.row_ptr[row];
+    return first + (first < above.row_ptr[row + 1] && above.col_idx[first] == row ? 1 : 0);
+  };
+  Csr whole{below.rows, below.cols, Buffer<std::int64_t>(below.rows + 1), {}, {}};
+  whole.row_ptr[0] = 0;
+  for (std::int64_t row = 0; row < whole.rows; ++row)
+    whole.row_ptr[row + 1] = whole.row_ptr[row] + below.row_ptr[row + 1] - below.row_ptr[row] +
+                             above.row_ptr[row + 1] - right_of_diagonal(row);
+  whole.col_idx = Buffer<std::int32_t>(whole.row_ptr[whole.rows]);
+  if (below.values.present()) whole.values = Array(below.values.dtype(), whole.nnz());
+  visit_word(below.values.dtype(), [&](auto word) {
+    using Word = decltype(word);
+    auto* const to = static_cast<Word*>(whole.values.data());
+    std::int64_t at = 0;
+    const auto append = [&](const Csr& part, std::int64_t first, std::int64_t last) {
+      std::copy(part.col_idx.begin() + first, part.col_idx.begin() + last, whole.col_idx.begin() + at);
+      const auto* const from = static_cast<const Word*>(part.values.data());
+      if (from != nullptr) std::copy(from + first, from + last, to + at);
+      at += last - first;
+    };
+    for (std::int64_t row = 0; row < whole.rows; ++row) {
+      append(below, below.row_ptr[row], below.row_ptr[row + 1]);
+      append(above, right_of_diagonal(row), above.row_ptr[row + 1]);
+    }
+  });
+  return whole;
+}
+
 }  // namespace
 
 Status check_matrix_shape(std::int64_t rows, std::int64_t cols) {
@@ -108,6 +159,13 @@ std::int64_t majors(const SparseArrays& arrays) {
 std::int64_t minors(const SparseArrays& arrays) {
   if (arrays.layout == ArrayLayout::csc) return arrays.rows;
   return arrays.cols / arrays.block_cols;
+}
+
+Result<Csr> mirror_triangle(const Csr& triangle, bool lower, bool negated) {
+  if (Status s = check_triangle(triangle, lower, !negated); !s) return tl::unexpected(std::move(s.error()));
+  Csr other = transpose(triangle.view());
+  if (negated && other.values.present()) negate(other.values);
+  return lower ? join_triangles(triangle, other) : join_triangles(other, triangle);
 }
 
 Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_name) {

@@ -36,4 +36,9 @@ std::int64_t minors(const SparseArrays& arrays);
 /// ascend from 0 to the number of ids; Errc::io where memory is short.
 Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_name);
 
+/// Makes a square matrix whole of which the `lower` or the upper triangle is stored: entry (j, i) is entry
+/// (i, j), `negated` of a skew-symmetric one. Errc::bad_input for an entry in the other triangle, and on the
+/// diagonal of a skew-symmetric matrix.
+Result<Csr> mirror_triangle(const Csr& triangle, bool lower, bool negated);
+
 }  // namespace sptile::formats

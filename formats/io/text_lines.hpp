@@ -27,9 +27,10 @@ class TextLines {
   }
 
   [[nodiscard]] InputBytes& input() { return blocks_.stream().input(); }
-  [[nodiscard]] std::int64_t number() const { return number_; }  ///< of the line that came last
+  [[nodiscard]] std::string name() const { return blocks_.stream().name(); }  ///< for messages
+  [[nodiscard]] std::int64_t number() const { return number_; }               ///< of the line that came last
   [[nodiscard]] tl::unexpected<Error> bad(std::string message) {
-    return fail(Errc::bad_input, std::move(message), input().name() + ":" + std::to_string(number_));
+    return fail(Errc::bad_input, std::move(message), name() + ":" + std::to_string(number_));
   }
 
  private:

@@ -1,4 +1,4 @@
-// Text out of an input that may be compressed.
+// Text out of an input that may be compressed, or a matrix in a tar archive.
 #pragma once
 
 #include <array>
@@ -7,17 +7,18 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
-#include "formats/buffer.hpp"
 #include "formats/error.hpp"
-#include "formats/io/decompress.hpp"
-#include "formats/io/input_bytes.hpp"
+#include "formats/io/decoded_stream.hpp"
+#include "formats/io/tar_matrix.hpp"
 
 namespace sptile::formats {
 
 class TextStream {
  public:
-  /// Recognises compressed data by its first bytes, whatever the name.
+  /// Recognises compressed data and archives by their first bytes, whatever the name. Errors of the latter
+  /// as TarMatrix::open.
   static Result<TextStream> open(InputBytes input);
 
   /// Gives at least one byte of text, 0 at its end. Errc::bad_input for corrupt or truncated compressed data,
@@ -25,26 +26,22 @@ class TextStream {
   Result<std::int64_t> read(std::span<char> out);
 
   /// Bytes of text in all; nothing where only reading it all would tell.
-  [[nodiscard]] std::optional<std::int64_t> size() const {
-    return codec_ == nullptr ? input_.size() : std::nullopt;
+  [[nodiscard]] std::optional<std::int64_t> size() const { return tar_ ? std::nullopt : bytes_->size(); }
+  /// For messages: the input, and in an archive the file in it.
+  [[nodiscard]] std::string name() const {
+    return bytes_->input().name() + (tar_ ? ":" + tar_->member() : "");
   }
-  [[nodiscard]] InputBytes& input() { return input_; }
-  [[nodiscard]] const InputBytes& input() const { return input_; }
+  [[nodiscard]] InputBytes& input() { return bytes_->input(); }
+  [[nodiscard]] const InputBytes& input() const { return bytes_->input(); }
 
  private:
-  explicit TextStream(InputBytes input) : input_(std::move(input)) {}
-  std::int64_t take_pending(std::span<char> out);
-  Status decode_more();
+  explicit TextStream(DecodedStream bytes) : bytes_(std::make_unique<DecodedStream>(std::move(bytes))) {}
+  void read_head();
 
-  InputBytes input_;
-  const Codec* codec_ = nullptr;
-  std::unique_ptr<Decoder> decoder_;
-  Buffer<char> stored_;            // the first bytes, or a piece of the compressed data
-  std::span<const char> encoded_;  // what the decoder has not yet taken of it
-  Buffer<char> decoded_;           // of a fixed size: decoders that fail lose the output of the failing call
-  std::span<const char> pending_;  // text that is ready to be given
-  std::optional<Error> failure_;   // of the decoder, to be reported after the text in front of it
-  bool ended_ = false;             // nothing is left to read from input_
+  std::unique_ptr<DecodedStream> bytes_;  // where it is, tar_ knows
+  std::array<char, kTarBlock> head_{};
+  std::size_t head_start_ = 0, head_end_ = 0;  // of head_, what is still to be given
+  std::optional<TarMatrix> tar_;
 };
 
 }  // namespace sptile::formats

@@ -60,6 +60,7 @@ struct BundleEntry {
 static_assert(sizeof(BundleEntry) == 128);
 
 inline constexpr const char* kShapePath = "/shape";
+inline constexpr const char* kChoicesPath = "/choices";  ///< also the name of an attribute of "/"
 inline constexpr const char* kRowOrderPath = "/row_order";
 inline constexpr const char* kTransposeGroup = "/transpose";  ///< has row_order and formats of its own
 inline constexpr const char* kCsrPointersPath = "/csr/pointers_to_1";

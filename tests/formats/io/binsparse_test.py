@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Reads bundles with binsparse's reference reader: binsparse_test.py SPTILE FOLDER
+"""Reads bundles and .bsp.h5 files of ours with binsparse's reference reader, and has sptile read what its writer and h5py
+write: binsparse_test.py SPTILE FOLDER
 
-The reader is installed into a virtual environment at FOLDER the first time; where that cannot be, the test is skipped.
+The reference is installed into a virtual environment at FOLDER the first time; where that cannot be, the test is skipped.
 """
+import json
 import os
 import pathlib
 import shutil
@@ -78,7 +80,89 @@ def read_all(sptile, folder):
         check(binsparse.load_binsparse(bundle), matrix, dtype)
         with h5py.File(bundle) as file:
             check(binsparse.BinsparseTensor.parse(binsparse.HDF5BinsparseContainer(file["csr"])), matrix, dtype)
+        exported = folder / f"{name}.bsp.h5"
+        run(sptile, "export", bundle, exported)
+        check(binsparse.load_binsparse(exported), matrix, dtype)
         print(f"ok {name}")
+
+
+def run(sptile, verb, *arguments):
+    """Standard output; with -q."""
+    return subprocess.run([sptile, verb, *arguments, "-q"], check=True, stdout=subprocess.PIPE).stdout
+
+
+def write_with_h5py(path, descriptor, arrays, **how):
+    """`how`: chunks, compression and so on of all arrays."""
+    import h5py
+    import numpy as np
+    with h5py.File(path, "w") as file:
+        for name, array in arrays.items():
+            file.create_dataset(name, data=np.asarray(array), **how)
+        file.attrs["binsparse"] = json.dumps({"binsparse": {"version": "0.1", **descriptor}})
+
+
+def theirs(folder):
+    """Files of the same matrix, VALUED, as other programs write it, and with each the options that it needs."""
+    import binsparse
+    import numpy as np
+    rows, columns, values = (np.array(part) for part in zip(*VALUED))
+    shape, by_column = (3, 5), np.lexsort((rows, columns))
+    pointers = np.searchsorted(rows, range(4)).astype(np.uint64)
+    common = {"shape": shape, "number_of_stored_values": len(VALUED)}
+    tensors = {
+        "csr": binsparse.CSRMatrix(**common, pointers_to_1=pointers, indices_1=columns, values=values),
+        "csc": binsparse.CSCMatrix(**common, pointers_to_1=np.searchsorted(columns[by_column], range(6)),
+                                   indices_1=rows[by_column], values=values[by_column]),
+        "coor": binsparse.COORMatrix(**common, indices_0=rows, indices_1=columns, values=values),
+        "complex": binsparse.CSRMatrix(**common, pointers_to_1=pointers, indices_1=columns, values=values + 7j),
+    }
+    for name, tensor in tensors.items():
+        binsparse.save_binsparse(tensor, folder / f"{name}.bsp.h5")
+        yield folder / f"{name}.bsp.h5", ["--real-part"] if name == "complex" else []
+    plain = {"pointers_to_1": pointers, "indices_1": columns, "values": values}
+    for name, how in {"chunks": {"chunks": (2,)}, "gzip": {"compression": "gzip", "shuffle": True, "fletcher32": True}}.items():
+        descriptor = {"format": "CSR", "shape": shape, "data_types": {"values": "float64"}}
+        write_with_h5py(folder / f"{name}.bsp.h5", descriptor, plain, **how)
+        yield folder / f"{name}.bsp.h5", []
+    write_with_h5py(folder / "cooc.bsp.h5", {"format": "COOC", "shape": shape, "data_types": {"values": "float64"}},
+                    {"indices_0": columns[by_column], "indices_1": rows[by_column], "values": values[by_column]})
+    yield folder / "cooc.bsp.h5", []
+
+
+def read_theirs(sptile, folder):
+    Matrix(3, 5, VALUED).write(folder / "want.mtx", "real")
+    run(sptile, "reorder", folder / "want.mtx", "--method", "identity", "-o", folder / "rewritten.mtx")
+    want = (folder / "rewritten.mtx").read_text()
+    for path, options in theirs(folder):
+        found = run(sptile, "reorder", path, "--method", "identity", "-o", "-", *options).decode()
+        assert found == want, (path, found)
+        print(f"ok {path.name} of others")
+
+
+def refuse_theirs(sptile, folder):
+    """Data that are nowhere, in another file, behind a link, or packed in a way that is not known."""
+    import h5py
+    import numpy as np
+    descriptor = {"format": "CSR", "shape": (3, 5), "data_types": {"values": "float64"}}
+    arrays = {"pointers_to_1": [0, 1, 1, 1], "indices_1": [2], "values": [1.5]}
+
+    def refused(name, change, code, message):
+        path = folder / f"{name}.bsp.h5"
+        write_with_h5py(path, descriptor, {key: array for key, array in arrays.items() if key != "values"})
+        with h5py.File(path, "r+") as file:
+            change(file)
+        done = subprocess.run([sptile, "stats", path, "-q"], capture_output=True, text=True)
+        assert done.returncode == code and message in done.stderr, (name, done)
+        print(f"ok {name} is refused")
+
+    refused("never_written", lambda f: f.create_dataset("values", shape=(1 << 40,), dtype="f8", chunks=(1 << 20,)),
+            3, "0 bytes in a file of")
+    refused("outside", lambda f: f.create_dataset("values", shape=(1,), dtype="f8", external=[("elsewhere.bin", 0, 8)]),
+            4, "has its data in other files")
+    refused("link", lambda f: f.__setitem__("values", h5py.ExternalLink("csr.bsp.h5", "/values")), 4, "is a link")
+    refused("lzf", lambda f: f.create_dataset("values", data=np.ones(1), compression="lzf"), 4, "by filter 32000")
+    refused("text", lambda f: f.create_dataset("values", data=np.array([b"one"])), 4, "neither integers nor real")
+    refused("flat", lambda f: f.create_dataset("values", data=np.ones((1, 1))), 3, "no array of one dimension")
 
 
 def main():
@@ -88,6 +172,8 @@ def main():
         os.execv(python, [python, *sys.argv])
     with tempfile.TemporaryDirectory(prefix="sptile-binsparse-") as folder:
         read_all(sptile, pathlib.Path(folder))
+        read_theirs(sptile, pathlib.Path(folder))
+        refuse_theirs(sptile, pathlib.Path(folder))
 
 
 main()

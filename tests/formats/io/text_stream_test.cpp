@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 #include <lzma.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -10,24 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/formats/io/gzip.hpp"
+
 using namespace sptile;
 using namespace sptile::formats;
+using test::gzip;
 
 namespace {
-
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  REQUIRE(::deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(::deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  REQUIRE(::deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  out.resize(stream.total_out);
-  ::deflateEnd(&stream);
-  return out;
-}
 
 std::string xz(const std::string& text) {
   std::string out(::lzma_stream_buffer_bound(text.size()), '\0');

@@ -1,0 +1,27 @@
+// Matrices in HDF5 as the binsparse specification 0.1 stores them.
+#pragma once
+
+#include <string>
+
+#include "formats/io/read_matrix.hpp"
+
+namespace sptile::formats {
+
+/// The attribute that says what the arrays beside it are, as JSON; CSR as bundles and write_binsparse have
+/// it.
+inline constexpr const char* kBinsparseAttribute = "binsparse";
+std::string binsparse_descriptor(const CsrView& a);
+
+/// Reads a matrix in CSR, CSC, COO, COOR or COOC from the root of a file: integers and real numbers of any
+/// width, bint8, complex[] with `real_part`, iso[] (of ones, or bint8 of ones: a pattern), whole or as one
+/// triangle of a symmetric, skew-symmetric or Hermitian matrix. Errc::bad_input and Errc::unsupported with
+/// file and array. Nothing is allocated from a number that the size of the file does not allow.
+Result<ReadMatrix> read_binsparse(const std::string& path, bool real_part);
+/// The same from a file that is open and stays the caller's; `name` is for messages. The other one tries in a
+/// child process first whether HDF5, which is not made for damaged files, crashes on this one.
+Result<ReadMatrix> read_binsparse(int fd, const std::string& name, bool real_part);
+
+/// Writes CSR; a pattern has iso values, f16 and bf16 become f32. As AtomicFile otherwise.
+Status write_binsparse(const CsrView& a, const std::string& path, bool force);
+
+}  // namespace sptile::formats

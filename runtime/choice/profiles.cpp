@@ -13,6 +13,7 @@ namespace {
 /// Texts of the profiles in profiles/, made by the build.
 constexpr std::string_view kBuiltIn[] = {
 #include "runtime/choice/h100.inc"
+#include "runtime/choice/h200.inc"
 };
 
 constexpr std::size_t kMostFiles = 256;

@@ -19,6 +19,13 @@ struct DeviceFormat;  // device_format.hpp
 /// True when CUDA kernels were compiled in.
 bool built();
 
+/// Versions of CUDA, 1000 * major + 10 * minor; 0: none.
+struct Versions {
+  int built = 0;   ///< of the toolkit that this build was made with
+  int driver = 0;  ///< the newest that the driver here knows
+};
+Versions versions();
+
 /// Describes one device. Errc::device when it is not there or this build has no code for it, naming the
 /// compute capability; Errc::unsupported when no kernel was compiled in.
 Result<DeviceInfo> find_device(int ordinal);

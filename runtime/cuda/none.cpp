@@ -11,6 +11,7 @@ class Plan {};
 
 bool built() { return false; }
 int device_count() { return 0; }
+Versions versions() { return {}; }
 
 Result<DeviceInfo> find_device(int) {
   return fail(Errc::unsupported,

@@ -27,14 +27,9 @@ Work work(const ProductSizes& s) {
   return {rows * s.heads * (s.n + s.m) * s.result_bytes};
 }
 
-void reference(const ReferenceProduct& p, const Operands& operands) {
-  attention(attention_problem(p), operands, write_number);
-}
-
-double error(const ReferenceProduct& p, const Operands& computed, const void* /*before*/) {
-  WorstError worst;
-  attention(attention_problem(p), computed, worst.sink());
-  return worst.worst();
+void reference(const ReferenceProduct& p, const Operands& operands, const void* /*before*/,
+               const ResultSink& sink) {
+  attention(attention_problem(p), operands, sink);
 }
 
 }  // namespace
@@ -58,7 +53,6 @@ constexpr Operation kAttention = {.name = "attention",
                                   .adds = false,
                                   .work = work,
                                   .reference = reference,
-                                  .error = error,
                                   .longest_sum = attention_sum,
                                   .check = check_attention};
 

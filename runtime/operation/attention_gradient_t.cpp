@@ -22,14 +22,9 @@ Work work(const ProductSizes& s) {
   return {rows * s.heads * 2 * (s.n + s.m) * s.result_bytes};
 }
 
-void reference(const ReferenceProduct& p, const Operands& operands) {
-  attention_gradient(attention_problem(p), kColumnsSide, operands, write_number);
-}
-
-double error(const ReferenceProduct& p, const Operands& computed, const void* /*before*/) {
-  WorstError worst;
-  attention_gradient(attention_problem(p), kColumnsSide, computed, worst.sink());
-  return worst.worst();
+void reference(const ReferenceProduct& p, const Operands& operands, const void* /*before*/,
+               const ResultSink& sink) {
+  attention_gradient(attention_problem(p), kColumnsSide, operands, sink);
 }
 
 }  // namespace
@@ -43,7 +38,6 @@ constexpr Operation kAttentionGradientT = {.name = "attention_gradient_t",
                                            .standalone = false,
                                            .work = work,
                                            .reference = reference,
-                                           .error = error,
                                            .longest_sum = attention_sum,
                                            .check = check_attention};
 

@@ -9,6 +9,7 @@
 #include "runtime/operation/spmm.hpp"
 #include "runtime/operation/spmm_update.hpp"
 #include "runtime/operation/update_gradient.hpp"
+#include "runtime/reference/compare.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -31,6 +32,17 @@ const Operation* find_operation(std::string_view name) {
   for (const Operation* operation : kOperations)
     if (operation->name == name) return operation;
   return nullptr;
+}
+
+void write_reference(const Operation& op, const ReferenceProduct& product, const Operands& operands) {
+  op.reference(product, operands, operands.dense[op.operands.size() - 1].data, write_number);
+}
+
+double measure_error(const Operation& op, const ReferenceProduct& product, const Operands& computed,
+                     const void* before) {
+  WorstError worst;
+  op.reference(product, computed, before, worst.sink());
+  return worst.worst();
 }
 
 namespace {

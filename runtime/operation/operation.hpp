@@ -10,6 +10,7 @@
 #include "formats/error.hpp"
 #include "runtime/operands.hpp"
 #include "runtime/options.hpp"
+#include "runtime/reference/number.hpp"
 
 namespace sptile::runtime {
 
@@ -85,11 +86,10 @@ struct Operation {
   bool row_local = true;   ///< a row of results depends on the same row of operands with Extent::rows alone
   Work (*work)(const ProductSizes&);
 
-  /// Computes the results of one head serially with double products and sums, rounded once. O(nnz n).
-  void (*reference)(const ReferenceProduct&, const Operands&);
-  /// Measures how wrong a result is: largest error over what rounding errors are proportional to, see
-  /// element_error. `before` is the result before the run, read where beta is not 0.
-  double (*error)(const ReferenceProduct&, const Operands& computed, const void* before);
+  /// Computes the results of one head serially with double products and sums, and hands each number to the
+  /// sink, in an order that sizes and null operands alone decide. `before` is the result before the run, read
+  /// where beta is not 0. O(nnz n).
+  void (*reference)(const ReferenceProduct&, const Operands&, const void* before, const ResultSink&);
   /// Products in the longest sum: a correct kernel's error is at most tolerated_sum_error of it.
   std::int64_t (*longest_sum)(const ReferenceProduct&);
 
@@ -108,6 +108,14 @@ std::span<const Operation* const> operations();
 
 /// Finds one by name; nullptr when there is none.
 const Operation* find_operation(std::string_view name);
+
+/// Writes what the reference computes, rounded once, into the results among the operands.
+void write_reference(const Operation& op, const ReferenceProduct& product, const Operands& operands);
+
+/// Measures how wrong results are: the largest error over what rounding errors are proportional to, see
+/// element_error. `before` is the result before the run, read where beta is not 0.
+double measure_error(const Operation& op, const ReferenceProduct& product, const Operands& computed,
+                     const void* before = nullptr);
 
 /// What a product is of: the matrix, and the run.
 struct OperandSizes {

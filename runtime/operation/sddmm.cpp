@@ -16,12 +16,9 @@ Work work(const ProductSizes& s) {
   return {rows * s.row_bytes + static_cast<double>(s.nnz) * s.result_bytes, 1, 0};
 }
 
-void reference(const ReferenceProduct& p, const Operands& operands) {
-  reference_sddmm(p.a, p.packed, p.n, p.types, to_sddmm(operands));
-}
-
-double error(const ReferenceProduct& p, const Operands& computed, const void* before) {
-  return relative_error(p.a, p.packed, p.n, p.types, to_sddmm(computed), before);
+void reference(const ReferenceProduct& p, const Operands& operands, const void* before,
+               const ResultSink& sink) {
+  sddmm_numbers(p.a, p.packed, p.n, p.types, to_sddmm(operands), before, sink);
 }
 
 std::int64_t longest_sum(const ReferenceProduct& p) { return p.n; }
@@ -35,7 +32,6 @@ constexpr Operation kSddmm = {.name = "sddmm",
                               .uses_values = false,
                               .work = work,
                               .reference = reference,
-                              .error = error,
                               .longest_sum = longest_sum};
 
 }  // namespace sptile::runtime

@@ -11,14 +11,9 @@ constexpr OperandSpec kOperands[] = {{"S", Extent::entries}, {"P", Extent::entri
 /// Both lists go by once.
 Work work(const ProductSizes& s) { return {2 * static_cast<double>(s.nnz) * s.heads * s.result_bytes}; }
 
-void reference(const ReferenceProduct& p, const Operands& operands) {
-  softmax_rows({p.a, p.packed, p.types}, operands, write_number);
-}
-
-double error(const ReferenceProduct& p, const Operands& computed, const void* /*before*/) {
-  WorstError worst;
-  softmax_rows({p.a, p.packed, p.types}, computed, worst.sink());
-  return worst.worst();
+void reference(const ReferenceProduct& p, const Operands& operands, const void* /*before*/,
+               const ResultSink& sink) {
+  softmax_rows({p.a, p.packed, p.types}, operands, sink);
 }
 
 std::int64_t longest_sum(const ReferenceProduct& p) { return longest_row(p.a); }
@@ -33,7 +28,6 @@ constexpr Operation kSoftmaxRows = {.name = "softmax_rows",
                                     .adds = false,
                                     .work = work,
                                     .reference = reference,
-                                    .error = error,
                                     .longest_sum = longest_sum};
 
 }  // namespace sptile::runtime

@@ -12,14 +12,9 @@ constexpr OperandSpec kOperands[] = {
 /// The lists go by once.
 Work work(const ProductSizes& s) { return {3 * static_cast<double>(s.nnz) * s.heads * s.result_bytes}; }
 
-void reference(const ReferenceProduct& p, const Operands& operands) {
-  softmax_rows_gradient({p.a, p.packed, p.types}, operands, write_number);
-}
-
-double error(const ReferenceProduct& p, const Operands& computed, const void* /*before*/) {
-  WorstError worst;
-  softmax_rows_gradient({p.a, p.packed, p.types}, computed, worst.sink());
-  return worst.worst();
+void reference(const ReferenceProduct& p, const Operands& operands, const void* /*before*/,
+               const ResultSink& sink) {
+  softmax_rows_gradient({p.a, p.packed, p.types}, operands, sink);
 }
 
 std::int64_t longest_sum(const ReferenceProduct& p) { return longest_row(p.a); }
@@ -35,7 +30,6 @@ constexpr Operation kSoftmaxRowsGradient = {.name = "softmax_rows_gradient",
                                             .standalone = false,
                                             .work = work,
                                             .reference = reference,
-                                            .error = error,
                                             .longest_sum = longest_sum};
 
 }  // namespace sptile::runtime

@@ -17,12 +17,9 @@ Work work(const ProductSizes& s) {
   return {rows * s.n * s.result_bytes, s.slices, static_cast<double>(s.pieces) * rows_of_unit * s.row_bytes};
 }
 
-void reference(const ReferenceProduct& p, const Operands& operands) {
-  reference_spmm(p.a, p.n, p.types, to_spmm(operands));
-}
-
-double error(const ReferenceProduct& p, const Operands& computed, const void* before) {
-  return relative_error(p.a, p.n, p.types, to_spmm(computed), before);
+void reference(const ReferenceProduct& p, const Operands& operands, const void* before,
+               const ResultSink& sink) {
+  spmm_numbers(p.a, p.n, p.types, to_spmm(operands), before, sink);
 }
 
 std::int64_t longest_sum(const ReferenceProduct& p) { return longest_row(p.a); }
@@ -35,7 +32,6 @@ constexpr Operation kSpmm = {.name = "spmm",
                              .operands = kOperands,
                              .work = work,
                              .reference = reference,
-                             .error = error,
                              .longest_sum = longest_sum};
 
 }  // namespace sptile::runtime

@@ -73,46 +73,26 @@ Sum update(const ReferenceProduct& p, const Operands& operands, const std::vecto
 
 std::int64_t columns_of_c(const ReferenceProduct& p) { return p.variant.m != 0 ? p.variant.m : p.n; }
 
-void reference(const ReferenceProduct& p, const Operands& operands) {
+/// Z may have been rounded to its 16 bits before it was multiplied: what that changes is no error.
+ReferenceNumber number(const ReferenceProduct& p, const Sum& c) {
+  const double u = size_of(p.types.operands) == 2 ? tolerated_sum_error(-3, p.types.operands) / 2 : 0;
+  return {c.sum, c.absolute, u * c.of_z};
+}
+
+void reference(const ReferenceProduct& p, const Operands& operands, const void* /*before*/,
+               const ResultSink& sink) {
   const Operand &z = operands.dense[kUpdateZ], &c = operands.dense[kUpdateC];
   for (std::int64_t r = 0; r < p.a.rows; ++r) {
     const std::vector<Sum> row = aggregate(p, operands.dense[kUpdateB], r);
-    for (std::int64_t j = 0; j < p.n && z.data != nullptr; ++j)
-      write_element(p.types.operands, z.data, r * z.ld + j, row[static_cast<std::size_t>(j)].sum);
-    for (std::int64_t j = 0; j < columns_of_c(p); ++j)
-      write_element(p.types.result, c.data, r * c.ld + j, update(p, operands, row, j).sum);
-  }
-}
-
-/// Z may have been rounded to its 16 bits before it was multiplied: what that changes is no error.
-double without_rounding_of_z(const ReferenceProduct& p, double computed, const Sum& c) {
-  const double u = size_of(p.types.operands) == 2 ? tolerated_sum_error(-3, p.types.operands) / 2 : 0;
-  const double distance = computed - c.sum, beyond = std::fabs(distance) - u * c.of_z;
-  if (!std::isfinite(distance)) return computed;
-  return c.sum + std::copysign(std::max(beyond, 0.0), distance);
-}
-
-double error(const ReferenceProduct& p, const Operands& computed, const void* /*before*/) {
-  const Operand &z = computed.dense[kUpdateZ], &c = computed.dense[kUpdateC];
-  double worst = 0;
-  for (std::int64_t r = 0; r < p.a.rows; ++r) {
-    const std::vector<Sum> row = aggregate(p, computed.dense[kUpdateB], r);
     for (std::int64_t j = 0; j < p.n && z.data != nullptr; ++j) {
-      const Sum& of = row[static_cast<std::size_t>(j)];
-      const double found = read_element(p.types.operands, z.data, r * z.ld + j);
+      Sum of = row[static_cast<std::size_t>(j)];
       // A kernel that keeps Z in 16 bits beside a result of 32 rounds more than its tolerance knows.
-      const Sum known = {of.sum, of.absolute, std::fabs(of.sum)};
-      worst = std::max(worst, element_error(p.types.operands, without_rounding_of_z(p, found, known), of.sum,
-                                            of.absolute));
+      of.of_z = std::fabs(of.sum);
+      sink(z.data, p.types.operands, r * z.ld + j, number(p, of));
     }
-    for (std::int64_t j = 0; j < columns_of_c(p); ++j) {
-      const Sum of = update(p, computed, row, j);
-      const double found = read_element(p.types.result, c.data, r * c.ld + j);
-      worst = std::max(
-          worst, element_error(p.types.result, without_rounding_of_z(p, found, of), of.sum, of.absolute));
-    }
+    for (std::int64_t j = 0; j < columns_of_c(p); ++j)
+      sink(c.data, p.types.result, r * c.ld + j, number(p, update(p, operands, row, j)));
   }
-  return worst;
 }
 
 std::int64_t longest_sum(const ReferenceProduct& p) { return longest_row(p.a) + p.n + 1; }
@@ -126,7 +106,6 @@ constexpr Operation kSpmmUpdate = {.name = "spmm_update",
                                    .adds = false,
                                    .work = work,
                                    .reference = reference,
-                                   .error = error,
                                    .longest_sum = longest_sum};
 
 }  // namespace sptile::runtime

@@ -36,63 +36,43 @@ double gradient_at(const ReferenceProduct& p, const Operands& operands, std::int
   return through ? read_element(p.types.operands, dc.data, row * dc.ld + j) : 0;
 }
 
-/// One number of dW or dbias, and what its rounding errors are proportional to.
-struct Sum {
-  double sum = 0, absolute = 0;
-};
-
 std::int64_t columns_of_dc(const ReferenceProduct& p) { return p.variant.m != 0 ? p.variant.m : p.n; }
 
 /// dW, row after row, and behind it dbias.
-std::vector<Sum> all_sums(const ReferenceProduct& p, const Operands& operands) {
+std::vector<ReferenceNumber> all_sums(const ReferenceProduct& p, const Operands& operands) {
   const std::int64_t m = columns_of_dc(p);
   const Operand& z = operands.dense[kGradientZ];
-  std::vector<Sum> sums(static_cast<std::size_t>((p.n + 1) * m));
+  std::vector<ReferenceNumber> sums(static_cast<std::size_t>((p.n + 1) * m));
   for (std::int64_t r = 0; r < p.a.rows; ++r)
     for (std::int64_t j = 0; j < m; ++j) {
       const double g = gradient_at(p, operands, r, j);
       for (std::int64_t i = 0; i <= p.n; ++i) {
         const double factor =
             i == p.n ? 1 : operands.alpha * read_element(p.types.operands, z.data, r * z.ld + i);
-        Sum& to = sums[static_cast<std::size_t>(i * m + j)];
-        to.sum += factor * g;
-        to.absolute += std::fabs(factor * g);
+        ReferenceNumber& to = sums[static_cast<std::size_t>(i * m + j)];
+        to.value += factor * g;
+        to.scale += std::fabs(factor * g);
       }
     }
   return sums;
 }
 
-/// Calls f(type, operand, element, sum) for each number that is written.
-template <class F>
-void for_each_result(const ReferenceProduct& p, const Operands& operands, F f) {
+void reference(const ReferenceProduct& p, const Operands& operands, const void* /*before*/,
+               const ResultSink& sink) {
   const std::int64_t m = columns_of_dc(p);
-  const std::vector<Sum> sums = all_sums(p, operands);
+  const std::vector<ReferenceNumber> sums = all_sums(p, operands);
   const Operand &g = operands.dense[kGradientG], &dbias = operands.dense[kGradientDbias],
                 &dw = operands.dense[kGradientDw];
   for (std::int64_t r = 0; r < p.a.rows && g.data != nullptr; ++r)
     for (std::int64_t j = 0; j < m; ++j) {
       const double exact = gradient_at(p, operands, r, j);
-      f(p.types.operands, g, r * g.ld + j, Sum{exact, std::fabs(exact)});
+      sink(g.data, p.types.operands, r * g.ld + j, {exact, std::fabs(exact)});
     }
   for (std::int64_t j = 0; j < m && dbias.data != nullptr; ++j)
-    f(p.types.result, dbias, j, sums[static_cast<std::size_t>(p.n * m + j)]);
+    sink(dbias.data, p.types.result, j, sums[static_cast<std::size_t>(p.n * m + j)]);
   for (std::int64_t i = 0; i < p.n; ++i)
     for (std::int64_t j = 0; j < m; ++j)
-      f(p.types.result, dw, i * dw.ld + j, sums[static_cast<std::size_t>(i * m + j)]);
-}
-
-void reference(const ReferenceProduct& p, const Operands& operands) {
-  for_each_result(p, operands, [](DType type, const Operand& to, std::int64_t at, const Sum& sum) {
-    write_element(type, to.data, at, sum.sum);
-  });
-}
-
-double error(const ReferenceProduct& p, const Operands& computed, const void* /*before*/) {
-  double worst = 0;
-  for_each_result(p, computed, [&](DType type, const Operand& found, std::int64_t at, const Sum& sum) {
-    worst = std::max(worst, element_error(type, read_element(type, found.data, at), sum.sum, sum.absolute));
-  });
-  return worst;
+      sink(dw.data, p.types.result, i * dw.ld + j, sums[static_cast<std::size_t>(i * m + j)]);
 }
 
 std::int64_t longest_sum(const ReferenceProduct& p) { return p.a.rows; }
@@ -113,7 +93,6 @@ constexpr Operation kUpdateGradient = {.name = "update_gradient",
                                        .row_local = false,
                                        .work = work,
                                        .reference = reference,
-                                       .error = error,
                                        .longest_sum = longest_sum,
                                        .check_run = check_run,
                                        .by_columns = true};

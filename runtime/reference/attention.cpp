@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "runtime/reference/element.hpp"
 #include "runtime/reference/weights.hpp"
 #include "runtime/score.hpp"
 

@@ -6,7 +6,7 @@
 #include "formats/csr_view.hpp"
 #include "runtime/attention_operands.hpp"
 #include "runtime/operands.hpp"
-#include "runtime/reference/compare.hpp"
+#include "runtime/reference/number.hpp"
 
 namespace sptile::runtime {
 

@@ -3,20 +3,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "runtime/reference/element.hpp"
+#include "runtime/reference/number.hpp"
 
 namespace sptile::runtime {
 
-/// One element of a result, and what its rounding errors are proportional to.
-struct ReferenceNumber {
-  double value = 0, scale = 0;
-};
-
-/// Takes element `at` of a result of a type.
-using ResultSink = std::function<void(void* data, DType type, std::int64_t at, const ReferenceNumber&)>;
+/// How wrong a computed element is, see element_error.
+inline double number_error(DType type, double computed, const ReferenceNumber& number) {
+  const double distance = computed - number.value;
+  if (number.slack != 0 && std::isfinite(distance))
+    computed = number.value + std::copysign(std::max(std::fabs(distance) - number.slack, 0.0), distance);
+  return element_error(type, computed, number.value, number.scale);
+}
 
 inline void write_number(void* data, DType type, std::int64_t at, const ReferenceNumber& number) {
   if (data != nullptr) write_element(type, data, at, number.value);
@@ -28,8 +28,7 @@ class WorstError {
   [[nodiscard]] ResultSink sink() {
     return [this](const void* data, DType type, std::int64_t at, const ReferenceNumber& number) {
       if (data != nullptr)
-        worst_ =
-            std::max(worst_, element_error(type, read_element(type, data, at), number.value, number.scale));
+        worst_ = std::max(worst_, number_error(type, read_element(type, data, at), number));
     };
   }
   [[nodiscard]] double worst() const { return worst_; }

@@ -25,11 +25,12 @@ struct Rounding {
   DType dtype;
   double smallest_normal;  ///< rounding is relative above it and absolute below
   double unit_roundoff;    ///< half the distance from 1 to the next number
+  double largest;          ///< finite number
 };
-constexpr Rounding kRoundings[] = {{DType::f16, 0x1p-14, 0x1p-11},
-                                   {DType::bf16, FLT_MIN, 0x1p-8},
-                                   {DType::f32, FLT_MIN, 0x1p-24},
-                                   {DType::f64, DBL_MIN, 0x1p-53}};
+constexpr Rounding kRoundings[] = {{DType::f16, 0x1p-14, 0x1p-11, 65504},
+                                   {DType::bf16, FLT_MIN, 0x1p-8, 0x1.FEp127},
+                                   {DType::f32, FLT_MIN, 0x1p-24, FLT_MAX},
+                                   {DType::f64, DBL_MIN, 0x1p-53, DBL_MAX}};
 
 const Rounding& rounding(DType dtype) {
   for (const Rounding& row : kRoundings)
@@ -68,9 +69,11 @@ double rounded(DType dtype, double x) {
 }  // namespace
 
 double element_error(DType dtype, double computed, double reference, double scale) {
-  const double target = rounded(dtype, reference);
+  const Rounding& row = rounding(dtype);
+  const bool in_range = std::fabs(reference) <= row.largest;
+  const double target = in_range ? reference : rounded(dtype, reference);
   if (std::isfinite(computed) && std::isfinite(target))
-    return std::fabs(computed - reference) / (scale + rounding(dtype).smallest_normal);
+    return std::fabs(computed - reference) / (scale + row.smallest_normal);
   const bool same = (std::isnan(computed) && std::isnan(target)) || computed == target;
   return same ? 0 : std::numeric_limits<double>::infinity();
 }

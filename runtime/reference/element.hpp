@@ -10,20 +10,30 @@
 
 namespace sptile::runtime {
 
-/// Reads element i of an array of f16, bf16, f32 or f64.
-inline double read_element(DType dtype, const void* data, std::int64_t i) {
+inline double widened(Half x) { return to_float(x); }
+inline double widened(BFloat16 x) { return to_float(x); }
+inline double widened(double x) { return x; }
+
+/// Calls f with the elements of an array of f16, bf16, f32 or f64, in their own type; see widened.
+template <class F>
+decltype(auto) with_elements(DType dtype, const void* data, F&& f) {
   switch (dtype) {
     case DType::f16:
-      return to_float(static_cast<const Half*>(data)[i]);
+      return f(static_cast<const Half*>(data));
     case DType::bf16:
-      return to_float(static_cast<const BFloat16*>(data)[i]);
+      return f(static_cast<const BFloat16*>(data));
     case DType::f32:
-      return static_cast<const float*>(data)[i];
+      return f(static_cast<const float*>(data));
     case DType::f64:
-      return static_cast<const double*>(data)[i];
+      return f(static_cast<const double*>(data));
     default:
       no_value_type(dtype);
   }
+}
+
+/// Reads element i of such an array.
+inline double read_element(DType dtype, const void* data, std::int64_t i) {
+  return with_elements(dtype, data, [i](const auto* elements) { return widened(elements[i]); });
 }
 
 /// Writes it, rounded once.

@@ -5,8 +5,15 @@
 
 #include "formats/csr_view.hpp"
 #include "runtime/operands.hpp"
+#include "runtime/reference/number.hpp"
 
 namespace sptile::runtime {
+
+/// Hands each number of out = alpha * (X Y^T) at the entries of A, times their values where scaled, + beta *
+/// `before` to the sink, with the scale that relative_error names. O(nnz n).
+void sddmm_numbers(const formats::CsrView& a, std::span<const std::int64_t> packed, std::int64_t n,
+                   const DenseTypes& dense, const SddmmOperands& operands, const void* before,
+                   const ResultSink& sink);
 
 /// out = alpha * (X Y^T) at the entries of A, times their values where scaled, + beta * out, with double
 /// products and sums, rounded once at the end. `packed[k]` is where out holds the number of the k-th entry of

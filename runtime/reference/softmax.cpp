@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "runtime/attention_operands.hpp"
+#include "runtime/reference/element.hpp"
 #include "runtime/reference/weights.hpp"
 
 namespace sptile::runtime {

@@ -5,7 +5,7 @@
 
 #include "formats/csr_view.hpp"
 #include "runtime/operands.hpp"
-#include "runtime/reference/compare.hpp"
+#include "runtime/reference/number.hpp"
 
 namespace sptile::runtime {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/reference/element.hpp"
+#include "runtime/reference/compare.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -25,51 +25,47 @@ struct RowSums {
     for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) {
       const double value = a.is_pattern() ? 1.0 : read_element(a.values.dtype, a.values.data, k);
       const std::int64_t b_row = a.col_idx[static_cast<std::size_t>(k)] * operands.ldb;
-      for (std::int64_t j = 0; j < n; ++j) {
-        const double product = value * read_element(dense, operands.b, b_row + j);
-        sum[static_cast<std::size_t>(j)] += product;
-        absolute[static_cast<std::size_t>(j)] += std::fabs(product);
-      }
+      with_elements(dense, operands.b, [&](const auto* b) {
+        for (std::int64_t j = 0; j < n; ++j) {
+          const double product = value * widened(b[b_row + j]);
+          sum[static_cast<std::size_t>(j)] += product;
+          absolute[static_cast<std::size_t>(j)] += std::fabs(product);
+        }
+      });
     }
   }
 };
 
 }  // namespace
 
-void reference_spmm(const formats::CsrView& a, std::int64_t n, const DenseTypes& dense,
-                    const SpmmOperands& operands) {
+void spmm_numbers(const formats::CsrView& a, std::int64_t n, const DenseTypes& dense,
+                  const SpmmOperands& operands, const void* before, const ResultSink& sink) {
   assert(n >= 1 && operands.ldb >= n && operands.ldc >= n);
+  assert(operands.beta == 0 || before != nullptr || a.rows == 0);
   RowSums row(n);
   for (std::int64_t r = 0; r < a.rows; ++r) {
     row.compute(a, r, dense.operands, operands);
     for (std::int64_t j = 0; j < n; ++j) {
       const std::int64_t at = r * operands.ldc + j;
-      double x = operands.alpha * row.sum[static_cast<std::size_t>(j)];
-      if (operands.beta != 0) x += operands.beta * read_element(dense.result, operands.c, at);
-      write_element(dense.result, operands.c, at, x);
+      const double old = operands.beta != 0 ? operands.beta * read_element(dense.result, before, at) : 0;
+      const auto column = static_cast<std::size_t>(j);
+      sink(operands.c, dense.result, at,
+           {operands.alpha * row.sum[column] + old,
+            std::fabs(operands.alpha) * row.absolute[column] + std::fabs(old)});
     }
   }
 }
 
+void reference_spmm(const formats::CsrView& a, std::int64_t n, const DenseTypes& dense,
+                    const SpmmOperands& operands) {
+  spmm_numbers(a, n, dense, operands, operands.c, write_number);
+}
+
 double relative_error(const formats::CsrView& a, std::int64_t n, const DenseTypes& dense,
                       const SpmmOperands& computed, const void* c_before) {
-  assert(n >= 1 && computed.ldb >= n && computed.ldc >= n);
-  assert(computed.beta == 0 || c_before != nullptr || a.rows == 0);
-  double worst = 0;
-  RowSums row(n);
-  for (std::int64_t r = 0; r < a.rows; ++r) {
-    row.compute(a, r, dense.operands, computed);
-    for (std::int64_t j = 0; j < n; ++j) {
-      const std::int64_t at = r * computed.ldc + j;
-      const double before = computed.beta != 0 ? computed.beta * read_element(dense.result, c_before, at) : 0;
-      const double reference = computed.alpha * row.sum[static_cast<std::size_t>(j)] + before;
-      const double scale =
-          std::fabs(computed.alpha) * row.absolute[static_cast<std::size_t>(j)] + std::fabs(before);
-      worst = std::max(
-          worst, element_error(dense.result, read_element(dense.result, computed.c, at), reference, scale));
-    }
-  }
-  return worst;
+  WorstError worst;
+  spmm_numbers(a, n, dense, computed, c_before, worst.sink());
+  return worst.worst();
 }
 
 std::int64_t longest_row(const formats::CsrView& a) {

@@ -3,8 +3,14 @@
 
 #include "formats/csr_view.hpp"
 #include "runtime/operands.hpp"
+#include "runtime/reference/number.hpp"
 
 namespace sptile::runtime {
+
+/// Hands each element of C = alpha * A * B + beta * `before` to the sink, row after row, with the scale
+/// |alpha| (|A| |B|)_ij + |beta| |before|_ij. `before` has the leading dimension of C. O(nnz n).
+void spmm_numbers(const formats::CsrView& a, std::int64_t n, const DenseTypes& dense,
+                  const SpmmOperands& operands, const void* before, const ResultSink& sink);
 
 /// C = alpha * A * B + beta * C with double products and sums, rounded once at the end. Types of A's values,
 /// of B and of C may be any of f16, bf16, f32, f64. Shapes as in SpmmOperands; preconditions are

@@ -135,6 +135,16 @@ def test_products_of_every_type(dtype: Any, path: str | None, tmp_path: Path) ->
     assert np.allclose(c, matrix @ b, atol=bound)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_read_of_narrow_values(dtype: str, tmp_path: Path) -> None:
+    matrix = random_csr(30, 20, dtype=np.float64)
+    matrix.data = np.round(matrix.data * 64) / 64  # exact in both
+    sptile.convert(matrix, tmp_path / "a.h5", formats="csr", dtype=dtype)
+    again = sptile.read(tmp_path / "a.h5")
+    assert again.dtype == np.float32
+    assert same(again, matrix.astype(np.float32))
+
+
 def test_transpose_where_it_costs_nothing() -> None:
     square = random_csr(30, 30, dtype=np.float64)
     symmetric = sp.csr_array(square + square.T)

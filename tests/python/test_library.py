@@ -6,10 +6,12 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT, run_python
 from sptile import _library, errors
+from sptile._operations import OPERATIONS, Operand
 
 HEADER = ROOT / "runtime" / "sptile.h"
 
@@ -82,6 +84,29 @@ def test_nothing_of_the_header_is_missing() -> None:
     bodies = re.findall(r"typedef enum \w+ \{(.*?)\}", text, flags=re.S)
     named = {name for body in bodies for name in re.findall(r"(SPTILE_\w+) =", body)}
     assert named == set(enumerators()) - {"SPTILE_MAX_OPERANDS"}
+
+
+def operands_in(source: str) -> tuple[Operand, ...]:
+    """The operands that a row of the C++ table has, as Python has them."""
+    fields = ("name", "extent", "result", "width", "optional", "shared", "element")
+    table = source.split("kOperands[] = {", 1)[1].split("};", 1)[0]
+    rows = []
+    for row in re.findall(r"\{(.*?)\}", table, flags=re.S):
+        values: dict[str, Any] = {}
+        for field, part in zip(fields, row.split(","), strict=False):
+            key, _, value = part.strip().rpartition("=")
+            word = value.strip().split("::")[-1].strip('"')
+            values[key.strip(" .") or field] = {"true": True, "false": False}.get(word, word)
+        rows.append(Operand(**values))
+    return tuple(rows)
+
+
+def test_operations_are_those_of_the_library() -> None:
+    found = {}
+    for path in (HEADER.parent / "operation").glob("*.cpp"):
+        if named := re.search(r'constexpr Operation \w+ = \{\.name = "(\w+)"', text := path.read_text()):
+            found[named[1]] = operands_in(text)
+    assert found == OPERATIONS
 
 
 def test_defaults_are_those_of_the_header() -> None:

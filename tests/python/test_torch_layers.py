@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import copy
+import os
+import shutil
+import sysconfig
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,7 +36,9 @@ def mlp(n: int, m: int) -> nn.Module:
 # Each layer by its name in both packages and its arguments; edges says what is given for each.
 LAYERS: dict[str, tuple[str, Callable[[int, int], tuple[tuple[Any, ...], dict[str, Any]]], str]] = {
     "gcn": ("GCNConv", lambda n, m: ((n, m), {}), ""),
-    "gcn with weights": ("GCNConv", lambda n, m: ((n, m), {"improved": True}), "weights"),
+    "gcn with weights": ("GCNConv", lambda n, m: ((n, m), {}), "weights"),
+    "gcn, improved": ("GCNConv", lambda n, m: ((n, m), {"improved": True}), "weights"),
+    "gcn, improved without weights": ("GCNConv", lambda n, m: ((n, m), {"improved": True}), ""),
     "gcn without loops": ("GCNConv", lambda n, m: ((n, m), {"add_self_loops": False, "bias": False}), ""),
     "gcn as it is": ("GCNConv", lambda n, m: ((n, m), {"normalize": False}), "weights"),
     "gin": ("GINConv", lambda n, m: ((mlp(n, m),), {"eps": 0.3, "train_eps": True}), ""),
@@ -109,14 +115,37 @@ def test_a_state_of_pyg_gives_its_output_and_gradients(device: str, name: str, n
 
 @pytest.mark.skipif(pyg is None, reason="needs torch_geometric")
 @on_devices
-@pytest.mark.parametrize(
-    "name", ["gin", "sage", "sage, sums", "agnn", "gat", "gat, mean", "gat without loops"]
-)
-def test_edges_that_are_there_several_times(device: str, name: str) -> None:
+@pytest.mark.parametrize("given", ["edge_index", "matrix"])
+@pytest.mark.parametrize("name", [name for name, layer in LAYERS.items() if layer[2] != "features"])
+def test_edges_and_loops_that_are_there_several_times(device: str, name: str, given: str) -> None:
+    torch.manual_seed(0)
     ours, theirs = both(name, 16, 8, device)
     edges = torch.randint(0, NODES, (2, 500), generator=torch.Generator().manual_seed(1)).to(device)
+    loops = edges[0, edges[0] == edges[1]]
+    assert NODES > loops.unique().numel() > 0 and loops.numel() > loops.unique().numel()
     x = torch.randn(NODES, 16, device=device)
-    assert error(ours(x, edges), theirs(x, edges)) < 1e-5
+    # On a device PyG takes any of several loops; weights that are alike leave no choice.
+    weights = given_for_edges(LAYERS[name][2], edges)
+    if device != "cpu":
+        weights = tuple(torch.full_like(w, 0.7) for w in weights)
+    expected = theirs(x, edges, *weights)
+    if given == "edge_index":
+        assert error(ours(x, edges, *weights), expected) < 1e-5
+    else:
+        matrix = st.SparseMatrix.from_edge_index(edges, *weights, num_nodes=NODES)
+        assert error(ours(x, matrix), expected) < 1e-5
+
+
+def test_a_loop_given_several_times_is_the_last() -> None:
+    edges = torch.tensor([[0, 1, 1, 0, 1], [1, 1, 1, 0, 1]])
+    weights = torch.tensor([2.0, 5, 7, 3, 4], requires_grad=True)
+    a = st.SparseMatrix.from_edge_index(edges, weights, num_nodes=3)
+    assert torch.equal(a.to_dense(), torch.tensor([[3.0, 0, 0], [2, 16, 0], [0, 0, 0]]))
+    norm = a.gcn_norm(fill_value=9.0).to_dense()
+    expected = torch.tensor([[1, 0, 0], [2 / 18**0.5, 4 / 6, 0], [0, 0, 1]])
+    assert close(norm, expected)
+    (gradient,) = torch.autograd.grad(norm[1, 1], weights)
+    assert gradient[1] == gradient[2] == 0 and gradient[4] > 0
 
 
 @pytest.mark.skipif(pyg is None, reason="needs torch_geometric")
@@ -274,6 +303,46 @@ def test_compiled_layers(device: str) -> None:
         strict=True,
     ):
         assert error(one, other) < 1e-5
+
+
+def missing_for_inductor() -> str:
+    """Why torch's compiler makes no machine code for the CPU here; "" where it does."""
+    if shutil.which(os.environ.get("CXX", "g++")) is None:
+        return "there is no C++ compiler: install g++, or set CXX"
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        return "Python.h is missing: install python3-dev"
+    return ""
+
+
+def test_compiled_by_inductor() -> None:
+    """Products, attention and a layer between operations that the compiler fuses, backward, too."""
+    if why := missing_for_inductor():
+        pytest.skip(f"torch.compile by inductor was not tested: {why}")
+    from torch._inductor import list_options, metrics
+
+    torch.manual_seed(0)
+    a = st.SparseMatrix.from_edge_index(graph(NODES, 200), num_nodes=NODES)
+    layer, weights = st.nn.GCNConv(8, 16), torch.rand(a.nnz, requires_grad=True)
+
+    def function(x: Tensor) -> Tensor:
+        h = layer(x, a).relu()
+        return st.attention(a, h, h, st.spmm(a, h, weights).tanh()).sin()
+
+    x = torch.randn(NODES, 8, requires_grad=True)
+    learned = [x, weights, *layer.parameters()]
+    expected = function(x)
+    # Without what takes it most of its time: instruction sets are probed, headers compiled ahead.
+    quick = {"cpp.vec_isa_ok": False, "cpp_cache_precompile_headers": False, "force_disable_caches": True}
+    torch._dynamo.reset()
+    metrics.reset()
+    options = {name: value for name, value in quick.items() if name in list_options()}
+    found = torch.compile(function, fullgraph=True, backend="inductor", options=options)(x)
+    assert error(found, expected) < 1e-5
+    forward = metrics.generated_kernel_count
+    gradients = (torch.autograd.grad(y.square().sum(), learned) for y in (found, expected))
+    for one, other in zip(*gradients, strict=True):
+        assert error(one, other) < 1e-5
+    assert 0 < forward < metrics.generated_kernel_count
 
 
 class LargestTensor(TorchDispatchMode):

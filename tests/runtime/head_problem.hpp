@@ -71,14 +71,14 @@ class HeadProblem {
   [[nodiscard]] double error(std::span<const std::int64_t> packed = {}) const {
     double worst = 0;
     for (std::int64_t h = 0; h < variant_.heads; ++h)
-      worst = std::max(worst, op_->error(product(packed), head(operands_, h), nullptr));
+      worst = std::max(worst, measure_error(*op_, product(packed), head(operands_, h)));
     return worst;
   }
   [[nodiscard]] double tolerance() const {
     return runtime::tolerated_sum_error(op_->longest_sum(product()), types_);
   }
   void run_reference() {
-    for (std::int64_t h = 0; h < variant_.heads; ++h) op_->reference(product(), head(operands_, h));
+    for (std::int64_t h = 0; h < variant_.heads; ++h) write_reference(*op_, product(), head(operands_, h));
   }
   /// True when what lies between the elements of results is what it was: NaN.
   [[nodiscard]] bool gaps_are_untouched() const {

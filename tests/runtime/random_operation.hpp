@@ -88,7 +88,7 @@ class RandomOperands {
     for (std::int64_t head = 0; head < p_.variant.heads; ++head)
       worst = std::max(
           worst,
-          p_.op.error(product, operands_of_head(p_.op, operands_, head, sizes(), p_.types, values), nullptr));
+          measure_error(p_.op, product, operands_of_head(p_.op, operands_, head, sizes(), p_.types, values)));
     return worst;
   }
   [[nodiscard]] double tolerated() const {

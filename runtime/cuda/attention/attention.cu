@@ -13,7 +13,8 @@ struct ForwardGroups {
   template <int kLanes, bool kVector>
   using Group = AttentionForward<AttentionShape<Math, kLanes, kVector, 4>>;
   static constexpr AttentionKind kKind = kForward;
-  static constexpr int kBlocks = sizeof(typename Math::Acc) == 8 ? 3 : 4;
+  static constexpr bool kOneSlice = sizeof(typename Math::Acc) == 8;
+  static constexpr int kBlocks = kOneSlice ? 3 : 4;
 };
 
 template <class Math, int kLanes, PassRows kRows>
@@ -34,14 +35,16 @@ int start_lanes(const AttentionTask& task, const Launch& launch, void* stream) {
                    : start_pass<Math, kLanes, PassRows::apart>(task, launch, stream);
 }
 
-/// In one pass where a slice holds a row and pieces are whole.
+/// In one pass where a slice holds a row and pieces are whole. Groups of two lanes are better still where
+/// scores are numbers: there are no products to add across more.
 template <class Math, DType kDense, DType kResult>
 int launch_forward(const Launch& launch, void* stream) noexcept {
   constexpr DenseTypes kTypes = {kDense, kResult};
   if constexpr (kDense != DType::f64) {
     const AttentionTask task = attention_task(kForward, launch, kTypes);
     const CsrGeometry geometry = csr_geometry(std::max(task.n, task.m), Math::kElements);
-    if (task.item_count > 0 && geometry.slices == 1 && all_whole(kAttention, task, kTypes)) {
+    const bool few = task.score == Score::additive && task.m <= kFewLanes * Math::kElements;
+    if (task.item_count > 0 && geometry.slices == 1 && !few && all_whole(kAttention, task, kTypes)) {
       if (geometry.lanes == 8) return start_lanes<Math, 8>(task, launch, stream);
       if (geometry.lanes == 16) return start_lanes<Math, 16>(task, launch, stream);
       return start_lanes<Math, 32>(task, launch, stream);

@@ -6,20 +6,24 @@
 namespace sptile::runtime::cuda {
 namespace {
 
+constexpr int kTogether = 4;  ///< entries whose rows are on their way
+
 template <class Math>
 struct RowsGroups {
   template <int kLanes, bool kVector>
-  using Group = AttentionBackward<AttentionShape<Math, kLanes, kVector, 2>, kRowsSide>;
+  using Group = AttentionBackward<AttentionShape<Math, kLanes, kVector, kTogether>, kRowsSide>;
   static constexpr AttentionKind kKind = {&kAttentionGradient, kRowsSide, kRowsSums, false};
   static constexpr int kBlocks = 4;
+  static constexpr bool kOneSlice = true;
 };
 
 template <class Math>
 struct ColumnsGroups {
   template <int kLanes, bool kVector>
-  using Group = AttentionBackward<AttentionShape<Math, kLanes, kVector, 2>, kColumnsSide>;
+  using Group = AttentionBackward<AttentionShape<Math, kLanes, kVector, kTogether>, kColumnsSide>;
   static constexpr AttentionKind kKind = {&kAttentionGradientT, kColumnsSide, kColumnsSums, false};
-  static constexpr int kBlocks = 4;
+  static constexpr int kBlocks = 3;  // sums of values, too, take registers
+  static constexpr bool kOneSlice = true;
 };
 
 constexpr auto kRowsSideRows = AttentionInstances<RowsGroups>::rows(kCsrAttentionGradient);

@@ -36,7 +36,7 @@ class AttentionGroup {
   /// Entries that are taken together: fewer where each has a row of its own, which takes registers, too.
   template <bool kOneRow>
   static constexpr int kBatch = kOneRow ? S::kUnroll : S::kUnroll / 2;
-  static constexpr int kChunk = S::kLanes < 32 ? 16 : 32;  ///< entries read at a time
+  static constexpr int kChunk = S::kLanes < 8 ? 8 : S::kLanes < 32 ? 16 : 32;  ///< entries read at a time
   static constexpr int kPerLane = kChunk / S::kLanes;
   static constexpr unsigned kAll = ~0u;
 

@@ -95,20 +95,30 @@ int start_attention(const AttentionTask& task, const Launch& launch, void* strea
                                                       task);
 }
 
-/// Chooses the lanes of a group; Group<lanes, whole pieces> is what they are.
-template <class Math, template <int, bool> class Group, int kBlocks>
+/// Of groups whose rows are that short.
+inline constexpr int kFewLanes = 2;
+
+/// Chooses the lanes of a group; Groups::Group<lanes, whole pieces> is what they are.
+template <class Math, class Groups>
 int launch_attention(const AttentionKind& kind, const DenseTypes& types, const Launch& launch, void* stream) {
   AttentionTask task = attention_task(kind, launch, types);
   if (task.item_count == 0) return cudaSuccess;
   const std::int64_t widest = std::max(task.n, task.m);
   const std::int64_t summed = kind.of_values ? task.m : kind.side.of_columns ? widest : task.n;
-  const bool whole = all_whole(*kind.op, task, types);
-  const int lanes = whole ? csr_geometry(widest, Math::kElements).lanes : kNarrowLanes;
+  const bool whole = all_whole(*kind.op, task, types), few = whole && widest <= kFewLanes * Math::kElements;
+  const int lanes = few ? kFewLanes : whole ? csr_geometry(widest, Math::kElements).lanes : kNarrowLanes;
   task.slices = static_cast<std::int32_t>((summed + lanes * Math::kElements - 1) / (lanes * Math::kElements));
-  if (!whole) return start_attention<Group<kNarrowLanes, false>, kBlocks>(task, launch, stream);
-  if (lanes == 8) return start_attention<Group<8, true>, kBlocks>(task, launch, stream);
-  if (lanes == 16) return start_attention<Group<16, true>, kBlocks>(task, launch, stream);
-  return start_attention<Group<32, true>, kBlocks>(task, launch, stream);
+  const auto start = [&]<int kLanes, bool kWhole>() {
+    return start_attention<typename Groups::template Group<kLanes, kWhole>, Groups::kBlocks>(task, launch,
+                                                                                             stream);
+  };
+  if (few) return start.template operator()<kFewLanes, true>();
+  if (!whole) return start.template operator()<kNarrowLanes, false>();
+  if constexpr (Groups::kOneSlice) {
+    if (lanes == 8) return start.template operator()<8, true>();
+    if (lanes == 16) return start.template operator()<16, true>();
+  }
+  return start.template operator()<32, true>();
 }
 
 constexpr DeviceKernel batched_instance(std::string_view kernel, DType dense, Precision precision,
@@ -127,7 +137,8 @@ constexpr DeviceKernel batched_instance(std::string_view kernel, DType dense, Pr
           .batched = true};
 }
 
-/// The instances of a kind: Groups<Math>::Group, kind() and blocks of a multiprocessor.
+/// The instances of a kind: Groups<Math>::Group, kKind, kBlocks of a multiprocessor, and kOneSlice where a
+/// group may be of 8 or 16 lanes, too, so that a row of its size is one slice.
 template <template <class> class Groups>
 struct AttentionInstances {
   template <DType kDense>
@@ -141,7 +152,7 @@ struct AttentionInstances {
   template <class Math, DType kDense, DType kResult>
   static int launch(const Launch& launch, void* stream) noexcept {
     using G = Groups<Math>;
-    return launch_attention<Math, G::template Group, G::kBlocks>(G::kKind, {kDense, kResult}, launch, stream);
+    return launch_attention<Math, G>(G::kKind, {kDense, kResult}, launch, stream);
   }
   template <class Math, DType kDense, DType kResult = kDense>
   static constexpr DeviceKernel row(std::string_view kernel, Precision precision) {

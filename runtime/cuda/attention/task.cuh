@@ -104,10 +104,11 @@ __device__ __forceinline__ DeviceScore<Acc> score_of(Score kind, Acc both, Acc o
   return {cosine, scale, mine > kLeast ? -cosine / (mine * mine) : Acc{0}};
 }
 
-/// Adds kCount numbers of each lane across the lanes of a group: every lane gets every sum. While there is
-/// more than one number left, lanes keep half of them and give the other half away.
+/// Adds kCount numbers of each lane, at most as many as there are lanes, across the lanes of a group: every
+/// lane gets every sum. While there is more than one number left, lanes keep half of them and give the other
+/// half away.
 template <int kLanes, int kCount, class Acc>
-__device__ __forceinline__ void add_across(Acc (&x)[kCount], int lane) {
+__device__ __forceinline__ void add_few_across(Acc (&x)[kCount], int lane) {
   static_assert(kCount <= kLanes);
   Acc kept[kCount];
 #pragma unroll
@@ -129,6 +130,21 @@ __device__ __forceinline__ void add_across(Acc (&x)[kCount], int lane) {
     for (int half = kCount / 2, away = 1; half > 0; half /= 2, away *= 2)
       if ((i & half) != 0) from += away;
     x[i] = __shfl_sync(~0u, kept[0], from, kLanes);
+  }
+}
+
+/// The same of any power of two of numbers.
+template <int kLanes, int kCount, class Acc>
+__device__ __forceinline__ void add_across(Acc (&x)[kCount], int lane) {
+  constexpr int kTogether = kCount < kLanes ? kCount : kLanes;
+#pragma unroll
+  for (int first = 0; first < kCount; first += kTogether) {
+    Acc some[kTogether];
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i) some[i] = x[first + i];
+    add_few_across<kLanes>(some, lane);
+#pragma unroll
+    for (int i = 0; i < kTogether; ++i) x[first + i] = some[i];
   }
 }
 

@@ -50,6 +50,12 @@ DeviceInfo info_of(int ordinal) {
 
 bool built() { return true; }
 
+Versions versions() {
+  Versions found{CUDART_VERSION, 0};
+  if (cudaDriverGetVersion(&found.driver) != cudaSuccess) found.driver = 0;
+  return found;
+}
+
 int device_count() {
   int count = 0;
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;

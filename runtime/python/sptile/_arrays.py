@@ -90,6 +90,8 @@ class FastPath(NamedTuple):
     pair: Callable[[Any, Any, int], tuple[int, int] | None]
     """(operand, result, device ordinal) -> pointers; None where they are not contiguous, on another device,
     or need another look for what else the framework has."""
+    stream: Callable[[int], int] | None = None
+    """As `Framework.stream`, without looking for the framework; None where there is no such notion."""
 
 
 NO_FAST_PATH = FastPath(None, None, None, lambda _b, _c, _ordinal: None)
@@ -169,23 +171,32 @@ def _cupy_empty(shape: tuple[int, ...], dtype: int, ordinal: int) -> Any:
 
 
 def _cupy_pair(b: Any, c_: Any, ordinal: int) -> tuple[int, int] | None:
+    # `flags` would make an object for each look.
+    if not (b._c_contiguous and c_._c_contiguous):
+        return None
     b_memory, c_memory = b.data, c_.data
-    if not (
-        b_memory.device_id == ordinal == c_memory.device_id and b.flags.c_contiguous and c_.flags.c_contiguous
-    ):
+    if not b_memory.device_id == ordinal == c_memory.device_id:
         return None
     return b_memory.ptr, c_memory.ptr
 
 
+def _cupy_stream() -> Callable[[int], int]:
+    current = sys.modules["cupy"].cuda.get_current_stream
+    return lambda ordinal: current(ordinal).ptr
+
+
 def _cupy_fast_path(operand: int, result: int) -> FastPath:
-    return FastPath(sys.modules["cupy"].ndarray, numpy_dtype(operand), numpy_dtype(result), _cupy_pair)
+    array = sys.modules["cupy"].ndarray
+    if not hasattr(array, "_c_contiguous"):
+        return NO_FAST_PATH
+    return FastPath(array, numpy_dtype(operand), numpy_dtype(result), _cupy_pair, _cupy_stream())
 
 
 CUPY = Framework(
     "cupy",
     _cupy_empty,
     lambda array: array.copy(order="C"),
-    lambda ordinal: sys.modules["cupy"].cuda.get_current_stream(ordinal).ptr,
+    lambda ordinal: _cupy_stream()(ordinal),
     _cupy_fast_path,
 )
 
@@ -237,10 +248,18 @@ def _torch_fast_path(on_cpu: bool) -> Callable[[int, int], FastPath]:
             return b.data_ptr(), c_.data_ptr()
 
         return FastPath(
-            torch.Tensor, getattr(torch, DTYPE_NAMES[operand]), getattr(torch, DTYPE_NAMES[result]), pair
+            torch.Tensor,
+            getattr(torch, DTYPE_NAMES[operand]),
+            getattr(torch, DTYPE_NAMES[result]),
+            pair,
+            None if on_cpu else _torch_stream,
         )
 
     return fast_path
+
+
+def _torch_stream(ordinal: int) -> int:
+    return int(sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream)
 
 
 TORCH_CPU = Framework("torch", _torch_empty("cpu"), _torch_contiguous, lambda _: None, _torch_fast_path(True))
@@ -248,7 +267,7 @@ TORCH_CUDA = Framework(
     "torch",
     _torch_empty("cuda"),
     _torch_contiguous,
-    lambda ordinal: int(sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream),
+    _torch_stream,
     _torch_fast_path(False),
 )
 

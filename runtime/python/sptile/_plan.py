@@ -139,31 +139,33 @@ class Plan:
 
         UsageError: shapes, types, devices or strides that do not fit, overlap of B and `out`.
         """
-        framework, array, b_dtype, c_dtype, pair = self._fast
+        framework, array, b_dtype, c_dtype, pair, current = self._fast
         if type(B) is array and B.shape == self._b_shape and B.dtype is b_dtype and workspace is None:
             C = out
             if out is None and beta == 0:
                 C = framework.empty(self._c_shape, self._result, self._ordinal)
             if type(C) is array and C.shape == self._c_shape and C.dtype is c_dtype:
                 pointers = pair(B, C, self._ordinal)
-                if pointers is not None and (stream is None or self._kind == c.CUDA) and self._fit(*pointers):
-                    if self._kind == c.CUDA:
-                        current = stream is None
-                        stream = framework.stream(self._ordinal) if current else _arrays.stream_handle(stream)
-                    self._run_pair(pointers, alpha, beta, stream)
-                    return C
+                if pointers is not None and (stream is None or self._kind == c.CUDA):
+                    chosen: int | None = None
+                    if stream is not None:
+                        chosen = _arrays.stream_handle(stream)
+                    elif current is not None:
+                        chosen = current(self._ordinal)
+                    b, c_ = pointers
+                    if self._run_pair(b, c_, alpha, beta, chosen):
+                        return C
         if self.op != "spmm":
             raise UsageError(f"the plan is of {self.op}: use plan.run, or plan.sddmm for sddmm")
         if beta != 0 and out is None:
             raise UsageError(f"beta = {beta} adds to what is in `out`: pass it")
         return self._run((B, out), alpha=alpha, beta=beta, stream=stream, workspace=workspace)
 
-    def _fit(self, b: int, c_: int) -> bool:
-        """Whether two contiguous operands are aligned and apart."""
-        return not (b | c_) & self._misaligned and (b >= c_ + self._c_bytes or c_ >= b + self._b_bytes)
-
-    def _run_pair(self, pointers: tuple[int, int], alpha: float, beta: float, stream: int | None) -> None:
-        """Runs with two contiguous operands of all columns."""
+    def _run_pair(self, b: int, c_: int, alpha: float, beta: float, stream: int | None) -> bool:
+        """Runs with two contiguous operands of all columns; False, and nothing is done, unless they are
+        aligned and apart."""
+        if (b | c_) & self._misaligned or -self._b_bytes < b - c_ < self._c_bytes:
+            return False
         handle = self._handle  # kept until the run is done, whoever closes the plan meanwhile
         if handle is None:
             raise UsageError("the plan is closed")
@@ -172,7 +174,7 @@ class Plan:
             call = calls.pop()  # one that no other thread has
         except IndexError:
             call = _Call()
-        call.first.data, call.second.data = pointers
+        call.first.data, call.second.data = b, c_
         try:
             call.operands.alpha = alpha
             call.operands.beta = beta
@@ -182,6 +184,7 @@ class Plan:
         calls.append(call)
         if status:
             c.check(status)
+        return True
 
     # ---- SDDMM ----
 

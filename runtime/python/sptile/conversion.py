@@ -69,13 +69,16 @@ class Ordering:
 
 
 def read(path: Path, *, dtype: Any = None, real_part: bool = False, threads: int = 0) -> scipy.sparse.csr_array:
-    """Reads a matrix: Matrix Market (.mtx, also .gz, .xz, .zst), raw CSR, or the source matrix of a bundle.
+    """Reads a matrix from any file that the command reads. Contents tell what it is, else the ending of the name.
 
-    Rows are in their own order, entries sorted and summed.
+    Matrix Market (.mtx), edge lists (.edges, .el, .txt, .tsv, .csv) and METIS graphs (.graph, .metis), all also
+    .gz, .xz and .zst; Matrix Market in a tar archive, as the SuiteSparse collection packs it (.tar.gz); SciPy
+    archives (.npz); binsparse in HDF5 (.bsp.h5); raw CSR (.csr); the source matrix of a bundle (.h5). Rows are in
+    their own order, entries sorted and summed.
 
     Args:
         path: of the file.
-        dtype: of the values, float32 or float64; None: that of the bundle, float64 of text. Each entry of a
+        dtype: of the values, float32 or float64; None: that of the file, float64 of text. Each entry of a
             pattern is 1.0.
         real_part: of complex files; else they are refused.
         threads: 0: all.
@@ -90,15 +93,13 @@ def read(path: Path, *, dtype: Any = None, real_part: bool = False, threads: int
     code = c.NONE if dtype is None else _value_type(dtype)
     matrix = tools.Matrix.read(_path(path), tools.Options(dtype=code, real_part=bool(real_part), threads=_threads(threads)))
     arrays = matrix.arrays()
-    if arrays.value_dtype not in (c.NONE, *_VALUE_TYPES):  # of a bundle of another program: no type of SciPy's
-        return read(path, dtype=np.float32, threads=threads)
     wide = arrays.nnz > np.iinfo(np.int32).max
     pointers = _borrow(matrix, arrays.row, arrays.rows + 1, np.int64).astype(np.int64 if wide else np.int32)
     columns = _borrow(matrix, arrays.col, arrays.nnz, np.int32)
     if arrays.value_dtype == c.NONE:
         values = np.ones(arrays.nnz, _VALUE_TYPES.get(code, np.float64))
     else:
-        values = _borrow(matrix, arrays.values, arrays.nnz, _VALUE_TYPES[arrays.value_dtype])
+        values = _borrow_values(matrix, arrays)
     result = csr_array((values, columns, pointers), shape=(arrays.rows, arrays.cols), copy=False)
     result.has_canonical_format = True
     return result
@@ -283,6 +284,16 @@ def _borrow(matrix: tools.Matrix, address: int | None, count: int, dtype: Any) -
     memory = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address or 0)
     memory._owner = matrix
     return np.frombuffer(memory, dtype)
+
+
+def _borrow_values(matrix: tools.Matrix, arrays: c.Arrays) -> npt.NDArray[Any]:
+    """Values of a type of SciPy's; narrower ones are widened to float32, which is exact."""
+    if arrays.value_dtype in _VALUE_TYPES:
+        return _borrow(matrix, arrays.values, arrays.nnz, _VALUE_TYPES[arrays.value_dtype])
+    if arrays.value_dtype == c.F16:
+        return _borrow(matrix, arrays.values, arrays.nnz, np.float16).astype(np.float32)
+    bits = _borrow(matrix, arrays.values, arrays.nnz, np.uint16).astype(np.uint32)  # upper halves of float32
+    return (bits << 16).view(np.float32)
 
 
 def _matrix(src: Any, options: tools.Options) -> tools.Matrix:

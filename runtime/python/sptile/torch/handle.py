@@ -50,10 +50,14 @@ def precision_of(x: Tensor) -> int:
     return c.TF32 if _allows_tf32() else c.FP32
 
 
+# What allow_tf32 and its successor fp32_precision both set; torch before 2.9 has the first alone.
+_get_precision: Any = getattr(torch._C, "_get_fp32_precision_getter", None)
+
+
 def _allows_tf32() -> bool:
-    # What allow_tf32 and its successor fp32_precision both set; torch before 2.9 has the first alone.
-    getter = getattr(torch._C, "_get_fp32_precision_getter", None)
-    return torch.backends.cuda.matmul.allow_tf32 if getter is None else getter("cuda", "matmul") == "tf32"
+    if _get_precision is None:
+        return torch.backends.cuda.matmul.allow_tf32
+    return _get_precision("cuda", "matmul") == "tf32"
 
 
 def capturing() -> bool:

@@ -213,16 +213,18 @@ class SparseMatrix:
         self, add_self_loops: bool = True, *, fill_value: float = 1.0, dtype: torch.dtype | None = None
     ) -> SparseMatrix:
         """D^-1/2 (A + I) D^-1/2 with D the sums of the rows of A + I, as GCN has it. Entries on the diagonal
-        stay and get no second one; a missing one is `fill_value`. Without `add_self_loops`: D^-1/2 A D^-1/2.
-        dtype: that of the values, None: their own, float32 of a pattern. Gradients reach the values. Layers
-        take the result as it is."""
+        stay and get no second one: of one that was given several times the last counts, as in PyG; a missing
+        one is `fill_value`. Without `add_self_loops`: D^-1/2 A D^-1/2, all entries added up. dtype: that of
+        the values, None: their own, float32 of a pattern. Gradients reach the values. Layers take the result
+        as it is."""
         rows, cols = self.shape
         if rows != cols:
             raise UsageError(f"gcn_norm of a matrix of {rows} x {cols}; it has as many rows as columns")
         if self.values is None:
             values = torch.ones(self.nnz, dtype=dtype or torch.float32, device=self.device)
         else:
-            values = self._order.to_csr(self.values if dtype is None else self.values.to(dtype))
+            values = self.values if dtype is None else self.values.to(dtype)
+            values = self._order.to_csr(self._with_last_loops(values) if add_self_loops else values)
         bare = self._bare
         if add_self_loops:
             bare, order, missing = self._with_loops()
@@ -235,6 +237,17 @@ class SparseMatrix:
         normalized = _in_order(bare, values)
         normalized.is_normalized = True
         return normalized
+
+    def _with_last_loops(self, values: Tensor) -> Tensor:
+        """Numbers of the entries as they were given; of entries on the diagonal that were given several times
+        all but the last become 0."""
+        position = self._order.position
+        if position is None or self._order.source is not None:
+            return values
+        given = torch.arange(position.numel(), device=self.device)
+        last = torch.zeros_like(given[: self.nnz]).scatter_reduce(0, position, given, "amax")
+        loop = self.pattern.row() == self.pattern.col
+        return torch.where(loop[position] & (last[position] != given), 0, values)
 
     def _with_loops(self) -> tuple[Handle, EntryOrder, int]:
         """A + I without values, the order of the entries in CSR and then of those that were missing, and how

@@ -386,9 +386,8 @@ def _spmm_update(
     keep: bool,
 ) -> tuple[Tensor, Tensor]:
     handle = handle_of(a)
-    rows, m = _check_update(handle, t, b, w, bias, transposed_weights)
-    out = b.new_empty((rows, m))
-    z = b.new_empty((rows if keep else 0, b.shape[1]))
+    out, z = _fake_spmm_update(a, t, b, w, bias, relu, transposed_weights, keep)
+    rows, m = out.shape
     if rows == 0:
         return out, z
     b, w = rows_in_memory(b), rows_in_memory(w)
@@ -472,10 +471,9 @@ def _update_gradient(
     a: int, t: bool, z: Tensor, dc: Tensor, out: Tensor | None, relu: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     handle = handle_of(a)
-    rows, n, m = z.shape[0], z.shape[1], dc.shape[1]
-    g = torch.empty(dc.shape, dtype=dc.dtype, device=dc.device) if relu else dc.new_empty((0, m))
-    dbias, dw = dc.new_empty((m,)), dc.new_empty((n, m))
-    if rows == 0:
+    g, dbias, dw = _fake_update_gradient(a, t, z, dc, out, relu)
+    n, m = dw.shape
+    if z.shape[0] == 0:
         return g, dbias.zero_(), dw.zero_()
     z, dc = rows_in_memory(z), rows_in_memory(dc)
     request = Request(

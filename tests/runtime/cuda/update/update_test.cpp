@@ -76,7 +76,7 @@ void fill_z(RandomOperands& operands, const OperationProblem& p) {
   runtime::Operands exact = operands.operands();
   formats::Array c(p.types.operands, std::max<std::int64_t>(1, p.a.rows * operands.sizes().run.m));
   exact.dense[runtime::kUpdateC] = {c.data(), operands.sizes().run.m};
-  p.op.reference(product, exact);
+  write_reference(p.op, product, exact);
 }
 
 void check(const DeviceKernel& kernel, OperationProblem p, const Case& c, Random& random) {

@@ -27,7 +27,9 @@ class GCNConv(nn.Module):
 
     forward(x, edge_index, edge_weight=None): x [nodes, in_channels], the result [nodes, out_channels]. A
     SparseMatrix that gcn_norm made is taken as it is; any other one, and edge_index, is normalised, once for
-    each matrix whose values do not learn. `cached`: that of the first call is used in all others.
+    each matrix whose values do not learn. `cached`: that of the first call is used in all others. Loops that
+    are there keep their weight, others get 1; with `improved` 2, where edges have weights: without, PyG takes
+    1 all the same.
     """
 
     def __init__(
@@ -76,7 +78,8 @@ class GCNConv(nn.Module):
             return self._cache
         a = matrix_of(edge_index, x.shape[0], x.shape[0], edge_weight)
         if self.normalize:
-            a = normalized(a, self.add_self_loops, 2.0 if self.improved else 1.0, x.dtype)
+            weighted = a.values is not None and not a._counts
+            a = normalized(a, self.add_self_loops, 2.0 if self.improved and weighted else 1.0, x.dtype)
         if self.cached:
             self._cache = a
         return a

@@ -1,0 +1,167 @@
+"""What a plan asks of CuPy, where there is none: a stand-in for it has what CuPy's arrays have, over host
+memory, and a plan of the CPU runs in the place of the device's."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator
+from ctypes import c_void_p
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sptile
+from conftest import random_csr, random_dense
+from sptile import _arrays, _plan
+from sptile import _library as c
+
+CURRENT = {0: 0x70, 1: 0x71}  # streams of the devices
+
+
+class Array:
+    """As cupy.ndarray, over a NumPy array that it shares."""
+
+    def __init__(self, array: np.ndarray, device_id: int = 0) -> None:
+        self.host = array
+        self.data = types.SimpleNamespace(ptr=array.ctypes.data, device_id=device_id)
+
+    shape = property(lambda self: self.host.shape)
+    strides = property(lambda self: self.host.strides)
+    dtype = property(lambda self: self.host.dtype)
+    itemsize = property(lambda self: self.host.itemsize)
+    _c_contiguous = property(lambda self: self.host.flags.c_contiguous)
+
+    def copy(self, order: str) -> Array:
+        return Array(self.host.copy(order))
+
+
+class Runs(list[int]):
+    """The streams of all runs, and how often an operand was looked at closely."""
+
+    looks = 0
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
+    cupy = types.ModuleType("cupy")
+    cupy.ndarray = Array  # type: ignore[attr-defined]
+    cupy.cuda = types.SimpleNamespace(  # type: ignore[attr-defined]
+        get_current_stream=lambda ordinal: types.SimpleNamespace(ptr=CURRENT[ordinal])
+    )
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    found, run, view = Runs(), _plan._run, _arrays.view
+
+    def on_the_host(handle: c_void_p, operands: Any, stream: int, workspace: Any) -> int:
+        found.append(stream)
+        status: int = run(handle, operands, None, workspace)
+        return status
+
+    def counted(array: Any, name: str) -> _arrays.View:
+        found.looks += 1
+        return view(array, name)
+
+    monkeypatch.setattr(_plan, "_run", on_the_host)
+    monkeypatch.setattr(_arrays, "view", counted)
+    yield found
+
+
+MATRIX: sp.csr_array = random_csr(20, 15, density=0.3, dtype=np.float32)
+
+
+def plan_and_operands(n: int = 4) -> tuple[sptile.Plan, Array, Array]:
+    plan = sptile.plan(MATRIX, n)
+    plan._kind, plan.device = c.CUDA, "cuda:0"
+    return plan, Array(random_dense(15, n)), Array(np.empty((20, n), np.float32))
+
+
+def right(B: Array, C: Array) -> bool:
+    return np.allclose(C.host, MATRIX @ B.host, rtol=1e-4, atol=1e-5)
+
+
+def test_whole_operands_are_looked_at_closely_once(runs: Runs) -> None:
+    plan, B, C = plan_and_operands()
+    runs.looks = 0
+    assert plan(B, out=C) is C and right(B, C) and runs.looks == 2
+    B.host += 1
+    assert plan(B, out=C) is C and right(B, C)
+    assert plan(B, out=C, alpha=2, beta=-1) is C and right(B, C)
+    plan(B, out=C, stream=0x99)
+    plan(B, out=C, stream=types.SimpleNamespace(ptr=0x98))
+    assert runs == [0x70, 0x70, 0x70, 0x99, 0x98] and runs.looks == 2
+
+
+def test_the_current_stream_is_that_of_the_moment(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, B, C = plan_and_operands()
+    plan(B, out=C)
+    monkeypatch.setitem(CURRENT, 0, 0x50)
+    plan(B, out=C)
+    assert runs == [0x70, 0x50]
+
+
+def test_what_is_not_whole_takes_the_long_way(runs: Runs) -> None:
+    plan, B, C = plan_and_operands()
+    plan(B, out=C)
+    apart, torn = Array(np.empty((20, 8), np.float32)[:, :4]), Array(np.asfortranarray(B.host))
+    for b, c_ in ((B, apart), (torn, C)):
+        C.host[...] = 0
+        looks = runs.looks
+        plan(b, out=c_)
+        assert right(B, c_) and runs.looks > looks
+    few = Array(np.empty((20, 3), np.float32))
+    plan(Array(B.host[:, :3]), out=few)
+    assert np.allclose(few.host, MATRIX @ B.host[:, :3], rtol=1e-4, atol=1e-5)
+
+
+both = random_dense(35, 4)
+REFUSED = {
+    "an operand on another device": (lambda B, C: (Array(B.host, 1), C), "B is on cuda:1"),
+    "a result on another device": (lambda B, C: (B, Array(C.host, 1)), "C is on cuda:1"),
+    "another type": (lambda B, C: (Array(B.host.astype(np.float64)), C), "B is float64"),
+    "a result of another type": (lambda B, C: (B, Array(C.host.astype(np.float64))), "C is float64"),
+    "another shape": (lambda B, C: (Array(B.host[:-1]), C), "B has shape"),
+    "a result of another shape": (lambda B, C: (B, Array(np.empty((21, 4), np.float32))), "C has shape"),
+    "a result whose rows are torn": (lambda B, C: (B, Array(np.asfortranarray(C.host))), "C has strides"),
+    "overlap": (lambda B, C: (Array(both[:15]), Array(both[14:34])), "overlaps"),
+    "overlap from below": (lambda B, C: (Array(both[19:34]), Array(both[:20])), "overlaps"),
+    "a result between elements": (
+        lambda B, C: (B, Array(np.frombuffer(bytearray(322), np.float32, 80, 2).reshape(20, 4))),
+        "multiple of the size",
+    ),
+    "an operand of the host": (lambda B, C: (B.host, C), "B is on cpu"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_is_refused_after_a_good_run_too(case: str, runs: Runs) -> None:
+    change, message = REFUSED[case]
+    plan, B, C = plan_and_operands()
+    plan(B, out=C)
+    b, c_ = change(B, C)
+    with pytest.raises(sptile.UsageError, match=message):
+        plan(b, out=c_)
+    assert len(runs) == 1
+
+
+def test_neighbours_are_no_overlap(runs: Runs) -> None:
+    plan, B, C = plan_and_operands()
+    plan(B, out=C)
+    runs.looks = 0
+    for b, c_ in ((both[:15], both[15:]), (both[20:], both[:20])):
+        before = b.copy()
+        plan(Array(b), out=Array(c_))
+        assert np.allclose(c_, MATRIX @ before, rtol=1e-4, atol=1e-5)
+    assert runs.looks == 0
+
+
+def test_a_closed_plan_is_not_run(runs: Runs) -> None:
+    plan, B, C = plan_and_operands()
+    plan(B, out=C)
+    plan.close()
+    with pytest.raises(sptile.UsageError, match="closed"):
+        plan(B, out=C)
+    with pytest.raises(sptile.UsageError, match="pass numbers"):
+        other, _, _ = plan_and_operands()
+        other(B, out=C)
+        other(B, out=C, alpha="2")  # type: ignore[arg-type]

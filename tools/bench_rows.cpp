@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tools/json.hpp"
 #include "tools/table.hpp"
@@ -102,6 +103,21 @@ BenchLabels labels_of(const Json& rows) {
 
 std::span<const CsvColumn> bench_columns() { return kColumns; }
 
+Status check_bench_rows(std::span<const Json> rows, const std::string& path) {
+  for (const Json& row : rows) {
+    for (const char* key : {"rows", "cols", "nnz", "n", "median_us", "spread", "gflops"})
+      if (!row[key].is_number() || row[key] < 0 || !std::isfinite(row[key].get<double>()))
+        return fail(Errc::bad_input, fmt::format("{} is no {} of a measurement", row[key].dump(), key), path);
+    if (!(row["median_us"] > 0)) return fail(Errc::bad_input, "a product took no time", path);
+    for (const CsvColumn& column : kColumns) {
+      const Json& value = row[std::string(column.key)];
+      if (!column.text && !value.is_null() && !value.is_number() && !value.is_boolean())
+        return fail(Errc::bad_input, fmt::format("{} is no value for {}", value.dump(), column.key), path);
+    }
+  }
+  return {};
+}
+
 void complete_row(Json& row) {
   Json ordered = Json::object();
   for (const CsvColumn& column : kColumns) {
@@ -115,7 +131,9 @@ void complete_row(Json& row) {
 bool is_cusparse(const Json& row) { return row["kernel"].get<std::string>().starts_with("cusparse."); }
 
 BenchTable::BenchTable(const BenchLabels& labels)
-    : precisions_(labels.precisions || labels.device), device_(labels.device) {
+    : precisions_(labels.precisions || labels.device),
+      device_(labels.device),
+      csr_(std::find(labels.formats.begin(), labels.formats.end(), "csr") != labels.formats.end()) {
   const auto add = [this](char alignment, const char* name, std::size_t width) {
     alignment_ += alignment;
     head_.emplace_back(name);
@@ -131,15 +149,18 @@ BenchTable::BenchTable(const BenchLabels& labels)
   add('r', "spread", 0);
   add('r', "GFLOP/s", kNumberWidth);
   add('r', "error", 0);
-  if (!device_) return;
-  for (const char* name : {"HBM", "L2", "over cuSPARSE"}) add('r', name, kPercentWidth);
+  if (device_)
+    for (const char* name : {"HBM", "L2"}) add('r', name, kPercentWidth);
+  if (csr_) add('r', "over csr", 0);
+  if (device_) add('r', "over cuSPARSE", 0);
+  add('l', "fastest", 0);
 }
 
 BenchTable::BenchTable(const Json& rows) : BenchTable(labels_of(rows)) {}
 
 std::string BenchTable::head() const { return format_line(head_, alignment_, widths_); }
 
-std::string BenchTable::line(const Json& row) const {
+std::string BenchTable::line(const Json& row, const RowMarks& marks) const {
   std::vector<std::string> cells = {row["matrix"], row["reorder"], row["format"], row["kernel"],
                                     row["n"].dump()};
   if (precisions_) cells.push_back(row["precision"]);
@@ -150,8 +171,10 @@ std::string BenchTable::line(const Json& row) const {
   if (device_) {
     cells.push_back(percent(row, "hbm_ratio"));
     cells.push_back(percent(row, "l2_ratio"));
-    cells.push_back(number(row, "over_cusparse", "{:.2f}"));
   }
+  if (csr_) cells.push_back(marks.over_csr ? fmt::format("{:.2f}", *marks.over_csr) : "-");
+  if (device_) cells.push_back(number(row, "over_cusparse", "{:.2f}"));
+  cells.emplace_back(marks.fastest ? "*" : "");
   return format_line(cells, alignment_, widths_);
 }
 

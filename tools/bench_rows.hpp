@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/bench_groups.hpp"
 #include "tools/csv_log.hpp"
 #include "tools/result.hpp"
 
@@ -15,6 +16,10 @@ namespace sptile::tools {
 /// What a row of the CSV holds, in order. The identifying columns say what was asked for, the others what
 /// came out.
 std::span<const CsvColumn> bench_columns();
+
+/// Errc::bad_input, naming `path`, where the rows of a file lack numbers that every measurement has, or have
+/// such as cannot be.
+Status check_bench_rows(std::span<const Json> rows, const std::string& path);
 
 /// Puts the keys of a row in the order of the columns, null for those that it lacks.
 void complete_row(Json& row);
@@ -37,10 +42,11 @@ class BenchTable {
   explicit BenchTable(const Json& rows);
 
   [[nodiscard]] std::string head() const;
-  [[nodiscard]] std::string line(const Json& row) const;
+  /// '*' stands behind the row that is the fastest of its group, as far as its marks know.
+  [[nodiscard]] std::string line(const Json& row, const RowMarks& marks) const;
 
  private:
-  bool precisions_, device_;
+  bool precisions_, device_, csr_;
   std::string alignment_;
   std::vector<std::string> head_;
   std::vector<std::size_t> widths_;

@@ -40,6 +40,24 @@ std::vector<std::string> Benchmark::kernels_of(const FormatChoice& format) const
   return names;
 }
 
+// Of one N, ordering, precision and matrix.
+std::int64_t Benchmark::rows_of_format(const FormatChoice& format) const {
+  return std::ssize(kernels_of(format));
+}
+
+std::int64_t Benchmark::rows_of_matrix() const {
+  std::int64_t formats = 0;
+  for (const FormatChoice& format : task_.formats) formats += rows_of_format(format);
+  return formats *
+         static_cast<std::int64_t>(task_.orderings.size() * task_.precisions.size() * task_.columns.size());
+}
+
+// Tells how many rows are still to come.
+void Benchmark::expect_rows(std::int64_t rows) {
+  expected_ = rows;
+  session_.progress.steps = session_.progress.steps_done + rows;
+}
+
 Json Benchmark::key_of(const TypedMatrix& matrix) const {
   const formats::CsrView& a = matrix.source;
   const bool on_cpu = task_.device == runtime::Device::cpu;  // on a device the time of a launch decides
@@ -113,6 +131,7 @@ Status Benchmark::keep(Json row, const Measurement& measured) {
   session_.detail(fmt::format("{} {} {} N={} {}: {}", std::string(row["matrix"]), std::string(row["reorder"]),
                               measured.kernel, measured.n, measured.precision,
                               human_seconds(measured.median_us * 1e-6)));
+  session_.progress.steps_done += 1;
   show(std::move(row));
   return {};
 }
@@ -152,9 +171,11 @@ Status Benchmark::bench_yardsticks(const TypedMatrix& matrix, std::int64_t n) {
 Status Benchmark::bench_format(const TypedMatrix& matrix, BenchConversions& conversions, std::size_t format,
                                Json key) {
   const std::int64_t n = key["n"];
+  std::int64_t expected = expected_;
   key["format"] = task_.formats[format].label;
   for (const std::string& kernel : kernels_of(task_.formats[format]))
     for (const PrecisionChoice& precision : matrix.precisions) {
+      expect_rows(expected--);
       key.update({{"wanted_kernel", kernel}, {"wanted_precision", precision.name}});
       if (take_over(key)) continue;
       const auto converted = conversions.get(format);
@@ -181,22 +202,26 @@ Status Benchmark::bench_format(const TypedMatrix& matrix, BenchConversions& conv
 
 Status Benchmark::bench_types(const TypedMatrix& matrix, OrderedMatrix& ordered) {
   // Where operands are on a device it compares numbers that are in the format's order.
-  const bool with_source = task_.check && lists_entries(*task_.op) && task_.device == runtime::Device::cuda;
+  const bool with_source = task_.check && has_entry_lists(*task_.op) && task_.device == runtime::Device::cuda;
   BenchConversions conversions(session_, task_.formats, ordered, matrix.values, with_source);
   Json key = key_of(matrix);
   key.update({{"reorder", ordered.ordering().label()}, {"window_rows", ordered.ordering().window_rows}});
   for (const std::int64_t n : task_.columns) {
     key["n"] = n;
     if (Status s = bench_yardsticks(matrix, n); !s) return s;
-    for (std::size_t i = 0; i < task_.formats.size(); ++i)
+    for (std::size_t i = 0; i < task_.formats.size(); ++i) {
+      const std::int64_t expected =
+          expected_ - rows_of_format(task_.formats[i]) * std::ssize(matrix.precisions);
       if (Status s = bench_format(matrix, conversions, i, key); !s) return s;
+      expect_rows(expected);
+    }
   }
   return {};
 }
 
 Status Benchmark::bench_matrix(const std::string& path) {
   const DType type = common_type(task_.precisions);
-  auto loaded = load_matrix(session_, path, {type, task_.real_part, false});
+  auto loaded = load_matrix(session_, path, task_.input.load(type));
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   formats::Csr& a = loaded->csr;
   if (task_.random_values) a.values = random_values(a.view(), type, session_.seed);
@@ -226,7 +251,7 @@ void Benchmark::note_failure(const std::string& path, const Error& error) {
 std::vector<std::string> Benchmark::probe_inputs() {
   std::vector<std::string> good;
   for (const std::string& path : task_.inputs) {
-    if (const Status s = probe_matrix(path, task_.real_part); s)
+    if (const Status s = probe_matrix(path, task_.input.real_part); s)
       good.push_back(path);
     else
       note_failure(path, s.error());
@@ -235,7 +260,10 @@ std::vector<std::string> Benchmark::probe_inputs() {
 }
 
 Status Benchmark::run() {
-  for (const std::string& path : probe_inputs()) {
+  const std::vector<std::string> inputs = probe_inputs();
+  std::int64_t matrices = std::ssize(inputs);
+  for (const std::string& path : inputs) {
+    expect_rows(matrices-- * rows_of_matrix());
     const Status s = try_matrix(path);
     if (!log_status_) return log_status_;
     if (!s) note_failure(path, s.error());

@@ -13,6 +13,7 @@
 #include "tools/bench_conversions.hpp"
 #include "tools/csv_log.hpp"
 #include "tools/host_bench.hpp"
+#include "tools/input_options.hpp"
 #include "tools/product_bench.hpp"
 
 namespace sptile::tools {
@@ -25,7 +26,8 @@ struct BenchTask {
   std::vector<PrecisionChoice> precisions;
   std::vector<std::int64_t> columns;  ///< values of N
   bool random_values = false;         ///< instead of those of the file
-  bool real_part = false, check = true, flush_l2 = false, cusparse = true;
+  bool check = true, flush_l2 = false, cusparse = true;
+  InputOptions input;
   const runtime::Operation* op = nullptr;
   runtime::Device device = runtime::Device::cpu;
   Repeats repeats;                               ///< on a CPU
@@ -73,6 +75,9 @@ class Benchmark {
   void show(Json row);
   Status leave_out(const Error& error);
   bool take_over(const Json& key);
+  [[nodiscard]] std::int64_t rows_of_format(const FormatChoice& format) const;
+  [[nodiscard]] std::int64_t rows_of_matrix() const;
+  void expect_rows(std::int64_t rows);
   [[nodiscard]] Json key_of(const TypedMatrix& matrix) const;
   [[nodiscard]] std::vector<std::string> kernels_of(const FormatChoice& format) const;
 
@@ -84,7 +89,7 @@ class Benchmark {
   std::map<std::string, double> yardstick_us_;  // the best of this matrix, by types and N
   std::set<std::string> noted_;
   Json rows_ = Json::array();
-  std::int64_t resumed_ = 0;
+  std::int64_t resumed_ = 0, expected_ = 0;
   std::vector<FailedInput> failed_;
   Status worst_, left_out_;  // the first of each
   Status log_status_;        // of writing the rows

@@ -1,7 +1,12 @@
 #include "tools/candidates.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "tools/devices.hpp"
 #include "tools/json.hpp"
+#include "tools/units.hpp"
 
 namespace sptile::tools {
 
@@ -18,6 +23,30 @@ Json to_json(const std::vector<runtime::Candidate>& candidates) {
     json["refused"] = c.refused.empty() ? Json(nullptr) : Json(c.refused);
   }
   return list;
+}
+
+std::string why_chosen(const std::vector<runtime::Candidate>& candidates, runtime::Device device) {
+  const runtime::Candidate* const best = runtime::chosen_of(candidates);
+  const auto others = std::ranges::count_if(
+      candidates, [&](const runtime::Candidate& c) { return &c != best && c.refused.empty(); });
+  if (best == nullptr || others == 0) return {};
+  const bool measured = best->measured_us.has_value();
+  const auto time = [&](const runtime::Candidate& c) { return measured ? c.measured_us : c.predicted_us; };
+  if (!time(*best))
+    return fmt::format(
+        "there is no profile that knows it on this device, so times are not predicted: 'sptile calibrate "
+        "--device {}' "
+        "measures them, --choose measured tries all",
+        name_of(device));
+  const runtime::Candidate* next = nullptr;
+  for (const runtime::Candidate& c : candidates)
+    if (&c != best && c.refused.empty() && time(c) && (next == nullptr || *time(c) < *time(*next))) next = &c;
+  std::string text =
+      fmt::format("{} to take {}", measured ? "measured" : "predicted", human_seconds(*time(*best) * 1e-6));
+  if (next != nullptr)
+    text += fmt::format("; next {} with {}, {}", next->format, next->kernel->name,
+                        human_seconds(*time(*next) * 1e-6));
+  return text;
 }
 
 }  // namespace sptile::tools

@@ -1,8 +1,14 @@
 #include "tools/conversion.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -49,6 +55,27 @@ Parameters root_attributes(const ConvertTask& task, const LoadedMatrix& source, 
   return attributes;
 }
 
+// A file in memory that a dry run lays a bundle out in: holes, but for a few pages.
+class FileOfHoles {
+ public:
+  FileOfHoles() : fd_(::memfd_create("sptile-dry-run", MFD_CLOEXEC)) {}
+  FileOfHoles(const FileOfHoles&) = delete;
+  FileOfHoles& operator=(const FileOfHoles&) = delete;
+  ~FileOfHoles() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+std::int64_t peak_memory_of_process() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} << 10;
+}
+
 // Converts one matrix; members are what the steps hand to each other.
 class Conversion {
  public:
@@ -60,7 +87,7 @@ class Conversion {
                             &Conversion::transpose, &Conversion::commit})
       if (Status s = cancelled(&work_.progress) ? fail(Errc::io, "cancelled") : (this->*step)(); !s)
         return tl::unexpected(std::move(s.error()));
-    report_.total = total_.seconds();
+    report_.total = total_.seconds() + (task_.dry_run ? report_.write : 0);
     return std::move(report_);
   }
 
@@ -87,14 +114,17 @@ class Conversion {
     return side_ == formats::Side::matrix ? report_.formats : report_.transpose->formats;
   }
 
+  std::string choices_;  // what was left to sptile, and how it decided: a line each
   Work& work_;
   const ConvertTask& task_;
   const OrderObserver& observe_;
   const Stopwatch total_;
+  std::optional<FileOfHoles> holes_;             // of a dry run
   std::optional<formats::BundleWriter> writer_;  // from when the source is read
   Background writing_;
   ConvertReport report_;
   formats::Side side_ = formats::Side::matrix;              // that is being converted: A, then A^T
+  std::int64_t largest_ = 0;                                // bytes of a format that was made
   std::shared_ptr<const LoadedMatrix> source_;              // shared with the task that writes it
   std::shared_ptr<const runtime::TransposedCsr> turned_;    // where A^T, or what refreshes it, is wanted
   std::shared_ptr<const std::vector<std::int32_t>> order_;  // empty: as it stands
@@ -126,9 +156,13 @@ Status Conversion::read() {
   report_.formats.push_back(report_format(formats::as_format(matrix_), 0, {}, {}));
   work_.detail(fmt::format("read {} x {}, {} entries in {}", report_.rows, report_.cols, report_.nnz,
                            human_seconds(report_.read)));
-  auto writer = formats::BundleWriter::create(
-      task_.out,
-      {.force = task_.force, .fd = task_.fd, .attributes = root_attributes(task_, *source_, work_.seed)});
+  if (task_.dry_run && holes_.emplace().fd() < 0)
+    return fail(Errc::io, fmt::format("no file in memory for a dry run: {}", std::strerror(errno)));
+  auto writer =
+      formats::BundleWriter::create(task_.out, {.force = task_.force,
+                                                .fd = task_.dry_run ? holes_->fd() : task_.fd,
+                                                .layout_only = task_.dry_run,
+                                                .attributes = root_attributes(task_, *source_, work_.seed)});
   if (!writer) return tl::unexpected(std::move(writer.error()));
   writer_ = std::move(*writer);
   return writing_.start([this, source = source_] { return writer_->add_csr(source->csr.view()); });
@@ -220,10 +254,15 @@ void Conversion::find_positions() {
 
 Status Conversion::reorder() {
   const Stopwatch watch;
-  auto order = compute_order(work_, task_.ordering, matrix_);
+  const bool of_matrix = side_ == formats::Side::matrix;
+  OrderChoice& choice = of_matrix ? report_.order_choice : report_.transpose->order_choice;
+  auto order = compute_order(work_, task_.ordering, matrix_, &choice);
   if (!order) return tl::unexpected(std::move(order.error()));
   const double seconds = watch.seconds();
-  const bool of_matrix = side_ == formats::Side::matrix, reordered = !order->empty();
+  const bool reordered = !order->empty();
+  if (!choice.chosen.empty())
+    choices_ +=
+        fmt::format("order{}: {}, {}\n", of_matrix ? "" : " of the transpose", choice.chosen, choice.why);
   if (observe_ && of_matrix)
     if (Status s = observe_(matrix_, *order, seconds); !s) return s;
   (of_matrix ? report_.reordered : report_.transpose->reordered) = reordered;
@@ -257,10 +296,16 @@ Status Conversion::add_format(const FormatChoice& choice) {
   const Stopwatch watch;
   auto made = make_format(choice);
   if (!made) return tl::unexpected(std::move(made.error()));
-  reports().push_back(report_format(made->data.view(), watch.seconds(), made->data.parameters, choice.why));
+  const std::string why = choice.why.empty() ? "" : fmt::format("{} ({})", choice.why, choice.source);
+  reports().push_back(report_format(made->data.view(), watch.seconds(), made->data.parameters, why));
+  if (!choice.why.empty() && side_ == formats::Side::matrix)
+    choices_ += fmt::format("{}: {} from {}\n", choice.label, choice.layout->parameter->name, choice.why);
   report_.convert += watch.seconds();
   work_.detail(fmt::format("converted to {} in {}", choice.label, human_seconds(watch.seconds())));
   auto product = std::make_shared<const ConvertedFormat>(std::move(*made));
+  const formats::FormatView view = product->data.view();
+  largest_ = std::max(
+      largest_, formats::index_bytes(view) + formats::value_bytes(view) + product->origin.view().bytes());
   const auto write = [this, product, side = side_] {
     return writer_->add_format(product->data.view(), product->data.parameters, product->origin.view(), side);
   };
@@ -296,10 +341,16 @@ Status Conversion::commit() {
   if (Status s = writing_.wait(); !s) return s;
   const Stopwatch watch;
   begin(&work_.progress, "commit", 0);
+  if (Status s = choices_.empty() ? Status() : writer_->add_choices(choices_); !s) return s;
   const auto bytes = writer_->commit();
   if (!bytes) return tl::unexpected(bytes.error());
   report_.write = writing_.busy_seconds() + watch.seconds();
   report_.file_bytes = *bytes;
+  report_.peak_memory = peak_memory_of_process();
+  if (task_.dry_run) {
+    report_.write = static_cast<double>(*bytes) / kAssumedWriteRate;
+    report_.peak_memory += 2 * largest_;
+  }
   return {};
 }
 

@@ -26,6 +26,7 @@ struct ConvertOptions {
   std::shared_ptr<const LoadedMatrix> matrix = {};  ///< in memory, in place of a file `in`
   formats::EdgeListOptions edges = {};              ///< how an edge list is read
   int fd = -1;                                      ///< an open, empty file in place of a new one at `out`
+  bool dry_run = false;                             ///< do all but write
 };
 
 /// Resolved: nothing in it is a name that would have to be looked up.
@@ -42,6 +43,7 @@ struct ConvertTask {
   formats::EdgeListOptions edges;
   std::shared_ptr<const LoadedMatrix> matrix;  ///< values of type f64 where dtype is f64, else f32, or none
   int fd = -1;
+  bool dry_run = false;
 };
 
 /// Resolves names and checks values, the device and the output: before the input is read, because what is

@@ -45,6 +45,9 @@ std::optional<std::vector<std::string>> next_record(const std::string& text, std
   return std::nullopt;
 }
 
+// How much of a text ends with a line end.
+std::size_t whole_lines(const std::string& text) { return text.find_last_of('\n') + 1; }  // npos + 1 == 0
+
 Json parse_field(const CsvColumn& column, const std::string& field) {
   if (column.text) return field;
   return field.empty() ? Json(nullptr) : Json::parse(field, nullptr, false);
@@ -142,17 +145,40 @@ Status CsvLog::drop_torn_line(const std::string& text, std::size_t keep) const {
              : fail(Errc::io, std::strerror(errno), path_);
 }
 
+// All of the file, after its whole lines have become rows.
+Result<std::string> CsvLog::read_text() {
+  if (Status s = check_regular(path_); !s) return tl::unexpected(std::move(s.error()));
+  errno = 0;
+  std::ifstream in(path_, std::ios::binary);
+  if (!in) return fail(Errc::io, std::strerror(errno), path_);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (Status s = read_lines(text.substr(0, whole_lines(text))); !s)
+    return tl::unexpected(std::move(s.error()));
+  return text;
+}
+
+Result<std::vector<Json>> CsvLog::read(const std::string& path, std::span<const CsvColumn> columns) {
+  CsvLog log;
+  log.path_ = path;
+  log.columns_ = columns;
+  const auto text = log.read_text();
+  if (!text) return tl::unexpected(text.error());
+  if (whole_lines(*text) == 0) return fail(Errc::bad_input, "is no CSV file of bench", path);
+  return std::move(log.rows_);
+}
+
 Result<CsvLog> CsvLog::open(const std::string& path, std::span<const CsvColumn> columns) {
   CsvLog log;
   log.path_ = path;
   log.columns_ = columns;
   if (path.empty()) return log;
-  if (Status s = check_regular(path); !s) return tl::unexpected(std::move(s.error()));
-  std::ifstream in(path, std::ios::binary);
-  if (!in && errno != ENOENT) return fail(Errc::io, std::strerror(errno), path);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const std::size_t whole = text.find_last_of('\n') + 1;  // npos + 1 == 0
-  if (Status s = log.read_lines(text.substr(0, whole)); !s) return tl::unexpected(std::move(s.error()));
+  std::string text;
+  if (struct stat facts{}; ::stat(path.c_str(), &facts) == 0 || errno != ENOENT) {
+    auto known = log.read_text();
+    if (!known) return tl::unexpected(std::move(known.error()));
+    text = std::move(*known);
+  }
+  const std::size_t whole = whole_lines(text);
   if (Status s = log.drop_torn_line(text, whole); !s) return tl::unexpected(std::move(s.error()));
   if (whole > 0) return log;
   if (Status s = log.add_text(log.head()); !s) return tl::unexpected(std::move(s.error()));

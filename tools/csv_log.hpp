@@ -26,6 +26,10 @@ class CsvLog {
   /// with file:line. Errc::usage for what is no regular file, Errc::io when it cannot be read.
   static Result<CsvLog> open(const std::string& path, std::span<const CsvColumn> columns);
 
+  /// The rows of a file, in its order, for reading only: it is left as it is, a last line without end is not
+  /// taken. Errc::io when there is none; else as `open`.
+  static Result<std::vector<Json>> read(const std::string& path, std::span<const CsvColumn> columns);
+
   /// Finds the row that agrees with `wanted` in all identifying columns; nullptr when there is none.
   [[nodiscard]] const Json* find(const Json& wanted) const;
 
@@ -39,6 +43,7 @@ class CsvLog {
   [[nodiscard]] std::string identity(const Json& row) const;
   [[nodiscard]] std::string line(const Json& row) const;
   [[nodiscard]] std::string head() const;
+  Result<std::string> read_text();
   Status read_lines(const std::string& text);
   [[nodiscard]] Status drop_torn_line(const std::string& text, std::size_t keep) const;
   [[nodiscard]] Status add_text(const std::string& text) const;

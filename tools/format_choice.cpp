@@ -22,10 +22,10 @@ Result<FoundThreshold> parse_parameter(const FormatLayout& layout, const std::st
   const bool has_auto = layout.is_fitted() && automatic;
   if (has_auto && text == "auto") return automatic(layout.name);
   for (const formats::NamedValue& named : layout.parameter->names)
-    if (named.name == text) return FoundThreshold{named.value, {}};
+    if (named.name == text) return FoundThreshold{named.value, {}, {}};
   int value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
-  if (std::to_string(value) == text && layout.parameter->accepts(value)) return FoundThreshold{value, {}};
+  if (std::to_string(value) == text && layout.parameter->accepts(value)) return FoundThreshold{value, {}, {}};
   return fail(Errc::usage,
               fmt::format("{} takes a {} of {}{}, not '{}'", layout.name, layout.parameter->name,
                           formats::values_text(*layout.parameter), has_auto ? " or auto" : "", text));
@@ -46,7 +46,11 @@ Result<FormatChoice> parse_format(const std::string& name, const ThresholdFinder
   auto found = parse_parameter(layout, name.substr(colon + 1), automatic);
   if (!found) return tl::unexpected(std::move(found.error()));
   return FormatChoice{fmt::format("{}:{}", layout.name, formats::value_text(*layout.parameter, found->value)),
-                      &layout, converter, found->value, std::move(found->why)};
+                      &layout,
+                      converter,
+                      found->value,
+                      std::move(found->why),
+                      std::move(found->source)};
 }
 
 }  // namespace
@@ -70,17 +74,17 @@ Result<FoundThreshold> profile_threshold(std::string_view format, DType values) 
   if (!*profile)
     return fail(Errc::unsupported,
                 fmt::format("{}:auto: there is no profile of a CUDA device{}", format, remedy));
-  const std::string source =
-      fmt::format("the profile of {} ({})", (*profile)->device.name, (*profile)->source);
+  const std::string profile_name = "the profile of " + (*profile)->device.name;
   const auto fitted = runtime::fitted_parameter(**profile, product);
   if (!fitted) return tl::unexpected(fitted.error());
   if (!*fitted)
     return fail(Errc::unsupported,
-                fmt::format("{}:auto: {} has no {} of {} for {}{}", format, source,
-                            formats::find_layout(format)->parameter->name, product.kernel->name,
-                            runtime::name_of(product.precision), remedy));
+                fmt::format("{}:auto: {} ({}) has no {} of {} for {}{}", format, profile_name,
+                            (*profile)->source, formats::find_layout(format)->parameter->name,
+                            product.kernel->name, runtime::name_of(product.precision), remedy));
   return FoundThreshold{(*fitted)->value,
-                        fmt::format("{}, {}, in {}", (*fitted)->name, (*fitted)->precision, source)};
+                        fmt::format("{}, {}, in {}", (*fitted)->name, (*fitted)->precision, profile_name),
+                        (*profile)->source};
 }
 
 Result<std::vector<FormatChoice>> parse_formats(std::string_view list, const ThresholdFinder& automatic) {

@@ -17,6 +17,7 @@ struct FormatChoice {
   const formats::Converter* converter = nullptr;
   std::optional<int> parameter = {};  ///< of the format; none: what the conversion chooses
   std::string why = {};               ///< where the parameter of auto comes from
+  std::string source = {};            ///< of the profile that it comes from: a file, or "built in"
 
   /// Converts; see formats::Converter::from_csr.
   [[nodiscard]] formats::Conversion conversion() const;
@@ -25,7 +26,8 @@ struct FormatChoice {
 /// A threshold that was found for a format, and where.
 struct FoundThreshold {
   int value = 0;
-  std::string why;  ///< "threshold_128, tf32, in the profile of NVIDIA H100 80GB HBM3 (built in)"
+  std::string why;          ///< "threshold_128, tf32, in the profile of NVIDIA H100 80GB HBM3"
+  std::string source = {};  ///< of that profile: "built in"
 };
 using ThresholdFinder = std::function<Result<FoundThreshold>(std::string_view format)>;
 

@@ -1,10 +1,8 @@
 #include "tools/host_bench.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -19,28 +17,7 @@
 namespace sptile::tools {
 namespace {
 
-constexpr double kSlow = 0.05;             // seconds that the runs of one product may take
-constexpr std::int64_t kCheckedRows = 64;  // neighbours that are checked together
-constexpr std::int64_t kCheckedProducts = std::int64_t{1} << 26;
-
-// Compares blocks of neighbouring rows at even distances; `error` is of a block, given its first row.
-template <class Error>
-double sampled_error(const formats::CsrView& a, std::int64_t n, Error error) {
-  const std::int64_t blocks = (a.rows + kCheckedRows - 1) / kCheckedRows;
-  const std::int64_t step = std::max<std::int64_t>(a.nnz() * n / kCheckedProducts, 1);
-  std::atomic<double> worst = 0;
-  tbb::parallel_for(std::int64_t{0}, (blocks + step - 1) / step, [&](std::int64_t i) {
-    const std::int64_t row = i * step * kCheckedRows;
-    formats::CsrView part = a;
-    part.rows = std::min(kCheckedRows, a.rows - row);
-    part.row_ptr = a.row_ptr.subspan(static_cast<std::size_t>(row), static_cast<std::size_t>(part.rows) + 1);
-    const double found = error(part, row);
-    double known = worst;
-    while (!(found <= known) && !worst.compare_exchange_weak(known, found)) {
-    }
-  });
-  return worst;
-}
+constexpr double kSlow = 0.05;  // seconds that the runs of one product may take
 
 // Where the format has the number of each entry.
 Result<formats::Array> positions_of_entries(const runtime::PlanMatrix& a, bool trusted) {
@@ -55,6 +32,7 @@ Status HostBench::set_matrix(const formats::CsrView& source, const runtime::Dens
   source_ = source;
   dense_ = dense;
   op_ = nullptr;
+  reference_.clear();
   return {};
 }
 
@@ -65,6 +43,7 @@ Status HostBench::set_operands(const runtime::Operation& op, std::int64_t n) {
   n_ = n;
   made_ = false;
   operands_ = {};
+  reference_.clear();
   return {};
 }
 
@@ -101,10 +80,22 @@ runtime::Operands HostBench::operands_from(std::int64_t row) {
   return operands;
 }
 
+// On the CPU run by run, so that progress counts them; a device is given all at once.
+Result<std::vector<double>> HostBench::counted_run(const runtime::ProductPlan& plan, int warmup, int repeat) {
+  if (plan.on_device) return runtime::timed_run(plan, *op_, operands_from(0), warmup, repeat);
+  begin(&session_.progress, "run", warmup + repeat);
+  std::vector<double> seconds;
+  for (int i = -warmup; i < repeat; ++i) {
+    const auto one = runtime::timed_run(plan, *op_, operands_from(0), 0, 1);
+    if (!one) return one;
+    if (i >= 0) seconds.push_back(one->front());
+    advance(&session_.progress, 1);
+  }
+  return seconds;
+}
+
 Result<TimeSummary> HostBench::time(const runtime::ProductPlan& plan) {
-  const auto run = [&](int warmup, int repeat) {
-    return runtime::timed_run(plan, *op_, operands_from(0), warmup, repeat);
-  };
+  const auto run = [&](int warmup, int repeat) { return counted_run(plan, warmup, repeat); };
   Repeats repeats;
   if (options_.repeats) {
     repeats = *options_.repeats;
@@ -128,19 +119,16 @@ Result<double> HostBench::error(const runtime::PlanMatrix& a) {
     rounded = formats::convert_values(exact.values, values);
     exact.values = rounded.view();
   }
-  if (lists_entries(*op_)) {
+  if (has_entry_lists(*op_)) {
     auto positions = positions_of_entries(a, options_.trusted);
     if (!positions) return tl::unexpected(positions.error());
     packed = std::move(*positions);
   }
   const auto positions =
       packed.present() ? packed.view().as<std::int64_t>() : std::span<const std::int64_t>();
-  const auto error_of = [&](const formats::CsrView& part, std::int64_t row) {
-    return op_->error({.a = part, .n = n_, .types = dense_, .packed = positions}, operands_from(row),
-                      nullptr);
-  };
-  const bool all = options_.check == CheckedRows::all || !op_->row_local;
-  return all ? error_of(exact, 0) : sampled_error(exact, n_, error_of);
+  return reference_.error(
+      *op_, {.a = exact, .n = n_, .types = dense_, .packed = positions},
+      [this](std::int64_t row) { return operands_from(row); }, options_.check, &session_.progress);
 }
 
 Status HostBench::run_and_check(const runtime::PlanMatrix& a, Measurement& m) {
@@ -154,7 +142,6 @@ Status HostBench::run_and_check(const runtime::PlanMatrix& a, Measurement& m) {
   m.repeat = seconds->count;
   set_times(m, *seconds, source_.nnz());
   if (options_.check == CheckedRows::none) return {};
-  begin(&session_.progress, "check", 0);
   const auto rel_err = error(a);
   if (!rel_err) return tl::unexpected(rel_err.error());
   m.checked = true;

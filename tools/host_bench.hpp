@@ -3,9 +3,11 @@
 
 #include <array>
 #include <optional>
+#include <vector>
 
 #include "formats/buffer.hpp"
 #include "tools/product_bench.hpp"
+#include "tools/reference_cache.hpp"
 #include "tools/verb.hpp"
 
 namespace sptile::tools {
@@ -14,15 +16,14 @@ struct Repeats {
   int warmup = 2, repeat = 10;
 };
 
-/// Which rows of a result are compared with the reference.
-enum class CheckedRows { none, some, all };
-
 struct HostBenchOptions {
   runtime::Device device = runtime::Device::cpu;
   /// Not set: less often where one run takes long, and the least time counts as the median, because others
   /// use the CPU, too.
   std::optional<Repeats> repeats = {};
   CheckedRows check = CheckedRows::none;
+  /// For what is the same in all measurements of one product; 0: its reference is computed each time.
+  std::size_t reference_bytes = 0;
   bool trusted = false;  ///< matrices are good: neither their arrays nor value_source need a check
   bool predict = true;   ///< say what the cost model expects
   bool stored = true;    ///< take stored plans of the matrices, see PlanOptions
@@ -49,8 +50,10 @@ class HostBench final : public ProductBench {
   void make_operands();
   [[nodiscard]] runtime::OperandShape shape_of(const runtime::OperandSpec& spec) const;
   [[nodiscard]] runtime::Operands operands_from(std::int64_t row);
+  [[nodiscard]] Result<std::vector<double>> counted_run(const runtime::ProductPlan& plan, int warmup,
+                                                        int repeat);
   [[nodiscard]] Result<TimeSummary> time(const runtime::ProductPlan& plan);
-  [[nodiscard]] Result<double> error(const runtime::PlanMatrix& a);
+  Result<double> error(const runtime::PlanMatrix& a);
 
   Session& session_;
   HostBenchOptions options_;
@@ -60,6 +63,7 @@ class HostBench final : public ProductBench {
   std::int64_t n_ = 0;
   bool made_ = false;  // the operands are there
   std::array<formats::Array, runtime::kMaxOperands> operands_;
+  ReferenceCache reference_{options_.reference_bytes};  // of the matrix and the operands
 };
 
 }  // namespace sptile::tools

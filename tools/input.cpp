@@ -1,6 +1,7 @@
 #include "tools/input.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -8,8 +9,10 @@
 #include <fstream>
 
 #include "formats/io/sha256.hpp"
+#include "formats/layout/registry.hpp"
 #include "tools/matrix_kinds.hpp"
 #include "tools/names.hpp"
+#include "tools/shell_words.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -33,6 +36,24 @@ Status add_hash(const std::string& path, LoadedMatrix& loaded) {
   loaded.sha256 = std::move(*hash);
   return {};
 }
+
+// What is stored instead, and how the format is added: a bundle holds its matrix, so no source is needed.
+std::string not_stored(const runtime::Bundle& bundle, const std::string& path, const std::string& name,
+                       std::vector<std::string> held, formats::Side side) {
+  std::string text =
+      fmt::format("format {} is known, but not stored; stored: {}", name, fmt::join(held, ", "));
+  std::erase(held, "csr");
+  held.push_back(name);
+  std::vector<std::string> words = {"sptile",   "convert",
+                                    path,       path.substr(0, path.rfind('.')) + "-" + name + ".h5",
+                                    "--format", fmt::format("{}", fmt::join(held, ","))};
+  const DType values = bundle.formats(side).back().value_dtype();
+  if (values != DType::none && values != DType::f32)
+    words.insert(words.end(), {"--dtype", std::string(name_of(values))});
+  if (side == formats::Side::transpose) words.emplace_back("--transpose");
+  text += "; add it with: " + shell_line(words);
+  return bundle.row_order(side).empty() ? text : text + " and the --reorder that was used";
+}
 }  // namespace
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
@@ -50,7 +71,9 @@ Result<const formats::FormatView*> held_format(const runtime::Bundle& bundle, co
   if (const formats::FormatView* const view = bundle.format(name, side)) return view;
   std::vector<std::string> held;
   for (const formats::FormatView& view : bundle.formats(side)) held.emplace_back(view.layout->name);
-  Error error = unknown_name("stored format", name, held);
+  Error error = formats::find_layout(name) != nullptr
+                    ? Error{Errc::usage, not_stored(bundle, path, std::string(name), held, side), {}}
+                    : unknown_name("stored format", name, held);
   error.where = path;
   return tl::unexpected(std::move(error));
 }
@@ -79,6 +102,14 @@ Status probe_matrix(const std::string& path, bool real_part) {
   struct stat status {};
   const bool is_file = ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
   return is_file && (*kind)->probe != nullptr ? (*kind)->probe(path, real_part) : Status();
+}
+
+void take_type(LoadedMatrix& loaded, const std::string& source, DType dtype) {
+  const formats::CsrView a = loaded.csr.view();
+  if (a.is_pattern() || dtype == DType::none || a.values.dtype == dtype) return;
+  formats::Array rounded = formats::convert_values(a.values, dtype);
+  loaded.overflow = find_overflow(a, rounded.view(), source);
+  loaded.csr.values = std::move(rounded);
 }
 
 Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, const LoadOptions& options) {

@@ -33,6 +33,10 @@ struct LoadedMatrix {
   Overflow overflow;                    ///< values that are infinite in the type that was asked for
 };
 
+/// Gives the values another type, unless they have it, there are none, or it is none; says what became
+/// infinite. `source` is what messages call the matrix.
+void take_type(LoadedMatrix& loaded, const std::string& source, DType dtype);
+
 /// Reads a matrix of any kind that matrix_kinds.hpp lists; "-" is standard input. Notes duplicates and
 /// non-finite values on stderr; warns of values that are too large for the type.
 Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, const LoadOptions& options);

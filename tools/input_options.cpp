@@ -23,6 +23,13 @@ formats::EdgeListOptions InputOptions::edges() const {
   return {base == "auto" ? -1 : base == "0" ? 0 : 1, row->separator};
 }
 
+std::string InputOptions::typed() const {
+  std::string text = real_part ? " --real-part" : "";
+  if (base != "auto") text += " --base " + base;
+  if (separator != "auto") text += " --separator " + separator;
+  return text;
+}
+
 void declare_input(Options& app, InputOptions& options) {
   std::vector<std::string> separators;
   for (const SeparatorRow& row : kSeparators) separators.emplace_back(row.name);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "formats/io/edge_list.hpp"
+#include "tools/input.hpp"
 #include "tools/options.hpp"
 
 namespace sptile::tools {
@@ -15,6 +15,10 @@ struct InputOptions {
 
   /// Of edge lists; the words were checked when they were parsed.
   [[nodiscard]] formats::EdgeListOptions edges() const;
+  /// How a file is read with these; without a hash of it.
+  [[nodiscard]] LoadOptions load(DType dtype) const { return {dtype, real_part, false, edges()}; }
+  /// " --base 1": what is not the default, as it would be typed.
+  [[nodiscard]] std::string typed() const;
 };
 
 /// Declares --real-part, --base and --separator; the same words on every verb that reads a matrix.

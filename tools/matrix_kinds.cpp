@@ -10,11 +10,13 @@
 #include <cstring>
 #include <fstream>
 
+#include "formats/io/binsparse.hpp"
 #include "formats/io/compress.hpp"
 #include "formats/io/edge_list.hpp"
 #include "formats/io/matrix_market.hpp"
 #include "formats/io/metis_graph.hpp"
 #include "formats/io/npz.hpp"
+#include "formats/io/raw_csr.hpp"
 #include "formats/io/text_stream.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/csr.hpp"
@@ -22,21 +24,11 @@
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "tools/output_name.hpp"
 #include "tools/overflow.hpp"
-#include "tools/raw_csr.hpp"
 
 namespace sptile::tools {
 namespace {
 
 using formats::CsrView;
-
-// Gives the values the type that was asked for.
-void take_type(LoadedMatrix& loaded, const std::string& path, DType dtype) {
-  const CsrView a = loaded.csr.view();
-  if (a.is_pattern() || dtype == DType::none || a.values.dtype == dtype) return;
-  formats::Array rounded = formats::convert_values(a.values, dtype);
-  loaded.overflow = find_overflow(a, rounded.view(), path);
-  loaded.csr.values = std::move(rounded);
-}
 
 std::int64_t count_nonfinite(const CsrView& a) {
   if (a.is_pattern()) return 0;
@@ -174,32 +166,45 @@ Status write_metis(const CsrView& a, const std::string& path, bool force, Progre
   return formats::write_metis_graph(a, path, force);
 }
 
+Result<LoadedMatrix> read_bsp(Work& work, const std::string& path, const LoadOptions& options) {
+  return take_read(work, path, options, formats::read_binsparse(path, options.real_part));
+}
+
+Status write_bsp(const CsrView& a, const std::string& path, bool force, Progress*) {
+  return formats::write_binsparse(a, path, force);
+}
+
 bool is_raw_csr(const FileHead& head) {
-  return head.stored.starts_with(
-      std::string_view(reinterpret_cast<const char*>(&kRawCsrMagic), sizeof(kRawCsrMagic)));
+  return head.stored.starts_with(formats::kRawCsrMagic) || head.stored.starts_with(formats::kRawCsrMagic2);
 }
 
 Result<LoadedMatrix> read_raw(Work& work, const std::string& path, const LoadOptions& options) {
-  auto csr = read_raw_csr(path);
+  auto csr = formats::read_raw_csr(path);
   if (!csr) return tl::unexpected(std::move(csr.error()));
   return take_read(work, path, options, formats::ReadMatrix{std::move(*csr), 0, {}, {}});
 }
 
+Status write_raw(const CsrView& a, const std::string& path, bool force, Progress*) {
+  return formats::write_raw_csr(a, path, force);
+}
+
 constexpr MatrixKind kKinds[] = {
-    {"bundle", "a bundle", ".h5 .hdf5", false, false, true, is_bundle, read_bundle, probe_bundle, nullptr},
-    {"raw-csr", "raw CSR", ".csr", false, false, true, is_raw_csr, read_raw, nullptr, nullptr},
-    {"npz", "a SciPy archive", ".npz", false, false, true, is_zip, read_npz, probe_npz, write_npz},
-    {"matrix-market", "Matrix Market", ".mtx", true, true, false, is_market, read_market, probe_market,
+    {"bundle", "a bundle", ".h5 .hdf5", false, true, is_bundle, read_bundle, probe_bundle, nullptr},
+    {"binsparse", "binsparse", ".bsp.h5 .bsp.hdf5", false, false, nullptr, read_bsp, nullptr, write_bsp},
+    {"raw-csr", "raw CSR", ".csr", false, true, is_raw_csr, read_raw, nullptr, write_raw},
+    {"npz", "a SciPy archive", ".npz", false, true, is_zip, read_npz, probe_npz, write_npz},
+    {"matrix-market", "Matrix Market", ".mtx", true, false, is_market, read_market, probe_market,
      write_market},
-    {"metis", "a METIS graph", ".graph .metis", true, true, false, nullptr, read_metis, nullptr, write_metis},
-    {"edge-list", "an edge list", ".edges .el .txt .tsv .csv", true, true, false, nullptr, read_edges,
-     nullptr, write_edges},
+    {"metis", "a METIS graph", ".graph .metis", true, false, nullptr, read_metis, nullptr, write_metis},
+    {"edge-list", "an edge list", ".edges .el .txt .tsv .csv", true, false, nullptr, read_edges, nullptr,
+     write_edges},
 };
 
-const MatrixKind& market() {
+const MatrixKind& named(std::string_view name) {
   return *std::find_if(std::begin(kKinds), std::end(kKinds),
-                       [](const MatrixKind& kind) { return kind.name == "matrix-market"; });
+                       [=](const MatrixKind& kind) { return kind.name == name; });
 }
+const MatrixKind& market() { return named("matrix-market"); }
 
 constexpr std::array<char, 8> kHdf5Magic = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
 
@@ -246,6 +251,13 @@ const MatrixKind* longest_suffix(std::string_view name, bool compressed) {
   return best;
 }
 
+// The kind of a name in small letters, which may end with that of a compression.
+const MatrixKind* kind_of_name(std::string_view name, const formats::Compression* compression) {
+  if (const MatrixKind* const kind = longest_suffix(name, false)) return kind;
+  if (compression == nullptr) return nullptr;
+  return longest_suffix(name.substr(0, name.size() - compression->ending.size()), true);
+}
+
 Result<FileHead> read_head(const std::string& path) {
   constexpr std::size_t kHeadBytes = 512;
   FileHead head;
@@ -282,10 +294,12 @@ std::string list_kinds(const Has& has) {
 
 }  // namespace
 
-std::span<const MatrixKind> matrix_kinds() { return kKinds; }
-
 std::string readable_kinds() {
   return list_kinds([](const MatrixKind&) { return true; });
+}
+std::string matrix_help() {
+  return "matrix: " + readable_kinds() +
+         "; text also .gz, .xz, .zst, Matrix Market also in .tar of these; -: standard input";
 }
 std::string writable_kinds() {
   return list_kinds([](const MatrixKind& kind) { return kind.write != nullptr; });
@@ -293,10 +307,14 @@ std::string writable_kinds() {
 
 const MatrixKind* kind_by_suffix(const std::string& path) {
   const std::string name = lower(path);
-  if (const MatrixKind* const kind = longest_suffix(name, false)) return kind;
-  const formats::Compression* const compression = formats::find_compression(name);
-  if (compression == nullptr) return nullptr;
-  return longest_suffix(std::string_view(name).substr(0, name.size() - compression->ending.size()), true);
+  return kind_of_name(name, formats::find_compression(name));
+}
+
+const MatrixKind* written_kind(const std::string& path) {
+  if (path == "-") return &market();
+  // Writers compress by endings in small letters: .XZ would be plain text under that name.
+  const MatrixKind* const kind = kind_of_name(lower(path), formats::find_compression(path));
+  return kind != nullptr && kind->write != nullptr ? kind : nullptr;
 }
 
 Result<const MatrixKind*> find_kind(const std::string& path) {
@@ -310,23 +328,13 @@ Result<const MatrixKind*> find_kind(const std::string& path) {
   for (const MatrixKind& kind : kKinds)
     if (kind.starts != nullptr && kind.starts(*head)) return &kind;
   std::ifstream in(path, std::ios::binary);
-  if (is_hdf5(in))
-    return fail(
-        Errc::bad_input,
-        "HDF5, but not a bundle: sptile's header is missing; 'sptile convert' writes bundles, and HDF5 tools "
-        "that copy a file may drop it",
-        path);
-  const MatrixKind* const named = kind_by_suffix(path);
-  return named != nullptr && named->starts == nullptr ? named : &market();
+  if (is_hdf5(in)) return &named("binsparse");  // which says what is missing
+  const MatrixKind* const kind = kind_by_suffix(path);
+  return kind != nullptr && kind->starts == nullptr ? kind : &market();
 }
 
 Result<const MatrixKind*> kind_to_write(const std::string& path) {
-  if (path == "-") return &market();
-  const MatrixKind* const kind = kind_by_suffix(path);
-  // Writers compress by endings in small letters: .XZ would be plain text under that name.
-  const bool written_so =
-      (formats::find_compression(lower(path)) != nullptr) == (formats::find_compression(path) != nullptr);
-  if (kind != nullptr && kind->write != nullptr && written_so) return kind;
+  if (const MatrixKind* const kind = written_kind(path)) return kind;
   if (Status s = check_output_name(path, FileKind::matrix_market); !s)
     return tl::unexpected(std::move(s.error()));
   return &market();

@@ -1,7 +1,6 @@
 // The kinds of files that matrices are read from and written to: one table for help, messages and docs.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,7 +21,6 @@ struct MatrixKind {
   std::string_view what;      ///< "a SciPy archive", in messages and help
   std::string_view suffixes;  ///< with blanks; the first is the usual one
   bool compressible;          ///< may be .gz, .xz or .zst
-  bool streams;               ///< can be read from and written to a pipe
   bool keeps_f16;             ///< what is written says how wide its values are
   /// By contents; nullptr where only the suffix tells.
   bool (*starts)(const FileHead& head);
@@ -33,12 +31,12 @@ struct MatrixKind {
   Status (*write)(const formats::CsrView& a, const std::string& path, bool force, Progress* progress);
 };
 
-/// All of them; contents are compared in this order.
-std::span<const MatrixKind> matrix_kinds();
-
 /// "Matrix Market (.mtx), a SciPy archive (.npz), ...": those that are read, or those that are written.
 std::string readable_kinds();
 std::string writable_kinds();
+
+/// What a verb says of the matrix that it reads: the kinds, and how they may be packed.
+std::string matrix_help();
 
 /// The kind with one of whose suffixes the name ends, with or without that of a compression where it may have
 /// one; nullptr when there is none.
@@ -47,6 +45,10 @@ const MatrixKind* kind_by_suffix(const std::string& path);
 /// Tells what a file is: by its contents first, then by its name; Matrix Market, which says what is wrong,
 /// for everything else, pipes and "-". Errc::io for folders and missing files.
 Result<const MatrixKind*> find_kind(const std::string& path);
+
+/// The kind that is written under a name: Matrix Market for "-"; nullptr for endings of other things, and of
+/// kinds that are only read.
+const MatrixKind* written_kind(const std::string& path);
 
 /// What to write under a name: Matrix Market for "-" and where the ending stands for nothing. Errc::usage
 /// for endings of other things and of kinds that are only read.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "formats/layout/registry.hpp"
+#include "tools/synonyms.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -29,6 +30,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
   if (name.empty() || name.size() > 64) return {};
+  if (std::string same = same_meaning(name, known); !same.empty()) return same;
   std::size_t best = std::max<std::size_t>(name.size() / 3, 1) + 1;
   std::string nearest;
   for (const std::string& candidate : known) {
@@ -46,8 +48,8 @@ Error unknown_name(std::string_view what, std::string_view name, const std::vect
   const std::string nearest = nearest_name(name, known);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
   return {Errc::usage,
-          fmt::format("there is no {} '{}'{} Known: {}", what, name, hint.empty() ? "." : hint,
-                      fmt::join(known, ", ")),
+          fmt::format("there is no {}{}'{}'{} Known: {}", what, what.empty() ? "" : " ", name,
+                      hint.empty() ? "." : hint, fmt::join(known, ", ")),
           {}};
 }
 
@@ -76,6 +78,11 @@ Result<std::vector<std::string>> parse_names(std::string_view what, std::string_
     if (const auto at = find_name(what, name, known); !at) return tl::unexpected(at.error());
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
+  return names;
+}
+
+std::vector<std::string> names_with(std::string_view word, std::vector<std::string> names) {
+  names.insert(names.begin(), std::string(word));
   return names;
 }
 

@@ -10,10 +10,11 @@
 
 namespace sptile::tools {
 
-/// Finds the known name with the fewest edits (swaps of neighbours count once); empty when none is near.
+/// Finds the known name that means the same (see synonyms.hpp), else that with the fewest edits (swaps of
+/// neighbours count once); empty when none is near.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
-/// Says that `name` is not a `what`: the nearest one, and which there are.
+/// Says that `name` is not a `what` (which may be empty): the nearest one, and which there are.
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);
 
 /// Finds the place of a name among those that are known; Errc::usage, as unknown_name says it, when it is
@@ -35,6 +36,9 @@ std::vector<std::string> names_of(const Table& table) {
   for (const auto& row : table) names.emplace_back(row.name);
   return names;
 }
+
+/// The names, and a word that stands for more than one of them ("all") before them.
+std::vector<std::string> names_with(std::string_view word, std::vector<std::string> names);
 
 /// Names of formats::layouts().
 std::vector<std::string> format_names();

@@ -1,6 +1,7 @@
 // What people are told of operations: all of it comes from their rows, see runtime/operation/operation.hpp.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,9 +28,16 @@ std::string columns_help();
 /// True for what is only written when it is asked for: nobody measures with it.
 inline bool is_left_out(const runtime::OperandSpec& spec) { return spec.optional && spec.result; }
 
-/// True when the result is a list with a number for each entry of A, in the order of the format.
+/// True when the result is a list with a number for each entry of A.
 inline bool lists_entries(const runtime::Operation& op) {
   return op.result().extent == runtime::Extent::entries;
+}
+
+/// True when something that is measured with is such a list. They are in the order of the format.
+inline bool has_entry_lists(const runtime::Operation& op) {
+  return std::any_of(op.operands.begin(), op.operands.end(), [](const runtime::OperandSpec& spec) {
+    return spec.extent == runtime::Extent::entries && !is_left_out(spec);
+  });
 }
 
 }  // namespace sptile::tools

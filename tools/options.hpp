@@ -9,18 +9,14 @@
 #include <vector>
 
 #include "formats/dtype.hpp"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "tools/command_tree.hpp"
 
 namespace sptile::tools {
 
 /// One declared option: what else is to be said of it.
 class Option {
  public:
-  explicit Option(CLI::Option* option) : option_(option) {}
+  Option(CLI::Option* option, OptionValues& values) : option_(option), values_(&values) {}
 
   Option& required();
   /// Says in the help what holds when the option is not given, instead of the variable's value.
@@ -29,6 +25,13 @@ class Option {
   /// Takes the value of this environment variable when the option is not given.
   Option& environment(const std::string& variable);
   Option& one_of(std::vector<std::string> values);
+  /// Names that it may be given among others, alone or with commas: completions offer them, nothing is
+  /// checked.
+  Option& offer(std::vector<std::string> values);
+  /// Refuses what is not among the names of a table, while the command line is parsed: typing errors are then
+  /// told before anything else. Of "a:1,b" the names a and b are looked at; verbs check the rest.
+  /// Completions offer them.
+  Option& names(const std::string& what, std::vector<std::string> known);
   Option& range(std::int64_t lowest, std::int64_t highest);  ///< for options of an integer type
   Option& real_range(double lowest, double highest);         ///< for double; NaN is outside
 
@@ -36,13 +39,15 @@ class Option {
 
  private:
   CLI::Option* option_;
+  OptionValues* values_;
 };
 
-/// The options of a verb, or of a kind below it. Places are written when the command line is parsed: they
-/// must outlive that. A name without dashes ("IN") is a positional argument.
+/// The options of a verb, or of a kind below it; `values` gets what is known of the values they take. Places
+/// are written when the command line is parsed: they must outlive that. A name without dashes ("IN") is a
+/// positional argument.
 class Options {
  public:
-  explicit Options(CLI::App& app) : app_(&app) {}
+  Options(CLI::App& app, OptionValues& values) : app_(&app), values_(&values) {}
 
   Option add_option(const std::string& names, std::string& place, const std::string& help);
   Option add_option(const std::string& names, int& place, const std::string& help);
@@ -68,8 +73,12 @@ class Options {
   Options add_kind(std::string_view name, std::string_view summary, const std::string& footer,
                    std::function<void()> parsed);
 
+  /// The whole command as data, not only this verb. To be asked for when all verbs are declared.
+  [[nodiscard]] CommandNode command() const;
+
  private:
   CLI::App* app_;
+  OptionValues* values_;
 };
 
 }  // namespace sptile::tools

@@ -68,9 +68,39 @@ std::vector<reorder::Setting> all_settings(const Ordering& ordering) {
   return settings;
 }
 
+// "pack:fast" names a preset, too.
+Result<OrderRequest> split_preset(OrderRequest request) {
+  const std::size_t colon = request.method.find(':');
+  if (colon == std::string::npos) return request;
+  const std::string preset = request.method.substr(colon + 1);
+  if (preset.empty())
+    return fail(Errc::usage, fmt::format("{} a preset is wanted behind the colon", request.method));
+  if (!request.preset.empty() && request.preset != preset)
+    return fail(Errc::usage, fmt::format("{} and --preset {} are two presets; one is wanted", request.method,
+                                         request.preset));
+  request.method.resize(colon);
+  request.preset = preset;
+  return request;
+}
+
 // The methods that a list names: "a,b:c", or all.
 std::vector<std::string> methods_in(const std::string& list) {
   return list == "all" ? names_of(reorder::reorderers()) : split_list(list);
+}
+
+OrderChoice describe_choice(const std::vector<reorder::TriedOrder>& tried, int window_rows) {
+  OrderChoice choice;
+  std::string others;
+  for (const reorder::TriedOrder& order : tried) {
+    if (!order.chosen) {
+      others += fmt::format("{}{} {}", others.empty() ? "; " : ", ", order.name, order.tc_blocks);
+      continue;
+    }
+    choice.chosen = order.name;
+    choice.why = fmt::format("{} blocks of {} rows and 8 columns", order.tc_blocks, window_rows);
+  }
+  choice.why += others;
+  return choice;
 }
 }  // namespace
 
@@ -83,7 +113,10 @@ std::string Ordering::label() const {
   return values.empty() ? text : fmt::format("{}({})", text, values);
 }
 
-Result<Ordering> resolve_order(const OrderRequest& request) {
+Result<Ordering> resolve_order(const OrderRequest& typed) {
+  const auto split = split_preset(typed);
+  if (!split) return tl::unexpected(split.error());
+  const OrderRequest& request = *split;
   Ordering ordering;
   ordering.window_rows = request.window_rows;
   ordering.typed = typed_text(request);
@@ -135,10 +168,12 @@ Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request) {
 }
 
 Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
-                                                const formats::CsrView& a) {
+                                                const formats::CsrView& a, OrderChoice* choice) {
   begin(&work.progress, "reorder", 0);
   const std::vector<reorder::Setting> settings = all_settings(ordering);
-  auto order = ordering.method->run(a, {work.seed, ordering.window_rows, &work.progress, settings});
+  std::vector<reorder::TriedOrder> tried;
+  auto order = ordering.method->run(a, {work.seed, ordering.window_rows, &work.progress, settings, &tried});
+  if (choice != nullptr) *choice = describe_choice(tried, ordering.window_rows);
   if (order && is_identity(*order)) order->clear();
   return order;
 }

@@ -35,16 +35,23 @@ struct Ordering {
   [[nodiscard]] std::string label() const;
 };
 
-/// Checks a request; Errc::usage names what is unknown or out of range, and what the method takes.
-Result<Ordering> resolve_order(const OrderRequest& request);
+/// Checks what was typed, whose method may name its preset, "pack:fast"; Errc::usage names what is unknown or
+/// out of range, and what the method takes.
+Result<Ordering> resolve_order(const OrderRequest& typed);
 
 /// The same for "METHOD[:PRESET],...", or "all", in request.method. --preset and --set then go to the methods
 /// of the list that have them, which must be one at least.
 Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request);
 
+/// What a method that compares orders chose, and why; both empty for others.
+struct OrderChoice {
+  std::string chosen;  ///< "degree order"
+  std::string why;     ///< "24 blocks of 8 rows and 8 columns; the given order 30"
+};
+
 /// Runs an ordering; the result is empty when it keeps the rows as they stand.
 Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
-                                                const formats::CsrView& a);
+                                                const formats::CsrView& a, OrderChoice* choice = nullptr);
 
 /// The facts that a bundle records: method, preset, the value of every parameter, window height.
 Parameters order_attributes(const Ordering& ordering);

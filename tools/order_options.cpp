@@ -1,18 +1,53 @@
 #include "tools/order_options.hpp"
 
-namespace sptile::tools {
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-Option declare_order(Options& app, OrderRequest& request, const std::string& option,
-                     const std::string& help) {
-  const Option method = app.add_option(option, request.method, help);
+#include "reorder/registry.hpp"
+#include "tools/names.hpp"
+
+namespace sptile::tools {
+namespace {
+
+// Of all orderings, each once: "thorough"; "alpha=".
+template <class Row>
+std::vector<std::string> settings_of_all(std::span<const Row> reorder::Reorderer::*rows,
+                                         std::string_view ending) {
+  std::vector<std::string> names;
+  for (const reorder::Reorderer& method : reorder::reorderers())
+    for (const Row& row : method.*rows) names.push_back(std::string(row.name).append(ending));
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+Option declare_orders(Options& app, OrderRequest& request, const std::string& option, const std::string& help,
+                      std::vector<std::string> known) {
+  const Option method = app.add_option(option, request.method, help).names("reorderer", std::move(known));
   app.add_option("--preset", request.preset,
                  "settings of the ordering that have a name ('sptile list reorderers')")
+      .offer(settings_of_all(&reorder::Reorderer::presets, ""))
       .default_text("none");
   app.add_option("--set", request.settings, "NAME=VALUE: a parameter of the ordering; several with commas")
+      .offer(settings_of_all(&reorder::Reorderer::parameters, "="))
       .default_text("none");
   app.add_option("--window-rows", request.window_rows, "window height that orderings aim at")
       .range(kLeastWindowRows, kMostWindowRows);
   return method;
+}
+
+}  // namespace
+
+Option declare_order(Options& app, OrderRequest& request, const std::string& option,
+                     const std::string& help) {
+  return declare_orders(app, request, option, help, names_of(reorder::reorderers()));
+}
+
+Option declare_orders(Options& app, OrderRequest& request, const std::string& option,
+                      const std::string& help) {
+  return declare_orders(app, request, option, help, names_with("all", names_of(reorder::reorderers())));
 }
 
 }  // namespace sptile::tools

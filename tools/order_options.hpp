@@ -12,4 +12,8 @@ namespace sptile::tools {
 /// verb.
 Option declare_order(Options& app, OrderRequest& request, const std::string& option, const std::string& help);
 
+/// The same for several: METHOD[:PRESET] with commas, or all.
+Option declare_orders(Options& app, OrderRequest& request, const std::string& option,
+                      const std::string& help);
+
 }  // namespace sptile::tools

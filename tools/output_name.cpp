@@ -29,7 +29,9 @@ struct EndingRow {
   std::string_view ending, what;
   std::optional<FileKind> kind = std::nullopt;
 };
-constexpr EndingRow kEndings[] = {{".h5", "HDF5", FileKind::bundle},
+constexpr EndingRow kEndings[] = {{".bsp.h5", "binsparse"},
+                                  {".bsp.hdf5", "binsparse"},
+                                  {".h5", "HDF5", FileKind::bundle},
                                   {".hdf5", "HDF5", FileKind::bundle},
                                   {".mtx", "Matrix Market", FileKind::matrix_market},
                                   {".csv", "CSV", FileKind::csv},
@@ -41,6 +43,8 @@ constexpr EndingRow kEndings[] = {{".h5", "HDF5", FileKind::bundle},
                                   {".zst", "zstd"},
                                   {".bz2", "bzip2"},
                                   {".zip", "zip"},
+                                  {".tar", "tar"},
+                                  {".tgz", "tar"},
                                   {".jpg", "JPEG"},
                                   {".jpeg", "JPEG"},
                                   {".gif", "GIF"},
@@ -98,6 +102,18 @@ Status check_output_name(const std::string& path, FileKind kind) {
               fmt::format("what is written here is {}, not {}; name it {}", wanted.what, found->what,
                           better_name(path, wanted.ending)),
               path);
+}
+
+std::string proposed_output(const std::string& input, std::string_view ending) {
+  if (input == "-" || input.starts_with("/dev/")) return std::string("matrix").append(ending);
+  std::string stem = input;
+  if (const formats::Compression* const packed = formats::find_compression(stem))
+    stem.resize(stem.size() - packed->ending.size());
+  const std::size_t name = stem.find_last_of('/') + 1;
+  if (const std::size_t dot = stem.find_last_of('.'); dot != std::string::npos && dot > name)
+    stem.resize(dot);
+  const std::string output = stem + std::string(ending);
+  return output == input ? stem + "-new" + std::string(ending) : output;
 }
 
 }  // namespace sptile::tools

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "formats/error.hpp"
 
@@ -18,5 +19,9 @@ std::optional<FileKind> named_kind(const std::string& path);
 /// a better name). Endings that stand for nothing known are fine, and so is "-". Text may be compressed: .gz,
 /// .xz, .zst.
 Status check_output_name(const std::string& path, FileKind kind);
+
+/// A name for what is made from an input: beside it, with another ending (".h5"); never that of the input
+/// itself.
+std::string proposed_output(const std::string& input, std::string_view ending);
 
 }  // namespace sptile::tools

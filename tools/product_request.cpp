@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/kernels/kernels.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
 #include "tools/names.hpp"
@@ -17,10 +18,13 @@ runtime::DenseTypes dense_types(std::string_view dense, std::string_view result,
 
 void declare_product(Options& app, ProductRequest& request) {
   app.add_option("--op", request.op, "operation: " + operations_help()).one_of(operation_names());
-  app.add_option("--device", request.device, "where to run ('sptile list devices')");
+  app.add_option("--device", request.device, "where to run ('sptile list devices')")
+      .names("device", names_of(devices()));
   app.add_option("--precision", request.precision, "how f32 products are formed: fp32, tf32, fp16, bf16")
+      .names("precision", {std::begin(runtime::kPrecisionNames), std::end(runtime::kPrecisionNames)})
       .default_text("the device's best");
   app.add_option("--kernel", request.kernel, "kernel to force ('sptile list kernels')")
+      .offer(names_of(runtime::kernels()))
       .default_text("the fastest known");
   app.add_option("--dense", request.dense, "type of the dense operands")
       .one_of({"f32", "f64", "f16", "bf16"})

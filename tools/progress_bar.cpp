@@ -1,14 +1,13 @@
 #include "tools/progress_bar.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
+#include "tools/terminal.hpp"
+#include "tools/text_layout.hpp"
 #include "tools/units.hpp"
 
 namespace sptile::tools {
@@ -23,34 +22,40 @@ std::string coarse_seconds(double seconds) {
                         : human_seconds(seconds);
 }
 
-int terminal_width() {
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+// A phase of a job, which has a bar of its own: "read 42%".
+std::string phase_share(const std::string& phase, std::int64_t done, std::int64_t total) {
+  if (total <= 0) return phase;
+  return fmt::format("{} {:.0f}%", phase,
+                     100 * std::min(1.0, static_cast<double>(done) / static_cast<double>(total)));
 }
+
+// The longest guess: bars should not jump when the time left gets shorter.
+constexpr int kPercentAndTime = 5 + 20;
+constexpr int kLeastCells = 10, kMostCells = 40, kLeastLabel = 10;
 }  // namespace
 
 std::string progress_line(const std::string& phase, std::int64_t done, std::int64_t total, double seconds,
                           int width) {
   if (phase.empty()) return {};
-  std::string line;
-  if (total <= 0) {
-    line = done > 0 ? fmt::format("{:<10} {}", phase, done) : phase;
-  } else {
-    const double share = std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
-    const std::string left =
-        share > 0.01 ? fmt::format("  {} left", coarse_seconds(seconds * (1 - share) / share)) : "";
-    const int cells = std::clamp(width - 40, 10, 40);
-    const int full = static_cast<int>(share * cells);
-    line = fmt::format("{:<10} [{:=<{}}{: <{}}] {:3.0f}%{}", phase, "", full, "", cells - full, 100 * share,
-                       left);
-  }
-  return line.substr(0, static_cast<std::size_t>(std::max(width - 1, 0)));
+  const int room = std::max(width - 1, 0);
+  if (total <= 0) return shorten(done > 0 ? fmt::format("{:<{}} {}", phase, kLeastLabel, done) : phase, room);
+  const double share = std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
+  const std::string left =
+      share > 0.01 ? fmt::format("  {} left", coarse_seconds(seconds * (1 - share) / share)) : "";
+  const std::string percent = fmt::format(" {:3.0f}%{}", 100 * share, left);
+  // The label gives way to a short bar; where that does not help, the bar goes.
+  const int beside = room - kPercentAndTime - 3;  // " [", "]"
+  const int label_room = std::max(beside - kLeastCells, 0);
+  if (label_room < kLeastLabel)
+    return shorten(shorten(phase, std::max(room - display_width(percent), 1)) + percent, room);
+  std::string label = shorten(phase, label_room);
+  label.append(static_cast<std::size_t>(std::max(kLeastLabel - display_width(label), 0)), ' ');
+  const int cells = std::min(beside - display_width(label), kMostCells);
+  const int full = static_cast<int>(share * cells);
+  return fmt::format("{} [{:=<{}}{: <{}}]{}", label, "", full, "", cells - full, percent);
 }
 
-bool stderr_is_terminal() {
-  const char* const terminal = std::getenv("TERM");
-  return ::isatty(STDERR_FILENO) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
-}
+bool stderr_is_terminal() { return is_capable_terminal(stderr); }
 
 ProgressBar::ProgressBar(const Progress& progress)
     : progress_(progress),
@@ -87,8 +92,16 @@ void ProgressBar::paint() {
   phase_ = phase;
   done_ = done;
   last_look_ = now;
-  const double seconds = std::chrono::duration<double>(now - phase_start_).count();
-  const std::string line = progress_line(phase_, done, progress_.total.load(), seconds, terminal_width());
+  const auto since = [now](auto start) { return std::chrono::duration<double>(now - start).count(); };
+  const int width = terminal_columns(stderr).value_or(kUsualColumns);
+  const std::int64_t steps = progress_.steps.load(), steps_done = progress_.steps_done.load();
+  if (steps == 0) job_start_ = now;
+  const std::int64_t total = progress_.total.load();
+  const std::string line =
+      steps > 0
+          ? progress_line(fmt::format("{} of {}: {}", steps_done, steps, phase_share(phase_, done, total)),
+                          steps_done, steps, since(job_start_), width)
+          : progress_line(phase_, done, total, since(phase_start_), width);
   if (line.empty()) return;
   std::fputs((std::string(kClearLine) + line).c_str(), stderr);
   std::fflush(stderr);

@@ -13,16 +13,18 @@
 
 namespace sptile::tools {
 
-/// Formats one state: "read  [=======         ]  42%  12 s left", at most `width` characters. Without a
-/// total it shows the count; without a phase nothing.
+/// Formats one state: "read  [=======         ]  42%  12 s left", in less than `width` columns: long phases
+/// lose their middle, narrow terminals the bar, so that percent and time always show. Without a total it
+/// shows the count; without a phase nothing.
 std::string progress_line(const std::string& phase, std::int64_t done, std::int64_t total, double seconds,
                           int width);
 
 /// True when a bar may be painted: stderr is a terminal that can move its cursor.
 bool stderr_is_terminal();
 
-/// Paints `progress` ten times a second from its own thread, from construction to destruction. Short work is
-/// over before the first painting.
+/// Paints `progress`, or where it is a job of many steps "3 of 12: read  [===      ]  25%  2 min 5 s left",
+/// ten times a second from its own thread, from construction to destruction. Short work is over before the
+/// first painting.
 class ProgressBar {
  public:
   explicit ProgressBar(const Progress& progress);
@@ -45,7 +47,7 @@ class ProgressBar {
   std::string phase_;
   std::int64_t done_ = 0;
   std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now(),
-                                        phase_start_ = last_look_;
+                                        phase_start_ = last_look_, job_start_ = last_look_;
   bool painted_ = false, stop_ = false;
   std::mutex mutex_;
   std::condition_variable wake_;

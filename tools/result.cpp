@@ -1,11 +1,29 @@
 #include "tools/result.hpp"
 
 #include <cstdio>
+#include <optional>
+#include <sstream>
 
 #include "tools/json.hpp"
 #include "tools/progress_bar.hpp"
+#include "tools/terminal.hpp"
+#include "tools/text_layout.hpp"
 
 namespace sptile::tools {
+namespace {
+
+// Tables fit already; sentences are wrapped. In files and pipes lines stay whole.
+std::string fit_terminal(const std::string& text) {
+  const std::optional<int> columns = terminal_columns(stdout);
+  if (!columns) return text;
+  std::string result;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    result += (display_width(line) > *columns ? wrap(line, *columns, 4) : line) + "\n";
+  return result;
+}
+
+}  // namespace
 
 Json new_result(const Session& session) {
   return {{"schema_version", kSchemaVersion}, {"verb", session.verb}};
@@ -21,8 +39,9 @@ Json to_json(const Parameters& parameters) {
 void print_result(const Session& session, const Json& json, const std::string& text) {
   if (session.bar != nullptr) session.bar->finish();
   // File names may hold any bytes; JSON must be UTF-8.
-  const std::string out =
-      session.common.json ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text;
+  const std::string out = session.common.json
+                              ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                              : fit_terminal(text);
   std::fwrite(out.data(), 1, out.size(), stdout);
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, runs every test, ends with one line "N passed, N failed, N skipped".
-# Three builds: release (all tests, those of the Python package in a virtual environment, its wheel, and tools/lint.sh),
-# address and undefined-behaviour sanitizers with clang (all tests again, and a short run of each fuzzer), and the thread
-# sanitizer (the tests of what runs in parallel). The second time only what changed is built.
+# Three builds: release (all tests, those of the Python package in a virtual environment, its wheel, the site of docs/ and
+# tools/lint.sh), address and undefined-behaviour sanitizers with clang (all tests again, and a short run of each fuzzer),
+# and the thread sanitizer (the tests of what runs in parallel). The second time only what changed is built.
 #
 #   tools/run-tests.sh [--quick]     --quick: the release build and its tests, and those of the Python package, alone
 set -euo pipefail
@@ -59,6 +59,15 @@ add_counts() {
   passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
 }
 
+# add_status CODE: counts a script that is one test by its exit code; 77 says that it could not run.
+add_status() {
+  case $1 in
+    0) passed=$((passed + 1)) ;;
+    77) skipped=$((skipped + 1)) ;;
+    *) failed=$((failed + 1)) ;;
+  esac
+}
+
 # CUDA code is compiled for one architecture here; configure with the defaults to build all of them. Warnings are errors
 # in continuous integration only: else what quickstart.sh built is used as it is.
 strict=(); [ -z "${CI:-}" ] || strict=(-Dwerror=true)
@@ -72,12 +81,14 @@ if ! $quick; then
   start=$SECONDS
   status=0
   { tools/wheel.sh --from build build/wheel && tests/install/wheel_test.sh build/wheel/sptile-*.whl; } >&2 || status=$?
-  case $status in
-    0) passed=$((passed + 1)) ;;
-    77) skipped=$((skipped + 1)) ;;
-    *) failed=$((failed + 1)) ;;
-  esac
+  add_status "$status"
   say "wheel: built and tested in $((SECONDS - start)) s"
+  say "site"
+  start=$SECONDS
+  status=0
+  tools/site.sh build/site >/dev/null || status=$?
+  add_status "$status"
+  say "site: built in $((SECONDS - start)) s"
   say "lint"
   add_counts "$(tools/lint.sh | tail -n 1)"
   export CC=clang-14 CXX=clang++-14

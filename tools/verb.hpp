@@ -23,6 +23,7 @@ struct CommonOptions {
   bool quiet = false;
   bool verbose = false;
   bool no_progress = false;
+  std::string color = "auto";
 };
 
 /// One run of one verb.
@@ -47,9 +48,13 @@ struct Verb {
   std::string_view summary;             ///< one line for the help
   std::string_view example;             ///< command lines for the foot of its help
   Action (*declare)(Options& options);  ///< adds the verb's options; the action runs after they are parsed
+  std::string_view writes = {};         ///< ending of its OUT, ".h5": for proposals of a name
 };
 
 /// Lists every verb, in the order of the help.
 std::span<const Verb> verbs();
+
+/// The row of a name; null where there is none.
+const Verb* find_verb(std::string_view name);
 
 }  // namespace sptile::tools

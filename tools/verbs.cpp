@@ -1,18 +1,27 @@
+#include <algorithm>
+
+#include "tools/colour.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/progress_bar.hpp"
 
 namespace sptile::tools {
 
 std::span<const Verb> verbs() {
-  static const Verb kTable[] = {kConvert, kReorder, kStats, kSpy,   kReport,    kInfo, kVerify,
-                                kExport,  kPlan,    kRun,   kBench, kCalibrate, kList, kGen};
+  static const Verb kTable[] = {kConvert, kReorder, kStats,  kSpy,        kReport, kInfo,
+                                kVerify,  kExport,  kPlan,   kRun,        kBench,  kCalibrate,
+                                kList,    kGen,     kDoctor, kCompletions};
   return kTable;
 }
 
-void Session::warn(const std::string& text) const { print_line(bar, text); }
+const Verb* find_verb(std::string_view name) {
+  const auto row = std::ranges::find(verbs(), name, &Verb::name);
+  return row == verbs().end() ? nullptr : &*row;
+}
+
+void Session::warn(const std::string& text) const { print_line(bar, paint(Style::warning, text, stderr)); }
 
 void Session::note(const std::string& text) const {
-  if (!common.quiet) warn(text);
+  if (!common.quiet) print_line(bar, text);
 }
 
 void Session::detail(const std::string& text) const {

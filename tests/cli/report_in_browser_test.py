@@ -72,7 +72,8 @@ def main():
     sptile, root = map(pathlib.Path, sys.argv[1:3])
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
-        print("SKIPPED: no chromium, so no page of sptile report was looked at in a browser", file=sys.stderr)
+        print("SKIPPED: no chromium, so no page of sptile report was looked at in a browser; to look: apt-get install chromium",
+              file=sys.stderr)
         sys.exit(77)
     failed = 0
     with tempfile.TemporaryDirectory() as place:

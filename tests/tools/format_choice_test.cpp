@@ -60,7 +60,7 @@ TEST_CASE("libra_sddmm takes a threshold up to the entries of a block, repeated 
   const std::vector<std::int64_t> row_ptr{0, 2, 3};
   const std::vector<std::int32_t> columns{0, 1, 0};
   const formats::CsrView a{2, 2, row_ptr, columns, {}};
-  for (const std::size_t i : {0, 1}) {
+  for (const std::size_t i : {0U, 1U}) {
     const auto data = (*list)[i].conversion()(a, nullptr);
     REQUIRE(data.has_value());
     CHECK(data->layout->tc_blocks(data->view()) == (i == 0 ? 2 : 0));
@@ -102,7 +102,7 @@ TEST_CASE("hc_window takes a selector by name or number, and calls it by its nam
   const std::vector<std::int64_t> row_ptr{0, 2, 3};
   const std::vector<std::int32_t> columns{0, 1, 0};
   const formats::CsrView a{2, 2, row_ptr, columns, {}};
-  for (const std::size_t i : {0, 1}) {
+  for (const std::size_t i : {0U, 1U}) {
     const auto data = (*list)[i].conversion()(a, nullptr);
     REQUIRE(data.has_value());
     CHECK(data->layout->tc_blocks(data->view()) == (i == 0 ? 1 : 0));
@@ -124,6 +124,7 @@ TEST_CASE("thresholds are found in the profile, for 16-bit values those of fp16"
     REQUIRE_MESSAGE(found.has_value(), found.error().text());
     CHECK(found->value == threshold);
     CHECK(found->why.starts_with("threshold_128, "));
+    CHECK_FALSE(found->source.empty());
   }
   const auto none = profile_threshold("libra_sddmm", DType::f32);
   REQUIRE_FALSE(none.has_value());

@@ -16,8 +16,24 @@ TEST_CASE("the nearest name survives one or two slips") {
   CHECK(nearest_name("conv", kVerbs) == "convert");
 }
 
+TEST_CASE("other words for the same thing win over letters that are alike") {
+  const std::vector<std::string> verbs = {"convert", "stats", "spy",   "info",
+                                          "verify",  "run",   "bench", "reorder"};
+  CHECK(nearest_name("benchmark", verbs) == "bench");
+  CHECK(nearest_name("show", verbs) == "info");
+  CHECK(nearest_name("sort", verbs) == "reorder");
+  CHECK(nearest_name("compress", verbs) == "convert");
+  CHECK(nearest_name("gpu", {"cpu", "cuda"}) == "cuda");
+  CHECK(nearest_name("CUDA", {"cpu", "cuda"}) == "cuda");
+  CHECK(nearest_name("all", {"csr", "tall", "auto"}) == "auto");
+  CHECK(nearest_name("float", {"f64", "f32"}) == "f32");
+  CHECK(nearest_name("float", {"fp64", "fp32"}) == "fp32");
+  CHECK(nearest_name("--n", {"--op", "-n"}) == "-n");
+  CHECK(nearest_name("gpu", {"convert"}).empty());
+}
+
 TEST_CASE("far names get no suggestion") {
-  CHECK(nearest_name("multiply", kVerbs).empty());
+  CHECK(nearest_name("frobnicate", kVerbs).empty());
   CHECK(nearest_name("", kVerbs).empty());
   CHECK(nearest_name(std::string(100000, 'x'), kVerbs).empty());
 }

@@ -32,6 +32,18 @@ TEST_CASE("an ordering is named with what was set") {
   CHECK(resolve_order({"metis", "", {"part-rows=64", "part-rows=9"}, 8})->label() == "metis(part-rows=9)");
 }
 
+TEST_CASE("a preset may stand behind the name of its ordering") {
+  const auto ordering = resolve_order({"pack:fast", "", {}, 8});
+  REQUIRE(ordering);
+  CHECK(ordering->label() == "pack:fast");
+  CHECK(ordering->typed == resolve_order({"pack", "fast", {}, 8})->typed);
+  CHECK(resolve_order({"pack:fast", "fast", {}, 8})->label() == "pack:fast");
+  CHECK(complaint({"pack:fast", "thorough", {}, 8}) ==
+        "pack:fast and --preset thorough are two presets; one is wanted");
+  CHECK(complaint({"pack:", "", {}, 8}) == "pack: a preset is wanted behind the colon");
+  CHECK(complaint({"degree:fast", "", {}, 8}) == "degree has no presets");
+}
+
 TEST_CASE("what a method does not take is refused by name") {
   CHECK(complaint({"degre", "", {}, 8}).starts_with("there is no reorderer 'degre'; did you mean 'degree'?"));
   CHECK(complaint({"degree", "fast", {}, 8}) == "degree has no presets");
@@ -74,4 +86,18 @@ TEST_CASE("a bundle records every parameter, given or not") {
   CHECK(facts == Parameters{{"ordering", std::string("metis")},
                             {"ordering_window_rows", std::int64_t{16}},
                             {"ordering_parameters", std::string("part-rows=256")}});
+}
+
+TEST_CASE("what auto chose comes with the counts; other methods choose nothing") {
+  const std::vector<std::int64_t> row_ptr = {0, 1, 2};
+  const std::vector<std::int32_t> col_idx = {0, 1};
+  const formats::CsrView a = {2, 2, row_ptr, col_idx, {}};
+  tools::Work work;
+  tools::OrderChoice choice;
+  REQUIRE(tools::compute_order(work, *tools::resolve_order({"auto", {}, {}}), a, &choice).has_value());
+  CHECK(choice.chosen == "the given order");
+  CHECK(choice.why.starts_with("1 blocks of 8 rows and 8 columns; degree order 1, "));
+  REQUIRE(tools::compute_order(work, *tools::resolve_order({"rcm", {}, {}}), a, &choice).has_value());
+  CHECK(choice.chosen.empty());
+  CHECK(choice.why.empty());
 }

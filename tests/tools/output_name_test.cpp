@@ -41,3 +41,13 @@ TEST_CASE("what a name stands for") {
   CHECK_FALSE(named_kind("x.jpg").has_value());
   CHECK_FALSE(named_kind("x").has_value());
 }
+
+TEST_CASE("a proposed output stands beside its input, under another name") {
+  CHECK(proposed_output("a.mtx", ".h5") == "a.h5");
+  CHECK(proposed_output("data.d/a.mtx.xz", ".h5") == "data.d/a.h5");
+  CHECK(proposed_output("data.d/graph", ".h5") == "data.d/graph.h5");
+  CHECK(proposed_output("a.h5", ".h5") == "a-new.h5");
+  CHECK(proposed_output(".hidden", ".h5") == ".hidden.h5");
+  CHECK(proposed_output("-", ".h5") == "matrix.h5");
+  CHECK(proposed_output("/dev/fd/63", ".mtx") == "matrix.mtx");
+}

@@ -53,7 +53,25 @@ TEST_CASE("a phase with a total shows its share and the time left") {
   CHECK(progress_line("read", 50, 100, 2.0, 80) ==
         "read       [====================                    ]  50%  2 s left");
   CHECK(progress_line("read", 100, 100, 2.0, 60) ==
-        "read       [====================] 100%  less than 1 s left");
+        "read       [=====================] 100%  less than 1 s left");
+}
+
+TEST_CASE("whatever the label and the width, percent and time are never cut off") {
+  const std::string label =
+      "31 of 480: a_matrix_with_quite_a_long_name.mtx, pack:thorough, libra_sddmm:16, N = 128";
+  for (int width = 30; width <= 240; ++width)
+    for (const double seconds : {0.001, 59.0, 3599.0, 360000.0}) {
+      const std::string line = progress_line(label, 1, 2, seconds, width);
+      CAPTURE(line);
+      CHECK(static_cast<int>(line.size()) < width);
+      CHECK(line.find(" 50%  ") != std::string::npos);
+      CHECK(line.ends_with(" left"));
+      CHECK(line.starts_with("3"));
+      CHECK((line.find('[') != std::string::npos) == (width >= 49));
+    }
+  CHECK(progress_line(label, 1, 2, 3, 160).starts_with(label + " [="));
+  CHECK(progress_line(label, 1, 2, 3, 80) ==
+        "31 of 480: a_matrix...a_sddmm:16, N = 128 [=====     ]  50%  3 s left");
 }
 
 TEST_CASE("a phase without a total shows the count, or just its name") {
@@ -89,4 +107,19 @@ TEST_CASE("a bar shows its phase, keeps lines above it, and leaves an empty line
   CHECK(written.waits_for("\r\033[Ka note\n\r\033[Kinflate"));
   bar.finish();
   CHECK(written.text().ends_with("inflate\r\033[K"));
+}
+
+TEST_CASE("of a job of many steps the bar counts steps, and names the phase") {
+  const StderrFile written;
+  sptile::Progress progress;
+  progress.begin("inflate", 0);
+  ProgressBar bar(progress);
+  REQUIRE(written.waits_for("\033[Kinflate"));
+  progress.steps = 12;
+  progress.steps_done = 3;
+  CHECK(written.waits_for("\033[K3 of 12: inflate [====="));
+  CHECK(written.waits_for("]  25%  less than 1 s left"));
+  progress.begin("read", 8);
+  progress.done = 2;
+  CHECK(written.waits_for("\033[K3 of 12: read 25% [===="));
 }

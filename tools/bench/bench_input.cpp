@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "formats/io/matrix_market.hpp"
+#include "formats/io/raw_csr.hpp"
 #include "runtime/bundle/bundle.hpp"
-#include "tools/raw_csr.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -25,7 +25,7 @@ Result<formats::Csr> read_bundle(const std::string& path) {
 
 Result<formats::Csr> read_index(const std::string& path) {
   if (path.ends_with(".h5")) return read_bundle(path);
-  if (auto raw = read_raw_csr(path)) return raw;
+  if (auto raw = formats::read_raw_csr(path)) return raw;
   auto text = formats::read_matrix_market(path);
   if (!text) return tl::unexpected(text.error());
   return std::move(text->csr);

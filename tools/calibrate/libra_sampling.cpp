@@ -70,7 +70,7 @@ Status LibraSampler::set_matrix(const formats::CsrView& a) {
       auto data = format.converter->from_csr_at(a, threshold, nullptr);
       if (!data) return tl::unexpected(data.error());
       splits_.push_back({format.op, format.kernel, threshold, std::move(*data), {}});
-      if (!lists_entries(*format.op)) continue;
+      if (!has_entry_lists(*format.op)) continue;
       auto entries = formats::packed_entries(splits_.back().data.view(), {});
       if (!entries) return tl::unexpected(entries.error());
       splits_.back().entries = std::move(*entries);

@@ -21,20 +21,21 @@ namespace {
 struct Subject {
   std::string name;
   const SuiteMatrix* generated = nullptr;  // null: the file of that name
+  InputOptions input = {};                 // of that file
 };
 
 std::vector<Subject> subjects_of(const CalibrationScope& scope) {
   std::vector<Subject> subjects;
   for (const SuiteMatrix& matrix : calibration_suite())
     if (matrix.quick || !scope.quick) subjects.push_back({name_of(matrix), &matrix});
-  for (const std::string& path : scope.inputs) subjects.push_back({path});
+  for (const std::string& path : scope.inputs) subjects.push_back({path, nullptr, scope.input});
   return subjects;
 }
 
 // Values do not matter to the time, but a pattern has none to fetch: all have random ones.
 Result<formats::Csr> matrix_of(Session& session, const Subject& subject) {
   if (subject.generated != nullptr) return make(*subject.generated, session.seed);
-  auto loaded = load_matrix(session, subject.name, {DType::f32, false, false});
+  auto loaded = load_matrix(session, subject.name, subject.input.load(DType::f32));
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   loaded->csr.values = random_values(loaded->csr.view(), DType::f32, session.seed);
   return std::move(loaded->csr);

@@ -7,6 +7,7 @@
 #include "runtime/operation/operation.hpp"
 #include "runtime/options.hpp"
 #include "tools/calibrate/sampling.hpp"
+#include "tools/input_options.hpp"
 #include "tools/verb.hpp"
 
 namespace sptile::tools {
@@ -17,6 +18,7 @@ struct CalibrationScope {
   std::vector<const runtime::Operation*> operations;
   std::vector<std::string> kernels;  ///< empty: all that plans choose from
   std::vector<std::string> inputs;   ///< matrix files besides the suite
+  InputOptions input;                ///< how these are read
   bool quick = false;                ///< fewer and smaller matrices
 };
 

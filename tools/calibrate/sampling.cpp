@@ -133,7 +133,7 @@ Status Sampler::convert(const formats::CsrView& a) {
   std::vector<Converted> before = std::move(converted_);  // with values of another type
   converted_.clear();
   const bool lists = std::any_of(plan_.operations.begin(), plan_.operations.end(),
-                                 [](const runtime::Operation* op) { return lists_entries(*op); });
+                                 [](const runtime::Operation* op) { return has_entry_lists(*op); });
   for (const formats::Converter& converter : formats::converters()) {
     auto data = converter.from_csr(a, nullptr);
     if (!data) return tl::unexpected(data.error());

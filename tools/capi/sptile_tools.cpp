@@ -93,15 +93,6 @@ std::string hash_of(const formats::CsrView& a) {
   return hash.finish();
 }
 
-// With values of another type, unless it has that one or none.
-void convert_values(LoadedMatrix& loaded, DType dtype) {
-  const formats::CsrView a = loaded.csr.view();
-  if (dtype == DType::none || a.is_pattern() || a.values.dtype == dtype) return;
-  formats::Array rounded = formats::convert_values(a.values, dtype);
-  loaded.overflow = find_overflow(a, rounded.view(), loaded.name);
-  loaded.csr.values = std::move(rounded);
-}
-
 Status read(const char* path, sptile_tools_matrix** out, const sptile_tools_options& options, Work& work) {
   const std::string file = std::string_view(path) == "-" ? "./-" : path;  // the command has it for its input
   auto loaded = load_matrix(work, file, {static_cast<DType>(options.dtype), options.real_part != 0, true});
@@ -123,7 +114,7 @@ Status copy(const sptile_arrays* from, sptile_tools_matrix** out, const sptile_t
   loaded.csr = std::move(*csr);
   loaded.name = "memory";
   loaded.sha256 = hash_of(loaded.csr.view());
-  convert_values(loaded, static_cast<DType>(options.dtype));
+  take_type(loaded, loaded.name, static_cast<DType>(options.dtype));
   if (cancelled(&work.progress)) return fail(Errc::io, "cancelled");
   *out = new sptile_tools_matrix{std::make_shared<const LoadedMatrix>(std::move(loaded))};
   return {};
@@ -148,7 +139,7 @@ std::shared_ptr<const LoadedMatrix> as_source(const std::shared_ptr<const Loaded
   const formats::CsrView a = matrix->csr.view();
   if (a.is_pattern() || a.values.dtype == dtype) return matrix;
   LoadedMatrix other{formats::copy(a), matrix->name, matrix->sha256, {}, matrix->duplicates, {}};
-  convert_values(other, dtype);
+  take_type(other, other.name, dtype);
   other.overflow += matrix->overflow;
   return std::make_shared<const LoadedMatrix>(std::move(other));
 }

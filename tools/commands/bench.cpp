@@ -5,15 +5,20 @@
 #include <utility>
 
 #include "formats/io/output_bytes.hpp"
+#include "reorder/registry.hpp"
 #include "runtime/kernels/kernels.hpp"
+#include "tools/bench_against.hpp"
+#include "tools/bench_groups.hpp"
 #include "tools/bench_plot.hpp"
 #include "tools/bench_rows.hpp"
 #include "tools/benchmark.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/cuda/device_bench.hpp"
 #include "tools/input.hpp"
+#include "tools/input_options.hpp"
 #include "tools/json.hpp"
 #include "tools/matrix_kinds.hpp"
+#include "tools/names.hpp"
 #include "tools/operations.hpp"
 #include "tools/order_options.hpp"
 #include "tools/output_name.hpp"
@@ -23,22 +28,29 @@
 namespace sptile::tools {
 namespace {
 
+constexpr std::size_t kReferenceBytes = std::size_t{1} << 30;
+
 struct BenchOptions {
   std::vector<std::string> inputs;
-  std::string formats = "all", dtype, values = "file", csv, plot;
+  std::string formats = "all", dtype, values = "file", csv, plot, against;
   OrderRequest orders;  // several methods
   std::vector<std::int64_t> columns = {128};
-  bool real_part = false, no_check = false, flush_l2 = false, cusparse = true, force = false;
+  bool no_check = false, flush_l2 = false, cusparse = true, force = false;
+  bool fail_slower = false;
   bool repeats_given = false;
   ProductRequest request;
+  InputOptions input;
 };
 
 Status check_options(const BenchOptions& options) {
   if (options.plot == "-") return fail(Errc::usage, "--plot -: the table goes to stdout; name a file");
   if (Status s = check_output_name(options.plot, FileKind::svg); !s) return s;
   if (Status s = check_output_name(options.csv, FileKind::csv); !s) return s;
-  if (options.inputs.empty() && (options.csv.empty() || options.plot.empty()))
-    return fail(Errc::usage, "a matrix is wanted, or --csv and --plot to draw what was measured before");
+  if (options.inputs.empty() && (options.csv.empty() || (options.plot.empty() && options.against.empty())))
+    return fail(Errc::usage,
+                "a matrix is wanted, or --csv with --plot or --against for what was measured before");
+  if (options.fail_slower && options.against.empty())
+    return fail(Errc::usage, "--fail-slower goes with --against, which names the earlier rows");
   if (options.request.device != "cuda" && options.flush_l2)
     return fail(Errc::usage, "--flush-l2 goes with --device cuda");
   if (options.request.device == "cuda" && options.repeats_given)
@@ -69,7 +81,7 @@ Result<BenchTask> make_task(const BenchOptions& options) {
   task.precisions = std::move(*precisions);
   task.columns = options.columns;
   task.random_values = options.values == "random";
-  task.real_part = options.real_part;
+  task.input = options.input;
   task.check = !options.no_check;
   task.flush_l2 = options.flush_l2;
   task.cusparse = options.cusparse;
@@ -87,36 +99,89 @@ Status write_plot(const BenchOptions& options, const Json& rows) {
   return output->commit();
 }
 
-Json bench_json(const Session& session, const Json& rows, std::int64_t resumed, const Json& device,
-                std::span<const FailedInput> failed) {
+// What there is to tell at the end.
+struct Report {
+  Json rows;
+  std::int64_t resumed = 0;
+  Json device = nullptr;
+  std::vector<FailedInput> failed = {};
+  std::optional<Json> against = {};  // what compare_runs gives
+};
+
+Json report_json(const Session& session, const Report& report) {
   Json json = new_result(session);
-  json.update({{"resumed", resumed}, {"device_facts", device}, {"failed", Json::array()}});
-  for (const auto& [path, error] : failed)
+  json.update({{"resumed", report.resumed}, {"device_facts", report.device}, {"failed", Json::array()}});
+  for (const auto& [path, error] : report.failed)
     json["failed"].push_back(
         {{"input", path}, {"error", error.text()}, {"exit", static_cast<int>(error.code)}});
-  json.update({{"rows", rows}, {"orders", compare_orders(rows)}});
+  json["rows"] = report.rows;
+  mark_rows(json["rows"]);
+  json.update({{"orders", compare_orders(report.rows)}, {"groups", group_verdicts(report.rows)}});
+  if (report.against) json["against"] = *report.against;
   return json;
 }
 
 // What stands below the rows.
-std::string closing_text(const Json& rows, std::int64_t resumed) {
-  const Json orders = compare_orders(rows);
+std::string closing_text(const BenchOptions& options, const Report& report) {
+  const Json orders = compare_orders(report.rows);
   std::string text;
-  if (resumed > 0) text += fmt::format("{} rows were measured before\n", resumed);
+  if (report.resumed > 0) text += fmt::format("{} rows were measured before\n", report.resumed);
   if (orders_differ(orders)) text += "\n" + orders_text(orders);
+  if (const std::string verdicts = verdicts_text(group_verdicts(report.rows)); !verdicts.empty())
+    text += "\n" + verdicts;
+  if (report.against) text += "\n" + against_text(*report.against, options.against);
   return text;
 }
 
+Result<std::vector<Json>> read_rows(const std::string& path) {
+  auto rows = CsvLog::read(path, bench_columns());
+  if (!rows) return rows;
+  if (Status s = check_bench_rows(*rows, path); !s) return tl::unexpected(std::move(s.error()));
+  return rows;
+}
+
+// Errc::check_failed where that is asked for.
+Status check_against(const Session& session, const BenchOptions& options, const Report& report) {
+  if (!report.against) return {};
+  const Json &against = *report.against, &hosts = against["hosts"];
+  if (hosts["old"] != hosts["new"])
+    session.warn(fmt::format("{}: was measured on {}, not on {}; times of different machines say little",
+                             options.against, hosts["old"].dump(), hosts["new"].dump()));
+  const std::size_t compared = against["rows"].size();
+  if (compared == 0) {
+    const std::string none = fmt::format(
+        "no row of {} can be compared: a yardstick aside, none was measured again", options.against);
+    if (options.fail_slower) return fail(Errc::check_failed, none);
+    session.warn(none);
+  }
+  if (!options.fail_slower || against["slower"] == 0) return {};
+  return fail(Errc::check_failed, fmt::format("{} of {} rows are slower than in {}", against["slower"].dump(),
+                                              compared, options.against));
+}
+
+// `head`: what the text has above.
+Status print_report(Session& session, const BenchOptions& options, const Report& report,
+                    const std::string& head) {
+  print_result(session, report_json(session, report), head + closing_text(options, report));
+  if (const std::string busy = busy_text(report.rows); !busy.empty()) session.warn(busy);
+  if (report.rows.empty()) return {};
+  if (Status s = write_plot(options, report.rows); !s) return s;
+  return check_against(session, options, report);
+}
+
 // Everything comes from the CSV.
-Status draw_only(Session& session, const BenchOptions& options, const CsvLog& log) {
-  if (log.rows().empty()) return fail(Errc::bad_input, "no rows to draw", options.csv);
-  const Json rows = log.rows();
-  const auto resumed = static_cast<std::int64_t>(rows.size());
-  const BenchTable table(rows);
+Status report_only(Session& session, const BenchOptions& options, const std::optional<Json>& earlier) {
+  const auto rows = read_rows(options.csv);
+  if (!rows) return tl::unexpected(rows.error());
+  if (rows->empty()) return fail(Errc::bad_input, "no rows to draw or compare", options.csv);
+  Report report{*rows, std::ssize(*rows)};
+  if (earlier) report.against = compare_runs(*earlier, report.rows);
+  const BenchTable table(report.rows);
+  BenchGroups groups;
+  for (const Json& row : report.rows) groups.add(row);
   std::string text = table.head() + "\n";
-  for (const Json& row : rows) text += table.line(row) + "\n";
-  print_result(session, bench_json(session, rows, resumed, nullptr, {}), text + closing_text(rows, resumed));
-  return write_plot(options, rows);
+  for (const Json& row : report.rows) text += table.line(row, groups.marks(row)) + "\n";
+  return print_report(session, options, report, text);
 }
 
 BenchLabels labels_of(const BenchTask& task) {
@@ -135,9 +200,10 @@ BenchLabels labels_of(const BenchTask& task) {
 // Prints each row when it is there: a benchmark may take hours.
 void print_as_they_come(const Session& session, BenchTask& task) {
   if (session.common.json) return;
-  task.observe = [&session, table = BenchTable(labels_of(task)), first = true](const Json& row) mutable {
+  task.observe = [&session, table = BenchTable(labels_of(task)), groups = BenchGroups(),
+                  first = true](const Json& row) mutable {
     if (std::exchange(first, false)) print_line(session.bar, table.head(), stdout);
-    print_line(session.bar, table.line(row), stdout);
+    print_line(session.bar, table.line(row, groups.add(row)), stdout);
   };
 }
 
@@ -145,8 +211,9 @@ Result<std::unique_ptr<ProductBench>> open_bench(Session& session, const BenchTa
   if (task.device != runtime::Device::cpu)
     return make_device_bench(session, {.flush_l2 = task.flush_l2, .check = task.check});
   return std::make_unique<HostBench>(
-      session,
-      HostBenchOptions{.repeats = task.repeats, .check = task.check ? CheckedRows::all : CheckedRows::none});
+      session, HostBenchOptions{.repeats = task.repeats,
+                                .check = task.check ? CheckedRows::all : CheckedRows::none,
+                                .reference_bytes = kReferenceBytes});
 }
 
 Json facts_json(const std::optional<DeviceFacts>& facts) {
@@ -157,20 +224,19 @@ Json facts_json(const std::optional<DeviceFacts>& facts) {
           {"pinned_gbps", facts->ceilings.pinned * 1e-9}};
 }
 
-Status measure(Session& session, const BenchOptions& options, const BenchTask& task, CsvLog log) {
+Status measure(Session& session, const BenchOptions& options, const BenchTask& task, CsvLog log,
+               const std::optional<Json>& earlier) {
   auto bench = open_bench(session, task);
   if (!bench) return tl::unexpected(std::move(bench.error()));
   Benchmark benchmark(session, task, std::move(log), std::move(*bench));
   const Status stored = benchmark.run();
   if (benchmark.rows().empty() && task.inputs.size() == 1) return stored ? benchmark.outcome() : stored;
-  print_result(session,
-               bench_json(session, benchmark.rows(), benchmark.resumed(), facts_json(benchmark.device()),
-                          benchmark.failed()),
-               closing_text(benchmark.rows(), benchmark.resumed()));
+  Report report{benchmark.rows(), benchmark.resumed(), facts_json(benchmark.device()), benchmark.failed()};
+  if (earlier) report.against = compare_runs(*earlier, report.rows);
+  const Status reported = print_report(session, options, report, "");
   if (!stored) return stored;
-  if (!benchmark.rows().empty())
-    if (Status s = write_plot(options, benchmark.rows()); !s) return s;
-  return benchmark.outcome();
+  if (Status s = benchmark.outcome(); !s) return s;
+  return reported;
 }
 
 Status run_bench(Session& session, const BenchOptions& options) {
@@ -179,27 +245,32 @@ Status run_bench(Session& session, const BenchOptions& options) {
   if (!options.plot.empty())
     if (const auto probe = formats::OutputBytes::create(options.plot, options.force); !probe)
       return tl::unexpected(probe.error());
-  if (options.inputs.empty()) {
-    const auto log = CsvLog::open(options.csv, bench_columns());
-    return log ? draw_only(session, options, *log) : tl::unexpected(log.error());
+  std::optional<Json> earlier;
+  if (!options.against.empty()) {
+    const auto rows = read_rows(options.against);
+    if (!rows) return tl::unexpected(rows.error());
+    earlier = *rows;
   }
+  if (options.inputs.empty()) return report_only(session, options, earlier);
   auto task = make_task(options);
   if (!task) return tl::unexpected(task.error());
   auto log = CsvLog::open(options.csv, bench_columns());
   if (!log) return tl::unexpected(std::move(log.error()));
+  if (Status s = check_bench_rows(log->rows(), options.csv); !s) return s;
   print_as_they_come(session, *task);
-  return measure(session, options, *task, std::move(*log));
+  return measure(session, options, *task, std::move(*log), earlier);
 }
 
 Action declare_bench(Options& app) {
   auto options = std::make_shared<BenchOptions>();
   app.add_option("IN", options->inputs, "matrices: " + readable_kinds()).default_text("");
   app.add_option(
-      "--format", options->formats,
-      "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows, "
-      "libra_spmm:1 to :9 and libra_sddmm:1 to :129 the threshold, hc_window:fitted, :paper, :tensor "
-      "and :cuda the selector");
-  declare_order(app, options->orders, "--reorder", "orderings: all, or METHOD[:PRESET] with commas");
+         "--format", options->formats,
+         "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows, "
+         "libra_spmm:1 to :9 and libra_sddmm:1 to :129 the threshold, hc_window:fitted, :paper, :tensor "
+         "and :cuda the selector")
+      .names("format", names_with("all", format_names()));
+  declare_orders(app, options->orders, "--reorder", "orderings: all, or METHOD[:PRESET] with commas");
   app.add_option("-n", options->columns, columns_help() + ", several with commas")
       .range(std::int64_t{1}, std::int64_t{1} << 31);
   app.add_option("--dtype", options->dtype, "type of the values of the matrix")
@@ -214,17 +285,24 @@ Action declare_bench(Options& app) {
   app.add_option("--plot", options->plot,
                  "SVG file to draw GFLOP/s in; without IN, those of the rows of --csv")
       .default_text("none");
+  app.add_option(
+         "--against", options->against,
+         "CSV file of an earlier run on this machine: tells what got slower or faster beyond the spread "
+         "of the times, over cuSPARSE or csr as the yardstick; without IN, of the rows of --csv")
+      .default_text("none");
+  app.add_flag("--fail-slower", options->fail_slower, "exit code 7 when --against finds something slower");
   app.add_flag("--flush-l2", options->flush_l2, "empty the device's L2 cache before each launch");
   app.add_flag("--cusparse,!--no-cusparse", options->cusparse,
                "measure cuSPARSE beside, if there is one; only on CUDA");
-  app.add_flag("--real-part", options->real_part, "take the real part of a complex matrix");
+  declare_input(app, options->input);
   app.add_flag("--no-check", options->no_check, "do not compare with the reference");
   app.add_force(options->force);
   declare_request(app, options->request);
   app.get_option("--precision")
       .description("how products are formed: fp32, tf32, fp16, bf16, fp64; several with commas");
   app.get_option("--kernel")
-      .description("kernel to force ('sptile list kernels'); all: each one of the formats by itself");
+      .description("kernel to force ('sptile list kernels'); all: each one of the formats by itself")
+      .offer(names_with("all", names_of(runtime::kernels())));
   const Option warmup = app.get_option("--warmup");
   const Option repeat = app.get_option("--repeat");
   return [options, warmup, repeat](Session& session) {

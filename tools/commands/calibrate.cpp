@@ -15,6 +15,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
+#include "tools/input_options.hpp"
 #include "tools/json.hpp"
 #include "tools/names.hpp"
 #include "tools/operations.hpp"
@@ -32,6 +33,7 @@ struct CalibrateOptions {
   std::vector<std::string> inputs;   // besides the suite
   std::vector<std::string> kernels;  // none: all
   std::string device = "cpu", op = kAll;
+  InputOptions input;
   bool quick = false;
   CalibrationPaths files;
 };
@@ -97,8 +99,8 @@ Result<runtime::ProfileDevice> describe_device(runtime::Device kind) {
 }
 
 Result<CalibrationScope> resolve_scope(const CalibrateOptions& options, runtime::Device device) {
-  const CalibrationScope scope = {device, operations_of(options), options.kernels, options.inputs,
-                                  options.quick};
+  const CalibrationScope scope = {device,         operations_of(options), options.kernels,
+                                  options.inputs, options.input,          options.quick};
   const std::vector<std::string> known = known_kernels(options, device);
   for (const std::string& name : scope.kernels)
     if (const auto at = find_name("kernel", name, known); !at) return tl::unexpected(at.error());
@@ -116,7 +118,7 @@ Result<CalibrateTask> resolve(const CalibrateOptions& options) {
   if (Status s = check_output_name(paths.out, FileKind::profile); !s) return tl::unexpected(s.error());
   if (Status s = check_output_name(paths.samples, FileKind::csv); !s) return tl::unexpected(s.error());
   for (const std::string& path : options.inputs)
-    if (Status s = probe_matrix(path, false); !s) return tl::unexpected(s.error());
+    if (Status s = probe_matrix(path, options.input.real_part); !s) return tl::unexpected(s.error());
   auto device = describe_device(row.device);
   if (!device) return tl::unexpected(device.error());
   auto files = open_files(paths, *device);
@@ -200,12 +202,14 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
 Action declare_calibrate(Options& app) {
   auto options = std::make_shared<CalibrateOptions>();
   app.add_option("IN", options->inputs, "matrices of your own, measured besides generated ones");
-  app.add_option("--device", options->device, "what to measure ('sptile list devices')");
+  app.add_option("--device", options->device, "what to measure ('sptile list devices')")
+      .names("device", names_of(devices()));
   app.add_flag("--quick", options->quick, "fewer and smaller matrices: under a minute, rougher predictions");
   std::vector<std::string> operations = operation_names();
   operations.emplace_back(kAll);
   app.add_option("--op", options->op, "operation to measure").one_of(operations);
   app.add_option("--only", options->kernels, "kernels to measure, with commas ('sptile list kernels')")
+      .offer(names_of(runtime::kernels()))
       .default_text("all that plans choose from");
   app.add_option("--into", options->files.into,
                  "profile of this device to put what is measured into; its other numbers stay")
@@ -215,6 +219,7 @@ Action declare_calibrate(Options& app) {
   app.add_option("--samples", options->files.samples,
                  "CSV file for the measurements and the counted features")
       .default_text("none");
+  declare_input(app, options->input);
   app.add_force(options->files.force);
   return [options](Session& session) { return run_calibrate(session, *options); };
 }

@@ -19,5 +19,7 @@ extern const Verb kBench;
 extern const Verb kCalibrate;
 extern const Verb kList;
 extern const Verb kGen;
+extern const Verb kDoctor;
+extern const Verb kCompletions;
 
 }  // namespace sptile::tools

@@ -6,10 +6,13 @@
 #include "formats/layout/registry.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/conversion.hpp"
+#include "tools/devices.hpp"
 #include "tools/input.hpp"
 #include "tools/input_options.hpp"
 #include "tools/json.hpp"
 #include "tools/matrix_kinds.hpp"
+#include "tools/names.hpp"
+#include "tools/order_choice.hpp"
 #include "tools/order_options.hpp"
 #include "tools/table.hpp"
 #include "tools/units.hpp"
@@ -37,9 +40,16 @@ Json format_json(const FormatReport& format) {
 Json transpose_json(const ConvertReport& report) {
   if (!report.transpose) return nullptr;
   Json json = {{"shared", report.symmetric}, {"row_order", report.transpose->reordered}};
+  json["order_choice"] = to_json(report.transpose->order_choice);
   json["formats"] = Json::array();
   for (const FormatReport& format : report.transpose->formats) json["formats"].push_back(format_json(format));
   return json;
+}
+
+// How a dry run knows what a conversion takes.
+std::string time_basis() {
+  return fmt::format("read, reorder and convert as they took in this run, write at {:g} MB/s",
+                     kAssumedWriteRate / 1e6);
 }
 
 Json convert_json(const Session& session, const ConvertTask& task, const ConvertReport& report) {
@@ -51,6 +61,7 @@ Json convert_json(const Session& session, const ConvertTask& task, const Convert
                {"dtype", dtype_label(report.dtype)},
                {"reorder", task.ordering.method->name}});
   json.update({{"row_order", report.reordered}, {"seed", session.seed}, {"file_bytes", report.file_bytes}});
+  json["order_choice"] = to_json(report.order_choice);
   json["formats"] = Json::array();
   for (const FormatReport& format : report.formats) json["formats"].push_back(format_json(format));
   json["symmetric"] = report.symmetric;
@@ -60,6 +71,9 @@ Json convert_json(const Session& session, const ConvertTask& task, const Convert
                      {"convert", report.convert},
                      {"write", report.write},
                      {"total", report.total}};
+  json["peak_memory"] = report.peak_memory;
+  json["dry_run"] = task.dry_run;
+  if (task.dry_run) json["seconds_from"] = time_basis();
   return json;
 }
 
@@ -86,25 +100,40 @@ std::string formats_table(const std::vector<FormatReport>& formats) {
   return format_table(rows, "lrrrr");
 }
 
-std::string order_text(const ConvertTask& task, bool reordered) {
-  return reordered ? fmt::format("rows ordered by {}", task.ordering.method->name)
-                   : "rows in their own order";
+std::string order_text(const ConvertTask& task, bool reordered, const OrderChoice& choice) {
+  const std::string lines = choice_text(task.ordering, choice);
+  return (reordered ? fmt::format("rows ordered by {}", task.ordering.method->name)
+                    : "rows in their own order") +
+         (lines.empty() ? "" : "\n" + lines.substr(0, lines.size() - 1));
 }
 
 std::string transpose_text(const ConvertTask& task, const ConvertReport& report) {
   if (!report.transpose) return "";
   if (report.symmetric) return "\ntranspose: the same, with the same formats\n";
   return fmt::format("\ntranspose: {} x {}, {}\n\n{}", report.cols, report.rows,
-                     order_text(task, report.transpose->reordered), formats_table(report.transpose->formats));
+                     order_text(task, report.transpose->reordered, report.transpose->order_choice),
+                     formats_table(report.transpose->formats));
+}
+
+std::string times_text(const ConvertTask& task, const ConvertReport& report) {
+  const std::string size = human_bytes(static_cast<std::int64_t>(report.file_bytes));
+  const std::string memory = human_bytes(report.peak_memory);
+  if (!task.dry_run)
+    return fmt::format("read {}, reorder {}, write {}, all {} ({})\n", human_seconds(report.read),
+                       human_seconds(report.reorder), human_seconds(report.write),
+                       human_seconds(report.total), size);
+  return fmt::format(
+      "nothing was written; the bundle would have {}, and making it take about {} of memory\n"
+      "time: read {}, reorder {}, convert {}, write {}, all {}\n({})\n",
+      size, memory, human_seconds(report.read), human_seconds(report.reorder), human_seconds(report.convert),
+      human_seconds(report.write), human_seconds(report.total), time_basis());
 }
 
 std::string convert_text(const ConvertTask& task, const ConvertReport& report) {
-  return fmt::format("{}: {} x {}, {} entries{}, {}\n\n{}{}{}\nread {}, reorder {}, write {}, all {} ({})\n",
-                     task.out, report.rows, report.cols, report.nnz, report.symmetric ? ", symmetric" : "",
-                     order_text(task, report.reordered), formats_table(report.formats),
-                     explain_parameters(report), transpose_text(task, report), human_seconds(report.read),
-                     human_seconds(report.reorder), human_seconds(report.write), human_seconds(report.total),
-                     human_bytes(static_cast<std::int64_t>(report.file_bytes)));
+  return fmt::format("{}: {} x {}, {} entries{}, {}\n\n{}{}{}\n{}", task.out, report.rows, report.cols,
+                     report.nnz, report.symmetric ? ", symmetric" : "",
+                     order_text(task, report.reordered, report.order_choice), formats_table(report.formats),
+                     explain_parameters(report), transpose_text(task, report), times_text(task, report));
 }
 
 Status run_convert(Session& session, const ConvertOptions& options) {
@@ -119,23 +148,24 @@ Status run_convert(Session& session, const ConvertOptions& options) {
 
 Action declare_convert(Options& app) {
   auto options = std::make_shared<ConvertOptions>();
-  app.add_option("IN", options->in,
-                 "matrix: " + readable_kinds() + "; text also .gz, .xz, .zst; -: standard input")
-      .required();
+  app.add_option("IN", options->in, matrix_help()).required();
   app.add_option("OUT", options->out, "bundle to write (.h5)").required();
   app.add_option("--format", options->formats,
                  "formats to store beside csr: all, or names with commas; bittcf, tall:64, libra_spmm:2, "
-                 "libra_spmm:auto, hc_window:paper");
+                 "libra_spmm:auto, hc_window:paper")
+      .names("format", names_with("all", format_names()));
   declare_order(app, options->order, "--reorder",
                 "order of the rows inside the formats ('sptile list reorderers')");
   app.add_option("--dtype", options->dtype, "type of the stored values");
-  app.add_option("--device", options->device,
-                 "what converts ('sptile list devices'); the bundle is the same");
+  app.add_option("--device", options->device, "what converts ('sptile list devices'); the bundle is the same")
+      .names("device", names_of(devices()));
   app.add_flag("--refreshable", options->refreshable,
                "store where each value comes from, so values can be replaced");
   app.add_flag("--transpose", options->transpose,
                "also store the formats of the transpose; those of a symmetric matrix serve for both");
   app.add_flag("--strict", options->strict, "refuse values that are too large for the type; else infinite");
+  app.add_flag("--dry-run", options->dry_run,
+               "write nothing: tell the sizes of formats and bundle, memory and time");
   auto input = std::make_shared<InputOptions>();
   declare_input(app, *input);
   app.add_force(options->force);
@@ -149,6 +179,6 @@ Action declare_convert(Options& app) {
 
 const Verb kConvert = {"convert", "read a matrix, order its rows, convert it, write a bundle",
                        "  sptile convert matrix.mtx matrix.h5 --format bittcf,rs_tile --reorder degree",
-                       declare_convert};
+                       declare_convert, ".h5"};
 
 }  // namespace sptile::tools

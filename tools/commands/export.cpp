@@ -5,6 +5,7 @@
 #include "tools/input.hpp"
 #include "tools/json.hpp"
 #include "tools/matrix_kinds.hpp"
+#include "tools/names.hpp"
 #include "tools/stopwatch.hpp"
 #include "tools/units.hpp"
 
@@ -51,7 +52,8 @@ Action declare_export(Options& app) {
   app.add_option("OUT", options->out,
                  "file to write: " + writable_kinds() + "; text also .gz, .xz, .zst; -: standard output")
       .required();
-  app.add_option("--from", options->from, "stored format to rebuild the matrix from");
+  app.add_option("--from", options->from, "stored format to rebuild the matrix from")
+      .names("format", format_names());
   app.add_force(options->force);
   return [options](Session& session) { return run_export(session, *options); };
 }
@@ -59,6 +61,6 @@ Action declare_export(Options& app) {
 
 const Verb kExport = {"export",
                       "write the matrix of a bundle for other programs, exactly, in its original row order",
-                      "  sptile export matrix.h5 back.mtx --from rs_tile", declare_export};
+                      "  sptile export matrix.h5 back.mtx --from rs_tile", declare_export, ".mtx"};
 
 }  // namespace sptile::tools

@@ -52,7 +52,8 @@ Status run_gen(Session& session, const GenOptions& options) {
   Result<std::optional<gen::DataSet>> set = open_data_set(options);
   if (!set) return tl::unexpected(std::move(set.error()));
   const Stopwatch total;
-  const gen::GenerateOptions how = {session.seed, options.field == "pattern", options.shuffle};
+  const gen::GenerateOptions how = {session.seed, options.field == "pattern", options.shuffle,
+                                    &session.progress};
   const Result<formats::Csr> a = gen::generate(*options.kind, options.arguments, how);
   if (!a) return tl::unexpected(a.error());
   session.detail(fmt::format("generated {} entries in {}", a->nnz(), human_seconds(total.seconds())));

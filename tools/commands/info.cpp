@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/bundle/bundle.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
@@ -47,6 +49,30 @@ Json array_json(const runtime::BundleArray& array) {
           {"xxh3", fmt::format("{:016x}", array.hash)}};
 }
 
+// What the writer left to sptile; a bundle of anybody may hold it, so nothing in it moves the cursor.
+std::string choices_text(const runtime::Bundle& bundle) {
+  constexpr std::size_t kMost = 1 << 16;
+  std::string text;
+  for (const runtime::BundleArray& array : bundle.arrays())
+    if (array.path == formats::kChoicesPath && array.array.dtype == DType::u8) {
+      const auto* const bytes = static_cast<const char*>(array.array.data);
+      text.assign(bytes, std::min(static_cast<std::size_t>(array.array.size), kMost));
+    }
+  for (char& c : text)
+    if ((c < ' ' || c > '~') && c != '\n') c = '?';
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  return text;
+}
+
+// A line each.
+Json choices_json(const runtime::Bundle& bundle) {
+  const std::string text = choices_text(bundle);
+  Json list = Json::array();
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    list.push_back(text.substr(at, text.find('\n', at) - at));
+  return list;
+}
+
 Json info_json(const Session& session, const std::string& path, const runtime::Bundle& bundle) {
   Json json = new_result(session);
   json.update({{"bundle", path}, {"rows", bundle.rows()}, {"cols", bundle.cols()}, {"nnz", bundle.nnz()}});
@@ -57,6 +83,7 @@ Json info_json(const Session& session, const std::string& path, const runtime::B
   json["transpose"] = transpose_json(bundle);
   json["plans"] = Json::array();
   for (const runtime::StoredPlan& plan : bundle.plans()) json["plans"].push_back(to_json(plan));
+  json["choices"] = choices_json(bundle);
   json["arrays"] = Json::array();
   for (const runtime::BundleArray& array : bundle.arrays()) json["arrays"].push_back(array_json(array));
   return json;
@@ -92,6 +119,8 @@ std::string info_text(const Session& session, const std::string& path, const run
                                  is_symmetric(bundle) ? ", symmetric" : "", order_text(bundle, Side::matrix),
                                  human_bytes(static_cast<std::int64_t>(bundle.file_size())),
                                  formats_table(bundle, Side::matrix), transpose_text(bundle));
+  if (const std::string choices = choices_text(bundle); !choices.empty())
+    text += "\nchosen by sptile\n" + choices;
   if (!bundle.plans().empty()) text += "\n" + plans_text(bundle.plans());
   if (!session.common.verbose) return text;
   std::vector<std::vector<std::string>> rows = {{"array", "type", "elements", "bytes"}};

@@ -16,11 +16,22 @@ namespace sptile::tools {
 namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
+// Which rows are wanted; empty: all of them.
+struct Filter {
+  std::string text;                                            // in the name
+  std::vector<std::string> formats, ops, devices, precisions;  // of kernels
+
+  [[nodiscard]] bool names(std::string_view name) const { return name.find(text) != std::string_view::npos; }
+  [[nodiscard]] bool is_for_kernels() const {
+    return !(formats.empty() && ops.empty() && devices.empty() && precisions.empty());
+  }
+};
+
 // One of sptile's tables, as JSON and as text.
 struct Listing {
   std::string_view name;
-  Json (*json)();
-  std::string (*text)();
+  Json (*json)(const Filter& filter);
+  std::string (*text)(const Filter& filter);
 };
 
 std::string yes_no(bool value) { return value ? "yes" : "no"; }
@@ -42,9 +53,10 @@ Json parameters_json(const formats::FormatParameter* parameter) {
   return Json::array({json});
 }
 
-Json formats_json() {
+Json formats_json(const Filter& filter) {
   Json rows = Json::array();
   for (const formats::FormatLayout* f : formats::layouts()) {
+    if (!filter.names(f->name)) continue;
     Json arrays = Json::array();
     for (const formats::ArraySpec& a : f->arrays) arrays.push_back(a.name);
     rows.push_back({{"name", f->name},
@@ -58,18 +70,20 @@ Json formats_json() {
   return rows;
 }
 
-std::string formats_text() {
+std::string formats_text(const Filter& filter) {
   Rows rows = {{"format", "tile", "summary"}};
   for (const formats::FormatLayout* f : formats::layouts())
-    rows.push_back({std::string(f->name),
-                    f->tile_cols > 0 ? fmt::format("{}x{}", f->tile_rows, f->tile_cols) : "-",
-                    std::string(f->summary)});
+    if (filter.names(f->name))
+      rows.push_back({std::string(f->name),
+                      f->tile_cols > 0 ? fmt::format("{}x{}", f->tile_rows, f->tile_cols) : "-",
+                      std::string(f->summary)});
   return format_table(rows, "lll");
 }
 
-Json reorderers_json() {
+Json reorderers_json(const Filter& filter) {
   Json rows = Json::array();
   for (const reorder::Reorderer& r : reorder::reorderers()) {
+    if (!filter.names(r.name)) continue;
     Json parameters = Json::array(), presets = Json::array();
     for (const reorder::Parameter& p : r.parameters)
       parameters.push_back({{"name", p.name},
@@ -92,79 +106,153 @@ std::string names(std::span<const T> rows) {
   return text.empty() ? "-" : text;
 }
 
-std::string reorderers_text() {
+std::string reorderers_text(const Filter& filter) {
   Rows rows = {{"reorderer", "presets", "parameters", "summary"}};
   for (const reorder::Reorderer& r : reorder::reorderers())
-    rows.push_back({std::string(r.name), names(r.presets), names(r.parameters), std::string(r.summary)});
+    if (filter.names(r.name))
+      rows.push_back({std::string(r.name), names(r.presets), names(r.parameters), std::string(r.summary)});
   return format_table(rows, "llll");
 }
 
-Json kernels_json() {
+bool is_among(const std::vector<std::string>& wanted, std::string_view name) {
+  return wanted.empty() || std::ranges::find(wanted, name) != wanted.end();
+}
+
+// How f32 products, or those of f64 operands, may be formed; none of a kernel for CUDA in a build without
+// them.
+std::vector<std::string_view> precisions_of(const runtime::Kernel& kernel) {
+  std::vector<std::string_view> found;
+  const auto add = [&](runtime::Precision precision) {
+    if (std::ranges::find(found, name_of(precision)) == found.end()) found.push_back(name_of(precision));
+  };
+  for (const runtime::cuda::DeviceKernel& instance : runtime::instances_of(kernel)) add(instance.precision);
+  if (kernel.device == runtime::Device::cpu)
+    for (const DType type : {DType::f32, DType::f64})
+      if (runtime::has_instance(kernel, type, {type, DType::none})) add(runtime::cpu_precision(type));
+  return found;
+}
+
+std::vector<const runtime::Kernel*> kernels_of(const Filter& filter) {
+  std::vector<const runtime::Kernel*> found;
+  for (const runtime::Kernel& k : runtime::kernels()) {
+    const auto precisions = precisions_of(k);
+    if (filter.names(k.name) && is_among(filter.formats, k.format) && is_among(filter.ops, k.op->name) &&
+        is_among(filter.devices, name_of(k.device)) &&
+        (filter.precisions.empty() || std::ranges::any_of(precisions, [&](std::string_view name) {
+           return is_among(filter.precisions, name);
+         })))
+      found.push_back(&k);
+  }
+  return found;
+}
+
+Json kernels_json(const Filter& filter) {
   Json rows = Json::array();
-  for (const runtime::Kernel& k : runtime::kernels())
-    rows.push_back({{"name", k.name},
-                    {"op", k.op->name},
-                    {"format", k.format},
-                    {"device", name_of(k.device)},
-                    {"isa", k.isa},
-                    {"deterministic", k.deterministic},
-                    {"available", runtime::available(k)},
-                    {"summary", k.summary}});
+  for (const runtime::Kernel* const k : kernels_of(filter))
+    rows.push_back({{"name", k->name},
+                    {"op", k->op->name},
+                    {"format", k->format},
+                    {"device", name_of(k->device)},
+                    {"isa", k->isa},
+                    {"precisions", precisions_of(*k)},
+                    {"deterministic", k->deterministic},
+                    {"available", runtime::available(*k)},
+                    {"summary", k->summary}});
   return rows;
 }
 
-std::string kernels_text() {
+std::string kernels_text(const Filter& filter) {
   Rows rows = {{"kernel", "op", "format", "device", "deterministic", "available", "summary"}};
-  for (const runtime::Kernel& k : runtime::kernels())
-    rows.push_back({std::string(k.name), std::string(k.op->name), std::string(k.format),
-                    std::string(name_of(k.device)), yes_no(k.deterministic), yes_no(runtime::available(k)),
-                    std::string(k.summary)});
+  for (const runtime::Kernel* const k : kernels_of(filter))
+    rows.push_back({std::string(k->name), std::string(k->op->name), std::string(k->format),
+                    std::string(name_of(k->device)), yes_no(k->deterministic), yes_no(runtime::available(*k)),
+                    std::string(k->summary)});
   return format_table(rows, "lllllll");
 }
 
-Json devices_json() {
+Json devices_json(const Filter& filter) {
   Json rows = Json::array();
   for (const DeviceRow& d : devices())
-    rows.push_back({{"name", d.name}, {"available", device_available(d)}, {"detail", device_detail(d)}});
+    if (filter.names(d.name))
+      rows.push_back({{"name", d.name}, {"available", device_available(d)}, {"detail", device_detail(d)}});
   return rows;
 }
 
-std::string devices_text() {
+std::string devices_text(const Filter& filter) {
   Rows rows = {{"device", "available", "detail"}};
   for (const DeviceRow& d : devices())
-    rows.push_back({std::string(d.name), yes_no(device_available(d)), device_detail(d)});
+    if (filter.names(d.name))
+      rows.push_back({std::string(d.name), yes_no(device_available(d)), device_detail(d)});
   return format_table(rows, "lll");
 }
 
+constexpr std::string_view kKernels = "kernels";
 constexpr Listing kListings[] = {
     {"formats", formats_json, formats_text},
     {"reorderers", reorderers_json, reorderers_text},
-    {"kernels", kernels_json, kernels_text},
+    {kKernels, kernels_json, kernels_text},
     {"devices", devices_json, devices_text},
 };
 
-Status run_list(Session& session, const std::string& what) {
-  const auto names = parse_names("table", what, names_of(kListings));
+std::vector<std::string> all_operations() {
+  std::vector<std::string> names;
+  for (const runtime::Operation* const op : runtime::operations()) names.emplace_back(op->name);
+  return names;
+}
+
+struct ListOptions {
+  std::string table = "all";
+  Filter filter;
+};
+
+Status run_list(Session& session, const ListOptions& options) {
+  const auto names = parse_names("table", options.table, names_of(kListings));
   if (!names) return tl::unexpected(names.error());
+  const bool only_kernels = options.filter.is_for_kernels();
+  if (only_kernels && std::ranges::find(*names, kKernels) == names->end())
+    return fail(Errc::usage, fmt::format("--format, --op, --device and --precision go with {}, not with {}",
+                                         kKernels, options.table));
   Json json = new_result(session);
   std::string text;
   for (const Listing& listing : kListings) {
-    if (std::find(names->begin(), names->end(), listing.name) == names->end()) continue;
-    json[std::string(listing.name)] = listing.json();
-    text += (text.empty() ? "" : "\n") + listing.text();
+    if (std::ranges::find(*names, listing.name) == names->end() || (only_kernels && listing.name != kKernels))
+      continue;
+    Json rows = listing.json(options.filter);
+    if (rows.empty())
+      session.note(fmt::format("none of the {} is like that", listing.name));
+    else
+      text += (text.empty() ? "" : "\n") + listing.text(options.filter);
+    json[std::string(listing.name)] = std::move(rows);
   }
   print_result(session, json, text);
   return {};
 }
 
 Action declare_list(Options& app) {
-  auto what = std::make_shared<std::string>("all");
-  app.add_option("TABLE", *what, "formats, reorderers, kernels, devices, or all");
-  return [what](Session& session) { return run_list(session, *what); };
+  auto options = std::make_shared<ListOptions>();
+  Filter& filter = options->filter;
+  app.add_option("TABLE", options->table, "formats, reorderers, kernels, devices, or all")
+      .names("table", names_with("all", names_of(kListings)));
+  app.add_option("TEXT", filter.text, "only those with this in their names").default_text("");
+  app.add_option("--format", filter.formats, "only kernels for these formats, with commas")
+      .names("format", format_names())
+      .default_text("all");
+  app.add_option("--op", filter.ops, "only kernels for these operations")
+      .names("operation", all_operations())
+      .default_text("all");
+  app.add_option("--device", filter.devices, "only kernels for this device")
+      .names("device", names_of(devices()))
+      .default_text("all");
+  app.add_option("--precision", filter.precisions, "only kernels that can form products in one of these ways")
+      .names("precision", {std::begin(runtime::kPrecisionNames), std::end(runtime::kPrecisionNames)})
+      .default_text("all");
+  return [options](Session& session) { return run_list(session, *options); };
 }
 }  // namespace
 
 const Verb kList = {"list", "show what this build knows: formats, reorderers, kernels, devices",
-                    "  sptile list kernels", declare_list};
+                    "  sptile list kernels\n"
+                    "  sptile list kernels staged --format bmat --device cuda",
+                    declare_list};
 
 }  // namespace sptile::tools

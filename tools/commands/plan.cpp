@@ -12,6 +12,7 @@
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
 #include "tools/json.hpp"
+#include "tools/names.hpp"
 #include "tools/operations.hpp"
 #include "tools/product_request.hpp"
 #include "tools/stopwatch.hpp"
@@ -170,7 +171,8 @@ Action declare_plan(Options& app) {
   app.add_option("BUNDLE", options->bundle, "bundle to plan for, and to store the plans in").required();
   app.add_option("--format", options->format,
                  "stored format to plan for; several with commas, auto: the one predicted to be fastest of "
-                 "them, of all");
+                 "them, of all")
+      .names("format", names_with("auto", format_names()));
   app.add_option("--choose", options->choose,
                  "how one of several formats and kernels is chosen: predicted by the cost model, or measured "
                  "by running each that can be the fastest")

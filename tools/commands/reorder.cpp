@@ -12,6 +12,7 @@
 #include "tools/input_options.hpp"
 #include "tools/json.hpp"
 #include "tools/matrix_kinds.hpp"
+#include "tools/order_choice.hpp"
 #include "tools/order_options.hpp"
 #include "tools/output_name.hpp"
 #include "tools/quality_report.hpp"
@@ -30,6 +31,7 @@ struct ReorderOptions {
 };
 
 struct ReorderReport {
+  OrderChoice choice = {};
   std::int64_t rows = 0, cols = 0, nnz = 0, changed = 0;
   double seconds = 0;
   OrderQuality before, after;
@@ -38,12 +40,6 @@ struct ReorderReport {
 bool is_bundle_name(const std::string& path) {
   const MatrixKind* const kind = kind_by_suffix(path);
   return kind != nullptr && kind->name == "bundle";
-}
-
-// Of another matrix file.
-const MatrixKind* written_kind(const std::string& path) {
-  const MatrixKind* const kind = path == "-" ? *kind_to_write(path) : kind_by_suffix(path);
-  return kind != nullptr && kind->write != nullptr ? kind : nullptr;
 }
 
 Status check_outputs(const Session& session, const ReorderOptions& options) {
@@ -83,20 +79,19 @@ Status write_permutation(formats::OutputBytes& output, std::span<const std::int3
 }
 
 ReorderReport compare_orders(const formats::CsrView& a, std::span<const std::int32_t> order, double seconds) {
-  ReorderReport report{a.rows, a.cols, a.nnz(), 0, seconds, measure_order(a), {}};
+  ReorderReport report{{}, a.rows, a.cols, a.nnz(), 0, seconds, measure_order(a), {}};
   report.after = order.empty() ? report.before : measure_order(a, order);
   for (std::size_t i = 0; i < order.size(); ++i) report.changed += order[i] != static_cast<std::int32_t>(i);
   return report;
 }
 
 Status write_file(Session& session, const ReorderOptions& options, const Ordering& ordering,
-                  const OrderObserver& observe) {
-  const auto loaded =
-      load_matrix(session, options.in, {DType::none, options.input.real_part, false, options.input.edges()});
+                  const OrderObserver& observe, OrderChoice& choice) {
+  const auto loaded = load_matrix(session, options.in, options.input.load(DType::none));
   if (!loaded) return tl::unexpected(loaded.error());
   const formats::CsrView a = loaded->csr.view();
   const Stopwatch watch;
-  const auto order = compute_order(session, ordering, a);
+  const auto order = compute_order(session, ordering, a, &choice);
   if (!order) return tl::unexpected(order.error());
   if (Status s = observe(a, *order, watch.seconds()); !s || options.out.empty()) return s;
   const formats::Csr permuted = order->empty() ? formats::Csr{} : formats::permute_rows(a, *order);
@@ -106,7 +101,7 @@ Status write_file(Session& session, const ReorderOptions& options, const Orderin
 
 // With every format.
 Status write_bundle(Session& session, const ReorderOptions& options, const Ordering& ordering,
-                    const OrderObserver& observe) {
+                    const OrderObserver& observe, OrderChoice& choice) {
   ConvertTask task;
   task.in = options.in;
   task.out = options.out;
@@ -118,14 +113,19 @@ Status write_bundle(Session& session, const ReorderOptions& options, const Order
   task.edges = options.input.edges();
   task.force = options.force;
   const auto report = convert(session, task, observe);
-  return report ? Status() : tl::unexpected(report.error());
+  if (!report) return tl::unexpected(report.error());
+  choice = report->order_choice;
+  return {};
 }
 
-Json reorder_json(const Session& session, const ReorderOptions& options, const ReorderReport& report) {
+Json reorder_json(const Session& session, const ReorderOptions& options, const Ordering& ordering,
+                  const ReorderReport& report) {
   Json json = new_result(session);
   json.update({{"input", options.in}, {"output", options.out}, {"permutation", options.permutation}});
-  json.update({{"method", options.order.method}, {"preset", options.order.preset}});
+  json.update({{"method", ordering.method->name},
+               {"preset", ordering.preset == nullptr ? "" : ordering.preset->name}});
   json.update({{"window_rows", options.order.window_rows}, {"seed", session.seed}});
+  json["order_choice"] = to_json(report.choice);
   json["seconds"] = report.seconds;
   json.update(
       {{"rows", report.rows}, {"cols", report.cols}, {"nnz", report.nnz}, {"changed", report.changed}});
@@ -147,30 +147,31 @@ Status run_reorder(Session& session, const ReorderOptions& options) {
     permutation = std::move(*created);
   }
   ReorderReport report;
+  OrderChoice choice;
   const OrderObserver observe = [&](const formats::CsrView& a, std::span<const std::int32_t> order,
                                     double seconds) {
     begin(&session.progress, "measure", 0);
     report = compare_orders(a, order, seconds);
     return permutation ? write_permutation(*permutation, order, a.rows) : Status();
   };
-  Status done = is_bundle_name(options.out) ? write_bundle(session, options, *ordering, observe)
-                                            : write_file(session, options, *ordering, observe);
+  Status done = is_bundle_name(options.out) ? write_bundle(session, options, *ordering, observe, choice)
+                                            : write_file(session, options, *ordering, observe, choice);
+  report.choice = std::move(choice);
   if (done && permutation) done = permutation->commit();
   if (!done || options.out == "-" || options.permutation == "-") return done;
   if (session.common.json || !session.common.quiet)
-    print_result(session, reorder_json(session, options, report),
-                 fmt::format("{}: {} x {}, {} entries, ordered by {} in {}, {} rows moved\n\n{}",
-                             options.out.empty() ? options.permutation : options.out, report.rows,
-                             report.cols, report.nnz, ordering->label(), human_seconds(report.seconds),
-                             report.changed, comparison_text(report.before, report.after)));
+    print_result(
+        session, reorder_json(session, options, *ordering, report),
+        fmt::format("{}: {} x {}, {} entries, ordered by {} in {}, {} rows moved\n{}\n{}",
+                    options.out.empty() ? options.permutation : options.out, report.rows, report.cols,
+                    report.nnz, ordering->label(), human_seconds(report.seconds), report.changed,
+                    choice_text(*ordering, report.choice), comparison_text(report.before, report.after)));
   return {};
 }
 
 Action declare_reorder(Options& app) {
   auto options = std::make_shared<ReorderOptions>();
-  app.add_option("IN", options->in,
-                 "matrix: " + readable_kinds() + "; text also .gz, .xz, .zst; -: standard input")
-      .required();
+  app.add_option("IN", options->in, matrix_help()).required();
   app.add_option("-o,--output", options->out,
                  "reordered matrix to write: a bundle (.h5), " + writable_kinds() +
                      "; text also .gz, .xz, .zst; -: standard output");

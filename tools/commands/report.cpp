@@ -7,6 +7,7 @@
 #include "tools/input.hpp"
 #include "tools/json.hpp"
 #include "tools/matrix_kinds.hpp"
+#include "tools/names.hpp"
 #include "tools/operations.hpp"
 #include "tools/order_options.hpp"
 #include "tools/output_name.hpp"
@@ -22,6 +23,7 @@ struct ReportOptions {
   std::string out;
   OrderRequest order = {.method = "rcm,rabbit,pack:fast", .preset = {}, .settings = {}};
   report::Task task;
+  std::string formats = "all";
   bool force = false;
 };
 
@@ -54,15 +56,21 @@ std::string product_options(const ProductRequest& request) {
   return text;
 }
 
+std::string measure_options(const ReportOptions& options) {
+  if (!options.task.measure) return "";
+  std::string text = " --measure";
+  if (options.formats != "all") text += " --format " + report::shell_word(options.formats);
+  if (options.task.seconds != report::Task().seconds)
+    text += fmt::format(" --seconds {:g}", options.task.seconds);
+  return text;
+}
+
 std::vector<std::string> repeat_commands(const Session& session, const ReportOptions& options,
                                          const report::Report& report) {
   const std::string in = report::shell_word(options.task.in);
   std::string orders;
   for (const report::OrderTried& order : report.orders) orders += (orders.empty() ? "" : ",") + order.label;
-  const InputOptions& input = options.task.input;
-  std::string common = input.real_part ? " --real-part" : "";
-  if (input.base != "auto") common += " --base " + input.base;
-  if (input.separator != "auto") common += " --separator " + input.separator;
+  std::string common = options.task.input.typed();
   if (options.task.dtype != DType::f32) common += fmt::format(" --dtype {}", dtype_label(options.task.dtype));
   if (session.common.seed != 1) common += fmt::format(" --seed {}", session.common.seed);
   const std::string window =
@@ -81,7 +89,7 @@ std::vector<std::string> repeat_commands(const Session& session, const ReportOpt
     commands.push_back(fmt::format("sptile run bundle.h5 {} --check", product));
   }
   commands.push_back(fmt::format("sptile report {} -o {} {}{} {}{}{}", in, report::shell_word(options.out),
-                                 again, window, product, options.task.measure ? " --measure" : "", common));
+                                 again, window, product, measure_options(options), common));
   return commands;
 }
 
@@ -104,6 +112,9 @@ Status write_page(const ReportOptions& options, const std::string& page) {
 Status run_report(Session& session, ReportOptions& options) {
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
   if (const Status s = check_output_name(options.out, FileKind::html); !s) return s;
+  auto formats = parse_names("format", options.formats, format_names());
+  if (!formats) return tl::unexpected(std::move(formats.error()));
+  options.task.formats = std::move(*formats);
   auto orderings = resolve_all(options.order);
   if (!orderings) return tl::unexpected(std::move(orderings.error()));
   const auto device = resolve_device(options.task.request);
@@ -129,17 +140,19 @@ Status run_report(Session& session, ReportOptions& options) {
 
 Action declare_report(Options& app) {
   auto options = std::make_shared<ReportOptions>();
-  app.add_option("IN", options->task.in,
-                 "matrix: " + readable_kinds() + "; text also .gz, .xz, .zst; -: standard input")
-      .required();
+  app.add_option("IN", options->task.in, matrix_help()).required();
   app.add_option("-o,--output", options->out, "HTML file to write; -: standard output").required();
-  declare_order(app, options->order, "--reorder",
-                "orders to try beside the given one: METHOD[:PRESET], several with commas, or all");
+  declare_orders(app, options->order, "--reorder",
+                 "orders to try beside the given one: METHOD[:PRESET], several with commas, or all");
   app.add_option("--dtype", options->task.dtype, "value type that sizes and products are for");
   app.add_option("-n", options->task.request.n, columns_help()).range(std::int64_t{1}, std::int64_t{1} << 31);
   declare_product(app, options->task.request);
   app.add_flag("--measure", options->task.measure,
                "run a product with every format and kernel, and the memory's own speed");
+  app.add_option("--format", options->formats, "formats to measure: names with commas, or all");
+  app.add_option("--seconds", options->task.seconds,
+                 "time for measuring; what is left when it is over is not measured")
+      .real_range(0, 1e9);
   app.add_option("--size", options->task.picture_size, "pixels of the longer side of a picture")
       .range(16, 4096);
   declare_input(app, options->task.input);

@@ -7,6 +7,7 @@
 #include "runtime/plan/choice.hpp"
 #include "runtime/transpose.hpp"
 #include "tools/candidates.hpp"
+#include "tools/colour.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/core_shares.hpp"
 #include "tools/devices.hpp"
@@ -35,7 +36,7 @@ std::string time_text(const std::optional<double>& us) { return us ? human_secon
 
 std::string remark(const runtime::Candidate& candidate) {
   if (!candidate.refused.empty()) return candidate.refused;
-  if (candidate.chosen) return "chosen";
+  if (candidate.chosen) return paint(Style::good, "chosen");
   return candidate.predicted_us || candidate.measured_us ? "" : "no model";
 }
 
@@ -70,8 +71,9 @@ std::string run_text(const RunOptions& options, const Measurement& m) {
       human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops,
       runtime::is_stored(*m.plan) ? "stored plan taken" : "planned", human_seconds(m.plan_us * 1e-6));
   if (m.checked)
-    text += fmt::format("checked against the reference: relative error {:.2g}, allowed {:.2g}: {}\n",
-                        m.rel_err, m.tolerance, check_outcome(m) ? "ok" : "WRONG");
+    text +=
+        fmt::format("checked against the reference: relative error {:.2g}, allowed {:.2g}: {}\n", m.rel_err,
+                    m.tolerance, check_outcome(m) ? paint(Style::good, "ok") : paint(Style::bad, "WRONG"));
   if (m.predicted_us) text += fmt::format("predicted {}\n", human_seconds(*m.predicted_us * 1e-6));
   return text;
 }
@@ -86,6 +88,7 @@ HostBenchOptions bench_options(const ProductRequest& request, runtime::Device de
 // What was measured, and what there was to choose from.
 struct Outcome {
   std::vector<runtime::Candidate> candidates;  // none where there was no choice
+  bool stored = false;                         // a stored plan decided
   Measurement measured;
 };
 
@@ -101,7 +104,7 @@ Result<Outcome> run_fastest(HostBench& bench, const runtime::Operation& op,
   const runtime::Candidate* const best = runtime::chosen_of(chosen->candidates);
   auto measured = bench.measure(matrices[best == nullptr ? 0 : best->matrix], planned);
   if (!measured) return tl::unexpected(measured.error());
-  return Outcome{std::move(chosen->candidates), std::move(*measured)};
+  return Outcome{std::move(chosen->candidates), false, std::move(*measured)};
 }
 
 // Lets a list of candidates say that a stored plan decides.
@@ -122,6 +125,7 @@ Result<Outcome> run_predicted(HostBench& bench, const runtime::Operation& op,
     outcome.candidates = std::move(*list);
   }
   if (*stored) choose(outcome.candidates, **stored);
+  outcome.stored = stored->has_value();
   const runtime::Candidate* const best = runtime::chosen_of(outcome.candidates);
   const std::size_t matrix = *stored ? (*stored)->matrix : best != nullptr ? best->matrix : 0;
   if (*stored)
@@ -196,11 +200,18 @@ Status run_run(Session& session, const RunOptions& options) {
   json["plan"] = runtime::is_stored(*outcome->measured.plan) ? "stored" : "made";
   json.update({{"threads", session.common.threads}, {"seed", session.seed}});
   json["candidates"] = to_json(outcome->candidates);
+  const std::string chosen = outcome->stored && !outcome->candidates.empty()
+                                 ? "a stored plan is there for it"
+                                 : why_chosen(outcome->candidates, *device);
+  json["why"] = chosen.empty() ? Json(nullptr) : Json(chosen);
   const std::string why =
       options.explain
           ? candidates_text(outcome->candidates, absent_formats(*bundle, options)) + explain_shares(*matrices)
           : "";
-  print_result(session, json, why + run_text(options, outcome->measured));
+  print_result(
+      session, json,
+      why + run_text(options, outcome->measured) +
+          (chosen.empty() ? "" : fmt::format("{} was chosen: {}\n", outcome->measured.format, chosen)));
   return check_outcome(outcome->measured);
 }
 
@@ -208,8 +219,9 @@ Action declare_run(Options& app) {
   auto options = std::make_shared<RunOptions>();
   app.add_option("BUNDLE", options->bundle, "bundle to multiply with").required();
   app.add_option(
-      "--format", options->format,
-      "stored format to run; several with commas, auto: the one predicted to be fastest of them, of all");
+         "--format", options->format,
+         "stored format to run; several with commas, auto: the one predicted to be fastest of them, of all")
+      .names("format", names_with("auto", format_names()));
   app.add_option("--choose", options->choose,
                  "how one of several formats and kernels is chosen: predicted by the cost model, or measured "
                  "by running each that can be the fastest")

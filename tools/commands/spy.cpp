@@ -78,8 +78,7 @@ Status run_spy(Session& session, const SpyOptions& options) {
   // Before the input is read: a bad output should cost no waiting.
   if (const auto probe = formats::OutputBytes::create(options.out, options.force); !probe)
     return tl::unexpected(probe.error());
-  const auto loaded =
-      load_matrix(session, options.in, {DType::f32, options.input.real_part, false, options.input.edges()});
+  const auto loaded = load_matrix(session, options.in, options.input.load(DType::f32));
   if (!loaded) return tl::unexpected(loaded.error());
   const formats::CsrView a = loaded->csr.view();
   const auto panels = make_panels(session, options, *ordering, a);
@@ -103,9 +102,7 @@ Status run_spy(Session& session, const SpyOptions& options) {
 
 Action declare_spy(Options& app) {
   auto options = std::make_shared<SpyOptions>();
-  app.add_option("IN", options->in,
-                 "matrix: " + readable_kinds() + "; text also .gz, .xz, .zst; -: standard input")
-      .required();
+  app.add_option("IN", options->in, matrix_help()).required();
   app.add_option(
          "-o,--output", options->out,
          "picture to write: PNG, or a drawing with axes and captions (.svg); -: PNG to standard output")

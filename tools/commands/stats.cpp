@@ -106,8 +106,7 @@ Status order_rows(Session& session, const Ordering& ordering, LoadedMatrix& load
 Status run_stats(Session& session, const StatsOptions& options) {
   const auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(ordering.error());
-  auto loaded = load_matrix(session, options.in,
-                            {options.dtype, options.input.real_part, false, options.input.edges()});
+  auto loaded = load_matrix(session, options.in, options.input.load(options.dtype));
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   Stats stats{};
   stats.symmetric = runtime::is_symmetric(loaded->csr.view());
@@ -129,9 +128,7 @@ Status run_stats(Session& session, const StatsOptions& options) {
 
 Action declare_stats(Options& app) {
   auto options = std::make_shared<StatsOptions>();
-  app.add_option("IN", options->in,
-                 "matrix: " + readable_kinds() + "; text also .gz, .xz, .zst; -: standard input")
-      .required();
+  app.add_option("IN", options->in, matrix_help()).required();
   declare_order(app, options->order, "--reorder",
                 "look at the matrix in this row order; a bundle has its own");
   app.add_option("--dtype", options->dtype, "value type that the sizes are for");

@@ -7,27 +7,34 @@
 
 #include "runtime/bundle/bundle.hpp"
 #include "tools/bundle/checks.hpp"
+#include "tools/colour.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input.hpp"
+#include "tools/input_options.hpp"
 #include "tools/json.hpp"
+#include "tools/matrix_difference.hpp"
 
 namespace sptile::tools {
 namespace {
 
 constexpr const char* kHeaderCheck = "header";
+const std::string kAgainst = "against ";
 
 struct VerifyOptions {
   std::string bundle, against;
-  bool real_part = false;
+  InputOptions input;
 };
 
 Status check_against(Session& session, const VerifyOptions& options, const runtime::Bundle& bundle) {
   const DType dtype = bundle.is_pattern() ? DType::f32 : bundle.dtype();
-  const auto source = load_matrix(session, options.against, {dtype, options.real_part, false});
+  const auto source = load_matrix(session, options.against, options.input.load(dtype));
   if (!source) return tl::unexpected(source.error());
-  if (formats::identical(source->csr.view(), bundle.csr())) return {};
-  return fail(Errc::check_failed, fmt::format("{} is another matrix than the bundle's", options.against));
+  const auto difference =
+      find_difference(bundle.csr(), "the bundle", source->csr.view(), base_name(options.against));
+  return difference ? fail(Errc::check_failed, "another matrix: " + *difference) : Status();
 }
+
+bool passes(const BundleCheck& check) { return check.outcome.has_value(); }
 
 std::vector<BundleCheck> run_checks(Session& session, const VerifyOptions& options) {
   const auto bundle = open_bundle(options.bundle);
@@ -35,8 +42,12 @@ std::vector<BundleCheck> run_checks(Session& session, const VerifyOptions& optio
       {kHeaderCheck, bundle ? Status{} : Status(tl::unexpected(bundle.error()))}};
   if (!bundle) return checks;
   std::ranges::move(check_bundle(**bundle, &session.progress), std::back_inserter(checks));
-  if (!options.against.empty())
-    checks.push_back({"against " + options.against, check_against(session, options, **bundle)});
+  if (options.against.empty()) return checks;
+  const bool sound = std::ranges::all_of(checks, passes);
+  Status same = check_against(session, options, **bundle);
+  if (sound && !same && same.error().code == Errc::check_failed)
+    same.error().message = "sound, but " + same.error().message;
+  checks.push_back({kAgainst + options.against, std::move(same)});
   return checks;
 }
 
@@ -68,20 +79,31 @@ Json verify_json(const Session& session, const VerifyOptions& options, const std
   return json;
 }
 
+// What was found out about the bundle itself, and then in comparison.
+std::string verdict(const std::vector<BundleCheck>& checks) {
+  const bool compared = checks.back().name.starts_with(kAgainst);
+  if (!std::ranges::all_of(checks.begin(), checks.end() - (compared ? 1 : 0), passes))
+    return paint(Style::bad, "NOT sound");
+  if (passes(checks.back())) return paint(Style::good, "sound");
+  return paint(Style::good, "sound") + (checks.back().outcome.error().code == Errc::check_failed
+                                            ? ", but another matrix"
+                                            : ", but not compared");
+}
+
 // What failed; with --verbose also what passed.
 std::string verify_text(const Session& session, const VerifyOptions& options,
-                        const std::vector<BundleCheck>& checks, bool ok) {
+                        const std::vector<BundleCheck>& checks) {
   std::string text;
   for (const BundleCheck& check : checks) {
     if (!check.outcome)
-      text += fmt::format("FAILED {}: {}\n", check.name, check.outcome.error().message);
+      text +=
+          fmt::format("{} {}: {}\n", paint(Style::bad, "FAILED"), check.name, check.outcome.error().message);
     else if (session.common.verbose)
-      text += fmt::format("ok     {}\n", check.name);
+      text += fmt::format("{}     {}\n", paint(Style::good, "ok"), check.name);
   }
-  const auto passed =
-      std::count_if(checks.begin(), checks.end(), [](const BundleCheck& c) { return c.outcome.has_value(); });
-  return text + fmt::format("{}: {}, {} of {} checks passed\n", options.bundle, ok ? "sound" : "NOT sound",
-                            passed, checks.size());
+  const auto passed = std::ranges::count_if(checks, passes);
+  return text + fmt::format("{}: {}, {} of {} checks passed\n", options.bundle, verdict(checks), passed,
+                            checks.size());
 }
 
 Status run_verify(Session& session, const VerifyOptions& options) {
@@ -90,7 +112,7 @@ Status run_verify(Session& session, const VerifyOptions& options) {
   // A file that cannot be read at all is an error like any other, not a finding.
   if (checks.size() == 1 && !outcome && outcome.error().code == Errc::io) return outcome;
   print_result(session, verify_json(session, options, checks, outcome.has_value()),
-               verify_text(session, options, checks, outcome.has_value()));
+               verify_text(session, options, checks));
   return outcome;
 }
 
@@ -99,7 +121,7 @@ Action declare_verify(Options& app) {
   app.add_option("BUNDLE", options->bundle, "bundle to check").required();
   app.add_option("--against", options->against,
                  "matrix that the bundle was made from: must be the same, bit by bit");
-  app.add_flag("--real-part", options->real_part, "with --against: take the real part of a complex matrix");
+  declare_input(app, options->input);
   return [options](Session& session) { return run_verify(session, *options); };
 }
 }  // namespace

@@ -189,7 +189,7 @@ Result<Measurement> DeviceBench::measure(const runtime::PlanMatrix& a, const Ker
     if (!predicted) return tl::unexpected(predicted.error());
     m.predicted_us = *predicted;
   }
-  const bool sorted = options_.check && lists_entries(product_.op());
+  const bool sorted = options_.check && has_entry_lists(product_.op());
   if (Status s = product_.set_value_source(sorted ? a.value_source : ArrayView{}); !s)
     return tl::unexpected(s.error());
   MemoryUse use;

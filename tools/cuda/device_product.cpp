@@ -6,6 +6,7 @@
 
 #include "formats/csr.hpp"
 #include "runtime/cuda/device/check.hpp"
+#include "runtime/cuda/device/gather.hpp"
 #include "runtime/cuda/device/upload.hpp"
 #include "tools/operations.hpp"
 
@@ -98,7 +99,8 @@ Status DeviceProduct::make_operands(std::uint64_t seed) {
 
 Status DeviceProduct::set_operands(const runtime::Operation& op, std::int64_t n,
                                    const OperandOptions& options) {
-  for (Buffer& buffer : buffers_) buffer = Buffer();
+  for (auto* const buffers : {&buffers_, &ordered_})
+    for (Buffer& buffer : *buffers) buffer = Buffer();
   sums_ = Buffer();
   absolute_sums_ = Buffer();
   op_ = &op;
@@ -122,9 +124,29 @@ Status DeviceProduct::make_reference() {
   return check_code(reference(csr_, operands_, n_, reference_), "computing the reference");
 }
 
+Status DeviceProduct::order_list(std::size_t i) {
+  ordered_[i] = Buffer();
+  operands_.dense[i].data = buffers_[i].data();
+  if (value_source_.size() == 0) return {};
+  const std::string name(op_->operands[i].name);
+  if (Status s = allocate(ordered_[i], buffers_[i].size(), name.c_str()); !s) return s;
+  operands_.dense[i].data = ordered_[i].data();
+  const auto* const source = reinterpret_cast<const std::int64_t*>(value_source_.data());
+  const std::size_t width = size_of(type_of(op_->operands[i], types()));
+  return check(
+      runtime::cuda::gather(ordered_[i].data(), buffers_[i].data(), source, csr_.nnz, width, nullptr),
+      ("ordering " + name).c_str());
+}
+
 Status DeviceProduct::set_value_source(const ArrayView& source) {
   value_source_ = Buffer();
-  return source.present() ? upload(value_source_, bytes_of(source), "the order of the result") : Status();
+  Status s;
+  if (source.present()) s = upload(value_source_, bytes_of(source), "the order of lists");
+  for (std::size_t i = 0; s && i < op_->operands.size(); ++i) {
+    const runtime::OperandSpec& spec = op_->operands[i];
+    if (spec.extent == runtime::Extent::entries && !spec.result) s = order_list(i);
+  }
+  return s;
 }
 
 Status DeviceProduct::clear_result() {

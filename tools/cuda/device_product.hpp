@@ -26,7 +26,8 @@ class DeviceProduct {
   /// a reference of the operation.
   Status set_operands(const runtime::Operation& op, std::int64_t n, const OperandOptions& options);
 
-  /// Says which entry each number of a list belongs to; not there: they are in CSR order.
+  /// Says which entry each number of a list belongs to; not there: they are in CSR order. Lists that are
+  /// given are brought to that order.
   Status set_value_source(const ArrayView& source);
 
   /// Writes NaN into the result.
@@ -47,6 +48,7 @@ class DeviceProduct {
 
   [[nodiscard]] std::int64_t size_of_operand(const runtime::OperandSpec& spec) const;
   [[nodiscard]] std::int64_t result_size() const { return size_of_operand(op_->result()); }
+  Status order_list(std::size_t i);
   [[nodiscard]] Buffer& result() { return buffers_[op_->operands.size() - 1]; }
   Status make_operand(std::size_t i, std::uint64_t seed);
   Status make_operands(std::uint64_t seed);
@@ -57,10 +59,10 @@ class DeviceProduct {
   const runtime::Operation* op_ = nullptr;
   std::int64_t n_ = 0;
   runtime::Operands operands_;
-  std::array<Buffer, runtime::kMaxOperands> buffers_;
+  std::array<Buffer, runtime::kMaxOperands> buffers_, ordered_;  // ordered_: lists, in value_source_'s order
   ReferenceSums reference_;
   Buffer sums_, absolute_sums_;
-  Buffer value_source_;  // empty: the result is in CSR order
+  Buffer value_source_;  // empty: lists are in CSR order
 };
 
 }  // namespace sptile::tools::cuda

@@ -6,7 +6,8 @@
 
 namespace sptile::tools::gen {
 
-formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices) {
+formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices, Progress* progress) {
+  begin(progress, "sort", 0);
   std::uint64_t* const keys = edges.keys.data();
   tbb::parallel_sort(keys, keys + edges.keys.size());
   const std::uint64_t* const last =

@@ -1,20 +1,38 @@
 // From rows or edges to CSR, in parallel and with one result for any number of threads.
 #pragma once
 
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <span>
 
 #include "formats/csr.hpp"
+#include "formats/progress.hpp"
 
 namespace sptile::tools::gen {
+
+/// Calls f(0) to f(count - 1), in parallel and in parts that progress, which may be null, counts.
+template <class F>
+void for_each_counted(Progress* progress, const char* phase, std::int64_t count, const F& f) {
+  constexpr std::int64_t kParts = 512;
+  begin(progress, phase, count);
+  const auto run = [&](const tbb::blocked_range<std::int64_t>& part) {
+    for (std::int64_t i = part.begin(); i < part.end(); ++i) f(i);
+    advance(progress, part.end() - part.begin());
+  };
+  const std::int64_t grain = std::max<std::int64_t>(count / kParts, 1);
+  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(grain)), run,
+                    tbb::simple_partitioner());
+}
 
 /// Builds a pattern row by row: `row_nnz(r)` gives the length of row r, then `fill(r, columns)` writes its
 /// sorted unique columns.
 template <class RowNnz, class Fill>
-formats::Csr csr_by_rows(std::int64_t rows, std::int64_t cols, const RowNnz& row_nnz, const Fill& fill) {
+formats::Csr csr_by_rows(std::int64_t rows, std::int64_t cols, const RowNnz& row_nnz, const Fill& fill,
+                         Progress* progress = nullptr) {
   formats::Csr a;
   a.rows = rows;
   a.cols = cols;
@@ -23,7 +41,7 @@ formats::Csr csr_by_rows(std::int64_t rows, std::int64_t cols, const RowNnz& row
   tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t r) { a.row_ptr[r + 1] = row_nnz(r); });
   std::partial_sum(a.row_ptr.begin(), a.row_ptr.end(), a.row_ptr.begin());
   a.col_idx = formats::Buffer<std::int32_t>(a.row_ptr[rows]);
-  tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t r) {
+  for_each_counted(progress, "generate", rows, [&](std::int64_t r) {
     const auto length = static_cast<std::size_t>(a.row_ptr[r + 1] - a.row_ptr[r]);
     fill(r, std::span(a.col_idx.data() + a.row_ptr[r], length));
   });
@@ -52,6 +70,6 @@ struct EdgeList {
 };
 
 /// Builds the symmetric pattern of the edges, repeated ones merged. O(edges log edges), parallel.
-formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices);
+formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices, Progress* progress = nullptr);
 
 }  // namespace sptile::tools::gen

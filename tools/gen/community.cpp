@@ -47,18 +47,18 @@ Parts parts(const Parameters& arguments, std::string_view of) {
   return {integer_argument(arguments, of), integer_argument(arguments, "classes")};
 }
 
-Result<formats::Csr> make_community(const Parameters& arguments, std::uint64_t seed) {
+Result<formats::Csr> make_community(const Parameters& arguments, std::uint64_t seed, Progress* progress) {
   if (Status s = check_parts(arguments); !s) return tl::unexpected(std::move(s.error()));
   const Parts vertices = parts(arguments, "rows");
   const double mix = real_argument(arguments, "mix");
   EdgeList edges(integer_argument(arguments, "edges"));
-  tbb::parallel_for(std::int64_t{0}, integer_argument(arguments, "edges"), [&](std::int64_t i) {
+  for_each_counted(progress, "generate", integer_argument(arguments, "edges"), [&](std::int64_t i) {
     RandomStream random(seed, static_cast<std::uint64_t>(i));
     const std::int64_t u = random.below(vertices.total);
     const std::int64_t v = vertices.draw(random, random.uniform() < mix, vertices.part_of(u));
     u == v ? edges.drop(i) : edges.set(i, u, v);
   });
-  return csr_from_edges(std::move(edges), vertices.total);
+  return csr_from_edges(std::move(edges), vertices.total, progress);
 }
 
 // The features of vertex r, sorted and unique.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formats/random.hpp"
+#include "tools/gen/assemble.hpp"
 #include "tools/gen/generator.hpp"
 
 namespace sptile::tools::gen {
@@ -12,14 +13,14 @@ namespace {
 // Streams of one seed that must not repeat each other: structure uses the seed itself.
 constexpr std::uint64_t kValueSalt = 0x76616c7565ull, kRowSalt = 0x726f77ull, kColumnSalt = 0x636f6cull;
 
-formats::Array draw_values(const formats::Csr& a, bool symmetric, std::uint64_t seed) {
+formats::Array draw_values(const formats::Csr& a, bool symmetric, const GenerateOptions& options) {
   formats::Buffer<float> values(a.nnz());
-  tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t r) {
+  for_each_counted(options.progress, "values", a.rows, [&](std::int64_t r) {
     for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) {
       const std::int64_t c = a.col_idx[k];
       const auto first = static_cast<std::uint64_t>(symmetric ? std::min(r, c) : r);
       const auto second = static_cast<std::uint64_t>(symmetric ? std::max(r, c) : c);
-      values[k] = RandomStream(seed ^ kValueSalt, first << 32 | second).signed_unit();
+      values[k] = RandomStream(options.seed ^ kValueSalt, first << 32 | second).signed_unit();
     }
   });
   return formats::Array(std::move(values));
@@ -67,11 +68,12 @@ double real_argument(const Parameters& arguments, std::string_view name) {
 
 Result<formats::Csr> generate(const Generator& generator, const Parameters& arguments,
                               const GenerateOptions& options) {
-  Result<formats::Csr> a = generator.structure(arguments, options.seed);
+  Result<formats::Csr> a = generator.structure(arguments, options.seed, options.progress);
   if (!a) return a;
-  if (!options.pattern) a->values = draw_values(*a, generator.symmetric, options.seed);
-  if (options.shuffle) return relabel(*a, generator.symmetric, options.seed);
-  return a;
+  if (!options.pattern) a->values = draw_values(*a, generator.symmetric, options);
+  if (!options.shuffle) return a;
+  begin(options.progress, "shuffle", 0);
+  return relabel(*a, generator.symmetric, options.seed);
 }
 
 Result<NodeData> generate_nodes(const Generator& generator, const Parameters& arguments,

@@ -8,6 +8,7 @@
 #include "formats/csr.hpp"
 #include "formats/error.hpp"
 #include "formats/parameters.hpp"
+#include "formats/progress.hpp"
 #include "tools/gen/node_data.hpp"
 
 namespace sptile::tools::gen {
@@ -29,7 +30,8 @@ struct Generator {
 
   /// Gives the pattern: columns sorted and unique, same for any number of threads. The arguments lie within
   /// their bounds; what only fails in combination (too large a product) is Errc::usage or Errc::unsupported.
-  Result<formats::Csr> (*structure)(const Parameters& arguments, std::uint64_t seed);
+  /// `progress` may be null.
+  Result<formats::Csr> (*structure)(const Parameters& arguments, std::uint64_t seed, Progress* progress);
   /// Gives what its nodes know; null for kinds whose nodes know nothing. Errors as `structure`.
   Result<NodeData> (*nodes)(const Parameters& arguments, std::uint64_t seed) = nullptr;
 };
@@ -40,6 +42,7 @@ struct GenerateOptions {
   std::uint64_t seed = 1;
   bool pattern = false;  ///< no values; otherwise uniform in (-1, 1), never 0, exact in f32
   bool shuffle = false;  ///< relabel at random: rows and columns alike when symmetric, else independently
+  Progress* progress = nullptr;
 };
 
 /// Makes the matrix: structure, values (a function of seed, row and column before any relabelling), labels.

@@ -5,7 +5,7 @@ namespace sptile::tools::gen {
 namespace {
 constexpr ArgumentSpec kArguments[] = {{"side", "the grid has SIDE x SIDE vertices", true, 1, 46340}};
 
-Result<formats::Csr> make_grid2d(const Parameters& arguments, std::uint64_t) {
+Result<formats::Csr> make_grid2d(const Parameters& arguments, std::uint64_t, Progress* progress) {
   const std::int64_t side = integer_argument(arguments, "side"), n = side * side;
   const auto row_nnz = [=](std::int64_t r) {
     const std::int64_t x = r % side, y = r / side;
@@ -22,7 +22,7 @@ Result<formats::Csr> make_grid2d(const Parameters& arguments, std::uint64_t) {
     add(x + 1 < side, r + 1);
     add(y + 1 < side, r + side);
   };
-  return csr_by_rows(n, n, row_nnz, fill);
+  return csr_by_rows(n, n, row_nnz, fill, progress);
 }
 }  // namespace
 

@@ -35,7 +35,7 @@ struct Molecule {
   }
 };
 
-Result<formats::Csr> make_molecules(const Parameters& arguments, std::uint64_t seed) {
+Result<formats::Csr> make_molecules(const Parameters& arguments, std::uint64_t seed, Progress* progress) {
   const std::int64_t count = integer_argument(arguments, "count");
   std::vector<std::int64_t> first_atom(static_cast<std::size_t>(count) + 1), first_edge(first_atom.size());
   tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t m) {
@@ -46,11 +46,11 @@ Result<formats::Csr> make_molecules(const Parameters& arguments, std::uint64_t s
   std::partial_sum(first_atom.begin(), first_atom.end(), first_atom.begin());
   std::partial_sum(first_edge.begin(), first_edge.end(), first_edge.begin());
   EdgeList edges(first_edge.back());
-  tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t m) {
+  for_each_counted(progress, "generate", count, [&](std::int64_t m) {
     Molecule(seed, m).place(edges, first_edge[static_cast<std::size_t>(m)],
                             first_atom[static_cast<std::size_t>(m)]);
   });
-  return csr_from_edges(std::move(edges), first_atom.back());
+  return csr_from_edges(std::move(edges), first_atom.back(), progress);
 }
 }  // namespace
 

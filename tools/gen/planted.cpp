@@ -27,12 +27,12 @@ std::vector<std::int64_t> draw_borders(std::int64_t rows, std::uint64_t seed) {
   return borders;
 }
 
-Result<formats::Csr> make_planted(const Parameters& arguments, std::uint64_t seed) {
+Result<formats::Csr> make_planted(const Parameters& arguments, std::uint64_t seed, Progress* progress) {
   const std::int64_t rows = integer_argument(arguments, "rows"), count = integer_argument(arguments, "edges");
   const double mix = real_argument(arguments, "mix");
   const std::vector<std::int64_t> borders = draw_borders(rows, seed);
   EdgeList edges(count);
-  tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t i) {
+  for_each_counted(progress, "generate", count, [&](std::int64_t i) {
     RandomStream random(seed, static_cast<std::uint64_t>(i));
     const std::int64_t u = random.below(rows);
     std::int64_t first = 0, last = rows;
@@ -44,7 +44,7 @@ Result<formats::Csr> make_planted(const Parameters& arguments, std::uint64_t see
     const std::int64_t v = first + random.below(last - first);
     u == v ? edges.drop(i) : edges.set(i, u, v);
   });
-  return csr_from_edges(std::move(edges), rows);
+  return csr_from_edges(std::move(edges), rows, progress);
 }
 }  // namespace
 

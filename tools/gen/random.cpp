@@ -39,7 +39,7 @@ void draw_distinct(RandomStream random, std::int64_t bound, std::span<std::int32
   std::sort(out.begin(), out.end());
 }
 
-Result<formats::Csr> make_random(const Parameters& arguments, std::uint64_t seed) {
+Result<formats::Csr> make_random(const Parameters& arguments, std::uint64_t seed, Progress* progress) {
   const std::int64_t rows = integer_argument(arguments, "rows"), cols = integer_argument(arguments, "cols");
   const std::int64_t nnz = integer_argument(arguments, "nnz");
   if (nnz > rows * cols)  // both below 2^31: no overflow
@@ -50,7 +50,7 @@ Result<formats::Csr> make_random(const Parameters& arguments, std::uint64_t seed
   const auto fill = [=](std::int64_t r, std::span<std::int32_t> columns) {
     draw_distinct(RandomStream(seed, static_cast<std::uint64_t>(r)), cols, columns);
   };
-  return csr_by_rows(rows, cols, row_nnz, fill);
+  return csr_by_rows(rows, cols, row_nnz, fill, progress);
 }
 }  // namespace
 

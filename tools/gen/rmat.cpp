@@ -12,11 +12,11 @@ constexpr ArgumentSpec kArguments[] = {
 
 // Chakrabarti, Zhan and Faloutsos, "R-MAT: a recursive model for graph mining" (SDM 2004); the probabilities
 // of the four quadrants are those of Graph 500: 0.57, 0.19, 0.19, 0.05.
-Result<formats::Csr> make_rmat(const Parameters& arguments, std::uint64_t seed) {
+Result<formats::Csr> make_rmat(const Parameters& arguments, std::uint64_t seed, Progress* progress) {
   const std::int64_t scale = integer_argument(arguments, "scale"),
                      count = integer_argument(arguments, "edges");
   EdgeList edges(count);
-  tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t i) {
+  for_each_counted(progress, "generate", count, [&](std::int64_t i) {
     RandomStream random(seed, static_cast<std::uint64_t>(i));
     std::int64_t u = 0, v = 0;
     for (std::int64_t level = 0; level < scale; ++level) {
@@ -26,7 +26,7 @@ Result<formats::Csr> make_rmat(const Parameters& arguments, std::uint64_t seed) 
     }
     u == v ? edges.drop(i) : edges.set(i, u, v);
   });
-  return csr_from_edges(std::move(edges), std::int64_t{1} << scale);
+  return csr_from_edges(std::move(edges), std::int64_t{1} << scale, progress);
 }
 }  // namespace
 

@@ -19,7 +19,7 @@ struct Reach {
   [[nodiscard]] std::int64_t count() const { return last - first + 1; }
 };
 
-Result<formats::Csr> make_stencil27(const Parameters& arguments, std::uint64_t) {
+Result<formats::Csr> make_stencil27(const Parameters& arguments, std::uint64_t, Progress* progress) {
   const std::int64_t side = integer_argument(arguments, "side"), dof = integer_argument(arguments, "dof");
   const std::int64_t rows = side * side * side * dof;
   if (rows > 0x7fffffff)
@@ -39,7 +39,7 @@ Result<formats::Csr> make_stencil27(const Parameters& arguments, std::uint64_t) 
         for (std::int64_t first = ((c * side + b) * side + x.first) * dof, i = 0; i < x.count() * dof; ++i)
           columns[k++] = static_cast<std::int32_t>(first + i);
   };
-  return csr_by_rows(rows, rows, row_nnz, fill);
+  return csr_by_rows(rows, rows, row_nnz, fill, progress);
 }
 }  // namespace
 

@@ -15,13 +15,32 @@ namespace {
 constexpr std::string_view kStyle =
     "text{font:12px sans-serif;fill:#24292f}.title{font-size:15px;font-weight:bold}.panel{font-weight:bold}"
     ".grid{stroke:#8c959f;stroke-opacity:.35}.line{stroke:#8c959f;stroke-opacity:.18}"
-    ".hollow{fill-opacity:0;stroke-width:2}"
+    ".best{font-size:11px}.hollow{fill-opacity:0;stroke-width:2}"
     "@media(prefers-color-scheme:dark){text{fill:#e6edf3}}";
 // Middling lightness: they stand out from white and from black.
-constexpr std::array<const char*, 8> kColours = {"#2f8be0", "#e0761b", "#23a26d", "#c2519a",
-                                                 "#8a6fe0", "#b8930a", "#d94a3c", "#2fa9bd"};
-constexpr std::size_t kShapes = 4;
-constexpr double kWidth = 900, kMargin = 12, kLineHeight = 18, kDot = 4.5, kCharacter = 6.7;
+constexpr std::array<const char*, 10> kColours = {"#2f8be0", "#e0761b", "#23a26d", "#c2519a", "#8a6fe0",
+                                                  "#b8930a", "#d94a3c", "#2fa9bd", "#8c6d4f", "#7f8b2e"};
+
+using Corners = std::vector<std::pair<double, double>>;
+// Round without corners. As many as share no factor with the colours plus one, so that 60 series differ.
+const std::array<Corners, 6> kShapes = {{{},
+                                         {{-.8, -.8}, {.8, -.8}, {.8, .8}, {-.8, .8}},
+                                         {{0, -1.1}, {1.1, 0}, {0, 1.1}, {-1.1, 0}},
+                                         {{0, -1.1}, {1, .8}, {-1, .8}},
+                                         {{0, 1.1}, {1, -.8}, {-1, -.8}},
+                                         {{-.3, -1},
+                                          {.3, -1},
+                                          {.3, -.3},
+                                          {1, -.3},
+                                          {1, .3},
+                                          {.3, .3},
+                                          {.3, 1},
+                                          {-.3, 1},
+                                          {-.3, .3},
+                                          {-1, .3},
+                                          {-1, -.3},
+                                          {-.3, -.3}}}};
+constexpr double kWidth = 900, kMargin = 12, kLineHeight = 18, kDot = 4.5, kCharacter = 6.7, kLane = 11;
 
 using Names = std::vector<std::string>;
 
@@ -67,17 +86,49 @@ std::string rate_label(double rate) {
 
 std::string tick_label(double tick) { return fmt::format("{:g}", tick); }
 
-std::string polygon(double x, double y, std::size_t shape) {
+std::string polygon(double x, double y, const Corners& corners) {
   const double r = kDot * 1.15;
-  const std::vector<std::pair<double, double>> corners =
-      shape == 1   ? std::vector<std::pair<double, double>>{{-.8, -.8}, {.8, -.8}, {.8, .8}, {-.8, .8}}
-      : shape == 2 ? std::vector<std::pair<double, double>>{{0, -1.1}, {1.1, 0}, {0, 1.1}, {-1.1, 0}}
-                   : std::vector<std::pair<double, double>>{{0, -1.1}, {1, .8}, {-1, .8}};
   std::string points;
   for (const auto& corner : corners)
     points += fmt::format("{}{},{}", points.empty() ? "" : " ", svg_number(x + r * corner.first),
                           svg_number(y + r * corner.second));
   return points;
+}
+
+double width_of(const std::string& text) { return static_cast<double>(text.size()) * kCharacter; }
+
+// As much of a text as has room.
+std::string fitted(const std::string& text, double width) {
+  if (width_of(text) <= width) return text;
+  return text.substr(0, static_cast<std::size_t>(std::max(width / kCharacter - 3, 1.0))) + "...";
+}
+
+struct Dot {
+  const Rate* rate;
+  double x;
+  std::size_t lane;  // dots that would touch stand below each other
+};
+
+// What one thing has in one panel.
+struct Line {
+  std::string item;
+  std::vector<Dot> dots;  // from slow to fast
+  std::size_t lanes = 1;
+
+  [[nodiscard]] double height() const { return kLineHeight + static_cast<double>(lanes - 1) * kLane; }
+};
+
+// Gives each dot the first lane where it touches none.
+void take_lanes(Line& line) {
+  std::stable_sort(line.dots.begin(), line.dots.end(), [](const Dot& a, const Dot& b) { return a.x < b.x; });
+  std::vector<double> ends;  // of the lanes
+  for (Dot& dot : line.dots) {
+    const auto lane = std::find_if(ends.begin(), ends.end(), [&](double end) { return end <= dot.x; });
+    dot.lane = static_cast<std::size_t>(lane - ends.begin());
+    if (lane == ends.end()) ends.emplace_back();
+    ends[dot.lane] = dot.x + kLane;
+  }
+  line.lanes = std::max<std::size_t>(ends.size(), 1);
 }
 
 class Drawing {
@@ -95,11 +146,13 @@ class Drawing {
     }
     for (const Rate& rate : rates_) {
       add(panels_, rate.panel);
-      label_width_ = std::max(label_width_, static_cast<double>(rate.item.size()) * kCharacter);
+      item_width_ = std::max(item_width_, width_of(rate.item));
+      series_width_ = std::max(series_width_, width_of(rate.series));
     }
-    items_.resize(panels_.size());
-    for (const Rate& rate : rates_) add(items_[place(panels_, rate.panel)], rate.item);
+    item_width_ = std::min(item_width_, kWidth / 3);
+    label_width_ = std::min(series_width_, kWidth / 4);
     fit_axis();
+    for (const std::string& panel : panels_) lines_.push_back(lines_of(panel));
   }
 
   std::string draw() {
@@ -117,9 +170,22 @@ class Drawing {
   }
 
  private:
+  [[nodiscard]] std::vector<Line> lines_of(const std::string& panel) const {
+    Names items;
+    for (const Rate& rate : rates_)
+      if (rate.panel == panel) add(items, rate.item);
+    std::vector<Line> lines;
+    for (const std::string& item : items) lines.push_back({item, {}});
+    for (const Rate& rate : rates_)
+      if (rate.panel == panel)
+        lines[place(items, rate.item)].dots.push_back({&rate, axis_.at(rate.value), 0});
+    for (Line& line : lines) take_lanes(line);
+    return lines;
+  }
+
   void fit_axis() {
-    axis_.left = kMargin + std::min(label_width_, kWidth / 3) + 10;
-    axis_.right = kWidth - 2 * kMargin;
+    axis_.left = kMargin + item_width_ + 10;
+    axis_.right = kWidth - 2 * kMargin - label_width_;
     if (rates_.empty()) return;
     const auto [low, high] = std::minmax_element(
         rates_.begin(), rates_.end(), [](const Rate& a, const Rate& b) { return a.value < b.value; });
@@ -128,71 +194,85 @@ class Drawing {
     if (axis_.high <= axis_.low) axis_.high = 2 * axis_.low;
   }
 
-  [[nodiscard]] double legend_width(const std::string& name) const {
-    return static_cast<double>(name.size()) * kCharacter + 26;
+  [[nodiscard]] double legend_width() const { return series_width_ + 30; }
+
+  // Of the legend, which has as many columns as fit.
+  [[nodiscard]] std::size_t columns() const {
+    return static_cast<std::size_t>(std::max((kWidth - 2 * kMargin) / legend_width(), 1.0));
+  }
+
+  [[nodiscard]] static double height_of(const std::vector<Line>& lines) {
+    double height = 0;
+    for (const Line& line : lines) height += line.height();
+    return height;
   }
 
   [[nodiscard]] double height() const {
-    double x = kMargin, total = 24 + 22 + kLineHeight;
-    for (const std::string& name : series_) {
-      if (x + legend_width(name) > kWidth && x > kMargin) x = kMargin, total += kLineHeight;
-      x += legend_width(name);
-    }
-    for (const Names& items : items_) total += static_cast<double>(items.size()) * kLineHeight + 58;
+    const std::size_t legend_lines = (series_.size() + columns() - 1) / columns();
+    double total = 24 + 22 + static_cast<double>(legend_lines) * kLineHeight;
+    for (const std::vector<Line>& lines : lines_) total += height_of(lines) + 58;
     return total + 16;
   }
 
   void draw_dot(Svg& svg, double x, double y, const std::string& series, const std::string& title) const {
     const std::size_t number = place(series_, series);
-    const std::size_t shape = (number + number / kColours.size()) % kShapes;  // so that rounds differ
+    const Corners& shape = kShapes[(number + number / kColours.size()) % kShapes.size()];
     const bool hollow = !plot_.yardstick_prefix.empty() &&
                         series.compare(0, plot_.yardstick_prefix.size(), plot_.yardstick_prefix) == 0;
     const std::string colour = kColours[number % kColours.size()];
     Attributes attributes = {{"fill", colour}, {"stroke", colour}};
     if (hollow) attributes.emplace_back("class", "hollow");
-    if (shape == 0) {
+    if (shape.empty()) {
       attributes.emplace_back("cx", svg_number(x));
       attributes.emplace_back("cy", svg_number(y));
       attributes.emplace_back("r", svg_number(kDot));
     } else {
       attributes.emplace_back("points", polygon(x, y, shape));
     }
-    svg.titled(shape == 0 ? "circle" : "polygon", attributes, title);
+    svg.titled(shape.empty() ? "circle" : "polygon", attributes, title);
   }
 
   double draw_legend(Svg& svg, double y) const {
-    double x = kMargin;
-    for (const std::string& name : series_) {
-      if (x + legend_width(name) > kWidth && x > kMargin) x = kMargin, y += kLineHeight;
-      draw_dot(svg, x + 6, y - 4, name, name);
-      svg.text("text", {{"x", svg_number(x + 16)}, {"y", svg_number(y)}}, name);
-      x += legend_width(name);
+    for (std::size_t i = 0; i < series_.size(); ++i) {
+      const double x = kMargin + static_cast<double>(i % columns()) * legend_width();
+      if (i > 0 && i % columns() == 0) y += kLineHeight;
+      draw_dot(svg, x + 6, y - 4, series_[i], series_[i]);
+      svg.text("text", {{"x", svg_number(x + 16)}, {"y", svg_number(y)}}, series_[i]);
     }
     return y + kLineHeight;
   }
 
   double draw_panel(Svg& svg, std::size_t panel, double y) const {
-    const Names& items = items_[panel];
     svg.text("text", {{"class", "panel"}, {"x", svg_number(kMargin)}, {"y", svg_number(y + 10)}},
              panels_[panel]);
-    const double top = y + 20, bottom = top + static_cast<double>(items.size()) * kLineHeight;
+    const double top = y + 20, bottom = top + height_of(lines_[panel]);
     draw_grid(svg, top, bottom);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const double middle = top + (static_cast<double>(i) + 0.5) * kLineHeight;
-      svg.text("text",
-               {{"x", svg_number(axis_.left - 8)}, {"y", svg_number(middle + 4)}, {"text-anchor", "end"}},
-               items[i]);
-      svg.element("line", {{"class", "line"},
-                           {"x1", svg_number(axis_.left)},
-                           {"x2", svg_number(axis_.right)},
-                           {"y1", svg_number(middle)},
-                           {"y2", svg_number(middle)}});
-      for (const Rate& rate : rates_)
-        if (rate.panel == panels_[panel] && rate.item == items[i])
-          draw_dot(svg, axis_.at(rate.value), middle, rate.series,
-                   fmt::format("{}, {}: {}", rate.item, rate.series, rate_label(rate.value)));
-    }
+    double at = top;
+    for (const Line& line : lines_[panel]) at = draw_line(svg, line, at);
     return bottom + 38;
+  }
+
+  double draw_line(Svg& svg, const Line& line, double top) const {
+    const double middle = top + line.height() / 2, bottom = top + line.height();
+    svg.text("text",
+             {{"x", svg_number(axis_.left - 8)}, {"y", svg_number(middle + 4)}, {"text-anchor", "end"}},
+             fitted(line.item, item_width_));
+    svg.element("line", {{"class", "line"},
+                         {"x1", svg_number(axis_.left)},
+                         {"x2", svg_number(axis_.right)},
+                         {"y1", svg_number(bottom)},
+                         {"y2", svg_number(bottom)}});
+    const auto y_of = [&](const Dot& dot) {
+      return top + kLineHeight / 2 + static_cast<double>(dot.lane) * kLane;
+    };
+    for (const Dot& dot : line.dots)
+      draw_dot(svg, dot.x, y_of(dot), dot.rate->series,
+               fmt::format("{}, {}: {}", line.item, dot.rate->series, rate_label(dot.rate->value)));
+    const Dot& fastest = line.dots.back();
+    svg.text("text",
+             {{"class", "best"}, {"x", svg_number(fastest.x + 9)}, {"y", svg_number(y_of(fastest) + 4)}},
+             fitted(fastest.rate->series, label_width_));
+    return bottom;
   }
 
   void draw_grid(Svg& svg, double top, double bottom) const {
@@ -209,8 +289,8 @@ class Drawing {
   const RatePlot& plot_;
   std::vector<Rate> rates_;
   Names panels_, series_;
-  std::vector<Names> items_;  // of each panel
-  double label_width_ = 0;
+  std::vector<std::vector<Line>> lines_;  // of each panel
+  double item_width_ = 0, series_width_ = 0, label_width_ = 0;
   LogAxis axis_;
 };
 

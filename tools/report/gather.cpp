@@ -123,7 +123,7 @@ class Products {
     auto list = runtime::predict_product(op_, {&a, 1}, options);
     if (!list) return tl::unexpected(std::move(list.error()));
     formats::Array entries;
-    if (task_.measure && lists_entries(op_) && task_.device == runtime::Device::cuda) {
+    if (task_.measure && has_entry_lists(op_) && task_.device == runtime::Device::cuda) {
       auto packed = formats::packed_entries(format, order);
       if (!packed) return tl::unexpected(std::move(packed.error()));
       entries = std::move(*packed);
@@ -131,13 +131,15 @@ class Products {
     }
     for (runtime::Candidate& candidate : *list) {
       candidate.chosen = false;  // among the formats of all orders, see recommend
-      if (task_.measure && candidate.refused.empty())
+      if (is_wanted(candidate))
         if (Status s = measure(a, candidate); !s) return s;
       found.candidates.push_back(std::move(candidate));
     }
     return {};
   }
 
+  /// Kernels that were not measured for want of time.
+  [[nodiscard]] std::int64_t not_reached() const { return not_reached_; }
   [[nodiscard]] std::int64_t element() const { return static_cast<std::int64_t>(size_of(dense_.operands)); }
 
  private:
@@ -145,7 +147,25 @@ class Products {
     return {task_.request.kernel, precision_named(task_.request.precision)};
   }
 
+  [[nodiscard]] bool is_wanted(const runtime::Candidate& candidate) const {
+    return task_.measure && candidate.refused.empty() &&
+           (task_.formats.empty() ||
+            std::ranges::find(task_.formats, candidate.format) != task_.formats.end());
+  }
+
+  // A product that has begun is measured to its end.
   Status measure(const runtime::PlanMatrix& a, runtime::Candidate& candidate) {
+    if (spent_ >= task_.seconds) {
+      ++not_reached_;
+      return {};
+    }
+    const Stopwatch watch;
+    Status s = measure_now(a, candidate);
+    spent_ += watch.seconds();
+    return s;
+  }
+
+  Status measure_now(const runtime::PlanMatrix& a, runtime::Candidate& candidate) {
     const auto measured = bench_->measure(a, {candidate.kernel->name, request().precision});
     if (!measured && measured.error().code == Errc::unsupported) {
       candidate.refused = measured.error().message;
@@ -161,6 +181,8 @@ class Products {
   const runtime::Operation& op_;
   runtime::DenseTypes dense_;
   HostBench host_;
+  double spent_ = 0;  // seconds of measuring
+  std::int64_t not_reached_ = 0;
   std::unique_ptr<ProductBench> device_;
   ProductBench* bench_ = nullptr;
 };
@@ -187,7 +209,7 @@ Status add_formats(Session& session, Products& products, const formats::CsrView&
 }  // namespace
 
 Result<Report> gather(Session& session, const Task& task) {
-  auto loaded = load_matrix(session, task.in, {task.dtype, task.input.real_part, false, task.input.edges()});
+  auto loaded = load_matrix(session, task.in, task.input.load(task.dtype));
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   const formats::CsrView a = loaded->csr.view();
   Report report;
@@ -211,6 +233,7 @@ Result<Report> gather(Session& session, const Task& task) {
     if (Status s = add_formats(session, products, permuted.view(), *best, report.formats.back(), report); !s)
       return tl::unexpected(std::move(s.error()));
   }
+  report.not_reached = products.not_reached();
   recommend(report);
   return report;
 }

@@ -21,7 +21,9 @@ struct Task {
   runtime::Device device = runtime::Device::cpu;
   InputOptions input;
   bool measure = false;
-  std::int64_t picture_size = 480;  ///< pixels of the longer side
+  std::vector<std::string> formats;  ///< names of those to measure; none: all
+  double seconds = 60;               ///< that measuring may take: then what is left is not measured
+  std::int64_t picture_size = 480;   ///< pixels of the longer side
 };
 
 /// Orderings and formats that do not take the matrix are told in the report. One format is in memory at a

@@ -81,8 +81,9 @@ std::string format_reason(const Report& report, Basis basis, double amount, bool
   const auto csr = cost_of_csr(report, basis);
   if (is_given_csr) return text + ", less than with every other format and order.";
   if (!csr || !(amount > 0)) return text + ".";
-  return fmt::format("{}; with csr and the rows as they stand {}, {:.2f} times as much.", text,
-                     amount_text(*csr, basis), *csr / amount);
+  const double times = *csr / amount;
+  return fmt::format("{}; with csr and the rows as they stand {}, {:.{}f} times as much.", text,
+                     amount_text(*csr, basis), times, times < 10 ? 2 : 0);
 }
 
 std::string floor_reason(const Report& report, double us) {
@@ -109,10 +110,11 @@ std::optional<std::string> pay_back(const Report& report, Basis basis, Place bes
   if (!given) return std::nullopt;
   const double gain = (*given - *cost(report, best, basis)) * 1e-6;
   if (!(gain > 0)) return std::nullopt;
+  const auto products = std::max<std::int64_t>(1, std::llround(std::ceil(std::min(seconds / gain, 1e15))));
   return fmt::format(
-      "Ordering took {}: it is paid for after {} products, against the best format with the rows as they "
+      "Ordering took {}: it is paid for after {}, against the best format with the rows as they "
       "stand.",
-      human_seconds(seconds), grouped(static_cast<std::int64_t>(std::ceil(std::min(seconds / gain, 1e15)))));
+      human_seconds(seconds), products == 1 ? "one product" : grouped(products) + " products");
 }
 
 }  // namespace
@@ -132,6 +134,10 @@ void recommend(Report& report) {
       reasons.push_back(fmt::format(
           "Fewer blocks are not all: with this format the rows as they stand are no worse than {}.",
           report.orders[report.best_order].label));
+    if (basis == Basis::measured && report.not_reached > 0)
+      reasons.push_back(fmt::format(
+          "{} of the kernels were not measured when the time for it was over: --seconds gives more.",
+          grouped(report.not_reached)));
     if (basis == Basis::measured && report.floor_us > 0) reasons.push_back(floor_reason(report, amount));
     if (const auto text = pay_back(report, basis, *best)) reasons.push_back(*text);
     if (basis == Basis::bytes)

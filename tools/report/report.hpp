@@ -59,6 +59,7 @@ struct Report {
   std::string op, device, device_detail, dense;  ///< of the product; the types of its dense operands
   std::int64_t n = 0;
   bool measured = false;
+  std::int64_t not_reached = 0;         ///< kernels that were to be measured when the time was over
   std::vector<FormatsInOrder> formats;  ///< as given, and in the best order where that is another
   std::int64_t compulsory_bytes = 0;    ///< see roofline.hpp
   double copy_rate = 0;                 ///< bytes a second of the device's memory; 0: not known

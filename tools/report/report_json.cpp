@@ -69,6 +69,7 @@ Json to_json(const Session& session, const Report& report) {
   json["best_order"] = report.orders[report.best_order].label;
   json.update({{"op", report.op}, {"device", report.device}, {"dense", report.dense}, {"n", report.n}});
   json["measured"] = report.measured;
+  json["not_reached"] = report.not_reached;
   json["formats"] = formats_json(report);
   json["compulsory_bytes"] = report.compulsory_bytes;
   json["copy_gbps"] = report.copy_rate > 0 ? Json(report.copy_rate * 1e-9) : Json(nullptr);

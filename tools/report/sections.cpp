@@ -156,6 +156,10 @@ std::string product_key(const Report& report, const ProductScale& scale) {
   return key;
 }
 
+std::string amount(double value) {
+  return value < 1000 ? fmt::format("{:.1f}", value) : grouped(std::llround(value));
+}
+
 }  // namespace
 
 std::string head_section(const Report& report) {
@@ -173,7 +177,7 @@ std::string head_section(const Report& report) {
       fact("rows", grouped(report.rows)), fact("columns", grouped(report.cols)),
       fact("entries", grouped(report.nnz)),
       fact("of all cells", cells > 0 ? percent_text(static_cast<double>(report.nnz) / cells) : "-"),
-      fact("entries a row, mean", fmt::format("{:.1f}", report.row_nnz.mean)));
+      fact("entries a row, mean", amount(report.row_nnz.mean)));
 }
 
 std::string advice_section(const Report& report) {
@@ -227,7 +231,7 @@ std::string length_section(const Report& report) {
   };
   const std::string facts = fact("shortest", grouped(rows.minimum)) + fact("half have at most", at(50)) +
                             fact("90 % have at most", at(90)) + fact("longest", grouped(rows.maximum)) +
-                            fact("standard deviation", fmt::format("{:.1f}", rows.deviation)) +
+                            fact("standard deviation", amount(rows.deviation)) +
                             fact("rows without entries", grouped(rows.empty));
   return section(
       "lengths", "How long the rows are",

@@ -133,7 +133,8 @@ td.why { white-space: normal; text-align: left; font-size: .85rem; color: var(--
   section { margin-top: 1.6rem; }
   figure, tr, .advice, pre { break-inside: avoid; }
   h2, caption { break-after: avoid; }
-  .pair { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .pair { grid-template-columns: repeat(2, minmax(0, 1fr)); max-width: 125mm; }
+  p { break-inside: avoid; break-after: avoid; }
   .bar, .track i, .key i { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 )";

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <string>
 
+#include "tools/shell_words.hpp"
+
 namespace sptile::tools::report {
 
 /// "1 234 567", with narrow spaces that do not break; numbers below 10 000 stand as they are.
 std::string grouped(std::int64_t number);
 
-/// A word for a POSIX shell: quoted where it needs to be, safe as an operand even if it starts with a dash.
-std::string shell_word(const std::string& word);
+using tools::shell_word;
 
 }  // namespace sptile::tools::report

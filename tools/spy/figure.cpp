@@ -16,6 +16,7 @@ using plot::Svg, plot::svg_number;
 
 // Of one panel: numbers of rows stand left, those of columns above.
 constexpr double kLeft = 40, kTop = 36, kRight = 8, kSide = 360, kTick = 5, kPanelGap = 16, kFoot = 30;
+constexpr double kRowTick = 14, kColumnTick = 30;  // room for a number
 
 constexpr std::string_view kDocumentStyle =
     ":root{--ink:#1f2328;--soft:#59636e;--edge:#8c959f}"
@@ -65,6 +66,16 @@ double place(std::int64_t line, std::int64_t lines, double length) {
   return length * (static_cast<double>(line) + 0.5) / static_cast<double>(std::max<std::int64_t>(lines, 1));
 }
 
+// As many as have room for their numbers.
+std::int64_t ticks_in(double length, double room) {
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(length / room), 2, 5);
+}
+
+// What a line of text is wide, about: the widest letters are rare.
+double text_width(const std::string& text, double size) {
+  return 0.62 * size * static_cast<double>(text.size());
+}
+
 Status draw_panel(Svg& svg, const Panel& panel, std::int64_t most, double left, double top) {
   const auto png = encode_png(paint(panel.raster, most));
   if (!png) return tl::unexpected(png.error());
@@ -82,14 +93,10 @@ Status draw_panel(Svg& svg, const Panel& panel, std::int64_t most, double left, 
                        {"y", svg_number(top)},
                        {"width", svg_number(width)},
                        {"height", svg_number(height)}});
-  double last = -kSide;
-  for (const std::int64_t row : axis_ticks(panel.rows))
-    if (const double y = place(row, panel.rows, height); y - last >= 14)
-      draw_row_tick(svg, left, top + (last = y), row);
-  last = -kSide;
-  for (const std::int64_t column : axis_ticks(panel.cols))
-    if (const double x = place(column, panel.cols, width); x - last >= 40)
-      draw_column_tick(svg, left + (last = x), top, column);
+  for (const std::int64_t row : axis_ticks(panel.rows, ticks_in(height, kRowTick)))
+    draw_row_tick(svg, left, top + place(row, panel.rows, height), row);
+  for (const std::int64_t column : axis_ticks(panel.cols, ticks_in(width, kColumnTick)))
+    draw_column_tick(svg, left + place(column, panel.cols, width), top, column);
   return {};
 }
 
@@ -101,11 +108,11 @@ const std::string_view kFigureStyle =
     ".caption{font-size:14px;font-weight:600;fill:var(--ink)}.note{font-size:12px;fill:var(--soft)}"
     "@media screen and (prefers-color-scheme:dark){.picture{filter:invert(.92)}}";
 
-std::vector<std::int64_t> axis_ticks(std::int64_t lines) {
+std::vector<std::int64_t> axis_ticks(std::int64_t lines, std::int64_t most) {
   std::int64_t step = 1;
-  for (std::int64_t power = 1; step * 5 < lines; power *= 10)
+  for (std::int64_t power = 1; step * most < lines; power *= 10)
     for (const std::int64_t factor : {1, 2, 5})
-      if (step * 5 < lines) step = power * factor;
+      if (step * most < lines) step = power * factor;
   std::vector<std::int64_t> ticks;
   for (std::int64_t line = 0; line < lines; line += step) ticks.push_back(line);
   return ticks;
@@ -122,12 +129,14 @@ Result<std::string> draw_document(std::span<const Panel> panels, const std::stri
   constexpr double kTitle = 26;
   double width = 0, height = 0;
   std::int64_t most = 1;
+  double written = kLeft + text_width(caption, 12);  // to where texts reach
   for (const Panel& panel : panels) {
+    written = std::max(written, width + kLeft + text_width(panel.caption, 14));
     width += kLeft + width_of(panel.raster) + kRight + kPanelGap;
     height = std::max(height, kTitle + kTop + height_of(panel.raster) + kFoot);
     most = std::max(most, most_entries({&panel.raster, 1}));
   }
-  Svg svg(std::max(width - kPanelGap, kSide), height, fmt::format("{}{}", kDocumentStyle, kFigureStyle));
+  Svg svg(std::max(width - kPanelGap, written), height, fmt::format("{}{}", kDocumentStyle, kFigureStyle));
   double left = kLeft;
   for (const Panel& panel : panels) {
     svg.text("text", {{"class", "caption"}, {"x", svg_number(left)}, {"y", "18"}}, panel.caption);

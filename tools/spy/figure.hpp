@@ -18,9 +18,9 @@ struct Panel {
   std::string caption;              ///< "as it stands"
 };
 
-/// Where a tick of an axis of `lines` rows or columns stands: a few round numbers, from 0 on, each below
-/// `lines`.
-std::vector<std::int64_t> axis_ticks(std::int64_t lines);
+/// Where a tick of an axis of `lines` rows or columns stands: at most `most` round numbers (2 or more), from
+/// 0 on, each below `lines`.
+std::vector<std::int64_t> axis_ticks(std::int64_t lines, std::int64_t most = 5);
 
 /// "0", "500", "20k", "1.5M": of a tick.
 std::string tick_label(std::int64_t line);

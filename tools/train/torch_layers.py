@@ -15,14 +15,16 @@ class Graph:
 
     sums: torch.Tensor  # [N, N] CSR, 1 at each edge (row: target)
     normal: torch.Tensor  # [N, N] CSR, with loops, 1 / sqrt(degree of source x degree of target)
-    sources: torch.Tensor  # [E + N] int64: edges and loops
+    sources: torch.Tensor  # [E + N] int64: edges and loops, in the order of the CSR arrays
     targets: torch.Tensor  # [E + N] int64
 
 
 def make_graph(edge_index, count):
-    """A Graph of [2, E] edges among `count` nodes, E sorted by target."""
+    """A Graph of [2, E] edges among `count` nodes."""
     loops = torch.arange(count, device=edge_index.device)
     sources, targets = torch.cat([edge_index, torch.stack([loops, loops])], 1)
+    order = (targets * count + sources).argsort()
+    sources, targets = sources[order], targets[order]
     scale = torch.bincount(targets, minlength=count).float().rsqrt()
     ones = torch.ones(edge_index.shape[1], device=edge_index.device)
     return Graph(
@@ -135,5 +137,12 @@ class GATConv(nn.Module):
         sources, targets = (x * self.att_src).sum(-1), (x * self.att_dst).sum(-1)
         scores = functional.leaky_relu(rows_of(sources, graph.sources) + rows_of(targets, graph.targets), 0.2)
         weights = softmax_over_targets(scores, graph.targets, len(x))
-        out = weighted_sums(functional.dropout(weights, self.dropout, self.training), x, graph)
+        out = weighted_sums(self.drop(weights), x, graph)
         return (out.flatten(1) if self.concat else out.mean(1)) + self.bias
+
+    def drop(self, weights):
+        """Zeroes a share of [E + N, heads] while training. What is kept is drawn head by head, as sptile
+        does: a seed drops the same weights."""
+        if not self.training:
+            return weights
+        return weights * functional.dropout(weights.new_ones(weights.shape[::-1]), self.dropout).t()

@@ -8,6 +8,7 @@ refused export a.h5 y.h5
 refused export a.h5 y.mtx.bz2
 refused export a.h5 y.MTX.XZ
 refused reorder a.mtx --method rcm -o y.png
+refused reorder a.mtx --method rcm -o y.MTX.XZ
 refused reorder a.mtx --method rcm --perm y.mtx
 refused gen grid2d --side 4 -o y.csv
 refused spy a.mtx -o x.html

@@ -14,7 +14,11 @@ for dtype in f16 bf16 f64; do
   sptile convert "$ROOT/data/examples/blocks.mtx" out.h5 --force --format libra_spmm:auto --dtype $dtype --json |
     jq -c '.formats[1] | [.parameters.threshold, .threshold_from]'
 done
-# The bytes do not tell how the threshold was found.
+# What is stored of the format does not tell how the threshold was found; /choices does.
 sptile convert "$ROOT/data/examples/blocks.mtx" auto.h5 --format libra_spmm:auto -q
 sptile convert "$ROOT/data/examples/blocks.mtx" eight.h5 --format libra_spmm:8 -q
-cmp auto.h5 eight.h5
+for bundle in auto eight; do
+  sptile info $bundle.h5 --json | jq '[.arrays[] | select(.path != "/choices")]' > $bundle.json
+done
+cmp auto.json eight.json
+sptile info auto.h5 --json | jq -r '.choices[]'

@@ -24,7 +24,7 @@ SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --format csr,bmat --choose measu
 [ "$(jq '[.candidates[] | select(.measured_us > 0)] | length' measured.json)" = 2 ] || echo "not measured"
 fastest=$(jq -r '.candidates | min_by(.measured_us) | .format' measured.json)
 [ "$(jq -r .format measured.json)" = "$fastest" ] || echo "not the fastest"
-sptile run a.h5 --op sddmm -n 4 --choose measured --explain --check | grep -c 'chosen\|ok$'
+sptile run a.h5 --op sddmm -n 4 --choose measured --explain --check | grep -c ' chosen$\|ok$'
 # Without a model of the CPU it is csr, or what there is.
 sptile run a.h5 -n 4 --json | json-has 'format="csr"' predicted_us=null
 SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --format csr,bittcf --json | json-has 'format="csr"' predicted_us=20

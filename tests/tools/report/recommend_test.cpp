@@ -96,3 +96,17 @@ TEST_CASE("what cannot run is not recommended, and nothing is where nothing runs
   recommend(report);
   CHECK(!report.advice.has_value());
 }
+
+TEST_CASE("what the time did not suffice for is said, and numbers read well") {
+  Report report = sample();
+  report.not_reached = 7;
+  for (FormatsInOrder& formats : report.formats)
+    for (runtime::Candidate& c : formats.candidates) c.measured_us = 5000.0;
+  report.formats[1].candidates[1].measured_us = 100.0;
+  report.orders[1].seconds = 1e-6;
+  recommend(report);
+  const std::string reasons = all_reasons(report);
+  CHECK(reasons.find("7 of the kernels were not measured") != std::string::npos);
+  CHECK(reasons.find("50 times as much") != std::string::npos);
+  CHECK(reasons.find("paid for after one product,") != std::string::npos);
+}

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <string>
 
 using namespace sptile;
 namespace spy = tools::spy;
@@ -17,6 +18,7 @@ TEST_CASE("ticks are few, round, and inside, whatever the size") {
     CHECK(ticks.size() <= 5);
     CHECK(ticks.size() >= 2);
     CHECK(ticks.back() < lines);
+    CHECK(spy::axis_ticks(lines, 2).size() <= 2);
   }
 }
 
@@ -36,4 +38,16 @@ TEST_CASE("a drawing has a picture for each panel, and captions stay text") {
   CHECK(svg->find("&lt;b&gt;&amp;") != std::string::npos);
   CHECK(svg->find("data:image/png;base64,iVBOR") != svg->rfind("data:image/png;base64,iVBOR"));
   CHECK(*spy::draw_document(std::vector{panel, panel}, "a \"name\"") == *svg);
+}
+
+TEST_CASE("a drawing of a narrow matrix is as wide as what is written on it") {
+  const spy::Panel panel{spy::empty_raster(20000, 3, 480), 20000, 3, "as it stands"};
+  const auto width = [&](const std::string& caption) {
+    const std::string svg = spy::draw_document({&panel, 1}, caption).value_or("");
+    const std::size_t at = svg.find("width=\"");
+    REQUIRE(at != std::string::npos);
+    return std::stod(svg.substr(at + 7));
+  };
+  CHECK(width("") >= 100);
+  CHECK(width(std::string(100, 'n')) >= 600);
 }

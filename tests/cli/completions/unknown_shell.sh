@@ -1,0 +1,1 @@
+sptile completions fsh

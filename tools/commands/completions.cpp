@@ -1,0 +1,56 @@
+#include <memory>
+
+#include "tools/commands/commands.hpp"
+#include "tools/completions/completions.hpp"
+#include "tools/json.hpp"
+#include "tools/names.hpp"
+
+namespace sptile::tools {
+namespace {
+
+Json option_json(const OptionNode& option) {
+  return {{"names", option.names},
+          {"help", option.help},
+          {"type", option.type},
+          {"values", option.values.names},
+          {"closed", option.values.closed},
+          {"range", option.values.range},
+          {"default", option.standard},
+          {"environment", option.environment},
+          {"positional", option.positional},
+          {"required", option.required},
+          {"repeated", option.repeated}};
+}
+
+Json command_json(const CommandNode& node) {
+  Json json = {{"name", node.name}, {"summary", node.summary}, {"footer", node.footer}};
+  json["options"] = Json::array();
+  for (const OptionNode& option : node.options) json["options"].push_back(option_json(option));
+  json["below"] = Json::array();
+  for (const CommandNode& below : node.below) json["below"].push_back(command_json(below));
+  return json;
+}
+
+Status run_completions(Session& session, const CommandNode& command, const std::string& shell) {
+  const auto at = find_name("shell", shell, names_of(completions::shells()));
+  if (!at) return tl::unexpected(at.error());
+  const std::string script = completions::shells()[*at].script(command);
+  Json json = new_result(session);
+  json.update({{"shell", shell}, {"script", script}, {"command", command_json(command)}});
+  print_result(session, json, script);
+  return {};
+}
+
+Action declare_completions(Options& app) {
+  auto shell = std::make_shared<std::string>();
+  app.add_option("SHELL", *shell, "bash, zsh or fish").required().offer(names_of(completions::shells()));
+  return [app, shell](Session& session) { return run_completions(session, app.command(), *shell); };
+}
+}  // namespace
+
+const Verb kCompletions = {"completions", "print a script by which a shell completes the command line",
+                           "  source <(sptile completions bash)\n"
+                           "  sptile completions fish > ~/.config/fish/completions/sptile.fish",
+                           declare_completions};
+
+}  // namespace sptile::tools

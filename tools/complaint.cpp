@@ -1,0 +1,16 @@
+#include "tools/complaint.hpp"
+
+#include <cstdio>
+
+#include "tools/colour.hpp"
+
+namespace sptile::tools {
+
+int complain(const std::string& verb, const Error& error) {
+  const std::string speaker = verb.empty() ? "sptile" : "sptile " + verb;
+  const std::string place = (error.where.empty() ? speaker : error.where) + ":";
+  std::fputs((paint(Style::error, place, stderr) + " " + error.message + "\n").c_str(), stderr);
+  return static_cast<int>(error.code);
+}
+
+}  // namespace sptile::tools

@@ -1,0 +1,144 @@
+#include "tools/doctor/diagnosis.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "runtime/cpu/isa.hpp"
+#include "tools/devices.hpp"
+
+namespace sptile::tools::doctor {
+namespace {
+
+Threads threads_of(const CommonOptions& common) {
+  const int count = omp_get_max_threads();
+  if (common.threads > 0 && std::getenv("SPTILE_THREADS") != nullptr)
+    return {count, "--threads or SPTILE_THREADS"};
+  if (common.threads > 0) return {count, "--threads"};
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return {count, "OMP_NUM_THREADS"};
+  return {count, "all processors that this process may run on"};
+}
+
+void find_devices(Diagnosis& found) {
+  for (int ordinal = 0; ordinal < runtime::cuda::device_count(); ++ordinal) {
+    auto info = runtime::cuda::find_device(ordinal);
+    found.devices.push_back(
+        {ordinal, info ? *info : runtime::cuda::DeviceInfo{}, info ? std::string() : info.error().message});
+  }
+  if (found.devices.empty()) found.no_device = runtime::cuda::find_device(0).error().message;
+}
+
+ProfileUsed profile_used(const runtime::ProfileDevice& device) {
+  ProfileUsed used{device, {}, {}, {}};
+  const auto profile = runtime::find_profile(device);
+  if (!profile) {
+    used.error = profile.error().text();
+  } else if (*profile) {
+    used.made_on = (*profile)->device;
+    used.source = (*profile)->source;
+  }
+  return used;
+}
+
+void find_profiles(Diagnosis& found) {
+  found.profiles.push_back(profile_used(runtime::profile_device(runtime::Device::cpu, {})));
+  for (const CudaDevice& device : found.devices)
+    if (device.unusable.empty())
+      found.profiles.push_back(profile_used(runtime::profile_device(runtime::Device::cuda, device.info)));
+}
+
+// A device is there, or its driver, and this build could use it if all were well.
+bool device_should_work(const Diagnosis& found) {
+  const auto hides = [](const Variable& v) { return v.name == "CUDA_VISIBLE_DEVICES"; };
+  if (found.cuda.built == 0 || found.cuda.driver == 0 || std::ranges::any_of(found.variables, hides))
+    return false;
+  return found.cuda.driver / 1000 < found.cuda.built / 1000 || !found.nvidia_module.empty();
+}
+
+void conclude_devices(Diagnosis& found) {
+  if (!found.no_device.empty() && device_should_work(found)) {
+    const bool old = found.cuda.driver / 1000 < found.cuda.built / 1000;
+    found.problems.push_back(
+        old ? fmt::format(
+                  "the driver knows CUDA up to {}, this build was made with {}: install a newer driver",
+                  cuda_version_text(found.cuda.driver), cuda_version_text(found.cuda.built))
+            : found.no_device);
+  }
+  if (found.cuda.built == 0 && !found.nvidia_module.empty())
+    found.advice.push_back(
+        "there is a driver of NVIDIA, but this build has no kernels for CUDA: install the CUDA toolkit and "
+        "build again");
+  for (const CudaDevice& device : found.devices)
+    if (!device.unusable.empty()) found.advice.push_back(device.unusable);
+}
+
+void conclude_threads(Diagnosis& found) {
+  const double quota = found.processor.quota.value_or(0);
+  const int enough = std::max(1, static_cast<int>(std::ceil(quota)));
+  if (quota > 0 && found.threads.count > enough)
+    found.advice.push_back(
+        fmt::format("control groups allow {:g} processors, and {} threads would share them: "
+                    "--threads {}, or SPTILE_THREADS={}",
+                    quota, found.threads.count, enough, enough));
+  if (found.threads.count > found.processor.usable)
+    found.advice.push_back(fmt::format("{} threads ({}) share {} processors: fewer are faster",
+                                       found.threads.count, found.threads.why, found.processor.usable));
+}
+
+void conclude_profiles(Diagnosis& found) {
+  for (const ProfileUsed& used : found.profiles) {
+    const std::string_view device = name_of(used.device.kind);
+    if (!used.error.empty())
+      found.problems.push_back(fmt::format("profile for {}: {}", device, used.error));
+    else if (!used.made_on)
+      found.advice.push_back(fmt::format(
+          "formats and kernels for {} are chosen without a profile: 'sptile calibrate --device {}' "
+          "measures one",
+          device, device));
+    else if (!used.exact())
+      found.advice.push_back(
+          fmt::format("the profile for {} is that of another one, {}: 'sptile calibrate --device {}' "
+                      "measures this one",
+                      device, used.made_on->name, device));
+  }
+}
+
+}  // namespace
+
+std::string cuda_version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+void conclude(Diagnosis& found) {
+  conclude_devices(found);
+  conclude_threads(found);
+  conclude_profiles(found);
+  for (const Variable& variable : found.variables)
+    if (!variable.good) found.advice.push_back(fmt::format("{}: {}", variable.name, variable.says));
+  for (const Trial& trial : found.trials)
+    for (const std::string& failure : trial.failures) found.problems.push_back(failure);
+}
+
+Diagnosis diagnose(Session& session) {
+  Diagnosis found;
+  found.system = system_name();
+  found.nvidia_module = nvidia_module();
+  found.cuda = runtime::cuda::versions();
+  found.processor = read_processor();
+  for (const runtime::Isa& isa : runtime::isas()) found.extensions.push_back({isa.name, isa.available()});
+  found.threads = threads_of(session.common);
+  find_devices(found);
+  found.kernels = count_kernels();
+  found.unavailable = why_unavailable();
+  find_profiles(found);
+  found.variables = judge_environment();
+  for (const DeviceRow& row : devices())
+    if (device_available(row)) found.trials.push_back(try_kernels(session, row.device));
+  conclude(found);
+  return found;
+}
+
+}  // namespace sptile::tools::doctor

@@ -1,0 +1,30 @@
+// How many kernels there are for each format and operation, how many can run here, and why others cannot.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/kernels/kernels.hpp"
+
+namespace sptile::tools::doctor {
+
+struct KernelCount {
+  runtime::Device device = runtime::Device::cpu;
+  std::string_view format, op;
+  int there = 0, run = 0;  ///< kernels of this build; those that this machine runs
+};
+
+/// Kernels that cannot run for one and the same reason.
+struct Unavailable {
+  runtime::Device device = runtime::Device::cpu;
+  std::string why;
+  int kernels = 0;
+};
+
+/// Counts of every device, format and operation that has a kernel, in the order of the tables.
+std::vector<KernelCount> count_kernels();
+
+std::vector<Unavailable> why_unavailable();
+
+}  // namespace sptile::tools::doctor

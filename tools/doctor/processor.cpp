@@ -1,0 +1,192 @@
+#include "tools/doctor/processor.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace sptile::tools::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostCaches = 32, kMostProcessors = 1 << 16, kMostGroups = 64;
+
+// The first line of a small file; empty where there is none.
+std::string first_line(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// The number that a text starts with.
+std::optional<std::int64_t> number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value < 0) return std::nullopt;
+  return value;
+}
+
+// "32K", "16M", as /sys writes sizes.
+std::int64_t size_in_bytes(const std::string& text) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  const std::int64_t value = std::min(number(text).value_or(0), kMost);
+  const char unit = text.empty() ? ' ' : text.back();
+  return unit == 'K' ? value << 10 : unit == 'M' ? value << 20 : value;
+}
+
+// "0-3,8": as /sys writes sets of processors.
+int count_in_set(std::string_view set) {
+  std::int64_t count = 0;
+  while (!set.empty()) {
+    const std::string_view range = set.substr(0, set.find(','));
+    set.remove_prefix(std::min(range.size() + 1, set.size()));
+    const auto first = number(range);
+    const std::size_t dash = range.find('-');
+    const auto last = dash == std::string_view::npos ? first : number(range.substr(dash + 1));
+    if (first && last && *first <= *last && *last < kMostProcessors) count += *last - *first + 1;
+  }
+  return static_cast<int>(std::min<std::int64_t>(count, kMostProcessors));
+}
+
+std::vector<Cache> read_caches(const fs::path& processors) {
+  std::vector<Cache> caches;
+  for (int i = 0; i < kMostCaches; ++i) {
+    const fs::path place = processors / "cpu0/cache" / fmt::format("index{}", i);
+    const auto level = number(first_line(place / "level"));
+    if (!level) break;
+    caches.push_back({static_cast<int>(std::min<std::int64_t>(*level, 9)), first_line(place / "type"),
+                      size_in_bytes(first_line(place / "size")),
+                      std::max(count_in_set(first_line(place / "shared_cpu_list")), 1)});
+  }
+  return caches;
+}
+
+void count_cores(const fs::path& processors, Processor& found) {
+  std::set<std::int64_t> sockets;
+  std::set<std::pair<std::int64_t, std::int64_t>> cores;
+  for (int i = 0; i < std::min(found.logical, kMostProcessors); ++i) {
+    const fs::path topology = processors / fmt::format("cpu{}", i) / "topology";
+    const auto socket = number(first_line(topology / "physical_package_id"));
+    const auto core = number(first_line(topology / "core_id"));
+    if (!socket || !core) continue;
+    sockets.insert(*socket);
+    cores.emplace(*socket, *core);
+  }
+  found.cores = static_cast<int>(cores.size());
+  found.sockets = static_cast<int>(sockets.size());
+}
+
+std::int64_t memory_line(const fs::path& root, std::string_view name) {
+  std::ifstream file(root / "proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(name)) continue;
+    const std::size_t digits = line.find_first_of("0123456789");
+    const auto kib = digits == std::string::npos ? std::nullopt : number(line.substr(digits));
+    return std::min(kib.value_or(0), std::int64_t{1} << 50) << 10;
+  }
+  return 0;
+}
+
+// The control group of this process and those above it, the root last.
+std::vector<fs::path> control_groups(const fs::path& root) {
+  const fs::path mount = root / "sys/fs/cgroup";
+  fs::path group = "/";
+  std::ifstream file(root / "proc/self/cgroup");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("0::/")) group = line.substr(3);
+  std::vector<fs::path> groups;
+  for (; group != group.root_path() && groups.size() < kMostGroups; group = group.parent_path())
+    groups.push_back(mount / group.relative_path());
+  groups.push_back(mount);
+  return groups;
+}
+
+// "max 100000", "200000 100000": microseconds in each period.
+std::optional<double> quota_of(const fs::path& group) {
+  const std::string line = first_line(group / "cpu.max");
+  const std::size_t blank = line.find(' ');
+  if (blank == std::string::npos) return std::nullopt;
+  const auto time = number(line), period = number(line.substr(blank + 1));
+  if (!time || !period || *period == 0) return std::nullopt;
+  return static_cast<double>(*time) / static_cast<double>(*period);
+}
+
+// The same, as control groups of version 1 have it: microseconds of a period, each in a file; -1: no limit.
+std::optional<double> old_quota(const fs::path& root) {
+  const fs::path group = root / "sys/fs/cgroup/cpu";
+  const auto time = number(first_line(group / "cpu.cfs_quota_us"));
+  const auto period = number(first_line(group / "cpu.cfs_period_us"));
+  if (!time || !period || *period == 0) return std::nullopt;
+  return static_cast<double>(*time) / static_cast<double>(*period);
+}
+
+void read_limits(const fs::path& root, Processor& found) {
+  const auto take = [&](std::optional<double> quota, std::optional<std::int64_t> memory) {
+    if (quota && *quota < found.quota.value_or(found.usable)) found.quota = quota;
+    if (memory && *memory < found.memory_limit.value_or(found.memory)) found.memory_limit = memory;
+  };
+  take(old_quota(root), number(first_line(root / "sys/fs/cgroup/memory/memory.limit_in_bytes")));
+  for (const fs::path& group : control_groups(root))
+    take(quota_of(group), number(first_line(group / "memory.max")));
+}
+
+// NAME="value" of /etc/os-release.
+std::string pretty_name() {
+  constexpr std::string_view kKey = "PRETTY_NAME=\"";
+  std::ifstream file("/etc/os-release");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(kKey)) return line.substr(kKey.size(), line.rfind('"') - kKey.size());
+  return {};
+}
+
+}  // namespace
+
+Processor read_processor(const fs::path& root) {
+  const fs::path processors = root / "sys/devices/system/cpu";
+  Processor found;
+  found.logical = count_in_set(first_line(processors / "online"));
+  if (found.logical == 0)
+    found.logical = static_cast<int>(std::clamp(::sysconf(_SC_NPROCESSORS_ONLN), 1L, 1L << 16));
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  const bool known = ::sched_getaffinity(0, sizeof allowed, &allowed) == 0;
+  found.usable = known ? CPU_COUNT(&allowed) : found.logical;
+  count_cores(processors, found);
+  found.caches = read_caches(processors);
+  found.memory = memory_line(root, "MemTotal:");
+  found.memory_free = memory_line(root, "MemAvailable:");
+  read_limits(root, found);
+  return found;
+}
+
+std::string system_name() {
+  utsname name{};
+  if (::uname(&name) != 0) return pretty_name();
+  const std::string system = pretty_name();
+  return fmt::format("{}{}{} {}, {}", system, system.empty() ? "" : ", ", name.sysname, name.release,
+                     name.machine);
+}
+
+std::string nvidia_module(const fs::path& root) {
+  const std::string line = first_line(root / "proc/driver/nvidia/version");
+  constexpr std::string_view kDigits = "0123456789.";
+  for (std::size_t at = line.find("  "); at != std::string::npos; at = line.find(' ', at)) {
+    at = line.find_first_not_of(' ', at);
+    if (at == std::string::npos) break;
+    const std::string word = line.substr(at, line.find(' ', at) - at);
+    if (word.find('.') != std::string::npos && word.find_first_not_of(kDigits) == std::string::npos)
+      return word;
+  }
+  return {};
+}
+
+}  // namespace sptile::tools::doctor

@@ -15,15 +15,16 @@ constexpr Setting kFromGiven[] = {{"swap-passes", 0}, {"match-rows", 1}, {"degre
 constexpr Setting kFromDegree[] = {{"swap-passes", 0}, {"match-rows", 1}, {"degree-base", 1}};
 
 struct Trial {
+  std::string_view name;
   Result<std::vector<std::int32_t>> (*run)(const formats::CsrView&, const ReorderOptions&);
   std::span<const Setting> settings;
 };
 
 constexpr Trial kTrials[] = {
-    {order_identity, {}},
-    {order_by_degree, {}},
-    {order_by_packing, kFromGiven},
-    {order_by_packing, kFromDegree},
+    {"the given order", order_identity, {}},
+    {"degree order", order_by_degree, {}},
+    {"greedy windows", order_by_packing, kFromGiven},
+    {"greedy windows from degree order", order_by_packing, kFromDegree},
 };
 
 }  // namespace
@@ -32,6 +33,7 @@ Result<std::vector<std::int32_t>> order_by_trial(const formats::CsrView& a, cons
   const int height = std::max(1, options.window_rows);
   std::vector<std::int32_t> best;
   std::pair<std::int64_t, std::int64_t> fewest;
+  std::vector<TriedOrder> tried;
   for (const Trial& trial : kTrials) {
     ReorderOptions asked = options;
     asked.settings = trial.settings;
@@ -40,8 +42,12 @@ Result<std::vector<std::int32_t>> order_by_trial(const formats::CsrView& a, cons
     if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
     const WindowQuality quality = measure_windows(a, *order, height);
     const std::pair found{quality.tc_blocks, quality.distinct_columns};
-    if (&trial == kTrials || found < fewest) best = std::move(*order), fewest = found;
+    tried.push_back({trial.name, quality.tc_blocks});
+    if (&trial != kTrials && found >= fewest) continue;
+    best = std::move(*order), fewest = found;
+    for (TriedOrder& other : tried) other.chosen = &other == &tried.back();
   }
+  if (options.tried != nullptr) *options.tried = std::move(tried);
   return best;
 }
 

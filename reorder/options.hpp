@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "formats/progress.hpp"
 
@@ -31,11 +32,19 @@ struct Preset {
   std::span<const Setting> settings;
 };
 
+/// One of the orders that a method compared, to keep the best.
+struct TriedOrder {
+  std::string_view name;       ///< "degree order"
+  std::int64_t tc_blocks = 0;  ///< of window_rows rows and 8 columns
+  bool chosen = false;
+};
+
 struct ReorderOptions {
   std::uint64_t seed = 1;  ///< of every random choice
   int window_rows = 8;     ///< height that window-aware methods aim at
   Progress* progress = nullptr;
-  std::span<const Setting> settings = {};  ///< checked by check_settings; what is missing has its default
+  std::span<const Setting> settings = {};    ///< checked by check_settings; what is missing has its default
+  std::vector<TriedOrder>* tried = nullptr;  ///< where a method that compares orders tells what it found
 };
 
 /// The value of one of `parameters`: the last one set, else its default. The name must be among them.

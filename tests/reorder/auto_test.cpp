@@ -49,3 +49,20 @@ TEST_CASE("auto: has no more blocks than the given order and degree order, at an
       CHECK(blocks(order) <= blocks(*reorder::order_by_degree(a.view(), {})));
     }
 }
+
+TEST_CASE("auto: tells what it compared, and marks the one that it returns") {
+  const Pattern a = tests::planted_groups(100, 16, 9, 5);
+  std::vector<reorder::TriedOrder> tried;
+  const auto order = reorder::order_by_trial(a.view(), {.window_rows = 16, .tried = &tried});
+  REQUIRE(order.has_value());
+  REQUIRE(tried.size() == 4);
+  CHECK(tried[0].tc_blocks == reorder::measure_windows(a.view(), {}, 16).tc_blocks);
+  int chosen = 0;
+  for (const reorder::TriedOrder& t : tried) {
+    CHECK_FALSE(t.name.empty());
+    if (!t.chosen) continue;
+    ++chosen;
+    CHECK(t.tc_blocks == reorder::measure_windows(a.view(), *order, 16).tc_blocks);
+  }
+  CHECK(chosen == 1);
+}

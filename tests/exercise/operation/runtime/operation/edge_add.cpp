@@ -15,9 +15,7 @@ Work work(const ProductSizes& s) {
   return {static_cast<double>(s.rows) * s.row_bytes + static_cast<double>(s.nnz) * s.result_bytes, 1, 0};
 }
 
-/// Calls f(place in out, sum, sum of absolute numbers) for each entry.
-template <class F>
-void for_each_sum(const ReferenceProduct& p, const Operands& o, F f) {
+void reference(const ReferenceProduct& p, const Operands& o, const void* before, const ResultSink& sink) {
   for (std::int64_t r = 0; r < p.a.rows; ++r)
     for (std::int64_t k = p.a.row_ptr[static_cast<std::size_t>(r)];
          k < p.a.row_ptr[static_cast<std::size_t>(r) + 1]; ++k) {
@@ -29,27 +27,11 @@ void for_each_sum(const ReferenceProduct& p, const Operands& o, F f) {
         sum += a + b;
         absolute += std::fabs(a) + std::fabs(b);
       }
-      f(p.packed.empty() ? k : p.packed[static_cast<std::size_t>(k)], o.alpha * sum,
-        std::fabs(o.alpha) * absolute);
+      const std::int64_t at = p.packed.empty() ? k : p.packed[static_cast<std::size_t>(k)];
+      const double old = o.beta != 0 ? o.beta * read_element(p.types.result, before, at) : 0;
+      sink(o.dense[2].data, p.types.result, at,
+           {o.alpha * sum + old, std::fabs(o.alpha) * absolute + std::fabs(old)});
     }
-}
-
-void reference(const ReferenceProduct& p, const Operands& o) {
-  for_each_sum(p, o, [&](std::int64_t at, double sum, double) {
-    if (o.beta != 0) sum += o.beta * read_element(p.types.result, o.dense[2].data, at);
-    write_element(p.types.result, o.dense[2].data, at, sum);
-  });
-}
-
-double error(const ReferenceProduct& p, const Operands& computed, const void* before) {
-  double worst = 0;
-  for_each_sum(p, computed, [&](std::int64_t at, double sum, double absolute) {
-    const double old = computed.beta != 0 ? computed.beta * read_element(p.types.result, before, at) : 0;
-    worst = std::max(worst,
-                     element_error(p.types.result, read_element(p.types.result, computed.dense[2].data, at),
-                                   sum + old, absolute + std::fabs(old)));
-  });
-  return worst;
 }
 
 std::int64_t longest_sum(const ReferenceProduct& p) { return 2 * p.n; }
@@ -63,7 +45,6 @@ constexpr Operation kEdgeAdd = {.name = "edge_add",
                                 .uses_values = false,
                                 .work = work,
                                 .reference = reference,
-                                .error = error,
                                 .longest_sum = longest_sum};
 
 }  // namespace sptile::runtime

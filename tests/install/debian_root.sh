@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# Sourced by bare_debian.sh and packages_test.sh: a Debian that has nothing installed, and commands inside it.
+
+say() { printf '== bare Debian: %s\n' "$*" >&2; }
+skip() { say "SKIPPED: $*"; exit 77; }
+
+# make_debian SUITE FOLDER: debootstraps the minimal variant of a Debian; 77, loudly, where that cannot be done.
+make_debian() {
+  local suite=$1 folder=$2 mirror
+  [ "$(id -u)" -eq 0 ] || skip "only root can make one"
+  command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+  unshare --mount --pid --fork true 2>/dev/null || skip "namespaces are not allowed here"
+  rm -rf --one-file-system "$folder"
+  mkdir -p "$folder"
+  # From where this machine gets its own packages, if that is a Debian 12.
+  # shellcheck disable=SC2016
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Created-By: Packages' 2>/dev/null | head -n 1 || true)
+  say "debootstrap of $suite (minimal variant)"
+  debootstrap --variant=minbase "$suite" "$folder" ${mirror:+"$mirror"} >"$folder.log" 2>&1 ||
+    { tail -n 5 "$folder.log" >&2; skip "debootstrap cannot work here"; }
+  rm -f "$folder.log"
+}
+
+# in_debian FOLDER COMMAND: with nothing of this machine but its kernel, devices and network. Mounts and processes end
+# with it.
+in_debian() {
+  # shellcheck disable=SC2016
+  env -i HOME=/root TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+    unshare --mount --pid --fork --kill-child bash -c '
+      mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && exec chroot "$1" bash -c "cd /sptile && $2"' \
+    in_debian "$1" "$2"
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Checks that what is written down for packages agrees with the build: one version, and all that it needs to compile.
+
+    packaging_test.py PROJECT_ROOT
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def find(pattern, path):
+    match = re.search(pattern, path.read_text(), flags=re.MULTILINE)
+    return match.group(1) if match else f"no {pattern}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    wrong = []
+    version = find(r"^  version: '(.*)',$", root / "meson.build")
+    others = {"debian/changelog": r"^sptile \((.*?)\)", "docs/CITATION.cff": r"^version: (.*)$",
+              "tools/conda/meta.yaml": r'set version = "(.*?)"', "docs/changelog.md": r"^## ([\d.]+)"}
+    for name, pattern in others.items():
+        if (other := find(pattern, root / name)) != version:
+            wrong.append(f"{name} has version {other}, meson.build {version}")
+
+    script = f'. "{root}/tools/setup.sh" && printf "%s\\n" "${{build_packages[@]}}"'
+    needed = set(subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True).stdout.split())
+    assert len(needed) > 10, needed
+    control = (root / "debian" / "control").read_text()
+    wanted = set(re.findall(r"[a-z0-9.+-]+", re.search(r"Build-Depends:(.*?)\n\n", control, flags=re.DOTALL).group(1)))
+    # These two every build of Debian packages has.
+    if missing := needed - wanted - {"g++", "dpkg-dev"}:
+        wrong.append(f"debian/control does not have {sorted(missing)} of tools/setup.sh in Build-Depends")
+    print("\n".join(wrong) or f"packages of version {version}, {len(needed)} packages to build with")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -31,7 +31,7 @@ std::string short_name(const std::string& matrix) {
 }
 
 // "SpMM and SDDMM": the operations that the rows have.
-std::string title_of(const Json& rows) {
+std::string plot_title(const Json& rows) {
   std::vector<std::string_view> titles;
   for (const runtime::Operation* op : runtime::operations())
     if (std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return row["op"] == op->name; }))
@@ -47,7 +47,7 @@ std::string bench_plot(const Json& rows) {
              hosts = varies(rows, "host"), versions = varies(rows, "version");
   std::set<std::int64_t> columns;
   for (const Json& row : rows) columns.insert(row["n"].get<std::int64_t>());
-  plot::RatePlot drawn{title_of(rows), "GFLOP/s", {}, "cuSPARSE"};
+  plot::RatePlot drawn{plot_title(rows), "GFLOP/s", {}, "cuSPARSE"};
   for (const std::int64_t n : columns)
     for (const Json& row : rows) {
       if (row["n"] != n) continue;

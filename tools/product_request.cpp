@@ -9,6 +9,11 @@
 #include "tools/operations.hpp"
 
 namespace sptile::tools {
+namespace {
+
+constexpr const char* kMeasured = "measured";
+
+}  // namespace
 
 runtime::DenseTypes dense_types(std::string_view dense, std::string_view result, DType values) {
   const DType usual = values == DType::f64 ? DType::f64 : DType::f32;
@@ -44,6 +49,17 @@ void declare_side(Options& app, ProductRequest& request) {
   app.add_flag(
       "--transpose", request.transpose,
       "multiply by the transpose, which the bundle holds (convert --transpose) or the matrix equals");
+}
+
+void declare_choose(Options& app, ProductRequest& request) {
+  app.add_option("--choose", request.choose,
+                 "how one of several formats and kernels is chosen: predicted by the cost model, or measured "
+                 "by running each that can be the fastest")
+      .one_of({"predicted", kMeasured});
+}
+
+runtime::Choice ProductRequest::choice() const {
+  return choose == kMeasured ? runtime::Choice::measured : runtime::Choice::predicted;
 }
 
 Status check_transposable(const ProductRequest& request) {

@@ -15,7 +15,7 @@ namespace sptile::tools {
 
 /// Names as typed by the user, checked by resolve_device; empty: chosen by what is multiplied.
 struct ProductRequest {
-  std::string op{runtime::kSpmm.name}, device = "cpu", precision, kernel, dense, result;
+  std::string op{runtime::kSpmm.name}, device = "cpu", precision, kernel, dense, result, choose = "predicted";
   std::int64_t n = 128;
   int warmup = 2, repeat = 10;
   bool check = false, transpose = false;
@@ -23,6 +23,7 @@ struct ProductRequest {
   [[nodiscard]] formats::Side side() const {
     return transpose ? formats::Side::transpose : formats::Side::matrix;
   }
+  [[nodiscard]] runtime::Choice choice() const;
 };
 
 /// Declares what is multiplied and where: all options of a request but those of its runs.
@@ -33,6 +34,9 @@ void declare_request(Options& app, ProductRequest& request);
 
 /// Declares --transpose.
 void declare_side(Options& app, ProductRequest& request);
+
+/// Declares --choose.
+void declare_choose(Options& app, ProductRequest& request);
 
 /// Refuses the transpose of an operation that lists a number for each entry: it is the same for A and A^T,
 /// but for what the operands are called.

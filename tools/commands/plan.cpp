@@ -23,13 +23,11 @@ namespace sptile::tools {
 namespace {
 
 struct PlanVerbOptions {
-  std::string bundle, format = "auto", choose = "predicted";
+  std::string bundle, format = "auto";
   std::vector<std::int64_t> n = {128};
   bool force = false;
   ProductRequest request;
 };
-
-constexpr const char* kMeasured = "measured";
 
 // A plan that was made, and the one whose place it takes.
 struct NewPlan {
@@ -48,7 +46,7 @@ runtime::PlanOptions plan_options(const Session& session, const PlanVerbOptions&
   plan.kernel = options.request.kernel;
   plan.threads = session.common.threads;
   plan.precision = precision_named(options.request.precision);
-  plan.choice = options.choose == kMeasured ? runtime::Choice::measured : runtime::Choice::predicted;
+  plan.choice = options.request.choice();
   plan.stored = false;
   return plan;
 }
@@ -173,10 +171,7 @@ Action declare_plan(Options& app) {
                  "stored format to plan for; several with commas, auto: the one predicted to be fastest of "
                  "them, of all")
       .names("format", names_with("auto", format_names()));
-  app.add_option("--choose", options->choose,
-                 "how one of several formats and kernels is chosen: predicted by the cost model, or measured "
-                 "by running each that can be the fastest")
-      .one_of({"predicted", kMeasured});
+  declare_choose(app, options->request);
   app.add_option("-n", options->n, columns_help() + "; several with commas make a plan each")
       .range(std::int64_t{1}, std::int64_t{1} << 31);
   declare_side(app, options->request);

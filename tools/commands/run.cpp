@@ -25,12 +25,10 @@ namespace sptile::tools {
 namespace {
 
 struct RunOptions {
-  std::string bundle, format = "auto", choose = "predicted";
+  std::string bundle, format = "auto";
   bool explain = false, replan = false;
   ProductRequest request;
 };
-
-constexpr const char* kMeasured = "measured";
 
 std::string time_text(const std::optional<double>& us) { return us ? human_seconds(*us * 1e-6) : "-"; }
 
@@ -150,8 +148,9 @@ Result<Outcome> choose_and_run(Session& session, const RunOptions& options, runt
   if (s) s = bench.set_operands(op, request.n);
   if (!s) return tl::unexpected(s.error());
   const KernelRequest kernel{request.kernel, precision_named(request.precision)};
-  return options.choose == kMeasured ? run_fastest(bench, op, matrices, kernel)
-                                     : run_predicted(bench, op, matrices, kernel, options.explain);
+  return options.request.choice() == runtime::Choice::measured
+             ? run_fastest(bench, op, matrices, kernel)
+             : run_predicted(bench, op, matrices, kernel, options.explain);
 }
 
 // What the formats to run hold, and keeps it.
@@ -222,10 +221,7 @@ Action declare_run(Options& app) {
          "--format", options->format,
          "stored format to run; several with commas, auto: the one predicted to be fastest of them, of all")
       .names("format", names_with("auto", format_names()));
-  app.add_option("--choose", options->choose,
-                 "how one of several formats and kernels is chosen: predicted by the cost model, or measured "
-                 "by running each that can be the fastest")
-      .one_of({"predicted", kMeasured});
+  declare_choose(app, options->request);
   declare_side(app, options->request);
   app.add_flag("--explain", options->explain, "show the formats to choose from and what each would take");
   app.add_flag("--replan", options->replan, "take no stored plan ('sptile plan') of the bundle");

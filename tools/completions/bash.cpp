@@ -7,7 +7,7 @@
 namespace sptile::tools::completions {
 namespace {
 
-constexpr std::string_view kHead = R"(# Completions of bash for sptile, made by 'sptile completions bash'.
+constexpr std::string_view kBashHead = R"(# Completions of bash for sptile, made by 'sptile completions bash'.
 )";
 
 // Words that stand for what no table lists.
@@ -98,7 +98,7 @@ std::string declaration(std::string_view name, const std::string& rows, std::str
 std::string bash_script(const CommandNode& command) {
   Tables tables;
   for_each_place(command, [&tables](const Place& place) { tables.add(place); });
-  return std::string(kHead) + declaration("_sptile_below", tables.below, "Verbs and kinds.") +
+  return std::string(kBashHead) + declaration("_sptile_below", tables.below, "Verbs and kinds.") +
          declaration("_sptile_options", tables.options, "Options.") +
          declaration("_sptile_values", tables.values,
                      "Values of options, and of what has no name, by its position.") +

@@ -7,7 +7,7 @@
 namespace sptile::tools::completions {
 namespace {
 
-constexpr std::string_view kHead = R"(# Completions of fish for sptile, made by 'sptile completions fish'.
+constexpr std::string_view kFishHead = R"(# Completions of fish for sptile, made by 'sptile completions fish'.
 
 # __sptile_at WORD...: is what was typed behind sptile these words? A verb or kind comes before all else.
 function __sptile_at
@@ -63,7 +63,7 @@ std::string lines(const Place& place) {
 }  // namespace
 
 std::string fish_script(const CommandNode& command) {
-  std::string text(kHead);
+  std::string text(kFishHead);
   for_each_place(command, [&text](const Place& place) { text += lines(place); });
   return text;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Looks at the sources without running them: clang-format over all C, C++ and CUDA, shellcheck over all shell scripts,
-# clang-tidy (with the checks of .clang-tidy) over what the folder build compiles, except tests. Each counts as one test;
-# ends with "N passed, N failed, N skipped".
+# clang-tidy (with the checks of .clang-tidy) over all that is compiled, except tests. Each counts as one test; ends with
+# "N passed, N failed, N skipped".
 #
 #   tools/lint.sh [format|shell|tidy]...     default: all three
 set -euo pipefail
@@ -19,11 +19,13 @@ check_format() { sources | batch=64 all_cores clang-format-14 --dry-run -Werror;
 
 check_shell() { scripts | batch=32 all_cores shellcheck; }
 
-# What clang-tidy says of the warnings that it left out is dropped.
+# As builds with sanitizers compile it: sources of tools/ come together, so that their headers are looked at once for
+# several. What clang-tidy says of the warnings that it left out is dropped.
 check_tidy() {
-  [ -f build/compile_commands.json ] || configure build
-  jq -r '.[] | .directory + "/" + .file' build/compile_commands.json | grep '\.cpp$' | grep -v '/\.\./tests/' | sort -u |
-    tr '\n' '\0' | batch=1 all_cores clang-tidy-14 -p build --quiet \
+  CC=clang-14 CXX=clang++-14 configure build-lint -Db_sanitize=undefined -Db_lundef=false
+  ninja -C build-lint -t targets all | sed -n 's/\.inc: .*/.inc/p' | xargs ninja -C build-lint >&2
+  jq -r '.[] | .directory + "/" + .file' build-lint/compile_commands.json | grep '\.cpp$' | grep -v '/tests/' | sort -u |
+    tr '\n' '\0' | batch=1 all_cores clang-tidy-14 -p build-lint --quiet \
     2> >(grep -v ' warnings\? generated\.$')
 }
 

@@ -3,7 +3,8 @@
 # there, runs tools/quickstart.sh and then tools/run-tests.sh --quick, whose closing line is this script's, too.
 # Exit code 77, loudly, where such a Debian cannot be made.
 #
-#   tests/install/bare_debian.sh FOLDER      FOLDER gets the Debian and is removed at the end; KEEP=1 keeps it
+#   tests/install/bare_debian.sh FOLDER      FOLDER gets the Debian and is removed at the end; KEEP=1 keeps it,
+#                                            CACHE=FOLDER is a cache of ccache to compile with
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 folder=${1:?usage: bare_debian.sh FOLDER}

@@ -4,7 +4,8 @@
 say() { printf '== bare Debian: %s\n' "$*" >&2; }
 skip() { say "SKIPPED: $*"; exit 77; }
 
-# make_debian SUITE FOLDER: debootstraps the minimal variant of a Debian; 77, loudly, where that cannot be done.
+# make_debian SUITE FOLDER: debootstraps the minimal variant of a Debian; 77, loudly, where that cannot be done. With
+# CACHE=FOLDER of ccache in the environment it gets ccache, and commands inside it use that cache.
 make_debian() {
   local suite=$1 folder=$2 mirror
   [ "$(id -u)" -eq 0 ] || skip "only root can make one"
@@ -16,9 +17,11 @@ make_debian() {
   # shellcheck disable=SC2016
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Created-By: Packages' 2>/dev/null | head -n 1 || true)
   say "debootstrap of $suite (minimal variant)"
-  debootstrap --variant=minbase "$suite" "$folder" ${mirror:+"$mirror"} >"$folder.log" 2>&1 ||
+  debootstrap --variant=minbase ${CACHE:+--include=ccache} "$suite" "$folder" ${mirror:+"$mirror"} >"$folder.log" 2>&1 ||
     { tail -n 5 "$folder.log" >&2; skip "debootstrap cannot work here"; }
   rm -f "$folder.log"
+  # Certificates that pip trusts on this machine beside the usual ones.
+  if [ -n "${PIP_CERT:-}" ]; then cp "$PIP_CERT" "$folder/certificates"; fi
 }
 
 # in_debian FOLDER COMMAND: with nothing of this machine but its kernel, devices and network. Mounts and processes end
@@ -27,7 +30,10 @@ in_debian() {
   # shellcheck disable=SC2016
   env -i HOME=/root TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+    ${PIP_CERT:+PIP_CERT=/certificates} \
+    ${CACHE:+CACHE="$CACHE" CCACHE_DIR=/var/cache/ccache} ${CCACHE_IGNOREOPTIONS:+CCACHE_IGNOREOPTIONS="$CCACHE_IGNOREOPTIONS"} \
     unshare --mount --pid --fork --kill-child bash -c '
-      mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && exec chroot "$1" bash -c "cd /sptile && $2"' \
+      mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" &&
+      { [ -z "${CACHE:-}" ] || { mkdir -p "$1/var/cache/ccache" && mount --bind "$CACHE" "$1/var/cache/ccache"; }; } && exec chroot "$1" bash -c "cd /sptile && $2"' \
     in_debian "$1" "$2"
 }

@@ -22,15 +22,13 @@ fresh() {
   mkdir "$debian/sptile"
   cp "$release"/*.deb "$release"/*.whl "$root/debian/tests/first-product" "$debian/sptile"
   rm -f "$debian"/sptile/*dbgsym*.deb
-  # Certificates that pip trusts on this machine beside the usual ones.
-  if [ -n "${PIP_CERT:-}" ]; then cp "$PIP_CERT" "$debian/sptile/certificates"; fi
   in_debian "$debian" 'apt-get update -qq' >&2
 }
 
 # timed WHAT COMMAND: a command in the Debian, and how long it takes.
 timed() {
   local start=$EPOCHREALTIME
-  in_debian "$debian" "export DEBIAN_FRONTEND=noninteractive ${PIP_CERT:+PIP_CERT=/sptile/certificates}; $2" >&2
+  in_debian "$debian" "export DEBIAN_FRONTEND=noninteractive; $2" >&2
   awk -v what="$1" -v from="$start" -v to="$EPOCHREALTIME" 'BEGIN { printf "%s: %.1f s\n", what, to - from }'
 }
 

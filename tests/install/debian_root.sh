@@ -31,7 +31,9 @@ in_debian() {
   env -i HOME=/root TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
     ${PIP_CERT:+PIP_CERT=/certificates} \
-    ${CACHE:+CACHE="$CACHE" CCACHE_DIR=/var/cache/ccache} ${CCACHE_IGNOREOPTIONS:+CCACHE_IGNOREOPTIONS="$CCACHE_IGNOREOPTIONS"} \
+    ${CACHE:+CACHE="$CACHE" CCACHE_DIR=/var/cache/ccache} \
+    ${CCACHE_IGNOREOPTIONS:+CCACHE_IGNOREOPTIONS="$CCACHE_IGNOREOPTIONS"} \
+    ${CCACHE_SLOPPINESS:+CCACHE_SLOPPINESS="$CCACHE_SLOPPINESS"} \
     unshare --mount --pid --fork --kill-child bash -c '
       mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" &&
       { [ -z "${CACHE:-}" ] || { mkdir -p "$1/var/cache/ccache" && mount --bind "$CACHE" "$1/var/cache/ccache"; }; } && exec chroot "$1" bash -c "cd /sptile && $2"' \

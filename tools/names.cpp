@@ -10,6 +10,10 @@
 
 namespace sptile::tools {
 namespace {
+
+// More names than that are not printed in a message; only kernels are so many.
+constexpr std::size_t kReadable = 40;
+
 // Optimal string alignment distance: inserts, deletes, replacements and swaps of neighbours.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -47,9 +51,12 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(name, known);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+  const std::string all = !what.empty() && known.size() > kReadable
+                              ? fmt::format("'sptile list {}s' shows all {}", what, known.size())
+                              : fmt::format("Known: {}", fmt::join(known, ", "));
   return {Errc::usage,
-          fmt::format("there is no {}{}'{}'{} Known: {}", what, what.empty() ? "" : " ", name,
-                      hint.empty() ? "." : hint, fmt::join(known, ", ")),
+          fmt::format("there is no {}{}'{}'{} {}", what, what.empty() ? "" : " ", name,
+                      hint.empty() ? "." : hint, all),
           {}};
 }
 

@@ -77,6 +77,9 @@ Result<runtime::Device> resolve_device(const ProductRequest& request) {
   if (!precision.empty())
     if (const auto known = find_name("precision", precision, names_of(precisions())); !known)
       return tl::unexpected(known.error());
+  if (!request.kernel.empty() && request.kernel != "all")
+    if (const auto known = find_name("kernel", request.kernel, names_of(runtime::kernels())); !known)
+      return tl::unexpected(known.error());
   const DeviceRow& row = devices()[*at];
   if (Status s = check_usable(row); !s) return tl::unexpected(s.error());
   if (row.device == runtime::Device::cpu && !precision.empty() && precision != "fp32")

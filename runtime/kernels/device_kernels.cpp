@@ -55,8 +55,9 @@ tl::unexpected<Error> no_kernel(const Multiplicand& a, const PlanOptions& option
         choices += (choices.empty() ? "" : ", ") + describe(row);
   const std::string values = a.values == DType::none ? "pattern" : std::string(name_of(a.values));
   return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
-              "plan: no kernel " + std::string(options.kernel) + " for " + std::string(a.op->name) + " of " +
-                  std::string(a.format) + ", " + values + " x " + describe(types_of(options)) +
+              "plan: no kernel " + (options.kernel.empty() ? "" : std::string(options.kernel) + " ") +
+                  "for " + std::string(a.op->name) + " of " + std::string(a.format) + ", " + values + " x " +
+                  describe(types_of(options)) +
                   (options.precision ? ", " + std::string(name_of(*options.precision)) : "") +
                   (options.nonfinite == NonFinite::strict ? ", nonfinite strict" : "") + " on " +
                   device.name + "; there is: " + (choices.empty() ? "none" : choices));

@@ -68,8 +68,8 @@ Status plan_on_cpu(ProductPlan& plan) {
   plan.kernel = find_kernel(*plan.op, format.layout->name, options.device, options.kernel);
   if (plan.kernel == nullptr)
     return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
-                "plan: no kernel " + std::string(options.kernel) + " for " + std::string(plan.op->name) +
-                    " with format " + std::string(format.layout->name) +
+                "plan: no kernel " + (options.kernel.empty() ? "" : std::string(options.kernel) + " ") +
+                    "for " + std::string(plan.op->name) + " with format " + std::string(format.layout->name) +
                     " on the CPU of this machine; there is: " + kernel_choices(*plan.op, format));
   plan.run_chunk = find_function(*plan.kernel, plan.values, types_of(options));
   if (plan.run_chunk == nullptr) {

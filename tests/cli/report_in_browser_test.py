@@ -80,10 +80,11 @@ def main():
         folder = pathlib.Path(place)
         long_name = folder / ("a_name_without_any_space_" * 6 + ".mtx")
         shutil.copy(root / "data/examples/fem_plate.mtx", long_name)
-        wide = folder / "wide.mtx"
-        subprocess.run([sptile, "gen", "random", "--rows", "30", "--cols", "90000", "--nnz", "40000", "-o", wide, "-q"],
-                       check=True)
-        for matrix, extra in ((long_name, ["--measure", "--reorder", "all"]), (wide, []),
+        wide, web, layer = folder / "wide.mtx", folder / "web.mtx", folder / "layer.mtx"
+        for matrix, how in ((wide, "random --rows 30 --cols 90000 --nnz 40000"), (web, "rmat --scale 12 --edges 40000"),
+                            (layer, "random --rows 512 --cols 2048 --nnz 100000")):
+            subprocess.run([sptile, "gen", *how.split(), "-o", matrix, "-q"], check=True)
+        for matrix, extra in ((long_name, ["--measure", "--reorder", "all"]), (wide, []), (web, []), (layer, []),
                               (root / "data/examples/us_states.mtx", ["--device", "cpu"])):
             page = folder / "report.html"
             subprocess.run([sptile, "report", matrix, "-o", page, "-n", "16", "-q", "--force", *extra], check=True)

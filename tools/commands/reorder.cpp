@@ -45,7 +45,9 @@ bool is_bundle_name(const std::string& path) {
 Status check_outputs(const Session& session, const ReorderOptions& options) {
   const std::string &out = options.out, &permutation = options.permutation;
   if (out.empty() && permutation.empty())
-    return fail(Errc::usage, "nothing to write: -o names the reordered matrix, --perm the permutation");
+    return fail(Errc::usage, fmt::format("nothing to write: -o names the reordered matrix, --perm the "
+                                         "permutation; for example: -o {}",
+                                         proposed_output(options.in, "-reordered.mtx")));
   if (!out.empty() && written_kind(out) == nullptr && !is_bundle_name(out))
     return fail(Errc::usage, "what to write? The name's ending says it: a bundle (.h5), " + writable_kinds(),
                 out);

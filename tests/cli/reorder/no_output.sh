@@ -1,1 +1,2 @@
-sptile reorder "$ROOT/data/examples/us_states.mtx" --method rcm
+cp "$ROOT/data/examples/us_states.mtx" .
+sptile reorder us_states.mtx --method rcm

@@ -1,9 +1,10 @@
 # Flips one bit in each array: verify names the array, as text and in JSON, and gives 3.
 sptile gen random --rows 300 --cols 200 --nnz 2000 -o a.mtx -q
-sptile convert a.mtx a.h5 -q --reorder random
+sptile convert a.mtx a.h5 -q --reorder auto  # what it chose is an array, too
 python3 - << 'PYTHON'
 import json, struct, subprocess
 data = open("a.h5", "rb").read()
+assert b"/choices" in data and b"/row_order" in data
 for i in range(struct.unpack_from("<I", data, 12)[0]):
     entry = data[64 + 128 * i:192 + 128 * i]
     path = entry[:72].rstrip(b"\0").decode()

@@ -304,6 +304,7 @@ def _memory_view(handle: MatrixHandle, arrays: c.Arrays, pointer: int | None, co
     typestr = _TYPESTR[dtype]
     if arrays.device == c.CUDA:
         return _arrays.DeviceMemory(handle, pointer or 0, count, typestr)
+    view: np.ndarray[Any, Any]
     if count == 0:
         view = np.empty(0, typestr)
         view.flags.writeable = False

@@ -1,6 +1,7 @@
 """The package is typed: mypy accepts it, and a program that uses it."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -29,9 +30,13 @@ best: list[str] = [p.format for p in bundle.predict(16) if p.chosen]
 
 
 def mypy(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Finds the package where Python does: installed, or beside the sources."""
+    package = Path(str(sptile.__file__)).parent
+    installed = "site-packages" in package.parts
     return subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", *arguments],
         cwd=cwd,
+        env={**os.environ, "MYPYPATH": "" if installed else str(package.parent)},
         capture_output=True,
         text=True,
         check=False,
@@ -42,18 +47,16 @@ def test_the_package_is_strict(tmp_path: Path) -> None:
     assert sptile.__file__ is not None
     package = Path(sptile.__file__).parent
     assert (package / "py.typed").exists()
-    modules = [str(path) for path in sorted(package.glob("*.py"))]
-    checked = mypy("--cache-dir", str(tmp_path), *modules, cwd=package.parent)
+    names = ["sptile" if path.stem == "__init__" else f"sptile.{path.stem}" for path in sorted(package.glob("*.py"))]
+    modules = [word for name in names for word in ("-m", name)]
+    checked = mypy("--cache-dir", str(tmp_path), *modules, cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout
 
 
 def test_a_program_is_checked(tmp_path: Path) -> None:
-    assert sptile.__file__ is not None
-    path = str(Path(sptile.__file__).parent.parent)
-    (tmp_path / "mypy.ini").write_text("" if "site-packages" in path else f"[mypy]\nmypy_path = {path}\n")
     good, bad = tmp_path / "good.py", tmp_path / "bad.py"
     good.write_text(PROGRAM)
     bad.write_text(PROGRAM + "plan.kernel + 1\nbundle.plan('many')\n")
-    checked = mypy("--config-file", "mypy.ini", "good.py", cwd=tmp_path)
+    checked = mypy("good.py", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout
-    assert "Found 2 errors" in mypy("--config-file", "mypy.ini", "bad.py", cwd=tmp_path).stdout
+    assert "Found 2 errors" in mypy("bad.py", cwd=tmp_path).stdout

@@ -62,7 +62,7 @@ TEST_CASE("kernels with another before them need one for the values, types and p
   const auto refused = chosen(options, "csr", DType::f64);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code == Errc::unsupported);
-  CHECK(refused.error().message.find("no kernel  for spmm of csr, f64 x f32") != std::string::npos);
+  CHECK(refused.error().message.find("no kernel for spmm of csr, f64 x f32") != std::string::npos);
   options.kernel = "cuda.csr.update";
   CHECK(chosen(options, "csr", DType::f64).has_value());
   options = {.n = 64, .precision = runtime::Precision::fp32};

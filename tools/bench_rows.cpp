@@ -77,7 +77,7 @@ std::string percent(const Json& row, const char* key) {
 
 bool on_device(const Json& row) { return row["device"] != "cpu"; }
 
-constexpr std::size_t kNumberWidth = 8, kPercentWidth = 4;
+constexpr std::size_t kNumberWidth = 8, kPercentWidth = 4, kGap = 2;
 
 std::size_t longest(const std::vector<std::string>& labels) {
   std::size_t width = 0;
@@ -130,7 +130,7 @@ void complete_row(Json& row) {
 
 bool is_cusparse(const Json& row) { return row["kernel"].get<std::string>().starts_with("cusparse."); }
 
-BenchTable::BenchTable(const BenchLabels& labels)
+BenchTable::BenchTable(const BenchLabels& labels, std::optional<int> columns)
     : precisions_(labels.precisions || labels.device),
       device_(labels.device),
       csr_(std::find(labels.formats.begin(), labels.formats.end(), "csr") != labels.formats.end()) {
@@ -154,11 +154,39 @@ BenchTable::BenchTable(const BenchLabels& labels)
   if (csr_) add('r', "over csr", 0);
   if (device_) add('r', "over cuSPARSE", 0);
   add('l', "fastest", 0);
+  shown_.assign(head_.size(), true);
+  if (columns) fit(static_cast<std::size_t>(*columns));
 }
 
-BenchTable::BenchTable(const Json& rows) : BenchTable(labels_of(rows)) {}
+BenchTable::BenchTable(const Json& rows, std::optional<int> columns) : BenchTable(labels_of(rows), columns) {}
 
-std::string BenchTable::head() const { return format_line(head_, alignment_, widths_); }
+void BenchTable::fit(std::size_t columns) {
+  std::size_t total = 0;
+  for (const std::size_t width : widths_) total += width + kGap;
+  for (const char* const name :
+       {"error", "spread", "GFLOP/s", "HBM", "L2", "reorder", "matrix", "N", "format"}) {
+    if (total <= columns + kGap) return;
+    const auto at = static_cast<std::size_t>(std::ranges::find(head_, name) - head_.begin());
+    if (at == head_.size()) continue;
+    shown_[at] = false;
+    total -= widths_[at] + kGap;
+  }
+}
+
+std::string BenchTable::format_shown(const std::vector<std::string>& cells) const {
+  std::vector<std::string> shown;
+  std::string alignment;
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (!shown_[i]) continue;
+    shown.push_back(cells[i]);
+    alignment += alignment_[i];
+    widths.push_back(widths_[i]);
+  }
+  return format_line(shown, alignment, widths);
+}
+
+std::string BenchTable::head() const { return format_shown(head_); }
 
 std::string BenchTable::line(const Json& row, const RowMarks& marks) const {
   std::vector<std::string> cells = {row["matrix"], row["reorder"], row["format"], row["kernel"],
@@ -175,7 +203,7 @@ std::string BenchTable::line(const Json& row, const RowMarks& marks) const {
   if (csr_) cells.push_back(marks.over_csr ? fmt::format("{:.2f}", *marks.over_csr) : "-");
   if (device_) cells.push_back(number(row, "over_cusparse", "{:.2f}"));
   cells.emplace_back(marks.fastest ? "*" : "");
-  return format_line(cells, alignment_, widths_);
+  return format_shown(cells);
 }
 
 Json compare_orders(const Json& rows) {

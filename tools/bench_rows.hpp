@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,16 +38,22 @@ struct BenchLabels {
 /// The table of rows, which can be printed line by line: its columns are as wide as their labels may be.
 class BenchTable {
  public:
-  explicit BenchTable(const BenchLabels& labels);
+  /// For `columns` of a terminal, which the least needed columns of the table make room in; nothing: as wide
+  /// as it takes.
+  explicit BenchTable(const BenchLabels& labels, std::optional<int> columns = {});
   /// For rows that are all there.
-  explicit BenchTable(const Json& rows);
+  explicit BenchTable(const Json& rows, std::optional<int> columns = {});
 
   [[nodiscard]] std::string head() const;
   /// '*' stands behind the row that is the fastest of its group, as far as its marks know.
   [[nodiscard]] std::string line(const Json& row, const RowMarks& marks) const;
 
  private:
+  void fit(std::size_t columns);
+  [[nodiscard]] std::string format_shown(const std::vector<std::string>& cells) const;
+
   bool precisions_, device_, csr_;
+  std::vector<bool> shown_;
   std::string alignment_;
   std::vector<std::string> head_;
   std::vector<std::size_t> widths_;

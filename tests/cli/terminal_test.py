@@ -63,7 +63,8 @@ def main():
         verbs = re.findall(r"^  (\w+)", helps.split("Verbs:")[1], flags=re.MULTILINE)
         checks.expect(len(verbs) >= 14, "verbs", verbs)
         shown = [["help"], [], ["gen", "rmat", "--help"], ["a.mtx"], ["list"], ["list", "kernels", "bmat"], ["stats", "a.mtx"],
-                 ["info", "a.h5"], ["verify", "a.h5"], ["run", "a.h5", "--explain", "--repeat", "1"]]
+                 ["info", "a.h5"], ["verify", "a.h5"], ["run", "a.h5", "--explain", "--repeat", "1"],
+                 ["bench", "a.mtx", "-n", "8", "--format", "csr,hc_window", "--repeat", "1", "--quiet"]]
         shown += [[verb, "--help"] for verb in verbs]
         for width in WIDTHS:
             used = {}

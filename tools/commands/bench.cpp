@@ -24,6 +24,7 @@
 #include "tools/output_name.hpp"
 #include "tools/product_request.hpp"
 #include "tools/progress_bar.hpp"
+#include "tools/terminal.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -176,7 +177,7 @@ Status report_only(Session& session, const BenchOptions& options, const std::opt
   if (rows->empty()) return fail(Errc::bad_input, "no rows to draw or compare", options.csv);
   Report report{*rows, std::ssize(*rows)};
   if (earlier) report.against = compare_runs(*earlier, report.rows);
-  const BenchTable table(report.rows);
+  const BenchTable table(report.rows, terminal_columns(stdout));
   BenchGroups groups;
   for (const Json& row : report.rows) groups.add(row);
   std::string text = table.head() + "\n";
@@ -200,8 +201,8 @@ BenchLabels labels_of(const BenchTask& task) {
 // Prints each row when it is there: a benchmark may take hours.
 void print_as_they_come(const Session& session, BenchTask& task) {
   if (session.common.json) return;
-  task.observe = [&session, table = BenchTable(labels_of(task)), groups = BenchGroups(),
-                  first = true](const Json& row) mutable {
+  task.observe = [&session, table = BenchTable(labels_of(task), terminal_columns(stdout)),
+                  groups = BenchGroups(), first = true](const Json& row) mutable {
     if (std::exchange(first, false)) print_line(session.bar, table.head(), stdout);
     print_line(session.bar, table.line(row, groups.add(row)), stdout);
   };

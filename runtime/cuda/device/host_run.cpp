@@ -39,6 +39,7 @@ Result<DeviceOperands> copy_to_device(const Plan& plan, const Operands& host) {
     auto buffer = DeviceBuffer::allocate(bytes, spec.name.data());
     if (!buffer) return tl::unexpected(buffer.error());
     if (Status s = uploader.copy(buffer->data(), from.data, bytes); !s) return tl::unexpected(s.error());
+    if (Status s = uploader.send(); !s) return tl::unexpected(s.error());
     copied.operands.dense[i].data = from.data != nullptr ? buffer->data() : nullptr;
     copied.buffers.push_back(std::move(*buffer));
   }

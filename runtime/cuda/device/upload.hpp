@@ -33,7 +33,8 @@ class Uploader {
   /// Starts filling with zeros.
   Status clear(void* to, std::size_t bytes);
 
-  /// Sends what was copied: work that is enqueued on `stream` from now on finds it.
+  /// Sends what was copied: work that is enqueued on `stream` from now on finds it. Due before copies to
+  /// another allocation: two of them may touch, and the driver refuses one copy across both.
   Status send();
 
   /// Sends, and waits for everything on the stream.

@@ -64,7 +64,6 @@ class _Members(NamedTuple):
         return sum(one.given for one in self.memories)
 
     def make(self, options: c.MatrixOptions, handle: MatrixHandle) -> None:
-        handle.arrays = self.memories
         parts = (c.Arrays * len(self.memories))(*[one.arrays for one in self.memories])
         for part in parts:
             if part.device == c.CUDA:

@@ -201,7 +201,7 @@ def _chain(lists: Sequence[Tensor], begins: Sequence[int]) -> Tensor:
         torch.tensor(lengths, device=device),
         output_size=sum(lengths),
     )
-    return moves.add_(torch.cat([ids.to(torch.int64) for ids in lists]))
+    return moves.add_(torch.cat(list(lists)))
 
 
 def chain_patterns(patterns: Sequence[Pattern], diagonal: bool) -> Pattern:

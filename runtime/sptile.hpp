@@ -414,19 +414,21 @@ class Matrix {
   /// Takes arrays in memory. They are borrowed, unless MatrixOptions::copy: keep them, unchanged, as long as
   /// the matrix and its plans.
   explicit Matrix(const CsrMatrix& a, const MatrixOptions& options = {}, void* stream = nullptr) {
-    check_sizes(a);
-    sptile_arrays arrays = SPTILE_ARRAYS_INIT;
-    arrays.rows = a.rows;
-    arrays.cols = a.cols;
-    arrays.nnz = std::ssize(a.col_idx);
-    arrays.row = a.row_ptr.data();
-    arrays.col = a.col_idx.data();
-    arrays.values = a.values.data;
-    arrays.value_dtype = static_cast<std::int32_t>(a.values.type);
-    arrays.device = static_cast<std::int32_t>(a.device);
-    arrays.ordinal = a.ordinal;
+    const sptile_arrays arrays = arrays_of(a);
     const sptile_matrix_options c = detail::to_c(options);
     detail::check(sptile_matrix_create(&arrays, &c, stream, handle_.out()));
+  }
+
+  /// Makes one matrix of several, rows and columns of each behind those of the one before; copies them. Its
+  /// operands are those of the parts, stacked. See sptile_matrix_create_batch.
+  [[nodiscard]] static Matrix block_diagonal(std::span<const CsrMatrix> parts,
+                                             const MatrixOptions& options = {}, void* stream = nullptr) {
+    return Matrix(parts, SPTILE_BLOCK_DIAGONAL, options, stream);
+  }
+  /// The same of matrices that share their columns, so that one B serves all: rows of each follow.
+  [[nodiscard]] static Matrix stacked(std::span<const CsrMatrix> parts, const MatrixOptions& options = {},
+                                      void* stream = nullptr) {
+    return Matrix(parts, SPTILE_STACKED, options, stream);
   }
 
   [[nodiscard]] std::int64_t rows() const { return describe().rows; }
@@ -501,6 +503,36 @@ class Matrix {
   }
 
  private:
+  Matrix(std::span<const CsrMatrix> parts, sptile_arrangement arrangement, const MatrixOptions& options,
+         void* stream) {
+    std::vector<sptile_arrays> arrays;
+    for (const CsrMatrix& part : parts) arrays.push_back(arrays_of_part(part, arrays.size()));
+    const sptile_matrix_options c = detail::to_c(options);
+    detail::check(sptile_matrix_create_batch(arrays.data(), std::ssize(arrays), arrangement, &c, stream,
+                                             handle_.out()));
+  }
+
+  static sptile_arrays arrays_of(const CsrMatrix& a) {
+    check_sizes(a);
+    sptile_arrays arrays = SPTILE_ARRAYS_INIT;
+    arrays.rows = a.rows;
+    arrays.cols = a.cols;
+    arrays.nnz = std::ssize(a.col_idx);
+    arrays.row = a.row_ptr.data();
+    arrays.col = a.col_idx.data();
+    arrays.values = a.values.data;
+    arrays.value_dtype = static_cast<std::int32_t>(a.values.type);
+    arrays.device = static_cast<std::int32_t>(a.device);
+    arrays.ordinal = a.ordinal;
+    return arrays;
+  }
+
+  static sptile_arrays arrays_of_part(const CsrMatrix& a, std::size_t part) try {
+    return arrays_of(a);
+  } catch (const Exception& e) {
+    throw Exception(e.status(), "matrix " + std::to_string(part) + " of the batch: " + e.what());
+  }
+
   void refresh_as(const Values& values, const sptile_plan* order, void* stream) {
     const sptile_values c = {sizeof(sptile_values),
                              values.data,

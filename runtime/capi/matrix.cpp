@@ -4,34 +4,13 @@
 #include <utility>
 #include <vector>
 
-#include "formats/layout/invariants.hpp"
 #include "runtime/capi/arguments.hpp"
 #include "runtime/capi/error.hpp"
 #include "runtime/capi/handles.hpp"
+#include "runtime/capi/matrix_arguments.hpp"
 
 namespace sptile::runtime {
 namespace {
-
-/// Everything about a matrix that is not in its arrays.
-struct MatrixArguments {
-  MatrixOptions options;
-  bool copy = false;
-};
-
-Result<MatrixArguments> matrix_arguments(const sptile_matrix_options* from) {
-  MatrixArguments arguments;
-  if (from == nullptr) return arguments;
-  const auto given =
-      read_struct<sptile_matrix_options>(from, SPTILE_SIZE_WITH(sptile_matrix_options, most_device_bytes),
-                                         SPTILE_MATRIX_OPTIONS_INIT, "options");
-  if (!given) return tl::unexpected(given.error());
-  if (given->reserved != 0) return fail(Errc::usage, "options.reserved is not 0");
-  arguments.copy = given->copy != 0;
-  arguments.options.trusted = given->trusted != 0;
-  arguments.options.refreshable = given->refreshable != 0;
-  if (given->most_device_bytes > 0) arguments.options.most_device_bytes = given->most_device_bytes;
-  return arguments;
-}
 
 Status open_matrix(const char* path, const sptile_matrix_options* options, sptile_matrix** out) {
   if (out == nullptr) return null_argument("sptile_matrix_open", "matrix");
@@ -43,41 +22,6 @@ Status open_matrix(const char* path, const sptile_matrix_options* options, sptil
   if (!bundle) return tl::unexpected(bundle.error());
   *out = new sptile_matrix{Matrix::from_bundle(std::move(*bundle), arguments->options)};
   return {};
-}
-
-constexpr const char* kCreate = "sptile_matrix_create";
-
-Status check_shape(const sptile_arrays& a) {
-  if (a.rows < 0 || a.cols < 0 || a.nnz < 0)
-    return fail(Errc::usage, "a matrix of " + std::to_string(a.rows) + " x " + std::to_string(a.cols) +
-                                 " with " + std::to_string(a.nnz) + " entries; sizes are not negative");
-  if (a.rows > formats::kMaxId || a.cols > formats::kMaxId)
-    return fail(Errc::unsupported, "a matrix of " + std::to_string(a.rows) + " x " + std::to_string(a.cols) +
-                                       "; row and column ids are 32-bit");
-  if (a.nnz > std::int64_t{1} << 60)
-    return fail(Errc::bad_input, "nnz = " + std::to_string(a.nnz) + " is no number of entries");
-  if (a.row == nullptr) return null_argument(kCreate, "arrays.row");
-  if (a.col == nullptr && a.nnz > 0) return null_argument(kCreate, "arrays.col");
-  if (a.reserved != 0) return fail(Errc::usage, "arrays.reserved is not 0");
-  return {};
-}
-
-Status check_host_kind(const sptile_arrays& a) {
-  const bool plain = a.layout == SPTILE_CSR && (a.row_dtype == 0 || a.row_dtype == SPTILE_I64) &&
-                     (a.col_dtype == 0 || a.col_dtype == SPTILE_I32) && a.disorder == SPTILE_REFUSE;
-  if (plain) return {};
-  return fail(Errc::unsupported,
-              "arrays: in host memory only SPTILE_CSR with row pointers SPTILE_I64, columns SPTILE_I32 and "
-              "SPTILE_REFUSE; in the memory of a CUDA device all are served");
-}
-
-/// A type of ids, or what 0 stands for.
-Result<DType> id_type(std::int32_t code, DType usual, const char* what) {
-  if (code == 0) return usual;
-  if (code == SPTILE_I32) return DType::i32;
-  if (code == SPTILE_I64) return DType::i64;
-  return fail(Errc::usage,
-              std::string(what) + " = " + std::to_string(code) + "; use SPTILE_I32 or SPTILE_I64");
 }
 
 /// Arrays that were copied.
@@ -100,69 +44,38 @@ void copy_arrays(HostCsr& csr) {
   csr.owner = std::move(owned);
 }
 
-Result<HostCsr> host_csr(const sptile_arrays& a, DType dtype, bool copy) {
-  const auto* row_ptr = static_cast<const std::int64_t*>(a.row);
-  if (row_ptr[a.rows] != a.nnz)
-    return fail(Errc::bad_input, "csr: row_ptr[" + std::to_string(a.rows) +
-                                     "] = " + std::to_string(row_ptr[a.rows]) +
-                                     ", but nnz = " + std::to_string(a.nnz));
-  HostCsr csr;
-  csr.view = {a.rows,
-              a.cols,
-              {row_ptr, static_cast<std::size_t>(a.rows) + 1},
-              {static_cast<const std::int32_t*>(a.col), static_cast<std::size_t>(a.nnz)},
-              dtype == DType::none ? ArrayView() : ArrayView(dtype, a.values, a.nnz)};
-  if (copy) copy_arrays(csr);
-  return csr;
-}
-
-Result<std::shared_ptr<Matrix>> create_on_host(const sptile_arrays& a, DType dtype,
-                                               const MatrixArguments& arguments, void* stream) {
+Result<std::shared_ptr<Matrix>> create_on_host(const ArraysArgument& arrays, const MatrixArguments& arguments,
+                                               void* stream) {
   if (stream != nullptr) return fail(Errc::usage, "a matrix in host memory takes no stream");
-  if (Status s = check_host_kind(a); !s) return tl::unexpected(s.error());
-  auto csr = host_csr(a, dtype, arguments.copy);
-  if (!csr) return tl::unexpected(csr.error());
-  return Matrix::from_host(std::move(*csr), arguments.options);
+  const auto view = host_view(arrays);
+  if (!view) return tl::unexpected(view.error());
+  HostCsr csr{*view, nullptr};
+  if (arguments.copy) copy_arrays(csr);
+  return Matrix::from_host(std::move(csr), arguments.options);
 }
 
-Result<std::shared_ptr<Matrix>> create_on_device(const sptile_arrays& a, DType dtype,
+Result<std::shared_ptr<Matrix>> create_on_device(const ArraysArgument& arrays,
                                                  const MatrixArguments& arguments, void* stream) {
-  if (a.layout != SPTILE_CSR && a.layout != SPTILE_COO)
-    return fail(Errc::usage,
-                "arrays.layout = " + std::to_string(a.layout) + "; use SPTILE_CSR or SPTILE_COO");
-  if (a.disorder < SPTILE_REFUSE || a.disorder > SPTILE_SUM)
-    return fail(Errc::usage, "arrays.disorder = " + std::to_string(a.disorder) +
-                                 "; use SPTILE_REFUSE, SPTILE_SORT or SPTILE_SUM");
-  const bool pointers = a.layout == SPTILE_CSR;
-  const auto row = id_type(a.row_dtype, pointers ? DType::i64 : DType::i32, "arrays.row_dtype");
-  if (!row) return tl::unexpected(row.error());
-  const auto col = id_type(a.col_dtype, DType::i32, "arrays.col_dtype");
-  if (!col) return tl::unexpected(col.error());
-  static_assert(static_cast<int>(cuda::Disorder::sum) == SPTILE_SUM);
-  auto csr = cuda::canonical_csr(
-      {a.rows, a.cols, a.nnz, a.row, *row, pointers, a.col, *col, a.values, dtype, a.ordinal},
-      {static_cast<cuda::Disorder>(a.disorder), !arguments.copy, arguments.options.trusted}, stream);
+  const auto entries = device_entries(arrays);
+  if (!entries) return tl::unexpected(entries.error());
+  auto csr =
+      cuda::canonical_csr(*entries, {arrays.disorder(), !arguments.copy, arguments.options.trusted}, stream);
   if (!csr) return tl::unexpected(csr.error());
   return Matrix::from_device(std::move(*csr), arguments.options);
 }
 
 Status create_matrix(const sptile_arrays* from, const sptile_matrix_options* options, void* stream,
                      sptile_matrix** out) {
-  if (out == nullptr) return null_argument(kCreate, "matrix");
+  constexpr const char* kCall = "sptile_matrix_create";
+  if (out == nullptr) return null_argument(kCall, "matrix");
   *out = nullptr;
-  if (from == nullptr) return null_argument(kCreate, "arrays");
+  if (from == nullptr) return null_argument(kCall, "arrays");
   const auto arguments = matrix_arguments(options);
   if (!arguments) return tl::unexpected(arguments.error());
-  const auto arrays = read_struct<sptile_arrays>(from, SPTILE_SIZE_WITH(sptile_arrays, reserved),
-                                                 SPTILE_ARRAYS_INIT, "arrays");
+  const auto arrays = arrays_argument(kCall, from);
   if (!arrays) return tl::unexpected(arrays.error());
-  if (Status s = check_shape(*arrays); !s) return s;
-  const auto device = device_of(arrays->device, "arrays.device");
-  if (!device) return tl::unexpected(device.error());
-  const auto dtype = matrix_value_type(kCreate, arrays->values, arrays->value_dtype, arrays->nnz);
-  if (!dtype) return tl::unexpected(dtype.error());
-  auto matrix = *device == Device::cpu ? create_on_host(*arrays, *dtype, *arguments, stream)
-                                       : create_on_device(*arrays, *dtype, *arguments, stream);
+  auto matrix = arrays->device == Device::cpu ? create_on_host(*arrays, *arguments, stream)
+                                              : create_on_device(*arrays, *arguments, stream);
   if (!matrix) return tl::unexpected(matrix.error());
   *out = new sptile_matrix{std::move(*matrix)};
   return {};

@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "formats/array_view.hpp"
 #include "formats/error.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/layout/format_layout.hpp"
+#include "runtime/batch.hpp"
 #include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {
@@ -60,6 +62,12 @@ struct OwnedCsr {
 /// and for entries out of order or in one place where that is refused; Errc::unsupported above 2^32 - 1
 /// entries; Errc::device, naming the bytes, when there is no room: sorting takes up to 60 bytes per entry.
 Result<OwnedCsr> canonical_csr(const DeviceEntries& entries, const EntryOptions& options, void* stream);
+
+/// Copies CSR matrices of one device into one, whose values in the caller's order are those of all matrices,
+/// one behind the other. Nothing is borrowed. Errors as canonical_csr of one matrix and runtime::arrange;
+/// those of a matrix say which. O(entries log matrices).
+Result<OwnedCsr> join_csr(std::span<const DeviceEntries> parts, Arrangement arrangement,
+                          const EntryOptions& options, void* stream);
 
 /// The matrix in format csr, in the same memory; nothing where an array is the caller's, behind which
 /// anything may stand.

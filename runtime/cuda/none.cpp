@@ -37,6 +37,10 @@ Result<OwnedCsr> canonical_csr(const DeviceEntries& entries, const EntryOptions&
   return tl::unexpected(find_device(entries.ordinal).error());
 }
 
+Result<OwnedCsr> join_csr(std::span<const DeviceEntries> parts, Arrangement, const EntryOptions&, void*) {
+  return tl::unexpected(find_device(parts.empty() ? 0 : parts.front().ordinal).error());
+}
+
 Status put_values(const OwnedCsr& a, const void*, void*, void*) {
   return tl::unexpected(find_device(a.csr.ordinal).error());
 }

@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import scipy.sparse  # noqa: E402
-from torch_problems import close, matrix, on_devices, random  # noqa: E402
+from torch_problems import close, matrix, needs_cuda, on_devices, random  # noqa: E402
 
 import sptile  # noqa: E402
 import sptile.torch as st  # noqa: E402
@@ -219,3 +219,101 @@ def test_what_is_no_matrix_is_refused(case: str) -> None:
     with pytest.raises(kind) as caught:
         make()
     assert isinstance(caught.value, sptile.Error) and len(str(caught.value)) > 20
+
+
+def batch_members(device: str, dtype: torch.dtype | None) -> tuple[list[st.SparseMatrix], list[torch.Tensor]]:
+    """Four of 7 columns: entries in any order, in order, none, and some that are given twice."""
+    mixed, in_order = matrix(4, 7, 0.5, device=device, dtype=dtype), matrix(2, 7, 0.5, device=device, dtype=dtype, shuffled=False)
+    empty = matrix(3, 7, 0.0, device=device, dtype=dtype)
+    row, col = torch.tensor([1, 0, 1], device=device), torch.tensor([6, 2, 6], device=device)
+    values = None if dtype is None else torch.tensor([1.0, 2, 4], dtype=dtype, device=device)
+    twice = st.SparseMatrix._of_entries(row, col, values, (2, 7))
+    parts = [mixed[0], in_order[0], empty[0], twice]
+    return parts, [part.to_dense().double().cpu() for part in parts]
+
+
+@on_devices
+@pytest.mark.parametrize("dtype", [None, torch.float32, torch.float64])
+@pytest.mark.parametrize("count", [1, 3, 4])
+def test_matrices_of_a_batch_are_one(device: str, dtype: torch.dtype | None, count: int) -> None:
+    parts, dense = batch_members(device, dtype)
+    parts, dense = parts[:count], dense[:count]
+    for joined, expected in (
+        (st.SparseMatrix.block_diag(parts), torch.block_diag(*dense)),
+        (st.SparseMatrix.vstack(iter(parts)), torch.vstack(dense)),
+    ):
+        assert joined.shape == expected.shape and joined.device.type == device
+        assert joined.nnz == sum(part.nnz for part in parts)
+        assert (joined.values is None) == all(part.values is None for part in parts)
+        assert torch.equal(joined.to_dense().double().cpu(), expected)
+        assert torch.equal(joined.t().to_dense().double().cpu(), expected.t())
+        x = random(expected.shape[1], 5, device=device, dtype=dtype or torch.float32)
+        assert close(joined @ x, expected @ x.double().cpu())
+
+
+@on_devices
+def test_gradients_reach_the_values_of_each_matrix(device: str) -> None:
+    parts, dense = batch_members(device, torch.float64)
+    learned = [part.values.clone().requires_grad_() for part in parts]
+
+    def product(make: str, *tensors: torch.Tensor) -> torch.Tensor:
+        x, *values = tensors
+        members = [part.with_values(one) for part, one in zip(parts, values, strict=True)]
+        return getattr(st.SparseMatrix, make)(members) @ x
+
+    for make, width in (("block_diag", 28), ("vstack", 7)):
+        x = random(width, 3, device=device, learn=True)
+        assert torch.autograd.gradcheck(lambda *tensors, make=make: product(make, *tensors), (x, *learned))
+
+
+@on_devices
+def test_lists_of_a_batch_are_those_of_its_matrices(device: str) -> None:
+    parts, _ = batch_members(device, torch.float64)
+    joined = st.SparseMatrix.block_diag(parts)
+    assert torch.equal(joined.values, torch.cat([part.values for part in parts]))
+    x, y = random(joined.shape[0], 3, device=device), random(joined.shape[1], 3, device=device)
+    found = st.sddmm(joined, x, y).split([part.values.numel() for part in parts])
+    pairs = zip(x.split([part.shape[0] for part in parts]), y.split([part.shape[1] for part in parts]), strict=True)
+    for part, numbers, (of_rows, of_columns) in zip(parts, found, pairs, strict=True):
+        assert torch.equal(numbers, st.sddmm(part, of_rows, of_columns))
+
+
+@on_devices
+def test_a_batch_of_normalized_matrices_is_normalized(device: str) -> None:
+    parts = [matrix(n, n, 0.4, device=device)[0] for n in (3, 5)]
+    normalized = [part.gcn_norm() for part in parts]
+    joined = st.SparseMatrix.block_diag(normalized)
+    assert joined.is_normalized
+    assert close(joined.to_dense(), st.SparseMatrix.block_diag(parts).gcn_norm().to_dense())
+    assert not st.SparseMatrix.block_diag([normalized[0], normalized[1].with_values(normalized[1].values)]).is_normalized
+    assert not st.SparseMatrix.vstack([normalized[0]]).is_normalized
+
+
+def test_what_makes_no_batch() -> None:
+    a, _ = matrix(3, 4, 0.5, dtype=torch.float32)
+    for make in (st.SparseMatrix.block_diag, st.SparseMatrix.vstack):
+        for wrong in (a, a.to_torch(), None, "a"):
+            with pytest.raises(sptile.UsageError, match="pass a list of matrices"):
+                make(wrong)
+        with pytest.raises(sptile.UsageError, match="no matrices"):
+            make([])
+        for other, message in (
+            (a.to_torch(), "of type Tensor"),
+            (a.with_values(None), "values are None, those of the first are torch.float32"),
+            (a.to(torch.float64), "values are torch.float64"),
+        ):
+            with pytest.raises(sptile.UsageError, match=f"matrix 2 of the batch: .*{message}"):
+                make([a, a, other])
+    with pytest.raises(sptile.UsageError, match="matrix 1 of the batch: 3 columns, the first has 4"):
+        st.SparseMatrix.vstack([a, a.t()])
+    wide = st.SparseMatrix(torch.tensor([0, 0]), torch.tensor([], dtype=torch.int64), None, (1, 2**31 - 1))
+    with pytest.raises(sptile.UnsupportedError, match="matrix 1 of the batch: 2147483647 columns behind"):
+        st.SparseMatrix.block_diag([wide, wide])
+    assert st.SparseMatrix.vstack([wide, wide]).shape == (2, 2**31 - 1)
+
+
+@needs_cuda
+def test_a_batch_is_on_one_device() -> None:
+    a, _ = matrix(3, 4, 0.5)
+    with pytest.raises(sptile.UsageError, match="matrix 1 of the batch: it is on cuda"):
+        st.SparseMatrix.block_diag([a, a.cuda()])

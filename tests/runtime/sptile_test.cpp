@@ -153,6 +153,45 @@ TEST_CASE("C++ interface: what is wrong is thrown") {
   CHECK(thrown([&] { static_cast<void>(matrix.plan("none", {.n = 1})); }) == SPTILE_USAGE);
 }
 
+TEST_CASE("C++ interface: matrices of a batch are one operand") {
+  const std::vector<float> tens = {10, 20, 30};
+  const std::vector<sptile::CsrMatrix> parts = {small(), {3, 3, kRowPtr, kCols, tens}};
+  sptile::Matrix diagonal = sptile::Matrix::block_diagonal(parts, {.refreshable = true});
+  CHECK(diagonal.rows() == 6);
+  CHECK(diagonal.cols() == 6);
+  CHECK(diagonal.nnz() == 6);
+  const sptile::Plan plan = diagonal.plan("spmm", {.n = 1});
+  std::vector<float> c(6);
+  plan.run(std::vector<float>{1, 2, 3, 4, 5, 6}, c);
+  CHECK(c == std::vector<float>{7, 0, 6, 160, 0, 150});
+  diagonal.refresh(std::vector<float>{1, 1, 1, 2, 2, 2});
+  plan.run(std::vector<float>{1, 2, 3, 4, 5, 6}, c);
+  CHECK(c == std::vector<float>{4, 0, 2, 20, 0, 10});
+
+  sptile::Matrix stacked = sptile::Matrix::stacked(parts);
+  CHECK(stacked.rows() == 6);
+  CHECK(stacked.cols() == 3);
+  stacked.plan("spmm", {.n = 1}).run(std::vector<float>{1, 2, 3}, c);
+  CHECK(c == std::vector<float>{7, 0, 6, 70, 0, 60});
+}
+
+TEST_CASE("C++ interface: a bad matrix of a batch is named") {
+  const auto message = [](const std::vector<sptile::CsrMatrix>& parts) -> std::string {
+    try {
+      static_cast<void>(sptile::Matrix::block_diagonal(parts));
+      return "";
+    } catch (const sptile::Exception& e) {
+      return e.what();
+    }
+  };
+  CHECK(message({small(), {2, 3, kRowPtr, kCols, kValues}})
+            .starts_with("matrix 1 of the batch: row_ptr has 4"));
+  CHECK(message({small(), small(), {3, 2, kRowPtr, kCols, kValues}})
+            .starts_with("matrix 2 of the batch: csr: col_idx[1] = 2"));
+  CHECK(message({}).starts_with("a batch of no matrices"));
+  CHECK(message({small()}) == "");
+}
+
 TEST_CASE("C++ interface: samples dot products, and multiplies with them") {
   sptile::Matrix matrix(small(), {.refreshable = true});
   const sptile::Plan sample = matrix.plan("sddmm", {.n = 2});

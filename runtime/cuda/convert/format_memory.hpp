@@ -23,6 +23,7 @@ namespace sptile::runtime::cuda {
 //   run.compose(maps, n)    see RowMap; inclusive
 //   run.clear(x, bytes), run.fill(x, bytes)  with zeros, with ones
 //   run.copy(to, from, bytes), run.fetch(host, x, count), which waits
+//   run.bring(to, host, count)  copies from pageable host memory, which may change when this returns
 //   run.allocate(bytes, what)  memory that outlives the run
 //   run.work(bytes, what)   memory for steps that come later; may go when they were called
 //   run.status()            the first thing that went wrong; what comes after that does nothing

@@ -1,5 +1,6 @@
 #include "runtime/cuda/convert/cuda_run.cuh"
 #include "runtime/cuda/convert/entries.hpp"
+#include "runtime/cuda/convert/join.hpp"
 #include "runtime/cuda/convert/transpose.hpp"
 #include "runtime/cuda/device/current_device.hpp"
 #include "runtime/cuda/device_input.hpp"
@@ -9,6 +10,12 @@ namespace sptile::runtime::cuda {
 Result<OwnedCsr> canonical_csr(const DeviceEntries& entries, const EntryOptions& options, void* stream) {
   return on_device(entries.ordinal, stream,
                    [&](CudaRun& run) { return canonical_on(run, entries, options); });
+}
+
+Result<OwnedCsr> join_csr(std::span<const DeviceEntries> parts, Arrangement arrangement,
+                          const EntryOptions& options, void* stream) {
+  const int ordinal = parts.empty() ? 0 : parts.front().ordinal;
+  return on_device(ordinal, stream, [&](CudaRun& run) { return join_on(run, parts, arrangement, options); });
 }
 
 Status put_values(const OwnedCsr& a, const void* from, void* to, void* stream) {

@@ -25,6 +25,7 @@ from .errors import (
 
 if TYPE_CHECKING:
     from ._plan import Plan
+    from .batch import Batch, block_diag, vstack
     from .bundle import Bundle, CsrArrays, Prediction, open
     from .conversion import Ordering, Quality, Windows, convert, read, reorder
     from .products import aslinearoperator, plan, sddmm, spmm
@@ -33,6 +34,9 @@ __version__: str = _lib.sptile_version().decode()
 
 # Where names are. The module of Plan is _plan: `sptile.plan` is the function.
 _HOMES = {
+    "Batch": "batch",
+    "block_diag": "batch",
+    "vstack": "batch",
     "Bundle": "bundle",
     "CsrArrays": "bundle",
     "Prediction": "bundle",
@@ -52,6 +56,7 @@ _HOMES = {
 
 __all__ = [
     "BadInputError",
+    "Batch",
     "Bundle",
     "CheckError",
     "CsrArrays",
@@ -67,6 +72,7 @@ __all__ = [
     "UsageError",
     "Windows",
     "aslinearoperator",
+    "block_diag",
     "convert",
     "open",
     "plan",
@@ -74,6 +80,7 @@ __all__ = [
     "reorder",
     "sddmm",
     "spmm",
+    "vstack",
 ]
 
 

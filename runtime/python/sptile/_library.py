@@ -40,6 +40,8 @@ SCORE_DOT, SCORE_COSINE, SCORE_ADDITIVE = 0, 1, 2
 CSR, COO = 0, 1
 # sptile_disorder
 REFUSE, SORT, SUM = 0, 1, 2
+# sptile_arrangement
+BLOCK_DIAGONAL, STACKED = 0, 1
 
 MAX_OPERANDS = 10
 
@@ -203,6 +205,10 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_last_error": (c_char_p, []),
     "sptile_matrix_open": (c_int, [c_char_p, POINTER(MatrixOptions), POINTER(c_void_p)]),
     "sptile_matrix_create": (c_int, [POINTER(Arrays), POINTER(MatrixOptions), c_void_p, POINTER(c_void_p)]),
+    "sptile_matrix_create_batch": (
+        c_int,
+        [POINTER(Arrays), c_int64, c_int32, POINTER(MatrixOptions), c_void_p, POINTER(c_void_p)],
+    ),
     "sptile_matrix_destroy": (None, [c_void_p]),
     "sptile_matrix_describe": (c_int, [c_void_p, POINTER(MatrixInfo)]),
     "sptile_matrix_format": (c_int, [c_void_p, c_int, POINTER(c_char_p)]),

@@ -6,7 +6,7 @@ import ctypes
 import os
 import sys
 from ctypes import byref, c_char_p, c_int, c_void_p
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -54,9 +54,21 @@ class Prediction(NamedTuple):
     chosen: bool
 
 
+class Source(Protocol):
+    """Where a matrix comes from."""
+
+    @property
+    def given(self) -> int | None:
+        """Entries as they were given; None: those that the matrix has."""
+
+    def make(self, options: c.MatrixOptions, handle: MatrixHandle) -> None:
+        """Makes the library's matrix; what it borrows is kept by the handle."""
+
+
 class _File(NamedTuple):
     path: bytes
     copy: bool
+    given: None = None
 
     def make(self, options: c.MatrixOptions, handle: MatrixHandle) -> None:
         options.copy = int(self.copy)
@@ -65,6 +77,8 @@ class _File(NamedTuple):
 
 class MemoryFile:
     """A bundle file in memory, without a name: `fd` is closed with the last bundle of it."""
+
+    given = None
 
     def __init__(self) -> None:
         self.fd = os.memfd_create("sptile")
@@ -77,12 +91,21 @@ class MemoryFile:
         c.check(c.lib.sptile_matrix_open(b"/proc/self/fd/%d" % self.fd, byref(options), byref(handle)))
 
 
-class _Memory(NamedTuple):
-    """CSR arrays. `kept` owns them."""
+class CsrMemory(NamedTuple):
+    """CSR arrays. `kept` owns them; `name` is for people."""
 
     arrays: c.Arrays
     stream: int | None
     kept: Any
+    name: str
+
+    @property
+    def given(self) -> int:
+        return int(self.arrays.nnz)
+
+    @property
+    def device(self) -> str:
+        return _arrays.device_name(self.arrays.device, self.arrays.ordinal)
 
     def make(self, options: c.MatrixOptions, handle: MatrixHandle) -> None:
         handle.arrays = self.kept
@@ -98,7 +121,7 @@ class Bundle:
     Plans stay valid when the bundle is closed.
     """
 
-    def __init__(self, source: _File | MemoryFile | _Memory, name: str, device: str = "cpu") -> None:
+    def __init__(self, source: Source, name: str, device: str = "cpu") -> None:
         self._source = source
         self._name = name
         self.device = device
@@ -125,15 +148,8 @@ class Bundle:
             return A
         if isinstance(A, (str, os.PathLike)):
             return open(A, copy=copy)
-        torch = sys.modules.get("torch")
-        if torch is not None and isinstance(A, getattr(torch, "Tensor", ())):
-            return _of_torch(A, torch, copy)
-        if hasattr(A, "tocsr") and hasattr(A, "shape"):
-            return _of_sparse(A, copy)
-        raise UsageError(
-            f"A is a {type(A).__name__}; pass a Bundle, a path, a SciPy or CuPy sparse matrix or a torch CSR "
-            "tensor"
-        )
+        memory = csr_memory(A, copy)
+        return Bundle(memory, memory.name, memory.device)
 
     @property
     def dtype(self) -> Any:
@@ -167,7 +183,8 @@ class Bundle:
         self._source.make(c.MatrixOptions(refreshable=int(refreshable)), handle)
         info = _describe(handle)
         handle.value_dtype = int(info.value_dtype)
-        handle.source_count = int(self._source.arrays.nnz if isinstance(self._source, _Memory) else info.nnz)
+        given = self._source.given
+        handle.source_count = int(info.nnz) if given is None else given
         return handles.setdefault(refreshable, handle)
 
     def csr(self) -> CsrArrays:
@@ -185,6 +202,15 @@ class Bundle:
             _memory_view(handle, arrays, arrays.col, arrays.nnz, arrays.col_dtype),
             values,
         )
+
+    def memory(self) -> CsrMemory:
+        """The CSR arrays as they were given, or as the library has them."""
+        handle = self._handle(False)
+        if isinstance(self._source, CsrMemory):
+            return self._source
+        arrays = c.Arrays()
+        c.check(c.lib.sptile_matrix_arrays(handle, byref(arrays)))
+        return CsrMemory(arrays, None, handle, self._name)
 
     def tocsr(self) -> Any:
         """The matrix as a scipy.sparse.csr_array, with the type of its values (float32 ones for a pattern).
@@ -316,7 +342,19 @@ def _memory_view(handle: MatrixHandle, arrays: c.Arrays, pointer: int | None, co
 # ---- Matrices of others ----
 
 
-def _of_sparse(A: Any, copy: bool) -> Bundle:
+def csr_memory(A: Any, copy: bool = False) -> CsrMemory:
+    """The arrays of a matrix of SciPy, CuPy or torch, as `Bundle.of` takes them."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(A, getattr(torch, "Tensor", ())):
+        return _of_torch(A, torch, copy)
+    if hasattr(A, "tocsr") and hasattr(A, "shape"):
+        return _of_sparse(A, copy)
+    raise UsageError(
+        f"A is a {type(A).__name__}; pass a Bundle, a path, a SciPy or CuPy sparse matrix or a torch CSR tensor"
+    )
+
+
+def _of_sparse(A: Any, copy: bool) -> CsrMemory:
     """Of SciPy or CuPy: what has tocsr."""
     csr = A.tocsr()
     try:
@@ -327,7 +365,7 @@ def _of_sparse(A: Any, copy: bool) -> Bundle:
     return _of_arrays(csr.shape, parts, type(A).__name__, copy)
 
 
-def _of_torch(A: Any, torch: Any, copy: bool) -> Bundle:
+def _of_torch(A: Any, torch: Any, copy: bool) -> CsrMemory:
     if A.layout is not torch.sparse_csr or A.dim() != 2:
         raise UsageError(
             f"A is a {A.layout} tensor of {A.dim()} dimensions; pass one of torch.sparse_csr of 2"
@@ -341,7 +379,7 @@ def _of_torch(A: Any, torch: Any, copy: bool) -> Bundle:
     return _of_arrays(tuple(A.shape), parts, "torch.Tensor", copy)
 
 
-def _of_arrays(shape: tuple[int, ...], parts: list[View], name: str, copy: bool) -> Bundle:
+def _of_arrays(shape: tuple[int, ...], parts: list[View], name: str, copy: bool) -> CsrMemory:
     """Of row pointers, column ids and values, all on one device."""
     if len(shape) != 2:
         raise UsageError(f"A has {len(shape)} dimensions; it has rows and columns")
@@ -366,7 +404,7 @@ def _of_arrays(shape: tuple[int, ...], parts: list[View], name: str, copy: bool)
     make = _host_memory if parts[0].device == c.CPU else _device_memory
     if copy:
         parts = [_arrays.view(part.framework.contiguous(part.owner), "A") for part in parts]
-    return Bundle(make(rows, cols, parts), name, parts[0].device_name)
+    return make(rows, cols, parts, name)
 
 
 def _host_array(view: View) -> Any:
@@ -382,7 +420,7 @@ def _host_array(view: View) -> Any:
     return np.require(array, requirements=["C", "A"])
 
 
-def _host_memory(rows: int, cols: int, parts: list[View]) -> _Memory:
+def _host_memory(rows: int, cols: int, parts: list[View], name: str) -> CsrMemory:
     indptr = np.require(_host_array(parts[0]), np.int64, ["C", "A"])
     nnz = int(indptr[-1])
     if not 0 <= nnz <= parts[1].shape[0]:
@@ -405,7 +443,7 @@ def _host_memory(rows: int, cols: int, parts: list[View]) -> _Memory:
         value_dtype=parts[2].dtype,
         device=c.CPU,
     )
-    return _Memory(arrays, None, (indptr, indices, values))
+    return CsrMemory(arrays, None, (indptr, indices, values), name)
 
 
 def _in_order(indptr: Any, indices: Any, values: Any, is_bfloat16: bool) -> tuple[Any, Any, Any]:
@@ -432,7 +470,7 @@ def _in_order(indptr: Any, indices: Any, values: Any, is_bfloat16: bool) -> tupl
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.ascontiguousarray(indices), values
 
 
-def _device_memory(rows: int, cols: int, parts: list[View]) -> _Memory:
+def _device_memory(rows: int, cols: int, parts: list[View], name: str) -> CsrMemory:
     for part in parts:
         if part.strides != (1,) and part.shape[0] > 1:
             raise UsageError("the arrays of A in device memory have gaps between their elements")
@@ -452,4 +490,4 @@ def _device_memory(rows: int, cols: int, parts: list[View]) -> _Memory:
         ordinal=parts[0].ordinal,
     )
     stream = parts[0].framework.stream(parts[0].ordinal)
-    return _Memory(arrays, stream, [part.owner for part in parts])
+    return CsrMemory(arrays, stream, [part.owner for part in parts], name)

@@ -43,6 +43,26 @@ double elapsed_us(const std::function<void()>& enqueue) {
   return 1e3 * static_cast<double>(milliseconds);
 }
 
+/// Median microseconds of what is enqueued; see graph_us.
+double repeated_us(const std::function<void()>& enqueue, std::size_t flush_bytes) {
+  constexpr int kGroups = 11;
+  constexpr double kGroupUs = 4000;
+  const DeviceBytes flushed(flush_bytes);
+  expect(cudaDeviceSynchronize());
+  enqueue();  // loads the code
+  const double once = elapsed_us(enqueue);
+  const int together = flush_bytes > 0 ? 1 : static_cast<int>(std::clamp(kGroupUs / once, 1.0, 200.0));
+  std::vector<double> us;
+  for (int group = 0; group < kGroups; ++group) {
+    if (flush_bytes > 0) expect(cudaMemsetAsync(flushed.get(), 0, flush_bytes, work_stream()));
+    us.push_back(elapsed_us([&] {
+                   for (int i = 0; i < together; ++i) enqueue();
+                 }) /
+                 together);
+  }
+  return median(std::move(us));
+}
+
 }  // namespace
 
 cudaStream_t work_stream() {
@@ -64,24 +84,16 @@ double quick_us(const Launch& launch) {
   return median(std::move(us));
 }
 
+double stream_us(const Step& step) {
+  const auto enqueue = [&] {
+    for (const Launch& launch : step) launch(work_stream());
+  };
+  return repeated_us(enqueue, 0);
+}
+
 double graph_us(const Step& step, std::size_t flush_bytes) {
-  constexpr int kGroups = 11;
-  constexpr double kGroupUs = 4000;
-  const DeviceBytes flushed(flush_bytes);
   const Graph graph(step);
-  expect(cudaDeviceSynchronize());
-  graph.launch();  // loads the code
-  const double once = elapsed_us([&] { graph.launch(); });
-  const int together = flush_bytes > 0 ? 1 : static_cast<int>(std::clamp(kGroupUs / once, 1.0, 200.0));
-  std::vector<double> us;
-  for (int group = 0; group < kGroups; ++group) {
-    if (flush_bytes > 0) expect(cudaMemsetAsync(flushed.get(), 0, flush_bytes, work_stream()));
-    us.push_back(elapsed_us([&] {
-                   for (int i = 0; i < together; ++i) graph.launch();
-                 }) /
-                 together);
-  }
-  return median(std::move(us));
+  return repeated_us([&] { graph.launch(); }, flush_bytes);
 }
 
 }  // namespace sptile::tools::layers

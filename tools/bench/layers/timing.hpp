@@ -23,6 +23,9 @@ void run(const Step& step);
 /// Microseconds of one launch, roughly: to choose among a few.
 double quick_us(const Launch& launch);
 
+/// Median microseconds of a step that is enqueued from the host, one step following the other.
+double stream_us(const Step& step);
+
 /// Median microseconds of a step, captured in a graph. `flush_bytes` of memory are overwritten before each
 /// launch, to empty the L2 cache; 0: launches follow each other, and find there what the last one left.
 double graph_us(const Step& step, std::size_t flush_bytes);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -11,7 +11,15 @@ from torch import Tensor
 
 from ..errors import UsageError
 from .handle import DTYPES, Handle
-from .pattern import EntryOrder, Pattern, check_list_of_ids, pattern_of_entries, pattern_of_pointers
+from .pattern import (
+    EntryOrder,
+    Pattern,
+    chain_orders,
+    chain_patterns,
+    check_list_of_ids,
+    pattern_of_entries,
+    pattern_of_pointers,
+)
 
 
 Derived = TypeVar("Derived")
@@ -149,6 +157,42 @@ class SparseMatrix:
         crow, col, values = opened.csr()
         numbers = None if values is None else _tensor_of(values, opened.dtype)
         return cls(_tensor_of(crow), _tensor_of(col), numbers, tuple(opened.shape), format=format)
+
+    @classmethod
+    def block_diag(cls, matrices: Iterable[SparseMatrix], *, format: str = "auto") -> SparseMatrix:
+        """Of one matrix or more, which stand on its diagonal: one product multiplies each with its own rows
+        of x, `torch.cat` of the operands of each. `torch.split(y, [a.shape[0] for a in matrices])` gives
+        their results. Gradients reach the values of each, which are all None or of one type; UsageError
+        names the matrix that is not like the first, UnsupportedError is more than 2**31 - 1 rows or
+        columns."""
+        parts = _alike(matrices)
+        joined = cls._of_parts(parts, True, format)
+        joined.is_normalized = all(part.is_normalized for part in parts)
+        return joined
+
+    @classmethod
+    def vstack(cls, matrices: Iterable[SparseMatrix], *, format: str = "auto") -> SparseMatrix:
+        """Of one matrix or more of equal width, which stand under one another: one product multiplies all
+        with the same x. The rest as of `block_diag`."""
+        parts = _alike(matrices)
+        for number, part in enumerate(parts):
+            if part.shape[1] != parts[0].shape[1]:
+                raise UsageError(
+                    f"matrix {number} of the batch: {part.shape[1]} columns, the first has {parts[0].shape[1]}"
+                )
+        return cls._of_parts(parts, False, format)
+
+    @classmethod
+    def _of_parts(cls, parts: list[SparseMatrix], diagonal: bool, format: str) -> SparseMatrix:
+        pattern = chain_patterns([part.pattern for part in parts], diagonal)
+        order = chain_orders([part._order for part in parts], pattern.device)
+        given = [part._given_values() for part in parts]
+        values = None if given[0] is None else torch.cat([one for one in given if one is not None])
+        return cls._of(Handle(pattern, None, format), order, values)
+
+    def _given_values(self) -> Tensor | None:
+        """The values, None where they only count how often entries were given."""
+        return None if self._counts else self.values
 
     @property
     def pattern(self) -> Pattern:
@@ -327,6 +371,29 @@ def _tensor_of(array: Any, dtype: Any = None) -> Tensor:
     else:
         tensor = torch.from_numpy((array.view("int16") if bits else array).copy())
     return tensor.view(torch.bfloat16) if bits else tensor
+
+
+def _alike(matrices: Iterable[SparseMatrix]) -> list[SparseMatrix]:
+    """Matrices for a batch, on one device and with values of one type."""
+    if not isinstance(matrices, Iterable) or isinstance(matrices, (str, bytes, Tensor)):
+        raise UsageError(f"matrices is a {type(matrices).__name__}; pass a list of matrices")
+    parts = list(matrices)
+    if not parts:
+        raise UsageError("a batch of no matrices; it has one at least")
+    for number, part in enumerate(parts):
+        what = f"matrix {number} of the batch: "
+        if not isinstance(part, SparseMatrix):
+            raise UsageError(f"{what}it is of type {type(part).__name__}; pass a SparseMatrix")
+        if part.device != parts[0].device:
+            raise UsageError(f"{what}it is on {part.device}, the first is on {parts[0].device}")
+        found, first = (_type_of(one._given_values()) for one in (part, parts[0]))
+        if found != first:
+            raise UsageError(f"{what}values are {found}, those of the first are {first}")
+    return parts
+
+
+def _type_of(values: Tensor | None) -> torch.dtype | None:
+    return None if values is None else values.dtype
 
 
 def _in_order(bare: Handle, values: Tensor | None = None) -> SparseMatrix:

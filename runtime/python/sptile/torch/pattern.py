@@ -4,6 +4,8 @@ transpose."""
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -171,3 +173,61 @@ def pattern_of_pointers(crow: Tensor, col: Tensor, cols: int) -> tuple[Pattern, 
     """Of CSR arrays; columns may stand in any order in their row."""
     row = _rows_of_pointers(check_list_of_ids(crow, "crow"), check_list_of_ids(col, "col").numel())
     return pattern_of_entries(row, col, crow.numel() - 1, cols)
+
+
+def _side_of(sizes: Sequence[int], what: str) -> int:
+    """All of them; UnsupportedError names the matrix with which they are too many."""
+    total = 0
+    for number, size in enumerate(sizes):
+        if size > MAX_SIDE - total:
+            raise UnsupportedError(
+                f"matrix {number} of the batch: {size} {what} behind {total}; a batch has at most {MAX_SIDE}"
+            )
+        total += size
+    return total
+
+
+def _begins(sizes: Sequence[int]) -> list[int]:
+    """Where each of some lists begins that stand one behind the other."""
+    return [0, *accumulate(sizes)][:-1]
+
+
+def _chain(lists: Sequence[Tensor], begins: Sequence[int]) -> Tensor:
+    """int64: lists of ids one behind the other, those of each moved to where its own begin."""
+    device = lists[0].device
+    lengths = [ids.numel() for ids in lists]
+    moves = torch.repeat_interleave(
+        torch.tensor(begins, dtype=torch.int64, device=device),
+        torch.tensor(lengths, device=device),
+        output_size=sum(lengths),
+    )
+    return moves.add_(torch.cat(list(lists)))
+
+
+def chain_patterns(patterns: Sequence[Pattern], diagonal: bool) -> Pattern:
+    """Of one pattern or more, rows of each behind those of the one before, and if `diagonal` columns, too;
+    else all have the same columns."""
+    rows = _side_of([p.rows for p in patterns], "rows")
+    cols, first_columns = patterns[0].cols, [0] * len(patterns)
+    if diagonal:
+        widths = [p.cols for p in patterns]
+        cols, first_columns = _side_of(widths, "columns"), _begins(widths)
+    ends = _chain([p.crow[1:] for p in patterns], _begins([p.nnz for p in patterns]))
+    crow = torch.cat([ends.new_zeros(1), ends])
+    return Pattern(rows, cols, crow, _chain([p.col for p in patterns], first_columns).to(torch.int32))
+
+
+def chain_orders(orders: Sequence[EntryOrder], device: torch.device) -> EntryOrder:
+    """Of numbers for the entries of patterns, as they were given, one behind the other."""
+    nnz = sum(order.nnz for order in orders)
+    if all(order.position is None for order in orders):
+        return EntryOrder(nnz)
+
+    def ids(order: EntryOrder, found: Tensor | None) -> Tensor:
+        return torch.arange(order.nnz, device=device) if found is None else found
+
+    position = _chain([ids(o, o.position) for o in orders], _begins([o.nnz for o in orders]))
+    if any(o.position is not None and o.source is None for o in orders):
+        return EntryOrder(nnz, position)
+    source = _chain([ids(o, o.source) for o in orders], _begins([o.given for o in orders]))
+    return EntryOrder(nnz, position, source)

@@ -56,6 +56,11 @@ class CountingRun : public HostRun {
     HostRun::copy(to, from, bytes);
   }
   template <class T>
+  void bring(T* to, const T* host, std::int64_t n) {
+    counts.launches += n > 0;
+    HostRun::bring(to, host, n);
+  }
+  template <class T>
   void fetch(T* host, const T* x, std::int64_t n) {
     counts.launches += n > 0;
     counts.waits += n > 0;

@@ -34,7 +34,7 @@ struct PartitionOptions {
   OrderRequest order;
   DType dtype = DType::none;
   InputOptions input;
-  double bandwidth = 300, latency = 10, gflops = 5000;  // GB/s, microseconds, 10^9 operations a second
+  double bandwidth = 300, latency = 5, gflops = 5000;  // GB/s, microseconds, 10^9 operations a second
   std::int64_t n = 128;
   bool force = false;
 

@@ -12,7 +12,7 @@ namespace sptile::tools {
 /// What the model knows of a machine.
 struct ClusterModel {
   double bandwidth = 300e9;  ///< bytes a second that leave, and that reach, one device
-  double latency = 10e-6;    ///< seconds for each other part that a part exchanges with
+  double latency = 5e-6;     ///< seconds for each other part that a part exchanges with
   double rate = 5e12;        ///< floating-point operations a second of a product on one device
   std::int64_t n = 128;      ///< columns of the dense operand
   std::int64_t value_bytes = 4;

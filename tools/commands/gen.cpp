@@ -52,7 +52,7 @@ bool to_bundle(const GenOptions& options) { return named_kind(options.out) == Fi
 
 // The same bundle as `convert` makes of it, without formats; of a matrix that is too large to be text.
 Status write_generated(const Session& session, const GenOptions& options, const formats::CsrView& a,
-                    Progress* progress) {
+                       Progress* progress) {
   auto writer = formats::BundleWriter::create(
       options.out, {.force = options.force,
                     .attributes = {{"source_name", "sptile gen " + std::string(options.kind->name)},

@@ -248,8 +248,9 @@ std::optional<std::int64_t> read_count(std::string_view text) {
 }
 
 // "gpus=8..1024" doubles, "gpus=8,12" lists.
-Result<std::vector<std::int32_t>> read_gpus(std::string_view text) {
+Result<std::vector<std::int32_t>> read_gpus(const std::string& typed) {
   constexpr std::string_view kKey = "gpus=", kTo = "..";
+  std::string_view text = typed;
   if (text.starts_with(kKey)) text.remove_prefix(kKey.size());
   std::vector<std::int32_t> counts;
   if (const std::size_t dots = text.find(kTo); dots != std::string_view::npos) {
@@ -265,8 +266,8 @@ Result<std::vector<std::int32_t>> read_gpus(std::string_view text) {
     if (!counts.empty() && counts.size() == split_list(text).size()) return counts;
   }
   return fail(Errc::usage,
-              fmt::format("--predict {}: gpus=FIRST..LAST, which doubles, or gpus=A,B,... from 1 to {}", text,
-                          reorder::kMostParts));
+              fmt::format("--predict {}: gpus=FIRST..LAST, which doubles, or gpus=A,B,... from 1 to {}",
+                          typed, reorder::kMostParts));
 }
 
 struct PredictedCount {

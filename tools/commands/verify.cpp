@@ -81,7 +81,7 @@ Status outcome_of(const std::vector<BundleCheck>& checks, const VerifyOptions& o
   }
   if (worst == nullptr) return {};
   const Error& error = worst->outcome.error();
-  if (worst->name == kHeaderCheck) return worst->outcome;
+  if (worst->name == kHeaderCheck || error.where.ends_with("/" + worst->name)) return worst->outcome;
   return fail(error.code, worst->name + ": " + error.message,
               error.where.empty() ? options.bundle : error.where);
 }
@@ -138,8 +138,7 @@ Status run_verify(Session& session, const VerifyOptions& options) {
 Action declare_verify(Options& app) {
   auto options = std::make_shared<VerifyOptions>();
   app.add_option("BUNDLE", options->bundle, "bundle to check, or folder of a partition").required();
-  app.add_option("--against", options->against,
-                 "matrix that the bundle was made from: must be the same, bit by bit");
+  app.add_option("--against", options->against, "matrix that it was made from: must be the same, bit by bit");
   declare_input(app, options->input);
   return [options](Session& session) { return run_verify(session, *options); };
 }

@@ -35,7 +35,8 @@ Division divide_in_order(const formats::CsrView& a, std::vector<std::int32_t> ne
   return division;
 }
 
-Division divide_by_part(std::span<const std::int32_t> part, std::int32_t parts) {
+Division divide_by_part(std::span<const std::int32_t> part, std::int32_t parts,
+                        std::span<const std::int32_t> new_to_old) {
   Division division;
   division.offset.assign(static_cast<std::size_t>(parts) + 1, 0);
   for (const std::int32_t p : part) {
@@ -43,11 +44,12 @@ Division divide_by_part(std::span<const std::int32_t> part, std::int32_t parts) 
     ++division.offset[static_cast<std::size_t>(p) + 1];
   }
   std::partial_sum(division.offset.begin(), division.offset.end(), division.offset.begin());
-  if (std::ranges::is_sorted(part)) return division;
+  if (new_to_old.empty() && std::ranges::is_sorted(part)) return division;
   std::vector<std::int64_t> next(division.offset.begin(), division.offset.end() - 1);
   division.old_row.resize(part.size());
   division.place.resize(part.size());
-  for (std::size_t row = 0; row < part.size(); ++row) {
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    const std::size_t row = new_to_old.empty() ? i : static_cast<std::size_t>(new_to_old[i]);
     const std::int64_t at = next[static_cast<std::size_t>(part[row])]++;
     division.old_row[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(row);
     division.place[row] = static_cast<std::int32_t>(at);

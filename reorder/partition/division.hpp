@@ -46,8 +46,10 @@ struct Division {
 /// empty. O(rows).
 Division divide_in_order(const formats::CsrView& a, std::vector<std::int32_t> new_to_old, std::int32_t parts);
 
-/// Takes the part of each row, in 0 .. parts - 1 (asserted); rows of a part ascending. O(rows + parts).
-Division divide_by_part(std::span<const std::int32_t> part, std::int32_t parts);
+/// Takes the part of each row, in 0 .. parts - 1 (asserted); rows of a part in the order given, ascending
+/// without one. O(rows + parts).
+Division divide_by_part(std::span<const std::int32_t> part, std::int32_t parts,
+                        std::span<const std::int32_t> new_to_old = {});
 
 /// Puts the rows of one part into another order: `order` has numbers 0 .. rows_of(part) - 1 of rows as they
 /// stand in the part (a permutation, asserted).

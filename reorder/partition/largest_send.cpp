@@ -98,7 +98,7 @@ class Mover {
 
   SentRows run() {
     while (steps_left_ > 0 && relieve(largest())) continue;
-    return {volume_, of(send_, largest())};
+    return {volume_, of(send_, largest()), std::ranges::max(weight_) > most_weight_};
   }
 
  private:

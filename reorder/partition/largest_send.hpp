@@ -12,6 +12,7 @@ namespace sptile::reorder {
 struct SentRows {
   std::int64_t total = 0;    ///< over all parts: the communication volume, in rows
   std::int64_t largest = 0;  ///< of one part
+  bool too_heavy = false;    ///< a part weighs more than may be: it had before, and stays so
 };
 
 /// Moves rows from the part that sends most to parts that need them, as long as no part then sends as many,

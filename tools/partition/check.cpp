@@ -104,6 +104,15 @@ class RowOfPart {
   std::vector<std::byte> values_;
 };
 
+// What is let go of a map comes back from the file: parts need not be in memory together.
+void let_go(const Part& part) {
+  for (const runtime::Bundle* const bundle : {part.local.get(), part.halo.get()})
+    for (const runtime::BundleArray& array : bundle->arrays()) {
+      auto* const bytes = const_cast<std::byte*>(static_cast<const std::byte*>(array.array.data));
+      if (bytes != nullptr) formats::release_pages(bytes, bytes + array.array.bytes());
+    }
+}
+
 Digest digest_of(const Part& part, const DigestMaker& maker) {
   constexpr std::int64_t kGrain = 4096;
   return tbb::parallel_reduce(
@@ -163,6 +172,7 @@ class Checks {
     for (const Part& part : partition.parts) {
       sound &= check_matrix_of(part, *part.local, "");
       sound &= check_matrix_of(part, *part.halo, "halo ");
+      let_go(part);
     }
     return sound;
   }
@@ -211,6 +221,7 @@ class Checks {
     reorder::Division division{{0}, {}, {}};
     for (const Part& part : partition.parts) {
       digest += digest_of(part, maker);
+      let_go(part);
       division.offset.push_back(division.offset.back() + part.local->rows());
       division.old_row.insert(division.old_row.end(), part.old_ids.begin(), part.old_ids.end());
       advance(progress_, 1);

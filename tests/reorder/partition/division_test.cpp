@@ -65,6 +65,10 @@ TEST_CASE("rows go to the parts that are given, ascending") {
   const std::int32_t sorted[] = {0, 0, 1, 1};
   CHECK(divide_by_part(sorted, 2).in_order());
   check_whole(divide_by_part({}, 3), 0, 3);
+  const std::int32_t order[] = {4, 3, 2, 1, 0};
+  const Division turned = divide_by_part(part, 5, order);
+  check_whole(turned, 5, 5);
+  CHECK(turned.old_row == std::vector<std::int32_t>{3, 1, 2, 0, 4});
 }
 
 TEST_CASE("the rows of a part are put into another order") {

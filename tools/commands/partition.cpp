@@ -109,7 +109,7 @@ std::string model_text(const PartitionOptions& options) {
                      options.bandwidth, options.latency, options.gflops);
 }
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 Json totals_json(const Totals& totals) {
   return {{"halo_share", totals.halo_share()},
@@ -177,8 +177,8 @@ std::string partition_text(const PartitionOptions& options, const PartitionRepor
       "predicted: step {}, efficiency {} ({})\n"
       "read {}, divide {}, survey {}, write {}, all {}\n",
       options.out, whole.parts.size(), whole.rows, whole.entries, whole.symmetric ? ", symmetric" : "",
-      whole.method, parts_table(whole), percent(totals.halo_share()), totals.volume, totals.largest_send,
-      totals.imbalance, human_seconds(p.step), percent(p.efficiency), model_text(options),
+      whole.method, parts_table(whole), share_text(totals.halo_share()), totals.volume, totals.largest_send,
+      totals.imbalance, human_seconds(p.step), share_text(p.efficiency), model_text(options),
       human_seconds(report.read), human_seconds(report.divide), human_seconds(report.survey),
       human_seconds(report.write), human_seconds(report.total));
 }
@@ -188,7 +188,7 @@ void warn_of_halo(Session& session, const Totals& totals) {
     session.warn(
         fmt::format("{} of the entries are halo, more than local ones: most of a product waits for others; "
                     "another method or fewer parts have less",
-                    percent(totals.halo_share())));
+                    share_text(totals.halo_share())));
 }
 
 Result<PartitionReport> make_partition(Session& session, const PartitionOptions& options,
@@ -291,9 +291,9 @@ Status print_predictions(Session& session, const PartitionOptions& options, cons
     one.update(prediction_json(p));
     json["predictions"].push_back(std::move(one));
     table.push_back({fmt::format("{}", row.gpus), human_seconds(p.step),
-                     fmt::format("{:.1f}", p.step > 0 ? p.alone / p.step : 1), percent(p.efficiency),
+                     fmt::format("{:.1f}", p.step > 0 ? p.alone / p.step : 1), share_text(p.efficiency),
                      human_seconds(p.local), human_seconds(p.halo), human_seconds(p.exchange),
-                     percent(row.totals.halo_share()), fmt::format("{}", row.totals.volume),
+                     share_text(row.totals.halo_share()), fmt::format("{}", row.totals.volume),
                      fmt::format("{}", row.totals.largest_send)});
   }
   const double alone = predicted.front().step.alone;

@@ -16,6 +16,7 @@ namespace {
 struct MatrixArguments {
   MatrixOptions options;
   bool copy = false;
+  std::string matrix = {};
 };
 
 Result<MatrixArguments> matrix_arguments(const sptile_matrix_options* from) {
@@ -27,6 +28,7 @@ Result<MatrixArguments> matrix_arguments(const sptile_matrix_options* from) {
   if (!given) return tl::unexpected(given.error());
   if (given->reserved != 0) return fail(Errc::usage, "options.reserved is not 0");
   arguments.copy = given->copy != 0;
+  if (given->matrix != nullptr) arguments.matrix = given->matrix;
   arguments.options.trusted = given->trusted != 0;
   arguments.options.refreshable = given->refreshable != 0;
   if (given->most_device_bytes > 0) arguments.options.most_device_bytes = given->most_device_bytes;
@@ -39,7 +41,7 @@ Status open_matrix(const char* path, const sptile_matrix_options* options, sptil
   if (path == nullptr) return null_argument("sptile_matrix_open", "path");
   const auto arguments = matrix_arguments(options);
   if (!arguments) return tl::unexpected(arguments.error());
-  auto bundle = Bundle::open(path, {.copy = arguments->copy});
+  auto bundle = Bundle::open(path, {.copy = arguments->copy, .matrix = arguments->matrix});
   if (!bundle) return tl::unexpected(bundle.error());
   *out = new sptile_matrix{Matrix::from_bundle(std::move(*bundle), arguments->options)};
   return {};
@@ -153,6 +155,8 @@ Status create_matrix(const sptile_arrays* from, const sptile_matrix_options* opt
   if (from == nullptr) return null_argument(kCreate, "arrays");
   const auto arguments = matrix_arguments(options);
   if (!arguments) return tl::unexpected(arguments.error());
+  if (!arguments->matrix.empty())
+    return fail(Errc::usage, "options.matrix names one of a bundle; here are arrays");
   const auto arrays = read_struct<sptile_arrays>(from, SPTILE_SIZE_WITH(sptile_arrays, reserved),
                                                  SPTILE_ARRAYS_INIT, "arrays");
   if (!arrays) return tl::unexpected(arrays.error());

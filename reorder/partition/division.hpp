@@ -11,7 +11,7 @@
 namespace sptile::reorder {
 
 /// Most parts of a partition.
-inline constexpr std::int32_t kMostParts = 65536;
+inline constexpr std::int32_t kMostParts = 16384;
 
 /// Gives each row a place: those of part p are offset[p] .. offset[p + 1], in the order in which the part has
 /// its rows. Columns are numbered alike: a column belongs to the part of the row of its number.

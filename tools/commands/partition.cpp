@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "reorder/partition/methods.hpp"

@@ -286,7 +286,8 @@ def test_the_matrices_of_a_part_multiply_together_as_the_whole(tmp_path: Path) -
     whole = random_csr(50, 50, seed=3)
     source, parts = tmp_path / "a.mtx", tmp_path / "parts"
     scipy.io.mmwrite(source, whole)
-    subprocess.run([program, "partition", source, "--parts", "3", "-o", parts, "-q"], check=True, capture_output=True)
+    divide = [program, "partition", source, "--parts", "3", "-o", parts, "-q"]
+    subprocess.run(divide, check=True, capture_output=True)
     described = json.loads((parts / "partition.json").read_text())["parts"]
     entries = 0
     for part in described:

@@ -104,7 +104,7 @@ TEST_CASE("parts of a shuffled grid are found: little is sent, and weights are a
 
 TEST_CASE("what the largest sender has is bounded without more weight or volume than allowed") {
   int lowered = 0;
-  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
     const auto a = tests::random_pattern(400, 400, 8, seed);
     for (const std::int32_t parts : {2, 5, 16, 90}) {
       CAPTURE(seed);

@@ -111,10 +111,12 @@ typedef struct sptile_matrix_options {
                    host or device memory are copied, not borrowed */
   int32_t reserved;
   uint64_t most_device_bytes; /* bound for the formats of the matrix in device memory; 0: none */
+  const char* matrix; /* which one of a bundle that has several ("halo" of a part, see 'sptile partition');
+                         NULL: the first one. Of sptile_matrix_open */
 } sptile_matrix_options;
 
 #define SPTILE_MATRIX_OPTIONS_INIT \
-  { sizeof(sptile_matrix_options), 0, 0, 0, 0, 0 }
+  { sizeof(sptile_matrix_options), 0, 0, 0, 0, 0, NULL }
 
 /* What the first array of a matrix in memory has. */
 typedef enum sptile_layout {

@@ -78,6 +78,7 @@ struct MatrixOptions {
   bool trusted = false;                 ///< skip the one-pass check of the arrays
   bool copy = false;                    ///< a file is read, not mapped; arrays are copied, not borrowed
   std::uint64_t most_device_bytes = 0;  ///< bound for the formats in device memory; 0: none
+  std::string matrix = {};  ///< which one of a bundle that has several, "halo"; empty: the first one
 };
 
 /// Options of a plan; see sptile_plan_options.
@@ -221,6 +222,7 @@ inline sptile_matrix_options to_c(const MatrixOptions& options) {
   c.trusted = options.trusted ? 1 : 0;
   c.copy = options.copy ? 1 : 0;
   c.most_device_bytes = options.most_device_bytes;
+  if (!options.matrix.empty()) c.matrix = options.matrix.c_str();
   return c;
 }
 

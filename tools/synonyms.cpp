@@ -17,6 +17,7 @@ constexpr std::string_view kGroups[] = {
     "info show inspect header describe print cat head",
     "verify check validate test fsck",
     "export decompress decode extract unpack dump",
+    "partition split divide shard distribute decompose",
     "plan prepare compile",
     "run multiply mul matmul execute exec spmm sddmm",
     "bench benchmark measure time perf profile",
@@ -45,6 +46,7 @@ constexpr std::string_view kGroups[] = {
     "--check --verify --validate",
     "--explain --why",
     "--name --filter --grep --match",
+    "--parts --part -p --nparts --partitions --ranks",
     "--against --compare --with",
     // devices, types, precisions
     "cuda gpu nvidia",

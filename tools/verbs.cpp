@@ -7,9 +7,9 @@
 namespace sptile::tools {
 
 std::span<const Verb> verbs() {
-  static const Verb kTable[] = {kConvert, kReorder, kStats,  kSpy,        kReport, kInfo,
-                                kVerify,  kExport,  kPlan,   kRun,        kBench,  kCalibrate,
-                                kList,    kGen,     kDoctor, kCompletions};
+  static const Verb kTable[] = {kConvert,   kReorder, kStats,     kSpy,    kReport,     kInfo,
+                                kVerify,    kExport,  kPartition, kPlan,   kRun,        kBench,
+                                kCalibrate, kList,    kGen,       kDoctor, kCompletions};
   return kTable;
 }
 

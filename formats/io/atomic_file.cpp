@@ -2,66 +2,24 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cassert>
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "formats/io/file_writes.hpp"
 #include "formats/io/system_error.hpp"
+#include "formats/io/temporary_name.hpp"
 
 namespace sptile::formats {
 namespace {
 
-constexpr std::string_view kMark = ".sptile-";
-constexpr std::string_view kSuffix = ".tmp";
-constexpr std::size_t kRandomDigits = 16;
-/// Of the target's name: the rest must fit beside it where names have at most 143 bytes (encrypted folders).
-constexpr std::size_t kNameBytes = 100;
 constexpr int kTries = 100;
-
-struct SplitPath {
-  std::string folder;  // with its final slash; "" is the working folder
-  std::string name;
-};
-
-SplitPath split(const std::string& path) {
-  const std::size_t cut = path.rfind('/') + 1;  // npos + 1 == 0
-  return {path.substr(0, cut), path.substr(cut)};
-}
-
-// Temporaries of targets whose names differ only behind 100 bytes share their prefix. That harms nobody: the
-// lock says whether one is in use.
-std::string prefix_of(std::string_view name) {
-  std::size_t bytes = std::min(name.size(), kNameBytes);
-  const auto inside_a_letter = [&](std::size_t at) { return (name[at] & 0xC0) == 0x80; };  // UTF-8
-  while (bytes > 0 && bytes < name.size() && inside_a_letter(bytes)) --bytes;
-  return fmt::format(".{}{}", name.substr(0, bytes), kMark);
-}
-
-bool is_temporary_of(std::string_view prefix, std::string_view file) {
-  if (file.size() != prefix.size() + kRandomDigits + kSuffix.size()) return false;
-  const auto digits = file.substr(prefix.size(), kRandomDigits);
-  return file.starts_with(prefix) && file.ends_with(kSuffix) &&
-         digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
-// The number decides nothing but a name: one that exists is not taken, so 0 would do where there is none.
-std::string random_temporary(const std::string& target) {
-  std::uint64_t number = 0;
-  static_cast<void>(::getrandom(&number, sizeof number, 0));
-  return fmt::format("{}{:016x}{}", prefix_of(target), number, kSuffix);
-}
 
 // A lock of the open file, not of the process: it ends with the last descriptor, in every container, and does
 // not stand in the way of HDF5 programs, which use the other kind (flock).
@@ -70,14 +28,6 @@ bool lock(int fd, short kind) {
   whole.l_type = kind;
   whole.l_whence = SEEK_SET;
   return ::fcntl(fd, F_OFD_SETLK, &whole) == 0;
-}
-
-// True while `name` in the folder is the file that is open as `fd`, and not one that somebody put there.
-bool is_still(int folder, const char* name, int fd) {
-  struct stat named {
-  }, opened{};
-  return ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(fd, &opened) == 0 &&
-         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
 void remove_if_stale(int folder, const char* name) {
@@ -91,9 +41,8 @@ void remove_stale_temporaries(int folder, const std::string& target) {
   const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // closedir closes it
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(again < 0 ? nullptr : ::fdopendir(again), ::closedir);
   if (!entries) return;
-  const std::string prefix = prefix_of(target);
   while (const dirent* entry = ::readdir(entries.get()))
-    if (is_temporary_of(prefix, entry->d_name)) remove_if_stale(folder, entry->d_name);
+    if (is_temporary_of(target, entry->d_name)) remove_if_stale(folder, entry->d_name);
 }
 
 tl::unexpected<Error> exists(const std::string& path) {
@@ -135,7 +84,7 @@ int rename_without_replacing(int folder, const char* from, const char* to) {
 Result<AtomicFile> AtomicFile::create(const std::string& path, bool force) {
   const Result<std::string> target = resolve_target(path, force);
   if (!target) return tl::unexpected(target.error());
-  SplitPath parts = split(*target);
+  SplitPath parts = split_path(*target);
   AtomicFile file;
   file.force_ = force;
   file.path_ = path;

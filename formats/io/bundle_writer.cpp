@@ -67,6 +67,8 @@ struct BundleWriter::State {
   DType dtype = DType::none;  // of /csr/values; none: a pattern
   bool has_csr = false, has_transpose = false, pattern = false;
   std::optional<bool> symmetric = {};
+  std::string matrix = {};                   // the group of the matrix that is being added; empty: the root
+  std::optional<bool> first_symmetric = {};  // of the root, for the header
   std::vector<std::future<void>> writeback = {};  // last: uses the file until it is done
 
   Status add_array(const std::string& array_path, const ArrayView& array);
@@ -141,13 +143,14 @@ Status BundleWriter::State::write_array(const ArrayView& array, BundleEntry& ent
   return {};
 }
 
-/// Programs that know binsparse look for the matrix in the root, unless they are told to look into /csr.
+/// Programs that know binsparse look for the matrix in the root, unless they are told to look into /csr, or
+/// into the group of another matrix.
 Status BundleWriter::State::describe_csr(const std::string& descriptor) {
   const std::string group(kCsrLayout.group);
-  Status s = container.add_attribute("/", kBinsparseAttribute, descriptor);
-  if (s) s = container.add_attribute(group, kBinsparseAttribute, descriptor);
+  Status s = container.add_attribute(matrix.empty() ? "/" : matrix, kBinsparseAttribute, descriptor);
+  if (s) s = container.add_attribute(matrix + group, kBinsparseAttribute, descriptor);
   for (const std::string array : {kCsrPointersPath, kCsrIndicesPath, kCsrValuesPath})
-    if (s) s = container.add_link(array, array.substr(group.size()));
+    if (s) s = container.add_link(matrix + array, matrix + array.substr(group.size()));
   return s;
 }
 
@@ -264,6 +267,23 @@ Result<BundleWriter> BundleWriter::extend(const std::string& path, Progress* pro
   return BundleWriter(std::move(state));
 }
 
+Status BundleWriter::begin_matrix(const std::string& name) {
+  assert(state_->has_csr);
+  if (state_->matrix.empty()) state_->first_symmetric = state_->symmetric;
+  state_->matrix = matrix_group(name);
+  state_->has_csr = state_->has_transpose = false;
+  state_->symmetric.reset();
+  return state_->named(state_->container.add_group(state_->matrix));
+}
+
+Status BundleWriter::add_arrays(const std::string& group,
+                                std::span<const std::pair<std::string_view, ArrayView>> arrays) {
+  Status s = state_->container.add_group(group);
+  for (const auto& [name, array] : arrays)
+    if (s) s = state_->add_array(group + "/" + std::string(name), array);
+  return state_->named(s);
+}
+
 Status BundleWriter::add_csr(const CsrView& a) {
   assert(!state_->has_csr);
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
@@ -272,6 +292,9 @@ Status BundleWriter::add_csr(const CsrView& a) {
   if (a.rows > kMost || a.cols > kMost)
     return fail(Errc::unsupported, "more than 2^31 - 1 rows or columns", state_->path);
   if (Status s = kCsrLayout.check_lengths(as_format(a)); !s) return state_->named(s);
+  if (!state_->matrix.empty() && a.values.dtype != state_->dtype)
+    return fail(Errc::usage, state_->matrix + " has values of another type than the first matrix",
+                state_->path);
   state_->rows = a.rows, state_->cols = a.cols, state_->nnz = a.nnz();
   state_->pattern = a.is_pattern();
   state_->dtype = a.values.dtype;
@@ -287,11 +310,11 @@ Status BundleWriter::add_csr(const CsrView& a) {
   std::int64_t bytes = 0;
   for (const auto& [path, array] : arrays) bytes += array.bytes();
   begin(state_->options.progress, "write", bytes);
-  Status s = state_->container.add_group(std::string(kCsrLayout.group));
+  Status s = state_->container.add_group(state_->matrix + std::string(kCsrLayout.group));
   for (const auto& [path, array] : arrays)
-    if (s) s = state_->add_array(path, array);
+    if (s) s = state_->add_array(state_->matrix + path, array);
   if (s) s = state_->describe_csr(binsparse_descriptor(a));
-  if (s) s = state_->container.add_group("/formats");
+  if (s) s = state_->container.add_group(state_->matrix + "/formats");
   return state_->named(s);
 }
 
@@ -300,14 +323,15 @@ Status BundleWriter::add_symmetry(bool symmetric) {
   if (symmetric && state_->rows != state_->cols)
     return fail(Errc::usage, "a matrix that is not square cannot be symmetric", state_->path);
   state_->symmetric = symmetric;
-  return state_->named(state_->container.add_attribute("/", "symmetric", std::int64_t{symmetric}));
+  const std::string group = state_->matrix.empty() ? "/" : state_->matrix;
+  return state_->named(state_->container.add_attribute(group, "symmetric", std::int64_t{symmetric}));
 }
 
 Status BundleWriter::State::open_transpose() {
   if (has_transpose) return {};
   has_transpose = true;
-  Status s = container.add_group(kTransposeGroup);
-  return s ? container.add_group(std::string(kTransposeGroup) + "/formats") : s;
+  Status s = container.add_group(matrix + kTransposeGroup);
+  return s ? container.add_group(matrix + kTransposeGroup + "/formats") : s;
 }
 
 Status BundleWriter::add_row_order(std::span<const std::int32_t> new_to_old, Side side) {
@@ -318,7 +342,7 @@ Status BundleWriter::add_row_order(std::span<const std::int32_t> new_to_old, Sid
                 state_->path);
   begin(state_->options.progress, "write", ArrayView(new_to_old).bytes());
   Status s = side == Side::matrix ? Status() : state_->open_transpose();
-  if (s) s = state_->add_array(row_order_path(side), ArrayView(new_to_old));
+  if (s) s = state_->add_array(state_->matrix + row_order_path(side), ArrayView(new_to_old));
   return state_->named(s);
 }
 
@@ -349,7 +373,7 @@ Status BundleWriter::State::check_format(const FormatView& view, const ArrayView
 
 Status BundleWriter::State::add_format_group(const FormatLayout& layout, Side side) {
   Status s = side == Side::matrix ? Status() : open_transpose();
-  return s ? container.add_group(bundle_group(layout, side)) : s;
+  return s ? container.add_group(matrix + bundle_group(layout, side)) : s;
 }
 
 Status BundleWriter::add_format(const FormatView& view, const Parameters& parameters, ArrayView value_source,
@@ -360,10 +384,12 @@ Status BundleWriter::add_format(const FormatView& view, const Parameters& parame
   begin(state_->options.progress, "write", index_bytes(view) + value_bytes(view) + value_source.bytes());
   Status s = state_->add_format_group(layout, side);
   for (const auto& [name, value] : parameters)
-    if (s) s = state_->container.add_attribute(bundle_group(layout, side), name, value);
+    if (s) s = state_->container.add_attribute(state_->matrix + bundle_group(layout, side), name, value);
   for (std::size_t i = 0; i < layout.arrays.size(); ++i)
-    if (s && view.arrays[i].present()) s = state_->add_array(bundle_path(layout, i, side), view.arrays[i]);
-  if (s && value_source.present()) s = state_->add_array(value_source_path(layout, side), value_source);
+    if (s && view.arrays[i].present())
+      s = state_->add_array(state_->matrix + bundle_path(layout, i, side), view.arrays[i]);
+  if (s && value_source.present())
+    s = state_->add_array(state_->matrix + value_source_path(layout, side), value_source);
   return state_->named(s);
 }
 
@@ -372,7 +398,7 @@ Status BundleWriter::add_transposed_source(const FormatLayout& layout, ArrayView
   begin(state_->options.progress, "write", value_source.bytes());
   Status s = state_->check_value_source(layout.name, value_source);
   if (s) s = state_->add_format_group(layout, Side::transpose);
-  if (s) s = state_->add_array(value_source_path(layout, Side::transpose), value_source);
+  if (s) s = state_->add_array(state_->matrix + value_source_path(layout, Side::transpose), value_source);
   return state_->named(s);
 }
 
@@ -449,7 +475,8 @@ Result<BundleHeader> BundleWriter::State::make_header() const {
   header.file_size = static_cast<std::uint64_t>(size);
   header.superblock_hash = bundle_hash(superblock.data(), superblock.size());
   header.may_ignore = pattern ? kBundlePattern : 0;
-  if (symmetric) header.may_ignore |= *symmetric ? kBundleSymmetric : kBundleNotSymmetric;
+  const std::optional<bool>& of_root = matrix.empty() ? symmetric : first_symmetric;
+  if (of_root) header.may_ignore |= *of_root ? kBundleSymmetric : kBundleNotSymmetric;
   header.header_hash = bundle_header_hash(header, entries);
   return header;
 }

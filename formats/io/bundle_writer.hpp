@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "formats/convert/converters.hpp"
 #include "formats/csr_view.hpp"
@@ -26,10 +27,10 @@ struct BundleWriteOptions {
 };
 
 /// Writes one bundle: create, add_csr, add_symmetry where it is known, then at most one add_row_order, then
-/// add_format for each format; the last two again for A^T, where that is wanted; then commit. Or extend, then
-/// plans, then commit. Each add writes its arrays and forgets them, so only one format need be in memory at a
-/// time. Dropping the writer without commit removes the temporary. Errors: Errc::io (system), Errc::usage
-/// (exists, bad user_block).
+/// add_format for each format; the last two again for A^T, where that is wanted; all of it again for each
+/// further matrix (begin_matrix); then commit. Or extend, then plans, then commit. Each add writes its arrays
+/// and forgets them, so only one format need be in memory at a time. Dropping the writer without commit
+/// removes the temporary. Errors: Errc::io (system), Errc::usage (exists, bad user_block).
 class BundleWriter {
  public:
   static Result<BundleWriter> create(const std::string& path, const BundleWriteOptions& options);
@@ -41,6 +42,9 @@ class BundleWriter {
   BundleWriter& operator=(BundleWriter&&) noexcept;
   ~BundleWriter();
 
+  /// What is added from now on is of another matrix, in the group "/NAME". It has values of the same type, or
+  /// none, as the first one.
+  Status begin_matrix(const std::string& name);
   /// The source matrix in its original row order; values f32 or f64 (widen f16 and bf16 first), or none.
   Status add_csr(const CsrView& a);
   /// Whether the matrix equals its transpose, bit by bit.
@@ -57,6 +61,8 @@ class BundleWriter {
   /// What was left to the writer and how it decided, UTF-8, a line each: an array for those who read the
   /// table, and an attribute for programs that use HDF5.
   Status add_choices(const std::string& lines);
+  /// Arrays beside the matrices, in a group of their own: "/part" with "id".
+  Status add_arrays(const std::string& group, std::span<const std::pair<std::string_view, ArrayView>> arrays);
   /// A plan, behind those that are there; see docs/formats/bundle.md. Errc::usage when the table is full.
   Status add_plan(std::string_view key, std::span<const std::int64_t> numbers,
                   std::span<const std::byte> schedule);

@@ -1,9 +1,13 @@
 #include "formats/io/unfinished_files.hpp"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <climits>
 #include <cstring>
 
@@ -23,6 +27,25 @@ struct Entry {
 };
 std::array<Entry, 32> table;
 static_assert(std::atomic<Use>::is_always_lock_free);
+
+// readdir may allocate, which a signal handler must not. Again and again from the start: what is removed
+// moves what is behind it.
+void empty_folder(int parent, const char* name) noexcept {
+  const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return;
+  alignas(dirent64) char block[4096];
+  for (bool removed = true; removed;) {
+    removed = false;
+    ::lseek(fd, 0, SEEK_SET);
+    const long bytes = ::syscall(SYS_getdents64, fd, block, sizeof block);
+    for (long at = 0; at < bytes;) {
+      const auto* const entry = reinterpret_cast<const dirent64*>(block + at);
+      removed |= ::unlinkat(fd, entry->d_name, 0) == 0;  // "." and ".." are no files
+      at += entry->d_reclen;
+    }
+  }
+  ::close(fd);
+}
 
 }  // namespace
 
@@ -45,7 +68,10 @@ void delist_unfinished(UnfinishedSlot slot) noexcept {
 
 void discard_unfinished_files() noexcept {
   for (Entry& entry : table)
-    if (entry.use.load() == Use::listed) ::unlinkat(entry.folder, entry.name, 0);
+    if (entry.use.load() == Use::listed && ::unlinkat(entry.folder, entry.name, 0) != 0 && errno == EISDIR) {
+      empty_folder(entry.folder, entry.name);
+      ::unlinkat(entry.folder, entry.name, AT_REMOVEDIR);
+    }
 }
 
 }  // namespace sptile::formats

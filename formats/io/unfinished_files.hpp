@@ -1,4 +1,4 @@
-// The temporaries that a signal handler has to remove.
+// The temporaries that a signal handler has to remove: files, and folders of files.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace sptile::formats {
 using UnfinishedSlot = int;
 inline constexpr UnfinishedSlot kNoSlot = -1;
 
-/// Lists a file of an open folder for discard_unfinished_files; kNoSlot when the table is full. Take it off
-/// the list before the folder is closed.
+/// Lists a file, or a folder of files, in an open folder for discard_unfinished_files; kNoSlot when the table
+/// is full. Take it off the list before the folder is closed.
 UnfinishedSlot enlist_unfinished(int folder, const std::string& name) noexcept;
 
 /// Takes it off the list; does nothing for kNoSlot.

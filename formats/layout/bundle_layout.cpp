@@ -35,6 +35,10 @@ std::uint64_t bundle_header_hash(BundleHeader header, std::span<const BundleEntr
   return hasher.hash();
 }
 
+std::string matrix_group(std::string_view matrix) {
+  return matrix.empty() ? std::string() : "/" + std::string(matrix);
+}
+
 std::string bundle_group(const FormatLayout& layout, Side side) {
   if (side == Side::matrix) return std::string(layout.group);
   return std::string(kTransposeGroup) + "/formats/" + std::string(layout.name);

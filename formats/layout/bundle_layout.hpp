@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "formats/layout/format_layout.hpp"
 
@@ -58,6 +59,10 @@ struct BundleEntry {
   std::uint64_t zero;
 };
 static_assert(sizeof(BundleEntry) == 128);
+
+/// Where the one matrix of a bundle stands, and its other ones: a group of the root that has, below it, all
+/// that the root has of the first ("/halo/shape", "/halo/csr/values").
+std::string matrix_group(std::string_view matrix);
 
 inline constexpr const char* kShapePath = "/shape";
 inline constexpr const char* kChoicesPath = "/choices";  ///< also the name of an attribute of "/"

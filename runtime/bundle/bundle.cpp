@@ -73,27 +73,29 @@ Result<std::shared_ptr<const Bundle>> Bundle::from_memory(std::span<const std::b
 
 Result<std::shared_ptr<const Bundle>> Bundle::validate(FileBytes file, const std::string& path,
                                                        const BundleOpenOptions& options) {
-  std::shared_ptr<Bundle> bundle(new Bundle(std::move(file), path));
+  std::shared_ptr<Bundle> bundle(new Bundle(std::move(file), path, formats::matrix_group(options.matrix)));
   const Result<BundleTable> table = read_bundle_table(bundle->file_);
   if (!table) return fail(table.error().code, table.error().message, path);
   Status s = bundle->read_shape(*table);
   if (s) s = bundle->bring_to_memory(*table, options);
   if (s) s = bundle->relate();
-  if (!s) return fail(s.error().code, s.error().message, path);
+  const std::string of_matrix = options.matrix.empty() ? "" : options.matrix + ": ";
+  if (!s) return fail(s.error().code, of_matrix + s.error().message, path);
   return bundle;
 }
 
 Status Bundle::read_shape(const BundleTable& table) {
-  const auto is_shape = [](const BundleEntry& e) { return path_of(e) == formats::kShapePath; };
+  const std::string path = formats::kShapePath, whole = root_ + path;
+  const auto is_shape = [&](const BundleEntry& e) { return path_of(e) == whole; };
   const auto entry = std::find_if(table.entries.begin(), table.entries.end(), is_shape);
-  if (entry == table.entries.end()) return bad(std::string(formats::kShapePath) + " is missing");
+  if (entry == table.entries.end()) return bad(path + " is missing");
   std::array<std::int64_t, 3> shape{};
   if (entry->rank != 1 || entry->dims[0] != shape.size() || static_cast<DType>(entry->dtype) != DType::i64)
-    return bad("/shape must be i64[3]: rows, columns, entries");
+    return bad(path + " must be i64[3]: rows, columns, entries");
   if (Status s = file_.read(entry->offset, std::as_writable_bytes(std::span(shape))); !s) return s;
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (shape[0] < 0 || shape[0] > kMost || shape[1] < 0 || shape[1] > kMost || shape[2] < 0)
-    return bad("/shape says " + to_string(shape[0]) + " x " + to_string(shape[1]) + " with " +
+    return bad(path + " says " + to_string(shape[0]) + " x " + to_string(shape[1]) + " with " +
                to_string(shape[2]) + " entries; rows and columns go from 0 to 2^31 - 1");
   rows_ = shape[0], cols_ = shape[1], nnz_ = shape[2];
   pattern_ = (table.header.may_ignore & formats::kBundlePattern) != 0;
@@ -101,6 +103,7 @@ Status Bundle::read_shape(const BundleTable& table) {
 }
 
 Status Bundle::read_symmetry(const BundleTable& table) {
+  if (!root_.empty()) return {};  // the header speaks of the first matrix
   const bool yes = (table.header.may_ignore & formats::kBundleSymmetric) != 0,
              no = (table.header.may_ignore & formats::kBundleNotSymmetric) != 0;
   if (yes && no) return bad("the header says that the matrix is symmetric, and that it is not");
@@ -229,7 +232,7 @@ Status Bundle::add_format(const FormatLayout& layout, Side side) {
     known.push_back(path);
   }
   for (const std::uint32_t position : group(formats::bundle_group(layout, side)))
-    if (const std::string& path = arrays_[position].path;
+    if (const std::string path = arrays_[position].path.substr(root_.size());
         std::find(known.begin(), known.end(), path) == known.end())
       return bad(path + " is not an array of " + std::string(layout.name));
   if (Status s = layout.check_lengths(view); !s) return bad(s.error().message);
@@ -241,8 +244,9 @@ std::span<const std::uint32_t> Bundle::group(std::string_view path) const {
   const auto before = [&](std::uint32_t position, const std::string& bound) {
     return arrays_[position].path < bound;
   };
-  const auto first = std::lower_bound(by_path_.begin(), by_path_.end(), std::string(path) + "/", before);
-  const auto last = std::lower_bound(first, by_path_.end(), std::string(path) + '0', before);
+  const std::string whole = root_ + std::string(path);
+  const auto first = std::lower_bound(by_path_.begin(), by_path_.end(), whole + "/", before);
+  const auto last = std::lower_bound(first, by_path_.end(), whole + '0', before);
   return {first, last};
 }
 
@@ -254,10 +258,12 @@ const BundleArray* Bundle::entry(std::string_view path) const {
   return found != by_path_.end() && arrays_[*found].path == path ? &arrays_[*found] : nullptr;
 }
 
-ArrayView Bundle::find(std::string_view path) const {
+ArrayView Bundle::array(std::string_view path) const {
   const BundleArray* const found = entry(path);
   return found != nullptr ? found->array : ArrayView{};
 }
+
+ArrayView Bundle::find(std::string_view path) const { return array(root_ + std::string(path)); }
 
 DType Bundle::dtype() const { return formats().front().value_dtype(); }
 

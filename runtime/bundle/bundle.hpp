@@ -25,6 +25,7 @@ using formats::Side;
 
 struct BundleOpenOptions {
   bool copy = false;  ///< read the arrays into memory instead of mapping: for folders that others can write
+  std::string matrix = {};  ///< which one of a bundle that has several, "halo"; empty: the first one
 };
 
 /// One array of the table.
@@ -78,6 +79,9 @@ class Bundle {
   /// Stored plans, oldest first: groups of /plans that have the arrays of one. What else is there is from
   /// newer versions. Contents are not checked.
   [[nodiscard]] const std::vector<StoredPlan>& plans() const { return plans_; }
+  /// An array of the whole bundle, whatever matrix was opened: "/part/id". Nothing is known of it but what
+  /// the table says; not present where there is none.
+  [[nodiscard]] ArrayView array(std::string_view path) const;
   /// Every array of the table, by offset.
   [[nodiscard]] const std::vector<BundleArray>& arrays() const { return arrays_; }
 
@@ -85,7 +89,8 @@ class Bundle {
   [[nodiscard]] Status verify_checksum(const BundleArray& array) const;
 
  private:
-  Bundle(FileBytes file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  Bundle(FileBytes file, std::string path, std::string root)
+      : file_(std::move(file)), path_(std::move(path)), root_(std::move(root)) {}
   static Result<std::shared_ptr<const Bundle>> validate(FileBytes file, const std::string& path,
                                                         const BundleOpenOptions& options);
   Status read_shape(const BundleTable& table);
@@ -106,6 +111,7 @@ class Bundle {
 
   FileBytes file_;
   std::string path_;
+  std::string root_;  ///< in front of the paths of the matrix: "" or "/halo"
   std::int64_t rows_ = 0, cols_ = 0, nnz_ = 0;
   bool pattern_ = false;
   std::optional<bool> symmetric_;

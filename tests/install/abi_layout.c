@@ -15,6 +15,7 @@ int main(void) {
   FIELD(sptile_matrix_options, copy);
   FIELD(sptile_matrix_options, reserved);
   FIELD(sptile_matrix_options, most_device_bytes);
+  FIELD(sptile_matrix_options, matrix);
   STRUCT(sptile_arrays);
   FIELD(sptile_arrays, size);
   FIELD(sptile_arrays, rows);

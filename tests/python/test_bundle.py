@@ -1,15 +1,18 @@
 """Bundles: files and arrays of SciPy, CuPy and torch; their arrays, formats and predictions."""
 
 import gc
+import json
 import pickle
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse as sp
 import sptile
-from conftest import Device, make_bundle, random_csr, random_dense
+from conftest import Device, command, make_bundle, random_csr, random_dense
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -274,3 +277,31 @@ def test_torch_csr_tensors() -> None:
     assert torch.allclose(C, narrow.values().float().new_tensor(matrix.toarray()) @ B, atol=0.05)
     with pytest.raises(sptile.UsageError, match="sparse_csr"):
         sptile.Bundle.of(B)
+
+
+def test_the_matrices_of_a_part_multiply_together_as_the_whole(tmp_path: Path) -> None:
+    program = command()
+    if program is None:
+        pytest.skip("the sptile command is not there: set SPTILE_COMMAND")
+    whole = random_csr(50, 50, seed=3)
+    source, parts = tmp_path / "a.mtx", tmp_path / "parts"
+    scipy.io.mmwrite(source, whole)
+    divide = [program, "partition", source, "--parts", "3", "-o", parts, "-q"]
+    subprocess.run(divide, check=True, capture_output=True)
+    described = json.loads((parts / "partition.json").read_text())["parts"]
+    entries = 0
+    for part in described:
+        local = sptile.open(parts / part["file"])
+        halo = sptile.open(parts / part["file"], matrix="halo")
+        assert local.shape == (part["rows"], part["rows"]) and halo.shape == (part["rows"], part["received"])
+        entries += local.nnz + halo.nnz
+        x, received = random_dense(part["rows"], 4), random_dense(part["received"], 4)
+        expected = local.tocsr() @ x + halo.tocsr() @ received
+        out = local.plan(4)(x)
+        halo.plan(4)(received, out=out, beta=1)
+        assert np.allclose(out, expected, atol=1e-5)
+        gradient = halo.plan(4, transpose=True)(x)
+        assert np.allclose(gradient, halo.tocsr().T @ x, atol=1e-5)
+    assert entries == whole.nnz
+    with pytest.raises(sptile.BadInputError, match="ghost: /shape is missing"):
+        sptile.open(parts / described[0]["file"], matrix="ghost")

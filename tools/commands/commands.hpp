@@ -14,6 +14,7 @@ extern const Verb kInfo;
 extern const Verb kVerify;
 extern const Verb kExport;
 extern const Verb kRun;
+extern const Verb kPartition;
 extern const Verb kPlan;
 extern const Verb kBench;
 extern const Verb kCalibrate;

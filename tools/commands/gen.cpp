@@ -4,7 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "formats/io/bundle_writer.hpp"
 #include "formats/io/matrix_market.hpp"
+#include "runtime/symmetry.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/gen/data_set.hpp"
 #include "tools/gen/generator.hpp"
@@ -46,9 +48,32 @@ Status write_data_set(gen::DataSet& set, const GenOptions& options, const gen::G
   return nodes ? set.write(*nodes) : tl::unexpected(nodes.error());
 }
 
+bool to_bundle(const GenOptions& options) { return named_kind(options.out) == FileKind::bundle; }
+
+// The same bundle as `convert` makes of it, without formats; of a matrix that is too large to be text.
+Status write_generated(const Session& session, const GenOptions& options, const formats::CsrView& a,
+                       Progress* progress) {
+  auto writer = formats::BundleWriter::create(
+      options.out, {.force = options.force,
+                    .attributes = {{"source_name", "sptile gen " + std::string(options.kind->name)},
+                                   {"seed", static_cast<std::int64_t>(session.seed)}},
+                    .progress = progress});
+  if (!writer) return tl::unexpected(std::move(writer.error()));
+  Status s = writer->add_csr(a);
+  if (s) s = writer->add_symmetry(options.kind->symmetric || runtime::is_symmetric(a));
+  return s ? writer->commit().map([](auto) {}) : s;
+}
+
+Status write_graph(Session& session, const GenOptions& options, const formats::CsrView& a) {
+  if (to_bundle(options)) return write_generated(session, options, a, &session.progress);
+  return formats::write_matrix_market(a, options.out,
+                                      {.force = options.force, .comment = {}, .progress = &session.progress});
+}
+
 Status run_gen(Session& session, const GenOptions& options) {
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
-  if (const Status s = check_output_name(options.out, FileKind::matrix_market); !s) return s;
+  if (!to_bundle(options))
+    if (const Status s = check_output_name(options.out, FileKind::matrix_market); !s) return s;
   Result<std::optional<gen::DataSet>> set = open_data_set(options);
   if (!set) return tl::unexpected(std::move(set.error()));
   const Stopwatch total;
@@ -57,8 +82,7 @@ Status run_gen(Session& session, const GenOptions& options) {
   const Result<formats::Csr> a = gen::generate(*options.kind, options.arguments, how);
   if (!a) return tl::unexpected(a.error());
   session.detail(fmt::format("generated {} entries in {}", a->nnz(), human_seconds(total.seconds())));
-  const Status written = formats::write_matrix_market(
-      a->view(), options.out, {.force = options.force, .comment = {}, .progress = &session.progress});
+  const Status written = write_graph(session, options, a->view());
   if (!written || options.out == "-") return written;
   if (*set)
     if (Status s = write_data_set(**set, options, how); !s) return s;
@@ -113,7 +137,8 @@ void declare_kind(Options& verb, const gen::Generator& kind, const std::shared_p
 Action declare_gen(Options& app) {
   auto options = std::make_shared<GenOptions>();
   app.add_option("-o,--output", options->out,
-                 "Matrix Market file to write (also .gz, .xz, .zst); -: standard output");
+                 "Matrix Market file to write (also .gz, .xz, .zst), or a bundle (.h5) without formats; -: "
+                 "standard output");
   app.add_option("--field", options->field, "values uniform in (-1, 1) and never 0, or none")
       .one_of({"real", "pattern"});
   app.add_flag("--shuffle", options->shuffle,

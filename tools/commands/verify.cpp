@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <iterator>
@@ -13,6 +14,7 @@
 #include "tools/input_options.hpp"
 #include "tools/json.hpp"
 #include "tools/matrix_difference.hpp"
+#include "tools/partition/check.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -25,18 +27,35 @@ struct VerifyOptions {
   InputOptions input;
 };
 
-Status check_against(Session& session, const VerifyOptions& options, const runtime::Bundle& bundle) {
-  const DType dtype = bundle.is_pattern() ? DType::f32 : bundle.dtype();
+bool is_folder(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+Status check_against(Session& session, const VerifyOptions& options, const formats::CsrView& a,
+                     const std::string& name) {
+  const DType dtype = a.is_pattern() ? DType::f32 : a.values.dtype;
   const auto source = load_matrix(session, options.against, options.input.load(dtype));
   if (!source) return tl::unexpected(source.error());
-  const auto difference =
-      find_difference(bundle.csr(), "the bundle", source->csr.view(), base_name(options.against));
+  const auto difference = find_difference(a, name, source->csr.view(), base_name(options.against));
   return difference ? fail(Errc::check_failed, "another matrix: " + *difference) : Status();
+}
+
+// Both are needed in memory to tell where they differ.
+std::vector<BundleCheck> run_partition_checks(Session& session, const VerifyOptions& options) {
+  std::vector<BundleCheck> checks;
+  const auto partition = check_partition(options.bundle, &session.progress, checks);
+  if (!partition || options.against.empty()) return checks;
+  const formats::Csr whole = whole_matrix(*partition);
+  checks.push_back(
+      {kAgainst + options.against, check_against(session, options, whole.view(), "the partition")});
+  return checks;
 }
 
 bool passes(const BundleCheck& check) { return check.outcome.has_value(); }
 
 std::vector<BundleCheck> run_checks(Session& session, const VerifyOptions& options) {
+  if (is_folder(options.bundle)) return run_partition_checks(session, options);
   const auto bundle = open_bundle(options.bundle);
   std::vector<BundleCheck> checks = {
       {kHeaderCheck, bundle ? Status{} : Status(tl::unexpected(bundle.error()))}};
@@ -44,7 +63,7 @@ std::vector<BundleCheck> run_checks(Session& session, const VerifyOptions& optio
   std::ranges::move(check_bundle(**bundle, &session.progress), std::back_inserter(checks));
   if (options.against.empty()) return checks;
   const bool sound = std::ranges::all_of(checks, passes);
-  Status same = check_against(session, options, **bundle);
+  Status same = check_against(session, options, (*bundle)->csr(), "the bundle");
   if (sound && !same && same.error().code == Errc::check_failed)
     same.error().message = "sound, but " + same.error().message;
   checks.push_back({kAgainst + options.against, std::move(same)});
@@ -62,7 +81,7 @@ Status outcome_of(const std::vector<BundleCheck>& checks, const VerifyOptions& o
   }
   if (worst == nullptr) return {};
   const Error& error = worst->outcome.error();
-  if (worst->name == kHeaderCheck) return worst->outcome;
+  if (worst->name == kHeaderCheck || error.where.ends_with("/" + worst->name)) return worst->outcome;
   return fail(error.code, worst->name + ": " + error.message,
               error.where.empty() ? options.bundle : error.where);
 }
@@ -118,15 +137,15 @@ Status run_verify(Session& session, const VerifyOptions& options) {
 
 Action declare_verify(Options& app) {
   auto options = std::make_shared<VerifyOptions>();
-  app.add_option("BUNDLE", options->bundle, "bundle to check").required();
-  app.add_option("--against", options->against,
-                 "matrix that the bundle was made from: must be the same, bit by bit");
+  app.add_option("BUNDLE", options->bundle, "bundle to check, or folder of a partition").required();
+  app.add_option("--against", options->against, "matrix that it was made from: must be the same, bit by bit");
   declare_input(app, options->input);
   return [options](Session& session) { return run_verify(session, *options); };
 }
 }  // namespace
 
-const Verb kVerify = {"verify", "check a bundle: checksums, invariants, round trip of every format",
+const Verb kVerify = {"verify",
+                      "check a bundle or a partition: checksums, invariants, round trip of every format",
                       "  sptile verify matrix.h5 --against matrix.mtx", declare_verify};
 
 }  // namespace sptile::tools

@@ -63,6 +63,7 @@ class MatrixOptions(_Sized):
         ("copy", c_int32),
         ("reserved", c_int32),
         ("most_device_bytes", c_uint64),
+        ("matrix", c_char_p),
     ]
 
 

@@ -68,10 +68,15 @@ class Source(Protocol):
 class _File(NamedTuple):
     path: bytes
     copy: bool
+<<<<<<< HEAD
     given: None = None
+=======
+    matrix: bytes | None = None
+>>>>>>> partition
 
     def make(self, options: c.MatrixOptions, handle: MatrixHandle) -> None:
         options.copy = int(self.copy)
+        options.matrix = self.matrix
         c.check(c.lib.sptile_matrix_open(self.path, byref(options), byref(handle)))
 
 
@@ -282,10 +287,11 @@ class Bundle:
         return plan_options(n, **filled)
 
 
-def open(path: str | os.PathLike[str], *, copy: bool = False) -> Bundle:
+def open(path: str | os.PathLike[str], *, copy: bool = False, matrix: str | None = None) -> Bundle:
     """Opens a bundle, which `sptile convert` makes, by mapping it, at a cost that does not grow with it.
 
     copy: read it into memory instead, for folders that others can write.
+    matrix: which one of a bundle that has several: "halo" of a part that `sptile partition` made.
     IoError: it cannot be read; BadInputError: it is no whole, unchanged bundle.
     """
     try:
@@ -294,7 +300,8 @@ def open(path: str | os.PathLike[str], *, copy: bool = False) -> Bundle:
         raise UsageError(f"path = {path!r} is no path") from None
     if b"\0" in name:
         raise UsageError(f"path = {path!r} has a zero byte")
-    return Bundle(_File(name, bool(copy)), os.fsdecode(name))
+    wanted = None if matrix is None else matrix.encode()
+    return Bundle(_File(name, bool(copy), wanted), os.fsdecode(name))
 
 
 def _describe(handle: MatrixHandle) -> c.MatrixInfo:

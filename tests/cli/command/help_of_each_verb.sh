@@ -1,5 +1,5 @@
 # Defaults and an example for each; -h is the same as --help.
-for verb in convert reorder stats spy report info verify export run bench calibrate list gen doctor completions; do
+for verb in convert reorder stats spy report info verify export partition run bench calibrate list gen doctor completions; do
   sptile $verb --help > long
   sptile $verb -h | cmp long -
   grep -q "sptile $verb" long || echo "$verb: no example"

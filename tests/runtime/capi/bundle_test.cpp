@@ -125,3 +125,40 @@ TEST_CASE("C interface: forged bundles are refused with a reason, or safe to pla
   CHECK(opened > 100);
   CHECK(opened < 600);
 }
+
+TEST_CASE("a further matrix of a bundle is opened by its name") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "two.h5";
+  const BundleSample sample;
+  auto writer = formats::BundleWriter::create(path, {});
+  REQUIRE(writer);
+  REQUIRE(writer->add_csr(sample.csr()));
+  REQUIRE(writer->begin_matrix("halo"));
+  const std::int64_t row_ptr[] = {0, 1};
+  const std::int32_t col_idx[] = {1};
+  const float value = 4;
+  REQUIRE(writer->add_csr({1, 2, row_ptr, col_idx, {DType::f32, &value, 1}}));
+  REQUIRE(writer->commit());
+
+  sptile_matrix_options options = SPTILE_MATRIX_OPTIONS_INIT;
+  options.matrix = "halo";
+  sptile_matrix* matrix = nullptr;
+  REQUIRE(sptile_matrix_open(path.c_str(), &options, &matrix) == SPTILE_OK);
+  const sptile_plan_options of_plan = test::options_for(1);
+  sptile_plan* plan = nullptr;
+  REQUIRE(sptile_plan_create(matrix, "spmm", &of_plan, &plan) == SPTILE_OK);
+  const float x[] = {3, 5};
+  float y[] = {0};
+  CHECK(test::spmm(plan, x, y) == SPTILE_OK);
+  CHECK(y[0] == 20);
+  sptile_plan_destroy(plan);
+  sptile_matrix_destroy(matrix);
+
+  options.matrix = "ghost";
+  CHECK(sptile_matrix_open(path.c_str(), &options, &matrix) == SPTILE_BAD_INPUT);
+  CHECK(test::says("ghost: /shape is missing"));
+  const test::Small small;
+  const sptile_arrays arrays = small.arrays();
+  CHECK(sptile_matrix_create(&arrays, &options, nullptr, &matrix) == SPTILE_USAGE);
+  CHECK(test::says("options.matrix"));
+}

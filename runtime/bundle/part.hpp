@@ -1,0 +1,43 @@
+// One part of a partition, as `sptile partition` writes it: two matrices and the lists of an exchange.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "formats/layout/part_layout.hpp"
+#include "runtime/bundle/bundle.hpp"
+
+namespace sptile::runtime {
+
+/// A part whose lists are sound: a product gathers send_rows of its operand, exchanges them, and multiplies
+/// C = local B, then C += halo R with what arrived, ordered by sender. Borrows from the bundles, which it
+/// keeps.
+struct Part {
+  std::shared_ptr<const Bundle> local, halo;
+  std::uint64_t id = 0;  ///< of the partition
+  formats::PartNumbers numbers;
+  std::span<const std::int32_t> old_ids, halo_ids;
+  std::span<const std::int64_t> send_offset, receive_offset;
+  std::span<const std::int32_t> send_rows;
+
+  [[nodiscard]] std::span<const std::int32_t> sent_to(std::int64_t part) const {
+    return send_rows.subspan(at(send_offset, part), at(send_offset, part + 1) - at(send_offset, part));
+  }
+  [[nodiscard]] std::span<const std::int32_t> needed_of(std::int64_t part) const {
+    return halo_ids.subspan(at(receive_offset, part),
+                            at(receive_offset, part + 1) - at(receive_offset, part));
+  }
+
+ private:
+  static std::size_t at(std::span<const std::int64_t> offset, std::int64_t part) {
+    return static_cast<std::size_t>(offset[static_cast<std::size_t>(part)]);
+  }
+};
+
+/// Opens a part and proves its lists, which are small beside its matrices: lengths, ranges, offsets that
+/// never fall, rows that ascend, nothing for itself. The matrices are as Bundle::open leaves them. Errors as
+/// Bundle::open; Errc::bad_input also for a bundle that is no part.
+Result<Part> open_part(const std::string& path, const BundleOpenOptions& options = {});
+
+}  // namespace sptile::runtime

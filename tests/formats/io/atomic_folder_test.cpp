@@ -1,0 +1,115 @@
+#include "formats/io/atomic_folder.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "formats/io/atomic_file.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace sptile;
+using namespace sptile::formats;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_part(std::string_view name) { return name.starts_with("part-"); }
+
+void put(const std::string& path, const std::string& text) {
+  auto file = AtomicFile::create(path, false);
+  REQUIRE(file);
+  REQUIRE(file->write(text));
+  REQUIRE(file->commit(0444));
+}
+
+std::string content(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+long entries_in(const fs::path& folder) {
+  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+}
+
+Result<AtomicFolder> begin_one(const std::string& path, const std::string& text, bool force = false) {
+  auto folder = AtomicFolder::create(path, force, is_part);
+  if (folder) put(folder->path_of("part-0"), text);
+  return folder;
+}
+
+}  // namespace
+
+TEST_CASE("an atomic folder appears whole when it is committed, and not before") {
+  const TemporaryFolder parent;
+  const std::string path = parent / "out";
+  auto folder = begin_one(path, "new");
+  REQUIRE(folder);
+  CHECK_FALSE(fs::exists(path));
+  REQUIRE(folder->commit());
+  CHECK(content(path + "/part-0") == "new");
+  CHECK(entries_in(parent.path()) == 1);
+}
+
+TEST_CASE("an atomic folder that is not committed leaves nothing, finished files or not") {
+  const TemporaryFolder parent;
+  {
+    const auto folder = begin_one(parent / "out/", "new");
+    REQUIRE(folder);
+    const auto unfinished = AtomicFile::create(folder->path_of("part-1"), false);
+    CHECK(unfinished);
+  }
+  CHECK(entries_in(parent.path()) == 0);
+  auto folder = begin_one(parent / "out", "new");
+  REQUIRE(folder);
+  discard_unfinished_files();  // what a signal does
+  CHECK(entries_in(parent.path()) == 0);
+  CHECK_FALSE(folder->commit());
+}
+
+TEST_CASE("an atomic folder takes the place of an empty folder, and with force of its own kind") {
+  const TemporaryFolder parent;
+  const std::string path = parent / "out";
+  fs::create_directory(path);
+  REQUIRE(begin_one(path, "first")->commit());
+  const auto refused = begin_one(path, "second");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Errc::usage);
+  CHECK(refused.error().message == "folder exists; --force replaces it");
+  put(path + "/part-7", "old");
+  REQUIRE(begin_one(path, "second", true)->commit());
+  CHECK(content(path + "/part-0") == "second");
+  CHECK(entries_in(path) == 1);
+  CHECK(entries_in(parent.path()) == 1);
+}
+
+TEST_CASE("an atomic folder removes no files of others") {
+  const TemporaryFolder parent;
+  const std::string path = parent / "out";
+  fs::create_directory(path);
+  put(path + "/thesis.tex", "years");
+  const auto refused = begin_one(path, "new", true);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Errc::usage);
+  CHECK(refused.error().message.starts_with("has other files, such as thesis.tex"));
+  put(parent / "file", "x");
+  CHECK(begin_one(parent / "file", "new", true).error().message == "is no folder; name one");
+  CHECK(begin_one(parent / "none/out", "new").error().code == Errc::io);
+  CHECK(entries_in(parent.path()) == 2);
+}
+
+TEST_CASE("the next writer removes a temporary folder whose writer was killed, and no other") {
+  const TemporaryFolder parent;
+  const std::string stale = parent / ".out.sptile-0123456789abcdef.tmp";
+  fs::create_directory(stale);
+  put(stale + "/part-0", "half");
+  const auto living = begin_one(parent / "out", "living");
+  REQUIRE(living);
+  CHECK_FALSE(fs::exists(stale));
+  auto second = begin_one(parent / "out", "second");
+  REQUIRE(second);
+  CHECK(content(living->path_of("part-0")) == "living");
+  CHECK(second->commit());
+}

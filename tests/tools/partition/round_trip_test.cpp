@@ -1,0 +1,213 @@
+// Parts that are written, checked and put together again are the matrix, and multiply like it.
+#include <algorithm>
+#include <cmath>
+
+#include "formats/layout/csr.hpp"
+#include "tests/formats/sample_matrices.hpp"
+#include "tests/tools/partition/written_partition.hpp"
+
+using namespace sptile;
+using namespace sptile::tests;
+using runtime::Part;
+
+namespace {
+
+// The matrix, with (j, i) where it has (i, j), and a value that both have.
+formats::Csr symmetrised(const Rows& rows, DType dtype) {
+  Rows both(rows.size());
+  for (std::int32_t r = 0; r < static_cast<std::int32_t>(rows.size()); ++r)
+    for (const std::int32_t c : rows[static_cast<std::size_t>(r)]) {
+      both[static_cast<std::size_t>(r)].push_back(c);
+      both[static_cast<std::size_t>(c)].push_back(r);
+    }
+  for (auto& row : both) {
+    std::ranges::sort(row);
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+  }
+  formats::Csr a = make_csr(std::ssize(rows), both, dtype);
+  if (dtype == DType::f32)
+    for (std::int64_t r = 0, i = 0; r < a.rows; ++r)
+      for (; i < a.row_ptr[r + 1]; ++i)
+        a.values.as<float>()[static_cast<std::size_t>(i)] = static_cast<float>(
+            std::min<std::int64_t>(r, a.col_idx[i]) * 100 + std::max<std::int64_t>(r, a.col_idx[i]));
+  return a;
+}
+
+void check_round_trip(const formats::Csr& a, const reorder::Division& division, bool symmetric) {
+  const TemporaryFolder folder;
+  const std::string out = folder / "parts";
+  const auto description = write_parts(a.view(), division, out);
+  CHECK(description.symmetric == symmetric);
+  std::vector<tools::BundleCheck> checks;
+  const auto partition = tools::check_partition(out, nullptr, checks);
+  CHECK(complaints(out).empty());
+  REQUIRE(partition);
+  CHECK(formats::identical(tools::whole_matrix(*partition).view(), a.view()));
+}
+
+// One step as a runtime does it: gather, exchange, C = local B, C += halo R; and of A^T with lists that run
+// backwards.
+class Step {
+ public:
+  explicit Step(const std::vector<Part>& parts) : parts_(parts) {}
+
+  std::vector<double> multiply(const std::vector<double>& b) const {
+    std::vector<double> c(b.size(), 0);
+    for (const Part& part : parts_) {
+      std::vector<double> received;
+      for (const Part& from : parts_)
+        for (const std::int32_t row : from.sent_to(part.numbers.rank))
+          received.push_back(b[at(from.old_ids, row)]);
+      add_product(part.local->csr(), take(b, part.old_ids), part.old_ids, c);
+      add_product(part.halo->csr(), received, part.old_ids, c);
+    }
+    return c;
+  }
+
+  std::vector<double> multiply_transpose(const std::vector<double>& g) const {
+    std::vector<double> c(g.size(), 0);
+    for (const Part& part : parts_) {
+      add_product(turned(*part.local), take(g, part.old_ids), part.old_ids, c);
+      const std::vector<std::int32_t> halo_ids(part.halo_ids.begin(), part.halo_ids.end());
+      add_product(turned(*part.halo), take(g, part.old_ids), halo_ids, c);
+    }
+    return c;
+  }
+
+ private:
+  static std::size_t at(std::span<const std::int32_t> ids, std::int64_t i) {
+    return static_cast<std::size_t>(ids[static_cast<std::size_t>(i)]);
+  }
+  static formats::CsrView turned(const runtime::Bundle& bundle) {
+    return formats::as_csr(*bundle.format("csr", formats::Side::transpose));
+  }
+  static std::vector<double> take(const std::vector<double>& from, std::span<const std::int32_t> ids) {
+    std::vector<double> result;
+    for (const std::int32_t id : ids) result.push_back(from[static_cast<std::size_t>(id)]);
+    return result;
+  }
+  static void add_product(const formats::CsrView& a, const std::vector<double>& b,
+                          std::span<const std::int32_t> ids, std::vector<double>& c) {
+    REQUIRE(std::ssize(b) == a.cols);
+    for (std::size_t r = 0; r < ids.size(); ++r)
+      for (std::int64_t i = a.row_ptr[r]; i < a.row_ptr[r + 1]; ++i)
+        c[at(ids, static_cast<std::int64_t>(r))] +=
+            static_cast<double>(a.values.as<float>()[static_cast<std::size_t>(i)]) *
+            b[static_cast<std::size_t>(a.col_idx[static_cast<std::size_t>(i)])];
+  }
+
+  const std::vector<Part>& parts_;
+};
+
+std::vector<double> product(const formats::CsrView& a, const std::vector<double>& b) {
+  std::vector<double> c(static_cast<std::size_t>(a.rows), 0);
+  for (std::size_t r = 0; r < c.size(); ++r)
+    for (std::int64_t i = a.row_ptr[r]; i < a.row_ptr[r + 1]; ++i)
+      c[r] += static_cast<double>(a.values.as<float>()[static_cast<std::size_t>(i)]) *
+              b[static_cast<std::size_t>(a.col_idx[static_cast<std::size_t>(i)])];
+  return c;
+}
+
+bool close(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::ranges::equal(a, b,
+                            [](double x, double y) { return std::abs(x - y) <= 1e-9 * (std::abs(x) + 1); });
+}
+
+}  // namespace
+
+TEST_CASE("parts put together are the matrix, whatever its rows, its values and the number of parts") {
+  unsigned seed = 1;
+  for (const std::int64_t rows : {0, 1, 2, 9, 70})
+    for (const std::int32_t parts : {1, 2, 3, 8, 75})
+      for (const DType dtype : {DType::none, DType::f32, DType::f64})
+        for (const double density : {0.0, 0.1, 0.7}) {
+          CAPTURE(rows);
+          CAPTURE(parts);
+          CAPTURE(name_of(dtype));
+          const Rows filled = random_rows(rows, rows, density, seed++);
+          const formats::Csr a = make_csr(rows, filled, dtype);
+          const bool symmetric = formats::identical(a.view(), formats::transpose(a.view()).view());
+          check_round_trip(a, reorder::divide_by_part(random_parts(rows, parts, seed), parts), symmetric);
+          check_round_trip(a, reorder::divide_in_order(a.view(), {}, parts), symmetric);
+        }
+}
+
+TEST_CASE("a symmetric matrix is known, and stored without transposes") {
+  for (const DType dtype : {DType::none, DType::f32}) {
+    const formats::Csr a = symmetrised(random_rows(50, 50, 0.05, 3), dtype);
+    check_round_trip(a, reorder::divide_by_part(random_parts(50, 4, 8), 4), true);
+  }
+  formats::Csr a = symmetrised(random_rows(50, 50, 0.05, 3), DType::f32);
+  std::int64_t row = 0;
+  while (a.row_ptr[row + 1] == a.row_ptr[row] || a.col_idx[a.row_ptr[row]] == row) ++row;  // off the diagonal
+  a.values.as<float>()[static_cast<std::size_t>(a.row_ptr[row])] += 1;
+  check_round_trip(a, reorder::divide_by_part(random_parts(50, 4, 8), 4), false);
+}
+
+TEST_CASE("rows keep the order that a part was given") {
+  const formats::Csr a = make_csr(40, random_rows(40, 40, 0.2, 5), DType::f32);
+  reorder::Division division = reorder::divide_in_order(a.view(), {}, 3);
+  for (std::int32_t p = 0; p < 3; ++p)
+    reorder::reorder_part(
+        division, p, random_permutation(division.rows_of(p), RandomStream(static_cast<std::uint64_t>(p))));
+  check_round_trip(a, division, false);
+}
+
+TEST_CASE("a step with the parts multiplies as the matrix does, and backwards as its transpose") {
+  for (const std::int32_t parts : {1, 3, 6}) {
+    formats::Csr a = make_csr(60, random_rows(60, 60, 0.1, 11), DType::f32);
+    RandomStream random(3);
+    for (float& value : a.values.as<float>()) value = random.signed_unit();
+    std::vector<double> b(60);
+    for (double& x : b) x = random.signed_unit();
+    const TemporaryFolder folder;
+    write_parts(a.view(), reorder::divide_by_part(random_parts(60, parts, 2), parts), folder / "parts");
+    std::vector<tools::BundleCheck> checks;
+    const auto partition = tools::check_partition(folder / "parts", nullptr, checks);
+    REQUIRE(partition);
+    const Step step(partition->parts);
+    CHECK(close(step.multiply(b), product(a.view(), b)));
+    CHECK(close(step.multiply_transpose(b), product(formats::transpose(a.view()).view(), b)));
+  }
+}
+
+TEST_CASE("counts are those of the matrix") {
+  const formats::Csr a = make_csr(30, random_rows(30, 30, 0.2, 5), DType::none);
+  const auto part = random_parts(30, 4, 9);
+  const TemporaryFolder folder;
+  const auto description = write_parts(a.view(), reorder::divide_by_part(part, 4), folder / "parts");
+  std::int64_t sent = 0, received = 0, halo = 0;
+  for (const tools::PartCounts& counts : description.parts) {
+    sent += counts.sent;
+    received += counts.received;
+    halo += counts.halo_entries;
+  }
+  std::int64_t expected_halo = 0;
+  for (std::int64_t r = 0, i = 0; r < 30; ++r)
+    for (; i < a.row_ptr[r + 1]; ++i)
+      expected_halo += part[static_cast<std::size_t>(r)] != part[static_cast<std::size_t>(a.col_idx[i])];
+  CHECK(halo == expected_halo);
+  CHECK(sent == received);
+  const tools::Totals totals = tools::totals_of(description.parts);
+  CHECK(totals.volume == sent);
+  CHECK(totals.halo_share() == doctest::Approx(static_cast<double>(halo) / static_cast<double>(a.nnz())));
+}
+
+TEST_CASE("the same matrix and division give the same bytes") {
+  const formats::Csr a = make_csr(40, random_rows(40, 40, 0.2, 5), DType::f32);
+  const auto division = reorder::divide_by_part(random_parts(40, 3, 4), 3);
+  const TemporaryFolder folder;
+  write_parts(a.view(), division, folder / "one");
+  write_parts(a.view(), division, folder / "two");
+  for (const std::string file : {"part-0000.h5", "part-0001.h5", "part-0002.h5", "partition.json"})
+    CHECK(bytes_of(folder / ("one/" + file)) == bytes_of(folder / ("two/" + file)));
+}
+
+TEST_CASE("a row whose columns are not sound is named when it comes by") {
+  formats::Csr a = make_csr(9, random_rows(9, 9, 0.9, 5), DType::none);
+  a.col_idx[a.row_ptr[4]] = 9;
+  const auto survey = tools::survey_parts({a.view(), {}}, reorder::divide_in_order(a.view(), {}, 2), nullptr);
+  REQUIRE_FALSE(survey);
+  CHECK(survey.error().code == Errc::bad_input);
+  CHECK(survey.error().message == "row 4: columns are not ascending, or not below 9");
+}

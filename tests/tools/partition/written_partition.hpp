@@ -1,0 +1,65 @@
+// Partitions on disk, made of small matrices.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/csr.hpp"
+#include "formats/random.hpp"
+#include "reorder/partition/division.hpp"
+#include "tests/bundle_sample.hpp"
+#include "tests/temporary_folder.hpp"
+#include "tools/partition/check.hpp"
+#include "tools/partition/names.hpp"
+#include "tools/partition/write.hpp"
+
+namespace sptile::tests {
+
+/// Writes a folder as `sptile partition` does.
+inline tools::PartitionDescription write_parts(const formats::CsrView& a, const reorder::Division& division,
+                                               const std::string& out) {
+  auto folder = formats::AtomicFolder::create(out, false, tools::is_partition_file);
+  REQUIRE(folder);
+  const tools::RowSource source{a, {}};
+  const auto survey = tools::survey_parts(source, division, nullptr);
+  REQUIRE_MESSAGE(survey, survey.error().text());
+  auto written = tools::write_partition(source, division, *survey, {out, "test", "identity", "test", 1},
+                                        *folder, nullptr);
+  REQUIRE_MESSAGE(written, written.error().text());
+  REQUIRE(folder->commit());
+  return *written;
+}
+
+/// A part for each row, at random; of some parts perhaps none.
+inline std::vector<std::int32_t> random_parts(std::int64_t rows, std::int32_t parts, std::uint64_t seed) {
+  RandomStream random(seed);
+  std::vector<std::int32_t> part(static_cast<std::size_t>(rows));
+  for (auto& p : part) p = static_cast<std::int32_t>(random.below(parts));
+  return part;
+}
+
+/// What is wrong with a folder, a line for each check that fails: "CODE where: name: message".
+inline std::string complaints(const std::string& folder) {
+  std::vector<tools::BundleCheck> checks;
+  static_cast<void>(tools::check_partition(folder, nullptr, checks));
+  std::string text;
+  for (const tools::BundleCheck& check : checks)
+    if (!check.outcome)
+      text += std::to_string(static_cast<int>(check.outcome.error().code)) + " " +
+              check.outcome.error().where + ": " + check.name + ": " + check.outcome.error().message + "\n";
+  return text;
+}
+
+/// Replaces a file that is only to be read.
+inline void replace(const std::string& path, std::span<const std::byte> bytes) {
+  std::filesystem::remove(path);
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace sptile::tests

@@ -1,0 +1,383 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "reorder/partition/methods.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/input_options.hpp"
+#include "tools/json.hpp"
+#include "tools/matrix_kinds.hpp"
+#include "tools/names.hpp"
+#include "tools/order_options.hpp"
+#include "tools/partition/assignment.hpp"
+#include "tools/partition/names.hpp"
+#include "tools/partition/part_matrices.hpp"
+#include "tools/partition/prediction.hpp"
+#include "tools/partition/write.hpp"
+#include "tools/partition_source.hpp"
+#include "tools/stopwatch.hpp"
+#include "tools/table.hpp"
+#include "tools/units.hpp"
+
+namespace sptile::tools {
+namespace {
+
+using reorder::Division;
+
+struct PartitionOptions {
+  std::string in, out, method = "metis", predict;
+  std::int64_t parts = 0;
+  OrderRequest order;
+  DType dtype = DType::none;
+  InputOptions input;
+  double bandwidth = 300, latency = 5, gflops = 5000;  // GB/s, microseconds, 10^9 operations a second
+  std::int64_t n = 128;
+  bool force = false;
+
+  [[nodiscard]] ClusterModel model(DType values) const {
+    return {bandwidth * 1e9, latency * 1e-6, gflops * 1e9, n, values == DType::f64 ? 8 : 4};
+  }
+};
+
+// A method of the table, or a file of part numbers.
+struct ChosenMethod {
+  const reorder::PartitionMethod* row = nullptr;  // null: the file
+  std::string name;
+
+  [[nodiscard]] bool streams() const { return row != nullptr && row->streams; }
+};
+
+struct PartitionReport {
+  PartitionDescription description;
+  StepPrediction prediction;
+  double read = 0, divide = 0, survey = 0, write = 0, total = 0;
+};
+
+Result<ChosenMethod> resolve_method(const std::string& name) {
+  if (const auto* const row = reorder::find_partition_method(name)) return ChosenMethod{row, name};
+  struct stat status {};
+  if (::stat(name.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) return ChosenMethod{nullptr, name};
+  Error error = unknown_name("method", name, names_of(reorder::partition_methods()));
+  error.message += "; nor is it a file of part numbers";
+  return tl::unexpected(std::move(error));
+}
+
+Result<Division> divide(Session& session, const ChosenMethod& method, const formats::CsrView& a,
+                        std::int32_t parts) {
+  if (method.row != nullptr) return method.row->run(a, parts, {session.seed, &session.progress});
+  const auto part = read_assignment(method.name, a.rows, parts);
+  if (!part) return tl::unexpected(part.error());
+  return reorder::divide_by_part(*part, parts);
+}
+
+// Puts the rows of each part, and so its columns, into the order that is asked for.
+Status order_parts(Session& session, const Ordering& ordering, const formats::CsrView& a,
+                   Division& division) {
+  if (ordering.method->name == "identity") return {};
+  for (std::int32_t part = 0; part < division.parts(); ++part) {
+    const formats::Csr local = local_matrix(a, division, part);
+    const auto order = compute_order(session, ordering, local.view());
+    if (!order) return tl::unexpected(order.error());
+    if (!order->empty()) reorder::reorder_part(division, part, *order);
+  }
+  return {};
+}
+
+tl::unexpected<Error> of_input(Error error, const std::string& path) {
+  if (error.where.empty()) error.where = path;
+  return tl::unexpected(std::move(error));
+}
+
+Json prediction_json(const StepPrediction& p) {
+  return {{"step_seconds", p.step},         {"local_seconds", p.local},      {"halo_seconds", p.halo},
+          {"exchange_seconds", p.exchange}, {"one_device_seconds", p.alone}, {"efficiency", p.efficiency}};
+}
+
+Json model_json(const PartitionOptions& options) {
+  return {{"bandwidth_gb_s", options.bandwidth},
+          {"latency_us", options.latency},
+          {"gflops", options.gflops},
+          {"n", options.n}};
+}
+
+std::string model_text(const PartitionOptions& options) {
+  return fmt::format("{} columns, {:g} GB/s, {:g} us for each peer, {:g} GFLOPS", options.n,
+                     options.bandwidth, options.latency, options.gflops);
+}
+
+std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+Json totals_json(const Totals& totals) {
+  return {{"halo_share", totals.halo_share()},
+          {"volume", totals.volume},
+          {"largest_send", totals.largest_send},
+          {"imbalance", totals.imbalance}};
+}
+
+Json partition_json(const Session& session, const PartitionOptions& options, const PartitionReport& report) {
+  const PartitionDescription& whole = report.description;
+  Json json = new_result(session);
+  json.update({{"input", options.in}, {"output", options.out}, {"id", whole.id}});
+  json.update({{"method", whole.method}, {"reorder", whole.reorder}, {"seed", session.seed}});
+  json.update({{"rows", whole.rows}, {"nnz", whole.entries}});
+  json.update({{"dtype", dtype_label(whole.dtype)}, {"symmetric", whole.symmetric}});
+  json.update(totals_json(totals_of(whole.parts)));
+  json["prediction"] = prediction_json(report.prediction);
+  json["prediction"]["model"] = model_json(options);
+  json["parts"] = Json::array();
+  for (std::size_t rank = 0; rank < whole.parts.size(); ++rank) {
+    const PartCounts& part = whole.parts[rank];
+    json["parts"].push_back({{"file", part_name(static_cast<std::int64_t>(rank))},
+                             {"rows", part.rows},
+                             {"local_entries", part.local_entries},
+                             {"halo_entries", part.halo_entries},
+                             {"received", part.received},
+                             {"sent", part.sent},
+                             {"senders", part.senders},
+                             {"receivers", part.receivers},
+                             {"bytes", whole.file_bytes[rank]}});
+  }
+  json["seconds"] = {{"read", report.read},
+                     {"divide", report.divide},
+                     {"survey", report.survey},
+                     {"write", report.write},
+                     {"total", report.total}};
+  return json;
+}
+
+// More than these are not told one by one.
+constexpr std::size_t kPartsShown = 32;
+
+std::string parts_table(const PartitionDescription& whole) {
+  if (whole.parts.size() > kPartsShown) return "";
+  std::vector<std::vector<std::string>> rows = {
+      {"part", "rows", "local entries", "halo entries", "receives", "sends", "peers", "file"}};
+  for (std::size_t rank = 0; rank < whole.parts.size(); ++rank) {
+    const PartCounts& part = whole.parts[rank];
+    rows.push_back({fmt::format("{}", rank), fmt::format("{}", part.rows),
+                    fmt::format("{}", part.local_entries), fmt::format("{}", part.halo_entries),
+                    fmt::format("{}", part.received), fmt::format("{}", part.sent),
+                    fmt::format("{}", std::max(part.senders, part.receivers)),
+                    human_bytes(static_cast<std::int64_t>(whole.file_bytes[rank]))});
+  }
+  return format_table(rows, "rrrrrrrr") + "\n";
+}
+
+std::string partition_text(const PartitionOptions& options, const PartitionReport& report) {
+  const PartitionDescription& whole = report.description;
+  const Totals totals = totals_of(whole.parts);
+  const StepPrediction& p = report.prediction;
+  return fmt::format(
+      "{}: {} parts of {} rows, {} entries{}, by {}\n\n{}"
+      "halo {} of the entries; {} rows are sent for a product, {} by one part at most; imbalance {:.2f}\n"
+      "predicted: step {}, efficiency {} ({})\n"
+      "read {}, divide {}, survey {}, write {}, all {}\n",
+      options.out, whole.parts.size(), whole.rows, whole.entries, whole.symmetric ? ", symmetric" : "",
+      whole.method, parts_table(whole), share_text(totals.halo_share()), totals.volume, totals.largest_send,
+      totals.imbalance, human_seconds(p.step), share_text(p.efficiency), model_text(options),
+      human_seconds(report.read), human_seconds(report.divide), human_seconds(report.survey),
+      human_seconds(report.write), human_seconds(report.total));
+}
+
+void warn_of_halo(Session& session, const Totals& totals) {
+  if (2 * totals.halo_entries > totals.entries)
+    session.warn(
+        fmt::format("{} of the entries are halo, more than local ones: most of a product waits for others; "
+                    "another method or fewer parts have less",
+                    share_text(totals.halo_share())));
+}
+
+Result<PartitionReport> make_partition(Session& session, const PartitionOptions& options,
+                                       const ChosenMethod& method, const Ordering& ordering,
+                                       const formats::AtomicFolder& folder) {
+  const Stopwatch total, reading;
+  PartitionReport report;
+  const auto source = open_partition_source(session, options.in, options.input.load(options.dtype),
+                                            method.streams() && ordering.method->name == "identity");
+  if (!source) return tl::unexpected(source.error());
+  report.read = reading.seconds();
+  const Stopwatch dividing;
+  auto division = divide(session, method, source->rows.a, static_cast<std::int32_t>(options.parts));
+  if (!division) return of_input(division.error(), options.in);
+  if (Status s = order_parts(session, ordering, source->rows.a, *division); !s)
+    return of_input(s.error(), options.in);
+  report.divide = dividing.seconds();
+  const Stopwatch surveying;
+  const auto survey = survey_parts(source->rows, *division, &session.progress);
+  if (!survey) return of_input(survey.error(), options.in);
+  report.survey = surveying.seconds();
+  warn_of_halo(session, totals_of(survey->parts));
+  const Stopwatch writing;
+  auto written = write_partition(source->rows, *division, *survey,
+                                 {options.out, method.row != nullptr ? method.name : "file", ordering.label(),
+                                  base_name(options.in), session.seed},
+                                 folder, &session.progress);
+  if (!written) return tl::unexpected(std::move(written.error()));
+  report.description = std::move(*written);
+  report.write = writing.seconds();
+  report.prediction = predict_step(survey->parts, options.model(report.description.dtype));
+  report.total = total.seconds();
+  return report;
+}
+
+Status write_parts(Session& session, const PartitionOptions& options, const ChosenMethod& method,
+                   const Ordering& ordering) {
+  if (options.parts == 0 || options.out.empty())
+    return fail(Errc::usage,
+                "--parts P and -o DIR say into how many parts, and where to; --predict writes nothing");
+  // Before the input is read: a bad output should cost no waiting.
+  auto folder = formats::AtomicFolder::create(options.out, options.force, is_partition_file);
+  if (!folder) return tl::unexpected(std::move(folder.error()));
+  const auto report = make_partition(session, options, method, ordering, *folder);
+  if (!report) return tl::unexpected(report.error());
+  if (Status s = folder->commit(); !s) return s;
+  if (session.common.json || !session.common.quiet)
+    print_result(session, partition_json(session, options, *report), partition_text(options, *report));
+  return {};
+}
+
+std::optional<std::int64_t> read_count(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && number >= 1 && number <= reorder::kMostParts ? std::optional(number) : std::nullopt;
+}
+
+// "gpus=8..1024" doubles, "gpus=8,12" lists.
+Result<std::vector<std::int32_t>> read_gpus(const std::string& typed) {
+  constexpr std::string_view kKey = "gpus=", kTo = "..";
+  std::string_view text = typed;
+  if (text.starts_with(kKey)) text.remove_prefix(kKey.size());
+  std::vector<std::int32_t> counts;
+  if (const std::size_t dots = text.find(kTo); dots != std::string_view::npos) {
+    const auto first = read_count(text.substr(0, dots)), last = read_count(text.substr(dots + kTo.size()));
+    if (first && last && *first <= *last) {
+      for (std::int64_t count = *first; count <= *last; count *= 2)
+        counts.push_back(static_cast<std::int32_t>(count));
+      return counts;
+    }
+  } else {
+    for (const std::string& item : split_list(text))
+      if (const auto count = read_count(item)) counts.push_back(static_cast<std::int32_t>(*count));
+    if (!counts.empty() && counts.size() == split_list(text).size()) return counts;
+  }
+  return fail(Errc::usage,
+              fmt::format("--predict {}: gpus=FIRST..LAST, which doubles, or gpus=A,B,... from 1 to {}",
+                          typed, reorder::kMostParts));
+}
+
+struct PredictedCount {
+  std::int32_t gpus;
+  Totals totals;
+  StepPrediction step;
+};
+
+Status print_predictions(Session& session, const PartitionOptions& options, const ChosenMethod& method,
+                         const std::vector<PredictedCount>& predicted) {
+  Json json = new_result(session);
+  json.update({{"input", options.in}, {"method", method.name}, {"seed", session.seed}});
+  json["model"] = model_json(options);
+  json["predictions"] = Json::array();
+  std::vector<std::vector<std::string>> table = {{"GPUs", "step", "speed-up", "efficiency", "local", "halo",
+                                                  "exchange", "halo share", "rows sent", "by one"}};
+  for (const PredictedCount& row : predicted) {
+    const StepPrediction& p = row.step;
+    Json one = {{"gpus", row.gpus}};
+    one.update(totals_json(row.totals));
+    one.update(prediction_json(p));
+    json["predictions"].push_back(std::move(one));
+    table.push_back({fmt::format("{}", row.gpus), human_seconds(p.step),
+                     fmt::format("{:.1f}", p.step > 0 ? p.alone / p.step : 1), share_text(p.efficiency),
+                     human_seconds(p.local), human_seconds(p.halo), human_seconds(p.exchange),
+                     share_text(row.totals.halo_share()), fmt::format("{}", row.totals.volume),
+                     fmt::format("{}", row.totals.largest_send)});
+  }
+  const double alone = predicted.front().step.alone;
+  print_result(
+      session, json,
+      fmt::format("{} cut by {}; one GPU: {}\n({}; step = max(local, exchange) + halo of the slowest part)"
+                  "\n\n{}",
+                  options.in, method.name, human_seconds(alone), model_text(options),
+                  format_table(table, "rrrrrrrrrr")));
+  return {};
+}
+
+Status predict(Session& session, const PartitionOptions& options, const ChosenMethod& method) {
+  if (!options.out.empty() || options.parts != 0)
+    return fail(Errc::usage, "--predict counts parts itself and writes nothing: without --parts and -o");
+  if (method.row == nullptr)
+    return fail(Errc::usage, "--predict: a file of part numbers is for one number of parts; name a method");
+  const auto gpus = read_gpus(options.predict);
+  if (!gpus) return tl::unexpected(gpus.error());
+  const auto source =
+      open_partition_source(session, options.in, options.input.load(options.dtype), method.streams());
+  if (!source) return tl::unexpected(source.error());
+  std::vector<PredictedCount> predicted;
+  for (const std::int32_t count : *gpus) {
+    const auto division = divide(session, method, source->rows.a, count);
+    if (!division) return of_input(division.error(), options.in);
+    const auto survey = survey_parts(source->rows, *division, &session.progress);
+    if (!survey) return of_input(survey.error(), options.in);
+    predicted.push_back({count, totals_of(survey->parts),
+                         predict_step(survey->parts, options.model(source->rows.a.values.dtype))});
+  }
+  return print_predictions(session, options, method, predicted);
+}
+
+Status run_partition(Session& session, const PartitionOptions& options) {
+  const auto method = resolve_method(options.method);
+  if (!method) return tl::unexpected(method.error());
+  const auto ordering = resolve_order(options.order);
+  if (!ordering) return tl::unexpected(ordering.error());
+  if (options.dtype != DType::none && options.dtype != DType::f32 && options.dtype != DType::f64)
+    return fail(Errc::usage, "--dtype: parts hold f32 or f64, as /csr of every bundle");
+  if (!options.predict.empty()) return predict(session, options, *method);
+  return write_parts(session, options, *method, *ordering);
+}
+
+std::string method_help() {
+  std::string text = "how to divide the rows";
+  for (const reorder::PartitionMethod& method : reorder::partition_methods())
+    text += fmt::format("; {}: {}", method.name, method.summary);
+  return text + "; or a file with the part of each row, one number a line";
+}
+
+Action declare_partition(Options& app) {
+  auto options = std::make_shared<PartitionOptions>();
+  constexpr double kMostRate = 1e9;
+  app.add_option("IN", options->in, matrix_help() + "; square").required();
+  app.add_option("--parts", options->parts, "how many parts").default_text("").range(1, reorder::kMostParts);
+  app.add_option("-o,--output", options->out, "folder to write: a bundle for each part, and partition.json");
+  app.add_option("--method", options->method, method_help()).offer(names_of(reorder::partition_methods()));
+  declare_order(app, options->order, "--reorder",
+                "order of the rows inside each part, and of its columns ('sptile list reorderers')");
+  app.add_option("--dtype", options->dtype, "type of the values, f32 or f64")
+      .default_text("that of a bundle, else f32");
+  app.add_option("--predict", options->predict,
+                 "write nothing: predict the time of a product on many devices, gpus=8..1024 or gpus=8,64");
+  app.add_option("-n", options->n, "columns of the dense operand that is predicted for").range(1, 1 << 20);
+  app.add_option("--bandwidth", options->bandwidth, "GB/s that leave, and that reach, one device")
+      .real_range(1e-3, kMostRate);
+  app.add_option("--latency", options->latency, "microseconds for each other part that one exchanges with")
+      .real_range(0, kMostRate);
+  app.add_option("--gflops", options->gflops,
+                 "GFLOPS of a product on one device ('sptile run' measures them)")
+      .real_range(1e-3, kMostRate);
+  declare_input(app, options->input);
+  app.add_force(options->force);
+  return [options](Session& session) { return run_partition(session, *options); };
+}
+}  // namespace
+
+const Verb kPartition = {
+    "partition", "divide a square matrix among devices: a bundle for each, with the lists of the exchange",
+    "  sptile partition matrix.mtx --parts 4 -o parts\n"
+    "  sptile partition matrix.h5 --predict gpus=8..1024 --method rows --bandwidth 50",
+    declare_partition};
+
+}  // namespace sptile::tools

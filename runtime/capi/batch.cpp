@@ -104,6 +104,7 @@ Status create_batch(const sptile_arrays* parts, std::int64_t count, std::int32_t
                 "arrangement = " + std::to_string(code) + "; use SPTILE_BLOCK_DIAGONAL or SPTILE_STACKED");
   const auto arguments = matrix_arguments(options);
   if (!arguments) return tl::unexpected(arguments.error());
+  if (!arguments->matrix.empty()) return names_a_bundles_matrix();
   const auto members = members_of(parts, count);
   if (!members) return tl::unexpected(members.error());
   const Arrangement arrangement = code == SPTILE_STACKED ? Arrangement::stacked : Arrangement::block_diagonal;

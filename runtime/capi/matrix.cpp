@@ -12,32 +12,6 @@
 namespace sptile::runtime {
 namespace {
 
-<<<<<<< HEAD
-=======
-/// Everything about a matrix that is not in its arrays.
-struct MatrixArguments {
-  MatrixOptions options;
-  bool copy = false;
-  std::string matrix = {};
-};
-
-Result<MatrixArguments> matrix_arguments(const sptile_matrix_options* from) {
-  MatrixArguments arguments;
-  if (from == nullptr) return arguments;
-  const auto given =
-      read_struct<sptile_matrix_options>(from, SPTILE_SIZE_WITH(sptile_matrix_options, most_device_bytes),
-                                         SPTILE_MATRIX_OPTIONS_INIT, "options");
-  if (!given) return tl::unexpected(given.error());
-  if (given->reserved != 0) return fail(Errc::usage, "options.reserved is not 0");
-  arguments.copy = given->copy != 0;
-  if (given->matrix != nullptr) arguments.matrix = given->matrix;
-  arguments.options.trusted = given->trusted != 0;
-  arguments.options.refreshable = given->refreshable != 0;
-  if (given->most_device_bytes > 0) arguments.options.most_device_bytes = given->most_device_bytes;
-  return arguments;
-}
-
->>>>>>> partition
 Status open_matrix(const char* path, const sptile_matrix_options* options, sptile_matrix** out) {
   if (out == nullptr) return null_argument("sptile_matrix_open", "matrix");
   *out = nullptr;
@@ -98,14 +72,8 @@ Status create_matrix(const sptile_arrays* from, const sptile_matrix_options* opt
   if (from == nullptr) return null_argument(kCall, "arrays");
   const auto arguments = matrix_arguments(options);
   if (!arguments) return tl::unexpected(arguments.error());
-<<<<<<< HEAD
+  if (!arguments->matrix.empty()) return names_a_bundles_matrix();
   const auto arrays = arrays_argument(kCall, from);
-=======
-  if (!arguments->matrix.empty())
-    return fail(Errc::usage, "options.matrix names one of a bundle; here are arrays");
-  const auto arrays = read_struct<sptile_arrays>(from, SPTILE_SIZE_WITH(sptile_arrays, reserved),
-                                                 SPTILE_ARRAYS_INIT, "arrays");
->>>>>>> partition
   if (!arrays) return tl::unexpected(arrays.error());
   auto matrix = arrays->device == Device::cpu ? create_on_host(*arrays, *arguments, stream)
                                               : create_on_device(*arrays, *arguments, stream);

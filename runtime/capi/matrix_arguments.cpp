@@ -63,10 +63,15 @@ Result<MatrixArguments> matrix_arguments(const sptile_matrix_options* from) {
   if (!given) return tl::unexpected(given.error());
   if (given->reserved != 0) return fail(Errc::usage, "options.reserved is not 0");
   arguments.copy = given->copy != 0;
+  if (given->matrix != nullptr) arguments.matrix = given->matrix;
   arguments.options.trusted = given->trusted != 0;
   arguments.options.refreshable = given->refreshable != 0;
   if (given->most_device_bytes > 0) arguments.options.most_device_bytes = given->most_device_bytes;
   return arguments;
+}
+
+tl::unexpected<Error> names_a_bundles_matrix() {
+  return fail(Errc::usage, "options.matrix names one of a bundle; here are arrays");
 }
 
 Result<ArraysArgument> arrays_argument(const char* call, const sptile_arrays* from) {

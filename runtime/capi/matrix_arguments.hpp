@@ -1,6 +1,8 @@
 // Arguments of the functions that make matrices, checked and turned into ours.
 #pragma once
 
+#include <string>
+
 #include "formats/csr_view.hpp"
 #include "runtime/handle/matrix.hpp"
 #include "runtime/options.hpp"
@@ -12,8 +14,12 @@ namespace sptile::runtime {
 struct MatrixArguments {
   MatrixOptions options;
   bool copy = false;
+  std::string matrix = {};  ///< which of a bundle; empty: the first
 };
 Result<MatrixArguments> matrix_arguments(const sptile_matrix_options* from);
+
+/// Errc::usage for MatrixArguments::matrix where there is no bundle.
+tl::unexpected<Error> names_a_bundles_matrix();
 
 /// Arrays with sizes and codes that make sense; no element was read.
 struct ArraysArgument {

@@ -1,5 +1,6 @@
 #include "runtime/cuda/built.hpp"
 #include "runtime/cuda/csr/csr.hpp"
+#include "runtime/cuda/csr/direct.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime::cuda {
@@ -10,7 +11,14 @@ constexpr Kernel kRows[] = {{.name = kCsrRows,
                              .device = Device::cuda,
                              .isa = "sm_80",
                              .summary = "balanced runs of rows on CUDA cores, long rows in pieces",
-                             .instances = SPTILE_BUILT(csr_kernels)}};
+                             .instances = SPTILE_BUILT(csr_kernels)},
+                            {.name = kCsrDirect,
+                             .op = &kSpmm,
+                             .format = "csr",
+                             .device = Device::cuda,
+                             .isa = "sm_80",
+                             .summary = "rows by as many lanes as they want, for small and narrow products",
+                             .instances = SPTILE_BUILT(direct_kernels)}};
 }
 
 std::span<const Kernel> csr_rows() { return kRows; }

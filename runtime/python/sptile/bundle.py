@@ -68,11 +68,8 @@ class Source(Protocol):
 class _File(NamedTuple):
     path: bytes
     copy: bool
-<<<<<<< HEAD
-    given: None = None
-=======
     matrix: bytes | None = None
->>>>>>> partition
+    given: None = None
 
     def make(self, options: c.MatrixOptions, handle: MatrixHandle) -> None:
         options.copy = int(self.copy)

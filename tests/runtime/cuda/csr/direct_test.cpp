@@ -1,0 +1,116 @@
+// The code of the direct csr kernel, run on the host lane by lane.
+#include <doctest/doctest.h>
+
+#include "tests/runtime/cuda/emulated_block.hpp"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Wconversion"
+#include "runtime/cuda/csr/direct.cu"
+#pragma GCC diagnostic pop
+
+#include "tests/runtime/cuda/emulated_product.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using runtime::cuda::DeviceKernel;
+using runtime::cuda::direct_shape;
+using runtime::cuda::DirectHeader;
+
+namespace {
+
+std::vector<runtime::cuda::ScheduleScratch> scratch_of(const runtime::cuda::ScheduleHeader& header) {
+  return {header.as<DirectHeader>().scratch};
+}
+
+/// On one multiprocessor rows are whole, on many the long ones are in pieces.
+constexpr int kMultiprocessors[] = {1, 132};
+
+}  // namespace
+
+TEST_CASE("direct csr kernels: every instance, every shape of a team") {
+  Random random(1);
+  for (const DeviceKernel& kernel : runtime::cuda::direct_kernels())
+    for (const int sms : kMultiprocessors)
+      for (const auto& [n, pad] : std::initializer_list<std::pair<std::int64_t, std::int64_t>>{{1, 0},
+                                                                                               {2, 3},
+                                                                                               {3, 1},
+                                                                                               {4, 0},
+                                                                                               {7, 1},
+                                                                                               {8, 8},
+                                                                                               {12, 0},
+                                                                                               {13, 0},
+                                                                                               {16, 0},
+                                                                                               {27, 1},
+                                                                                               {32, 0},
+                                                                                               {32, 1},
+                                                                                               {64, 16},
+                                                                                               {67, 0},
+                                                                                               {130, 2},
+                                                                                               {264, 8}}) {
+        if (kernel.values == DType::none && n != 3 && n != 64) continue;
+        const formats::Csr a = uneven_matrix(75, 400, kernel.values, random);
+        check_emulated_product(kernel,
+                               {.exact = a,
+                                .format = formats::as_format(a.view()),
+                                .order = {},
+                                .n = n,
+                                .pad = pad,
+                                .alpha = 2,
+                                .beta = n % 2 == 0 ? 0 : -1.0,
+                                .device = emulated_device(sms),
+                                .scratch = scratch_of},
+                               random);
+      }
+}
+
+TEST_CASE("direct csr kernels: a plan for many columns serves few, rows go where their order says") {
+  Random random(2);
+  for (const DeviceKernel& kernel : runtime::cuda::direct_kernels()) {
+    const formats::Csr a = uneven_matrix(60, 300, kernel.values, random);
+    const Formatted formatted = format_matrix(a, "csr", random_order(a.rows, random));
+    for (const auto& [planned, n] :
+         {std::pair<std::int64_t, std::int64_t>{264, 40}, {32, 1}, {8, 5}, {24, 24}})
+      check_emulated_product(kernel,
+                             {.exact = a,
+                              .format = formatted.data.view(),
+                              .order = formatted.order,
+                              .n = n,
+                              .device = emulated_device(132),
+                              .scratch = scratch_of,
+                              .planned_n = planned},
+                             random);
+  }
+}
+
+TEST_CASE("direct csr kernels: empty matrices, empty rows, one row of everything") {
+  Random random(3);
+  const DeviceKernel& kernel = runtime::cuda::direct_kernels()[0];
+  for (const auto& [rows, share] : {std::pair{0, 0.5}, {5, 0.0}, {1, 1.0}, {300, 0.004}}) {
+    const double density = share;
+    const formats::Csr a =
+        random_matrix(rows, 900, DType::f32, random, [=](std::int64_t, std::int64_t) { return density; });
+    for (const std::int64_t n : {1, 32, 136})
+      check_emulated_product(kernel,
+                             {.exact = a,
+                              .format = formats::as_format(a.view()),
+                              .order = {},
+                              .n = n,
+                              .beta = 2,
+                              .device = emulated_device(132),
+                              .scratch = scratch_of},
+                             random);
+  }
+}
+
+TEST_CASE("direct csr kernels: a team holds whole rows of B where they are narrow") {
+  CHECK(direct_shape(1, 4) == runtime::cuda::DirectShape{1, 1, 1});
+  CHECK(direct_shape(4, 4) == runtime::cuda::DirectShape{1, 4, 1});
+  CHECK(direct_shape(32, 4) == runtime::cuda::DirectShape{4, 4, 2});
+  for (const int vector : {2, 4, 8})
+    for (std::int64_t n = 1; n <= 300; ++n) {
+      const auto shape = direct_shape(n, vector);
+      CHECK(shape.slices(n) * shape.columns() >= n);
+      if (n <= 16 * vector * 2) CHECK(shape.slices(n) == 1);
+    }
+}

@@ -17,7 +17,7 @@ import tempfile
 
 ALLOWED = re.compile(r"lib(c|m|stdc\+\+|gcc_s|gomp)\.so\.\d+")
 LOADER = re.compile(r"ld-linux[-\w]*\.so\.\d+")  # for the thread-local variables of the static CUDA runtime
-CPU_LIMIT, CUDA_LIMIT = 5 << 18, 13 << 19  # without kernels for CUDA; with them, for each architecture
+CPU_LIMIT, CUDA_LIMIT = 5 << 18, 7 << 20  # without kernels for CUDA; with them, for each architecture
 
 
 def output(*command):

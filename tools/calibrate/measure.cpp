@@ -54,7 +54,7 @@ SamplingPlan plan_of(const CalibrationScope& scope, ProductBench& bench) {
   plan.operations = scope.operations;
   plan.kernels = scope.kernels;
   plan.columns =
-      scope.quick ? std::vector<std::int64_t>{8, 32, 128} : std::vector<std::int64_t>{1, 8, 32, 128, 512};
+      scope.quick ? std::vector<std::int64_t>{32, 128} : std::vector<std::int64_t>{1, 8, 32, 128, 512};
   plan.half = scope.device == runtime::Device::cuda;  // 16-bit types gain nothing on the CPU
   plan.thresholds = plan.half && !scope.quick;
   return plan;

@@ -82,7 +82,9 @@ int launch_direct(const Launch& launch, void* stream) noexcept {
 
 template <DType kDense>
 Schedule schedule(const ScheduleRequest& request) {
-  return direct_schedule(formats::as_csr(request.format).row_ptr, kDense, request.n, request.device);
+  const DirectShape shape = direct_shape(request.n, csr_vector(kDense));
+  return direct_schedule(formats::as_csr(request.format).row_ptr,
+                         {shape, shape.slices(request.n), kDense == DType::f64 ? 8 : 4}, request.device);
 }
 
 std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }
@@ -99,7 +101,8 @@ constexpr DeviceKernel instance(DType values, Precision precision) {
           .schedule = schedule<kDense>,
           .launch = launch_direct<Dense, Dense>,
           .least_n = same_n,
-          .result = kDense};
+          .result = kDense,
+          .check = check_one_head};
 }
 
 constexpr DeviceKernel kInstances[] = {

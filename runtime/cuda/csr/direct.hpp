@@ -47,8 +47,18 @@ struct DirectHeader {
   ScheduleScratch scratch;
 };
 
-/// Divides rows for at most n columns. O(rows), in the order of their lengths' classes.
-Schedule direct_schedule(std::span<const std::int64_t> row_ptr, DType dense, std::int64_t n,
+/// What else divides rows: for so many slices, with sums of pieces of so many bytes an element; 0: none are
+/// added up.
+struct DirectRequest {
+  DirectShape shape;
+  std::int64_t slices = 1, sum_bytes = 0;
+};
+
+/// Errc::unsupported for heads: kernels of few rows of B launch for one.
+Status check_one_head(std::int64_t n, const Variant& variant, const DeviceInfo& device);
+
+/// Divides rows. O(rows), in the order of their lengths' classes.
+Schedule direct_schedule(std::span<const std::int64_t> row_ptr, const DirectRequest& request,
                          const DeviceInfo& device);
 
 std::span<const DeviceKernel> direct_kernels();

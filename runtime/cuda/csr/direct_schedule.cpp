@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <string>
 #include <vector>
 
 #include "runtime/cuda/csr/direct.hpp"
@@ -21,12 +22,13 @@ constexpr std::int64_t kMostSingle = 32;  ///< columns that lanes hold one by on
 std::int64_t round_up(std::int64_t x, std::int64_t step) { return (x + step - 1) / step * step; }
 
 /// Entries that a team takes one after the other, where rows are longer.
-std::int64_t turns(std::int64_t entries, const DirectShape& shape, std::int64_t n, const DeviceInfo& device) {
+std::int64_t turns(std::int64_t entries, const DirectRequest& request, const DeviceInfo& device) {
+  const std::int64_t lanes = request.shape.lanes;
   const std::int64_t room = kLanesPerSm * std::max(device.sm_count, 1);
   const std::int64_t share =
-      entries / room * shape.lanes * shape.slices(n) + entries % room * shape.lanes * shape.slices(n) / room;
-  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(
-      std::clamp(share + 1, kFewest, std::max(kFewest, kMostPerLane * shape.lanes)))));
+      entries / room * lanes * request.slices + entries % room * lanes * request.slices / room;
+  return static_cast<std::int64_t>(std::bit_ceil(
+      static_cast<std::uint64_t>(std::clamp(share + 1, kFewest, std::max(kFewest, kMostPerLane * lanes)))));
 }
 
 struct Division {
@@ -97,24 +99,30 @@ DirectShape direct_shape(std::int64_t n, int vector) {
   return {lanes(vectors, repeats), vector, repeats};
 }
 
-Schedule direct_schedule(std::span<const std::int64_t> row_ptr, DType dense, std::int64_t n,
+Status check_one_head(std::int64_t /*n*/, const Variant& variant, const DeviceInfo& /*device*/) {
+  if (variant.heads == 1) return {};
+  return fail(Errc::unsupported,
+              "direct kernels of csr serve one head; this plan has " + std::to_string(variant.heads));
+}
+
+Schedule direct_schedule(std::span<const std::int64_t> row_ptr, const DirectRequest& request,
                          const DeviceInfo& device) {
   Schedule schedule;
   DirectHeader header;
-  header.shape = direct_shape(n, csr_vector(dense));
-  const DirectShape& shape = header.shape;
+  header.shape = request.shape;
   const std::int64_t entries = row_ptr.back() - row_ptr.front();
-  const Division division = divide(row_ptr, shape.lanes, turns(entries, shape, n, device));
-  const std::vector<std::int32_t> rows = list_classes(division, shape.lanes, header);
+  const Division division = divide(row_ptr, header.shape.lanes, turns(entries, request, device));
+  const std::vector<std::int32_t> rows = list_classes(division, header.shape.lanes, header);
   const bool in_order = header.class_count <= 1 && division.splits.empty();
   if (!in_order) header.rows_at = append(schedule, rows);
   header.pieces_at = append(schedule, division.pieces);
   header.pieces = std::ssize(division.pieces);
   header.splits_at = append(schedule, division.splits);
   header.splits = std::ssize(division.splits);
-  const std::int64_t sum_bytes = dense == DType::f64 ? 8 : 4;
-  header.scratch = append_scratch(schedule, header.splits * shape.slices(n),
-                                  header.pieces * shape.slices(n) * shape.columns() * sum_bytes);
+  if (request.sum_bytes > 0)
+    header.scratch =
+        append_scratch(schedule, header.splits * request.slices,
+                       header.pieces * request.slices * header.shape.columns() * request.sum_bytes);
   schedule.header.set(header);
   return schedule;
 }

@@ -6,6 +6,8 @@ namespace sptile::runtime::cuda {
 namespace {
 
 constexpr std::string_view kRowsSummary = "dot products on CUDA cores, balanced runs of entries";
+constexpr std::string_view kDirect =
+    "dot products on CUDA cores, a row of X in registers of as many lanes as the row's length wants";
 constexpr std::string_view kTiles = "dot products of tiles on tensor cores, results placed by their masks";
 constexpr std::string_view kHybrid =
     "dot products of tiles on tensor cores, of the other entries on CUDA cores";
@@ -26,6 +28,7 @@ constexpr Kernel row(std::string_view name, std::string_view format, std::string
 
 constexpr Kernel kRows[] = {
     row(kCsrSddmm, "csr", kRowsSummary, SPTILE_BUILT(csr_sddmm_kernels)),
+    row(kCsrSddmmDirect, "csr", kDirect, SPTILE_BUILT(csr_sddmm_direct_kernels)),
     row(kBitTcfSddmm, "bittcf", kTiles, SPTILE_BUILT(bittcf_sddmm_kernels)),
     row(kRsTileSddmm, "rs_tile", kHybrid, SPTILE_BUILT(rs_tile_sddmm_kernels)),
     row(kLibraSpmmSddmm, "libra_spmm", kHybrid, SPTILE_BUILT(libra_spmm_sddmm_kernels)),

@@ -18,7 +18,10 @@ inline constexpr std::string_view kCsrSddmm = "cuda.csr.sddmm", kBitTcfSddmm = "
 
 std::span<const Kernel> sddmm_kernel_rows();
 
+inline constexpr std::string_view kCsrSddmmDirect = "cuda.csr.sddmm_direct";
+
 std::span<const DeviceKernel> csr_sddmm_kernels();
+std::span<const DeviceKernel> csr_sddmm_direct_kernels();
 std::span<const DeviceKernel> bittcf_sddmm_kernels();
 std::span<const DeviceKernel> rs_tile_sddmm_kernels();
 std::span<const DeviceKernel> libra_spmm_sddmm_kernels();

@@ -7,6 +7,7 @@
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include "runtime/cuda/sddmm/csr.cu"
+#include "runtime/cuda/sddmm/direct.cu"
 #include "runtime/cuda/sddmm/tile16.cu"
 #include "runtime/cuda/sddmm/tile8.cu"
 #pragma GCC diagnostic pop
@@ -29,10 +30,11 @@ namespace {
 
 std::vector<DeviceKernel> sddmm_kernels() {
   std::vector<DeviceKernel> all;
-  for (const auto family : {runtime::cuda::csr_sddmm_kernels, runtime::cuda::bittcf_sddmm_kernels,
-                            runtime::cuda::rs_tile_sddmm_kernels, runtime::cuda::libra_spmm_sddmm_kernels,
-                            runtime::cuda::libra_sddmm_sddmm_kernels, runtime::cuda::me_tcf_sddmm_kernels,
-                            runtime::cuda::hc_window_sddmm_kernels, runtime::cuda::bmat_sddmm_kernels})
+  for (const auto family : {runtime::cuda::csr_sddmm_kernels, runtime::cuda::csr_sddmm_direct_kernels,
+                            runtime::cuda::bittcf_sddmm_kernels, runtime::cuda::rs_tile_sddmm_kernels,
+                            runtime::cuda::libra_spmm_sddmm_kernels, runtime::cuda::libra_sddmm_sddmm_kernels,
+                            runtime::cuda::me_tcf_sddmm_kernels, runtime::cuda::hc_window_sddmm_kernels,
+                            runtime::cuda::bmat_sddmm_kernels})
     for (const DeviceKernel& row : family()) all.push_back(row);
   return all;
 }
@@ -168,6 +170,7 @@ TEST_CASE("sddmm kernels: matrices without rows, columns or entries") {
 TEST_CASE("sddmm kernels: heads in one launch are those of a launch each, scaled by values of a run") {
   Random random(7);
   for (const DeviceKernel& kernel : sddmm_kernels()) {
+    if (!kernel.batched) continue;
     const formats::Csr a = uneven_matrix(29, 60, DType::f32, random);
     const Formatted formatted = format_matrix(a, format_of(kernel), random_order(a.rows, random));
     EmulatedHeads heads = {.op = runtime::kSddmm, .format = formatted.data.view(), .order = formatted.order};

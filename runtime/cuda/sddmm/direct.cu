@@ -1,0 +1,230 @@
+// SDDMM of csr with rows of X in registers: the teams of a row take its entries in turns (csr/direct.hpp). A
+// result is one team's, so pieces of long rows have nothing to add up.
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "formats/layout/csr.hpp"
+#include "runtime/cuda/csr/direct.hpp"
+#include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/sddmm/launch.cuh"
+#include "runtime/cuda/sddmm/sddmm.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+constexpr int kVector = 4, kMostFeatures = 512;
+constexpr int kEntries = 2;  ///< of a team at a time
+
+struct DirectSddmmTask {
+  const std::int64_t* row_ptr;
+  const std::int32_t* columns;
+  const std::int32_t* rows;  ///< class by class; null: 0, 1, ...
+  const std::int32_t* row_order;
+  const CsrPiece* pieces;
+  const CsrSplit* splits;
+  const float* x;
+  const float* y;
+  std::int64_t ldx, ldy;
+  std::int32_t n, piece_count, class_count;
+  DirectClass classes[kDirectClasses];
+  SddmmResults results;
+};
+
+/// Lanes that hold a row of X, and what each has of a row of Y.
+template <int kLanes, int kRepeats, bool kAligned>
+class DirectSampler {
+ public:
+  using Row = float[kRepeats][kVector];
+
+  __device__ explicit DirectSampler(const DirectSddmmTask& task) : t_(task) {}
+
+  __device__ void run_rows(int block) const {
+    DirectClass found = t_.classes[0];
+#pragma unroll
+    for (int i = 1; i < static_cast<int>(kDirectClasses); ++i)
+      if (i < t_.class_count && block >= t_.classes[i].first_block) found = t_.classes[i];
+    const auto thread = static_cast<int>(threadIdx.x);
+    const int threads = 1 << found.threads_log;
+    const std::int64_t at =
+        (static_cast<std::int64_t>(block - found.first_block) * kDirectThreads + thread) >> found.threads_log;
+    const bool there = at < found.rows;
+    const std::int64_t listed = found.first_row + (there ? at : 0);
+    const std::int32_t row = t_.rows != nullptr ? t_.rows[listed] : static_cast<std::int32_t>(listed);
+    const std::int64_t begin = t_.row_ptr[row];
+    const int entries = there ? static_cast<int>(t_.row_ptr[row + 1] - begin) : 0;
+    await_previous_kernel();
+    sample(row, begin, entries, (thread & (threads - 1)) / kLanes, threads / kLanes);
+  }
+
+  __device__ void run_piece(int index) const {
+    const CsrPiece piece = t_.pieces[index];
+    const std::int32_t row = t_.splits[piece.split].row;
+    await_previous_kernel();
+    sample(row, piece.entry, piece.entries, static_cast<int>(threadIdx.x) / kLanes, kDirectThreads / kLanes);
+  }
+
+ private:
+  /// The lane's elements of a row; 0 where it has none.
+  __device__ void load(const float* row, Row& to) const {
+    const int lane = static_cast<int>(threadIdx.x) % kLanes;
+#pragma unroll
+    for (int r = 0; r < kRepeats; ++r) {
+      if constexpr (kAligned) {
+        const int first = (r * kLanes + lane) * kVector;
+        uint4 bits{};
+        if (first < t_.n) bits = __ldg(reinterpret_cast<const uint4*>(row + first));
+        __builtin_memcpy(to[r], &bits, sizeof bits);
+      } else {
+#pragma unroll
+        for (int e = 0; e < kVector; ++e) {
+          const int column = (r * kVector + e) * kLanes + lane;
+          to[r][e] = column < t_.n ? __ldg(row + column) : 0.0F;
+        }
+      }
+    }
+  }
+
+  /// Entries team, team + teams, ... of a row. All lanes of a warp go through as many rounds.
+  __device__ void sample(std::int32_t row, std::int64_t begin, int entries, int team, int teams) const {
+    Row x;
+    load(t_.x + (t_.row_order != nullptr ? t_.row_order[row] : row) * t_.ldx, x);
+    const std::int32_t* const ids = t_.columns + begin;
+    const int lane = static_cast<int>(threadIdx.x) % kLanes, step = kEntries * teams;
+    const int rounds = __reduce_max_sync(~0u, (entries + step - 1) / step);
+    for (int k = team, round = 0; round < rounds; ++round, k += step) {
+      Row y[kEntries] = {};
+#pragma unroll
+      for (int u = 0; u < kEntries; ++u)
+        if (k + u * teams < entries) load(t_.y + load_once(ids + k + u * teams) * t_.ldy, y[u]);
+      float dot[kEntries] = {};
+#pragma unroll
+      for (int u = 0; u < kEntries; ++u)
+#pragma unroll
+        for (int r = 0; r < kRepeats; ++r)
+#pragma unroll
+          for (int e = 0; e < kVector; ++e) dot[u] += x[r][e] * y[u][r][e];
+      write(begin, k, entries, teams, lane, dot);
+    }
+  }
+
+  /// Two lanes trade halves of two sums, then one sum is in every other lane.
+  __device__ void write(std::int64_t begin, int k, int entries, int teams, int lane,
+                        const float (&dot)[kEntries]) const {
+    if constexpr (kLanes == 1) {
+#pragma unroll
+      for (int u = 0; u < kEntries; ++u)
+        if (k + u * teams < entries) write_result<float>(t_.results, begin + k + u * teams, dot[u]);
+    } else {
+      const bool odd = lane % 2 != 0;
+      float sum = (odd ? dot[1] : dot[0]) + __shfl_xor_sync(~0u, odd ? dot[0] : dot[1], 1);
+#pragma unroll
+      for (int apart = 2; apart < kLanes; apart *= 2) sum += __shfl_xor_sync(~0u, sum, apart);
+      const int at = k + lane * teams;
+      if (lane < kEntries && at < entries) write_result<float>(t_.results, begin + at, sum);
+    }
+  }
+
+  const DirectSddmmTask& t_;
+};
+
+template <int kLanes, int kRepeats, bool kAligned>
+__global__ void __launch_bounds__(kDirectThreads, kRepeats == 4 ? 5 : 7)
+    sddmm_direct(const __grid_constant__ DirectSddmmTask task) {
+  admit_next_kernel();
+  const DirectSampler<kLanes, kRepeats, kAligned> sampler(task);
+  const auto block = static_cast<int>(blockIdx.x);
+  if (block < task.piece_count)
+    sampler.run_piece(block);
+  else
+    sampler.run_rows(block - task.piece_count);
+}
+
+DirectShape sddmm_shape(std::int64_t n) {
+  const auto vectors = static_cast<unsigned>((n + kVector - 1) / kVector);
+  const unsigned repeats = vectors >= 32 ? 4 : vectors >= 4 ? 2 : 1;
+  return {static_cast<int>(std::bit_ceil((vectors + repeats - 1) / repeats)), kVector,
+          static_cast<int>(repeats)};
+}
+
+DirectSddmmTask task_of(const Launch& launch, const DirectHeader& header) {
+  const formats::CsrView csr = formats::as_csr(launch.format);
+  const Operand &x = launch.operands.dense[kSddmmX], &y = launch.operands.dense[kSddmmY];
+  DirectSddmmTask task;
+  task.row_ptr = csr.row_ptr.data();
+  task.columns = csr.col_idx.data();
+  task.rows = header.rows_at < 0 ? nullptr : launch.part<std::int32_t>(header.rows_at);
+  task.row_order = launch.row_order;
+  task.pieces = launch.part<CsrPiece>(header.pieces_at);
+  task.splits = launch.part<CsrSplit>(header.splits_at);
+  task.x = static_cast<const float*>(x.data);
+  task.y = static_cast<const float*>(y.data);
+  task.ldx = x.ld;
+  task.ldy = y.ld;
+  task.n = static_cast<std::int32_t>(launch.n);
+  task.piece_count = static_cast<std::int32_t>(header.pieces);
+  task.class_count = header.class_count;
+  std::copy(header.classes.begin(), header.classes.end(), task.classes);
+  task.results = results_of(launch, 0, 0, sizeof(float));
+  return task;
+}
+
+template <int kLanes, int kRepeats>
+struct Team {};
+
+template <bool kAligned, int... kLanes, int... kRepeats>
+int start_sampler(const Launch& launch, void* stream, Team<kLanes, kRepeats>...) {
+  const auto& header = launch.header->as<DirectHeader>();
+  const std::int64_t blocks = header.pieces + header.row_blocks;
+  if (blocks == 0) return cudaSuccess;
+  const DirectSddmmTask task = task_of(launch, header);
+  int code = cudaErrorInvalidValue;
+  (void)((header.shape.lanes == kLanes && header.shape.repeats == kRepeats
+              ? (code = start_kernel<sddmm_direct<kLanes, kRepeats, kAligned>>(
+                     {.blocks = sliced_grid(blocks, 1, 1), .threads = kDirectThreads}, *launch.device,
+                     static_cast<cudaStream_t>(stream), task),
+                 true)
+              : false) ||
+         ...);
+  return code;
+}
+
+int launch_direct_sddmm(const Launch& launch, void* stream) noexcept {
+  const auto with = [&]<bool kAligned>(std::bool_constant<kAligned>) {
+    return start_sampler<kAligned>(launch, stream, Team<1, 1>(), Team<2, 1>(), Team<4, 1>(), Team<2, 2>(),
+                                   Team<4, 2>(), Team<8, 2>(), Team<16, 2>(), Team<8, 4>(), Team<16, 4>(),
+                                   Team<32, 4>());
+  };
+  return whole_rows(launch, sizeof(float)) ? with(std::true_type()) : with(std::false_type());
+}
+
+Schedule schedule_direct(const ScheduleRequest& request) {
+  return direct_schedule(formats::as_csr(request.format).row_ptr, {sddmm_shape(request.n)}, request.device);
+}
+
+Status check_features(std::int64_t n, const Variant& variant, const DeviceInfo& device) {
+  if (n <= kMostFeatures) return check_one_head(n, variant, device);
+  return fail(Errc::unsupported, std::string(kCsrSddmmDirect) + " holds rows of " +
+                                     std::to_string(kMostFeatures) + " features; n = " + std::to_string(n));
+}
+
+std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }
+
+constexpr DeviceKernel kDirectRows[] = {{.kernel = kCsrSddmmDirect,
+                                         .values = DType::none,
+                                         .dense = DType::f32,
+                                         .precision = Precision::fp32,
+                                         .capability = 80,
+                                         .ieee = true,
+                                         .schedule = schedule_direct,
+                                         .launch = launch_direct_sddmm,
+                                         .any_values = true,
+                                         .least_n = same_n,
+                                         .result = DType::none,
+                                         .check = check_features}};
+
+}  // namespace
+
+std::span<const DeviceKernel> csr_sddmm_direct_kernels() { return kDirectRows; }
+
+}  // namespace sptile::runtime::cuda

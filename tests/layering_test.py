@@ -41,7 +41,7 @@ ROOMS = {
     "cuda/csr": ". operation cuda cuda/device",
     "cuda/tile": ". operation cuda cuda/device cuda/csr",
     "cuda/tall": ". operation cuda cuda/device cuda/tile",
-    "cuda/sddmm": ". operation cuda cuda/device cuda/tile",
+    "cuda/sddmm": ". operation cuda cuda/device cuda/csr cuda/tile",
     "cuda/attention": ". operation cuda cuda/device cuda/csr cuda/tile",
     "cuda/update": ". operation cuda cuda/device cuda/csr cuda/tile",
     "cuda/papers": ". operation cuda cuda/device cuda/csr cuda/tile",

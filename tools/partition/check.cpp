@@ -276,7 +276,7 @@ formats::Csr whole_matrix(const OpenPartition& partition) {
         row.take(r);
         const std::int64_t at = whole.row_ptr[part.old_ids[static_cast<std::size_t>(r)]];
         std::ranges::copy(row.columns(), whole.col_idx.data() + at);
-        if (row.width() > 0)
+        if (row.width() > 0 && !row.columns().empty())
           std::memcpy(
               static_cast<std::byte*>(whole.values.data()) + static_cast<std::size_t>(at) * row.width(),
               row.values(), row.columns().size() * row.width());

@@ -40,7 +40,7 @@ std::string key_of(const Json& row) {
 std::string field_of(const Json& row) {
   std::string key;
   for (const char* column : {"content", "values", "device", "op", "n", "value_dtype", "dtype", "result_dtype",
-                             "flush_l2", "threads"})
+                             "flush_l2", "graph", "threads"})
     key += row[column].dump() + "\n";
   return key;
 }

@@ -29,7 +29,7 @@ std::string joined(const Json& row, std::initializer_list<const char*> keys) {
 // The contents of a matrix depend on the type of its values, its sizes do not.
 std::string group_of(const Json& row) {
   return joined(row, {"matrix", "rows", "cols", "nnz", "values", "version", "host", "device", "op", "n",
-                      "flush_l2", "threads"});
+                      "flush_l2", "graph", "threads"});
 }
 
 std::string types_of(const Json& row) { return joined(row, {"value_dtype", "dtype", "result_dtype"}); }

@@ -43,8 +43,9 @@ std::string plot_title(const Json& rows) {
 
 std::string bench_plot(const Json& rows) {
   const bool orders = varies(rows, "reorder"), heights = varies(rows, "window_rows"),
-             flushes = varies(rows, "flush_l2"), devices = varies(rows, "device"), ops = varies(rows, "op"),
-             hosts = varies(rows, "host"), versions = varies(rows, "version");
+             flushes = varies(rows, "flush_l2"), graphs = varies(rows, "graph"),
+             devices = varies(rows, "device"), ops = varies(rows, "op"), hosts = varies(rows, "host"),
+             versions = varies(rows, "version");
   std::set<std::int64_t> columns;
   for (const Json& row : rows) columns.insert(row["n"].get<std::int64_t>());
   plot::RatePlot drawn{plot_title(rows), "GFLOP/s", {}, "cuSPARSE"};
@@ -61,6 +62,7 @@ std::string bench_plot(const Json& rows) {
       if (orders && !yardstick) series += ", " + std::string(row["reorder"]);
       if (orders && heights && !yardstick) series += fmt::format(" {}", row["window_rows"].dump());
       if (flushes && row["flush_l2"] == true) series += ", cold L2";
+      if (graphs && row["graph"] == true) series += ", graph";
       drawn.rates.push_back(
           {fmt::format("N = {}", n), short_name(row["matrix"]), series, row["gflops"].get<double>()});
     }

@@ -36,6 +36,7 @@ constexpr CsvColumn kColumns[] = {
     {"wanted_repeat", false, true},
     {"wanted_check", false, true},
     {"flush_l2", false, true},
+    {"graph", false, true},
     {"threads", false, true},
     {"seed", false, true},
     {"reorder_us", false, false},

@@ -78,6 +78,7 @@ Json Benchmark::key_of(const TypedMatrix& matrix) const {
           {"value_dtype", dtype_label(a.values.dtype)},
           {"result_dtype", name_of(matrix.dense_types().result)},
           {"flush_l2", task_.flush_l2},
+          {"graph", task_.graph},
           {"threads", session_.common.threads},
           {"seed", session_.seed}};
 }
@@ -143,7 +144,7 @@ void Benchmark::show(Json row) {
 
 // They take the rows as they stand, whatever the ordering: once for each matrix, types and N.
 Status Benchmark::bench_yardsticks(const TypedMatrix& matrix, std::int64_t n) {
-  const auto yardsticks = task_.cusparse ? bench_->yardsticks(*task_.op) : std::vector<std::string_view>();
+  const auto yardsticks = task_.cusparse ? bench_->yardsticks(*task_.op, n) : std::vector<std::string_view>();
   if (yardsticks.empty()) return {};
   const auto [best, is_new] = yardstick_us_.try_emplace(yardstick_key(matrix, n), HUGE_VAL);
   if (!is_new) return {};

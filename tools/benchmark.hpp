@@ -26,7 +26,7 @@ struct BenchTask {
   std::vector<PrecisionChoice> precisions;
   std::vector<std::int64_t> columns;  ///< values of N
   bool random_values = false;         ///< instead of those of the file
-  bool check = true, flush_l2 = false, cusparse = true;
+  bool check = true, flush_l2 = false, graph = false, cusparse = true;
   InputOptions input;
   const runtime::Operation* op = nullptr;
   runtime::Device device = runtime::Device::cpu;

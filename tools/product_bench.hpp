@@ -47,7 +47,8 @@ class ProductBench {
   virtual Result<Measurement> measure(const runtime::PlanMatrix& a, const KernelRequest& request) = 0;
 
   /// Other people's kernels that run beside ours, on CSR: "cusparse.alg2".
-  [[nodiscard]] virtual std::vector<std::string_view> yardsticks(const runtime::Operation&) const {
+  [[nodiscard]] virtual std::vector<std::string_view> yardsticks(const runtime::Operation&,
+                                                                 std::int64_t /*n*/) const {
     return {};
   }
   virtual Result<Measurement> measure_yardstick(std::string_view kernel);

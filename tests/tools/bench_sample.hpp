@@ -37,6 +37,7 @@ inline Json row(const RowSample& sample) {
               {"wanted_kernel", kernel.starts_with("cusparse.") ? kernel : ""},
               {"n", sample.n},
               {"flush_l2", false},
+              {"graph", false},
               {"threads", 0},
               {"wanted_precision", sample.precision},
               {"kernel", kernel},

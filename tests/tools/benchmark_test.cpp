@@ -42,7 +42,8 @@ class FakeDevice final : public ProductBench {
                      operands() + (a.row_order.empty() ? "" : " ordered"));
     return result(format, "fake." + format, 20);
   }
-  [[nodiscard]] std::vector<std::string_view> yardsticks(const runtime::Operation&) const override {
+  [[nodiscard]] std::vector<std::string_view> yardsticks(const runtime::Operation&,
+                                                         std::int64_t /*n*/) const override {
     return {"cusparse.default", "cusparse.alg2", "cusparse.alg3"};
   }
   Result<Measurement> measure_yardstick(std::string_view kernel) override {

@@ -36,7 +36,7 @@ struct BenchOptions {
   std::string formats = "all", dtype, values = "file", csv, plot, against;
   OrderRequest orders;  // several methods
   std::vector<std::int64_t> columns = {128};
-  bool no_check = false, flush_l2 = false, cusparse = true, force = false;
+  bool no_check = false, flush_l2 = false, graph = false, cusparse = true, force = false;
   bool fail_slower = false;
   bool repeats_given = false;
   ProductRequest request;
@@ -54,6 +54,8 @@ Status check_options(const BenchOptions& options) {
     return fail(Errc::usage, "--fail-slower goes with --against, which names the earlier rows");
   if (options.request.device != "cuda" && options.flush_l2)
     return fail(Errc::usage, "--flush-l2 goes with --device cuda");
+  if (options.request.device != "cuda" && options.graph)
+    return fail(Errc::usage, "--graph goes with --device cuda");
   if (options.request.device == "cuda" && options.repeats_given)
     return fail(Errc::usage,
                 "--warmup and --repeat are for the CPU; on a device the time of a launch decides");
@@ -85,6 +87,7 @@ Result<BenchTask> make_task(const BenchOptions& options) {
   task.input = options.input;
   task.check = !options.no_check;
   task.flush_l2 = options.flush_l2;
+  task.graph = options.graph;
   task.cusparse = options.cusparse;
   task.op = &operation_named(options.request.op);
   task.repeats = {options.request.warmup, options.request.repeat};
@@ -210,7 +213,7 @@ void print_as_they_come(const Session& session, BenchTask& task) {
 
 Result<std::unique_ptr<ProductBench>> open_bench(Session& session, const BenchTask& task) {
   if (task.device != runtime::Device::cpu)
-    return make_device_bench(session, {.flush_l2 = task.flush_l2, .check = task.check});
+    return make_device_bench(session, {.flush_l2 = task.flush_l2, .graph = task.graph, .check = task.check});
   return std::make_unique<HostBench>(
       session, HostBenchOptions{.repeats = task.repeats,
                                 .check = task.check ? CheckedRows::all : CheckedRows::none,
@@ -293,6 +296,8 @@ Action declare_bench(Options& app) {
       .default_text("none");
   app.add_flag("--fail-slower", options->fail_slower, "exit code 7 when --against finds something slower");
   app.add_flag("--flush-l2", options->flush_l2, "empty the device's L2 cache before each launch");
+  app.add_flag("--graph", options->graph,
+               "time launches that are captured in a CUDA graph: without what starting them costs the host");
   app.add_flag("--cusparse,!--no-cusparse", options->cusparse,
                "measure cuSPARSE beside, if there is one; only on CUDA");
   declare_input(app, options->input);

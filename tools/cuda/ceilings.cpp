@@ -37,28 +37,29 @@ Result<double> pinned_rate(LaunchTimer& timer, const DeviceBuffer& to) {
     return tl::unexpected(s.error());
   const std::unique_ptr<void, FreePinned> owner(host);
   std::memset(host, 1, kPinned);
-  return rate(static_cast<double>(kPinned), timer, [&] {
-    return check(cudaMemcpyAsync(to.data(), host, kPinned, cudaMemcpyHostToDevice), "copying");
+  return rate(static_cast<double>(kPinned), timer, [&](cudaStream_t stream) {
+    return check(cudaMemcpyAsync(to.data(), host, kPinned, cudaMemcpyHostToDevice, stream), "copying");
   });
 }
 
 }  // namespace
 
 Result<Ceilings> measure_ceilings(const runtime::cuda::DeviceInfo& device) {
-  auto timer = LaunchTimer::make(0);
+  auto timer = LaunchTimer::make({});
   if (!timer) return tl::unexpected(timer.error());
   auto from = DeviceBuffer::allocate(kCopied, "copies"), to = DeviceBuffer::allocate(kCopied, "copies");
   if (!from) return tl::unexpected(from.error());
   if (!to) return tl::unexpected(to.error());
   if (Status s = check(cudaMemset(from->data(), 1, kCopied), "filling"); !s) return tl::unexpected(s.error());
-  const auto copy = rate(2.0 * kCopied, *timer, [&] {
-    return check(cudaMemcpyAsync(to->data(), from->data(), kCopied, cudaMemcpyDeviceToDevice), "copying");
+  const auto copy = rate(2.0 * kCopied, *timer, [&](cudaStream_t stream) {
+    return check(cudaMemcpyAsync(to->data(), from->data(), kCopied, cudaMemcpyDeviceToDevice, stream),
+                 "copying");
   });
   if (!copy) return tl::unexpected(copy.error());
   const std::size_t footprint = device.l2_bytes / 2 / 256 * 256;
-  const auto l2 = rate(static_cast<double>(footprint) * kPasses, *timer, [&] {
-    return check(static_cast<cudaError_t>(read_repeatedly(from->data(), footprint, kPasses,
-                                                          kBlocksPerSm * device.sm_count, to->data())),
+  const auto l2 = rate(static_cast<double>(footprint) * kPasses, *timer, [&](cudaStream_t stream) {
+    return check(static_cast<cudaError_t>(read_repeatedly(
+                     from->data(), footprint, kPasses, kBlocksPerSm * device.sm_count, to->data(), stream)),
                  "reading");
   });
   if (!l2) return tl::unexpected(l2.error());

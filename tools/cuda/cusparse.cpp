@@ -19,16 +19,22 @@ namespace {
 struct Library {
   bool complete = false;
   decltype(&cusparseCreate) create = nullptr;
+  decltype(&cusparseSetStream) set_stream = nullptr;
   decltype(&cusparseCreateCsr) create_csr = nullptr;
   decltype(&cusparseCreateDnMat) create_dense = nullptr;
+  decltype(&cusparseCreateDnVec) create_vector = nullptr;
   decltype(&cusparseSpMM_bufferSize) buffer_size = nullptr;
   decltype(&cusparseSpMM_preprocess) preprocess = nullptr;
   decltype(&cusparseSpMM) multiply = nullptr;
+  decltype(&cusparseSpMV_bufferSize) vector_buffer_size = nullptr;
+  decltype(&cusparseSpMV_preprocess) vector_preprocess = nullptr;
+  decltype(&cusparseSpMV) multiply_vector = nullptr;
   decltype(&cusparseSDDMM_bufferSize) sample_buffer_size = nullptr;
   decltype(&cusparseSDDMM_preprocess) sample_preprocess = nullptr;
   decltype(&cusparseSDDMM) sample = nullptr;
   decltype(&cusparseDestroySpMat) destroy_sparse = nullptr;
   decltype(&cusparseDestroyDnMat) destroy_dense = nullptr;
+  decltype(&cusparseDestroyDnVec) destroy_vector = nullptr;
   cusparseHandle_t handle = nullptr;
 
   Library() {
@@ -40,12 +46,15 @@ struct Library {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
       return function != nullptr;
     };
-    complete = find(create, "cusparseCreate") && find(create_csr, "cusparseCreateCsr") &&
-               find(create_dense, "cusparseCreateDnMat") && find(buffer_size, "cusparseSpMM_bufferSize") &&
-               find(preprocess, "cusparseSpMM_preprocess") && find(multiply, "cusparseSpMM") &&
-               find(sample_buffer_size, "cusparseSDDMM_bufferSize") &&
+    complete = find(create, "cusparseCreate") && find(set_stream, "cusparseSetStream") &&
+               find(create_csr, "cusparseCreateCsr") && find(create_dense, "cusparseCreateDnMat") &&
+               find(buffer_size, "cusparseSpMM_bufferSize") && find(preprocess, "cusparseSpMM_preprocess") &&
+               find(multiply, "cusparseSpMM") && find(sample_buffer_size, "cusparseSDDMM_bufferSize") &&
                find(sample_preprocess, "cusparseSDDMM_preprocess") && find(sample, "cusparseSDDMM") &&
-               find(destroy_sparse, "cusparseDestroySpMat") && find(destroy_dense, "cusparseDestroyDnMat");
+               find(destroy_sparse, "cusparseDestroySpMat") && find(destroy_dense, "cusparseDestroyDnMat") &&
+               find(create_vector, "cusparseCreateDnVec") && find(destroy_vector, "cusparseDestroyDnVec") &&
+               find(vector_buffer_size, "cusparseSpMV_bufferSize") &&
+               find(vector_preprocess, "cusparseSpMV_preprocess") && find(multiply_vector, "cusparseSpMV");
   }
 };
 
@@ -101,17 +110,20 @@ class Product {
     const char* describing;
   };
 
+  Status describe(const DeviceCsr& a, const void* values, cudaDataType type) {
+    return check(library().create_csr(&sparse_, a.rows, a.cols, a.nnz, const_cast<std::int32_t*>(a.row_ptr),
+                                      const_cast<std::int32_t*>(a.columns), const_cast<void*>(values),
+                                      CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type),
+                 "describing A");
+  }
+
   Status describe(const DeviceCsr& a, const void* values, cudaDataType type, const Dense& first,
                   const Dense& second, std::int64_t n) {
-    const Library& lib = library();
-    Status s = check(lib.create_csr(&sparse_, a.rows, a.cols, a.nnz, const_cast<std::int32_t*>(a.row_ptr),
-                                    const_cast<std::int32_t*>(a.columns), const_cast<void*>(values),
-                                    CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type),
-                     "describing A");
+    Status s = describe(a, values, type);
     for (int i = 0; i < 2 && s; ++i) {
       const Dense& dense = i == 0 ? first : second;
-      s = check(lib.create_dense(&dense_[i], dense.rows, n, n, const_cast<void*>(dense.data), dense.type,
-                                 CUSPARSE_ORDER_ROW),
+      s = check(library().create_dense(&dense_[i], dense.rows, n, n, const_cast<void*>(dense.data),
+                                       dense.type, CUSPARSE_ORDER_ROW),
                 dense.describing);
     }
     return s;
@@ -169,6 +181,43 @@ class SpmmProduct final : public Product {
   cusparseSpMMAlg_t algorithm_;
 };
 
+class SpmvProduct final : public Product {
+ public:
+  SpmvProduct(cusparseSpMVAlg_t algorithm, const DeviceCsr& a) : Product(a), algorithm_(algorithm) {}
+  SpmvProduct(const SpmvProduct&) = delete;
+  SpmvProduct& operator=(const SpmvProduct&) = delete;
+  ~SpmvProduct() override {
+    for (const cusparseDnVecDescr_t vector : vectors_)
+      if (vector != nullptr) library().destroy_vector(vector);
+  }
+
+  Status prepare(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t /*n*/) {
+    const runtime::SpmmOperands o = runtime::to_spmm(operands);
+    const Library& lib = library();
+    Status s = describe(a, a.values, type_);
+    if (s) s = check(lib.create_vector(&vectors_[0], a.cols, const_cast<void*>(o.b), type_), "describing B");
+    if (s) s = check(lib.create_vector(&vectors_[1], a.rows, o.c, result_), "describing C");
+    std::size_t bytes = 0;
+    if (s) s = check(call(lib.vector_buffer_size, &bytes), "finding the buffer size");
+    if (s) s = allocate(bytes);
+    return s ? check(call(lib.vector_preprocess, buffer()), "preprocessing") : s;
+  }
+
+  [[nodiscard]] Status launch() const override {
+    return check(call(library().multiply_vector, buffer()), "multiplying");
+  }
+
+ private:
+  template <class F, class Last>
+  cusparseStatus_t call(F function, Last last) const {
+    return function(library().handle, CUSPARSE_OPERATION_NON_TRANSPOSE, constant(1), sparse_, vectors_[0],
+                    constant(0), vectors_[1], compute_, algorithm_, last);
+  }
+
+  cusparseSpMVAlg_t algorithm_;
+  cusparseDnVecDescr_t vectors_[2] = {};
+};
+
 class SddmmProduct final : public Product {
  public:
   using Product::Product;
@@ -198,14 +247,16 @@ Status start() {
   return library().handle != nullptr ? Status() : check(library().create(&library().handle), "starting");
 }
 
-using Launch = std::function<Status()>;
 using Prepare = Result<Launch> (*)(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n);
 
 template <class Kind, auto... Algorithm>
 Result<Launch> prepare(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n) {
   const auto product = std::make_shared<Kind>(Algorithm..., a);
   if (Status s = product->prepare(a, operands, n); !s) return tl::unexpected(s.error());
-  return [product] { return product->launch(); };
+  return [product](cudaStream_t stream) {
+    const Status s = check(library().set_stream(library().handle, stream), "choosing the stream");
+    return s ? product->launch() : s;
+  };
 }
 
 /// Other operations have no yardstick.
@@ -213,19 +264,22 @@ struct Row {
   const runtime::Operation* op;
   std::string_view name;
   Prepare prepare;
+  bool one_column = false;
 };
 constexpr Row kRows[] = {
     {&runtime::kSpmm, "cusparse.default", prepare<SpmmProduct, CUSPARSE_SPMM_ALG_DEFAULT>},
     {&runtime::kSpmm, "cusparse.alg2", prepare<SpmmProduct, CUSPARSE_SPMM_CSR_ALG2>},
     {&runtime::kSpmm, "cusparse.alg3", prepare<SpmmProduct, CUSPARSE_SPMM_CSR_ALG3>},
+    {&runtime::kSpmm, "cusparse.spmv_alg1", prepare<SpmvProduct, CUSPARSE_SPMV_CSR_ALG1>, true},
+    {&runtime::kSpmm, "cusparse.spmv_alg2", prepare<SpmvProduct, CUSPARSE_SPMV_CSR_ALG2>, true},
     {&runtime::kSddmm, "cusparse.sddmm", prepare<SddmmProduct>}};
 
 }  // namespace
 
-std::vector<std::string_view> cusparse_kernels(const runtime::Operation& op) {
+std::vector<std::string_view> cusparse_kernels(const runtime::Operation& op, std::int64_t n) {
   std::vector<std::string_view> names;
   for (const Row& row : kRows)
-    if (row.op == &op && library().complete) names.push_back(row.name);
+    if (row.op == &op && library().complete && (n == 1 || !row.one_column)) names.push_back(row.name);
   return names;
 }
 

@@ -2,24 +2,25 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string_view>
 #include <vector>
 
 #include "formats/error.hpp"
 #include "tools/cuda/device_math.hpp"
+#include "tools/cuda/launch_timer.hpp"
 
 namespace sptile::tools::cuda {
 
-/// Names of its algorithms for an operation on CSR, as kernels: "cusparse.alg2". None when this build does
-/// not know cuSPARSE or the library cannot be loaded.
-std::vector<std::string_view> cusparse_kernels(const runtime::Operation& op);
+/// Names of its algorithms for an operation on CSR with n columns, as kernels: "cusparse.alg2"; for one
+/// column its products with vectors, too. None when this build does not know cuSPARSE or the library cannot
+/// be loaded.
+std::vector<std::string_view> cusparse_kernels(const runtime::Operation& op, std::int64_t n);
 
-/// Prepares one of these algorithms, with preprocessing, on the default stream; operands are row-major with n
+/// Prepares one of these algorithms, with preprocessing; operands are row-major with n
 /// columns, of a's type, sums are f32, or f64 for f64 (cuSPARSE has no tf32 products for CSR). A list of
 /// entries is in CSR order. They must live as long as the result, which launches it. Errc::unsupported when
 /// the algorithm refuses the types.
-Result<std::function<Status()>> prepare_cusparse(std::string_view kernel, const DeviceCsr& a,
-                                                 const runtime::Operands& operands, std::int64_t n);
+Result<Launch> prepare_cusparse(std::string_view kernel, const DeviceCsr& a,
+                                const runtime::Operands& operands, std::int64_t n);
 
 }  // namespace sptile::tools::cuda

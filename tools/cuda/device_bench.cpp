@@ -54,8 +54,9 @@ class DeviceBench final : public ProductBench {
   Status set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) override;
   Status set_operands(const runtime::Operation& op, std::int64_t n) override;
   Result<Measurement> measure(const runtime::PlanMatrix& a, const KernelRequest& request) override;
-  [[nodiscard]] std::vector<std::string_view> yardsticks(const runtime::Operation& op) const override {
-    return cuda::cusparse_kernels(op);
+  [[nodiscard]] std::vector<std::string_view> yardsticks(const runtime::Operation& op,
+                                                         std::int64_t n) const override {
+    return cuda::cusparse_kernels(op, n);
   }
   Result<Measurement> measure_yardstick(std::string_view kernel) override;
   [[nodiscard]] std::optional<DeviceFacts> facts() const override { return facts_; }
@@ -83,7 +84,9 @@ Status DeviceBench::open() {
   if (Status s = runtime::cuda::check(cudaSetDevice(0), "choosing the device"); !s) return s;
   const auto ceilings = cuda::measure_ceilings(*device);
   if (!ceilings) return tl::unexpected(ceilings.error());
-  auto timer = cuda::LaunchTimer::make(options_.flush_l2 ? std::max(kFlushBytes, 4 * device->l2_bytes) : 0);
+  auto timer = cuda::LaunchTimer::make(
+      {.flush_bytes = options_.flush_l2 ? std::max(kFlushBytes, 4 * device->l2_bytes) : 0,
+       .graph = options_.graph});
   if (!timer) return tl::unexpected(timer.error());
   timer_.emplace(std::move(*timer));
   facts_ = DeviceFacts{describe_device(*device), *ceilings};
@@ -122,7 +125,7 @@ std::int64_t DeviceBench::compulsory() const {
 
 Status DeviceBench::check_result(const cuda::Launch& launch, Measurement& m, MemoryUse& use) {
   if (Status s = product_.clear_result(); !s) return s;
-  if (Status s = launch(); !s) return s;
+  if (Status s = launch(nullptr); !s) return s;
   const auto errors = product_.compare();
   if (!errors) return tl::unexpected(errors.error());
   m.checked = true;
@@ -195,7 +198,9 @@ Result<Measurement> DeviceBench::measure(const runtime::PlanMatrix& a, const Ker
   MemoryUse use;
   use.pinned_us = 1e6 * static_cast<double>(formats::index_bytes(a.format) + formats::value_bytes(a.format)) /
                   facts_->ceilings.pinned;
-  const auto launch = [&] { return runtime::run(*m.plan, product_.op(), product_.operands()); };
+  const auto launch = [&](cudaStream_t stream) {
+    return runtime::run(*m.plan, product_.op(), product_.operands(), stream);
+  };
   if (Status s = check_and_time(launch, gathered_rows(a.format), use, m); !s)
     return tl::unexpected(s.error());
   return m;

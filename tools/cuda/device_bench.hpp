@@ -11,6 +11,7 @@ namespace sptile::tools {
 
 struct DeviceBenchOptions {
   bool flush_l2 = false;  ///< before every launch
+  bool graph = false;     ///< launches are captured in a CUDA graph
   bool check = true;      ///< compare with sums in double before timing
   bool predict = true;    ///< say what the cost model expects
   bool time_planning = true;

@@ -401,10 +401,11 @@ int measure_errors(const void* x, DType dtype, const ReferenceSums& reference, c
   return code;
 }
 
-int read_repeatedly(const void* from, std::size_t bytes, int passes, int blocks, void* sink) {
-  read<<<static_cast<unsigned>(blocks), kThreads>>>(static_cast<const uint4*>(from),
-                                                    static_cast<std::int64_t>(bytes / sizeof(uint4)), passes,
-                                                    static_cast<unsigned*>(sink));
+int read_repeatedly(const void* from, std::size_t bytes, int passes, int blocks, void* sink,
+                    cudaStream_t stream) {
+  read<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(
+      static_cast<const uint4*>(from), static_cast<std::int64_t>(bytes / sizeof(uint4)), passes,
+      static_cast<unsigned*>(sink));
   return cudaGetLastError();
 }
 

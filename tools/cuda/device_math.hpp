@@ -2,6 +2,8 @@
 // cudaError_t; pointers are device memory, work goes to the default stream.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -54,6 +56,7 @@ int measure_errors(const void* x, DType dtype, const ReferenceSums& reference, c
                    std::int64_t count, Errors& errors);
 
 /// Reads `bytes` (a multiple of 16) `passes` times, past the L1 cache.
-int read_repeatedly(const void* from, std::size_t bytes, int passes, int blocks, void* sink);
+int read_repeatedly(const void* from, std::size_t bytes, int passes, int blocks, void* sink,
+                    cudaStream_t stream);
 
 }  // namespace sptile::tools::cuda

@@ -1,4 +1,5 @@
-// Times launches on the default stream of the current device.
+// Times launches on the current device: one after the other on the default stream, or captured in a CUDA
+// graph.
 #pragma once
 
 #include <functional>
@@ -10,13 +11,17 @@
 namespace sptile::tools::cuda {
 
 /// Enqueues one run of what is timed.
-using Launch = std::function<Status()>;
+using Launch = std::function<Status(cudaStream_t)>;
+
+struct TimerOptions {
+  std::size_t flush_bytes = 0;  ///< overwritten before each launch, to empty the L2 cache
+  bool graph = false;           ///< launches are captured: what starting them costs the host does not count
+};
 
 /// Times with events on the device.
 class LaunchTimer {
  public:
-  /// `flush_bytes` of memory are overwritten before each launch, to empty the L2 cache; 0: no flushing.
-  static Result<LaunchTimer> make(std::size_t flush_bytes);
+  static Result<LaunchTimer> make(const TimerOptions& options);
   LaunchTimer(LaunchTimer&& other) noexcept;
   LaunchTimer& operator=(LaunchTimer&&) = delete;
   ~LaunchTimer();
@@ -27,11 +32,15 @@ class LaunchTimer {
 
  private:
   LaunchTimer() = default;
-  Status run(const Launch& launch, int count);
-  Result<double> microseconds(const Launch& launch, int count);
+  /// Enqueues launches on the timer's stream.
+  using Enqueue = std::function<Status()>;
+  Status run(const Launch& launch, int count) const;
+  Result<Enqueue> enqueuing(const Launch& launch, int count) const;
+  Result<double> microseconds(const Enqueue& enqueue, int count);
 
   runtime::cuda::DeviceBuffer flushed_;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
+  cudaStream_t stream_ = nullptr;  ///< null: the default stream, and no graphs
 };
 
 }  // namespace sptile::tools::cuda

@@ -3,10 +3,9 @@
 
 namespace sptile::tools::cuda {
 
-std::vector<std::string_view> cusparse_kernels(const runtime::Operation&) { return {}; }
+std::vector<std::string_view> cusparse_kernels(const runtime::Operation&, std::int64_t) { return {}; }
 
-Result<std::function<Status()>> prepare_cusparse(std::string_view, const DeviceCsr&, const runtime::Operands&,
-                                                 std::int64_t) {
+Result<Launch> prepare_cusparse(std::string_view, const DeviceCsr&, const runtime::Operands&, std::int64_t) {
   return fail(Errc::unsupported, "this build has no cuSPARSE");
 }
 

@@ -14,7 +14,10 @@ namespace sptile::runtime::cuda {
 namespace {
 
 constexpr int kVector = 4, kMostFeatures = 512;
-constexpr int kEntries = 2;  ///< of a team at a time
+/// Entries of a team at a time. Wide rows have few teams in a warp: more of each keep as many bytes on the
+/// way.
+template <int kRepeats>
+inline constexpr int kEntriesOf = kRepeats == 4 ? 4 : 2;
 
 struct DirectSddmmTask {
   const std::int64_t* row_ptr;
@@ -36,6 +39,7 @@ template <int kLanes, int kRepeats, bool kAligned>
 class DirectSampler {
  public:
   using Row = float[kRepeats][kVector];
+  static constexpr int kEntries = kEntriesOf<kRepeats>;
 
   __device__ explicit DirectSampler(const DirectSddmmTask& task) : t_(task) {}
 
@@ -85,18 +89,30 @@ class DirectSampler {
     }
   }
 
-  /// Entries team, team + teams, ... of a row. All lanes of a warp go through as many rounds.
+  /// The columns of entries k, k + teams, ...; -1 past the end.
+  __device__ static void load_columns(const std::int32_t* columns, int k, int teams, int entries,
+                                      std::int32_t (&to)[kEntries]) {
+#pragma unroll
+    for (int u = 0; u < kEntries; ++u)
+      to[u] = k + u * teams < entries ? load_once(columns + k + u * teams) : -1;
+  }
+
+  /// Entries team, team + teams, ... of a row. All lanes of a warp go through as many rounds; the columns of
+  /// the next one are on their way meanwhile.
   __device__ void sample(std::int32_t row, std::int64_t begin, int entries, int team, int teams) const {
+    const std::int32_t* const columns = t_.columns + begin;
+    std::int32_t column[kEntries];
+    load_columns(columns, team, teams, entries, column);
     Row x;
     load(t_.x + (t_.row_order != nullptr ? t_.row_order[row] : row) * t_.ldx, x);
-    const std::int32_t* const ids = t_.columns + begin;
     const int lane = static_cast<int>(threadIdx.x) % kLanes, step = kEntries * teams;
     const int rounds = __reduce_max_sync(~0u, (entries + step - 1) / step);
     for (int k = team, round = 0; round < rounds; ++round, k += step) {
       Row y[kEntries] = {};
 #pragma unroll
       for (int u = 0; u < kEntries; ++u)
-        if (k + u * teams < entries) load(t_.y + load_once(ids + k + u * teams) * t_.ldy, y[u]);
+        if (column[u] >= 0) load(t_.y + column[u] * t_.ldy, y[u]);
+      load_columns(columns, k + step, teams, entries, column);
       float dot[kEntries] = {};
 #pragma unroll
       for (int u = 0; u < kEntries; ++u)
@@ -108,20 +124,28 @@ class DirectSampler {
     }
   }
 
-  /// Two lanes trade halves of two sums, then one sum is in every other lane.
+  /// Two lanes trade halves of their sums until each has one, which then all that have the same add up.
   __device__ void write(std::int64_t begin, int k, int entries, int teams, int lane,
-                        const float (&dot)[kEntries]) const {
-    if constexpr (kLanes == 1) {
+                        float (&dot)[kEntries]) const {
+    constexpr int kOwned = kLanes < kEntries ? kEntries / kLanes : 1;  ///< sums that a lane ends with
+    int apart = 1, first = 0;                                          // of the lane's sums
 #pragma unroll
-      for (int u = 0; u < kEntries; ++u)
-        if (k + u * teams < entries) write_result<float>(t_.results, begin + k + u * teams, dot[u]);
-    } else {
-      const bool odd = lane % 2 != 0;
-      float sum = (odd ? dot[1] : dot[0]) + __shfl_xor_sync(~0u, odd ? dot[0] : dot[1], 1);
+    for (int half = kEntries / 2; half >= kOwned; half /= 2, apart *= 2) {
+      const bool upper = (lane & apart) != 0;
 #pragma unroll
-      for (int apart = 2; apart < kLanes; apart *= 2) sum += __shfl_xor_sync(~0u, sum, apart);
-      const int at = k + lane * teams;
-      if (lane < kEntries && at < entries) write_result<float>(t_.results, begin + at, sum);
+      for (int u = 0; u < half; ++u) {
+        const float other = __shfl_xor_sync(~0u, upper ? dot[u] : dot[u + half], apart);
+        dot[u] = (upper ? dot[u + half] : dot[u]) + other;
+      }
+      if (upper) first += half;
+    }
+#pragma unroll
+    for (; apart < kLanes; apart *= 2) dot[0] += __shfl_xor_sync(~0u, dot[0], apart);
+    if (lane >= kEntries) return;
+#pragma unroll
+    for (int u = 0; u < kOwned; ++u) {
+      const int at = k + (first + u) * teams;
+      if (at < entries) write_result<float>(t_.results, begin + at, dot[u]);
     }
   }
 
@@ -129,7 +153,7 @@ class DirectSampler {
 };
 
 template <int kLanes, int kRepeats, bool kAligned>
-__global__ void __launch_bounds__(kDirectThreads, kRepeats == 4 ? 5 : 7)
+__global__ void __launch_bounds__(kDirectThreads, kRepeats == 4 ? 4 : 7)
     sddmm_direct(const __grid_constant__ DirectSddmmTask task) {
   admit_next_kernel();
   const DirectSampler<kLanes, kRepeats, kAligned> sampler(task);

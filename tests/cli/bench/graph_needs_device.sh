@@ -1,0 +1,1 @@
+sptile bench "$ROOT/data/examples/us_states.mtx" --graph

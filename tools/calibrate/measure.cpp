@@ -55,8 +55,9 @@ SamplingPlan plan_of(const CalibrationScope& scope, ProductBench& bench) {
   plan.kernels = scope.kernels;
   plan.columns =
       scope.quick ? std::vector<std::int64_t>{32, 128} : std::vector<std::int64_t>{1, 8, 32, 128, 512};
-  plan.half = scope.device == runtime::Device::cuda;  // 16-bit types gain nothing on the CPU
-  plan.thresholds = plan.half && !scope.quick;
+  const bool cuda = scope.device == runtime::Device::cuda;
+  if (cuda) plan.more = {DType::f16, DType::f64};  // the CPU multiplies all types in much the same way
+  plan.thresholds = cuda && !scope.quick;
   return plan;
 }
 

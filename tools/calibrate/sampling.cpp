@@ -175,11 +175,15 @@ Status Sampler::run(const formats::CsrView& a, DType dense) {
 Status sample_matrix(Session& session, const std::string& name, const formats::CsrView& a,
                      const SamplingPlan& plan, Measurements& found) {
   Sampler sampler(session, name, plan, found);
-  if (Status s = sampler.run(a, DType::f32); !s || !plan.half) return s;
-  formats::CsrView half = a;
-  const formats::Array values = formats::convert_values(a.values, DType::f16);
-  half.values = values.view();
-  return sampler.run(half, DType::f16);
+  Status s = sampler.run(a, DType::f32);
+  for (const DType type : plan.more) {
+    if (!s) break;
+    formats::CsrView same = a;
+    const formats::Array values = formats::convert_values(a.values, type);
+    same.values = values.view();
+    s = sampler.run(same, type);
+  }
+  return s;
 }
 
 }  // namespace sptile::tools

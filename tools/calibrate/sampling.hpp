@@ -26,7 +26,7 @@ struct SamplingPlan {
   std::vector<const runtime::Operation*> operations;
   std::vector<std::string> kernels;   ///< empty: all that plans choose from
   std::vector<std::int64_t> columns;  ///< N
-  bool half = false;                  ///< also f16 operands
+  std::vector<DType> more = {};       ///< types of operands beside f32
   bool thresholds = false;            ///< also the formats of Libra with each of some thresholds
   /// Asks a measurement of a kernel with Libra's balance for its occupancy ratios.
   runtime::cuda::LibraRatios (*libra_ratios)(const Measurement&) = ratios_of_plan;

@@ -37,26 +37,28 @@ Arguments direct_arguments(const Launch& launch, const DirectHeader& header) {
   return a;
 }
 
-template <class Arguments, int kLanes, int kWidth, int kRepeats, bool kAligned>
+template <class Arguments, int kLanes, int kWidth, int kRepeats, int kAtOnce, bool kAligned>
 int start(const Launch& launch, const DirectHeader& header, void* stream) {
   const auto arguments = direct_arguments<Arguments>(launch, header);
   const std::int64_t blocks = header.pieces + header.row_blocks;
   if (blocks == 0) return cudaSuccess;
-  return start_kernel<csr_direct<Arguments, kLanes, kWidth, kRepeats, kAligned>>(
+  return start_kernel<csr_direct<Arguments, kLanes, kWidth, kRepeats, kAtOnce, kAligned>>(
       {.blocks = sliced_grid(blocks, arguments.slices, 1), .threads = kDirectThreads}, *launch.device,
       static_cast<cudaStream_t>(stream), arguments);
 }
 
-template <int kLanes, int kRepeats>
+template <int kLanes, int kRepeats, int kAtOnce = kDirectFew>
 struct Team {};
 
 /// Starts the kernel of the shape, which is one of the teams; an error when it is none.
-template <class Arguments, int kWidth, bool kAligned, int... kLanes, int... kRepeats>
-int start_team(const Launch& launch, const DirectHeader& header, void* stream, Team<kLanes, kRepeats>...) {
+template <class Arguments, int kWidth, bool kAligned, int... kLanes, int... kRepeats, int... kAtOnce>
+int start_team(const Launch& launch, const DirectHeader& header, void* stream,
+               Team<kLanes, kRepeats, kAtOnce>...) {
   int code = cudaErrorInvalidValue;
   const DirectShape& shape = header.shape;
-  (void)((shape.lanes == kLanes && shape.repeats == kRepeats
-              ? (code = start<Arguments, kLanes, kWidth, kRepeats, kAligned>(launch, header, stream), true)
+  (void)((shape.lanes == kLanes && shape.repeats == kRepeats && header.at_once == kAtOnce
+              ? (code = start<Arguments, kLanes, kWidth, kRepeats, kAtOnce, kAligned>(launch, header, stream),
+                 true)
               : false) ||
          ...);
   return code;
@@ -68,14 +70,15 @@ int launch_direct(const Launch& launch, void* stream) noexcept {
   const auto& header = launch.header->as<DirectHeader>();
   if (header.shape.width == 1)
     return start_team<Arguments, 1, false>(launch, header, stream, Team<1, 1>(), Team<2, 1>(), Team<4, 1>(),
-                                           Team<8, 1>(), Team<8, 2>(), Team<16, 2>());
+                                           Team<8, 1>(), Team<8, 2>(), Team<16, 2>(),
+                                           Team<1, 1, kDirectMany>(), Team<2, 1, kDirectMany>());
   const bool aligned = whole_pieces(launch.operands.dense[kSpmmB], launch.n, sizeof(Dense)) &&
                        whole_pieces(launch.operands.dense[kSpmmC], launch.n, sizeof(Dense));
   constexpr int kWidth = 16 / static_cast<int>(sizeof(Dense));
   const auto with = [&]<bool kAligned>(std::bool_constant<kAligned>) {
-    return start_team<Arguments, kWidth, kAligned>(launch, header, stream, Team<1, 1>(), Team<2, 1>(),
-                                                   Team<4, 1>(), Team<2, 2>(), Team<4, 2>(), Team<8, 2>(),
-                                                   Team<16, 2>());
+    return start_team<Arguments, kWidth, kAligned>(
+        launch, header, stream, Team<1, 1>(), Team<2, 1>(), Team<4, 1>(), Team<2, 2>(), Team<4, 2>(),
+        Team<8, 2>(), Team<16, 2>(), Team<1, 1, kDirectMany>(), Team<2, 1, kDirectMany>());
   };
   return aligned ? with(std::true_type()) : with(std::false_type());
 }

@@ -57,14 +57,14 @@ struct DirectArguments {
   DirectClass classes[kDirectClasses];
 };
 
-template <class Arguments, int kLanes, int kWidth, int kRepeats, bool kAligned>
+template <class Arguments, int kLanes, int kWidth, int kRepeats, int kAtOnce, bool kAligned>
 class DirectTeam {
  public:
   using Dense = typename Arguments::Dense;
   using Acc = typename Arguments::Acc;
   using Columns =
       std::conditional_t<kWidth == 1, LaneColumn<Dense, kLanes>, LaneColumns<Dense, kLanes, kAligned>>;
-  static constexpr int kVector = Columns::kVector, kUnroll = 4, kWarps = kDirectThreads / 32;
+  static constexpr int kVector = Columns::kVector, kWarps = kDirectThreads / 32;
   using Sum = Acc[kRepeats][kVector];
   struct Shared {
     Acc sums[kWarps][kLanes][kRepeats][kVector];
@@ -125,8 +125,7 @@ class DirectTeam {
     return {lane(), static_cast<std::int64_t>(slice_) * kRepeats + repeat, a_.n};
   }
 
-  /// Entries team, team + teams, ... of those from `begin` on, kUnroll rows of B at a time. What would keep
-  /// more of them on their way takes registers, and with them other warps, which do it better.
+  /// Entries team, team + teams, ... of those from `begin` on, kAtOnce rows of B at a time.
   __device__ void accumulate(std::int64_t begin, int entries, int team, int teams, Sum& sum) const {
     using Raw = typename Columns::Raw;
     const std::int32_t* const ids = a_.columns + begin;
@@ -134,25 +133,25 @@ class DirectTeam {
     const Dense* b[kRepeats];
 #pragma unroll
     for (int r = 0; r < kRepeats; ++r) b[r] = a_.b + columns(r).first;
-    for (int k = team; k < entries; k += kUnroll * teams) {
-      std::int32_t id[kUnroll];
-      Acc value[kUnroll];
+    for (int k = team; k < entries; k += kAtOnce * teams) {
+      std::int32_t id[kAtOnce];
+      Acc value[kAtOnce];
 #pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
+      for (int u = 0; u < kAtOnce; ++u) {
         const int at = k + u * teams;
         id[u] = at < entries ? load_once(ids + at) : -1;
         value[u] = at >= entries          ? Acc(0)
                    : a_.values != nullptr ? to_sum<Acc>(load_once(values + at))
                                           : Acc(1);
       }
-      Raw rows[kUnroll][kRepeats] = {};
+      Raw rows[kAtOnce][kRepeats] = {};
 #pragma unroll
-      for (int u = 0; u < kUnroll; ++u)
+      for (int u = 0; u < kAtOnce; ++u)
 #pragma unroll
         for (int r = 0; r < kRepeats; ++r)
           if (id[u] >= 0) rows[u][r] = columns(r).load(b[r] + id[u] * a_.ldb);
 #pragma unroll
-      for (int u = 0; u < kUnroll; ++u)
+      for (int u = 0; u < kAtOnce; ++u)
         each([&](int r, int e) { sum[r][e] += value[u] * to_sum<Acc>(rows[u][r].x[e]); });
     }
   }
@@ -209,10 +208,10 @@ inline constexpr int kDirectBlocks = sizeof(Dense) == 4 ? (kRepeats == 2 ? 7 : 8
 
 /// What does not change while the plan lives - rows and where their entries begin - is read before the kernel
 /// before has ended. Pieces come first: they are the longest work.
-template <class Arguments, int kLanes, int kWidth, int kRepeats, bool kAligned>
+template <class Arguments, int kLanes, int kWidth, int kRepeats, int kAtOnce, bool kAligned>
 __global__ void __launch_bounds__(kDirectThreads, kDirectBlocks<typename Arguments::Dense, kRepeats>)
     csr_direct(const __grid_constant__ Arguments arguments) {
-  using Team = DirectTeam<Arguments, kLanes, kWidth, kRepeats, kAligned>;
+  using Team = DirectTeam<Arguments, kLanes, kWidth, kRepeats, kAtOnce, kAligned>;
   __shared__ typename Team::Shared shared;
   admit_next_kernel();
   const int slice = slice_of_block(arguments.slices);

@@ -35,9 +35,14 @@ struct DirectClass {
 };
 inline constexpr std::size_t kDirectClasses = 6;
 
+/// Rows of B that a team has on the way at once. Narrow teams with long turns take the larger number:
+/// elsewhere its registers, and with them other warps, are worth more.
+inline constexpr int kDirectFew = 4, kDirectMany = 8;
+
 /// What launching reads; `..._at` are offsets in Schedule::bytes.
 struct DirectHeader {
   DirectShape shape;
+  int at_once = kDirectFew;
   int class_count = 0;
   std::array<DirectClass, kDirectClasses> classes;
   std::int32_t row_blocks = 0;             ///< of all classes

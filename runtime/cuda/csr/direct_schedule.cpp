@@ -17,6 +17,7 @@ constexpr std::int64_t kMostPerLane =
 constexpr std::int64_t kPieceStep = 8;
 constexpr int kWarp = 32;
 constexpr std::uint64_t kMostLanes = 16;
+constexpr int kMostNarrow = 2;            ///< lanes of teams that may have more rows of B on the way
 constexpr std::int64_t kMostSingle = 32;  ///< columns that lanes hold one by one where vectors do not fit
 
 std::int64_t round_up(std::int64_t x, std::int64_t step) { return (x + step - 1) / step * step; }
@@ -49,15 +50,19 @@ void cut(Division& to, std::int64_t row, std::int64_t entry, std::int64_t entrie
       {static_cast<std::int32_t>(row), first, static_cast<std::int32_t>(to.pieces.size()) - first});
 }
 
-Division divide(std::span<const std::int64_t> row_ptr, int lanes, std::int64_t turn) {
+/// A team that has many rows of B on the way goes twice as far before a row takes a block: that has to wait
+/// for the sums of its warps.
+Division divide(std::span<const std::int64_t> row_ptr, const DirectHeader& header, std::int64_t turn) {
+  const int lanes = header.shape.lanes;
   const std::int64_t teams = kWarp / lanes;  // of a warp
+  const std::int64_t of_warp = turn * teams * (header.at_once == kDirectMany ? 2 : 1);
   Division division;
   for (std::size_t r = 0; r + 1 < row_ptr.size(); ++r) {
     const std::int64_t entries = row_ptr[r + 1] - row_ptr[r];
-    if (entries > turn * teams) {
+    if (entries > of_warp) {
       cut(division, static_cast<std::int64_t>(r), row_ptr[r], entries, turn * (kDirectThreads / lanes));
     } else {
-      const std::int64_t wanted = std::max<std::int64_t>((entries + turn - 1) / turn, 1);
+      const std::int64_t wanted = std::clamp<std::int64_t>((entries + turn - 1) / turn, 1, teams);
       division.classes[std::bit_width(static_cast<std::uint64_t>(wanted - 1))].push_back(
           static_cast<std::int32_t>(r));
     }
@@ -111,7 +116,10 @@ Schedule direct_schedule(std::span<const std::int64_t> row_ptr, const DirectRequ
   DirectHeader header;
   header.shape = request.shape;
   const std::int64_t entries = row_ptr.back() - row_ptr.front();
-  const Division division = divide(row_ptr, header.shape.lanes, turns(entries, request, device));
+  const std::int64_t turn = turns(entries, request, device);
+  const bool narrow = header.shape.repeats == 1 && header.shape.lanes <= kMostNarrow;
+  header.at_once = narrow && turn >= kDirectMany ? kDirectMany : kDirectFew;
+  const Division division = divide(row_ptr, header, turn);
   const std::vector<std::int32_t> rows = list_classes(division, header.shape.lanes, header);
   const bool in_order = header.class_count <= 1 && division.splits.empty();
   if (!in_order) header.rows_at = append(schedule, rows);

@@ -129,7 +129,7 @@ TEST_CASE("sampling: the formats of Libra with each threshold") {
 TEST_CASE("sampling: the modes of Libra's balance, named, where both parts have work") {
   Setting s;
   s.plan.thresholds = true;
-  s.plan.half = true;  // its kernels are for f32
+  s.plan.more = {DType::f16};  // its kernels are for f32
   s.plan.kernels = {"cuda.libra_spmm.streams"};
   REQUIRE(s.sample().has_value());
   CHECK(s.bench.asked ==
@@ -140,7 +140,7 @@ TEST_CASE("sampling: the modes of Libra's balance, named, where both parts have 
 
 TEST_CASE("sampling: half precision; a wrong result ends it") {
   Setting s;
-  s.plan.half = true;
+  s.plan.more = {DType::f16};
   s.plan.operations = {&runtime::kSddmm};
   s.bench.wrong = runtime::find_kernel(runtime::kSddmm, "csr", runtime::Device::cpu)->name;
   const Status status = s.sample();

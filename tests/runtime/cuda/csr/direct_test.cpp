@@ -103,6 +103,35 @@ TEST_CASE("direct csr kernels: empty matrices, empty rows, one row of everything
   }
 }
 
+TEST_CASE("direct csr kernels: with much to do narrow teams have more rows of B on the way") {
+  Random random(4);
+  const formats::Csr a = random_matrix(300, 900, DType::f32, random, [](std::int64_t r, std::int64_t) {
+    return r == 7 ? 1.0 : r == 8 ? 0.3 : r % 3 == 0 ? 0.12 : 0.02;  // a block's work, a warp's, some threads'
+  });
+  const auto at_once = [&](std::int64_t n, int sms) {
+    return runtime::cuda::direct_schedule(a.row_ptr, {.shape = direct_shape(n, 4), .sum_bytes = 4},
+                                          emulated_device(sms))
+        .header.as<DirectHeader>()
+        .at_once;
+  };
+  CHECK(at_once(1, 1) == runtime::cuda::kDirectMany);
+  CHECK(at_once(8, 1) == runtime::cuda::kDirectMany);
+  CHECK(at_once(1, 132) == runtime::cuda::kDirectFew);
+  CHECK(at_once(32, 1) == runtime::cuda::kDirectFew);
+  for (const DeviceKernel& kernel : runtime::cuda::direct_kernels()) {
+    if (kernel.values != DType::f32) continue;
+    for (const std::int64_t n : {1, 4, 8})
+      check_emulated_product(kernel,
+                             {.exact = a,
+                              .format = formats::as_format(a.view()),
+                              .order = {},
+                              .n = n,
+                              .device = emulated_device(1),
+                              .scratch = scratch_of},
+                             random);
+  }
+}
+
 TEST_CASE("direct csr kernels: a team holds whole rows of B where they are narrow") {
   CHECK(direct_shape(1, 4) == runtime::cuda::DirectShape{1, 1, 1});
   CHECK(direct_shape(4, 4) == runtime::cuda::DirectShape{1, 4, 1});

@@ -55,6 +55,7 @@ CostFeatures cost_features(const Operation& op, const formats::FormatView& a, co
   return {1,
           gathered * 1e-6,
           far * 1e-6,
+          work.streamed * 1e-6,
           cold * (missed + work.streamed + static_cast<double>(counts.bytes)) * 1e-6,
           static_cast<double>(counts.entries) * work.decodings * 1e-6,
           static_cast<double>(counts.tiles) * work.decodings * 1e-6,

@@ -36,6 +36,7 @@ TEST_CASE("cost features: everything fits into the caches") {
   CHECK(feature(f, "launch") == 1);
   CHECK(feature(f, "gather_mb") == doctest::Approx(5 * 128e-6));
   CHECK(feature(f, "far_mb") == doctest::Approx(4 * 128e-6));  // four different columns
+  CHECK(feature(f, "streamed_mb") == doctest::Approx(3 * 128e-6));
   CHECK(feature(f, "memory_mb") == 0);
   CHECK(feature(f, "entries_m") == doctest::Approx(5e-6));
   CHECK(feature(f, "tiles_m") == 0);
@@ -106,6 +107,7 @@ TEST_CASE("cost features: SDDMM reads X, writes a number for each entry and deco
   CHECK(feature(f, "entries_m") == doctest::Approx(5e-6));
   CHECK(feature(f, "units_m") == doctest::Approx(2e-6));
   const CostFeatures cold = count(formats::as_format(sample.csr()), 32, {1, 100});
+  CHECK(feature(cold, "streamed_mb") == doctest::Approx((3 * 128 + 5 * 4) * 1e-6));
   const double format = 72, x = 3 * 128, y = 5 * 128, results = 5 * 4;
   const double share = 1 - 100 / (format + x + y + results);
   CHECK(feature(cold, "memory_mb") == doctest::Approx(share * (format + x + y + results) * 1e-6));

@@ -58,5 +58,5 @@ mkdir "$scratch/no_curl"
   -o "$scratch/no_curl/libcurl.so.4" tools/wheel/no_curl.c
 rm -f "$folder"/sptile-*.whl
 LD_LIBRARY_PATH=$scratch/no_curl${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
-  auditwheel repair --strip -w "$folder" "$scratch"/sptile-*.whl >&2
+  auditwheel repair --strip --zip-compression-level 9 -w "$folder" "$scratch"/sptile-*.whl >&2
 ls "$folder"/sptile-*.whl

@@ -47,17 +47,27 @@ int start(const Launch& launch, const DirectHeader& header, void* stream) {
       static_cast<cudaStream_t>(stream), arguments);
 }
 
-template <int kLanes, int kRepeats, int kAtOnce = kDirectFew>
+template <int kLanes, int kRepeats>
 struct Team {};
 
+/// Teams of whole vectors, or of one lane, whose elements have 4 bytes and more also come with more rows of B
+/// at once: what else there is would be too much code for what it gains.
+template <class Arguments, int kLanes, int kWidth, int kRepeats, bool kAligned>
+int start_some(const Launch& launch, const DirectHeader& header, void* stream) {
+  constexpr bool kNarrow = kRepeats == 1 && (kLanes == 1 || (kLanes == 2 && kWidth > 1));
+  if constexpr (kNarrow && (kAligned || kWidth == 1) && sizeof(typename Arguments::Dense) >= 4)
+    if (header.at_once == kDirectMany)
+      return start<Arguments, kLanes, kWidth, kRepeats, kDirectMany, kAligned>(launch, header, stream);
+  return start<Arguments, kLanes, kWidth, kRepeats, kDirectFew, kAligned>(launch, header, stream);
+}
+
 /// Starts the kernel of the shape, which is one of the teams; an error when it is none.
-template <class Arguments, int kWidth, bool kAligned, int... kLanes, int... kRepeats, int... kAtOnce>
-int start_team(const Launch& launch, const DirectHeader& header, void* stream,
-               Team<kLanes, kRepeats, kAtOnce>...) {
+template <class Arguments, int kWidth, bool kAligned, int... kLanes, int... kRepeats>
+int start_team(const Launch& launch, const DirectHeader& header, void* stream, Team<kLanes, kRepeats>...) {
   int code = cudaErrorInvalidValue;
   const DirectShape& shape = header.shape;
-  (void)((shape.lanes == kLanes && shape.repeats == kRepeats && header.at_once == kAtOnce
-              ? (code = start<Arguments, kLanes, kWidth, kRepeats, kAtOnce, kAligned>(launch, header, stream),
+  (void)((shape.lanes == kLanes && shape.repeats == kRepeats
+              ? (code = start_some<Arguments, kLanes, kWidth, kRepeats, kAligned>(launch, header, stream),
                  true)
               : false) ||
          ...);
@@ -70,15 +80,14 @@ int launch_direct(const Launch& launch, void* stream) noexcept {
   const auto& header = launch.header->as<DirectHeader>();
   if (header.shape.width == 1)
     return start_team<Arguments, 1, false>(launch, header, stream, Team<1, 1>(), Team<2, 1>(), Team<4, 1>(),
-                                           Team<8, 1>(), Team<8, 2>(), Team<16, 2>(),
-                                           Team<1, 1, kDirectMany>(), Team<2, 1, kDirectMany>());
+                                           Team<8, 1>(), Team<8, 2>(), Team<16, 2>());
   const bool aligned = whole_pieces(launch.operands.dense[kSpmmB], launch.n, sizeof(Dense)) &&
                        whole_pieces(launch.operands.dense[kSpmmC], launch.n, sizeof(Dense));
   constexpr int kWidth = 16 / static_cast<int>(sizeof(Dense));
   const auto with = [&]<bool kAligned>(std::bool_constant<kAligned>) {
-    return start_team<Arguments, kWidth, kAligned>(
-        launch, header, stream, Team<1, 1>(), Team<2, 1>(), Team<4, 1>(), Team<2, 2>(), Team<4, 2>(),
-        Team<8, 2>(), Team<16, 2>(), Team<1, 1, kDirectMany>(), Team<2, 1, kDirectMany>());
+    return start_team<Arguments, kWidth, kAligned>(launch, header, stream, Team<1, 1>(), Team<2, 1>(),
+                                                   Team<4, 1>(), Team<2, 2>(), Team<4, 2>(), Team<8, 2>(),
+                                                   Team<16, 2>());
   };
   return aligned ? with(std::true_type()) : with(std::false_type());
 }
@@ -92,7 +101,8 @@ Schedule schedule(const ScheduleRequest& request) {
 
 std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }
 
-/// A pattern runs as a matrix of its dense type without values.
+/// A pattern runs as a matrix of its dense type without values. bf16 is left to the other kernel: each type
+/// takes a quarter of a megabyte of a wheel.
 template <class Dense, DType kDense>
 constexpr DeviceKernel instance(DType values, Precision precision) {
   return {.kernel = kCsrDirect,
@@ -115,8 +125,6 @@ constexpr DeviceKernel kInstances[] = {
     instance<double, DType::f64>(DType::none, Precision::fp64),
     instance<__half, DType::f16>(DType::f16, Precision::fp16),
     instance<__half, DType::f16>(DType::none, Precision::fp16),
-    instance<__nv_bfloat16, DType::bf16>(DType::bf16, Precision::bf16),
-    instance<__nv_bfloat16, DType::bf16>(DType::none, Precision::bf16),
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ struct DirectClass {
 };
 inline constexpr std::size_t kDirectClasses = 6;
 
-/// Rows of B that a team has on the way at once. Narrow teams with long turns take the larger number:
+/// Rows of B that a team has on the way at once. Narrow teams with long turns may take the larger number:
 /// elsewhere its registers, and with them other warps, are worth more.
 inline constexpr int kDirectFew = 4, kDirectMany = 8;
 

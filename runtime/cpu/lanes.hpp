@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#if defined(__F16C__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -162,6 +162,31 @@ template <int L, class D>
   } else {
     __builtin_memcpy(to, &x, sizeof(x));
   }
+}
+
+inline constexpr std::int64_t kStreamBytes = 16;
+
+/// Stores L elements past the caches; `to` is a multiple of kStreamBytes.
+template <int L, class D>
+[[gnu::always_inline]] inline void stream(D* to, Vector<D, L> x) {
+#if defined(__SSE2__)
+  if constexpr (L * sizeof(D) >= kStreamBytes) {
+    __m128i parts[L * sizeof(D) / kStreamBytes];
+    __builtin_memcpy(parts, &x, sizeof(parts));
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < sizeof(parts) / sizeof(__m128i); ++i)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to) + i, parts[i]);
+    return;
+  }
+#endif
+  __builtin_memcpy(to, &x, sizeof(x));
+}
+
+/// To be called behind the last of them, before others read.
+inline void end_streams() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
 }
 
 }  // namespace sptile::runtime::SPTILE_ISA

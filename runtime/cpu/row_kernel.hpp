@@ -19,6 +19,9 @@ struct Entries {
   std::int64_t count = 0;
 };
 
+template <class Acc>
+struct RowRun;
+
 /// A block of columns, up to kBlockVectors vectors wide. Strides are in bytes so that one walk over a format
 /// serves all dense types. `last` is where the last vector starts, in elements: when the width is no
 /// multiple of the vector it overlaps the one before, which computes some columns twice and needs no masks.
@@ -26,13 +29,16 @@ template <class Acc>
 struct ColumnBlock {
   using Fn = void (*)(const ColumnBlock&, const Entries<Acc>&, std::byte* c_row, const Acc* carry_in,
                       Acc* carry_out);
+  using RowsFn = void (*)(const ColumnBlock&, const RowRun<Acc>&);
   Fn fn = nullptr;
+  RowsFn rows = nullptr;  ///< the same for many rows of csr; null where elements of B are not sums' type
   const std::byte* b = nullptr;  ///< first row of B, first column of the block
   std::int64_t row_bytes = 0;    ///< from one row of B to the next
   std::int64_t c_offset = 0;     ///< bytes from the start of a row of C to the block
   std::int64_t last = 0;
   Acc alpha = 1, beta = 0;
-  bool wide = false;  ///< C has the type of the sums, B has 16 bits
+  bool wide = false;   ///< C has the type of the sums, B has 16 bits
+  bool whole = false;  ///< no two vectors overlap, and C is only written
 };
 
 inline constexpr int kBlockVectors = 8;
@@ -108,40 +114,6 @@ typename ColumnBlock<Accumulator<D>>::Fn block_of(int vectors) {
         multiply_block<D, L, 1>, multiply_block<D, L, 2>, multiply_block<D, L, 3>, multiply_block<D, L, 4>,
         multiply_block<D, L, 5>, multiply_block<D, L, 6>, multiply_block<D, L, 7>, multiply_block<D, L, 8>};
     return kByVectors[vectors - 1];
-  }
-}
-
-/// The blocks of a range of columns.
-template <class Acc>
-struct Panel {
-  static constexpr int kMaxBlocks = 16;
-  static constexpr std::int64_t kMaxColumns = std::int64_t{kMaxBlocks} * kBlockColumns<Acc>;
-  ColumnBlock<Acc> blocks[kMaxBlocks];
-  int count = 0;
-};
-
-/// Cuts columns [first, last) of the task, at most kMaxColumns, in blocks of nearly equal numbers of vectors.
-/// Vectors have all lanes unless the range is narrower than one; then the widest that is not wider serves.
-template <class D, class R, int L = kLanes<Accumulator<D>>>
-void cut_columns(const Task& task, std::int64_t first, std::int64_t last, Panel<Accumulator<D>>& panel) {
-  const std::int64_t width = last - first;
-  const Operand& b = task.operands.dense[kSpmmB];
-  if constexpr (L > 1)
-    if (width < L) return cut_columns<D, R, L / 2>(task, first, last, panel);
-  const std::int64_t vectors = (width + L - 1) / L;
-  panel.count = static_cast<int>((vectors + kBlockVectors - 1) / kBlockVectors);
-  for (int i = 0; i < panel.count; ++i) {
-    const std::int64_t begin = vectors * i / panel.count, end = vectors * (i + 1) / panel.count;
-    const std::int64_t columns = (i + 1 < panel.count ? end * L : width) - begin * L;
-    ColumnBlock<Accumulator<D>>& block = panel.blocks[i];
-    block.fn = block_of<D, L>(static_cast<int>(end - begin));
-    block.b = reinterpret_cast<const std::byte*>(static_cast<const D*>(b.data) + first + begin * L);
-    block.row_bytes = b.ld * static_cast<std::int64_t>(sizeof(D));
-    block.c_offset = (first + begin * L) * static_cast<std::int64_t>(sizeof(R));
-    block.last = columns - L;
-    block.wide = sizeof(R) != sizeof(D);
-    block.alpha = static_cast<Accumulator<D>>(task.operands.alpha);
-    block.beta = static_cast<Accumulator<D>>(task.operands.beta);
   }
 }
 

@@ -47,22 +47,23 @@ class Operand(ctypes.Structure):
 
 Operands = structure("sptile_operands", alpha=ctypes.c_double, beta=ctypes.c_double, scaled=i32, reserved=i32, n=i64,
                      dense=Operand * 10, slope=ctypes.c_double, values=pointer_to, values_batch=i64)
-SPTILE_F32 = 8
+DTYPES = {np.dtype(np.float32): 8, np.dtype(np.float64): 9}  # sptile_dtype
 
 
 class Plan:
-    """A plan for a SciPy CSR matrix of float32."""
+    """A plan for a SciPy CSR matrix of float32 or float64, on the CPU."""
 
-    def __init__(self, library, matrix, n, threads):
+    def __init__(self, library, matrix, n, threads, layout="csr"):
         self.library = library
         self.n = n
         self.row_ptr = matrix.indptr.astype(np.int64)
         self.col_idx = np.ascontiguousarray(matrix.indices, dtype=np.int32)
-        self.values = np.ascontiguousarray(matrix.data, dtype=np.float32)
+        self.values = np.ascontiguousarray(matrix.data)
+        dtype = DTYPES[self.values.dtype]
         rows, cols = matrix.shape
         arrays = Arrays(rows=rows, cols=cols, nnz=len(self.values), row=pointer(self.row_ptr), col=pointer(self.col_idx),
-                        values=pointer(self.values), value_dtype=SPTILE_F32)
-        options = Options(n=n, threads=threads)
+                        values=pointer(self.values), value_dtype=dtype)
+        options = Options(n=n, threads=threads, dense=dtype, format=layout.encode())
         self.matrix, self.handle = ctypes.c_void_p(), ctypes.c_void_p()
         self.call("sptile_matrix_create", ctypes.byref(arrays), None, None, ctypes.byref(self.matrix))
         self.call("sptile_plan_create", self.matrix, b"spmm", ctypes.byref(options), ctypes.byref(self.handle))

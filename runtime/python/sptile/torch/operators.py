@@ -179,6 +179,22 @@ def _spmm(a: int, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
     return out
 
 
+def add_spmm(a: int, t: bool, b: Tensor, out: Tensor) -> None:
+    """out += A b, of A^T where t, in place and without history: b [cols, n], out [rows, n] contiguous."""
+    handle = handle_of(a)
+    rows = _check_spmm(handle, t, b, None)
+    check_alike(("x", b), ("the result", out))
+    assert list(out.shape) == [rows, b.shape[1]] and out.is_contiguous()
+    if t:
+        handle = handle.transposed()
+    if out.numel() == 0 or handle.pattern.nnz == 0:
+        return
+    b = rows_in_memory(b)
+    handle.plan(Request("spmm", b.shape[1], b.dtype, precision_of(b))).run(
+        (operand(b), operand(out)), beta=1.0
+    )
+
+
 def _fake_spmm(a: int, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
     rows = _check_spmm(handle_of(a), t, b, values)
     return b.new_empty((rows, *b.shape[1:]))

@@ -1,0 +1,123 @@
+"""The processes that share a matrix, and what they tell each other beside its rows: small messages in host memory,
+so that nothing waits for a device. What goes wrong in one of them is an error in all."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from ...errors import Error, IoError, UsageError, error_of
+
+Result = TypeVar("Result")
+
+_RECORD_BYTES = 4096
+_MOST_TEXT = 1500
+# How long ranks that found a failure wait to hear who else has found it.
+_ROLL_CALL_SECONDS = 5.0
+
+
+class Ranks:
+    """The ranks of a process group (None: all). `rank` is this one's, `size` how many there are.
+
+    A group that has no backend for host memory (NCCL alone) gets one of gloo beside it, with its ranks.
+    """
+
+    def __init__(self, group: dist.ProcessGroup | None = None) -> None:
+        if not dist.is_available() or not dist.is_initialized():
+            raise UsageError(
+                "torch.distributed is not initialised: call torch.distributed.init_process_group(), in processes "
+                "that torchrun started"
+            )
+        self.group: Any = dist.group.WORLD if group is None else group
+        self.rank, self.size = dist.get_rank(self.group), dist.get_world_size(self.group)
+        if self.rank < 0:
+            raise UsageError("this process is not in the group that the matrix is made for")
+        self.backends = dict(
+            pair.split(":", 1) for pair in dist.get_backend_config(self.group).lower().split(",") if ":" in pair
+        )
+        self.control: Any = self.group
+        if "cpu" not in self.backends:
+            members = dist.get_process_group_ranks(self.group)
+            self.control = dist.new_group(members, backend="gloo", use_local_synchronization=True)
+        self._failures = 0
+
+    def numbers(self, own: Sequence[int]) -> list[list[int]]:
+        """Whole numbers of every rank, as many of each."""
+        mine = torch.tensor(own, dtype=torch.int64)
+        all_of_them = [torch.empty_like(mine) for _ in range(self.size)]
+        self.guarded("a message", lambda: dist.all_gather(all_of_them, mine, group=self.control))
+        return [of_rank.tolist() for of_rank in all_of_them]
+
+    def records(self, own: dict[str, Any]) -> list[dict[str, Any]]:
+        """A small record of every rank: what JSON can hold, within 4 KiB."""
+        text = json.dumps(own).encode()
+        assert len(text) <= _RECORD_BYTES, own
+        mine = torch.zeros(_RECORD_BYTES, dtype=torch.uint8)
+        mine[: len(text)] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
+        all_of_them = [torch.empty_like(mine) for _ in range(self.size)]
+        self.guarded("a message", lambda: dist.all_gather(all_of_them, mine, group=self.control))
+        return [json.loads(bytes(of_rank.tolist()).rstrip(b"\0")) for of_rank in all_of_them]
+
+    def attempt(self, make: Callable[[], Result], describe: Callable[[Result], dict[str, Any]]) -> tuple[Result, list[dict[str, Any]]]:
+        """What `make` gives, once it has worked in every rank, and what they say of it. Where it fails in one, all
+        raise its error, with the rank in front."""
+        made: Result | None = None
+        try:
+            made = make()
+            record = {"status": 0, **describe(made)}
+        except Error as error:
+            record = {"status": error.status, "text": str(error)[:_MOST_TEXT]}
+        records = self.records(record)
+        failed = [number for number, one in enumerate(records) if one["status"] != 0]
+        if failed:
+            texts = [f"rank {number} of {self.size}: {records[number]['text']}" for number in failed[:4]]
+            more = f"; and {len(failed) - 4} ranks more" if len(failed) > 4 else ""
+            raise error_of(records[failed[0]]["status"], "; ".join(texts) + more)
+        assert made is not None
+        return made, records
+
+    def guarded(self, what: str, communicate: Callable[[], Any]) -> None:
+        """Communicates; IoError names the ranks that are no longer there."""
+        try:
+            communicate()
+        except Error:
+            raise
+        except RuntimeError as error:
+            first = (str(error).splitlines() or [""])[0]
+            raise IoError(f"rank {self.rank} of {self.size}: {what} failed: {self._missing()}. {first}") from error
+
+    def _missing(self) -> str:
+        """Who does not answer, by a roll call through the store of the group, which needs no connection between
+        ranks."""
+        self._failures += 1
+        try:
+            store = self.control.get_group_store()
+            keys = [f"sptile/failed/{self._failures}/{rank}" for rank in range(self.size)]
+            store.set(keys[self.rank], "here")
+            end = time.monotonic() + _ROLL_CALL_SECONDS
+            missing = list(range(self.size))
+            while missing and time.monotonic() < end:
+                missing = [rank for rank in missing if not store.check([keys[rank]])]
+                time.sleep(0.05 if missing else 0)
+        except (RuntimeError, AttributeError):
+            return "the store of the group does not answer either: the process that holds it, mostly rank 0, has ended"
+        if not missing:
+            return "all ranks answer, but not in the same call"
+        return f"no answer from {rank_list(missing)}, which ended, hangs or does something else"
+
+
+def rank_list(ranks: Sequence[int]) -> str:
+    """ "rank 2", "ranks 1, 3" and so on, for messages."""
+    shown = ", ".join(map(str, ranks[:8])) + (" and others" if len(ranks) > 8 else "")
+    return f"rank {shown}" if len(ranks) == 1 else f"ranks {shown}"
+
+
+def as_bytes(x: Tensor) -> Tensor:
+    """The bytes of each row of x [rows, n], which every backend can send."""
+    return x.contiguous().view(torch.uint8)

@@ -63,22 +63,27 @@ def run(folder):
                    "-o", folder / f"{name}-{method}", "-q")
 
     matrix("grid", "grid2d", "--side", "20", methods=("metis", "rows"))
-    matrix("rmat", "rmat", "--scale", "9", "--edges", "4000", methods=("metis", "rows"))
+    matrix("random", "random", "--rows", "500", "--cols", "500", "--nnz", "4000", methods=("metis", "rows"))
     matrix("few", "grid2d", "--side", "1", methods=("rows",))  # parts without rows
     symmetric = {name: json.loads((folder / name / "partition.json").read_text())["symmetric"]
-                 for name in ("rmat-rows", "grid-rows", "few-rows")}
-    assert symmetric == {"rmat-rows": False, "grid-rows": True, "few-rows": True}, symmetric
-    for name, method in (("grid", "metis"), ("grid", "rows"), ("rmat", "metis"), ("rmat", "rows"), ("few", "rows")):
+                 for name in ("random-rows", "grid-rows", "few-rows")}
+    assert symmetric == {"random-rows": False, "grid-rows": True, "few-rows": True}, symmetric
+    for name, method in (("grid", "metis"), ("grid", "rows"), ("random", "metis"), ("random", "rows"), ("few", "rows")):
         for n in (1, 64):
             right(f"{name}, {method}, n = {n}", folder / f"{name}-{method}", folder / f"{name}.h5", f"n={n}")
 
-    sptile("convert", folder / "rmat.mtx", folder / "rmat64.h5", "--dtype", "f64", "-q")
-    sptile("partition", folder / "rmat64.h5", "--parts", 4, "-o", folder / "rmat64-metis", "-q")
-    right("rmat in f64", folder / "rmat64-metis", folder / "rmat64.h5", "n=7", "f64")
+    sptile("convert", folder / "random.mtx", folder / "random64.h5", "--dtype", "f64", "-q")
+    sptile("partition", folder / "random64.h5", "--parts", 4, "-o", folder / "random64-metis", "-q")
+    right("random in f64", folder / "random64-metis", folder / "random64.h5", "n=7", "f64")
 
     good, whole, other = folder / "grid-metis", folder / "grid.h5", folder / "grid-rows"
     refused("another n in one process", "rank 1: n = 6, but 5 in rank 0", good, whole, "rank1=n")
-    refused("another type in one process", "rank 1: bytes of an element = 8, but 4 in rank 0", good, whole, "rank1=type")
+    refused("a type that the values do not have, in one process", "rank 1: plan: a matrix of f32 values", good, whole,
+            "rank1=type")
+    matrix("pattern", "planted", "--rows", "300", "--edges", "900", "--mix", "0.1", "--field", "pattern")
+    right("pattern", folder / "pattern-metis", folder / "pattern.h5", "n=3")
+    refused("another type in one process", "rank 1: bytes of an element = 8, but 4 in rank 0",
+            folder / "pattern-metis", folder / "pattern.h5", "rank1=type")
     refused("a part of another partition", "rank 1: its part is of another partition", good, whole,
             f"rank1=folder:{other}")
     refused("fewer processes than parts", "4 parts, but there are 3 processes", good, whole, processes=3)

@@ -112,7 +112,9 @@ class Exchange:
             if places.numel() > 0:
                 out.index_add_(0, places, rows)
 
-    def _begin(self, gather: Callable[[], Tensor], like: Tensor, sent: list[int], received: list[int]) -> Pending:
+    def _begin(
+        self, gather: Callable[[], Tensor], like: Tensor, sent: list[int], received: list[int]
+    ) -> Pending:
         n = like.shape[1]
         arrived = torch.empty((sum(received), n), dtype=like.dtype, device=self._wire)
         if self.ranks.size == 1 or n == 0:
@@ -124,7 +126,12 @@ class Exchange:
             def send() -> None:
                 nonlocal work
                 work = dist.all_to_all_single(
-                    as_bytes(arrived), as_bytes(leaving), received, sent, group=self.ranks.group, async_op=True
+                    as_bytes(arrived),
+                    as_bytes(leaving),
+                    received,
+                    sent,
+                    group=self.ranks.group,
+                    async_op=True,
                 )
 
             self.ranks.guarded("the exchange of rows", send)

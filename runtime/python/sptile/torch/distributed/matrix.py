@@ -61,11 +61,18 @@ class DistSparseMatrix:
         place = _device(device, ranks)
 
         def place_part() -> tuple[SparseMatrix, SparseMatrix, Exchange]:
-            local, halo = (SparseMatrix.from_bundle(one, format=format).to(place) for one in (part.local, part.halo))
+            local, halo = (
+                SparseMatrix.from_bundle(one, format=format).to(place) for one in (part.local, part.halo)
+            )
             return local, halo, Exchange(part, ranks, place, check)
 
         (local, halo, exchange), _ = ranks.attempt(place_part, lambda _: {})
-        self.shape, self.nnz, self.symmetric, self.id = torch.Size(part.shape), part.nnz, part.symmetric, part.id
+        self.shape, self.nnz, self.symmetric, self.id = (
+            torch.Size(part.shape),
+            part.nnz,
+            part.symmetric,
+            part.id,
+        )
         self.rows = torch.from_numpy(part.old_ids.astype("int64")).to(place)
         self._set(local, halo, exchange)
 

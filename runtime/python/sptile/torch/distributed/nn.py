@@ -58,7 +58,9 @@ class GATConv(single.GATConv):
 
     def forward(self, x: Tensor, A: DistSparseMatrix) -> Tensor:  # type: ignore[override]
         if self.lin is None or self.lin_edge is not None:
-            raise UnsupportedError("GATConv over several processes has one kind of node, and no edge features")
+            raise UnsupportedError(
+                "GATConv over several processes has one kind of node, and no edge features"
+            )
         h = self.lin(x)
         alpha_src, alpha_dst = self._scores(h, h)
         over = A.joined.with_loops() if self.add_self_loops else A.joined

@@ -94,4 +94,4 @@ def _check_lists(part: Part, ranks: Ranks) -> None:
 def _digests(ids: np.ndarray[Any, Any], offset: np.ndarray[Any, Any]) -> list[int]:
     """Count and checksum of the ids for each part."""
     pieces = (ids[offset[i] : offset[i + 1]] for i in range(len(offset) - 1))
-    return [number for piece in pieces for number in (len(piece), zlib.crc32(np.ascontiguousarray(piece)))]
+    return [number for piece in pieces for number in (len(piece), zlib.crc32(piece.tobytes()))]

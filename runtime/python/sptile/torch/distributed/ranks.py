@@ -39,7 +39,9 @@ class Ranks:
         if self.rank < 0:
             raise UsageError("this process is not in the group that the matrix is made for")
         self.backends = dict(
-            pair.split(":", 1) for pair in dist.get_backend_config(self.group).lower().split(",") if ":" in pair
+            pair.split(":", 1)
+            for pair in dist.get_backend_config(self.group).lower().split(",")
+            if ":" in pair
         )
         self.control: Any = self.group
         if "cpu" not in self.backends:
@@ -64,7 +66,9 @@ class Ranks:
         self.guarded("a message", lambda: dist.all_gather(all_of_them, mine, group=self.control))
         return [json.loads(bytes(of_rank.tolist()).rstrip(b"\0")) for of_rank in all_of_them]
 
-    def attempt(self, make: Callable[[], Result], describe: Callable[[Result], dict[str, Any]]) -> tuple[Result, list[dict[str, Any]]]:
+    def attempt(
+        self, make: Callable[[], Result], describe: Callable[[Result], dict[str, Any]]
+    ) -> tuple[Result, list[dict[str, Any]]]:
         """What `make` gives, once it has worked in every rank, and what they say of it. Where it fails in one, all
         raise its error, with the rank in front."""
         made: Result | None = None
@@ -90,7 +94,9 @@ class Ranks:
             raise
         except RuntimeError as error:
             first = (str(error).splitlines() or [""])[0]
-            raise IoError(f"rank {self.rank} of {self.size}: {what} failed: {self._missing()}. {first}") from error
+            raise IoError(
+                f"rank {self.rank} of {self.size}: {what} failed: {self._missing()}. {first}"
+            ) from error
 
     def _missing(self) -> str:
         """Who does not answer, by a roll call through the store of the group, which needs no connection between

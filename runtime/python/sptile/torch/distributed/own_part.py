@@ -28,7 +28,7 @@ def open_own_part(path: str | os.PathLike[str], ranks: Ranks) -> Part:
     others = [rank for rank, one in enumerate(records) if one["id"] != records[0]["id"]]
     if others:
         raise BadInputError(
-            f"{os.fspath(path)}: rank 0 has a part of partition {records[0]['id']}, rank {others[0]} one of "
+            f"rank 0 has a part of partition {records[0]['id']}, rank {others[0]} one of "
             f"{records[others[0]]['id']}; every rank needs the same folder"
         )
     _check_lists(part, ranks)

@@ -51,10 +51,8 @@ class Ranks:
 
     def numbers(self, own: Sequence[int]) -> list[list[int]]:
         """Whole numbers of every rank, as many of each."""
-        mine = torch.tensor(own, dtype=torch.int64)
-        all_of_them = [torch.empty_like(mine) for _ in range(self.size)]
-        self.guarded("a message", lambda: dist.all_gather(all_of_them, mine, group=self.control))
-        return [of_rank.tolist() for of_rank in all_of_them]
+        told: list[list[int]] = self._tell(torch.tensor(own, dtype=torch.int64)).tolist()
+        return told
 
     def records(self, own: dict[str, Any]) -> list[dict[str, Any]]:
         """A small record of every rank: what JSON can hold, within 4 KiB."""
@@ -62,9 +60,15 @@ class Ranks:
         assert len(text) <= _RECORD_BYTES, own
         mine = torch.zeros(_RECORD_BYTES, dtype=torch.uint8)
         mine[: len(text)] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
-        all_of_them = [torch.empty_like(mine) for _ in range(self.size)]
-        self.guarded("a message", lambda: dist.all_gather(all_of_them, mine, group=self.control))
-        return [json.loads(bytes(of_rank.tolist()).rstrip(b"\0")) for of_rank in all_of_them]
+        return [json.loads(bytes(of_rank).rstrip(b"\0")) for of_rank in self._tell(mine).tolist()]
+
+    def _tell(self, mine: Tensor) -> Tensor:
+        """[size, k]: the k numbers of every rank. Each sends to each: in a ring, as all_gather has it, only the
+        neighbours of a rank that ended would see it."""
+        leaving = mine.expand(self.size, -1).contiguous()
+        arrived = torch.empty_like(leaving)
+        self.guarded("a message", lambda: dist.all_to_all_single(arrived, leaving, group=self.control))
+        return arrived
 
     def attempt(
         self, make: Callable[[], Result], describe: Callable[[Result], dict[str, Any]]

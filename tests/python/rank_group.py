@@ -98,7 +98,7 @@ def _rank(
     begin = time.monotonic()
     try:
         outcome = Outcome(work(rank, *arguments))
-    except Exception as error:  # noqa: BLE001: it is what the test wants to see
+    except Exception as error:  # it is what the test wants to see
         outcome = Outcome(raised=type(error).__name__, message=str(error))
     outcome = outcome._replace(seconds=time.monotonic() - begin)
     unfinished = Path(folder) / f"unfinished-{rank}"

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from conftest import command
+from conftest import ROOT, command
 from rank_group import Outcome, run_ranks, values
 
 torch = pytest.importorskip("torch", reason="sptile.torch.distributed is tested where PyTorch is installed")
@@ -602,3 +603,43 @@ def test_a_rank_that_hangs_is_named_when_the_time_of_the_group_is_over(parts: di
     assert outcomes[1].raised == "IoError"  # it comes too late
     for rank in (0, 2, 3):
         assert outcomes[rank].raised == "IoError" and "rank 1" in outcomes[rank].message, outcomes[rank]
+
+
+# ---- The page about it ----
+
+
+def test_the_program_of_the_page_runs(parts: dict[str, str], tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "python" / "distributed.md").read_text()
+    program = next(block for block in page.split("```text\n")[1:] if block.startswith("# products.py"))
+    (tmp_path / "products.py").write_text(program.split("```")[0])
+    (tmp_path / "parts").symlink_to(parts["symmetric f32"])
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(RANKS)]
+    done = subprocess.run(
+        [*launcher, "products.py"],
+        cwd=tmp_path,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("torch.Size([160, 16])") == RANKS
+    assert "DistSparseMatrix(160 x 160" in done.stdout
+
+
+def use_after_the_group(_rank: int, path: str) -> str:
+    a = DistSparseMatrix(path)
+    dist.destroy_process_group()
+    try:
+        a @ torch.ones(a.owned, 2)
+    except sptile.UsageError as error:
+        return str(error)
+    finally:
+        dist.init_process_group("gloo", init_method=f"file://{path}-again", rank=_rank, world_size=RANKS)
+    return "nothing"
+
+
+def test_a_matrix_does_not_keep_its_group(parts: dict[str, str]) -> None:
+    """A process that keeps a group beyond its end aborts when it exits."""
+    for said in values(run_ranks(use_after_the_group, parts["pattern"])):
+        assert "was destroyed" in said

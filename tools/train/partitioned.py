@@ -111,7 +111,12 @@ def process_group(device_name):
         device = torch.device("cuda", local)
         torch.cuda.set_device(device)
     dist.init_process_group("cpu:gloo,cuda:nccl" if device_name == "cuda" else "gloo")
-    yield device
+    try:
+        yield device
+    except Exception:
+        if device.type == "cpu":  # NCCL would wait for those that ended
+            dist.destroy_process_group()
+        raise
     dist.destroy_process_group()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -34,20 +35,29 @@ class Ranks:
                 "torch.distributed is not initialised: call torch.distributed.init_process_group(), in processes "
                 "that torchrun started"
             )
-        self.group: Any = dist.group.WORLD if group is None else group
-        self.rank, self.size = dist.get_rank(self.group), dist.get_world_size(self.group)
+        members: Any = dist.group.WORLD if group is None else group
+        self.rank, self.size = dist.get_rank(members), dist.get_world_size(members)
         if self.rank < 0:
             raise UsageError("this process is not in the group that the matrix is made for")
-        self.backends = dict(
-            pair.split(":", 1)
-            for pair in dist.get_backend_config(self.group).lower().split(",")
-            if ":" in pair
-        )
-        self.control: Any = self.group
+        backends = dist.get_backend_config(members).lower().split(",")
+        self.backends = dict(pair.split(":", 1) for pair in backends if ":" in pair)
+        control = members
         if "cpu" not in self.backends:
-            members = dist.get_process_group_ranks(self.group)
-            self.control = dist.new_group(members, backend="gloo", use_local_synchronization=True)
+            everyone = dist.get_process_group_ranks(members)
+            control = dist.new_group(everyone, backend="gloo", use_local_synchronization=True)
+        # torch owns groups: a process that keeps one of gloo beyond destroy_process_group aborts when it ends.
+        self._group, self._control = weakref.ref(members), weakref.ref(control)
         self._failures = 0
+
+    @property
+    def group(self) -> Any:
+        """The group through which rows go."""
+        return _alive(self._group)
+
+    @property
+    def control(self) -> Any:
+        """The group for small messages."""
+        return _alive(self._control)
 
     def numbers(self, own: Sequence[int]) -> list[list[int]]:
         """Whole numbers of every rank, as many of each."""
@@ -120,6 +130,15 @@ class Ranks:
         if not missing:
             return "all ranks answer, but not in the same call"
         return f"no answer from {rank_list(missing)}, which ended, hangs or does something else"
+
+
+def _alive(reference: weakref.ref[Any]) -> Any:
+    group = reference()
+    if group is None:
+        raise UsageError(
+            "the process group of the matrix was destroyed: open the partition anew with another one"
+        )
+    return group
 
 
 def rank_list(ranks: Sequence[int]) -> str:

@@ -316,8 +316,8 @@ def entry_numbers(_rank: int, path: str) -> dict[str, Any]:
         y = layer(x, a)
         y.square().sum().backward()
         gradients = [p.grad for p in layer.parameters() if p.grad is not None]
-        for gradient in gradients:
-            dist.all_reduce(gradient)
+        if gradients:
+            a.add_up(gradients)
         assert x.grad is not None
         found[kind] = [*numpy_of(y=a.collect(y.detach()), x=a.collect(x.grad)).values()]
         found[kind] += [gradient.numpy() for gradient in gradients]
@@ -498,6 +498,9 @@ def wrong_calls(rank: int, path: str) -> list[str]:
         lambda: a @ (x.long() if odd else x),
         lambda: a @ x.clone().requires_grad_(odd),
         lambda: a.fetch(x) if odd else a @ x,
+        lambda: a.add_up([x.new_ones(3 if odd else 2)]),
+        lambda: a.add_up([x.new_ones(2), torch.ones(2, dtype=torch.float64) if odd else x.new_ones(2)]),
+        lambda: a.add_up([] if odd else [x.new_ones(2)]),
     ]
     said = []
     for call in calls:
@@ -523,8 +526,11 @@ def test_ranks_that_do_not_do_the_same(parts: dict[str, str]) -> None:
         ("rank 2 refused",),
         ("rank 2: A @ x of 4 columns of torch.float32, which requires a gradient",),
         ("rank 2: rows of others",),
+        ("ranks 0, 1, 3: add_up of 2 columns", "rank 2: add_up of 3 columns"),
+        ("rank 2 refused",),
+        ("rank 2 refused",),
     ]
-    own = {2: "so pass [", 3: "of type str", 4: "torch.int64"}
+    own = {2: "so pass [", 3: "of type str", 4: "torch.int64", 8: "of one type", 9: "add_up takes"}
     for rank, of_rank in enumerate(said):
         for number, wanted in enumerate(words):
             if rank == 2 and number in own:

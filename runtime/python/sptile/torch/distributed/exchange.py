@@ -19,8 +19,15 @@ from .ranks import Ranks, as_bytes, rank_list
 CHECKS = ("always", "first")
 
 # What a call does; ranks must do the same.
-PRODUCT, PRODUCT_T, FETCH, GIVE_BACK, COLLECT = range(5)
-_CALLS = ("A @ x", "the gradient of A @ x", "rows of others", "the gradient of rows of others", "collect")
+PRODUCT, PRODUCT_T, FETCH, GIVE_BACK, COLLECT, ADD_UP = range(6)
+_CALLS = (
+    "A @ x",
+    "the gradient of A @ x",
+    "rows of others",
+    "the gradient of rows of others",
+    "collect",
+    "add_up",
+)
 _DTYPES = tuple(DTYPES)
 
 
@@ -111,6 +118,12 @@ class Exchange:
         for rows, places in senders:
             if places.numel() > 0:
                 out.index_add_(0, places, rows)
+
+    def sum_over_ranks(self, numbers: Tensor) -> Tensor:
+        """The sums of what all ranks have, [n] of each."""
+        sums = numbers.to(self._wire, copy=True)
+        self.ranks.guarded("add_up", lambda: dist.all_reduce(sums, group=self.ranks.group))
+        return sums.to(self.device)
 
     def _begin(
         self, gather: Callable[[], Tensor], like: Tensor, sent: list[int], received: list[int]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import torch
@@ -15,7 +15,7 @@ from ..functions import _check_type
 from ..handle import DTYPES, Handle
 from ..matrix import SparseMatrix, _in_order
 from ..pattern import pattern_of_entries
-from .exchange import COLLECT, FETCH, PRODUCT, Exchange
+from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, Exchange
 from .own_part import open_own_part
 from .products import Fetch, Product
 from .ranks import Ranks
@@ -173,6 +173,28 @@ class DistSparseMatrix:
         for rows, place, count in zip(all_rows, all_places, counts, strict=True):
             whole[place[:count]] = rows.view(flat.dtype)[:count]
         return whole.reshape(self.shape[0], *x.shape[1:])
+
+    def add_up(self, tensors: Iterable[Tensor]) -> None:
+        """Adds up what all ranks have of tensors of one type on the matrix's device, in place and in one message:
+        gradients of weights, where each rank has its share of a loss. Without gradients. UsageError, in all ranks,
+        where they have different numbers of elements or types."""
+        parts = list(tensors)
+        refusal, flat = None, torch.empty(0, device=self.device)
+        try:
+            flat = torch.cat(
+                [flat.new_empty(0, dtype=parts[0].dtype), *(x.detach().flatten() for x in parts)]
+            )
+        except (IndexError, AttributeError, TypeError, RuntimeError) as error:
+            refusal = UsageError(f"add_up takes tensors of one type on {self.device}: {error}")
+        if refusal is None and (flat.dtype not in DTYPES or any(x.dtype != flat.dtype for x in parts)):
+            refusal = UsageError(
+                f"add_up takes floating-point tensors of one type, not {flat.dtype} and others"
+            )
+        self._exchange.agree(ADD_UP, flat[None], refusal)
+        sums = self._exchange.sum_over_ranks(flat).split([x.numel() for x in parts])
+        with torch.no_grad():
+            for x, added in zip(parts, sums, strict=True):
+                x.copy_(added.view_as(x))
 
     def gcn_norm(
         self, add_self_loops: bool = True, *, fill_value: float = 1.0, dtype: torch.dtype | None = None

@@ -90,6 +90,7 @@ typedef enum sptile_score {
 
 typedef struct sptile_matrix sptile_matrix;
 typedef struct sptile_plan sptile_plan;
+typedef struct sptile_part sptile_part;
 
 /* Version of this interface. Within one version functions and fields are only added. */
 int sptile_abi_version(void);
@@ -227,6 +228,36 @@ typedef struct sptile_values {
  * device memory are moved on `stream` (a cudaStream_t; NULL: the default one), which nothing waits for;
  * values in host memory are in place when this returns. Plans must not run meanwhile. */
 sptile_status sptile_matrix_refresh(sptile_matrix* matrix, const sptile_values* values, void* stream);
+
+/* ---- Parts of a partition ---- */
+
+/* Opens one part of what 'sptile partition' made by mapping it, and proves its lists, which are small beside
+ * its matrices: lengths, ranges, offsets that rise, rows that ascend. sptile_matrix_open opens the matrices:
+ * `local` without a name, "halo". options: only `copy` may be set; may be NULL. *part is NULL after a
+ * failure; SPTILE_BAD_INPUT also for a bundle that is no part. */
+sptile_status sptile_part_open(const char* path, const sptile_matrix_options* options, sptile_part** part);
+
+void sptile_part_destroy(sptile_part* part);
+
+/* What an exchange needs. C = local B + halo R, where R has the rows of B that others own, one sender behind
+ * the other: `send_rows` of part q for p are rows receive_offset[q] and up of R on p. */
+typedef struct sptile_part_info {
+  size_t size;
+  uint64_t id;                   /* of the partition: the parts of one have the same */
+  int64_t rank, parts;           /* of this part, counted from 0; how many there are */
+  int64_t rows, entries;         /* of the whole matrix, which is square */
+  int64_t owned, needed;         /* rows of the part; rows of others that it needs: columns of halo */
+  const int32_t* old_ids;        /* [owned] row of the whole matrix of each; arrays are the part's */
+  const int32_t* halo_ids;       /* [needed] the same of each column of halo */
+  const int64_t* send_offset;    /* [parts + 1] where the rows for each part begin in send_rows */
+  const int64_t* receive_offset; /* [parts + 1] where those of each part begin in R */
+  const int32_t* send_rows;      /* [send_offset[parts]] rows of this part, ascending for each receiver */
+  int32_t symmetric;             /* != 0: the whole matrix equals its transpose */
+  int32_t reserved;
+} sptile_part_info;
+
+/* Describes a part; info->size says how much is wanted. */
+sptile_status sptile_part_describe(const sptile_part* part, sptile_part_info* info);
 
 /* ---- Plans ---- */
 

@@ -385,6 +385,49 @@ class Plan {
   sptile_plan_info info_ = {};
 };
 
+/// One part of a partition: the lists of its exchange, which it proves. Its matrices are opened by
+/// Matrix(path), `local`, and with MatrixOptions::matrix = "halo". See sptile_part_info.
+class Part {
+ public:
+  explicit Part(const std::string& path, bool copy = false) {
+    const sptile_matrix_options options = detail::to_c(MatrixOptions{.copy = copy});
+    detail::check(sptile_part_open(path.c_str(), &options, handle_.out()));
+    info_.size = sizeof info_;
+    detail::check(sptile_part_describe(handle_.get(), &info_));
+  }
+
+  [[nodiscard]] std::uint64_t id() const { return info_.id; }
+  [[nodiscard]] std::int64_t rank() const { return info_.rank; }
+  [[nodiscard]] std::int64_t parts() const { return info_.parts; }
+  /// Rows and entries of the whole matrix.
+  [[nodiscard]] std::int64_t rows() const { return info_.rows; }
+  [[nodiscard]] std::int64_t entries() const { return info_.entries; }
+  [[nodiscard]] bool symmetric() const { return info_.symmetric != 0; }
+  /// Rows of this part, and rows of others that it needs.
+  [[nodiscard]] std::int64_t owned() const { return info_.owned; }
+  [[nodiscard]] std::int64_t needed() const { return info_.needed; }
+  [[nodiscard]] std::span<const std::int32_t> old_ids() const { return list(info_.old_ids, owned()); }
+  [[nodiscard]] std::span<const std::int32_t> halo_ids() const { return list(info_.halo_ids, needed()); }
+  [[nodiscard]] std::span<const std::int64_t> send_offset() const {
+    return list(info_.send_offset, parts() + 1);
+  }
+  [[nodiscard]] std::span<const std::int64_t> receive_offset() const {
+    return list(info_.receive_offset, parts() + 1);
+  }
+  [[nodiscard]] std::span<const std::int32_t> send_rows() const {
+    return list(info_.send_rows, send_offset().back());
+  }
+
+ private:
+  template <class T>
+  static std::span<const T> list(const T* data, std::int64_t size) {
+    return {data, static_cast<std::size_t>(size)};
+  }
+
+  detail::Owner<sptile_part, sptile_part_destroy> handle_;
+  sptile_part_info info_ = {};
+};
+
 /// One way to do a product: a format and a kernel for it.
 struct Prediction {
   std::string format;

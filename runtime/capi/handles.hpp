@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "runtime/bundle/part.hpp"
 #include "runtime/handle/matrix.hpp"
 #include "runtime/plan/product_plan.hpp"
 
@@ -12,4 +13,8 @@ struct sptile_matrix {
 
 struct sptile_plan {
   std::shared_ptr<sptile::runtime::ProductPlan> plan;
+};
+
+struct sptile_part {
+  sptile::runtime::Part part;
 };

@@ -13,9 +13,10 @@ BACKENDS = {  # name: module, what it needs
 }
 
 
-def load_backend(name):
-    """The module of a backend; TrainError where a package is missing."""
+def load_backend(name, instead=None):
+    """The module of a backend, or of other layers of its package; TrainError where that is missing."""
     module, package = BACKENDS[name]
+    module = instead or module
     try:
         return importlib.import_module(module)
     except ImportError as error:

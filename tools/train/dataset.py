@@ -45,6 +45,38 @@ class DataSet:
     nodes: dict  # split -> [n] int64, which nodes are in it
     classes: int
 
+    @property
+    def node_count(self):
+        return len(self.x)
+
+    @property
+    def edge_count(self):
+        return self.edge_index.shape[1]
+
+    @property
+    def counts(self):
+        """split -> how many nodes are in it."""
+        return {split: len(nodes) for split, nodes in self.nodes.items()}
+
+    def make_graph(self, layers):
+        """What the layers take as their graph."""
+        return layers.make_graph(self.edge_index, len(self.x))
+
+    def prepare(self, model):
+        """A model for these rows; here: all of them."""
+
+    def mean_loss(self, scores, labels, _split):
+        """The mean over the nodes of a split."""
+        return torch.nn.functional.cross_entropy(scores, labels)
+
+    def add_up(self, *tensors):
+        """Adds up, in place, what processes have; here there is one."""
+        return tensors
+
+    def edge_rows(self, _graph):
+        """How many rows tensors have that have one for each edge."""
+        return {self.edge_count, self.edge_count + len(self.x)}
+
     def to(self, device):
         """The same on a device."""
         return dataclasses.replace(
@@ -59,10 +91,15 @@ class DataSet:
 def read_data_set(folder):
     """Reads a folder; TrainError says which file is missing or wrong."""
     edge_index, count = read_graph(find_file(folder, "graph.mtx"))
+    return DataSet(edge_index, *read_nodes(folder, count))
+
+
+def read_nodes(folder, count):
+    """What the nodes have: features, labels, split -> nodes, the number of classes."""
     labels, splits = read_labels(find_file(folder, "nodes.tsv"), count)
     x = read_features(find_file(folder, "features.mtx"), count)
     nodes = {name: torch.from_numpy(np.flatnonzero(splits == name)) for name in SPLITS}
-    return DataSet(edge_index, x, torch.from_numpy(labels), nodes, int(labels.max()) + 1)
+    return x, torch.from_numpy(labels), nodes, int(labels.max()) + 1
 
 
 def read_graph(path):

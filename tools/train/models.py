@@ -12,6 +12,7 @@ class Model(nn.Module):
     def __init__(self, dropout):
         super().__init__()
         self.dropout = dropout
+        self.drop_rows = functional.dropout  # another one where a process has some of the rows only
 
     def features(self, x):
         """[N, F] of Features, dropped while training."""
@@ -19,7 +20,7 @@ class Model(nn.Module):
 
     def drop(self, x):
         """Zeroes a share of x while training."""
-        return functional.dropout(x, self.dropout, self.training)
+        return self.drop_rows(x, self.dropout, self.training)
 
 
 class GCN(Model):

@@ -6,6 +6,9 @@ fast.
   train.py gat --data made --compare torch,sptile --device cuda --seed 1,2,3 --svg loss.svg
 
 sptile gen community --data-set -o made/graph.mtx makes such a folder.
+
+  sptile partition made/graph.mtx --parts 4 -o parts
+  torchrun --nproc-per-node 4 train.py gcn --data made --partition parts
 """
 
 import argparse
@@ -38,9 +41,17 @@ def parse_arguments(arguments):
         help="parameters and dropout follow from it, the same for all backends (default: 1)",
     )
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--backend", choices=BACKENDS, default="torch", help="whose layers (default: torch)")
+    which.add_argument(
+        "--backend", choices=BACKENDS, help="whose layers (default: torch; with --partition sptile)"
+    )
     which.add_argument(
         "--compare", type=backend_list, metavar="NAME,NAME...", help="several, beside the first"
+    )
+    parser.add_argument(
+        "--partition",
+        metavar="DIR",
+        help="train over several processes, each with a part of the graph, as torchrun starts them; "
+        "`sptile partition` makes DIR of graph.mtx",
     )
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--threads", type=positive, help="on the CPU; default: PyTorch's, one for each core")
@@ -138,39 +149,63 @@ def pick_device(options):
 
 
 def run(options):
-    """Trains what the options ask for; gives what the report needs: (about, runs)."""
+    """Trains what the options ask for; gives what the report needs: (about, runs), or None in processes beside
+    the first."""
     try:
         import numpy  # noqa: F401
         import torch  # noqa: F401
     except ImportError as error:
         raise TrainError(UNSUPPORTED, f"{error}; pip install numpy torch") from None
     from dataset import read_data_set
-    from report import set_break_even
-    from training import train
 
     check_svg(options)
     device = pick_device(options)
-    names = options.compare or [options.backend]
-    layers = {name: load_backend(name) for name in names}
+    names = options.compare or [options.backend or "torch"]
+    if not options.partition:
+        layers = {name: load_backend(name) for name in names}
+        return train_all(options, read_data_set(options.data).to(device), layers)
+    return run_part(options)
+
+
+def run_part(options):
+    """The same for one process of several."""
+    import partitioned
+
+    partitioned.check_request(options.model, options.compare or (options.backend and [options.backend]))
+    layers = {"sptile": load_backend("sptile", "partitioned_layers")}
+    with partitioned.process_group(options.device) as device:
+        data = partitioned.read_part(options.data, options.partition, device)
+        try:
+            about, runs = train_all(options, data, layers, first=data.graph.rank == 0)
+        except OSError as error:  # what sptile says of ranks that ended
+            raise TrainError(IO, str(error)) from None
+        about["partition"], about["processes"] = options.partition, data.graph.world_size
+        return (about, runs) if data.graph.rank == 0 else None
+
+
+def train_all(options, data, layers, first=True):
+    """Trains with each of the layers and from each seed; the first process shows progress and draws."""
+    from report import set_break_even
+    from training import train
+
     recipe = RECIPES[options.model]
     recipe = dataclasses.replace(
         recipe, epochs=options.epochs or recipe.epochs, hidden=options.hidden or recipe.hidden
     )
-    data = read_data_set(options.data).to(device)
-    progress = make_progress(options, recipe.epochs)
+    progress = make_progress(options, recipe.epochs) if first else lambda run, epoch: None
     runs = [
         train(options.model, name, layers[name], data, recipe, seed, progress)
-        for name in names
+        for name in layers
         for seed in options.seed
     ]
     set_break_even(runs)
-    if options.svg:
+    if options.svg and first:
         write_svg(options, runs)
     about = {
         "model": options.model,
         "data": options.data,
-        "nodes": len(data.x),
-        "edges": data.edge_index.shape[1],
+        "nodes": data.node_count,
+        "edges": data.edge_count,
         "features": data.x.shape[1],
         "classes": data.classes,
         "device": options.device,
@@ -185,10 +220,13 @@ def main(arguments=None):
     """Gives the exit code."""
     options = parse_arguments(arguments)
     try:
-        about, runs = run(options)
+        done = run(options)
     except TrainError as error:
         print(f"train.py: {error}", file=sys.stderr)
         return error.code
+    if done is None:
+        return 0
+    about, runs = done
     from report import as_json, as_text
 
     print(json.dumps(as_json(about, runs), indent=2) if options.json else as_text(about, runs))

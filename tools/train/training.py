@@ -5,7 +5,6 @@ import statistics
 import time
 
 import torch
-from torch.nn import functional
 
 from models import make_model
 from op_times import OpTimes
@@ -36,9 +35,10 @@ def train(model_name, backend, layers, data, recipe, seed, progress):
     """Trains on data's device; `progress(run, epoch)` is called now and then. Gives a Run."""
     run = Run(backend, seed)
     clock = Clock(data.x.device)
-    graph = layers.make_graph(data.edge_index, len(data.x))
+    graph = data.make_graph(layers)
     run.prepare_seconds = clock.lap()
     model = make_model(model_name, layers, data, recipe, seed)
+    data.prepare(model)
     optimizer = make_optimizer(model, recipe)
     torch.manual_seed(seed)
     paces = []
@@ -100,10 +100,11 @@ def epoch(model, graph, data, optimizer):
     model.train()
     optimizer.zero_grad()
     nodes = data.nodes["train"]
-    loss = functional.cross_entropy(model(data.x, graph)[nodes], data.y[nodes])
+    loss = data.mean_loss(model(data.x, graph)[nodes], data.y[nodes], "train")
     loss.backward()
+    data.add_up(*(p.grad for p in model.parameters() if p.grad is not None))
     optimizer.step()
-    return loss.detach()
+    return data.add_up(loss.detach())[0]
 
 
 @torch.no_grad()
@@ -112,13 +113,14 @@ def evaluate(model, graph, data, split):
     model.eval()
     nodes = data.nodes[split]
     scores, labels = model(data.x, graph)[nodes], data.y[nodes]
-    return functional.cross_entropy(scores, labels).item(), (scores.argmax(1) == labels).float().mean().item()
+    right = (scores.argmax(1) == labels).sum().to(scores.dtype) / data.counts[split]
+    loss, accuracy = data.add_up(data.mean_loss(scores, labels, split), right)
+    return loss.item(), accuracy.item()
 
 
 def op_shares(model, graph, data, optimizer):
     """kind -> share of an epoch's time, by timing operations one by one."""
-    edges = data.edge_index.shape[1]
-    with OpTimes(data.x.device, {edges, edges + len(data.x)}) as times:
+    with OpTimes(data.x.device, data.edge_rows(graph)) as times:
         for _ in range(TIMED_EPOCHS):
             epoch(model, graph, data, optimizer)
     return times.shares()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .batch import Batch, block_diag, vstack
     from .bundle import Bundle, CsrArrays, Prediction, open
     from .conversion import Ordering, Quality, Windows, convert, read, reorder
+    from .part import Part, open_part
     from .products import aslinearoperator, plan, sddmm, spmm
 
 __version__: str = _lib.sptile_version().decode()
@@ -48,6 +49,8 @@ _HOMES = {
     "convert": "conversion",
     "read": "conversion",
     "reorder": "conversion",
+    "Part": "part",
+    "open_part": "part",
     "aslinearoperator": "products",
     "plan": "products",
     "sddmm": "products",
@@ -65,6 +68,7 @@ __all__ = [
     "InternalError",
     "IoError",
     "Ordering",
+    "Part",
     "Plan",
     "Prediction",
     "Quality",
@@ -75,6 +79,7 @@ __all__ = [
     "block_diag",
     "convert",
     "open",
+    "open_part",
     "plan",
     "read",
     "reorder",

@@ -113,6 +113,26 @@ class Values(_Sized):
     ]
 
 
+class PartInfo(_Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("id", c_uint64),
+        ("rank", c_int64),
+        ("parts", c_int64),
+        ("rows", c_int64),
+        ("entries", c_int64),
+        ("owned", c_int64),
+        ("needed", c_int64),
+        ("old_ids", c_void_p),
+        ("halo_ids", c_void_p),
+        ("send_offset", c_void_p),
+        ("receive_offset", c_void_p),
+        ("send_rows", c_void_p),
+        ("symmetric", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
 class PlanOptions(_Sized):
     _fields_ = [
         ("size", c_size_t),
@@ -199,7 +219,7 @@ class Workspace(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("bytes", c_size_t)]
 
 
-# Handles (sptile_matrix*, sptile_plan*) are c_void_p; an int or None is taken, too.
+# Handles (sptile_matrix*, sptile_part*, sptile_plan*) are c_void_p; an int or None is taken, too.
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_abi_version": (c_int, []),
     "sptile_version": (c_char_p, []),
@@ -215,6 +235,9 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_matrix_format": (c_int, [c_void_p, c_int, POINTER(c_char_p)]),
     "sptile_matrix_arrays": (c_int, [c_void_p, POINTER(Arrays)]),
     "sptile_matrix_refresh": (c_int, [c_void_p, POINTER(Values), c_void_p]),
+    "sptile_part_open": (c_int, [c_char_p, POINTER(MatrixOptions), POINTER(c_void_p)]),
+    "sptile_part_destroy": (None, [c_void_p]),
+    "sptile_part_describe": (c_int, [c_void_p, POINTER(PartInfo)]),
     "sptile_plan_create": (c_int, [c_void_p, c_char_p, POINTER(PlanOptions), POINTER(c_void_p)]),
     "sptile_plan_destroy": (None, [c_void_p]),
     "sptile_plan_describe": (c_int, [c_void_p, POINTER(PlanInfo)]),

@@ -113,9 +113,10 @@ class Plan:
         values_batch: int = 0,
         alpha: float = 1.0,
         slope: float = 0.2,
+        beta: float = 0.0,
     ) -> None:
         """Runs with operands of (address, elements between rows, elements between heads) on the current
-        stream."""
+        stream. With beta = 1 products are added to what the result holds."""
         try:
             call = self._spare.pop()
         except IndexError:
@@ -124,7 +125,7 @@ class Plan:
             slot.data, slot.ld, slot.batch = operand or (None, 0, 0)
         operands = call.operands
         operands.values, operands.values_batch = values, values_batch
-        operands.alpha, operands.slope = alpha, slope
+        operands.alpha, operands.beta, operands.slope = alpha, beta, slope
         if self._cuda:
             stream = torch._C._cuda_getCurrentRawStream(self.device.index)
             workspace, _kept = self._workspaces.get(stream) or self._workspace(stream)

@@ -205,6 +205,35 @@ class _Spmm(torch.autograd.Function):
 spmm = Operator("spmm(int a, bool t, Tensor b, Tensor? values) -> Tensor", _spmm, _fake_spmm, _Spmm)
 
 
+def _add_spmm(a: int, t: bool, b: Tensor, out: Tensor) -> None:
+    handle = handle_of(a)
+    rows = _check_spmm(handle, t, b, None)
+    check_alike(("x", b), ("the result", out))
+    assert list(out.shape) == [rows, b.shape[1]] and out.is_contiguous()
+    if t:
+        handle = handle.transposed()
+    if out.numel() == 0 or handle.pattern.nnz == 0:
+        return
+    b = rows_in_memory(b)
+    handle.plan(Request("spmm", b.shape[1], b.dtype, precision_of(b))).run(
+        (operand(b), operand(out)), beta=1.0
+    )
+
+
+library.define("add_spmm(int a, bool t, Tensor b, Tensor(a!) out) -> ()")
+for _key in ("CPU", "CUDA"):
+    library.impl("add_spmm", _add_spmm, _key)
+
+
+def add_spmm(a: int, t: bool, b: Tensor, out: Tensor) -> None:
+    """out += A b, of A^T where t, in place and without history: b [cols, n], out [rows, n] contiguous."""
+    if watched():
+        with _AutoDispatchBelowAutograd():
+            torch.ops.sptile.add_spmm(a, t, b, out)
+    else:
+        _add_spmm(a, t, b, out)
+
+
 # ---- sddmm ----
 
 

@@ -1,0 +1,159 @@
+"""The exchange of rows between the parts of a matrix, forwards and backwards, beside other work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from ...errors import Error, UsageError
+from ...part import Part
+from ..handle import DTYPES
+from .ranks import Ranks, as_bytes, rank_list
+
+CHECKS = ("always", "first")
+
+# What a call does; ranks must do the same.
+PRODUCT, PRODUCT_T, FETCH, GIVE_BACK, COLLECT, ADD_UP = range(6)
+_CALLS = (
+    "A @ x",
+    "the gradient of A @ x",
+    "rows of others",
+    "the gradient of rows of others",
+    "collect",
+    "add_up",
+)
+_DTYPES = tuple(DTYPES)
+
+
+class Pending:
+    """Rows on their way."""
+
+    def __init__(self, ranks: Ranks, arrived: Tensor, keep: Tensor, work: Any, device: torch.device) -> None:
+        self._ranks, self._arrived, self._keep, self._work, self._device = ranks, arrived, keep, work, device
+
+    def wait(self) -> Tensor:
+        """Rows that arrived, one sender behind the other; on a CUDA device its stream waits, not the host."""
+        if self._work is not None:
+            self._ranks.guarded("the exchange of rows", self._work.wait)
+        return self._arrived.to(self._device)
+
+
+class _Header(NamedTuple):
+    """What all ranks must say alike in one call."""
+
+    call: int
+    width: int
+    dtype: int
+    learns: int
+
+    def __str__(self) -> str:
+        learns = ", which requires a gradient" if self.learns else ""
+        return f"{_CALLS[self.call]} of {self.width} columns of {_DTYPES[self.dtype]}{learns}"
+
+
+class Exchange:
+    """Sends rows of this part to those who need them, and receives those of others.
+
+    bytes_sent  of rows that this rank handed to the exchange since the matrix was opened, counted call by call
+    """
+
+    def __init__(self, part: Part, ranks: Ranks, device: torch.device, check: str) -> None:
+        if check not in CHECKS:
+            raise UsageError(f"check = {check!r}; there is: " + ", ".join(CHECKS))
+        self.ranks, self.device, self.owned, self.check = ranks, device, len(part.old_ids), check
+        self.sent_counts: list[int] = np.diff(part.send_offset).tolist()
+        self.received_counts: list[int] = np.diff(part.receive_offset).tolist()
+        self.send_rows = torch.from_numpy(part.send_rows.astype(np.int64)).to(device)
+        self.bytes_sent = 0
+        self._agreed: set[_Header] = set()
+        # Rows travel in memory of the device where the group can, else through that of the host.
+        direct = device.type == "cuda" and ranks.backends.get("cuda", "gloo") != "gloo"
+        self._wire = device if direct else torch.device("cpu")
+        self._stream = torch.cuda.Stream(device) if device.type == "cuda" else None
+
+    def agree(self, call: int, x: Tensor, refusal: Error | None = None) -> None:
+        """All ranks are about to do the same, or all raise: UsageError says who does what. `refusal` is what this
+        rank has against its own operand: it is raised here, and the others say whose operand it is."""
+        header = _Header(0, 0, 0, 0)
+        if refusal is None:
+            header = _Header(call, x.shape[1:].numel(), _DTYPES.index(x.dtype), int(x.requires_grad))
+            if self.check == "first" and header in self._agreed:
+                return
+        told = self.ranks.numbers([int(refusal is not None), *header])
+        if refusal is not None:
+            raise refusal
+        refused = [rank for rank, numbers in enumerate(told) if numbers[0]]
+        if refused:
+            raise UsageError(f"{rank_list(refused)} refused the operand of {_CALLS[call]}, and say why there")
+        headers = [_Header(*numbers[1:]) for numbers in told]
+        if len(set(headers)) > 1:
+            who = {one: [rank for rank, other in enumerate(headers) if other == one] for one in headers}
+            raise UsageError(
+                "ranks do not do the same: "
+                + "; ".join(f"{rank_list(ranks)}: {one}" for one, ranks in list(who.items())[:4])
+            )
+        self._agreed.add(header)
+
+    def fetch(self, x: Tensor) -> Pending:
+        """Begins to bring rows of others: x [owned, n]; what arrives is [needed, n]."""
+        return self._begin(
+            lambda: x.index_select(0, self.send_rows), x, self.sent_counts, self.received_counts
+        )
+
+    def give_back(self, r: Tensor) -> Pending:
+        """The way back: r [needed, n], what belongs to rows of others; what arrives, [sent rows, n], belongs to
+        rows `send_rows`, one sender behind the other."""
+        return self._begin(lambda: r, r, self.received_counts, self.sent_counts)
+
+    def add(self, out: Tensor, arrived: Tensor) -> None:
+        """Adds what was given back to rows of out [owned, n], sender after sender, so that bits repeat: each has a
+        row once."""
+        senders = zip(arrived.split(self.sent_counts), self.send_rows.split(self.sent_counts), strict=True)
+        for rows, places in senders:
+            if places.numel() > 0:
+                out.index_add_(0, places, rows)
+
+    def sum_over_ranks(self, numbers: Tensor) -> Tensor:
+        """The sums of what all ranks have, [n] of each."""
+        sums = numbers.to(self._wire, copy=True)
+        self.ranks.guarded("add_up", lambda: dist.all_reduce(sums, group=self.ranks.group))
+        return sums.to(self.device)
+
+    def _begin(
+        self, gather: Callable[[], Tensor], like: Tensor, sent: list[int], received: list[int]
+    ) -> Pending:
+        n = like.shape[1]
+        arrived = torch.empty((sum(received), n), dtype=like.dtype, device=self._wire)
+        if self.ranks.size == 1 or n == 0:
+            return Pending(self.ranks, arrived, arrived, None, self.device)
+        with self._beside():
+            leaving = gather().to(self._wire)
+            work: Any = None
+
+            def send() -> None:
+                nonlocal work
+                work = dist.all_to_all_single(
+                    as_bytes(arrived),
+                    as_bytes(leaving),
+                    received,
+                    sent,
+                    group=self.ranks.group,
+                    async_op=True,
+                )
+
+            self.ranks.guarded("the exchange of rows", send)
+        self.bytes_sent += leaving.numel() * leaving.element_size()
+        return Pending(self.ranks, arrived, leaving, work, self.device)
+
+    def _beside(self) -> AbstractContextManager[Any]:
+        """The side stream, behind what the current one has to do."""
+        if self._stream is None:
+            return nullcontext()
+        self._stream.wait_stream(torch.cuda.current_stream(self.device))
+        return torch.cuda.stream(self._stream)

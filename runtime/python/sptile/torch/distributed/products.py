@@ -1,0 +1,78 @@
+"""What crosses the ranks, with gradients of any order: products, rows of others, and the way back of these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from .. import operators
+from .exchange import FETCH, GIVE_BACK, PRODUCT, PRODUCT_T, Exchange
+
+if TYPE_CHECKING:
+    from .matrix import DistSparseMatrix
+
+
+class Product(torch.autograd.Function):
+    """A x, or A^T x: x [owned, n], the result [owned, n]."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, a: DistSparseMatrix, t: bool) -> Tensor:
+        ctx.a, ctx.t = a, t
+        return _product(a, x) if not t or a.symmetric else _product_t(a, x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        g = g.contiguous()
+        ctx.a._exchange.agree(PRODUCT if ctx.t else PRODUCT_T, g)
+        return Product.apply(g, ctx.a, not ctx.t), None, None  # type: ignore[no-untyped-call]
+
+
+def _product(a: DistSparseMatrix, x: Tensor) -> Tensor:
+    """local x while rows of others are on their way, then halo times these is added."""
+    pending = a._exchange.fetch(x)
+    out = operators.spmm.below(a.local.number, False, x, None)
+    operators.add_spmm(a.halo.number, False, pending.wait(), out)
+    return out
+
+
+def _product_t(a: DistSparseMatrix, x: Tensor) -> Tensor:
+    """halo^T x leaves while local^T x is formed; what others send is added to the rows that are theirs."""
+    pending = a._exchange.give_back(operators.spmm.below(a.halo.number, True, x, None))
+    out: Tensor = operators.spmm.below(a.local.number, True, x, None)
+    a._exchange.add(out, pending.wait())
+    return out
+
+
+class Fetch(torch.autograd.Function):
+    """Rows of others: x [owned, n], the result [needed, n]."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, exchange: Exchange) -> Tensor:
+        ctx.exchange = exchange
+        return exchange.fetch(x).wait()
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        g = g.contiguous()
+        ctx.exchange.agree(GIVE_BACK, g)
+        return GiveBack.apply(g, ctx.exchange), None  # type: ignore[no-untyped-call]
+
+
+class GiveBack(torch.autograd.Function):
+    """Sums, for each row, of what belongs to it elsewhere: r [needed, n], the result [owned, n]."""
+
+    @staticmethod
+    def forward(ctx: Any, r: Tensor, exchange: Exchange) -> Tensor:
+        ctx.exchange = exchange
+        arrived = exchange.give_back(r).wait()
+        out = r.new_zeros((exchange.owned, r.shape[1]))
+        exchange.add(out, arrived)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        g = g.contiguous()
+        ctx.exchange.agree(FETCH, g)
+        return Fetch.apply(g, ctx.exchange), None  # type: ignore[no-untyped-call]

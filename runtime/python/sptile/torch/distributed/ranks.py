@@ -1,0 +1,152 @@
+"""The processes that share a matrix, and what they tell each other beside its rows: small messages in host memory,
+so that nothing waits for a device. What goes wrong in one of them is an error in all."""
+
+from __future__ import annotations
+
+import json
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from ...errors import Error, IoError, UsageError, error_of
+
+Result = TypeVar("Result")
+
+_RECORD_BYTES = 4096
+_MOST_TEXT = 1500
+# How long ranks that found a failure wait to hear who else has found it.
+_ROLL_CALL_SECONDS = 5.0
+
+
+class Ranks:
+    """The ranks of a process group (None: all). `rank` is this one's, `size` how many there are.
+
+    A group that has no backend for host memory (NCCL alone) gets one of gloo beside it, with its ranks.
+    """
+
+    def __init__(self, group: dist.ProcessGroup | None = None) -> None:
+        if not dist.is_available() or not dist.is_initialized():
+            raise UsageError(
+                "torch.distributed is not initialised: call torch.distributed.init_process_group(), in processes "
+                "that torchrun started"
+            )
+        members: Any = dist.group.WORLD if group is None else group
+        self.rank, self.size = dist.get_rank(members), dist.get_world_size(members)
+        if self.rank < 0:
+            raise UsageError("this process is not in the group that the matrix is made for")
+        backends = dist.get_backend_config(members).lower().split(",")
+        self.backends = dict(pair.split(":", 1) for pair in backends if ":" in pair)
+        control = members
+        if "cpu" not in self.backends:
+            everyone = dist.get_process_group_ranks(members)
+            control = dist.new_group(everyone, backend="gloo", use_local_synchronization=True)
+        # torch owns groups: a process that keeps one of gloo beyond destroy_process_group aborts when it ends.
+        self._group, self._control = weakref.ref(members), weakref.ref(control)
+        self._failures = 0
+
+    @property
+    def group(self) -> Any:
+        """The group through which rows go."""
+        return _alive(self._group)
+
+    @property
+    def control(self) -> Any:
+        """The group for small messages."""
+        return _alive(self._control)
+
+    def numbers(self, own: Sequence[int]) -> list[list[int]]:
+        """Whole numbers of every rank, as many of each."""
+        told: list[list[int]] = self._tell(torch.tensor(own, dtype=torch.int64)).tolist()
+        return told
+
+    def records(self, own: dict[str, Any]) -> list[dict[str, Any]]:
+        """A small record of every rank: what JSON can hold, within 4 KiB."""
+        text = json.dumps(own).encode()
+        assert len(text) <= _RECORD_BYTES, own
+        mine = torch.zeros(_RECORD_BYTES, dtype=torch.uint8)
+        mine[: len(text)] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
+        return [json.loads(bytes(of_rank).rstrip(b"\0")) for of_rank in self._tell(mine).tolist()]
+
+    def _tell(self, mine: Tensor) -> Tensor:
+        """[size, k]: the k numbers of every rank. Each sends to each: in a ring, as all_gather has it, only the
+        neighbours of a rank that ended would see it."""
+        leaving = mine.expand(self.size, -1).contiguous()
+        arrived = torch.empty_like(leaving)
+        self.guarded("a message", lambda: dist.all_to_all_single(arrived, leaving, group=self.control))
+        return arrived
+
+    def attempt(
+        self, make: Callable[[], Result], describe: Callable[[Result], dict[str, Any]]
+    ) -> tuple[Result, list[dict[str, Any]]]:
+        """What `make` gives, once it has worked in every rank, and what they say of it. Where it fails in one, all
+        raise its error, with the rank in front."""
+        made: Result | None = None
+        try:
+            made = make()
+            record = {"status": 0, **describe(made)}
+        except Error as error:
+            record = {"status": error.status, "text": str(error)[:_MOST_TEXT]}
+        records = self.records(record)
+        failed = [number for number, one in enumerate(records) if one["status"] != 0]
+        if failed:
+            texts = [f"rank {number} of {self.size}: {records[number]['text']}" for number in failed[:4]]
+            more = f"; and {len(failed) - 4} ranks more" if len(failed) > 4 else ""
+            raise error_of(records[failed[0]]["status"], "; ".join(texts) + more)
+        assert made is not None
+        return made, records
+
+    def guarded(self, what: str, communicate: Callable[[], Any]) -> None:
+        """Communicates; IoError names the ranks that are no longer there."""
+        try:
+            communicate()
+        except Error:
+            raise
+        except RuntimeError as error:
+            first = (str(error).splitlines() or [""])[0]
+            raise IoError(
+                f"rank {self.rank} of {self.size}: {what} failed: {self._missing()}. {first}"
+            ) from error
+
+    def _missing(self) -> str:
+        """Who does not answer, by a roll call through the store of the group, which needs no connection between
+        ranks."""
+        self._failures += 1
+        try:
+            store = self.control.get_group_store()
+            keys = [f"sptile/failed/{self._failures}/{rank}" for rank in range(self.size)]
+            store.set(keys[self.rank], "here")
+            end = time.monotonic() + _ROLL_CALL_SECONDS
+            missing = list(range(self.size))
+            while missing and time.monotonic() < end:
+                missing = [rank for rank in missing if not store.check([keys[rank]])]
+                time.sleep(0.05 if missing else 0)
+        except (RuntimeError, AttributeError):
+            return "the store of the group does not answer either: the process that holds it, mostly rank 0, has ended"
+        if not missing:
+            return "all ranks answer, but not in the same call"
+        return f"no answer from {rank_list(missing)}, which ended, hangs or does something else"
+
+
+def _alive(reference: weakref.ref[Any]) -> Any:
+    group = reference()
+    if group is None:
+        raise UsageError(
+            "the process group of the matrix was destroyed: open the partition anew with another one"
+        )
+    return group
+
+
+def rank_list(ranks: Sequence[int]) -> str:
+    """ "rank 2", "ranks 1, 3" and so on, for messages."""
+    shown = ", ".join(map(str, ranks[:8])) + (" and others" if len(ranks) > 8 else "")
+    return f"rank {shown}" if len(ranks) == 1 else f"ranks {shown}"
+
+
+def as_bytes(x: Tensor) -> Tensor:
+    """The bytes of each row of x [rows, n], which every backend can send."""
+    return x.contiguous().view(torch.uint8)

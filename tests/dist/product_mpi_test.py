@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Products over four processes of MPI: right for every kind of partition, and refused by all processes where one of them
+has something wrong. Nothing may hang: every run has a time limit.
+
+    product_mpi_test.py PROGRAM SPTILE MPIRUN
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, SPTILE, MPIRUN = sys.argv[1:]
+if not PROGRAM:
+    print("SKIP: MPI is not there (libopenmpi-dev, openmpi-bin), or this is a build with sanitizers, which its library "
+          "does not pass: no product over processes is tested", file=sys.stderr)
+    sys.exit(77)
+LIMIT = 120  # seconds
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
+
+
+def sptile(*arguments):
+    subprocess.run([SPTILE, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+
+
+def product(*arguments, processes=4):
+    """What mpirun said."""
+    command = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", str(processes), PROGRAM, *map(str, arguments)]
+    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT)
+
+
+def right(what, *arguments):
+    done = product(*arguments)
+    assert done.returncode == 0, f"{what}: {done.returncode}\n{done.stderr}"
+    print("right:", what)
+
+
+def refused(what, message, *arguments, processes=4):
+    """All processes must say why."""
+    done = product(*arguments, processes=processes)
+    assert done.returncode != 0, f"{what}: not refused"
+    for rank in range(processes):
+        said = [line for line in done.stderr.splitlines() if line.startswith(f"process {rank}: ")]
+        assert said and message in said[0], f"{what}: process {rank} does not say '{message}':\n{done.stderr}"
+    print("refused:", what)
+
+
+def damage(path, at):
+    data = bytearray(path.read_bytes())
+    data[at:at + 64] = bytes(x ^ 0xff for x in data[at:at + 64])
+    path.write_bytes(data)
+
+
+def run(folder):
+    def matrix(name, *kind, methods=("metis",), parts=4):
+        sptile("gen", *kind, "-o", folder / f"{name}.mtx", "-q")
+        sptile("convert", folder / f"{name}.mtx", folder / f"{name}.h5", "-q")
+        for method in methods:
+            sptile("partition", folder / f"{name}.mtx", "--parts", parts, "--method", method,
+                   "-o", folder / f"{name}-{method}", "-q")
+
+    matrix("grid", "grid2d", "--side", "20", methods=("metis", "rows"))
+    matrix("random", "random", "--rows", "500", "--cols", "500", "--nnz", "4000", methods=("metis", "rows"))
+    matrix("few", "grid2d", "--side", "1", methods=("rows",))  # parts without rows
+    symmetric = {name: json.loads((folder / name / "partition.json").read_text())["symmetric"]
+                 for name in ("random-rows", "grid-rows", "few-rows")}
+    assert symmetric == {"random-rows": False, "grid-rows": True, "few-rows": True}, symmetric
+    for name, method in (("grid", "metis"), ("grid", "rows"), ("random", "metis"), ("random", "rows"), ("few", "rows")):
+        for n in (1, 64):
+            right(f"{name}, {method}, n = {n}", folder / f"{name}-{method}", folder / f"{name}.h5", f"n={n}")
+
+    sptile("convert", folder / "random.mtx", folder / "random64.h5", "--dtype", "f64", "-q")
+    sptile("partition", folder / "random64.h5", "--parts", 4, "-o", folder / "random64-metis", "-q")
+    right("random in f64", folder / "random64-metis", folder / "random64.h5", "n=7", "f64")
+
+    good, whole, other = folder / "grid-metis", folder / "grid.h5", folder / "grid-rows"
+    refused("another n in one process", "rank 1: n = 6, but 5 in rank 0", good, whole, "rank1=n")
+    refused("a type that the values do not have, in one process", "rank 1: plan: a matrix of f32 values", good, whole,
+            "rank1=type")
+    matrix("pattern", "planted", "--rows", "300", "--edges", "900", "--mix", "0.1", "--field", "pattern")
+    right("pattern", folder / "pattern-metis", folder / "pattern.h5", "n=3")
+    refused("another type in one process", "rank 1: bytes of an element = 8, but 4 in rank 0",
+            folder / "pattern-metis", folder / "pattern.h5", "rank1=type")
+    refused("a part of another partition", "rank 1: its part is of another partition", good, whole,
+            f"rank1=folder:{other}")
+    refused("fewer processes than parts", "4 parts, but there are 3 processes", good, whole, processes=3)
+    refused("n = 0", "n = 0; it is 1 or more", good, whole, "n=0")
+    missing = shutil.copytree(good, folder / "missing")
+    (missing / "part-0002.h5").unlink()
+    refused("a missing part", "part-0002.h5", missing, whole)
+    moved = shutil.copytree(good, folder / "moved")
+    shutil.copy(good / "part-0001.h5", moved / "part-0002.h5")
+    refused("a part at another place", "rank 2: its part says that it is part 1", moved, whole)
+    cut = shutil.copytree(good, folder / "cut")
+    os.truncate(cut / "part-0003.h5", (cut / "part-0003.h5").stat().st_size // 2)
+    refused("a part that was cut", "part-0003.h5", cut, whole)
+    damaged = shutil.copytree(good, folder / "damaged")
+    damage(damaged / "part-0000.h5", 0)
+    refused("a damaged part", "part-0000.h5", damaged, whole)
+    died = product(good, whole, "dies")
+    assert died.returncode != 0 and died.stderr.strip(), "a process died, and mpirun says nothing"
+    print("ended: a process that dies")
+
+
+with tempfile.TemporaryDirectory(prefix="sptile-test-") as temporary:
+    run(pathlib.Path(temporary))

@@ -1,0 +1,99 @@
+"""sptile.open_part: the lists of each part fit those of the others, and together the parts are the matrix."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+import sptile
+from conftest import command, random_csr
+from sptile import _library as c
+
+PARTS = 3
+
+
+@pytest.fixture(scope="module")
+def matrix() -> sp.csr_array:
+    return random_csr(50, 50, 0.1, np.float64, seed=3)
+
+
+@pytest.fixture(scope="module")
+def folder(matrix: sp.csr_array, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = command()
+    if program is None:
+        pytest.skip("the sptile command is not there: set SPTILE_COMMAND")
+    base = tmp_path_factory.mktemp("parts")
+    scipy.io.mmwrite(base / "a.mtx", matrix, precision=17)
+    typed = [
+        program,
+        "partition",
+        base / "a.mtx",
+        "--parts",
+        str(PARTS),
+        "--dtype",
+        "f64",
+        "-o",
+        base / "parts",
+    ]
+    subprocess.run([*typed, "-q"], check=True)
+    return base / "parts"
+
+
+def test_parts_are_the_matrix(matrix: sp.csr_array, folder: Path) -> None:
+    parts = [sptile.open_part(folder / f"part-{rank:04d}.h5") for rank in range(PARTS)]
+    again = np.zeros(matrix.shape)
+    for rank, part in enumerate(parts):
+        assert (part.rank, part.parts, part.shape, part.nnz) == (rank, PARTS, matrix.shape, matrix.nnz)
+        assert part.id == parts[0].id and len(part.id) == 16 and not part.symmetric
+        again[np.ix_(part.old_ids, part.old_ids)] += part.local.tocsr().toarray()
+        again[np.ix_(part.old_ids, part.halo_ids)] += part.halo.tocsr().toarray()
+        for sender in parts:
+            sent = sender.send_rows[sender.send_offset[rank] : sender.send_offset[rank + 1]]
+            needed = part.halo_ids[part.receive_offset[sender.rank] : part.receive_offset[sender.rank + 1]]
+            assert sender.old_ids[sent].tolist() == needed.tolist()
+    assert np.array_equal(again, matrix.toarray())
+    assert f"{PARTS}: " in repr(parts[0]) and "of 50 rows" in repr(parts[0])
+
+
+def test_arrays_stay_when_the_part_goes(folder: Path) -> None:
+    part = sptile.open_part(folder / "part-0001.h5")
+    ids, expected = part.old_ids, part.old_ids.tolist()
+    copied = sptile.open_part(folder / "part-0001.h5", copy=True)
+    del part
+    assert ids.tolist() == expected == copied.old_ids.tolist()
+    with pytest.raises(ValueError, match="read-only"):
+        ids[0] = 1
+
+
+def test_what_is_no_part(folder: Path, bundle_path: Path, tmp_path: Path) -> None:
+    with pytest.raises(sptile.BadInputError, match="no part of a partition"):
+        sptile.open_part(bundle_path)
+    with pytest.raises(sptile.IoError, match="nowhere"):
+        sptile.open_part(tmp_path / "nowhere.h5")
+    with pytest.raises(sptile.UsageError, match="no path"):
+        sptile.open_part(5)  # type: ignore[arg-type]
+
+
+def test_calls_that_make_no_sense(folder: Path) -> None:
+    path, handle = str(folder / "part-0000.h5").encode(), ctypes.c_void_p()
+    assert c.lib.sptile_part_open(None, None, ctypes.byref(handle)) == c.USAGE
+    assert "path is NULL" in c.last_error()
+    assert c.lib.sptile_part_open(path, None, None) == c.USAGE
+    assert "part is NULL" in c.last_error()
+    options = c.MatrixOptions(matrix=b"halo")
+    assert c.lib.sptile_part_open(path, ctypes.byref(options), ctypes.byref(handle)) == c.USAGE
+    assert "options.matrix" in c.last_error() and not handle
+    info = c.PartInfo()
+    assert c.lib.sptile_part_describe(None, ctypes.byref(info)) == c.USAGE
+    assert c.lib.sptile_part_open(path, None, ctypes.byref(handle)) == c.OK
+    assert c.lib.sptile_part_describe(handle, None) == c.USAGE
+    info.size = 8
+    assert c.lib.sptile_part_describe(handle, ctypes.byref(info)) == c.USAGE
+    assert "info.size = 8" in c.last_error()
+    c.lib.sptile_part_destroy(handle)
+    c.lib.sptile_part_destroy(None)

@@ -1,0 +1,651 @@
+"""sptile.torch.distributed: four processes of a gloo group give what one does, to the bit in every run; what is
+wrong in one of them is an error in all, within the time-out of the group."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from conftest import ROOT, command
+from rank_group import Outcome, run_ranks, values
+
+torch = pytest.importorskip("torch", reason="sptile.torch.distributed is tested where PyTorch is installed")
+
+import torch.distributed as dist  # noqa: E402
+
+if not dist.is_available() or not dist.is_gloo_available():
+    pytest.skip("this torch has no gloo", allow_module_level=True)
+
+import sptile  # noqa: E402
+import sptile.torch as st  # noqa: E402
+from sptile.torch.distributed import DistSparseMatrix, attention, sddmm  # noqa: E402
+from sptile.torch.distributed import nn as dist_nn  # noqa: E402
+
+RANKS = 4
+WIDTHS = (1, 64)
+TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
+
+
+class Case(NamedTuple):
+    """A matrix, how it is divided, and the type of its operands."""
+
+    matrix: sp.csr_array
+    arguments: tuple[str, ...]
+    dtype: str
+    field: str = "real"
+
+
+def random_square(rows: int, dtype: str, symmetric: bool, seed: int, density: float = 0.06) -> sp.csr_array:
+    """Some rows are empty; values in 0.1..1.1."""
+    rng = np.random.default_rng(seed)
+    dense = (rng.random((rows, rows)) < density) * rng.uniform(0.1, 1.1, (rows, rows))
+    dense[rng.random(rows) < 0.1] = 0
+    if symmetric:
+        dense = np.triu(dense) + np.triu(dense, 1).T
+    return sp.csr_array(dense.astype(dtype))
+
+
+def blocks(rows: int, seed: int) -> sp.csr_array:
+    """Four blocks that know nothing of each other."""
+    quarter = [random_square(rows // 4, "float32", False, seed + i, 0.2) for i in range(4)]
+    return sp.csr_array(sp.block_diag(quarter, format="csr"))
+
+
+def cases(folder: Path) -> dict[str, Case]:
+    """FILE methods give the part of each row."""
+    uneven, quarters, first = folder / "uneven", folder / "quarters", folder / "first"
+    uneven.write_text("".join(f"{(0, 2, 3)[i % 3]}\n" for i in range(90)))  # part 1 owns nothing
+    quarters.write_text("".join(f"{i // 30}\n" for i in range(120)))
+    first.write_text("2\n" * 90)
+    return {
+        "symmetric f32": Case(random_square(160, "float32", True, 1), ("--method", "metis"), "float32"),
+        "unsymmetric f32": Case(random_square(150, "float32", False, 2), ("--method", "rows"), "float32"),
+        "symmetric f64": Case(random_square(130, "float64", True, 3), ("--reorder", "degree"), "float64"),
+        "unsymmetric f64": Case(random_square(140, "float64", False, 4), ("--method", "metis"), "float64"),
+        "pattern": Case(
+            sp.csr_array((random_square(110, "float32", True, 5) != 0).astype("float32")),
+            ("--method", "rows"),
+            "float32",
+            "pattern",
+        ),
+        "a part without rows": Case(
+            random_square(90, "float32", False, 6), ("--method", str(uneven)), "float32"
+        ),
+        "all in one part": Case(random_square(90, "float64", False, 7), ("--method", str(first)), "float64"),
+        "no halo": Case(blocks(120, 8), ("--method", str(quarters)), "float32"),
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("partitions")
+
+
+@pytest.fixture(scope="module")
+def matrices(folder: Path) -> dict[str, Case]:
+    return cases(folder)
+
+
+@pytest.fixture(scope="module")
+def parts(folder: Path, matrices: dict[str, Case]) -> dict[str, str]:
+    """The folder of each partition."""
+    program = command()
+    if program is None:
+        pytest.skip("the sptile command is not there: set SPTILE_COMMAND")
+    made = {}
+    for number, (name, case) in enumerate(matrices.items()):
+        source, target = folder / f"{number}.mtx", folder / f"parts-{number}"
+        scipy.io.mmwrite(source, case.matrix, field=case.field, symmetry="general", precision=17)
+        wide = ["--dtype", "f64"] if case.dtype == "float64" else []
+        typed = [program, "partition", source, "--parts", str(RANKS), "-o", target, "-q"]
+        subprocess.run([*typed, *wide, *case.arguments], check=True, capture_output=True)
+        made[name] = str(target)
+    return made
+
+
+def operands(name: str, rows: int, n: int, dtype: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """x, and the gradient of the result, of all rows."""
+    generator = torch.Generator().manual_seed(len(name) + 7 * n)
+    draw = [torch.rand(rows, n, generator=generator, dtype=torch.float64) - 0.5 for _ in range(2)]
+    return draw[0].to(getattr(torch, dtype)), draw[1].to(getattr(torch, dtype))
+
+
+def numpy_of(**tensors: torch.Tensor) -> dict[str, np.ndarray]:
+    return {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
+
+
+# ---- Products and gradients ----
+
+
+def multiply(_rank: int, parts: dict[str, str], types: dict[str, str]) -> dict[str, Any]:
+    """A x, its gradient and what was sent, for each partition and width."""
+    found: dict[str, Any] = {}
+    for name, path in parts.items():
+        a = DistSparseMatrix(path)
+        found[name] = {"rows": a.rows.numpy(), "symmetric": a.symmetric, "nnz": a.nnz}
+        for n in WIDTHS:
+            whole_x, whole_g = operands(name, a.shape[0], n, types[name])
+            x = a.take(whole_x).requires_grad_()
+            at_first = a.bytes_sent
+            y = a @ x
+            forward = a.bytes_sent - at_first
+            y.backward(a.take(whole_g))
+            assert x.grad is not None
+            found[name][n] = {
+                **numpy_of(y=y, grad=x.grad),
+                "forward": forward,
+                "backward": a.bytes_sent - at_first - forward,
+            }
+    return found
+
+
+@pytest.fixture(scope="module")
+def products(parts: dict[str, str], matrices: dict[str, Case]) -> list[dict[str, Any]]:
+    """What each rank found."""
+    types = {name: case.dtype for name, case in matrices.items()}
+    return values(run_ranks(multiply, parts, types))
+
+
+def whole(products: list[dict[str, Any]], name: str, n: int, what: str, shape: tuple[int, int]) -> np.ndarray:
+    """The rows of all ranks in the order of the matrix; each is there once."""
+    result = np.full(shape, np.nan)
+    for of_rank in products:
+        rows = of_rank[name]["rows"]
+        assert np.isnan(result[rows]).all()
+        result[rows] = of_rank[name][n][what]
+    assert not np.isnan(result).any()
+    return result
+
+
+NAMES = (
+    "symmetric f32",
+    "unsymmetric f32",
+    "symmetric f64",
+    "unsymmetric f64",
+    "pattern",
+    "a part without rows",
+    "all in one part",
+    "no halo",
+)
+
+
+@pytest.mark.parametrize("n", WIDTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_products_and_gradients_are_those_of_one_process(
+    name: str, n: int, products: list[dict[str, Any]], matrices: dict[str, Case]
+) -> None:
+    case = matrices[name]
+    a = case.matrix.astype("float64")
+    x, g = (one.double().numpy() for one in operands(name, a.shape[0], n, case.dtype))
+    bound = TOLERANCE[case.dtype]
+    np.testing.assert_allclose(whole(products, name, n, "y", x.shape), a @ x, rtol=bound, atol=bound)
+    np.testing.assert_allclose(whole(products, name, n, "grad", x.shape), a.T @ g, rtol=bound, atol=bound)
+    assert all(of_rank[name]["nnz"] == a.nnz for of_rank in products)
+    symmetric = abs(a - a.T).max() == 0
+    assert all(of_rank[name]["symmetric"] == symmetric for of_rank in products)
+
+
+def test_cases_are_what_they_are_called(products: list[dict[str, Any]], parts: dict[str, str]) -> None:
+    assert set(NAMES) == set(parts)
+    owned = {name: [len(of_rank[name]["rows"]) for of_rank in products] for name in NAMES}
+    assert owned["a part without rows"][1] == 0 and owned["all in one part"] == [0, 0, 90, 0]
+    sent = {name: sum(of_rank[name][1]["forward"] for of_rank in products) for name in NAMES}
+    assert sent["no halo"] == sent["all in one part"] == 0
+    assert all(sent[name] > 0 for name in NAMES if name not in ("no halo", "all in one part"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bytes_sent_are_the_rows_that_are_needed(
+    name: str, products: list[dict[str, Any]], parts: dict[str, str], matrices: dict[str, Case]
+) -> None:
+    about = json.loads(Path(parts[name], "partition.json").read_text())["parts"]
+    size = np.dtype(matrices[name].dtype).itemsize
+    for n in WIDTHS:
+        for part, of_rank in zip(about, products, strict=True):
+            found = of_rank[name]
+            assert found[n]["forward"] == part["sent"] * n * size
+            way_back = part["sent"] if found["symmetric"] else part["received"]
+            assert found[n]["backward"] == way_back * n * size
+
+
+def test_bits_repeat(
+    products: list[dict[str, Any]], parts: dict[str, str], matrices: dict[str, Case]
+) -> None:
+    types = {name: case.dtype for name, case in matrices.items()}
+    again = values(run_ranks(multiply, parts, types))
+    for first, second in zip(products, again, strict=True):
+        for name in NAMES:
+            for n in WIDTHS:
+                for what in ("y", "grad"):
+                    assert first[name][n][what].tobytes() == second[name][n][what].tobytes(), (name, n, what)
+
+
+# ---- What goes with them ----
+
+
+def many_shapes(_rank: int, path: str) -> None:
+    """Vectors, heads, strides, no columns; 16 bits; second derivatives; take and collect."""
+    a = DistSparseMatrix(path)
+    torch.manual_seed(1)
+    whole_x = torch.rand(a.shape[0], 3, 4, dtype=torch.float64)
+    x = a.take(whole_x)
+    assert torch.equal(a.collect(x), whole_x)
+    assert torch.equal(a.collect(x[:, 0, 0]), whole_x[:, 0, 0])
+    heads = a @ x
+    assert heads.shape == x.shape
+    torch.testing.assert_close(heads[:, 1], a @ x[:, 1], rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(heads[:, 1, 2], a @ x[:, 1, 2], rtol=1e-12, atol=1e-12)
+    assert (a @ x[:, 0, :0]).shape == (a.owned, 0)
+
+    rows_of_others = a.fetch(x)
+    everything = a.with_halo(x)
+    assert torch.equal(everything[: a.owned], x) and torch.equal(everything[a.owned :], rows_of_others)
+    own_number = a.take(torch.arange(a.shape[0], dtype=torch.float64))
+    part = sptile.open_part(Path(path) / f"part-{a.rank:04d}.h5")
+    assert a.fetch(own_number).tolist() == part.halo_ids.tolist()
+    own_number.requires_grad_()
+    a.fetch(own_number).sum().backward()
+    assert own_number.grad is not None
+    counts = np.bincount(part.send_rows, minlength=a.owned)
+    assert own_number.grad.tolist() == counts.tolist()
+
+    x = x[:, 0].clone().requires_grad_()
+    g = a.take(torch.rand(a.shape[0], 4, dtype=torch.float64)).requires_grad_()
+    (gradient,) = torch.autograd.grad(a @ x, x, g, create_graph=True)  # A^T g
+    (second,) = torch.autograd.grad(gradient, g, torch.ones_like(x))
+    torch.testing.assert_close(second, a @ torch.ones_like(x), rtol=1e-12, atol=1e-12)
+
+
+def test_operands_of_many_shapes(parts: dict[str, str]) -> None:
+    values(run_ranks(many_shapes, parts["unsymmetric f64"]))
+
+
+def half_precision(_rank: int, path: str) -> list[torch.Tensor]:
+    a = DistSparseMatrix(path)
+    x = (torch.arange(a.shape[0] * 3) % 8).view(-1, 3) / 8
+    return [a.collect(a @ a.take(x.to(dtype))).float() for dtype in (torch.bfloat16, torch.float16)]
+
+
+def test_operands_of_16_bits(parts: dict[str, str], matrices: dict[str, Case]) -> None:
+    matrix = matrices["pattern"].matrix
+    x = (np.arange(matrix.shape[0] * 3) % 8).reshape(-1, 3) / 8
+    for of_rank in values(run_ranks(half_precision, parts["pattern"], size=RANKS)):
+        for found, bound in zip(of_rank, (2e-2, 2e-3), strict=True):
+            np.testing.assert_allclose(found.numpy(), matrix @ x, rtol=bound, atol=bound)
+
+
+def entry_numbers(_rank: int, path: str) -> dict[str, Any]:
+    """SDDMM, attention, gcn_norm and the layers, with gradients."""
+    a = DistSparseMatrix(path)
+    torch.manual_seed(5)
+    whole_x = [torch.rand(a.shape[0], 6, dtype=torch.float64) for _ in range(3)]
+    q, k, v = (a.take(one).requires_grad_() for one in whole_x)
+    places = np.stack([a.joined.pattern.row().numpy(), a.joined.pattern.col.numpy()])
+    dots = sddmm(a, q, k)
+    out = attention(a, q, k, v)
+    normal, bare = (a.gcn_norm(loops, dtype=torch.float64) for loops in (True, False))
+    (out.square().sum() + dots.square().sum()).backward()
+    assert q.grad is not None and k.grad is not None and v.grad is not None
+    found: dict[str, Any] = numpy_of(
+        out=a.collect(out.detach()),
+        dq=a.collect(q.grad),
+        dk=a.collect(k.grad),
+        dv=a.collect(v.grad),
+        dots=dots,
+        norm=a.collect(normal @ q.detach()),
+        bare_norm=a.collect(bare @ q.detach()),
+        norm_nnz=torch.tensor(normal.nnz),
+    )
+    part = sptile.open_part(Path(path) / f"part-{a.rank:04d}.h5")
+    columns = np.concatenate([part.old_ids, part.halo_ids])
+    found["places"] = np.stack([part.old_ids[places[0]], columns[places[1]]])
+    for kind in LAYERS:
+        layer = make_layer(kind, dist_nn)
+        x = a.take(whole_x[0]).requires_grad_()
+        y = layer(x, a)
+        y.square().sum().backward()
+        gradients = [p.grad for p in layer.parameters() if p.grad is not None]
+        if gradients:
+            a.add_up(gradients)
+        assert x.grad is not None
+        found[kind] = [*numpy_of(y=a.collect(y.detach()), x=a.collect(x.grad)).values()]
+        found[kind] += [gradient.numpy() for gradient in gradients]
+    return found
+
+
+LAYERS = ("GCN", "GCN wide", "GIN", "AGNN", "GAT")
+
+
+def make_layer(kind: str, layers: Any) -> torch.nn.Module:
+    """A layer of sptile.torch.nn, or of its distributed twin, with the same parameters."""
+    torch.manual_seed(3)
+    made: torch.nn.Module = {
+        "GCN": lambda: layers.GCNConv(6, 3),
+        "GCN wide": lambda: layers.GCNConv(6, 20),
+        "GIN": lambda: layers.GINConv(torch.nn.Linear(6, 4), train_eps=True),
+        "AGNN": lambda: layers.AGNNConv(),
+        "GAT": lambda: layers.GATConv(6, 3, heads=2),
+    }[kind]()
+    return made.double()
+
+
+@pytest.mark.parametrize("name", ["pattern", "symmetric f64", "unsymmetric f64"])
+def test_entries_attention_and_layers(name: str, parts: dict[str, str], matrices: dict[str, Case]) -> None:
+    found = values(run_ranks(entry_numbers, parts[name]))
+    matrix = matrices[name].matrix.astype("float64")
+    a = st.SparseMatrix.from_scipy(matrix)
+    if name == "pattern":
+        a = a.with_values(None)
+    torch.manual_seed(5)
+    q, k, v = (torch.rand(a.shape[0], 6, dtype=torch.float64).requires_grad_() for _ in range(3))
+    plain_q = q.detach().clone()
+    dots = st.sddmm(a, q, k)
+    out = st.attention(a, q, k, v)
+    (out.square().sum() + dots.square().sum()).backward()
+    normal = a.gcn_norm(dtype=torch.float64)
+    bare = a.gcn_norm(add_self_loops=False, dtype=torch.float64)
+    expected = numpy_of(
+        out=out,
+        dq=q.grad,
+        dk=k.grad,
+        dv=v.grad,
+        norm=normal @ plain_q,
+        bare_norm=bare @ plain_q,
+    )
+    dense = np.zeros(matrix.shape)
+    for of_rank in found:
+        dense[tuple(of_rank["places"])] += of_rank["dots"]
+        assert of_rank["norm_nnz"] == normal.nnz
+        for what in expected:
+            np.testing.assert_allclose(of_rank[what], expected[what], rtol=1e-9, atol=1e-11, err_msg=what)
+    row, col = a.pattern.row().numpy(), a.pattern.col.numpy()
+    np.testing.assert_allclose(dense[row, col], dots.detach().numpy(), rtol=1e-11, atol=1e-12)
+    assert np.count_nonzero(dense) == a.nnz
+
+    for kind in LAYERS:
+        layer = make_layer(kind, st.nn)
+        x = plain_q.clone().requires_grad_()
+        y = layer(x, a)
+        y.square().sum().backward()
+        wanted = [y, x.grad, *(p.grad for p in layer.parameters() if p.grad is not None)]
+        for of_rank in found:
+            assert len(of_rank[kind]) == len(wanted)
+            for one, other in zip(of_rank[kind], wanted, strict=True):
+                np.testing.assert_allclose(one, other.detach().numpy(), rtol=1e-9, atol=1e-11, err_msg=kind)
+
+
+# ---- What is wrong ----
+
+
+def alike(outcomes: list[Outcome], error: str, *words: str) -> None:
+    """Every rank ended with this error, and with the same message, which has these words."""
+    assert [one.raised for one in outcomes] == [error] * len(outcomes), [one[1:] for one in outcomes]
+    assert len({one.message for one in outcomes}) == 1, [one.message for one in outcomes]
+    for word in words:
+        assert word in outcomes[0].message, outcomes[0].message
+
+
+def open_each(rank: int, paths: list[str]) -> None:
+    DistSparseMatrix(paths[rank % len(paths)])
+
+
+def cut(file: Path) -> None:
+    os.truncate(file, file.stat().st_size - 4096)
+
+
+def flip_column(file: Path) -> None:
+    """A column id far out of range, which the header knows nothing of."""
+    bytes_of = bytearray(file.read_bytes())
+    ids = np.frombuffer(sptile.open(file).csr().indices, np.int32)
+    at = bytes_of.find(ids.tobytes())
+    assert at > 0
+    bytes_of[at : at + 4] = (2**30).to_bytes(4, "little")
+    file.write_bytes(bytes_of)
+
+
+@pytest.fixture
+def broken(parts: dict[str, str], tmp_path: Path) -> Callable[..., str]:
+    """A copy of a partition with something wrong in it."""
+
+    def make(damage: Callable[[Path], Any]) -> str:
+        target = tmp_path / "broken"
+        shutil.copytree(parts["unsymmetric f32"], target)
+        for file in target.iterdir():
+            file.chmod(0o644)
+        damage(target)
+        return str(target)
+
+    return make
+
+
+def test_a_part_that_is_missing(broken: Callable[..., str]) -> None:
+    path = broken(lambda folder: (folder / "part-0002.h5").unlink())
+    alike(run_ranks(open_each, [path]), "IoError", "rank 2 of 4", "part-0002.h5")
+
+
+def test_a_part_that_is_damaged(broken: Callable[..., str]) -> None:
+    path = broken(lambda folder: cut(folder / "part-0001.h5"))
+    alike(run_ranks(open_each, [path]), "BadInputError", "rank 1 of 4", "truncated")
+
+
+def test_a_part_with_a_column_that_there_is_not(broken: Callable[..., str]) -> None:
+    path = broken(lambda folder: flip_column(folder / "part-0003.h5"))
+    alike(run_ranks(open_each, [path]), "BadInputError", "rank 3 of 4")
+
+
+def test_a_part_of_another_partition(broken: Callable[..., str], parts: dict[str, str]) -> None:
+    other = Path(parts["symmetric f32"]) / "part-0003.h5"
+    path = broken(lambda folder: shutil.copy(other, folder / "part-0003.h5"))
+    alike(run_ranks(open_each, [path]), "BadInputError", "rank 3 of 4", "is of partition")
+
+
+def test_a_part_at_another_place(broken: Callable[..., str]) -> None:
+    path = broken(lambda folder: shutil.copy(folder / "part-0000.h5", folder / "part-0001.h5"))
+    alike(run_ranks(open_each, [path]), "BadInputError", "part 0 of 4, but stands at 1")
+
+
+def test_folders_of_different_partitions(parts: dict[str, str]) -> None:
+    paths = [parts[name] for name in ("unsymmetric f32", "unsymmetric f32", "symmetric f32", "symmetric f32")]
+    alike(run_ranks(open_each, paths), "BadInputError", "rank 2", "the same folder")
+
+
+def test_another_number_of_ranks(parts: dict[str, str]) -> None:
+    alike(run_ranks(open_each, [parts["symmetric f32"]], size=3), "UsageError", "4 parts", "3 ranks")
+
+
+@pytest.mark.parametrize(
+    "text, error, words",
+    [
+        ("hello", "BadInputError", "no JSON"),
+        ("[]", "BadInputError", "no description"),
+        ('{"schema_version": 1, "id": 5, "parts": []}', "BadInputError", "no description"),
+        ('{"schema_version": 9}', "UnsupportedError", "schema_version is 9"),
+        (None, "IoError", "partition.json"),
+    ],
+)
+def test_a_description_that_is_none(
+    text: str | None, error: str, words: str, broken: Callable[..., str]
+) -> None:
+    def damage(folder: Path) -> None:
+        (folder / "partition.json").unlink()
+        if text is not None:
+            (folder / "partition.json").write_text(text)
+
+    alike(run_ranks(open_each, [broken(damage)], size=2), error, "rank 0 of 2", words)
+
+
+def wrong_calls(rank: int, path: str) -> list[str]:
+    """Calls in which rank 2 differs: what each raises. The matrix works all the same afterwards."""
+    a = DistSparseMatrix(path)
+    odd = rank == 2
+    x = torch.ones(a.owned, 4)
+    calls: list[Callable[[], Any]] = [
+        lambda: a @ (torch.ones(a.owned, 8) if odd else x),
+        lambda: a @ (x.bfloat16() if odd else x),
+        lambda: a @ (torch.ones(a.owned + 1, 4) if odd else x),
+        lambda: a @ ("x" if odd else x),  # type: ignore[operator]
+        lambda: a @ (x.long() if odd else x),
+        lambda: a @ x.clone().requires_grad_(odd),
+        lambda: a.fetch(x) if odd else a @ x,
+        lambda: a.add_up([x.new_ones(3 if odd else 2)]),
+        lambda: a.add_up([x.new_ones(2), torch.ones(2, dtype=torch.float64) if odd else x.new_ones(2)]),
+        lambda: a.add_up([] if odd else [x.new_ones(2)]),
+    ]
+    said = []
+    for call in calls:
+        try:
+            call()
+            said.append("nothing")
+        except sptile.UsageError as error:
+            said.append(str(error))
+        except sptile.Error as error:
+            said.append(f"{type(error).__name__}: {error}")
+    expected = a.collect(a @ x)
+    assert torch.equal(expected, a.collect(a @ x))
+    return said
+
+
+def test_ranks_that_do_not_do_the_same(parts: dict[str, str]) -> None:
+    said = values(run_ranks(wrong_calls, parts["pattern"]))
+    words = [
+        ("ranks 0, 1, 3: A @ x of 4 columns", "rank 2: A @ x of 8 columns"),
+        ("4 columns of torch.float32", "4 columns of torch.bfloat16"),
+        ("rank 2 refused",),
+        ("rank 2 refused",),
+        ("rank 2 refused",),
+        ("rank 2: A @ x of 4 columns of torch.float32, which requires a gradient",),
+        ("rank 2: rows of others",),
+        ("ranks 0, 1, 3: add_up of 2 columns", "rank 2: add_up of 3 columns"),
+        ("rank 2 refused",),
+        ("rank 2 refused",),
+    ]
+    own = {2: "so pass [", 3: "of type str", 4: "torch.int64", 8: "of one type", 9: "add_up takes"}
+    for rank, of_rank in enumerate(said):
+        for number, wanted in enumerate(words):
+            if rank == 2 and number in own:
+                assert own[number] in of_rank[number]
+            else:
+                assert all(word in of_rank[number] for word in wanted), (number, of_rank[number])
+
+
+def check_once(rank: int, path: str) -> list[str]:
+    a = DistSparseMatrix(path, check="first")
+    x = torch.ones(a.owned, 4)
+    first = a @ x
+    assert torch.equal(first, a @ x)
+    said = []
+    for check in ("never", None):
+        try:
+            DistSparseMatrix(path, check=check)  # type: ignore[arg-type]
+        except sptile.UsageError as error:
+            said.append(str(error))
+    try:
+        a @ torch.ones(a.owned, 5 + rank)
+    except sptile.UsageError as error:
+        said.append(str(error))
+    return said
+
+
+def test_what_is_new_is_checked(parts: dict[str, str]) -> None:
+    for never, nothing, differs in values(run_ranks(check_once, parts["pattern"])):
+        assert "check = 'never'" in never and "check = None" in nothing
+        assert "rank 0: A @ x of 5 columns" in differs and "rank 3: A @ x of 8 columns" in differs
+
+
+def test_no_process_group(parts: dict[str, str]) -> None:
+    with pytest.raises(sptile.UsageError, match="init_process_group"):
+        DistSparseMatrix(parts["pattern"])
+
+
+def die(rank: int, path: str, dies: int) -> None:
+    """One rank ends without a word after the first product."""
+    a = DistSparseMatrix(path)
+    x = torch.ones(a.owned, 4)
+    a @ x
+    if rank == dies:
+        os._exit(3)
+    for _ in range(1000):
+        a @ x
+
+
+@pytest.mark.parametrize("tcp", [False, True], ids=["file store", "tcp store"])
+def test_a_rank_that_dies_is_named(tcp: bool, parts: dict[str, str]) -> None:
+    outcomes = run_ranks(die, parts["symmetric f32"], 2, tcp=tcp)
+    assert outcomes[2].exit == 3
+    for rank in (0, 1, 3):
+        assert outcomes[rank].raised == "IoError", outcomes[rank]
+        assert "no answer from rank 2" in outcomes[rank].message
+        assert outcomes[rank].seconds < 30
+
+
+def test_the_rank_with_the_store_dies(parts: dict[str, str]) -> None:
+    outcomes = run_ranks(die, parts["symmetric f32"], 0, tcp=True)
+    assert outcomes[0].exit == 3
+    for outcome in outcomes[1:]:
+        assert outcome.raised == "IoError" and "rank 0" in outcome.message, outcome
+        assert outcome.seconds < 30
+
+
+def hang(rank: int, path: str) -> None:
+    a = DistSparseMatrix(path)
+    if rank == 1:
+        time.sleep(14)
+    a @ torch.ones(a.owned, 4)
+
+
+def test_a_rank_that_hangs_is_named_when_the_time_of_the_group_is_over(parts: dict[str, str]) -> None:
+    outcomes = run_ranks(hang, parts["symmetric f32"], group_seconds=4)
+    assert outcomes[1].raised == "IoError"  # it comes too late
+    for rank in (0, 2, 3):
+        assert outcomes[rank].raised == "IoError" and "rank 1" in outcomes[rank].message, outcomes[rank]
+
+
+# ---- The page about it ----
+
+
+def test_the_program_of_the_page_runs(parts: dict[str, str], tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "python" / "distributed.md").read_text()
+    program = next(block for block in page.split("```text\n")[1:] if block.startswith("# products.py"))
+    (tmp_path / "products.py").write_text(program.split("```")[0])
+    (tmp_path / "parts").symlink_to(parts["symmetric f32"])
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(RANKS)]
+    done = subprocess.run(
+        [*launcher, "products.py"],
+        cwd=tmp_path,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("torch.Size([160, 16])") == RANKS
+    assert "DistSparseMatrix(160 x 160" in done.stdout
+
+
+def use_after_the_group(_rank: int, path: str) -> str:
+    a = DistSparseMatrix(path)
+    dist.destroy_process_group()
+    try:
+        a @ torch.ones(a.owned, 2)
+    except sptile.UsageError as error:
+        return str(error)
+    finally:
+        dist.init_process_group("gloo", init_method=f"file://{path}-again", rank=_rank, world_size=RANKS)
+    return "nothing"
+
+
+def test_a_matrix_does_not_keep_its_group(parts: dict[str, str]) -> None:
+    """A process that keeps a group beyond its end aborts when it exits."""
+    for said in values(run_ranks(use_after_the_group, parts["pattern"])):
+        assert "was destroyed" in said

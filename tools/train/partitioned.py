@@ -1,0 +1,167 @@
+"""Training on a graph that `sptile partition` divided: this process has one part of it, and rows of its nodes.
+
+Random numbers are those of one process: masks of dropout are drawn for the rows of all, and each takes its own. So a
+seed gives the same training, but for the order of sums, however many processes there are."""
+
+import contextlib
+import dataclasses
+import os
+
+import torch
+import torch.distributed as dist
+from torch.nn import functional
+
+from dataset import read_nodes
+from errors import BAD_INPUT, DEVICE, UNSUPPORTED, USAGE, TrainError
+
+MODELS = ("gcn", "gin", "agnn")  # gat drops weights of edges, which no process has of all
+
+
+class OwnFeatures:
+    """Rows of Features that this process owns."""
+
+    def __init__(self, features, rows):
+        self.dense = features.dense[rows]
+        self.shape, self.device = self.dense.shape, self.dense.device
+        width = max(features.shape[1], 1)
+        place = torch.full((len(features.dense),), -1)
+        place[rows] = torch.arange(len(rows))
+        owner = place[features.entries // width]
+        self.count = len(features.entries)
+        self.chosen = (owner >= 0).nonzero()[:, 0]  # which of the entries of all
+        self.entries = owner[self.chosen] * width + features.entries[self.chosen] % width
+        self.values = features.values[self.chosen]
+        self.dropped = self.dense.clone()
+
+    def drop(self, share):
+        """As Features.drop, with the numbers that one process would draw."""
+        kept = functional.dropout(self.values.new_ones(self.count), share)[self.chosen]
+        self.dropped.view(-1)[self.entries] = self.values * kept
+        return self.dropped
+
+    def __len__(self):
+        return len(self.dense)
+
+    def to(self, device):
+        """The same on a device."""
+        for name in ("dense", "chosen", "entries", "values", "dropped"):
+            setattr(self, name, getattr(self, name).to(device))
+        self.device = torch.device(device)
+        return self
+
+
+@dataclasses.dataclass(frozen=True)
+class PartOfDataSet:
+    """A DataSet of which this process has some nodes; `graph` is the DistSparseMatrix."""
+
+    graph: object
+    x: OwnFeatures
+    y: torch.Tensor  # [owned]
+    nodes: dict  # split -> which of the rows that it owns are in it
+    counts: dict  # split -> how many nodes of all processes
+    classes: int
+    node_count: int
+
+    @property
+    def edge_count(self):
+        return self.graph.nnz
+
+    def make_graph(self, _layers):
+        return self.graph
+
+    def prepare(self, model):
+        """Masks are those of one process."""
+        model.drop_rows = self.drop_rows
+
+    def drop_rows(self, x, share, training):
+        if not training:
+            return x
+        return x * functional.dropout(x.new_ones(self.node_count, *x.shape[1:]), share)[self.graph.rows]
+
+    def mean_loss(self, scores, labels, split):
+        """This process's share of the mean over all: shares and their gradients are added up."""
+        return functional.cross_entropy(scores, labels, reduction="sum") / self.counts[split]
+
+    def add_up(self, *tensors):
+        """Adds up what all processes have, in place: in one message."""
+        self.graph.add_up(tensors)
+        return tensors
+
+    def edge_rows(self, graph):
+        edges = graph.joined.nnz
+        return {edges, edges + len(self.x)}
+
+
+@contextlib.contextmanager
+def process_group(device_name):
+    """The processes that torchrun started; gives this one's device."""
+    if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
+        raise TrainError(
+            USAGE,
+            "--partition needs a process for each part: torchrun --nproc-per-node PARTS tools/train/train.py ...",
+        )
+    device = torch.device(device_name)
+    if device_name == "cuda":
+        local = int(os.environ.get("LOCAL_RANK", "0"))
+        if local >= torch.cuda.device_count():
+            raise TrainError(DEVICE, f"process {local} of this machine has no CUDA device")
+        device = torch.device("cuda", local)
+        torch.cuda.set_device(device)
+    dist.init_process_group("cpu:gloo,cuda:nccl" if device_name == "cuda" else "gloo")
+    try:
+        yield device
+    except Exception:
+        if device.type == "cpu":  # NCCL would wait for those that ended
+            dist.destroy_process_group()
+        raise
+    dist.destroy_process_group()
+
+
+def check_request(model, backends):
+    """Refuses what is not trained over several processes."""
+    if model not in MODELS:
+        raise TrainError(
+            UNSUPPORTED, f"{model} is not trained over several processes; there is: {', '.join(MODELS)}"
+        )
+    if backends not in (None, ["sptile"]):
+        raise TrainError(UNSUPPORTED, f"--partition is trained by sptile, not by {', '.join(backends)}")
+
+
+def read_part(folder, partition, device):
+    """This process's part of a data set and of its graph; TrainError in all processes alike where it is about the
+    partition."""
+    import sptile
+    from sptile.torch.distributed import DistSparseMatrix
+
+    try:
+        graph = DistSparseMatrix(partition, device=device).unweighted()
+    except sptile.Error as error:
+        raise TrainError(error.status, str(error)) from None
+    check_graph(partition, graph)
+    x, labels, splits, classes = read_nodes(folder, graph.shape[0])
+    rows = graph.rows.cpu()
+    place = torch.full((len(labels),), -1)
+    place[rows] = torch.arange(len(rows))
+    owned = {split: place[nodes] for split, nodes in splits.items()}
+    return PartOfDataSet(
+        graph,
+        OwnFeatures(x, rows).to(device),
+        labels[rows].to(device),
+        {split: at[at >= 0].to(device) for split, at in owned.items()},
+        {split: len(nodes) for split, nodes in splits.items()},
+        classes,
+        len(labels),
+    )
+
+
+def check_graph(partition, graph):
+    """Training takes edges both ways and no loops, as graph.mtx is read by one process."""
+    if not graph.symmetric:
+        raise TrainError(
+            BAD_INPUT, f"{partition}: the graph has edges without their way back; divide one that has both"
+        )
+    row, col = graph.local.pattern.row(), graph.local.pattern.col
+    loops = (row == col).sum()
+    dist.all_reduce(loops)
+    if loops.item() > 0:
+        raise TrainError(BAD_INPUT, f"{partition}: the graph has {loops.item()} loops; divide one without")

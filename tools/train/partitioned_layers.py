@@ -1,0 +1,5 @@
+"""Graph layers of sptile over several processes; the graph is a DistSparseMatrix."""
+
+from sptile.torch.distributed.nn import AGNNConv, GATConv, GCNConv, GINConv
+
+__all__ = ["AGNNConv", "GATConv", "GCNConv", "GINConv"]

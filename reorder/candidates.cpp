@@ -68,6 +68,41 @@ std::int32_t Candidates::densest(std::int64_t entries, std::int64_t columns, boo
   return slot < row_.size() && row_[slot] != kNoRow ? static_cast<std::int32_t>(slot) : 0;
 }
 
+void Candidates::keep_best(std::size_t most) {
+  const auto better = [](const Ranked& x, const Ranked& y) {
+    return x.density != y.density ? x.density > y.density : x.slot < y.slot;
+  };
+  const std::size_t kept = std::min(most, ranked_.size());
+  std::partial_sort(ranked_.begin(), ranked_.begin() + static_cast<std::ptrdiff_t>(kept), ranked_.end(),
+                    better);
+  ranked_.resize(kept);
+}
+
+void Candidates::promising(std::size_t most, std::int64_t entries, std::int64_t columns, float per_counted,
+                           std::vector<std::int32_t>& slots) {
+  ranked_.clear();
+  float least = 0;  // what a row must exceed once there are enough
+  float density[kBlock];
+  const auto have = static_cast<float>(entries), distinct = static_cast<float>(columns);
+  for (std::size_t begin = 0; begin < row_.size(); begin += kBlock) {
+    const std::size_t count = std::min(row_.size() - begin, kBlock);
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto size = static_cast<float>(size_[begin + k]);
+      const float shared = static_cast<float>(size_[begin + k] - missing_[begin + k]) * per_counted;
+      density[k] = (have + size) / (distinct + size - std::min(shared, size));
+    }
+    for (std::size_t k = 0; k < count; ++k)
+      if (density[k] > least && row_[begin + k] != kNoRow)
+        ranked_.push_back({density[k], static_cast<std::int32_t>(begin + k)});
+    if (ranked_.size() < 4 * most) continue;
+    keep_best(most);
+    least = ranked_.back().density;
+  }
+  keep_best(most);
+  slots.clear();
+  for (const Ranked& ranked : ranked_) slots.push_back(ranked.slot);
+}
+
 std::int32_t Candidates::most_shared() const {
   std::int32_t most = 0;
   for (std::size_t i = 0; i < row_.size(); ++i) most = std::max(most, size_[i] - missing_[i]);

@@ -64,14 +64,14 @@ struct Chain {
   std::vector<std::int32_t> packed;    // accepted windows
 };
 
-/// Grows windows; one per thread. Between two runs every slot of a row that may still be free is kUnseen.
+/// Grows windows; one per thread. Between two runs no row that may still be free is gone.
 class Packer {
  public:
   Packer(const ColumnSets& sets, const FreeRows& free, const GreedyOptions& options)
       : sets_(sets),
         free_(free),
         options_(options),
-        slot_(static_cast<std::size_t>(sets.items), kUnseen),
+        candidates_(sets.items),
         pool_(sets.cols) {}
 
   /// Proposes windows until they hold that many rows or entries, or nothing is free.
@@ -81,13 +81,12 @@ class Packer {
          entries < most_entries && static_cast<std::int64_t>(chain.proposed.size()) < most_rows;
          entries += entries_)
       if (cancelled(options_.progress) || !grow_window(chain)) break;
-    for (const std::int32_t row : chain.proposed) slot_[static_cast<std::size_t>(row)] = kUnseen;
+    for (const std::int32_t row : chain.proposed) candidates_.restore(row);
   }
 
   [[nodiscard]] const GreedyWork& work() const { return work_; }
 
  private:
-  static constexpr std::int32_t kUnseen = 0, kGone = 1;  // the slots that candidates_ leaves free
   static constexpr int kRowsPerPool = 16;                // that a pool gives before it is filled again
 
   /// A column that the last row brought, and how many rows its list has.
@@ -96,7 +95,7 @@ class Packer {
   };
 
   bool is_free(std::int32_t row) const {
-    return slot_[static_cast<std::size_t>(row)] != kGone && free_.placed[static_cast<std::size_t>(row)] == 0;
+    return !candidates_.is_gone(row) && free_.placed[static_cast<std::size_t>(row)] == 0;
   }
 
   /// The next free row of the base order, or -1; cyclic, so that a chain whose stretch is used up goes on.
@@ -121,10 +120,7 @@ class Packer {
     lookups_left_ = pool_entries_ = std::int64_t{options_.lookups} * sets_.size[first];
     const int left = grow_by_lists(first, chain);
     if (left > 0) grow_from_pools(left, chain);
-    chain.next = left > 0 ? pool_.most_shared() : candidates_.row(candidates_.most_shared());
-    for (std::int32_t i = 2; i < candidates_.slots(); ++i)
-      if (const std::int32_t seen = candidates_.row(i); seen >= 0)
-        slot_[static_cast<std::size_t>(seen)] = kUnseen;
+    chain.next = left > 0 ? pool_.most_shared() : candidates_.most_shared();
     return true;
   }
 
@@ -135,8 +131,8 @@ class Packer {
       if (left == 0) break;
       add_columns(row);
       if (!look_up()) return left;
-      const std::int32_t slot = candidates_.densest(entries_, columns_, left <= 1);
-      row = slot > 0 ? candidates_.row(slot) : next_in_base(chain);
+      row = candidates_.densest(entries_, columns_, left <= 1);
+      if (row < 0) row = next_in_base(chain);
     }
     return 0;
   }
@@ -164,19 +160,16 @@ class Packer {
     candidates_.promising(RowPool::kMost, entries_, columns_, per_counted, promising_);
     pool_.clear();
     std::int64_t entries = 0;
-    for (const std::int32_t slot : promising_) {
-      const std::int32_t row = candidates_.row(slot);
+    for (const std::int32_t row : promising_) {
       entries += sets_.size[row];
-      if (slot != promising_.front() && entries > pool_entries_) break;
+      if (row != promising_.front() && entries > pool_entries_) break;
       pool_.add(row, sets_.of(row));
       work_.pooled += sets_.size[row];
     }
   }
 
   void take(std::int32_t row, Chain& chain) {
-    std::int32_t& slot = slot_[static_cast<std::size_t>(row)];
-    candidates_.remove(slot);
-    slot = kGone;
+    candidates_.remove(row);
     chain.proposed.push_back(row);
     entries_ += sets_.size[row];
   }
@@ -210,11 +203,14 @@ class Packer {
       const auto rows = static_cast<std::int32_t>(
           std::min<std::int64_t>(std::min(fresh.rows, options_.longest_list), lookups_left_));
       if (rows == 0) break;
-      for (const std::int32_t other : near_part(fresh.column, rows)) candidates_.share(slot_of(other));
+      candidates_.share(near_part(fresh.column, rows));
       lookups_left_ -= rows;
       work_.lookups += rows;
       ++counted_;
     }
+    candidates_.settle([&](std::int32_t row) {
+      return free_.placed[static_cast<std::size_t>(row)] != 0 ? 0 : sets_.size[row];
+    });
     return all;
   }
 
@@ -226,26 +222,13 @@ class Packer {
     return {begin, std::min(end, begin + most)};
   }
 
-  std::int32_t slot_of(std::int32_t row) {
-    std::int32_t& slot = slot_[static_cast<std::size_t>(row)];
-    if (slot == kUnseen) {
-      if (free_.placed[static_cast<std::size_t>(row)] != 0) {
-        slot = kGone;  // for good
-      } else {
-        slot = candidates_.add(row, sets_.size[row]);
-      }
-    }
-    return slot;
-  }
-
   const ColumnSets& sets_;
   const FreeRows& free_;
   const GreedyOptions& options_;
-  std::vector<std::int32_t> slot_;  // by row: its place in candidates_, kUnseen or kGone
   Candidates candidates_;
   RowPool pool_;
   std::vector<Fresh> fresh_;             // columns that the last row brought
-  std::vector<std::int32_t> promising_;  // slots
+  std::vector<std::int32_t> promising_;  // rows
   std::int32_t near_ = 0;
   std::int64_t entries_ = 0, columns_ = 0, counted_ = 0;  // of the window; columns that were looked up
   std::int64_t lookups_left_ = 0, pool_entries_ = 0;

@@ -16,8 +16,8 @@ void RowPool::add(std::int32_t row, std::span<const std::int32_t> columns) {
   std::int32_t missing = 0;
   for (const std::int32_t column : columns) {
     std::uint64_t& held = holders(column);
-    held |= bit;
     missing += (held & kInWindow) == 0;
+    held |= bit;
   }
   rows_.push_back({row, missing, columns});
 }

@@ -49,7 +49,7 @@ class RowPool {
 
   std::uint64_t& holders(std::int32_t column) {
     Column& found = columns_[static_cast<std::size_t>(column)];
-    if (found.window != window_) found = {0, window_};
+    found = {found.window == window_ ? found.holders : 0, window_};
     return found.holders;
   }
 

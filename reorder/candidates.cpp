@@ -78,6 +78,18 @@ void Candidates::share(std::span<const std::int32_t> rows) {
   missing_[kGone] = kTooMany;
 }
 
+void Candidates::settle(std::span<const std::int32_t> size) {
+  for (; settled_ < used_; ++settled_) {
+    const auto s = static_cast<std::size_t>(settled_);
+    const auto row = static_cast<std::size_t>(row_[s]);
+    size_[s] = size[row];
+    missing_[s] += size_[s];
+    if (size_[s] > 0) continue;
+    slot_[row] = kGone;
+    empty_slot(settled_);
+  }
+}
+
 void Candidates::remove(std::int32_t row) {
   std::int32_t& slot = slot_[static_cast<std::size_t>(row)];
   empty_slot(slot);

@@ -20,10 +20,9 @@ class Candidates {
   void clear();
   /// Each of the rows shares one more column with the window. At most 2^30 rows at once.
   void share(std::span<const std::int32_t> rows);
-  /// Gives the rows met since the last call their sizes; those of size 0 are gone. To be called after share()
-  /// and before anything is asked.
-  template <class SizeOf>
-  void settle(const SizeOf& size_of);
+  /// Gives the rows met since the last call their sizes, by row; those of size 0 are gone. To be called after
+  /// share() and before anything is asked.
+  void settle(std::span<const std::int32_t> size);
 
   /// The row never comes up again.
   void remove(std::int32_t row);
@@ -62,17 +61,5 @@ class Candidates {
   std::int32_t used_ = kFirst, settled_ = kFirst;
   std::vector<Ranked> ranked_;
 };
-
-template <class SizeOf>
-void Candidates::settle(const SizeOf& size_of) {
-  for (; settled_ < used_; ++settled_) {
-    const auto s = static_cast<std::size_t>(settled_);
-    size_[s] = size_of(row_[s]);
-    missing_[s] += size_[s];
-    if (size_[s] > 0) continue;
-    slot_[static_cast<std::size_t>(row_[s])] = kGone;
-    empty_slot(settled_);
-  }
-}
 
 }  // namespace sptile::reorder

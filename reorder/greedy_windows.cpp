@@ -15,13 +15,14 @@ namespace sptile::reorder {
 namespace {
 
 constexpr std::int64_t kMostChains = 16;
+constexpr std::int64_t kFirstEntries = 256;  // of a row; for more there are an eighth of the look-ups each
 constexpr std::size_t kRounds = 64;                                 // that would pack all rows
 constexpr std::int64_t kChainRows = 1024, kChainEntries = 1 << 15;  // what a chain is worth having for
 
 /// Rows that are not in an accepted window yet, and the lists of the columns reduced to them now and then.
 struct FreeRows {
-  std::vector<std::uint8_t> placed;  // by row
-  std::vector<std::int32_t> rows;    // free ones at the last purge, in base order
+  std::vector<std::int32_t> size;  // entries of a row, 0 once it is placed
+  std::vector<std::int32_t> rows;  // free ones at the last purge, in base order
   ColumnLists lists;
   formats::Buffer<std::int32_t> list_size;  // of each column, since the last purge
   std::int64_t entries = 0;                 // of the rows in `rows`
@@ -29,7 +30,7 @@ struct FreeRows {
 
 FreeRows all_free(const ColumnSets& sets) {
   FreeRows free;
-  free.placed.assign(static_cast<std::size_t>(sets.items), 0);
+  free.size.assign(sets.size.begin(), sets.size.end());
   free.rows.resize(static_cast<std::size_t>(sets.items));
   std::iota(free.rows.begin(), free.rows.end(), 0);
   free.lists = lists_of_columns(sets);
@@ -43,7 +44,7 @@ FreeRows all_free(const ColumnSets& sets) {
 /// Drops placed rows everywhere. Done each time that half of the rows have gone, so all purges together cost
 /// about as much as the first.
 void purge(FreeRows& free, const ColumnSets& sets) {
-  const auto is_placed = [&](std::int32_t row) { return free.placed[static_cast<std::size_t>(row)] != 0; };
+  const auto is_placed = [&](std::int32_t row) { return free.size[static_cast<std::size_t>(row)] == 0; };
   tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, sets.cols, 4096), [&](const auto& range) {
     for (std::int64_t c = range.begin(); c < range.end(); ++c) {
       std::int32_t* const begin = free.lists.items.data() + free.lists.first[c];
@@ -53,7 +54,7 @@ void purge(FreeRows& free, const ColumnSets& sets) {
   });
   std::erase_if(free.rows, is_placed);
   free.entries = 0;
-  for (const std::int32_t row : free.rows) free.entries += sets.size[row];
+  for (const std::int32_t row : free.rows) free.entries += free.size[static_cast<std::size_t>(row)];
 }
 
 /// One sequence of windows, each beginning where the one before left off.
@@ -95,7 +96,7 @@ class Packer {
   };
 
   bool is_free(std::int32_t row) const {
-    return !candidates_.is_gone(row) && free_.placed[static_cast<std::size_t>(row)] == 0;
+    return !candidates_.is_gone(row) && free_.size[static_cast<std::size_t>(row)] != 0;
   }
 
   /// The next free row of the base order, or -1; cyclic, so that a chain whose stretch is used up goes on.
@@ -117,11 +118,16 @@ class Packer {
     candidates_.clear();
     pool_.start_window();
     const std::int32_t first = chain.next >= 0 && is_free(chain.next) ? chain.next : in_base;
-    lookups_left_ = pool_entries_ = std::int64_t{options_.lookups} * sets_.size[first];
+    lookups_left_ = pool_entries_ = lookups_for(sets_.size[first]);
     const int left = grow_by_lists(first, chain);
     if (left > 0) grow_from_pools(left, chain);
     chain.next = left > 0 ? pool_.most_shared() : candidates_.most_shared();
     return true;
+  }
+
+  [[nodiscard]] std::int64_t lookups_for(std::int64_t entries) const {
+    const std::int64_t further = std::max<std::int64_t>(0, entries - kFirstEntries);
+    return (entries - further) * options_.lookups + further * std::max(1, options_.lookups / 8);
   }
 
   /// Takes rows as long as the lists of all their columns can be looked up; returns how many are still to come.
@@ -208,9 +214,7 @@ class Packer {
       work_.lookups += rows;
       ++counted_;
     }
-    candidates_.settle([&](std::int32_t row) {
-      return free_.placed[static_cast<std::size_t>(row)] != 0 ? 0 : sets_.size[row];
-    });
+    candidates_.settle(free_.size);
     return all;
   }
 
@@ -260,10 +264,10 @@ std::int64_t accept(std::vector<Chain>& chains, std::size_t running, FreeRows& f
       const auto end = begin + static_cast<std::ptrdiff_t>(std::min(height, chain.proposed.size() - w));
       const bool short_window = end - begin < static_cast<std::ptrdiff_t>(height);
       if ((short_window && !keep_short) || std::any_of(begin, end, [&](std::int32_t row) {
-            return free.placed[static_cast<std::size_t>(row)] != 0;
+            return free.size[static_cast<std::size_t>(row)] == 0;
           }))
         continue;
-      for (auto row = begin; row != end; ++row) free.placed[static_cast<std::size_t>(*row)] = 1;
+      for (auto row = begin; row != end; ++row) free.size[static_cast<std::size_t>(*row)] = 0;
       chain.packed.insert(chain.packed.end(), begin, end);
       rows += end - begin;
     }
@@ -309,7 +313,7 @@ Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const Gr
         proposed += static_cast<std::int64_t>(chains[c].proposed.size());
       const std::int64_t rows = accept(chains, running, free, options.window_rows, active == 1);
       // Rows with hubs are wanted by all chains: then fewer of them run, and little is done in vain.
-      running = 4 * rows < 3 * proposed ? std::max<std::size_t>(1, running / 2) : std::min(active, 2 * running);
+      running = 8 * rows < 7 * proposed ? std::max<std::size_t>(1, running / 2) : std::min(active, 2 * running);
       placed += rows;
       advance(options.progress, rows);
     }

@@ -12,10 +12,10 @@ void RowPool::start_window() {
 
 void RowPool::add(std::int32_t row, std::span<const std::int32_t> columns) {
   assert(rows_.size() < kMost);
-  const std::uint64_t bit = std::uint64_t{1} << rows_.size();
+  const std::uint32_t bit = std::uint32_t{1} << rows_.size();
   std::int32_t missing = 0;
   for (const std::int32_t column : columns) {
-    std::uint64_t& held = holders(column);
+    std::uint32_t& held = holders(column);
     missing += (held & kInWindow) == 0;
     held |= bit;
   }

@@ -11,10 +11,10 @@ namespace sptile::reorder {
 
 /// The columns of a window that grows, and up to kMost rows that may come next with the columns that the window
 /// would gain by each. For every column one word says which of the rows hold it, so a column that comes is
-/// counted for all of them at once. 16 bytes per column.
+/// counted for all of them at once. 8 bytes per column.
 class RowPool {
  public:
-  static constexpr std::size_t kMost = 63;
+  static constexpr std::size_t kMost = 31;
 
   explicit RowPool(std::int64_t cols) : columns_(static_cast<std::size_t>(cols)) {}
 
@@ -35,11 +35,11 @@ class RowPool {
   [[nodiscard]] std::int32_t most_shared() const;
 
  private:
-  static constexpr std::uint64_t kInWindow = std::uint64_t{1} << kMost;
+  static constexpr std::uint32_t kInWindow = std::uint32_t{1} << kMost;
 
   struct Column {
-    std::uint64_t holders = 0;  // bit i: row i of the pool; kInWindow: the window
-    std::int64_t window = 0;    // that `holders` speaks of
+    std::uint32_t holders = 0;  // bit i: row i of the pool; kInWindow: the window
+    std::int32_t window = 0;    // that `holders` speaks of
   };
   struct Row {
     std::int32_t row;  // -1: taken
@@ -47,7 +47,7 @@ class RowPool {
     std::span<const std::int32_t> columns;
   };
 
-  std::uint64_t& holders(std::int32_t column) {
+  std::uint32_t& holders(std::int32_t column) {
     Column& found = columns_[static_cast<std::size_t>(column)];
     found = {found.window == window_ ? found.holders : 0, window_};
     return found.holders;
@@ -55,13 +55,13 @@ class RowPool {
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;
-  std::int64_t window_ = 0;
+  std::int32_t window_ = 0;
 };
 
 inline bool RowPool::enter(std::int32_t column) {
-  std::uint64_t& held = holders(column);
+  std::uint32_t& held = holders(column);
   if ((held & kInWindow) != 0) return false;
-  for (std::uint64_t rows = held; rows != 0; rows &= rows - 1)
+  for (std::uint32_t rows = held; rows != 0; rows &= rows - 1)
     --rows_[static_cast<std::size_t>(std::countr_zero(rows))].missing;
   held |= kInWindow;
   return true;

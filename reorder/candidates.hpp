@@ -31,7 +31,8 @@ class Candidates {
   [[nodiscard]] bool is_gone(std::int32_t row) const { return slot_[static_cast<std::size_t>(row)] == kGone; }
 
   /// The row that gives the window most entries per column when it has `entries` and `columns` before;
-  /// `whole_blocks` counts columns in eights. kNoRow when there is none, the first met of equals. O(rows met).
+  /// `whole_blocks` counts columns in eights. kNoRow when there is none, the first met of equals. O(rows
+  /// met).
   [[nodiscard]] std::int32_t densest(std::int64_t entries, std::int64_t columns, bool whole_blocks) const;
   /// The `most` rows that seem to give the window most entries per column, best first, of equals the first
   /// met, when the columns shared so far are one in `per_shared` of the window's. O(rows met).
@@ -42,7 +43,7 @@ class Candidates {
 
  private:
   static constexpr std::int32_t kUnseen = 0, kGone = 1, kFirst = 2;  // slots
-  static constexpr std::int32_t kTooMany = 1 << 30;                  // missing columns of a slot without a row
+  static constexpr std::int32_t kTooMany = 1 << 30;  // missing columns of a slot without a row
 
   struct Ranked {
     float density;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMostChains = 16;
 constexpr std::int64_t kFirstEntries = 256;  // of a row; for more there are an eighth of the look-ups each
-constexpr std::size_t kRounds = 64;                                 // that would pack all rows
+constexpr std::size_t kRounds = 64;          // that would pack all rows
 constexpr std::int64_t kChainRows = 1024, kChainEntries = 1 << 15;  // what a chain is worth having for
 
 /// Rows that are not in an accepted window yet, and the lists of the columns reduced to them now and then.
@@ -69,11 +69,7 @@ struct Chain {
 class Packer {
  public:
   Packer(const ColumnSets& sets, const FreeRows& free, const GreedyOptions& options)
-      : sets_(sets),
-        free_(free),
-        options_(options),
-        candidates_(sets.items),
-        pool_(sets.cols) {}
+      : sets_(sets), free_(free), options_(options), candidates_(sets.items), pool_(sets.cols) {}
 
   /// Proposes windows until they hold that many rows or entries, or nothing is free.
   void run(Chain& chain, std::int64_t most_rows, std::int64_t most_entries) {
@@ -88,7 +84,7 @@ class Packer {
   [[nodiscard]] const GreedyWork& work() const { return work_; }
 
  private:
-  static constexpr int kRowsPerPool = 16;                // that a pool gives before it is filled again
+  static constexpr int kRowsPerPool = 16;  // that a pool gives before it is filled again
 
   /// A column that the last row brought, and how many rows its list has.
   struct Fresh {
@@ -130,7 +126,8 @@ class Packer {
     return (entries - further) * options_.lookups + further * std::max(1, options_.lookups / 8);
   }
 
-  /// Takes rows as long as the lists of all their columns can be looked up; returns how many are still to come.
+  /// Takes rows as long as the lists of all their columns can be looked up; returns how many are still to
+  /// come.
   int grow_by_lists(std::int32_t row, Chain& chain) {
     for (int left = options_.window_rows - 1; row >= 0; --left) {
       take(row, chain);
@@ -191,8 +188,8 @@ class Packer {
     columns_ += static_cast<std::int64_t>(fresh_.size());
   }
 
-  /// Counts the fresh columns for the rows in their lists. Where that takes more look-ups than are left, short
-  /// lists come first: they cost least and say most. False when some had to be left out.
+  /// Counts the fresh columns for the rows in their lists. Where that takes more look-ups than are left,
+  /// short lists come first: they cost least and say most. False when some had to be left out.
   bool look_up() {
     std::int64_t wanted = 0;
     for (Fresh& fresh : fresh_) {
@@ -313,7 +310,8 @@ Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const Gr
         proposed += static_cast<std::int64_t>(chains[c].proposed.size());
       const std::int64_t rows = accept(chains, running, free, options.window_rows, active == 1);
       // Rows with hubs are wanted by all chains: then fewer of them run, and little is done in vain.
-      running = 8 * rows < 7 * proposed ? std::max<std::size_t>(1, running / 2) : std::min(active, 2 * running);
+      running =
+          8 * rows < 7 * proposed ? std::max<std::size_t>(1, running / 2) : std::min(active, 2 * running);
       placed += rows;
       advance(options.progress, rows);
     }

@@ -9,9 +9,9 @@
 
 namespace sptile::reorder {
 
-/// The columns of a window that grows, and up to kMost rows that may come next with the columns that the window
-/// would gain by each. For every column one word says which of the rows hold it, so a column that comes is
-/// counted for all of them at once. 8 bytes per column.
+/// The columns of a window that grows, and up to kMost rows that may come next with the columns that the
+/// window would gain by each. For every column one word says which of the rows hold it, so a column that
+/// comes is counted for all of them at once. 8 bytes per column.
 class RowPool {
  public:
   static constexpr std::size_t kMost = 31;

@@ -78,16 +78,21 @@ void Candidates::share(std::span<const std::int32_t> rows) {
   missing_[kGone] = kTooMany;
 }
 
-void Candidates::settle(std::span<const std::int32_t> size) {
+std::int64_t Candidates::settle(std::span<const std::int32_t> size) {
+  std::int64_t met = 0;
   for (; settled_ < used_; ++settled_) {
     const auto s = static_cast<std::size_t>(settled_);
     const auto row = static_cast<std::size_t>(row_[s]);
     size_[s] = size[row];
     missing_[s] += size_[s];
-    if (size_[s] > 0) continue;
-    slot_[row] = kGone;
-    empty_slot(settled_);
+    if (size_[s] > 0) {
+      ++met;
+    } else {
+      slot_[row] = kGone;
+      empty_slot(settled_);
+    }
   }
+  return met;
 }
 
 void Candidates::remove(std::int32_t row) {

@@ -21,8 +21,8 @@ class Candidates {
   /// Each of the rows shares one more column with the window. At most 2^30 rows at once.
   void share(std::span<const std::int32_t> rows);
   /// Gives the rows met since the last call their sizes, by row; those of size 0 are gone. To be called after
-  /// share() and before anything is asked.
-  void settle(std::span<const std::int32_t> size);
+  /// share() and before anything is asked. Returns how many of the rows are not gone.
+  std::int64_t settle(std::span<const std::int32_t> size);
 
   /// The row never comes up again.
   void remove(std::int32_t row);

@@ -15,9 +15,13 @@ namespace sptile::reorder {
 namespace {
 
 constexpr std::int64_t kMostChains = 16;
-constexpr std::int64_t kFirstEntries = 256;  // of a row; for more there are an eighth of the look-ups each
-constexpr std::size_t kRounds = 64;          // that would pack all rows
+constexpr std::size_t kRounds = 64;                                 // that would pack all rows
 constexpr std::int64_t kChainRows = 1024, kChainEntries = 1 << 15;  // what a chain is worth having for
+
+// What a window may look up, for each of its rows: kSpare whatever its size, GreedyOptions::lookups for each
+// of the first kFirstEntries entries of its first row, an eighth of that for each further one. A row met for
+// the first time counts kMet times more: it has to be ranked, too.
+constexpr std::int64_t kSpare = 256, kFirstEntries = 256, kMet = 2;
 
 /// Rows that are not in an accepted window yet, and the lists of the columns reduced to them now and then.
 struct FreeRows {
@@ -123,7 +127,8 @@ class Packer {
 
   [[nodiscard]] std::int64_t lookups_for(std::int64_t entries) const {
     const std::int64_t further = std::max<std::int64_t>(0, entries - kFirstEntries);
-    return (entries - further) * options_.lookups + further * std::max(1, options_.lookups / 8);
+    return options_.window_rows *
+           (kSpare + (entries - further) * options_.lookups + further * std::max(1, options_.lookups / 8));
   }
 
   /// Takes rows as long as the lists of all their columns can be looked up; returns how many are still to
@@ -205,13 +210,12 @@ class Packer {
     for (const Fresh& fresh : fresh_) {
       const auto rows = static_cast<std::int32_t>(
           std::min<std::int64_t>(std::min(fresh.rows, options_.longest_list), lookups_left_));
-      if (rows == 0) break;
+      if (rows <= 0) break;
       candidates_.share(near_part(fresh.column, rows));
-      lookups_left_ -= rows;
+      lookups_left_ -= rows + kMet * candidates_.settle(free_.size);
       work_.lookups += rows;
       ++counted_;
     }
-    candidates_.settle(free_.size);
     return all;
   }
 

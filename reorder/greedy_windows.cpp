@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "reorder/candidates.hpp"
+#include "reorder/row_pool.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -17,10 +18,15 @@ constexpr std::int64_t kMostChains = 16;
 constexpr std::size_t kRounds = 64;                                 // that would pack all rows
 constexpr std::int64_t kChainRows = 1024, kChainEntries = 1 << 15;  // what a chain is worth having for
 
+// What a window may look up, for each of its rows: kSpare whatever its size, GreedyOptions::lookups for each
+// of the first kFirstEntries entries of its first row, an eighth of that for each further one. A row met for
+// the first time counts kMet times more: it has to be ranked, too.
+constexpr std::int64_t kSpare = 256, kFirstEntries = 256, kMet = 2;
+
 /// Rows that are not in an accepted window yet, and the lists of the columns reduced to them now and then.
 struct FreeRows {
-  std::vector<std::uint8_t> placed;  // by row
-  std::vector<std::int32_t> rows;    // free ones at the last purge, in base order
+  std::vector<std::int32_t> size;  // entries of a row, 0 once it is placed
+  std::vector<std::int32_t> rows;  // free ones at the last purge, in base order
   ColumnLists lists;
   formats::Buffer<std::int32_t> list_size;  // of each column, since the last purge
   std::int64_t entries = 0;                 // of the rows in `rows`
@@ -28,7 +34,7 @@ struct FreeRows {
 
 FreeRows all_free(const ColumnSets& sets) {
   FreeRows free;
-  free.placed.assign(static_cast<std::size_t>(sets.items), 0);
+  free.size.assign(sets.size.begin(), sets.size.end());
   free.rows.resize(static_cast<std::size_t>(sets.items));
   std::iota(free.rows.begin(), free.rows.end(), 0);
   free.lists = lists_of_columns(sets);
@@ -42,7 +48,7 @@ FreeRows all_free(const ColumnSets& sets) {
 /// Drops placed rows everywhere. Done each time that half of the rows have gone, so all purges together cost
 /// about as much as the first.
 void purge(FreeRows& free, const ColumnSets& sets) {
-  const auto is_placed = [&](std::int32_t row) { return free.placed[static_cast<std::size_t>(row)] != 0; };
+  const auto is_placed = [&](std::int32_t row) { return free.size[static_cast<std::size_t>(row)] == 0; };
   tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, sets.cols, 4096), [&](const auto& range) {
     for (std::int64_t c = range.begin(); c < range.end(); ++c) {
       std::int32_t* const begin = free.lists.items.data() + free.lists.first[c];
@@ -52,7 +58,7 @@ void purge(FreeRows& free, const ColumnSets& sets) {
   });
   std::erase_if(free.rows, is_placed);
   free.entries = 0;
-  for (const std::int32_t row : free.rows) free.entries += sets.size[row];
+  for (const std::int32_t row : free.rows) free.entries += free.size[static_cast<std::size_t>(row)];
 }
 
 /// One sequence of windows, each beginning where the one before left off.
@@ -63,15 +69,11 @@ struct Chain {
   std::vector<std::int32_t> packed;    // accepted windows
 };
 
-/// Grows windows; one per thread. Between two runs every slot of a row that may still be free is kUnseen.
+/// Grows windows; one per thread. Between two runs no row that may still be free is gone.
 class Packer {
  public:
   Packer(const ColumnSets& sets, const FreeRows& free, const GreedyOptions& options)
-      : sets_(sets),
-        free_(free),
-        options_(options),
-        slot_(static_cast<std::size_t>(sets.items), kUnseen),
-        stamp_(static_cast<std::size_t>(sets.cols), 0) {}
+      : sets_(sets), free_(free), options_(options), candidates_(sets.items), pool_(sets.cols) {}
 
   /// Proposes windows until they hold that many rows or entries, or nothing is free.
   void run(Chain& chain, std::int64_t most_rows, std::int64_t most_entries) {
@@ -80,14 +82,21 @@ class Packer {
          entries < most_entries && static_cast<std::int64_t>(chain.proposed.size()) < most_rows;
          entries += entries_)
       if (cancelled(options_.progress) || !grow_window(chain)) break;
-    for (const std::int32_t row : chain.proposed) slot_[static_cast<std::size_t>(row)] = kUnseen;
+    for (const std::int32_t row : chain.proposed) candidates_.restore(row);
   }
 
+  [[nodiscard]] const GreedyWork& work() const { return work_; }
+
  private:
-  static constexpr std::int32_t kUnseen = 0, kGone = 1;  // the slots that candidates_ leaves free
+  static constexpr int kRowsPerPool = 16;  // that a pool gives before it is filled again
+
+  /// A column that the last row brought, and how many rows its list has.
+  struct Fresh {
+    std::int32_t rows, column;
+  };
 
   bool is_free(std::int32_t row) const {
-    return slot_[static_cast<std::size_t>(row)] != kGone && free_.placed[static_cast<std::size_t>(row)] == 0;
+    return !candidates_.is_gone(row) && free_.size[static_cast<std::size_t>(row)] != 0;
   }
 
   /// The next free row of the base order, or -1; cyclic, so that a chain whose stretch is used up goes on.
@@ -104,28 +113,71 @@ class Packer {
   bool grow_window(Chain& chain) {
     const std::int32_t in_base = next_in_base(chain);
     if (in_base < 0) return false;
-    ++window_, entries_ = 0, columns_ = 0;
+    entries_ = columns_ = counted_ = 0;
     near_ = in_base;
     candidates_.clear();
-    std::int32_t row = chain.next >= 0 && is_free(chain.next) ? chain.next : in_base;
+    pool_.start_window();
+    const std::int32_t first = chain.next >= 0 && is_free(chain.next) ? chain.next : in_base;
+    lookups_left_ = pool_entries_ = lookups_for(sets_.size[first]);
+    const int left = grow_by_lists(first, chain);
+    if (left > 0) grow_from_pools(left, chain);
+    chain.next = left > 0 ? pool_.most_shared() : candidates_.most_shared();
+    return true;
+  }
+
+  [[nodiscard]] std::int64_t lookups_for(std::int64_t entries) const {
+    const std::int64_t further = std::max<std::int64_t>(0, entries - kFirstEntries);
+    return options_.window_rows *
+           (kSpare + (entries - further) * options_.lookups + further * std::max(1, options_.lookups / 8));
+  }
+
+  /// Takes rows as long as the lists of all their columns can be looked up; returns how many are still to
+  /// come.
+  int grow_by_lists(std::int32_t row, Chain& chain) {
     for (int left = options_.window_rows - 1; row >= 0; --left) {
       take(row, chain);
       if (left == 0) break;
       add_columns(row);
-      const std::int32_t slot = candidates_.densest(entries_, columns_, left <= 1);
-      row = slot > 0 ? candidates_.row(slot) : next_in_base(chain);
+      if (!look_up()) return left;
+      row = candidates_.densest(entries_, columns_, left <= 1);
+      if (row < 0) row = next_in_base(chain);
     }
-    chain.next = candidates_.row(candidates_.most_shared());
-    for (std::int32_t i = 2; i < candidates_.slots(); ++i)
-      if (const std::int32_t seen = candidates_.row(i); seen >= 0)
-        slot_[static_cast<std::size_t>(seen)] = kUnseen;
-    return true;
+    return 0;
+  }
+
+  /// Takes `left` rows, always the best of the most promising ones.
+  void grow_from_pools(int left, Chain& chain) {
+    for (int from_pool = kRowsPerPool; left > 0; --left, ++from_pool) {
+      if (from_pool == kRowsPerPool) fill_pool(), from_pool = 0;
+      std::int32_t row = pool_.take_densest(entries_, columns_, left <= 1);
+      if (row < 0) {
+        fill_pool(), from_pool = 0;
+        row = pool_.take_densest(entries_, columns_, left <= 1);
+      }
+      if (row < 0) row = next_in_base(chain);
+      if (row < 0) return;
+      take(row, chain);
+      if (left > 1) add_columns(row);
+    }
+  }
+
+  /// The pool has at most as many entries as look-ups were allowed, beyond its first row.
+  void fill_pool() {
+    const float per_counted =
+        static_cast<float>(columns_) / static_cast<float>(std::max<std::int64_t>(1, counted_));
+    candidates_.promising(RowPool::kMost, entries_, columns_, per_counted, promising_);
+    pool_.clear();
+    std::int64_t entries = 0;
+    for (const std::int32_t row : promising_) {
+      entries += sets_.size[row];
+      if (row != promising_.front() && entries > pool_entries_) break;
+      pool_.add(row, sets_.of(row));
+      work_.pooled += sets_.size[row];
+    }
   }
 
   void take(std::int32_t row, Chain& chain) {
-    std::int32_t& slot = slot_[static_cast<std::size_t>(row)];
-    candidates_.remove(slot);
-    slot = kGone;
+    candidates_.remove(row);
     chain.proposed.push_back(row);
     entries_ += sets_.size[row];
   }
@@ -133,23 +185,41 @@ class Packer {
   void add_columns(std::int32_t row) {
     fresh_.clear();
     for (const std::int32_t column : sets_.of(row)) {
-      std::int32_t& stamp = stamp_[static_cast<std::size_t>(column)];
-      if (stamp == window_) continue;
-      stamp = window_;
-      fresh_.push_back(column);
+      if (!pool_.enter(column)) continue;
+      fresh_.push_back({0, column});
       __builtin_prefetch(&free_.lists.first[column]);
       __builtin_prefetch(&free_.list_size[column]);
     }
     columns_ += static_cast<std::int64_t>(fresh_.size());
-    const std::int64_t share = options_.row_lookups / std::max<std::int64_t>(1, sets_.size[row]);
-    const auto most = static_cast<std::int32_t>(std::clamp<std::int64_t>(share, 8, options_.longest_list));
-    for (const std::int32_t column : fresh_)
-      __builtin_prefetch(free_.lists.items.data() + free_.lists.first[column]);
-    for (const std::int32_t column : fresh_)
-      for (const std::int32_t other : near_part(column, most)) candidates_.share(slot_of(other));
   }
 
-  /// The list of a column, or of a long one the `most` rows from near_ on.
+  /// Counts the fresh columns for the rows in their lists. Where that takes more look-ups than are left,
+  /// short lists come first: they cost least and say most. False when some had to be left out.
+  bool look_up() {
+    std::int64_t wanted = 0;
+    for (Fresh& fresh : fresh_) {
+      fresh.rows = free_.list_size[fresh.column];
+      wanted += std::min(fresh.rows, options_.longest_list);
+      __builtin_prefetch(free_.lists.items.data() + free_.lists.first[fresh.column]);
+    }
+    const bool all = wanted <= lookups_left_;
+    if (!all)
+      std::sort(fresh_.begin(), fresh_.end(), [](const Fresh& x, const Fresh& y) {
+        return x.rows != y.rows ? x.rows < y.rows : x.column < y.column;
+      });
+    for (const Fresh& fresh : fresh_) {
+      const auto rows = static_cast<std::int32_t>(
+          std::min<std::int64_t>(std::min(fresh.rows, options_.longest_list), lookups_left_));
+      if (rows <= 0) break;
+      candidates_.share(near_part(fresh.column, rows));
+      lookups_left_ -= rows + kMet * candidates_.settle(free_.size);
+      work_.lookups += rows;
+      ++counted_;
+    }
+    return all;
+  }
+
+  /// The list of a column, or of a longer one the `most` rows from near_ on.
   std::span<const std::int32_t> near_part(std::int32_t column, std::int32_t most) const {
     const std::int32_t* begin = free_.lists.items.data() + free_.lists.first[column];
     const std::int32_t* const end = begin + free_.list_size[column];
@@ -157,27 +227,17 @@ class Packer {
     return {begin, std::min(end, begin + most)};
   }
 
-  std::int32_t slot_of(std::int32_t row) {
-    std::int32_t& slot = slot_[static_cast<std::size_t>(row)];
-    if (slot == kUnseen) {
-      if (free_.placed[static_cast<std::size_t>(row)] != 0) {
-        slot = kGone;  // for good
-      } else {
-        slot = candidates_.add(row, sets_.size[row]);
-      }
-    }
-    return slot;
-  }
-
   const ColumnSets& sets_;
   const FreeRows& free_;
   const GreedyOptions& options_;
-  std::vector<std::int32_t> slot_;   // by row: its place in candidates_, kUnseen or kGone
-  std::vector<std::int32_t> stamp_;  // by column: the last window that held it
   Candidates candidates_;
-  std::vector<std::int32_t> fresh_;  // columns that the last row brought
-  std::int32_t window_ = 0, near_ = 0;
-  std::int64_t entries_ = 0, columns_ = 0;  // of the window
+  RowPool pool_;
+  std::vector<Fresh> fresh_;             // columns that the last row brought
+  std::vector<std::int32_t> promising_;  // rows
+  std::int32_t near_ = 0;
+  std::int64_t entries_ = 0, columns_ = 0, counted_ = 0;  // of the window; columns that were looked up
+  std::int64_t lookups_left_ = 0, pool_entries_ = 0;
+  GreedyWork work_;
 };
 
 /// Places the chains at equal distances, in entries, along the free rows.
@@ -194,20 +254,21 @@ void spread_chains(std::vector<Chain>& chains, std::size_t active, const FreeRow
 }
 
 /// Accepts the windows whose rows are all still free; returns the rows placed.
-std::int64_t accept(std::vector<Chain>& chains, std::size_t active, FreeRows& free, int window_rows) {
+std::int64_t accept(std::vector<Chain>& chains, std::size_t running, FreeRows& free, int window_rows,
+                    bool keep_short) {
   const auto height = static_cast<std::size_t>(window_rows);
   std::int64_t rows = 0;
-  for (std::size_t c = 0; c < active; ++c) {
+  for (std::size_t c = 0; c < running; ++c) {
     Chain& chain = chains[c];
     for (std::size_t w = 0; w < chain.proposed.size(); w += height) {
       const auto begin = chain.proposed.begin() + static_cast<std::ptrdiff_t>(w);
       const auto end = begin + static_cast<std::ptrdiff_t>(std::min(height, chain.proposed.size() - w));
       const bool short_window = end - begin < static_cast<std::ptrdiff_t>(height);
-      if ((short_window && active > 1) || std::any_of(begin, end, [&](std::int32_t row) {
-            return free.placed[static_cast<std::size_t>(row)] != 0;
+      if ((short_window && !keep_short) || std::any_of(begin, end, [&](std::int32_t row) {
+            return free.size[static_cast<std::size_t>(row)] == 0;
           }))
         continue;
-      for (auto row = begin; row != end; ++row) free.placed[static_cast<std::size_t>(*row)] = 1;
+      for (auto row = begin; row != end; ++row) free.size[static_cast<std::size_t>(*row)] = 0;
       chain.packed.insert(chain.packed.end(), begin, end);
       rows += end - begin;
     }
@@ -224,7 +285,8 @@ std::size_t chains_for(const FreeRows& free, int window_rows) {
 
 }  // namespace
 
-Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const GreedyOptions& options) {
+Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const GreedyOptions& options,
+                                                GreedyWork* work) {
   begin(options.progress, "pack windows", sets.items);
   FreeRows free = all_free(sets);
   const std::int64_t few = free.entries / 64;
@@ -237,21 +299,30 @@ Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const Gr
     const std::int64_t share = active > 1 ? static_cast<std::int64_t>(kRounds * active) : last ? 1 : 2;
     spread_chains(chains, active, free, sets);
     const auto goal = static_cast<std::int64_t>(last ? free.rows.size() : (free.rows.size() + 1) / 2);
+    std::size_t running = active;
     for (std::int64_t placed = 0; placed < goal;) {
       tbb::parallel_for(
-          std::size_t{0}, active,
+          std::size_t{0}, running,
           [&](std::size_t c) {
             packers.local().run(chains[c], static_cast<std::int64_t>(free.rows.size()) / share + 1,
                                 free.entries / share + 1);
           },
           tbb::simple_partitioner());
       if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
-      const std::int64_t rows = accept(chains, active, free, options.window_rows);
+      std::int64_t proposed = 0;
+      for (std::size_t c = 0; c < running; ++c)
+        proposed += static_cast<std::int64_t>(chains[c].proposed.size());
+      const std::int64_t rows = accept(chains, running, free, options.window_rows, active == 1);
+      // Rows with hubs are wanted by all chains: then fewer of them run, and little is done in vain.
+      running =
+          8 * rows < 7 * proposed ? std::max<std::size_t>(1, running / 2) : std::min(active, 2 * running);
       placed += rows;
       advance(options.progress, rows);
     }
     purge(free, sets);
   }
+  if (work != nullptr)
+    for (const Packer& packer : packers) *work = *work + packer.work();
   // A window that stayed short is in the first chain, which therefore comes last.
   std::vector<std::int32_t> order;
   order.reserve(static_cast<std::size_t>(sets.items));

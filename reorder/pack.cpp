@@ -17,9 +17,6 @@ namespace {
 constexpr int kByDegree = 1, kWhereHubs = 2;  // else as given
 constexpr double kHubShare = 0.25;            // entries in long columns from which on degrees matter
 constexpr int kSmallWindow = 8;               // what tall windows are matched from
-// Where columns are long, looking up everything costs much and brings little: for all rows, and at least for
-// one.
-constexpr std::int64_t kHubLookups = std::int64_t{1} << 30, kLeastLookups = 16384;
 
 /// The parameters, read once, and what follows from the shape.
 struct Plan {
@@ -46,7 +43,7 @@ Plan make_plan(const ReorderOptions& options) {
   plan.greedy_height =
       doubles && plan.match_rows >= plan.height ? std::min(plan.height, kSmallWindow) : plan.height;
   plan.greedy = {plan.greedy_height, static_cast<int>(number("longest-list")),
-                 static_cast<std::int64_t>(number("row-lookups")), options.progress};
+                 static_cast<int>(number("lookups")), options.progress};
   plan.match_partners = {static_cast<int>(number("match-partners")), static_cast<int>(number("match-list")),
                          16384, options.progress};
   plan.swap_partners = plan.match_partners;
@@ -101,11 +98,8 @@ bool as_dense(const formats::CsrView& a, std::span<const std::int32_t> x, std::s
 }  // namespace
 
 Result<std::vector<std::int32_t>> order_by_packing(const formats::CsrView& a, const ReorderOptions& options) {
-  Plan plan = make_plan(options);
+  const Plan plan = make_plan(options);
   const bool hubs = hub_share(a, plan.greedy.longest_list) > kHubShare;
-  if (hubs)
-    plan.greedy.row_lookups = std::min(
-        plan.greedy.row_lookups, std::max(kLeastLookups, kHubLookups / std::max<std::int64_t>(1, a.rows)));
   const bool by_degree = plan.degree_base == kByDegree || (plan.degree_base == kWhereHubs && hubs);
   auto base = by_degree ? order_by_degree(a, options) : order_identity(a, options);
   if (!base) return base;

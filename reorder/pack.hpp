@@ -12,7 +12,7 @@ inline constexpr std::array<Parameter, 9> kPackParameters = {{
     {"degree-base", "order to start from: 0 as given, 1 by degree, 2 by degree where columns are long", 2, 0,
      2, true},
     {"longest-list", "rows that one column brings into a window at most", 256, 8, 65536, true},
-    {"row-lookups", "rows that one row brings into a window at most", 262144, 256, 1e9, true},
+    {"lookups", "rows looked up for a window, per row of it and entry of the first one", 8, 1, 65536, true},
     {"swap-passes", "passes of row swaps between windows", 1, 0, 100, true},
     {"swap-partners", "windows that each window swaps rows with, per pass", 1, 1, 32, true},
     {"match-rows", "height up to which windows are matched; 1 leaves them as they come", 1024, 1, 1e6, true},

@@ -72,7 +72,7 @@ class PlacedProblem {
  public:
   PlacedProblem(const Problem& problem, std::int64_t n, Place& place, Random& random)
       : problem_(problem), place_(place), n_(n), host_b_(random_numbers(problem.cols() * n, random)) {
-    for (const Part& part : problem.parts)
+    for (const Member& part : problem.parts)
       parts.push_back({part.rows,
                        part.cols,
                        {static_cast<const std::int64_t*>(put(part.row_ptr)), part.row_ptr.size()},

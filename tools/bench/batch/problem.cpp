@@ -12,8 +12,8 @@ std::int64_t below(std::int64_t bound, Random& random) {
 }
 
 /// A matrix with entries in these columns of each row, and random values.
-Part part_of(std::int64_t cols, const std::vector<std::set<std::int32_t>>& columns, Random& random) {
-  Part part;
+Member part_of(std::int64_t cols, const std::vector<std::set<std::int32_t>>& columns, Random& random) {
+  Member part;
   part.rows = std::ssize(columns);
   part.cols = cols;
   for (const std::set<std::int32_t>& row : columns) {
@@ -24,7 +24,7 @@ Part part_of(std::int64_t cols, const std::vector<std::set<std::int32_t>>& colum
   return part;
 }
 
-Part molecule(std::int64_t atoms, Random& random) {
+Member molecule(std::int64_t atoms, Random& random) {
   std::vector<std::set<std::int32_t>> bonds(static_cast<std::size_t>(atoms));
   const auto bond = [&](std::int64_t a, std::int64_t b) {
     if (a == b) return;
@@ -37,7 +37,7 @@ Part molecule(std::int64_t atoms, Random& random) {
 }
 
 /// A matrix with so many entries in each row, in any columns.
-Part sampled(std::int64_t rows, std::int64_t cols, std::int64_t row_entries, Random& random) {
+Member sampled(std::int64_t rows, std::int64_t cols, std::int64_t row_entries, Random& random) {
   std::vector<std::set<std::int32_t>> columns(static_cast<std::size_t>(rows));
   for (std::set<std::int32_t>& row : columns)
     while (std::ssize(row) < row_entries) row.insert(static_cast<std::int32_t>(below(cols, random)));
@@ -49,7 +49,7 @@ struct Sums {
   double difference = 0, length = 0;
 
   /// Adds those of a matrix; b and c point to what belongs to it.
-  void add(const Part& a, std::int64_t n, const float* b, const float* c) {
+  void add(const Member& a, std::int64_t n, const float* b, const float* c) {
     std::vector<double> exact(static_cast<std::size_t>(n));
     for (std::size_t r = 0; r < static_cast<std::size_t>(a.rows); ++r) {
       exact.assign(exact.size(), 0);
@@ -71,20 +71,20 @@ struct Sums {
 
 std::int64_t Problem::rows() const {
   std::int64_t all = 0;
-  for (const Part& part : parts) all += part.rows;
+  for (const Member& part : parts) all += part.rows;
   return all;
 }
 
 std::int64_t Problem::cols() const {
   if (stacked) return parts.front().cols;
   std::int64_t all = 0;
-  for (const Part& part : parts) all += part.cols;
+  for (const Member& part : parts) all += part.cols;
   return all;
 }
 
 std::int64_t Problem::entries() const {
   std::int64_t all = 0;
-  for (const Part& part : parts) all += part.row_ptr.back();
+  for (const Member& part : parts) all += part.row_ptr.back();
   return all;
 }
 
@@ -121,7 +121,7 @@ double error_of(const Problem& problem, std::int64_t n, const std::vector<float>
                 const std::vector<float>& c) {
   Sums sums;
   const float *own_b = b.data(), *own_c = c.data();
-  for (const Part& part : problem.parts) {
+  for (const Member& part : problem.parts) {
     sums.add(part, n, own_b, own_c);
     if (!problem.stacked) own_b += part.cols * n;
     own_c += part.rows * n;

@@ -9,7 +9,7 @@
 namespace sptile::tools::batch {
 
 /// A CSR matrix in host memory.
-struct Part {
+struct Member {
   std::int64_t rows = 0, cols = 0;
   std::vector<std::int64_t> row_ptr{0};
   std::vector<std::int32_t> col_idx;
@@ -20,7 +20,7 @@ struct Part {
 struct Problem {
   std::string name;
   bool stacked = false;  ///< all are multiplied with the same B; else each with its own rows of it
-  std::vector<Part> parts;
+  std::vector<Member> parts;
 
   [[nodiscard]] std::int64_t rows() const;  ///< of C
   [[nodiscard]] std::int64_t cols() const;  ///< rows of B

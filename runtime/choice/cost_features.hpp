@@ -18,8 +18,9 @@ struct FeatureInfo {
 
 /// Products are bound by how rows of B (of Y, for SDDMM) come to the multiprocessors, so most terms are
 /// bytes: all fetches, those that a near cache (L1, shared memory) does not have, those that come from
-/// memory, and what goes by once, which is also how many short rows there are. The others are work that does not depend on N, for SpMM repeated for every slice of columns, and
-/// what one unit takes that cannot be shared out.
+/// memory, and what goes by once, which is also how many short rows there are. The others are work that does
+/// not depend on N, for SpMM repeated for every slice of columns, and what one unit takes that cannot be
+/// shared out.
 inline constexpr std::array<FeatureInfo, 10> kFeatures = {{
     {"launch", "starting the kernel"},
     {"gather_mb", "rows of B or Y that are fetched"},

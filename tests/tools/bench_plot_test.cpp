@@ -11,9 +11,20 @@ using namespace sptile::tools;
 
 namespace {
 Json row(const runtime::Operation& op) {
-  return {{"matrix", "a.mtx"}, {"op", op.name},    {"format", "csr"},   {"kernel", "k"},   {"precision", "f"},
-          {"reorder", "a"},    {"window_rows", 8}, {"flush_l2", false}, {"device", "cpu"}, {"host", "h"},
-          {"version", "1"},    {"n", 8},           {"gflops", 2.5}};
+  return {{"matrix", "a.mtx"},
+          {"op", op.name},
+          {"format", "csr"},
+          {"kernel", "k"},
+          {"precision", "f"},
+          {"reorder", "a"},
+          {"window_rows", 8},
+          {"flush_l2", false},
+          {"graph", false},
+          {"device", "cpu"},
+          {"host", "h"},
+          {"version", "1"},
+          {"n", 8},
+          {"gflops", 2.5}};
 }
 }  // namespace
 

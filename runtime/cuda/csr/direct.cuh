@@ -6,6 +6,7 @@
 
 #include "runtime/cuda/csr/body.cuh"
 #include "runtime/cuda/csr/direct.hpp"
+#include "runtime/cuda/csr/direct_row.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -73,24 +74,12 @@ class DirectTeam {
   __device__ DirectTeam(const Arguments& arguments, int slice) : a_(arguments), slice_(slice) {}
 
   __device__ void run_rows(int block) const {
-    DirectClass found = a_.classes[0];
-#pragma unroll
-    for (int i = 1; i < static_cast<int>(kDirectClasses); ++i)
-      if (i < a_.class_count && block >= a_.classes[i].first_block) found = a_.classes[i];
-    const auto thread = static_cast<int>(threadIdx.x);
-    const int threads = 1 << found.threads_log;
-    const std::int64_t at =
-        (static_cast<std::int64_t>(block - found.first_block) * kDirectThreads + thread) >> found.threads_log;
-    const bool there = at < found.rows;
-    const std::int64_t listed = found.first_row + (there ? at : 0);
-    const std::int32_t row = a_.rows != nullptr ? a_.rows[listed] : static_cast<std::int32_t>(listed);
-    const std::int64_t begin = a_.row_ptr[row];
-    const int entries = there ? static_cast<int>(a_.row_ptr[row + 1] - begin) : 0;
+    const DirectRow mine = direct_row(a_, block);
     await_previous_kernel();
     Sum sum = {};
-    accumulate(begin, entries, (thread & (threads - 1)) / kLanes, threads / kLanes, sum);
-    add_teams(threads, sum);
-    if (there && (thread & (threads - 1)) < kLanes) store(row, sum);
+    accumulate(mine.begin, mine.entries, mine.thread / kLanes, mine.threads / kLanes, sum);
+    add_teams(mine.threads, sum);
+    if (mine.there && mine.thread < kLanes) store(mine.row, sum);
   }
 
   __device__ void run_piece(int index, Shared& shared) const {

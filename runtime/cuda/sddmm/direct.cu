@@ -6,6 +6,7 @@
 
 #include "formats/layout/csr.hpp"
 #include "runtime/cuda/csr/direct.hpp"
+#include "runtime/cuda/csr/direct_row.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/sddmm/launch.cuh"
 #include "runtime/cuda/sddmm/sddmm.hpp"
@@ -44,21 +45,9 @@ class DirectSampler {
   __device__ explicit DirectSampler(const DirectSddmmTask& task) : t_(task) {}
 
   __device__ void run_rows(int block) const {
-    DirectClass found = t_.classes[0];
-#pragma unroll
-    for (int i = 1; i < static_cast<int>(kDirectClasses); ++i)
-      if (i < t_.class_count && block >= t_.classes[i].first_block) found = t_.classes[i];
-    const auto thread = static_cast<int>(threadIdx.x);
-    const int threads = 1 << found.threads_log;
-    const std::int64_t at =
-        (static_cast<std::int64_t>(block - found.first_block) * kDirectThreads + thread) >> found.threads_log;
-    const bool there = at < found.rows;
-    const std::int64_t listed = found.first_row + (there ? at : 0);
-    const std::int32_t row = t_.rows != nullptr ? t_.rows[listed] : static_cast<std::int32_t>(listed);
-    const std::int64_t begin = t_.row_ptr[row];
-    const int entries = there ? static_cast<int>(t_.row_ptr[row + 1] - begin) : 0;
+    const DirectRow mine = direct_row(t_, block);
     await_previous_kernel();
-    sample(row, begin, entries, (thread & (threads - 1)) / kLanes, threads / kLanes);
+    sample(mine.row, mine.begin, mine.entries, mine.thread / kLanes, mine.threads / kLanes);
   }
 
   __device__ void run_piece(int index) const {

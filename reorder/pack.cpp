@@ -91,8 +91,8 @@ Result<std::vector<std::int32_t>> pack(const formats::CsrView& a, std::span<cons
 /// True when `x` has no more blocks than `y` in windows of the height and of twice the height.
 bool as_dense(const formats::CsrView& a, std::span<const std::int32_t> x, std::span<const std::int32_t> y,
               int height) {
-  return measure_windows(a, x, height).tc_blocks <= measure_windows(a, y, height).tc_blocks &&
-         measure_windows(a, x, 2 * height).tc_blocks <= measure_windows(a, y, 2 * height).tc_blocks;
+  const BlockCounts of_x = count_blocks(a, x, height), of_y = count_blocks(a, y, height);
+  return of_x.blocks <= of_y.blocks && of_x.twice <= of_y.twice;
 }
 
 }  // namespace

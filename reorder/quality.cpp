@@ -27,60 +27,83 @@ struct Counts {
 using Stamps = std::vector<std::uint32_t>;
 constexpr std::uint32_t kNever = 0xffffffffu;
 
-class WindowCounter {
- public:
-  WindowCounter(const formats::CsrView& a, std::span<const std::int32_t> order, int height)
-      : a_(a), order_(order), height_(height) {}
+/// A matrix with its rows in an order.
+struct OrderedRows {
+  const formats::CsrView& a;
+  std::span<const std::int32_t> order;  // empty: as given
 
-  Counts count(std::int64_t window, Stamps& stamps) const {
-    const auto first = static_cast<std::uint32_t>(2 * window);
-    Counts counts;
-    const std::int64_t end = std::min(a_.rows, (window + 1) * height_);
-    for (std::int64_t i = window * height_; i < end; ++i)
-      for (const std::int32_t column : row(i)) {
-        std::uint32_t& stamp = stamps[static_cast<std::size_t>(column)];
-        if (stamp == first) {
-          --counts.singles;
-          stamp = first + 1;
-        } else if (stamp != first + 1) {
-          ++counts.distinct, ++counts.singles;
-          stamp = first;
-        }
-      }
-    counts.blocks = (counts.distinct + 7) / 8;
-    return counts;
-  }
-
- private:
   std::span<const std::int32_t> row(std::int64_t i) const {
-    const auto r = static_cast<std::size_t>(order_.empty() ? i : order_[static_cast<std::size_t>(i)]);
-    return a_.col_idx.subspan(static_cast<std::size_t>(a_.row_ptr[r]),
-                              static_cast<std::size_t>(a_.row_ptr[r + 1] - a_.row_ptr[r]));
+    const auto r = static_cast<std::size_t>(order.empty() ? i : order[static_cast<std::size_t>(i)]);
+    return a.col_idx.subspan(static_cast<std::size_t>(a.row_ptr[r]),
+                             static_cast<std::size_t>(a.row_ptr[r + 1] - a.row_ptr[r]));
   }
-
-  const formats::CsrView& a_;
-  std::span<const std::int32_t> order_;
-  std::int64_t height_;
 };
+
+Counts count_window(const OrderedRows& rows, std::int64_t window, std::int64_t height, Stamps& stamps) {
+  const auto first = static_cast<std::uint32_t>(2 * window);
+  Counts counts;
+  const std::int64_t end = std::min(rows.a.rows, (window + 1) * height);
+  for (std::int64_t i = window * height; i < end; ++i)
+    for (const std::int32_t column : rows.row(i)) {
+      std::uint32_t& stamp = stamps[static_cast<std::size_t>(column)];
+      if (stamp == first) {
+        --counts.singles;
+        stamp = first + 1;
+      } else if (stamp != first + 1) {
+        ++counts.distinct, ++counts.singles;
+        stamp = first;
+      }
+    }
+  counts.blocks = (counts.distinct + 7) / 8;
+  return counts;
+}
+
+/// Blocks of a pair of windows, apart and as one. A stamp is the last window that met the column.
+BlockCounts count_pair(const OrderedRows& rows, std::int64_t pair, std::int64_t height, Stamps& stamps) {
+  BlockCounts counts;
+  std::int64_t together = 0;
+  const auto first = static_cast<std::uint32_t>(2 * pair);
+  for (std::uint32_t window = first; window < first + 2; ++window) {
+    std::int64_t distinct = 0;
+    const std::int64_t end = std::min(rows.a.rows, (std::int64_t{window} + 1) * height);
+    for (std::int64_t i = std::int64_t{window} * height; i < end; ++i)
+      for (const std::int32_t column : rows.row(i)) {
+        std::uint32_t& stamp = stamps[static_cast<std::size_t>(column)];
+        distinct += stamp != window;
+        together += stamp != window && stamp != first;
+        stamp = window;
+      }
+    counts.blocks += (distinct + 7) / 8;
+  }
+  counts.twice = (together + 7) / 8;
+  return counts;
+}
+
+/// Adds up count(number, stamps) over numbers below `windows` of so many rows each, in parallel.
+template <class Sum, class Count>
+Sum sum_windows(std::int64_t windows, std::int64_t rows_of_each, std::int64_t columns, const Count& count) {
+  using Range = tbb::blocked_range<std::int64_t>;
+  tbb::enumerable_thread_specific<Stamps> stamps(static_cast<std::size_t>(columns), kNever);
+  return tbb::parallel_reduce(
+      Range(0, windows, static_cast<std::size_t>(std::max<std::int64_t>(1, 2048 / rows_of_each))), Sum{},
+      [&](const Range& range, Sum sum) {
+        Stamps& local = stamps.local();
+        for (std::int64_t w = range.begin(); w < range.end(); ++w) sum = sum + count(w, local);
+        return sum;
+      },
+      std::plus<>());
+}
 
 }  // namespace
 
 WindowQuality measure_windows(const formats::CsrView& a, std::span<const std::int32_t> new_to_old,
                               int height) {
   assert(height >= 1 && (new_to_old.empty() || static_cast<std::int64_t>(new_to_old.size()) == a.rows));
-  using Range = tbb::blocked_range<std::int64_t>;
   const formats::CompactColumns columns(a);
-  const WindowCounter counter(columns.view(), new_to_old, height);
-  tbb::enumerable_thread_specific<Stamps> stamps(static_cast<std::size_t>(columns.view().cols), kNever);
-  const std::int64_t windows = (a.rows + height - 1) / height;
-  const Counts counts = tbb::parallel_reduce(
-      Range(0, windows, std::max(1, 2048 / height)), Counts{},
-      [&](const Range& range, Counts sum) {
-        Stamps& local = stamps.local();
-        for (std::int64_t w = range.begin(); w < range.end(); ++w) sum = sum + counter.count(w, local);
-        return sum;
-      },
-      std::plus<>());
+  const OrderedRows rows{columns.view(), new_to_old};
+  const auto counts = sum_windows<Counts>(
+      (a.rows + height - 1) / height, height, columns.view().cols,
+      [&](std::int64_t window, Stamps& stamps) { return count_window(rows, window, height, stamps); });
 
   WindowQuality quality{height, counts.distinct, counts.blocks, 0, 0};
   if (counts.blocks > 0)
@@ -88,6 +111,16 @@ WindowQuality measure_windows(const formats::CsrView& a, std::span<const std::in
   if (counts.distinct > 0)
     quality.nnz1_ratio = static_cast<double>(counts.singles) / static_cast<double>(counts.distinct);
   return quality;
+}
+
+BlockCounts count_blocks(const formats::CsrView& a, std::span<const std::int32_t> new_to_old, int height) {
+  assert(height >= 1 && (new_to_old.empty() || static_cast<std::int64_t>(new_to_old.size()) == a.rows));
+  const formats::CompactColumns columns(a);
+  const OrderedRows rows{columns.view(), new_to_old};
+  const std::int64_t pair_rows = std::int64_t{2} * height;
+  return sum_windows<BlockCounts>(
+      (a.rows + pair_rows - 1) / pair_rows, pair_rows, columns.view().cols,
+      [&](std::int64_t pair, Stamps& stamps) { return count_pair(rows, pair, height, stamps); });
 }
 
 std::vector<WindowQuality> measure_quality(const formats::CsrView& a,

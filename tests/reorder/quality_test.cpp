@@ -81,6 +81,24 @@ TEST_CASE("quality: any height counts, also a single row and more rows than ther
   }
 }
 
+TEST_CASE("quality: blocks of two heights at once are those of each") {
+  for (const auto& [rows, cols, density] :
+       {std::tuple{1, 1, 1.0}, {17, 300, 0.1}, {129, 64, 0.02}, {5000, 700, 0.004}, {9, 0, 0.0}}) {
+    const Pattern a = random_pattern(rows, cols, density, 4);
+    std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), std::mt19937(9));
+    for (const int height : {1, 3, 8, 16, 10000}) {
+      CAPTURE(height);
+      const reorder::BlockCounts counts = reorder::count_blocks(a.view(), order, height);
+      CHECK(counts.blocks == reorder::measure_windows(a.view(), order, height).tc_blocks);
+      CHECK(counts.twice == reorder::measure_windows(a.view(), order, 2 * height).tc_blocks);
+      CHECK(reorder::count_blocks(a.view(), {}, height).blocks ==
+            reorder::measure_windows(a.view(), {}, height).tc_blocks);
+    }
+  }
+}
+
 TEST_CASE("quality: a matrix without rows, columns or entries has no blocks") {
   for (const Pattern& a : {random_pattern(0, 0, 0, 1), random_pattern(0, 9, 0, 1),
                            random_pattern(20, 0, 0, 1), random_pattern(20, 9, 0, 1)})

@@ -35,9 +35,16 @@ def right(what, *arguments):
     print("right:", what)
 
 
-def refused(what, message, *arguments, processes=4):
-    """All processes must say why."""
-    done = product(*arguments, processes=processes)
+def files_of(folder):
+    """Each file, its size, and when it was written."""
+    return {file.name: (file.stat().st_size, file.stat().st_mtime_ns) for file in folder.iterdir()}
+
+
+def refused(what, message, parts, *arguments, processes=4):
+    """All processes must say why, and write nothing."""
+    before = files_of(parts)
+    done = product(parts, *arguments, processes=processes)
+    assert files_of(parts) == before, f"{what}: something was written"
     assert done.returncode != 0, f"{what}: not refused"
     for rank in range(processes):
         said = [line for line in done.stderr.splitlines() if line.startswith(f"process {rank}: ")]

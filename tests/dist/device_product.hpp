@@ -45,7 +45,8 @@ class DeviceOperands {
 
 /// A B and A^T B, one run after the other and two at a time; the bytes that they send.
 template <class T, class Product>
-void check_device_product(Product& product, const Matrix& whole, std::int64_t n) {
+void check_device_product(Product& product, const Matrix& whole, std::int64_t n,
+                          double tolerance = tolerance_of<T>) {
   const std::vector<double> forward = whole_product<T>(whole, n, false);
   const auto run = [&](auto b, auto c, auto stream) { product.run(b, c, stream); };
   const auto run_transposed = [&](auto b, auto c, auto stream) { product.run_transposed(b, c, stream); };
@@ -58,8 +59,9 @@ void check_device_product(Product& product, const Matrix& whole, std::int64_t n)
     };
   };
   const std::int64_t before = product.bytes_sent();
-  compare<T>("A B", forward, product.old_ids(), n, through_device(run));
-  compare<T>("A^T B", whole_product<T>(whole, n, true), product.old_ids(), n, through_device(run_transposed));
+  compare<T>("A B", forward, product.old_ids(), n, through_device(run), tolerance);
+  compare<T>("A^T B", whole_product<T>(whole, n, true), product.old_ids(), n, through_device(run_transposed),
+             tolerance);
 
   const std::vector<T> b = rows_of_b<T>(product.old_ids(), n);
   std::vector<T> c(b.size(), T(-7)), of_zeros = c;
@@ -69,7 +71,7 @@ void check_device_product(Product& product, const Matrix& whole, std::int64_t n)
   product.wait();
   one.read(c);
   other.read(of_zeros);
-  compare_rows<T>("A B beside another", forward, product.old_ids(), n, c);
+  compare_rows<T>("A B beside another", forward, product.old_ids(), n, c, tolerance);
   if (of_zeros != std::vector<T>(b.size(), T(0))) fail("A 0 beside another is not 0");
 
   const Part& part = product.part();

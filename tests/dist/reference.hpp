@@ -46,11 +46,15 @@ std::vector<T> rows_of_b(std::span<const std::int32_t> ids, std::int64_t n) {
   return b;
 }
 
+/// What numbers may differ by, beside 1 + theirs, where products are formed in T.
+template <class T>
+constexpr double tolerance_of = sizeof(T) == 8 ? 1e-12 : 1e-4;
+
 /// c must be rows `ids` of the whole product.
 template <class T>
 void compare_rows(const std::string& what, const std::vector<double>& whole,
-                  std::span<const std::int32_t> ids, std::int64_t n, const std::vector<T>& c) {
-  const double tolerance = sizeof(T) == 8 ? 1e-12 : 1e-4;
+                  std::span<const std::int32_t> ids, std::int64_t n, const std::vector<T>& c,
+                  double tolerance = tolerance_of<T>) {
   for (std::size_t i = 0; i < c.size(); ++i) {
     const std::int64_t row = ids[i / static_cast<std::size_t>(n)];
     const double wanted = whole[static_cast<std::size_t>(row * n) + i % static_cast<std::size_t>(n)];
@@ -63,13 +67,13 @@ void compare_rows(const std::string& what, const std::vector<double>& whole,
 /// Runs twice: bits must repeat, numbers must be right.
 template <class T, class Run>
 void compare(const std::string& what, const std::vector<double>& whole, std::span<const std::int32_t> ids,
-             std::int64_t n, const Run& run) {
+             std::int64_t n, const Run& run, double tolerance = tolerance_of<T>) {
   const std::vector<T> b = rows_of_b<T>(ids, n);
   std::vector<T> c(b.size(), T(-7)), again = c;
   run(b, c);
   run(b, again);
   if (c != again) fail(what + ": two runs gave different bits");
-  compare_rows(what, whole, ids, n, c);
+  compare_rows(what, whole, ids, n, c, tolerance);
 }
 
 }  // namespace sptile::test

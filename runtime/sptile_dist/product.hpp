@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -201,24 +202,29 @@ class Product {
 
   /// Measures, and gives all rows to process 0 where that is faster.
   void take_the_faster(const std::string& folder, const ProductOptions& options, detail::Record& record) {
+    std::optional<Trial> own;
+    detail::attempt(exchange_, record, [&] { own.emplace(*this, owned()); });
     Measured mine;
-    mine.divided = seconds_of(owned(), [&](std::span<const T> b, std::span<T> c) { run(b, c); });
+    mine.divided = own->seconds([&](std::span<const T> b, std::span<T> c) { run(b, c); });
+    own.reset();
     bytes_sent_ = 0;
     std::optional<Plan> whole, whole_transposed;
     detail::attempt(exchange_, record, [&] {
       if (exchange_.rank() != 0) return;
-      const detail::WholeMatrix<T> all(folder, part_->parts());
+      mine.whole = std::numeric_limits<double>::infinity();
       try {
+        const detail::WholeMatrix<T> all(folder, part_->parts());
         Matrix matrix(all.csr(), {.copy = true});
         whole = planned(matrix, options, false);
-        if (local_transposed_ || halo_transposed_) whole_transposed = planned(matrix, options, true);
-        mine.whole = seconds_of(part_->rows(), [&](std::span<const T> b, std::span<T> c) {
+        if (transpose_ && !part_->symmetric()) whole_transposed = planned(matrix, options, true);
+        mine.whole = Trial(*this, part_->rows()).seconds([&](std::span<const T> b, std::span<T> c) {
           memory_->begin(nullptr);
           multiply(whole, b, c, 0, nullptr);
           memory_->end(nullptr);
         });
-      } catch (const Exception&) {  // the device has no room for it
-        mine.whole = std::numeric_limits<double>::infinity();
+      } catch (const std::bad_alloc&) {  // there is no room for it
+      } catch (const Exception& e) {     // nor on the device
+        if (e.status() != SPTILE_DEVICE) throw;
       }
     });
     const std::vector<Measured> measured = detail::gathered(exchange_, mine);
@@ -240,19 +246,30 @@ class Product {
                  measured_.divided, static_cast<long long>(part_->parts()), measured_.whole);
   }
 
-  /// Mean seconds of a product of some operands with so many rows.
-  template <class Run>
-  double seconds_of(std::int64_t rows, const Run& run) {
-    constexpr int runs = 5;
-    Buffer b(static_cast<std::size_t>(rows) * width()), c(b.size());
-    memory_->clear(span_of(b), nullptr);
-    run(span_of(b), span_of(c));
-    wait();
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < runs; ++i) run(span_of(b), span_of(c));
-    wait();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / runs;
-  }
+  /// Operands of so many rows, to measure with.
+  class Trial {
+   public:
+    Trial(Product& product, std::int64_t rows)
+        : product_(product), b_(static_cast<std::size_t>(rows) * product.width()), c_(b_.size()) {
+      product.memory_->clear(span_of(b_), nullptr);
+    }
+
+    /// Mean seconds of run(b, c).
+    template <class Run>
+    double seconds(const Run& run) {
+      constexpr int runs = 5;
+      run(span_of(b_), span_of(c_));
+      product_.wait();
+      const auto begin = std::chrono::steady_clock::now();
+      for (int i = 0; i < runs; ++i) run(span_of(b_), span_of(c_));
+      product_.wait();
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / runs;
+    }
+
+   private:
+    Product& product_;
+    Buffer b_, c_;
+  };
 
   void check_sizes(std::span<const T> b, std::span<T> c) const {
     const std::size_t wanted = static_cast<std::size_t>(owned()) * width();

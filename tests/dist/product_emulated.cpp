@@ -8,6 +8,7 @@
 #define SPTILE_DIST_NCCL
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -123,6 +124,15 @@ void check_failures(const Files& files) {
     dist::NcclExchange nccl(host, 10);
     Product<T, dist::NcclExchange<ThreadExchange>>(rank == 2 ? "nowhere" : files.parts, nccl, {.n = 3});
   });
+  const std::string apart = files.parts + "-apart";  // what rank 0 has, for the whole matrix
+  std::filesystem::copy(files.parts, apart);
+  std::filesystem::remove(dist::detail::path_of_part(apart, 2));
+  refused("a part that rank 0 cannot read", ranks, {"rank 0: " + dist::detail::path_of_part(apart, 2)},
+          [&](std::int64_t rank, ThreadExchange& host) {
+            dist::NcclExchange nccl(host, 10);
+            Product<T, dist::NcclExchange<ThreadExchange>>(rank == 0 ? apart : files.parts, nccl,
+                                                           {.n = 3, .never_slower = true});
+          });
   // One finds that its time is over, and aborts; the others find that, or the same.
   const std::vector<std::string> gone = {"no answer from others in 0.5", "remote process exited"};
   refused(

@@ -122,6 +122,7 @@ class SelectedRows {
     gather_ = selection.plan("spmm", memory.place(options));
     if (!added) return;
     options.transpose = true;
+    options.kernel = M::adds_in_order;
     add_ = selection.plan("spmm", memory.place(options));
   }
 
@@ -150,6 +151,9 @@ class CudaMemory {
   using Buffer = detail::CudaArray<T, false>;
   template <class T>
   using SentRows = detail::SelectedRows<T, CudaMemory>;
+
+  /// The kernel that adds the entries of a row one after the other.
+  static constexpr const char* adds_in_order = "cuda.csr.rows";
 
   CudaMemory() { detail::check(cudaGetDevice(&ordinal_), "cudaGetDevice"); }
 

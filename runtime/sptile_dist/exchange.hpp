@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <span>
 #include <string>
 
@@ -58,10 +59,14 @@ class Deadline {
   Clock::time_point end_;
 };
 
-/// How all messages begin that say that others do not answer.
+/// What is said of others that do not answer.
 inline std::string no_answer(std::int64_t rank, std::int64_t size, double seconds) {
-  return "rank " + std::to_string(rank) + " of " + std::to_string(size) + ": no answer from others in " +
-         std::to_string(seconds) + " s; one of them has ended, hangs, or does something else";
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "rank %lld of %lld: no answer from others in %g s; one of them has ended, hangs, or does "
+                "something else",
+                static_cast<long long>(rank), static_cast<long long>(size), seconds);
+  return text;
 }
 
 }  // namespace detail

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sptile_dist.hpp"
+#include "tests/dist/device_product.hpp"
 
 namespace sptile::test {
 
@@ -48,7 +49,7 @@ struct CsrRows {
 class CusparseProduct {
  public:
   CusparseProduct(const CsrRows& a, std::int64_t n, float* b, float* c, cudaStream_t stream)
-      : row_ptr_(on_device(a.row_ptr)), col_idx_(on_device(a.col_idx)), values_(on_device(a.values)) {
+      : row_ptr_(a.row_ptr), col_idx_(a.col_idx), values_(a.values) {
     const auto rows = static_cast<std::int64_t>(a.row_ptr.size()) - 1;
     check(cusparseCreate(&handle_), "cusparseCreate");
     check(cusparseSetStream(handle_, stream), "cusparseSetStream");
@@ -84,28 +85,16 @@ class CusparseProduct {
 
  private:
   static constexpr cusparseSpMMAlg_t algorithm = CUSPARSE_SPMM_CSR_ALG2;  // the one for rows of B and C
-  template <class V>
-  using Buffer = dist::CudaMemory::Buffer<V>;
 
   static void check(cusparseStatus_t status, const char* call) {
     if (status != CUSPARSE_STATUS_SUCCESS)
       throw Exception(SPTILE_DEVICE, std::string(call) + ": " + cusparseGetErrorString(status));
   }
 
-  template <class V>
-  static Buffer<V> on_device(const std::vector<V>& host) {
-    Buffer<V> device(host.size());
-    if (!host.empty())
-      dist::detail::check(
-          cudaMemcpy(device.data(), host.data(), host.size() * sizeof(V), cudaMemcpyHostToDevice),
-          "cudaMemcpy");
-    return device;
-  }
-
   float one_ = 1, zero_ = 0;
-  Buffer<std::int32_t> row_ptr_, col_idx_;
-  Buffer<float> values_;
-  Buffer<std::byte> buffer_;
+  DeviceArray<std::int32_t> row_ptr_, col_idx_;
+  DeviceArray<float> values_;
+  dist::CudaMemory::Buffer<std::byte> buffer_;
   cusparseHandle_t handle_ = nullptr;
   cusparseSpMatDescr_t a_ = nullptr;
   cusparseDnMatDescr_t b_ = nullptr, c_ = nullptr;

@@ -31,6 +31,8 @@ struct EmulatedMemory : dist::CudaMemory {
   template <class T>
   using SentRows = dist::detail::SelectedRows<T, EmulatedMemory>;
 
+  static constexpr const char* adds_in_order = "";  // all that csr has on the CPU
+
   static sptile::PlanOptions place(sptile::PlanOptions options) {
     options.threads = 1;
     return options;
@@ -70,6 +72,8 @@ void check_orders(const Files& files) {
     Threads threads(files.ranks());
     threads.run([&](std::int64_t rank) {
       const sptile::Matrix whole(files.whole);
+      sptile::test::check_selected_rows<T, EmulatedMemory>(
+          sptile::Part(dist::detail::path_of_part(files.parts, rank)), 5);
       const auto check = [&](auto& exchange, bool never_slower) {
         const dist::ProductOptions options{.n = 5, .transpose = true, .never_slower = never_slower};
         Product<T, std::remove_reference_t<decltype(exchange)>> product(files.parts, exchange, options);

@@ -40,6 +40,7 @@ using sptile::test::CusparseProduct;
 using sptile::test::ProcessGroup;
 using Exchange = dist::NcclExchange<ProcessGroup>;
 using Product = dist::Product<float, Exchange, dist::CudaMemory>;
+using Array = sptile::test::DeviceArray<float>;
 using Buffer = dist::CudaMemory::Buffer<float>;
 
 struct Arguments {
@@ -109,11 +110,6 @@ class Stopwatch {
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-void send(const std::vector<float>& host, float* device) {
-  if (!host.empty())
-    check(cudaMemcpy(device, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice), "cudaMemcpy");
-}
-
 /// One rank measures.
 class Measurement {
  public:
@@ -128,6 +124,7 @@ class Measurement {
         right_(sptile::test::whole_product<float>(whole_, a_.n, false)) {}
 
   void run() {
+    sptile::test::check_selected_rows<float, dist::CudaMemory>(part_, a_.n);
     const double step = time_step();
     const auto [exchange, local, halo] = time_pieces();
     const double one = time_one_device(), all_gather = time_all_gather(), all_to_all = time_all_to_all();
@@ -161,9 +158,8 @@ class Measurement {
   double time_step() {
     Product product(a_.parts, exchange_, {.n = a_.n, .transpose = true, .format = a_.format});
     sptile::test::check_device_product<float>(product, whole_, a_.n, a_.tolerance());
-    Buffer b(b_.size()), c(b_.size());
-    send(b_, b.data());
-    return watch_.time([&] { product.run({b.data(), b.size()}, {c.data(), c.size()}, watch_.stream()); });
+    Array b(b_), c(b_);
+    return watch_.time([&] { product.run(b.span(), c.span(), watch_.stream()); });
   }
 
   std::optional<sptile::Plan> planned(sptile::Matrix matrix) {
@@ -171,7 +167,7 @@ class Measurement {
     return matrix.plan("spmm", memory_.place({.n = a_.n, .format = a_.format}));
   }
 
-  void multiply(const std::optional<sptile::Plan>& plan, const Buffer& b, Buffer& c, double beta) {
+  void multiply(const std::optional<sptile::Plan>& plan, const Array& b, Array& c, double beta) {
     if (plan) plan->run({.dense = {{{b.data(), 0, 0}, {c.data(), 0, 0}}}, .beta = beta}, watch_.stream());
   }
 
@@ -179,9 +175,8 @@ class Measurement {
     const auto local = planned(sptile::Matrix(a_.path(group_.rank())));
     const auto halo = planned(sptile::Matrix(a_.path(group_.rank()), {.matrix = "halo"}));
     const dist::CudaMemory::SentRows<float> rows(memory_, part_, a_.n, false);
-    Buffer b(b_.size()), c(b_.size()), leaving(elements(part_.send_offset().back()));
-    Buffer arriving(elements(part_.needed()));
-    send(b_, b.data());
+    Array b(b_), c(b_), arriving(std::vector<float>(elements(part_.needed())));
+    Buffer leaving(elements(part_.send_offset().back()));
     return {watch_.time([&] { exchange(rows, b.data(), leaving, arriving.data()); }),
             watch_.time([&] { multiply(local, b, c, 0); }),
             watch_.time([&] { multiply(halo, arriving, c, 1); })};
@@ -201,8 +196,7 @@ class Measurement {
     std::vector<std::int32_t> ids(static_cast<std::size_t>(part_.rows()));
     std::iota(ids.begin(), ids.end(), 0);
     const std::vector<float> all = sptile::test::rows_of_b<float>(ids, a_.n);
-    Buffer b(all.size()), c(all.size());
-    send(all, b.data());
+    Array b(all), c(all);
     const double found = watch_.time([&] { multiply(whole, b, c, 0); });
     compare("the whole matrix", ids, c);
     return found;
@@ -219,13 +213,15 @@ class Measurement {
       for (const std::int32_t id : sptile::Part(a_.path(p)).old_ids())
         place[static_cast<std::size_t>(id)] = next++;
     }
-    Buffer b(elements(most)), all(elements(most * group_.size())), c(b_.size());
-    send(b_, b.data());
+    std::vector<float> own = b_;
+    own.resize(elements(most));
+    Array b(own), c(b_);
+    Buffer all(elements(most * group_.size()));
     const CsrRows rows(whole_.csr(), part_.old_ids(), place, most * group_.size());
     CusparseProduct product(rows, a_.n, all.data(), c.data(), watch_.stream());
     const ncclComm_t communicator = make_communicator();
     const double found = watch_.time([&] {
-      check_nccl(ncclAllGather(b.data(), all.data(), b.size(), ncclFloat, communicator, watch_.stream()));
+      check_nccl(ncclAllGather(b.data(), all.data(), own.size(), ncclFloat, communicator, watch_.stream()));
       product.run();
     });
     compare("all_gather and cuSPARSE", part_.old_ids(), c);
@@ -239,8 +235,10 @@ class Measurement {
     std::int32_t next = 0;
     for (const std::int32_t id : part_.old_ids()) place[static_cast<std::size_t>(id)] = next++;
     for (const std::int32_t id : part_.halo_ids()) place[static_cast<std::size_t>(id)] = next++;
-    Buffer b(elements(next)), c(b_.size()), leaving(elements(part_.send_offset().back()));
-    send(b_, b.data());
+    std::vector<float> own = b_;
+    own.resize(elements(next));
+    Array b(own), c(b_);
+    Buffer leaving(elements(part_.send_offset().back()));
     const dist::CudaMemory::SentRows<float> sent(memory_, part_, a_.n, false);
     CusparseProduct product(CsrRows(whole_.csr(), part_.old_ids(), place, next), a_.n, b.data(), c.data(),
                             watch_.stream());
@@ -252,12 +250,8 @@ class Measurement {
     return found;
   }
 
-  void compare(const char* what, std::span<const std::int32_t> ids, const Buffer& c) const {
-    std::vector<float> found(c.size());
-    if (!found.empty())
-      check(cudaMemcpy(found.data(), c.data(), found.size() * sizeof(float), cudaMemcpyDeviceToHost),
-            "cudaMemcpy");
-    sptile::test::compare_rows<float>(what, right_, ids, a_.n, found, a_.tolerance());
+  void compare(const char* what, std::span<const std::int32_t> ids, const Array& c) const {
+    sptile::test::compare_rows<float>(what, right_, ids, a_.n, c.to_host(), a_.tolerance());
   }
 
   ncclComm_t make_communicator() {

@@ -23,7 +23,7 @@ RULES = {
     "tools/capi": (r"sptile\.h|(formats|runtime)/.*|"
                    r"tools/(capi/.*|conversion|input|names|order|order_quality|work)\.hpp|tools/capi/sptile_tools\.h",
                    re.compile(r"(nlohmann/|CLI/)")),
-    "runtime": (rf"runtime/.*|sptile\.h|sptile\.hpp|formats/layout/.*|formats/({'|'.join(VOCABULARY)})\.hpp", OFFLINE),
+    "runtime": (rf"runtime/.*|sptile\.h|sptile\.hpp|sptile_dist/.*\.hpp|formats/layout/.*|formats/({'|'.join(VOCABULARY)})\.hpp", OFFLINE),
 }
 
 # room of the runtime -> rooms that its files may include. "." holds the vocabulary: options, operands, matrix, kernel;
@@ -50,6 +50,7 @@ ROOMS = {
     "plan": ". reference operation cpu cuda kernels choice",
     "handle": ". operation bundle cuda plan",
     "capi": ". operation bundle plan handle",
+    "sptile_dist": ".",
 }
 
 SOURCES = (".h", ".hpp", ".cpp", ".cu", ".cuh")

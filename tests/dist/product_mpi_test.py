@@ -11,6 +11,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+
+from partitions import ENVIRONMENT, Partitions
 
 PROGRAM, SPTILE, MPIRUN = sys.argv[1:]
 if not PROGRAM:
@@ -18,12 +21,6 @@ if not PROGRAM:
           "does not pass: no product over processes is tested", file=sys.stderr)
     sys.exit(77)
 LIMIT = 120  # seconds
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
-
-
-def sptile(*arguments):
-    subprocess.run([SPTILE, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
 
 
 def product(*arguments, processes=4):
@@ -38,14 +35,38 @@ def right(what, *arguments):
     print("right:", what)
 
 
-def refused(what, message, *arguments, processes=4):
-    """All processes must say why."""
-    done = product(*arguments, processes=processes)
+def files_of(folder):
+    """Each file, its size, and when it was written."""
+    return {file.name: (file.stat().st_size, file.stat().st_mtime_ns) for file in folder.iterdir()}
+
+
+def refused(what, message, parts, *arguments, processes=4):
+    """All processes must say why, and write nothing."""
+    before = files_of(parts)
+    done = product(parts, *arguments, processes=processes)
+    assert files_of(parts) == before, f"{what}: something was written"
     assert done.returncode != 0, f"{what}: not refused"
     for rank in range(processes):
         said = [line for line in done.stderr.splitlines() if line.startswith(f"process {rank}: ")]
         assert said and message in said[0], f"{what}: process {rank} does not say '{message}':\n{done.stderr}"
     print("refused:", what)
+
+
+def fell_back(what, *arguments):
+    """Either is right; which one was faster is said."""
+    done = product(*arguments, "n=5", "never_slower")
+    assert done.returncode == 0, f"{what}: {done.returncode}\n{done.stderr}"
+    said = "process 0 has all rows now" in done.stderr
+    print("right, and", "whole:" if said else "divided:", what)
+
+
+def ended(what, message, *arguments):
+    """One process is lost, and the job ends."""
+    begin = time.monotonic()
+    done = product(*arguments)
+    assert done.returncode != 0 and message in done.stderr, f"{what}: {done.returncode}\n{done.stderr}"
+    assert time.monotonic() - begin < 30, f"{what}: {time.monotonic() - begin} s"
+    print("ended:", what)
 
 
 def damage(path, at):
@@ -55,16 +76,10 @@ def damage(path, at):
 
 
 def run(folder):
-    def matrix(name, *kind, methods=("metis",), parts=4):
-        sptile("gen", *kind, "-o", folder / f"{name}.mtx", "-q")
-        sptile("convert", folder / f"{name}.mtx", folder / f"{name}.h5", "-q")
-        for method in methods:
-            sptile("partition", folder / f"{name}.mtx", "--parts", parts, "--method", method,
-                   "-o", folder / f"{name}-{method}", "-q")
-
-    matrix("grid", "grid2d", "--side", "20", methods=("metis", "rows"))
-    matrix("random", "random", "--rows", "500", "--cols", "500", "--nnz", "4000", methods=("metis", "rows"))
-    matrix("few", "grid2d", "--side", "1", methods=("rows",))  # parts without rows
+    files = Partitions(SPTILE, folder)
+    files.make("grid", "grid2d", "--side", "20", methods=("metis", "rows"))
+    files.make("random", "random", "--rows", "500", "--cols", "500", "--nnz", "4000", methods=("metis", "rows"))
+    files.make("few", "grid2d", "--side", "1", methods=("rows",))  # parts without rows
     symmetric = {name: json.loads((folder / name / "partition.json").read_text())["symmetric"]
                  for name in ("random-rows", "grid-rows", "few-rows")}
     assert symmetric == {"random-rows": False, "grid-rows": True, "few-rows": True}, symmetric
@@ -72,15 +87,14 @@ def run(folder):
         for n in (1, 64):
             right(f"{name}, {method}, n = {n}", folder / f"{name}-{method}", folder / f"{name}.h5", f"n={n}")
 
-    sptile("convert", folder / "random.mtx", folder / "random64.h5", "--dtype", "f64", "-q")
-    sptile("partition", folder / "random64.h5", "--parts", 4, "-o", folder / "random64-metis", "-q")
+    files.make("random64", "random", "--rows", "500", "--cols", "500", "--nnz", "4000", wide=True)
     right("random in f64", folder / "random64-metis", folder / "random64.h5", "n=7", "f64")
 
     good, whole, other = folder / "grid-metis", folder / "grid.h5", folder / "grid-rows"
     refused("another n in one process", "rank 1: n = 6, but 5 in rank 0", good, whole, "rank1=n")
     refused("a type that the values do not have, in one process", "rank 1: plan: a matrix of f32 values", good, whole,
             "rank1=type")
-    matrix("pattern", "planted", "--rows", "300", "--edges", "900", "--mix", "0.1", "--field", "pattern")
+    files.make("pattern", "planted", "--rows", "300", "--edges", "900", "--mix", "0.1", "--field", "pattern")
     right("pattern", folder / "pattern-metis", folder / "pattern.h5", "n=3")
     refused("another type in one process", "rank 1: bytes of an element = 8, but 4 in rank 0",
             folder / "pattern-metis", folder / "pattern.h5", "rank1=type")
@@ -100,9 +114,13 @@ def run(folder):
     damaged = shutil.copytree(good, folder / "damaged")
     damage(damaged / "part-0000.h5", 0)
     refused("a damaged part", "part-0000.h5", damaged, whole)
-    died = product(good, whole, "dies")
-    assert died.returncode != 0 and died.stderr.strip(), "a process died, and mpirun says nothing"
-    print("ended: a process that dies")
+    for name in ("random64", "random", "pattern"):
+        fell_back(name, folder / f"{name}-metis", folder / f"{name}.h5", *(["f64"] if name == "random64" else []))
+    ended("a process that dies", "Exit code:    3", good, whole, "dies")
+    ended("a process that hangs, which MPI tells", "no answer from others in 2", good, whole, "hangs")
+    ended("a process that hangs, which is thrown", ": rank 0 of 4: no answer from others in 2", good, whole, "hangs",
+          "returns")
+
 
 
 with tempfile.TemporaryDirectory(prefix="sptile-test-") as temporary:

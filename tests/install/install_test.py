@@ -69,6 +69,13 @@ def test_pkg_config(sources, prefix, library, work, bundle, environment):
     older = subprocess.run([os.environ.get("CXX", "c++"), "-std=c++17", "-fsyntax-only", sources / "consumer.cpp", *flags],
                            text=True, stderr=subprocess.PIPE)
     assert older.returncode != 0 and "sptile.hpp needs C++20" in older.stderr, older.stderr
+    # All headers of products over processes are there. Those of CUDA and NCCL are stood in for.
+    over_processes = ["-std=c++20", "-fsyntax-only", "-x", "c++", "-include", "sptile_dist.hpp", os.devnull, *flags]
+    run(os.environ.get("CXX", "c++"), "-Wall", "-Wextra", "-Werror", "-DSPTILE_DIST_NCCL",
+        f"-I{sources.parent / 'dist' / 'stand_in'}", *over_processes)
+    if shutil.which("mpicxx") is None:
+        return skip("mpicxx")
+    run("mpicxx", "-DSPTILE_DIST_MPI", *over_processes)
 
 
 def test_tools(sources, prefix, library, work, environment):

@@ -9,7 +9,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ import sptile  # noqa: E402
 import sptile.torch as st  # noqa: E402
 from sptile.torch.distributed import DistSparseMatrix, attention, sddmm  # noqa: E402
 from sptile.torch.distributed import nn as dist_nn  # noqa: E402
+from sptile.torch.distributed import whole as whole_module  # noqa: E402
 
 RANKS = 4
 WIDTHS = (1, 64)
@@ -385,6 +387,118 @@ def test_entries_attention_and_layers(name: str, parts: dict[str, str], matrices
                 np.testing.assert_allclose(one, other.detach().numpy(), rtol=1e-9, atol=1e-11, err_msg=kind)
 
 
+# ---- The whole matrix on one rank, where that is faster ----
+
+
+def never_slower(rank: int, path: str, seconds: dict[int, list[float]] | None) -> dict[str, Any]:
+    """What a matrix is that may fall back. `seconds` of ranks, in parts and alone, stand in for measured ones."""
+    if seconds is not None:
+        given = iter(seconds.get(rank, [1.0]))
+
+        def measured(run: Callable[[], Any], _device: torch.device) -> float:
+            run()
+            return next(given)
+
+        whole_module.seconds = measured
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        a = DistSparseMatrix(path, never_slower=64)
+    whole_x, whole_g = operands("never slower", a.shape[0], 64, str(a.dtype).removeprefix("torch."))
+    x = a.take(whole_x).requires_grad_()
+    y = a @ x
+    if a.fell_back and rank == 0:
+        assert torch.equal(a @ x, y)  # no other rank is waited for
+    y.backward(a.take(whole_g))
+    assert x.grad is not None
+    torch.manual_seed(3)
+    layers = [dist_nn.GCNConv(64, 3), dist_nn.GATConv(64, 3, heads=2)]
+    through_layers = [a.collect(layer.to(a.dtype)(x, a).detach()) for layer in layers]
+    added = torch.ones(2) * (rank + 1)
+    a.add_up([added])
+    return {
+        **numpy_of(y=a.collect(y.detach()), grad=a.collect(x.grad), gcn=through_layers[0], gat=through_layers[1]),
+        "fell_back": a.fell_back,
+        "measured": a.measured,
+        "rows": a.rows.tolist(),
+        "said": [str(one.message) for one in said],
+        "sent": a.bytes_sent,
+        "added": added.tolist(),
+        "repr": repr(a),
+    }
+
+
+def check_never_slower(found: list[dict[str, Any]], case: Case, fell_back: bool) -> None:
+    matrix = case.matrix.astype("float64")
+    x, g = (one.double().numpy() for one in operands("never slower", matrix.shape[0], 64, case.dtype))
+    bound = TOLERANCE[case.dtype]
+    for rank, of_rank in enumerate(found):
+        assert of_rank["fell_back"] == fell_back and of_rank["measured"] == found[0]["measured"]
+        np.testing.assert_allclose(of_rank["y"], matrix @ x, rtol=bound, atol=bound)
+        np.testing.assert_allclose(of_rank["grad"], matrix.T @ g, rtol=bound, atol=bound)
+        assert of_rank["added"] == [10.0, 10.0]
+        if fell_back:
+            assert of_rank["rows"] == (list(range(matrix.shape[0])) if rank == 0 else [])
+            assert of_rank["sent"] == 0 and "all in rank 0" in of_rank["repr"]
+            assert [("has all rows now" in one) for one in of_rank["said"]] == ([True] if rank == 0 else [])
+        else:
+            assert not of_rank["said"] and "all in rank 0" not in of_rank["repr"]
+            assert len(of_rank["rows"]) < matrix.shape[0]
+
+
+@pytest.mark.parametrize("name", ["unsymmetric f64", "pattern"])
+def test_a_partition_that_is_slower_is_not_used(
+    name: str, parts: dict[str, str], matrices: dict[str, Case]
+) -> None:
+    """Nor if a single rank is slower in parts."""
+    slow = {0: [1.0, 2.0], 2: [3.0]}
+    given = values(run_ranks(never_slower, parts[name], slow))
+    assert given[0]["measured"] == (3.0, 2.0)
+    check_never_slower(given, matrices[name], True)
+    kept = values(run_ranks(never_slower, parts[name], {0: [1.0, 2.0]}))
+    assert kept[0]["measured"] == (1.0, 2.0)
+    check_never_slower(kept, matrices[name], False)
+    for what in ("gcn", "gat"):
+        np.testing.assert_allclose(given[3][what], kept[3][what], rtol=1e-4, atol=1e-5)
+
+
+def test_the_slower_way_is_found_by_measuring(parts: dict[str, str], matrices: dict[str, Case]) -> None:
+    found = values(run_ranks(never_slower, parts["symmetric f32"], None))
+    divided, alone = found[0]["measured"]
+    assert 0 < alone and 0 < divided
+    check_never_slower(found, matrices["symmetric f32"], alone < divided)
+
+
+def no_room(rank: int, path: str) -> tuple[bool, float]:
+    """Rank 0 cannot hold the whole matrix."""
+
+    def refuse(*_arguments: Any) -> float:
+        raise MemoryError
+
+    if rank == 0:
+        whole_module._read = refuse
+    a = DistSparseMatrix(path, never_slower=4)
+    assert a.measured is not None
+    return a.fell_back, a.measured.whole
+
+
+def test_a_whole_matrix_without_room_stays_divided(parts: dict[str, str]) -> None:
+    for fell_back, alone in values(run_ranks(no_room, parts["symmetric f32"])):
+        assert not fell_back and alone == float("inf")
+
+
+def never_slower_each(rank: int, paths: list[str], columns: list[Any]) -> None:
+    DistSparseMatrix(paths[rank % len(paths)], never_slower=columns[rank % len(columns)])
+
+
+def test_what_never_slower_refuses(parts: dict[str, str], broken: Callable[..., str]) -> None:
+    good = parts["unsymmetric f32"]
+    alike(run_ranks(never_slower_each, [good], [8, 8, 4, 8]), "UsageError", "never_slower differs: [8, 8, 4, 8]")
+    alike(run_ranks(never_slower_each, [good], [8, 0]), "UsageError", "rank 1 of 4", "never_slower = 0")
+    apart = broken(lambda folder: (folder / "part-0002.h5").unlink())
+    outcomes = run_ranks(never_slower_each, [apart, good, good, good], [8])
+    alike(outcomes, "IoError", "rank 0 of 4", "part-0002.h5")
+
+
 # ---- What is wrong ----
 
 
@@ -414,19 +528,28 @@ def flip_column(file: Path) -> None:
     file.write_bytes(bytes_of)
 
 
+def files_of(folder: Path) -> dict[str, tuple[int, int]]:
+    """Each file, its size, and when it was written."""
+    return {file.name: (file.stat().st_size, file.stat().st_mtime_ns) for file in folder.iterdir()}
+
+
 @pytest.fixture
-def broken(parts: dict[str, str], tmp_path: Path) -> Callable[..., str]:
-    """A copy of a partition with something wrong in it."""
+def broken(parts: dict[str, str], tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """A copy of a partition with something wrong in it; whoever finds that writes nothing."""
+    target = tmp_path / "broken"
+    made: dict[str, tuple[int, int]] = {}
 
     def make(damage: Callable[[Path], Any]) -> str:
-        target = tmp_path / "broken"
         shutil.copytree(parts["unsymmetric f32"], target)
         for file in target.iterdir():
             file.chmod(0o644)
         damage(target)
+        made.update(files_of(target))
         return str(target)
 
-    return make
+    yield make
+    assert files_of(target) == made
+    assert [one.name for one in tmp_path.iterdir()] == ["broken"]
 
 
 def test_a_part_that_is_missing(broken: Callable[..., str]) -> None:
@@ -609,6 +732,7 @@ def test_a_rank_that_hangs_is_named_when_the_time_of_the_group_is_over(parts: di
     assert outcomes[1].raised == "IoError"  # it comes too late
     for rank in (0, 2, 3):
         assert outcomes[rank].raised == "IoError" and "rank 1" in outcomes[rank].message, outcomes[rank]
+        assert outcomes[rank].seconds < 14, outcomes[rank]  # the time of the group, and that of the roll call
 
 
 # ---- The page about it ----

@@ -28,6 +28,7 @@ _CALLS = (
     "collect",
     "add_up",
 )
+_OF_ROWS = (PRODUCT, PRODUCT_T, FETCH, GIVE_BACK)
 _DTYPES = tuple(DTYPES)
 
 
@@ -57,19 +58,40 @@ class _Header(NamedTuple):
         return f"{_CALLS[self.call]} of {self.width} columns of {_DTYPES[self.dtype]}{learns}"
 
 
+class Lists(NamedTuple):
+    """What an exchange needs of a part: rows that it owns; rows for and from each other part."""
+
+    owned: int
+    sent_counts: list[int]
+    received_counts: list[int]
+    send_rows: Tensor
+
+    @classmethod
+    def of(cls, part: Part) -> Lists:
+        counts = (np.diff(offset).tolist() for offset in (part.send_offset, part.receive_offset))
+        return cls(len(part.old_ids), *counts, torch.from_numpy(part.send_rows.astype(np.int64)))
+
+    @classmethod
+    def alone(cls, owned: int, ranks: int) -> Lists:
+        """Nobody needs anything of another."""
+        return cls(owned, [0] * ranks, [0] * ranks, torch.empty(0, dtype=torch.int64))
+
+
 class Exchange:
     """Sends rows of this part to those who need them, and receives those of others.
 
+    alone       no rank needs rows of another: no rank waits for another when it multiplies
     bytes_sent  of rows that this rank handed to the exchange since the matrix was opened, counted call by call
     """
 
-    def __init__(self, part: Part, ranks: Ranks, device: torch.device, check: str) -> None:
+    def __init__(
+        self, lists: Lists, ranks: Ranks, device: torch.device, check: str, *, alone: bool = False
+    ) -> None:
         if check not in CHECKS:
             raise UsageError(f"check = {check!r}; there is: " + ", ".join(CHECKS))
-        self.ranks, self.device, self.owned, self.check = ranks, device, len(part.old_ids), check
-        self.sent_counts: list[int] = np.diff(part.send_offset).tolist()
-        self.received_counts: list[int] = np.diff(part.receive_offset).tolist()
-        self.send_rows = torch.from_numpy(part.send_rows.astype(np.int64)).to(device)
+        self.ranks, self.device, self.owned, self.check, self.alone = ranks, device, lists.owned, check, alone
+        self.sent_counts, self.received_counts = lists.sent_counts, lists.received_counts
+        self.send_rows = lists.send_rows.to(device)
         self.bytes_sent = 0
         self._agreed: set[_Header] = set()
         # Rows travel in memory of the device where the group can, else through that of the host.
@@ -80,6 +102,10 @@ class Exchange:
     def agree(self, call: int, x: Tensor, refusal: Error | None = None) -> None:
         """All ranks are about to do the same, or all raise: UsageError says who does what. `refusal` is what this
         rank has against its own operand: it is raised here, and the others say whose operand it is."""
+        if self.alone and call in _OF_ROWS:
+            if refusal is not None:
+                raise refusal
+            return
         header = _Header(0, 0, 0, 0)
         if refusal is None:
             header = _Header(call, x.shape[1:].numel(), _DTYPES.index(x.dtype), int(x.requires_grad))
@@ -130,7 +156,7 @@ class Exchange:
     ) -> Pending:
         n = like.shape[1]
         arrived = torch.empty((sum(received), n), dtype=like.dtype, device=self._wire)
-        if self.ranks.size == 1 or n == 0:
+        if self.ranks.size == 1 or n == 0 or self.alone:
             return Pending(self.ranks, arrived, arrived, None, self.device)
         with self._beside():
             leaving = gather().to(self._wire)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -15,10 +16,11 @@ from ..functions import _check_type
 from ..handle import DTYPES, Handle
 from ..matrix import SparseMatrix, _in_order
 from ..pattern import pattern_of_entries
-from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, Exchange
+from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, Exchange, Lists
 from .own_part import open_own_part
 from .products import Fetch, Product
 from .ranks import Ranks
+from .whole import Measured, compare, without_entries
 
 Derived = TypeVar("Derived")
 
@@ -35,6 +37,9 @@ class DistSparseMatrix:
             through host memory, so that another width or type, or an operand that one of them refuses, is an error
             in all. "first": only of what is new to this rank; it saves the message, but a rank that differs
             later is found by the time-out of the group alone.
+    never_slower  columns of an operand with which a product must not take longer than with the whole matrix on
+            the device of rank 0. Both are measured now; if the whole is faster, rank 0 owns all rows, the
+            others none, no rank waits for another in a product, and rank 0 warns. It reads all parts for it.
 
     rank, world_size   of the group
     shape, nnz         of the whole matrix
@@ -42,6 +47,8 @@ class DistSparseMatrix:
     symmetric          whether it equals its transpose
     dtype              of the values, float32 of a pattern
     local, halo        SparseMatrix [owned, owned] and [owned, needed]
+    fell_back          whether rank 0 has all rows, as `never_slower` wants it
+    measured           for `never_slower`: (divided, whole), seconds of a product; None without it
 
     Every rank raises the same error where one has a part that is missing, damaged, or of another partition. IoError
     names ranks that ended while others waited for them.
@@ -55,18 +62,25 @@ class DistSparseMatrix:
         *,
         format: str = "auto",
         check: str = "always",
+        never_slower: int | None = None,
     ) -> None:
         ranks = Ranks(group)
         part = open_own_part(path, ranks)
         place = _device(device, ranks)
 
         def place_part() -> tuple[SparseMatrix, SparseMatrix, Exchange]:
+            if never_slower is not None and (not isinstance(never_slower, int) or never_slower < 1):
+                raise UsageError(f"never_slower = {never_slower!r}; it is a number of columns, or None")
             local, halo = (
                 SparseMatrix.from_bundle(one, format=format).to(place) for one in (part.local, part.halo)
             )
-            return local, halo, Exchange(part, ranks, place, check)
+            return local, halo, Exchange(Lists.of(part), ranks, place, check)
 
-        (local, halo, exchange), _ = ranks.attempt(place_part, lambda _: {})
+        (local, halo, exchange), told = ranks.attempt(place_part, lambda _: {"never_slower": never_slower})
+        if any(one != told[0] for one in told):
+            raise UsageError(
+                f"never_slower differs: {[one['never_slower'] for one in told]}; give all ranks the same"
+            )
         self.shape, self.nnz, self.symmetric, self.id = (
             torch.Size(part.shape),
             part.nnz,
@@ -74,7 +88,35 @@ class DistSparseMatrix:
             part.id,
         )
         self.rows = torch.from_numpy(part.old_ids.astype("int64")).to(place)
+        self.fell_back = False
+        self.measured: Measured | None = None
         self._set(local, halo, exchange)
+        if never_slower is not None:
+            self._take_the_faster(path, never_slower, format)
+
+    def _take_the_faster(self, path: str | os.PathLike[str], n: int, format: str) -> None:
+        """Gives rank 0 all rows if it is faster alone."""
+        ranks = self._exchange.ranks
+        x = torch.zeros(self.owned, n, dtype=self.dtype, device=self.device)
+        self.measured, whole = compare(path, ranks, lambda: self @ x, lambda rows: x.new_zeros(rows, n), format)
+        self._exchange.bytes_sent = 0
+        divided, alone = self.measured
+        if not alone < divided:
+            return
+        self.fell_back = True
+        owned = self.shape[0] if ranks.rank == 0 else 0
+        local = without_entries(0, 0, self.local) if whole is None else whole
+        lists = Lists.alone(owned, ranks.size)
+        exchange = Exchange(lists, ranks, self.device, self._exchange.check, alone=True)
+        self.rows = torch.arange(owned, device=self.device)
+        self._set(local, without_entries(owned, 0, self.local), exchange)
+        if ranks.rank == 0:
+            warnings.warn(
+                f"a product of {n} columns takes {divided:.3g} s in {ranks.size} parts, {alone:.3g} s with the "
+                f"whole matrix on {self.device} of rank 0, which has all rows now; the other ranks have none",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
     def _set(self, local: SparseMatrix, halo: SparseMatrix, exchange: Exchange) -> None:
         self.local, self.halo, self._exchange = local, halo, exchange
@@ -87,7 +129,7 @@ class DistSparseMatrix:
         """Another matrix that is divided as this one."""
         matrix = DistSparseMatrix.__new__(DistSparseMatrix)
         matrix.shape, matrix.nnz, matrix.symmetric, matrix.id = self.shape, nnz, self.symmetric, self.id
-        matrix.rows = self.rows
+        matrix.rows, matrix.fell_back, matrix.measured = self.rows, self.fell_back, self.measured
         matrix._set(local, halo, self._exchange)
         return matrix
 
@@ -267,7 +309,8 @@ class DistSparseMatrix:
     def __repr__(self) -> str:
         return (
             f"DistSparseMatrix({self.shape[0]} x {self.shape[1]}, {self.nnz} entries, rank {self.rank} of "
-            f"{self.world_size}: {self.owned} rows, {self.needed} of others, {self.device})"
+            f"{self.world_size}: {self.owned} rows, {self.needed} of others, {self.device}"
+            f"{', all in rank 0' if self.fell_back else ''})"
         )
 
 

@@ -24,7 +24,7 @@ def open_own_part(path: str | os.PathLike[str], ranks: Ranks) -> Part:
     ranks; IoError, BadInputError or UnsupportedError where one cannot read its part, or the parts are not of one
     partition, or do not fit each other.
     """
-    part, records = ranks.attempt(lambda: _open(path, ranks), lambda part: {"id": part.id})
+    part, records = ranks.attempt(lambda: open_one_part(path, ranks.rank, ranks), lambda part: {"id": part.id})
     others = [rank for rank, one in enumerate(records) if one["id"] != records[0]["id"]]
     if others:
         raise BadInputError(
@@ -35,8 +35,8 @@ def open_own_part(path: str | os.PathLike[str], ranks: Ranks) -> Part:
     return part
 
 
-def _open(path: str | os.PathLike[str], ranks: Ranks) -> Part:
-    """Without a word to the others."""
+def open_one_part(path: str | os.PathLike[str], number: int, ranks: Ranks) -> Part:
+    """Part `number`, without a word to the others."""
     try:
         folder = Path(path)
     except TypeError:
@@ -47,13 +47,13 @@ def _open(path: str | os.PathLike[str], ranks: Ranks) -> Part:
             f"{folder} has {len(about['parts'])} parts, the group {ranks.size} ranks; start as many processes as "
             "there are parts, or divide the matrix anew"
         )
-    file = folder / f"part-{ranks.rank:04d}.h5"
+    file = folder / f"part-{number:04d}.h5"
     part = open_part(file)
     if part.id != about["id"]:
         raise BadInputError(f"{file}: is of partition {part.id}, partition.json is of {about['id']}")
-    if (part.rank, part.parts) != (ranks.rank, ranks.size):
+    if (part.rank, part.parts) != (number, ranks.size):
         raise BadInputError(
-            f"{file}: says that it is part {part.rank} of {part.parts}, but stands at {ranks.rank} of {ranks.size}"
+            f"{file}: says that it is part {part.rank} of {part.parts}, but stands at {number} of {ranks.size}"
         )
     for matrix in (part.local, part.halo):
         matrix.csr()  # checks the arrays, in one pass

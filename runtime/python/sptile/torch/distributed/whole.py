@@ -1,0 +1,96 @@
+"""The whole matrix on the device of one rank, in place of its parts on all: where that is faster."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...errors import DeviceError
+from ..matrix import SparseMatrix
+from .own_part import open_one_part
+from .ranks import Ranks
+
+_RUNS = 5
+
+
+class Measured(NamedTuple):
+    """Mean seconds of one product, the same on all ranks: in all parts, and with the whole matrix on the device of
+    rank 0, infinite where it has no room for it."""
+
+    divided: float
+    whole: float
+
+
+def compare(
+    path: str | os.PathLike[str],
+    ranks: Ranks,
+    divided: Callable[[], Any],
+    operand: Callable[[int], Tensor],
+    format: str,
+) -> tuple[Measured, SparseMatrix | None]:
+    """Measures products in all parts, and those of the whole matrix, which rank 0 keeps: with operand(rows).
+    Errors of rank 0, which reads all parts, are errors of all."""
+    own = seconds(divided, operand(0).device)
+
+    def measure() -> tuple[SparseMatrix | None, float]:
+        if ranks.rank != 0:
+            return None, math.inf
+        try:
+            arrays = _read(path, ranks)
+            x = operand(arrays[0].numel() - 1)
+            matrix = SparseMatrix(*arrays, shape=(len(x), len(x)), format=format).to(x.device)
+            return matrix, seconds(lambda: matrix @ x, x.device)
+        except (MemoryError, DeviceError, torch.cuda.OutOfMemoryError):
+            return None, math.inf
+
+    (matrix, _), told = ranks.attempt(measure, lambda made: {"divided": own, "whole": made[1]})
+    return Measured(max(one["divided"] for one in told), told[0]["whole"]), matrix
+
+
+def seconds(run: Callable[[], Any], device: torch.device) -> float:
+    """Mean time of a run, after one that chooses what is used."""
+
+    def wait() -> float:
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        return time.perf_counter()
+
+    with torch.no_grad():
+        run()
+        begin = wait()
+        for _ in range(_RUNS):
+            run()
+        return (wait() - begin) / _RUNS
+
+
+def without_entries(rows: int, columns: int, like: SparseMatrix) -> SparseMatrix:
+    values = None if like.values is None else like.values[:0]
+    crow = torch.zeros(rows + 1, dtype=torch.int64, device=like.device)
+    return SparseMatrix(crow, crow[:0], values, (rows, columns), format="csr")
+
+
+def _read(path: str | os.PathLike[str], ranks: Ranks) -> tuple[Tensor, Tensor, Tensor | None]:
+    """CSR of the rows of all parts, in the order of the whole matrix."""
+    pieces = []
+    for number in range(ranks.size):
+        part = open_one_part(path, number, ranks)
+        for matrix, ids in ((part.local, part.old_ids), (part.halo, part.halo_ids)):
+            csr = matrix.csr()
+            entries = np.repeat(part.old_ids, np.diff(csr.indptr)), ids[csr.indices]
+            pieces.append((*entries, np.ones(0) if csr.values is None else csr.values))
+    row, col, values = (np.concatenate(one) for one in zip(*pieces, strict=True))
+    order = np.lexsort((col, row))
+    crow = np.zeros(part.shape[0] + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=part.shape[0]), out=crow[1:])
+    return (
+        torch.from_numpy(crow),
+        torch.from_numpy(col[order].astype(np.int64)),
+        torch.from_numpy(values[order]) if part.local.csr().values is not None else None,
+    )

@@ -1,0 +1,130 @@
+// What all processes tell each other before anything is multiplied, so that what is wrong in one is thrown in
+// all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "sptile.hpp"
+#include "sptile_dist/exchange.hpp"
+
+namespace sptile {
+inline namespace v1 {
+namespace dist {
+namespace detail {
+
+/// What each process says of itself.
+struct Record {
+  std::uint64_t id = 0;  ///< of the partition
+  std::int64_t parts = 0, rank = 0, n = 0, element_bytes = 0, transpose = 0, never_slower = 0;
+  std::int64_t status = SPTILE_OK;
+  char message[512] = {};
+
+  void failed(sptile_status with, const std::string& why) {
+    status = with;
+    std::snprintf(message, sizeof message, "%s", why.c_str());
+  }
+};
+
+/// One of each process, by rank.
+template <class R, Group G>
+std::vector<R> gathered(G& group, const R& mine) {
+  static_assert(std::is_trivially_copyable_v<R>);
+  std::vector<R> all(static_cast<std::size_t>(group.size()));
+  group.all_gather(&mine, sizeof mine, all.data());
+  return all;
+}
+
+/// Throws what is wrong with any process, the same in all of them: records are those of all, by rank.
+inline void agree(const std::vector<Record>& records) {
+  const auto refuse = [](std::size_t rank, sptile_status status, const std::string& what) {
+    throw Exception(status, "rank " + std::to_string(rank) + ": " + what);
+  };
+  const auto processes = static_cast<std::int64_t>(records.size());
+  for (std::size_t r = 0; r < records.size(); ++r)
+    if (records[r].status != SPTILE_OK)
+      refuse(r, static_cast<sptile_status>(records[r].status), records[r].message);
+  const Record& first = records.front();
+  const auto differs = [&](std::size_t r, const char* what, std::int64_t mine, std::int64_t firsts) {
+    if (mine != firsts)
+      refuse(r, SPTILE_USAGE,
+             std::string(what) + " = " + std::to_string(mine) + ", but " + std::to_string(firsts) +
+                 " in rank 0; give all processes the same");
+  };
+  for (std::size_t r = 0; r < records.size(); ++r) {
+    const Record& one = records[r];
+    if (one.parts != processes)
+      refuse(r, SPTILE_USAGE,
+             "the matrix is in " + std::to_string(one.parts) + " parts, but there are " +
+                 std::to_string(processes) + " processes; start as many as parts");
+    if (one.rank != static_cast<std::int64_t>(r))
+      refuse(r, SPTILE_BAD_INPUT,
+             "its part says that it is part " + std::to_string(one.rank) + "; partition the matrix again");
+    if (one.id != first.id)
+      refuse(r, SPTILE_BAD_INPUT,
+             "its part is of another partition than that of rank 0; give all processes one folder");
+    differs(r, "n", one.n, first.n);
+    differs(r, "bytes of an element", one.element_bytes, first.element_bytes);
+    differs(r, "transpose", one.transpose, first.transpose);
+    differs(r, "never_slower", one.never_slower, first.never_slower);
+  }
+}
+
+/// Works; what is thrown in one process is thrown in all.
+template <Group G, class Work>
+void attempt(G& group, Record& record, const Work& work) {
+  try {
+    work();
+  } catch (const Exception& e) {
+    record.failed(e.status(), e.what());
+  } catch (const std::exception& e) {
+    record.failed(SPTILE_IO, e.what());
+  }
+  agree(gathered(group, record));
+}
+
+/// How many rows go from one part to another, and a hash (FNV-1a) of which rows of the whole they are.
+struct Rows {
+  std::uint64_t count = 0, hash = 0xcbf29ce484222325U;
+
+  void add(std::int32_t id) {
+    ++count;
+    for (int shift = 0; shift < 32; shift += 8)
+      hash = (hash ^ (static_cast<std::uint32_t>(id) >> shift & 0xffU)) * 0x100000001b3U;
+  }
+  friend bool operator==(const Rows&, const Rows&) = default;
+};
+
+/// Parts are sound by themselves: what each sends to each other one must be what that one expects.
+template <Group G>
+void check_lists(const Part& part, G& group) {
+  const auto parts = static_cast<std::size_t>(part.parts());
+  std::vector<Rows> mine(2 * parts), all(2 * parts * parts);  // to each part; from each part
+  for (std::size_t p = 0; p < parts; ++p) {
+    for (auto i = part.send_offset()[p]; i < part.send_offset()[p + 1]; ++i)
+      mine[p].add(part.old_ids()[static_cast<std::size_t>(part.send_rows()[static_cast<std::size_t>(i)])]);
+    for (auto i = part.receive_offset()[p]; i < part.receive_offset()[p + 1]; ++i)
+      mine[parts + p].add(part.halo_ids()[static_cast<std::size_t>(i)]);
+  }
+  group.all_gather(mine.data(), mine.size() * sizeof(Rows), all.data());
+  for (std::size_t from = 0; from < parts; ++from)
+    for (std::size_t to = 0; to < parts; ++to) {
+      const Rows &sent = all[2 * parts * from + to], &expected = all[2 * parts * to + parts + from];
+      if (sent != expected)
+        throw Exception(SPTILE_BAD_INPUT,
+                        "part " + std::to_string(from) + " sends " + std::to_string(sent.count) +
+                            " rows to part " + std::to_string(to) + ", which needs " +
+                            std::to_string(expected.count) + ", or others; partition the matrix again");
+    }
+}
+
+}  // namespace detail
+}  // namespace dist
+}  // namespace v1
+}  // namespace sptile

@@ -1,0 +1,199 @@
+// Operands in the memory of a CUDA device.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptile.hpp"
+
+namespace sptile {
+inline namespace v1 {
+namespace dist {
+namespace detail {
+
+inline void check(cudaError_t code, const char* call) {
+  if (code != cudaSuccess)
+    throw Exception(SPTILE_DEVICE, std::string(call) + ": " + cudaGetErrorString(code));
+}
+
+inline cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
+
+/// An array in memory of the device, or, pinned, in that of the host.
+template <class T, bool pinned>
+class CudaArray {
+ public:
+  CudaArray() = default;
+  explicit CudaArray(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    void* data = nullptr;
+    if constexpr (pinned)
+      check(cudaMallocHost(&data, size * sizeof(T)), "cudaMallocHost");
+    else
+      check(cudaMalloc(&data, size * sizeof(T)), "cudaMalloc");
+    data_ = static_cast<T*>(data);
+  }
+  CudaArray(CudaArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  CudaArray& operator=(CudaArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~CudaArray() {
+    if constexpr (pinned)
+      cudaFreeHost(data_);
+    else
+      cudaFree(data_);
+  }
+
+  [[nodiscard]] T* data() { return data_; }
+  [[nodiscard]] const T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// A point in the work of a stream.
+class CudaEvent {
+ public:
+  CudaEvent() {
+    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  }
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+  ~CudaEvent() { cudaEventDestroy(event_); }
+
+  void record(void* stream) { check(cudaEventRecord(event_, stream_of(stream)), "cudaEventRecord"); }
+  /// What is put on the stream from now on waits for it.
+  void holds(void* stream) const {
+    check(cudaStreamWaitEvent(stream_of(stream), event_, 0), "cudaStreamWaitEvent");
+  }
+  [[nodiscard]] cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// A stream that does not wait for the default one, before the others where the device has to choose: what it
+/// sends is waited for elsewhere.
+class CudaStream {
+ public:
+  CudaStream() {
+    int least = 0, greatest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest),
+          "cudaStreamCreateWithPriority");
+  }
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+  ~CudaStream() { cudaStreamDestroy(stream_); }
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// The rows of this process that others need, taken by products with S, which has a one in each row: 1 b is
+/// b, to the bit but for the sign of a zero, and S^T adds in the order of senders. M: as CudaMemory.
+template <class T, class M>
+class SelectedRows {
+ public:
+  SelectedRows(M& memory, const Part& part, std::int64_t n, bool added) : memory_(memory) {
+    const std::span<const std::int32_t> rows = part.send_rows();
+    if (rows.empty()) return;
+    std::vector<std::int64_t> one_each(rows.size() + 1);
+    std::iota(one_each.begin(), one_each.end(), 0);
+    Matrix selection({std::ssize(rows), part.owned(), one_each, rows}, {.copy = true});
+    const bool wide = sizeof(T) == sizeof(double);
+    PlanOptions options{.n = n,
+                        .format = "csr",
+                        .dense = wide ? Type::f64 : Type::f32,
+                        .precision = wide ? Precision::kernel_default : Precision::fp32};
+    gather_ = selection.plan("spmm", memory.place(options));
+    if (!added) return;
+    options.transpose = true;
+    options.kernel = M::adds_in_order;
+    add_ = selection.plan("spmm", memory.place(options));
+  }
+
+  void gather(const T* b, T* to, void* stream) const { run(gather_, b, to, 0, stream); }
+  void add(const T* from, T* c, void* stream) const { run(add_, from, c, 1, stream); }
+
+ private:
+  void run(const std::optional<Plan>& plan, const T* b, T* c, double beta, void* stream) const {
+    if (plan) memory_.run(*plan, {.dense = {{{b, 0, 0}, {c, 0, 0}}}, .beta = beta}, stream);
+  }
+
+  M& memory_;
+  std::optional<Plan> gather_, add_;
+};
+
+}  // namespace detail
+
+/// Operands in the memory of the CUDA device that is the current one when this is made. A run is work of the
+/// caller's stream; rows are gathered and travel on another one, beside the local product:
+///
+///   the caller's   ... | ready   local product ......... wait | halo product | idle
+///   the side one         wait | gather, exchange | arrived
+class CudaMemory {
+ public:
+  template <class T>
+  using Buffer = detail::CudaArray<T, false>;
+  template <class T>
+  using SentRows = detail::SelectedRows<T, CudaMemory>;
+
+  /// The kernel that adds the entries of a row one after the other.
+  static constexpr const char* adds_in_order = "cuda.csr.rows";
+
+  CudaMemory() { detail::check(cudaGetDevice(&ordinal_), "cudaGetDevice"); }
+
+  [[nodiscard]] PlanOptions place(PlanOptions options) const {
+    options.device = Device::cuda;
+    options.ordinal = ordinal_;
+    return options;
+  }
+  static void run(const Plan& plan, const Operands& operands, void* stream) { plan.run(operands, stream); }
+  template <class T>
+  static void clear(std::span<T> c, void* stream) {
+    if (!c.empty())
+      detail::check(cudaMemsetAsync(c.data(), 0, c.size_bytes(), detail::stream_of(stream)),
+                    "cudaMemsetAsync");
+  }
+
+  /// A run begins, behind the one before, whatever stream that had; gives the side stream, which is as far.
+  void* begin(void* stream) {
+    idle_.holds(stream);
+    ready_.record(stream);
+    ready_.holds(side_.get());
+    return side_.get();
+  }
+  /// From here on the caller's stream has what the side stream has brought.
+  void meet(void* stream) {
+    arrived_.record(side_.get());
+    arrived_.holds(stream);
+  }
+  void end(void* stream) { idle_.record(stream); }
+  template <class E>
+  void wait(E& exchange) {
+    exchange.wait(idle_.get());
+  }
+
+ private:
+  int ordinal_ = 0;
+  detail::CudaStream side_;
+  detail::CudaEvent ready_, arrived_, idle_;
+};
+
+}  // namespace dist
+}  // namespace v1
+}  // namespace sptile

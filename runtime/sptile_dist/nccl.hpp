@@ -1,0 +1,184 @@
+// An exchange between CUDA devices over NCCL.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "sptile.hpp"
+#include "sptile_dist/agreement.hpp"
+#include "sptile_dist/cuda.hpp"
+#include "sptile_dist/exchange.hpp"
+
+#if NCCL_VERSION_CODE < NCCL_VERSION(2, 14, 0)
+#error "sptile_dist needs NCCL 2.14 or later, which has communicators that do not block"
+#endif
+
+namespace sptile {
+inline namespace v1 {
+namespace dist {
+
+/// An exchange over NCCL (grouped ncclSend and ncclRecv), from the CUDA device that is the current one when
+/// it is made. Small messages in host memory go through `group` (an MpiExchange, or what else gathers bytes
+/// of all), which is borrowed. Nothing blocks for longer than `seconds`: when a process has ended, or does
+/// not come, the communicator is aborted, and SPTILE_IO is thrown here and by all later calls.
+template <Group G>
+class NcclExchange {
+ public:
+  explicit NcclExchange(G& group, double seconds = 600)
+      : group_(group), rank_(group.rank()), size_(group.size()), seconds_(seconds) {
+    Hello mine;
+    mine.cuda = cudaGetDevice(&mine.ordinal);
+    if (rank_ == 0 && mine.cuda == cudaSuccess) mine.nccl = ncclGetUniqueId(&mine.id);
+    const std::vector<Hello> all = detail::gathered(group, mine);
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      const std::string who = "rank " + std::to_string(r) + ": ";
+      if (all[r].cuda != cudaSuccess)
+        throw Exception(SPTILE_DEVICE, who + "cudaGetDevice: " + cudaGetErrorString(all[r].cuda));
+      if (all[r].nccl != ncclSuccess)
+        throw Exception(SPTILE_IO, who + "ncclGetUniqueId: " + ncclGetErrorString(all[r].nccl));
+    }
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    settle("ncclCommInitRankConfig",
+           ncclCommInitRankConfig(&communicator_, static_cast<int>(size_), all.front().id,
+                                  static_cast<int>(rank_), &config));
+  }
+  NcclExchange(const NcclExchange&) = delete;
+  NcclExchange& operator=(const NcclExchange&) = delete;
+  /// Waits for the others, as what they still receive must not be aborted; not for long where something is
+  /// being thrown: if that is thrown in all, they come at once.
+  ~NcclExchange() {
+    if (communicator_ == nullptr) return;
+    if (std::uncaught_exceptions() > exceptions_) seconds_ = std::min(seconds_, 5.0);
+    try {
+      settle("ncclCommFinalize", ncclCommFinalize(communicator_));
+      ncclCommDestroy(communicator_);
+    } catch (const Exception&) {  // it has been aborted
+    }
+  }
+
+  [[nodiscard]] std::int64_t rank() const { return rank_; }
+  [[nodiscard]] std::int64_t size() const { return size_; }
+
+  void all_gather(const void* from, std::size_t bytes, void* to) { group_.all_gather(from, bytes, to); }
+
+  void start(const void* from, std::span<const std::int64_t> from_offset, void* to,
+             std::span<const std::int64_t> to_offset, std::size_t row_bytes, void* stream) {
+    need_communicator();
+    ncclResult_t result = ncclGroupStart();
+    const auto post = [&](ncclResult_t posted) {
+      if (result == ncclSuccess && posted != ncclInProgress) result = posted;
+    };
+    for (std::size_t p = 0; p < static_cast<std::size_t>(size_); ++p) {
+      const Piece leaving(from_offset, p, row_bytes), arriving(to_offset, p, row_bytes);
+      const cudaStream_t side = detail::stream_of(stream);
+      if (leaving.bytes > 0)
+        post(ncclSend(static_cast<const std::byte*>(from) + leaving.at, leaving.bytes, ncclUint8,
+                      static_cast<int>(p), communicator_, side));
+      if (arriving.bytes > 0)
+        post(ncclRecv(static_cast<std::byte*>(to) + arriving.at, arriving.bytes, ncclUint8,
+                      static_cast<int>(p), communicator_, side));
+    }
+    const ncclResult_t ended = ncclGroupEnd();
+    settle("ncclSend and ncclRecv", result == ncclSuccess ? ended : result);
+  }
+
+  /// It is all work of the stream.
+  static void finish() {}
+
+  /// Until the event has happened.
+  void wait(void* event) {
+    const detail::Deadline deadline(seconds_);
+    for (Pause pause;; pause()) {
+      const cudaError_t happened = cudaEventQuery(static_cast<cudaEvent_t>(event));
+      if (happened == cudaSuccess) return;
+      if (happened != cudaErrorNotReady) detail::check(happened, "cudaEventQuery");
+      cudaGetLastError();  // it is no error
+      need_communicator();
+      ncclResult_t state = ncclSuccess;
+      settle("the exchange of rows",
+             ncclCommGetAsyncError(communicator_, &state) == ncclSuccess ? state : ncclInternalError);
+      if (deadline.over()) fail(detail::no_answer(rank_, size_, seconds_));
+    }
+  }
+
+ private:
+  /// What processes tell each other before there is a communicator.
+  struct Hello {
+    ncclUniqueId id = {};
+    cudaError_t cuda = cudaSuccess;
+    ncclResult_t nccl = ncclSuccess;
+    int ordinal = 0;
+  };
+
+  /// Bytes for, or from, one process.
+  struct Piece {
+    Piece(std::span<const std::int64_t> offset, std::size_t p, std::size_t row_bytes)
+        : at(static_cast<std::size_t>(offset[p]) * row_bytes),
+          bytes(static_cast<std::size_t>(offset[p + 1] - offset[p]) * row_bytes) {}
+    std::size_t at, bytes;
+  };
+
+  /// Between two looks: nothing at first, then longer.
+  class Pause {
+   public:
+    void operator()() {
+      if (++looks_ < 1000)
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+
+   private:
+    int looks_ = 0;
+  };
+
+  /// Until a call that went on beside has ended well.
+  void settle(const char* call, ncclResult_t result) {
+    const detail::Deadline deadline(seconds_);
+    for (Pause pause; result == ncclInProgress; pause()) {
+      if (deadline.over()) fail(detail::no_answer(rank_, size_, seconds_) + " (" + call + ")");
+      if (ncclCommGetAsyncError(communicator_, &result) != ncclSuccess) result = ncclInternalError;
+    }
+    if (result != ncclSuccess)
+      fail("rank " + std::to_string(rank_) + " of " + std::to_string(size_) + ": " + call + ": " +
+           ncclGetErrorString(result) + ": " + ncclGetLastError(communicator_));
+  }
+
+  void need_communicator() const {
+    if (communicator_ == nullptr)
+      throw Exception(SPTILE_IO, "rank " + std::to_string(rank_) + " of " + std::to_string(size_) +
+                                     ": the communicator of NCCL was aborted by an error before");
+  }
+
+  [[noreturn]] void fail(const std::string& why) {
+    give_up();
+    throw Exception(SPTILE_IO, why);
+  }
+
+  /// What waits on the device for others ends with it.
+  void give_up() noexcept {
+    if (communicator_ != nullptr) ncclCommAbort(std::exchange(communicator_, nullptr));
+  }
+
+  G& group_;
+  std::int64_t rank_, size_;
+  double seconds_;
+  int exceptions_ = std::uncaught_exceptions();
+  ncclComm_t communicator_ = nullptr;
+};
+
+}  // namespace dist
+}  // namespace v1
+}  // namespace sptile

@@ -1,0 +1,307 @@
+// Products with a matrix that is divided among processes.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sptile.hpp"
+#include "sptile_dist/agreement.hpp"
+#include "sptile_dist/exchange.hpp"
+#include "sptile_dist/host.hpp"
+#include "sptile_dist/whole.hpp"
+
+namespace sptile {
+inline namespace v1 {
+namespace dist {
+
+/// Options of a product.
+struct ProductOptions {
+  std::int64_t n = 0;       ///< columns of the dense operands, >= 1, the same in all processes
+  bool transpose = false;   ///< run_transposed is wanted, too
+  int threads = 0;          ///< 0: all that OpenMP gives
+  std::string format = {};  ///< as of PlanOptions; empty: the best of those that are stored
+  Precision precision = Precision::kernel_default;  ///< as of PlanOptions
+  bool never_slower = false;  ///< than process 0 with the whole matrix: both are measured, see fell_back
+};
+
+/// Mean seconds of one A B: in all parts, and with the whole matrix in process 0 (infinity where it has no
+/// room for it).
+struct Measured {
+  double divided = 0, whole = 0;
+};
+
+/// C = A B with the part of this process: B and C have its rows, `old_ids` says which of A they are. One
+/// object runs one product at a time. T is float or double, the type of the operands, which are in the memory
+/// M: in host memory, or in that of the CUDA device that was the current one when this was made.
+///
+/// The constructor and all runs are called by all processes. What is wrong in one of them (a part that is
+/// missing or damaged, of another partition, another n or T) is thrown by the constructor in all of them, so
+/// that nobody waits; runs exchange rows and nothing else.
+template <class T, Group E, class M = HostMemory>
+class Product {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+  static constexpr bool on_stream = !std::is_base_of_v<HostMemory, M>;
+  static_assert(on_stream ? StreamExchange<E> : Exchange<E>,
+                "an exchange of host memory serves HostMemory, one that takes a stream CudaMemory");
+
+ public:
+  /// folder: what `sptile partition` wrote. The exchange is borrowed.
+  Product(const std::string& folder, E& exchange, const ProductOptions& options)
+      : exchange_(exchange), n_(options.n) {
+    detail::Record record;
+    detail::attempt(exchange, record,
+                    [&] { open(detail::path_of_part(folder, exchange.rank()), options, record); });
+    detail::check_lists(*part_, exchange);
+    if (options.never_slower) take_the_faster(folder, options, record);
+  }
+  Product(const Product&) = delete;
+  Product& operator=(const Product&) = delete;
+
+  /// Rows of A, and of B and C, that this process owns; which ones they are.
+  [[nodiscard]] std::int64_t owned() const { return std::ssize(old_ids()); }
+  [[nodiscard]] std::span<const std::int32_t> old_ids() const {
+    return fell_back_ ? std::span<const std::int32_t>(whole_ids_) : part_->old_ids();
+  }
+  [[nodiscard]] const Part& part() const { return *part_; }
+  /// Bytes that this process has sent to others in all runs.
+  [[nodiscard]] std::int64_t bytes_sent() const { return bytes_sent_; }
+  /// With ProductOptions::never_slower: whether the whole matrix in process 0 was faster. Then that one owns
+  /// all rows, the others none, and nothing is exchanged; it has said so on stderr.
+  [[nodiscard]] bool fell_back() const { return fell_back_; }
+  /// What was measured for it, the same in all processes.
+  [[nodiscard]] const Measured& measured() const { return measured_; }
+
+  /// C = A B; b and c: owned() * n elements, row-major. In device memory it is enqueued on `stream`, a
+  /// cudaStream_t (nullptr: the default one), while rows travel on another one.
+  void run(std::span<const T> b, std::span<T> c, void* stream = nullptr) {
+    check_sizes(b, c);
+    void* const side = memory_->begin(stream);
+    if (fell_back_) {
+      multiply(local_, b, c, 0, stream);
+    } else {
+      rows_->gather(b.data(), sent_.data(), side);
+      InFlight exchange(*this, sent_, part_->send_offset(), received_, part_->receive_offset(), side);
+      multiply(local_, b, c, 0, stream);
+      exchange.finish();
+      memory_->meet(stream);
+      multiply(halo_, span_of(received_), c, 1, stream);
+    }
+    memory_->end(stream);
+  }
+
+  /// C = A^T B, as gradients need it; needs ProductOptions::transpose. Sums are formed in the order of
+  /// senders, so that every run gives the same bits.
+  void run_transposed(std::span<const T> b, std::span<T> c, void* stream = nullptr) {
+    if (!transpose_) throw Exception(SPTILE_USAGE, "run_transposed needs ProductOptions::transpose");
+    if (part_->symmetric()) return run(b, c, stream);
+    check_sizes(b, c);
+    void* const side = memory_->begin(stream);
+    if (fell_back_) {
+      multiply(local_transposed_, b, c, 0, stream);
+    } else {
+      multiply(halo_transposed_, b, span_of(received_), 0, side);
+      InFlight exchange(*this, received_, part_->receive_offset(), sent_, part_->send_offset(), side);
+      multiply(local_transposed_, b, c, 0, stream);
+      exchange.finish();
+      memory_->meet(stream);
+      rows_->add(sent_.data(), c.data(), stream);
+    }
+    memory_->end(stream);
+  }
+
+  /// Waits for the last run. In device memory: in place of cudaStreamSynchronize, which waits for ever where
+  /// another process has ended; this throws SPTILE_IO when the time of the exchange is over.
+  void wait() { memory_->wait(exchange_); }
+
+ private:
+  using Buffer = typename M::template Buffer<T>;
+
+  /// An exchange, which is over when this goes, whatever happens meanwhile.
+  class InFlight {
+   public:
+    InFlight(Product& product, const Buffer& from, std::span<const std::int64_t> from_offset, Buffer& to,
+             std::span<const std::int64_t> to_offset, [[maybe_unused]] void* side)
+        : exchange_(product.exchange_) {
+      const std::size_t row_bytes = product.width() * sizeof(T);
+      if constexpr (on_stream)
+        exchange_.start(from.data(), from_offset, to.data(), to_offset, row_bytes, side);
+      else
+        exchange_.start(from.data(), from_offset, to.data(), to_offset, row_bytes);
+      started_ = true;
+      product.bytes_sent_ += from_offset.back() * static_cast<std::int64_t>(row_bytes);
+    }
+    InFlight(const InFlight&) = delete;
+    InFlight& operator=(const InFlight&) = delete;
+    ~InFlight() {
+      try {
+        if (started_) exchange_.finish();
+      } catch (const Exception&) {  // what ended the run is told
+      }
+    }
+
+    void finish() {
+      started_ = false;
+      exchange_.finish();
+    }
+
+   private:
+    E& exchange_;
+    bool started_ = false;
+  };
+
+  [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(n_); }
+  static std::span<T> span_of(Buffer& buffer) { return {buffer.data(), buffer.size()}; }
+
+  void open(const std::string& path, const ProductOptions& options, detail::Record& record) {
+    if (n_ < 1) throw Exception(SPTILE_USAGE, "n = " + std::to_string(n_) + "; it is 1 or more");
+    transpose_ = options.transpose;
+    part_.emplace(path);
+    record = {.id = part_->id(),
+              .parts = part_->parts(),
+              .rank = part_->rank(),
+              .n = n_,
+              .element_bytes = sizeof(T),
+              .transpose = transpose_ ? 1 : 0,
+              .never_slower = options.never_slower ? 1 : 0};
+    memory_.emplace();
+    Matrix local(path), halo(path, {.matrix = "halo"});
+    const bool both = transpose_ && !part_->symmetric();
+    local_ = planned(local, options, false);
+    halo_ = planned(halo, options, false);
+    if (both) {
+      local_transposed_ = planned(local, options, true);
+      halo_transposed_ = planned(halo, options, true);
+    }
+    rows_.emplace(*memory_, *part_, n_, both);
+    sent_ = Buffer(part_->send_rows().size() * width());
+    received_ = Buffer(static_cast<std::size_t>(part_->needed()) * width());
+  }
+
+  /// None for a matrix without entries.
+  std::optional<Plan> planned(Matrix& matrix, const ProductOptions& options, bool transpose) {
+    if (matrix.nnz() == 0) return std::nullopt;
+    return matrix.plan("spmm", memory_->place({.n = n_,
+                                               .format = options.format,
+                                               .dense = std::is_same_v<T, double> ? Type::f64 : Type::f32,
+                                               .threads = options.threads,
+                                               .precision = options.precision,
+                                               .transpose = transpose}));
+  }
+
+  /// Measures, and gives all rows to process 0 where that is faster.
+  void take_the_faster(const std::string& folder, const ProductOptions& options, detail::Record& record) {
+    std::optional<Trial> own;
+    detail::attempt(exchange_, record, [&] { own.emplace(*this, owned()); });
+    Measured mine;
+    mine.divided = own->seconds([&](std::span<const T> b, std::span<T> c) { run(b, c); });
+    own.reset();
+    bytes_sent_ = 0;
+    std::optional<Plan> whole, whole_transposed;
+    detail::attempt(exchange_, record, [&] {
+      if (exchange_.rank() != 0) return;
+      mine.whole = std::numeric_limits<double>::infinity();
+      try {
+        const detail::WholeMatrix<T> all(folder, part_->parts());
+        Matrix matrix(all.csr(), {.copy = true});
+        whole = planned(matrix, options, false);
+        if (transpose_ && !part_->symmetric()) whole_transposed = planned(matrix, options, true);
+        mine.whole = Trial(*this, part_->rows()).seconds([&](std::span<const T> b, std::span<T> c) {
+          memory_->begin(nullptr);
+          multiply(whole, b, c, 0, nullptr);
+          memory_->end(nullptr);
+        });
+      } catch (const std::bad_alloc&) {  // there is no room for it
+      } catch (const Exception& e) {     // nor on the device
+        if (e.status() != SPTILE_DEVICE) throw;
+      }
+    });
+    const std::vector<Measured> measured = detail::gathered(exchange_, mine);
+    measured_.whole = measured.front().whole;
+    for (const Measured& one : measured) measured_.divided = std::max(measured_.divided, one.divided);
+    if (!(measured_.whole < measured_.divided)) return;
+    fell_back_ = true;
+    local_ = std::move(whole);
+    local_transposed_ = std::move(whole_transposed);
+    halo_.reset();
+    halo_transposed_.reset();
+    sent_ = Buffer();
+    received_ = Buffer();
+    if (exchange_.rank() != 0) return;
+    whole_ids_.resize(static_cast<std::size_t>(part_->rows()));
+    std::iota(whole_ids_.begin(), whole_ids_.end(), 0);
+    std::fprintf(stderr,
+                 "sptile: a product takes %.3g s in %lld parts, %.3g s in one: process 0 has all rows now\n",
+                 measured_.divided, static_cast<long long>(part_->parts()), measured_.whole);
+  }
+
+  /// Operands of so many rows, to measure with.
+  class Trial {
+   public:
+    Trial(Product& product, std::int64_t rows)
+        : product_(product), b_(static_cast<std::size_t>(rows) * product.width()), c_(b_.size()) {
+      product.memory_->clear(span_of(b_), nullptr);
+    }
+
+    /// Mean seconds of run(b, c).
+    template <class Run>
+    double seconds(const Run& run) {
+      constexpr int runs = 5;
+      run(span_of(b_), span_of(c_));
+      product_.wait();
+      const auto begin = std::chrono::steady_clock::now();
+      for (int i = 0; i < runs; ++i) run(span_of(b_), span_of(c_));
+      product_.wait();
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / runs;
+    }
+
+   private:
+    Product& product_;
+    Buffer b_, c_;
+  };
+
+  void check_sizes(std::span<const T> b, std::span<T> c) const {
+    const std::size_t wanted = static_cast<std::size_t>(owned()) * width();
+    if (b.size() != wanted || c.size() != wanted)
+      throw Exception(SPTILE_USAGE, "B has " + std::to_string(b.size()) + " elements and C " +
+                                        std::to_string(c.size()) + "; " + std::to_string(owned()) +
+                                        " rows of " + std::to_string(n_) + " are " + std::to_string(wanted));
+  }
+
+  /// c = a b + beta c.
+  void multiply(const std::optional<Plan>& a, std::span<const T> b, std::span<T> c, double beta,
+                void* stream) {
+    if (a) {
+      memory_->run(*a, {.dense = {{{b.data(), 0, 0}, {c.data(), 0, 0}}}, .beta = beta}, stream);
+    } else if (beta == 0) {
+      memory_->clear(c, stream);
+    }
+  }
+
+  E& exchange_;
+  std::int64_t n_;
+  bool transpose_ = false, fell_back_ = false;
+  Measured measured_;
+  std::int64_t bytes_sent_ = 0;
+  std::optional<Part> part_;
+  std::vector<std::int32_t> whole_ids_;
+  std::optional<M> memory_;
+  std::optional<Plan> local_, halo_, local_transposed_, halo_transposed_;
+  std::optional<typename M::template SentRows<T>> rows_;
+  Buffer sent_, received_;
+};
+
+}  // namespace dist
+}  // namespace v1
+}  // namespace sptile

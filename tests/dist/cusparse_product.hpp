@@ -1,0 +1,103 @@
+// Products by cuSPARSE, to compare with.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <cusparse.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptile_dist.hpp"
+#include "tests/dist/device_product.hpp"
+
+namespace sptile::test {
+
+/// Some rows of a matrix, with other columns.
+struct CsrRows {
+  std::int64_t cols = 0;
+  std::vector<std::int32_t> row_ptr = {0}, col_idx;
+  std::vector<float> values;
+
+  /// Rows `ids` of a; column j becomes place[j].
+  CsrRows(const CsrMatrix& a, std::span<const std::int32_t> ids, const std::vector<std::int32_t>& place,
+          std::int64_t columns)
+      : cols(columns) {
+    const auto* of_a = static_cast<const float*>(a.values.data);
+    std::vector<std::pair<std::int32_t, float>> entries;
+    for (const std::int32_t id : ids) {
+      const auto row = static_cast<std::size_t>(id);
+      entries.clear();
+      for (auto e = static_cast<std::size_t>(a.row_ptr[row]);
+           e < static_cast<std::size_t>(a.row_ptr[row + 1]); ++e)
+        entries.emplace_back(place[static_cast<std::size_t>(a.col_idx[e])], of_a == nullptr ? 1.0F : of_a[e]);
+      std::sort(entries.begin(), entries.end());
+      for (const auto& [column, value] : entries) {
+        col_idx.push_back(column);
+        values.push_back(value);
+      }
+      row_ptr.push_back(static_cast<std::int32_t>(col_idx.size()));
+    }
+  }
+};
+
+/// C = A B, row-major, of float, on the current device.
+class CusparseProduct {
+ public:
+  CusparseProduct(const CsrRows& a, std::int64_t n, float* b, float* c, cudaStream_t stream)
+      : row_ptr_(a.row_ptr), col_idx_(a.col_idx), values_(a.values) {
+    const auto rows = static_cast<std::int64_t>(a.row_ptr.size()) - 1;
+    check(cusparseCreate(&handle_), "cusparseCreate");
+    check(cusparseSetStream(handle_, stream), "cusparseSetStream");
+    check(cusparseCreateCsr(&a_, rows, a.cols, std::ssize(a.col_idx), row_ptr_.data(), col_idx_.data(),
+                            values_.data(), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                            CUDA_R_32F),
+          "cusparseCreateCsr");
+    check(cusparseCreateDnMat(&b_, a.cols, n, n, b, CUDA_R_32F, CUSPARSE_ORDER_ROW), "cusparseCreateDnMat");
+    check(cusparseCreateDnMat(&c_, rows, n, n, c, CUDA_R_32F, CUSPARSE_ORDER_ROW), "cusparseCreateDnMat");
+    std::size_t bytes = 0;
+    check(cusparseSpMM_bufferSize(handle_, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                  &one_, a_, b_, &zero_, c_, CUDA_R_32F, algorithm, &bytes),
+          "cusparseSpMM_bufferSize");
+    buffer_ = dist::CudaMemory::Buffer<std::byte>(bytes);
+    check(cusparseSpMM_preprocess(handle_, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                  &one_, a_, b_, &zero_, c_, CUDA_R_32F, algorithm, buffer_.data()),
+          "cusparseSpMM_preprocess");
+  }
+  CusparseProduct(const CusparseProduct&) = delete;
+  CusparseProduct& operator=(const CusparseProduct&) = delete;
+  ~CusparseProduct() {
+    cusparseDestroyDnMat(c_);
+    cusparseDestroyDnMat(b_);
+    cusparseDestroySpMat(a_);
+    cusparseDestroy(handle_);
+  }
+
+  void run() {
+    check(cusparseSpMM(handle_, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &one_, a_,
+                       b_, &zero_, c_, CUDA_R_32F, algorithm, buffer_.data()),
+          "cusparseSpMM");
+  }
+
+ private:
+  static constexpr cusparseSpMMAlg_t algorithm = CUSPARSE_SPMM_CSR_ALG2;  // the one for rows of B and C
+
+  static void check(cusparseStatus_t status, const char* call) {
+    if (status != CUSPARSE_STATUS_SUCCESS)
+      throw Exception(SPTILE_DEVICE, std::string(call) + ": " + cusparseGetErrorString(status));
+  }
+
+  float one_ = 1, zero_ = 0;
+  DeviceArray<std::int32_t> row_ptr_, col_idx_;
+  DeviceArray<float> values_;
+  dist::CudaMemory::Buffer<std::byte> buffer_;
+  cusparseHandle_t handle_ = nullptr;
+  cusparseSpMatDescr_t a_ = nullptr;
+  cusparseDnMatDescr_t b_ = nullptr, c_ = nullptr;
+};
+
+}  // namespace sptile::test

@@ -1,0 +1,131 @@
+// Products with operands in device memory are right, whatever streams they have.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sptile_dist.hpp"
+#include "tests/dist/reference.hpp"
+
+namespace sptile::test {
+
+/// Numbers on the device.
+template <class T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(const std::vector<T>& host) : array_(host.size()) {
+    if (!host.empty()) copy(array_.data(), host.data(), cudaMemcpyHostToDevice);
+  }
+  [[nodiscard]] T* data() { return array_.data(); }
+  [[nodiscard]] const T* data() const { return array_.data(); }
+  [[nodiscard]] std::span<T> span() { return {array_.data(), array_.size()}; }
+  /// Once the default stream has done its work.
+  [[nodiscard]] std::vector<T> to_host() const {
+    std::vector<T> host(array_.size());
+    if (!host.empty()) copy(host.data(), array_.data(), cudaMemcpyDeviceToHost);
+    return host;
+  }
+
+ private:
+  void copy(void* to, const void* from, cudaMemcpyKind kind) const {
+    dist::detail::check(cudaMemcpy(to, from, array_.size() * sizeof(T), kind), "cudaMemcpy");
+    // It may still be on its way, and other streams do not wait for the default one.
+    dist::detail::check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  }
+
+  dist::detail::CudaArray<T, false> array_;
+};
+
+/// Operands of one product, and the stream on which it is formed.
+template <class T>
+class DeviceOperands {
+ public:
+  explicit DeviceOperands(const std::vector<T>& b)
+      : host_(b), b_(std::vector<T>(b.size(), T(-7))), c_(std::vector<T>(b.size(), T(-7))) {}
+
+  /// Sends B, which arrives late, and lets run(b, c, stream) go.
+  template <class Run>
+  void start(const Run& run) {
+    if (!host_.empty())
+      dist::detail::check(cudaMemcpyAsync(b_.data(), host_.data(), host_.size() * sizeof(T),
+                                          cudaMemcpyHostToDevice, stream_.get()),
+                          "cudaMemcpyAsync");
+    run(std::span<const T>(b_.span()), c_.span(), stream_.get());
+  }
+
+  /// C, which the caller has waited for.
+  [[nodiscard]] std::vector<T> result() const { return c_.to_host(); }
+
+ private:
+  std::vector<T> host_;
+  DeviceArray<T> b_, c_;
+  dist::detail::CudaStream stream_;
+};
+
+/// A B and A^T B, one run after the other and two at a time; the bytes that they send.
+template <class T, class Product>
+void check_device_product(Product& product, const Matrix& whole, std::int64_t n,
+                          double tolerance = tolerance_of<T>) {
+  const std::vector<double> forward = whole_product<T>(whole, n, false);
+  const auto run = [&](auto b, auto c, auto stream) { product.run(b, c, stream); };
+  const auto run_transposed = [&](auto b, auto c, auto stream) { product.run_transposed(b, c, stream); };
+  const auto through_device = [&](const auto& way) {
+    return [&product, &way](const std::vector<T>& b, std::vector<T>& c) {
+      DeviceOperands<T> operands(b);
+      operands.start(way);
+      product.wait();
+      c = operands.result();
+    };
+  };
+  const std::int64_t before = product.bytes_sent();
+  compare<T>("A B", forward, product.old_ids(), n, through_device(run), tolerance);
+  compare<T>("A^T B", whole_product<T>(whole, n, true), product.old_ids(), n, through_device(run_transposed),
+             tolerance);
+
+  const std::vector<T> b = rows_of_b<T>(product.old_ids(), n);
+  DeviceOperands<T> one(b), other(std::vector<T>(b.size(), T(0)));
+  one.start(run);
+  other.start(run);
+  product.wait();
+  compare_rows<T>("A B beside another", forward, product.old_ids(), n, one.result(), tolerance);
+  if (other.result() != std::vector<T>(b.size(), T(0))) fail("A 0 beside another is not 0");
+
+  const Part& part = product.part();
+  const auto row = static_cast<std::int64_t>(sizeof(T)) * n;
+  const std::int64_t there = part.send_offset().back() * row, back = part.receive_offset().back() * row;
+  const std::int64_t wanted = product.fell_back() ? 0 : 4 * there + 2 * (part.symmetric() ? there : back);
+  if (product.bytes_sent() - before != wanted)
+    fail("six runs sent " + std::to_string(product.bytes_sent() - before) + " bytes, not " +
+         std::to_string(wanted));
+}
+
+/// Rows that others need are taken to the bit, and added in the order of senders. M: where plans run, as
+/// CudaMemory.
+template <class T, class M>
+void check_selected_rows(const Part& part, std::int64_t n) {
+  M memory;
+  const typename M::template SentRows<T> rows(memory, part, n, true);
+  const std::vector<T> b = rows_of_b<T>(part.old_ids(), n);
+  std::vector<T> wanted;
+  for (const std::int32_t row : part.send_rows())
+    wanted.insert(wanted.end(), b.begin() + row * n, b.begin() + (row + 1) * n);
+  DeviceArray<T> own(b), others(std::vector<T>(wanted.size(), T(-7)));
+  rows.gather(own.data(), others.data(), nullptr);
+  if (others.to_host() != wanted) fail("rows for others are not those of B, to the bit");
+
+  std::vector<T> sums(b.size(), T(0)), added;
+  for (std::size_t i = 0; i < part.send_rows().size(); ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      added.push_back(number<T>(static_cast<std::int64_t>(i), j));
+      sums[static_cast<std::size_t>(part.send_rows()[i] * n + j)] += added.back();
+    }
+  DeviceArray<T> arrived(added), c(std::vector<T>(b.size(), T(0)));
+  rows.add(arrived.data(), c.data(), nullptr);
+  if (c.to_host() != sums) fail("rows of others are not added in the order of senders");
+}
+
+}  // namespace sptile::test

@@ -1,0 +1,25 @@
+"""Matrices and their partitions, for the tests of products over processes."""
+import os
+import subprocess
+
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
+
+
+class Partitions:
+    """Makes files in a folder by the sptile command."""
+
+    def __init__(self, command, folder):
+        self.command, self.folder = command, folder
+
+    def sptile(self, *arguments):
+        subprocess.run([self.command, *map(str, arguments), "-q"], check=True, stdout=subprocess.DEVNULL)
+
+    def make(self, name, *kind, methods=("metis",), parts=4, wide=False):
+        """NAME.h5, and NAME-METHOD, a folder of its parts, for each method."""
+        dtype = ("--dtype", "f64") if wide else ()
+        self.sptile("gen", *kind, "-o", self.folder / f"{name}.mtx")
+        self.sptile("convert", self.folder / f"{name}.mtx", self.folder / f"{name}.h5", *dtype)
+        for method in methods:
+            self.sptile("partition", self.folder / f"{name}.h5", "--parts", parts, "--method", method, "-o",
+                        self.folder / f"{name}-{method}")

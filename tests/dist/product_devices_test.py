@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Products with operands in device memory, on what devices there are: in four threads on one; over NCCL in two processes
+with a device each, measured, and ended where a process dies. Where there are fewer, the programs say so, and the test is
+skipped.
+
+    product_devices_test.py PRODUCT_CUDA PRODUCT_NCCL SPTILE
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from partitions import ENVIRONMENT, Partitions
+
+PRODUCT_CUDA, PRODUCT_NCCL, SPTILE = sys.argv[1:]
+LIMIT = 120  # seconds
+if not PRODUCT_CUDA or not PRODUCT_NCCL:
+    print("SKIP: this build has no CUDA, or NCCL or cuSPARSE is not there: no product over devices is tested", file=sys.stderr)
+    sys.exit(77)
+
+
+def run(*command):
+    done = subprocess.run([*map(str, command)], env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT)
+    if done.returncode == 77:
+        print(done.stderr, end="", file=sys.stderr)
+        sys.exit(77)
+    assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def main(folder):
+    files = Partitions(SPTILE, folder)
+    files.make("random", "random", "--rows", "3000", "--cols", "3000", "--nnz", "40000", parts=4, wide=True)
+    files.make("pattern", "planted", "--rows", "3000", "--edges", "20000", "--mix", "0.1", "--field", "pattern")
+    for name in ("random", "pattern"):
+        run(PRODUCT_CUDA, folder / f"{name}-metis", folder / f"{name}.h5")
+        print("right on one device:", name)
+
+    files.make("pair", "random", "--rows", "3000", "--cols", "3000", "--nnz", "40000", parts=2)
+    parts = folder / "pair-metis"
+    measured = json.loads(run(PRODUCT_NCCL, parts, folder / "pair.h5", "n=32").stdout)
+    sent = [one["sent"] for one in json.loads((parts / "partition.json").read_text())["parts"]]
+    assert measured["bytes_sent"] == sum(sent) * 32 * 4, (measured, sent)
+    print(measured)
+    died = run(PRODUCT_NCCL, parts, folder / "pair.h5", "dies")
+    assert "rank 0: " in died.stderr, died.stderr
+    print("ended: a process that dies")
+
+
+with tempfile.TemporaryDirectory(prefix="sptile-test-") as temporary:
+    main(pathlib.Path(temporary))

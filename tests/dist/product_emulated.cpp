@@ -1,0 +1,174 @@
+// Products with operands in device memory, over NCCL and over an exchange of host memory, between emulated
+// devices: what is ordered how, not the kernels, which are those of the CPU.
+//
+//   product_emulated PARTS WHOLE [failures]
+//
+// WHOLE is a bundle of the matrix; `failures`: ranks do without each other, too. Exit code 0: all is right;
+// else a line on stderr says what is not.
+#define SPTILE_DIST_NCCL
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "sptile_dist.hpp"
+#include "tests/dist/device_product.hpp"
+#include "tests/dist/emulated_device.hpp"
+#include "tests/dist/threads.hpp"
+
+namespace {
+
+namespace dist = sptile::dist;
+using sptile::test::fail;
+using sptile::test::ThreadExchange;
+using sptile::test::Threads;
+
+/// As CudaMemory has it, but plans are those of the CPU, put on emulated streams.
+struct EmulatedMemory : dist::CudaMemory {
+  template <class T>
+  using SentRows = dist::detail::SelectedRows<T, EmulatedMemory>;
+
+  static constexpr const char* adds_in_order = "";  // all that csr has on the CPU
+
+  static sptile::PlanOptions place(sptile::PlanOptions options) {
+    options.threads = 1;
+    return options;
+  }
+  static void run(const sptile::Plan& plan, const sptile::Operands& operands, void* stream) {
+    sptile::test::enqueue(dist::detail::stream_of(stream), {[&plan, operands] { plan.run(operands); }});
+  }
+};
+
+template <class T, class E>
+using Product = dist::Product<T, E, EmulatedMemory>;
+using Staged = dist::StagedExchange<ThreadExchange>;
+
+/// An exchange of host memory that takes device memory, too.
+struct DirectExchange : ThreadExchange {
+  using ThreadExchange::ThreadExchange;
+  static bool takes_device_memory() { return true; }
+  void exchange_device_memory(const void* from, std::span<const std::int64_t> from_offset, void* to,
+                              std::span<const std::int64_t> to_offset, std::size_t row_bytes) {
+    start(from, from_offset, to, to_offset, row_bytes);
+    finish();
+  }
+};
+
+struct Files {
+  std::string parts, whole;
+  [[nodiscard]] std::int64_t ranks() const {
+    return sptile::Part(dist::detail::path_of_part(parts, 0)).parts();
+  }
+};
+
+/// Six runs, right in many orders.
+template <class T>
+void check_orders(const Files& files) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    sptile::test::seed_emulated_devices(seed);
+    Threads threads(files.ranks());
+    threads.run([&](std::int64_t rank) {
+      const sptile::Matrix whole(files.whole);
+      sptile::test::check_selected_rows<T, EmulatedMemory>(
+          sptile::Part(dist::detail::path_of_part(files.parts, rank)), 5);
+      const auto check = [&](auto& exchange, bool never_slower) {
+        const dist::ProductOptions options{.n = 5, .transpose = true, .never_slower = never_slower};
+        Product<T, std::remove_reference_t<decltype(exchange)>> product(files.parts, exchange, options);
+        sptile::test::check_device_product<T>(product, whole, options.n);
+        const auto& [divided, alone] = product.measured();
+        if (product.fell_back() != (never_slower && alone < divided)) fail("the slower one was taken");
+      };
+      DirectExchange host(threads, rank);
+      dist::NcclExchange nccl(host, 60);
+      check(nccl, seed % 4 == 3);
+      ThreadExchange plain(threads, rank);
+      Staged staged(plain);
+      check(staged, seed % 4 == 2);
+      dist::StagedExchange<DirectExchange> direct(host);
+      if (staged.direct() || !direct.direct()) fail("what is staged is not what should be");
+      check(direct, false);
+    });
+  }
+}
+
+/// What is thrown by `work` in each rank but the absent one has one of these words, and comes in time.
+void refused(const char* what, std::int64_t ranks, const std::vector<std::string>& words,
+             const std::function<void(std::int64_t, ThreadExchange&)>& work, std::int64_t absent = -1) {
+  const auto begin = std::chrono::steady_clock::now();
+  Threads threads(ranks);
+  threads.run([&](std::int64_t rank) {
+    ThreadExchange host(threads, rank);
+    std::string said;
+    try {
+      work(rank, host);
+    } catch (const sptile::Exception& e) {
+      said = e.what();
+    }
+    bool known = rank == absent;
+    for (const std::string& one : words) known = known || said.find(one) != std::string::npos;
+    if (!known) fail(std::string(what) + " is answered with '" + said + "'");
+  });
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+  if (passed.count() > 20) fail(std::string(what) + " took " + std::to_string(passed.count()) + " s");
+  std::printf("refused: %s\n", what);
+}
+
+template <class T>
+void check_failures(const Files& files) {
+  const std::int64_t ranks = files.ranks();
+  refused("another n in one rank", ranks, {"rank 1: n = 4, but 3 in rank 0"},
+          [&](std::int64_t rank, ThreadExchange& host) {
+            dist::NcclExchange nccl(host, 10);
+            Product<T, dist::NcclExchange<ThreadExchange>>(files.parts, nccl, {.n = rank == 1 ? 4 : 3});
+          });
+  refused("a rank without its part", ranks, {"rank 2: "}, [&](std::int64_t rank, ThreadExchange& host) {
+    dist::NcclExchange nccl(host, 10);
+    Product<T, dist::NcclExchange<ThreadExchange>>(rank == 2 ? "nowhere" : files.parts, nccl, {.n = 3});
+  });
+  const std::string apart = files.parts + "-apart";  // what rank 0 has, for the whole matrix
+  std::filesystem::copy(files.parts, apart);
+  std::filesystem::remove(dist::detail::path_of_part(apart, 2));
+  refused("a part that rank 0 cannot read", ranks, {"rank 0: " + dist::detail::path_of_part(apart, 2)},
+          [&](std::int64_t rank, ThreadExchange& host) {
+            dist::NcclExchange nccl(host, 10);
+            Product<T, dist::NcclExchange<ThreadExchange>>(rank == 0 ? apart : files.parts, nccl,
+                                                           {.n = 3, .never_slower = true});
+          });
+  // One finds that its time is over, and aborts; the others find that, or the same.
+  const std::vector<std::string> gone = {"no answer from others in 0.5", "remote process exited"};
+  refused(
+      "a rank that does not come to a run", ranks, gone,
+      [&](std::int64_t rank, ThreadExchange& host) {
+        dist::NcclExchange nccl(host, 0.5);
+        Product<T, dist::NcclExchange<ThreadExchange>> product(files.parts, nccl, {.n = 3});
+        sptile::test::DeviceOperands<T> operands(
+            std::vector<T>(static_cast<std::size_t>(product.owned()) * 3, T(1)));
+        const auto run = [&](auto b, auto c, auto stream) {
+          if (rank != 1) product.run(b, c, stream);
+        };
+        operands.start(run);
+        if (rank != 1) product.wait();
+      },
+      1);
+}
+
+template <class T>
+void check_all(const Files& files, bool failures) {
+  check_orders<T>(files);
+  if (failures) check_failures<T>(files);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Files files{argv[1], argv[2]};
+  const bool failures = argc > 3 && std::string(argv[3]) == "failures";
+  if (sptile::Matrix(files.whole).type() == sptile::Type::f64)
+    check_all<double>(files, failures);
+  else
+    check_all<float>(files, failures);
+  return 0;
+}

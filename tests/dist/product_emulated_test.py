@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Products with operands in device memory, between four emulated devices: what is exchanged when, over NCCL and over
+an exchange of host memory, is right in many orders, for every kind of partition.
+
+    product_emulated_test.py PROGRAM SPTILE
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from partitions import ENVIRONMENT, Partitions
+
+PROGRAM, SPTILE = sys.argv[1:]
+LIMIT = 120  # seconds
+
+
+def right(*arguments):
+    done = subprocess.run([PROGRAM, *map(str, arguments)], env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 0, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+    print(f"right: {' '.join(str(one) for one in arguments)}\n{done.stdout}", end="")
+
+
+def run(folder):
+    files = Partitions(SPTILE, folder)
+    files.make("grid", "grid2d", "--side", "12")
+    files.make("random", "random", "--rows", "300", "--cols", "300", "--nnz", "2000", methods=("rows",), wide=True)
+    files.make("few", "grid2d", "--side", "1", methods=("rows",))  # parts without rows
+    files.make("pattern", "planted", "--rows", "200", "--edges", "600", "--mix", "0.1", "--field", "pattern")
+    right(folder / "grid-metis", folder / "grid.h5")
+    right(folder / "random-rows", folder / "random.h5", "failures")
+    right(folder / "few-rows", folder / "few.h5")
+    right(folder / "pattern-metis", folder / "pattern.h5")
+
+
+with tempfile.TemporaryDirectory(prefix="sptile-test-") as temporary:
+    run(pathlib.Path(temporary))

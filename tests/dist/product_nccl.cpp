@@ -1,0 +1,347 @@
+// Products over NCCL on all CUDA devices of a machine, a process for each part: right, with as many bytes
+// sent as are needed, and what a step takes beside its pieces, one device, and what else could be done.
+//
+//   product_nccl PARTS WHOLE [n=128] [runs=50] [format=NAME,...] [dies]
+//
+// WHOLE is a bundle of the matrix, of float or a pattern. It prints one line of JSON, times in microseconds,
+// each that of the slowest rank. With `dies` rank 1 ends before a run instead, which the others must say in
+// time. Exit code 0: all is right; 77: there are not as many devices as parts; else stderr says what is
+// wrong.
+//
+//   step          a product: gather, exchange and halo product beside the local product
+//   exchange      gather and exchange alone; `local` and `halo`: the two products alone
+//   hidden        the share of the exchange that is not seen in the step: 1 - (step - local - halo) /
+//   exchange one_device    the whole matrix on one device, all others idle all_gather    all rows gathered
+//   everywhere, then own rows by cuSPARSE all_to_all    the exchange of sptile, then own rows, local and halo
+//   in one, by cuSPARSE
+#define SPTILE_DIST_NCCL
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sptile_dist.hpp"
+#include "tests/dist/cusparse_product.hpp"
+#include "tests/dist/device_product.hpp"
+#include "tests/dist/processes.hpp"
+
+namespace {
+
+namespace dist = sptile::dist;
+using dist::detail::check;
+using sptile::test::CsrRows;
+using sptile::test::CusparseProduct;
+using sptile::test::ProcessGroup;
+using Exchange = dist::NcclExchange<ProcessGroup>;
+using Product = dist::Product<float, Exchange, dist::CudaMemory>;
+using Array = sptile::test::DeviceArray<float>;
+using Buffer = dist::CudaMemory::Buffer<float>;
+
+struct Arguments {
+  std::string parts, whole, format;
+  std::int64_t n = 128, rank = -1;
+  int runs = 50, memory = -1;
+  bool dies = false;
+
+  [[nodiscard]] std::string path(std::int64_t part) const { return dist::detail::path_of_part(parts, part); }
+  /// Tile formats multiply in tf32.
+  [[nodiscard]] double tolerance() const {
+    return format.empty() || format == "csr" ? sptile::test::tolerance_of<float> : 5e-3;
+  }
+  [[nodiscard]] std::int64_t ranks() const { return sptile::Part(path(0)).parts(); }
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments a{argv[1], argv[2], {}};
+  for (int i = 3; i < argc; ++i) {
+    const std::string word = argv[i], value = word.substr(word.find('=') + 1);
+    if (word.starts_with("n=")) a.n = std::stoll(value);
+    if (word.starts_with("runs=")) a.runs = std::stoi(value);
+    if (word.starts_with("format=")) a.format = value;
+    if (word.starts_with("rank=")) a.rank = std::stoll(value);
+    if (word.starts_with("memory=")) a.memory = std::stoi(value);
+    a.dies = a.dies || word == "dies";
+  }
+  return a;
+}
+
+/// What is measured is the same in all ranks, and of all.
+class Stopwatch {
+ public:
+  Stopwatch(ProcessGroup& group, int runs) : group_(group), runs_(runs) {
+    check(cudaEventCreate(&begin_), "cudaEventCreate");
+    check(cudaEventCreate(&end_), "cudaEventCreate");
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() {
+    cudaEventDestroy(begin_);
+    cudaEventDestroy(end_);
+  }
+
+  [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
+
+  /// Microseconds of work that is put on the stream, in the slowest rank.
+  template <class Work>
+  double time(const Work& work) {
+    for (int i = 0; i < 5; ++i) work();
+    check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+    group_.meet();
+    check(cudaEventRecord(begin_, stream()), "cudaEventRecord");
+    for (int i = 0; i < runs_; ++i) work();
+    check(cudaEventRecord(end_, stream()), "cudaEventRecord");
+    check(cudaEventSynchronize(end_), "cudaEventSynchronize");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin_, end_), "cudaEventElapsedTime");
+    const std::vector<float> all = dist::detail::gathered(group_, milliseconds);
+    return static_cast<double>(*std::max_element(all.begin(), all.end())) * 1000 / runs_;
+  }
+
+ private:
+  ProcessGroup& group_;
+  int runs_;
+  dist::detail::CudaStream stream_;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+/// One rank measures.
+class Measurement {
+ public:
+  Measurement(const Arguments& arguments, ProcessGroup& group, Exchange& exchange)
+      : a_(arguments),
+        group_(group),
+        exchange_(exchange),
+        watch_(group, arguments.runs),
+        part_(arguments.path(group.rank())),
+        whole_(arguments.whole),
+        b_(sptile::test::rows_of_b<float>(part_.old_ids(), a_.n)),
+        right_(sptile::test::whole_product<float>(whole_, a_.n, false)) {}
+
+  void run() {
+    sptile::test::check_selected_rows<float, dist::CudaMemory>(part_, a_.n);
+    const double step = time_step();
+    const auto [exchange, local, halo] = time_pieces();
+    const double one = time_one_device(), all_gather = time_all_gather(), all_to_all = time_all_to_all();
+    std::vector<std::int64_t> sent = dist::detail::gathered(group_, part_.send_offset().back());
+    if (group_.rank() != 0) return;
+    cudaDeviceProp device = {};
+    check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
+    const std::int64_t row = a_.n * static_cast<std::int64_t>(sizeof(float));
+    std::printf(
+        "{\"device\": \"%s\", \"parts\": %lld, \"rows\": %lld, \"entries\": %lld, \"n\": %lld, "
+        "\"bytes_sent\": %lld, \"largest_send\": %lld, \"step\": %.2f, \"exchange\": %.2f, \"local\": %.2f, "
+        "\"halo\": %.2f, \"hidden\": %.3f, \"one_device\": %.2f, \"all_gather\": %.2f, \"all_to_all\": "
+        "%.2f}\n",
+        device.name, static_cast<long long>(group_.size()), static_cast<long long>(part_.rows()),
+        static_cast<long long>(part_.entries()), static_cast<long long>(a_.n),
+        static_cast<long long>(std::accumulate(sent.begin(), sent.end(), std::int64_t{0}) * row),
+        static_cast<long long>(*std::max_element(sent.begin(), sent.end()) * row), step, exchange, local,
+        halo, 1 - (step - local - halo) / exchange, one, all_gather, all_to_all);
+  }
+
+ private:
+  struct Pieces {
+    double exchange, local, halo;
+  };
+
+  [[nodiscard]] std::size_t elements(std::int64_t rows) const {
+    return static_cast<std::size_t>(rows * a_.n);
+  }
+
+  /// Checked before.
+  double time_step() {
+    Product product(a_.parts, exchange_, {.n = a_.n, .transpose = true, .format = a_.format});
+    sptile::test::check_device_product<float>(product, whole_, a_.n, a_.tolerance());
+    Array b(b_), c(b_);
+    return watch_.time([&] { product.run(b.span(), c.span(), watch_.stream()); });
+  }
+
+  std::optional<sptile::Plan> planned(sptile::Matrix matrix) {
+    if (matrix.nnz() == 0) return std::nullopt;
+    return matrix.plan("spmm", memory_.place({.n = a_.n, .format = a_.format}));
+  }
+
+  void multiply(const std::optional<sptile::Plan>& plan, const Array& b, Array& c, double beta) {
+    if (plan) plan->run({.dense = {{{b.data(), 0, 0}, {c.data(), 0, 0}}}, .beta = beta}, watch_.stream());
+  }
+
+  Pieces time_pieces() {
+    const auto local = planned(sptile::Matrix(a_.path(group_.rank())));
+    const auto halo = planned(sptile::Matrix(a_.path(group_.rank()), {.matrix = "halo"}));
+    const dist::CudaMemory::SentRows<float> rows(memory_, part_, a_.n, false);
+    Array b(b_), c(b_), arriving(std::vector<float>(elements(part_.needed())));
+    Buffer leaving(elements(part_.send_offset().back()));
+    return {watch_.time([&] { exchange(rows, b.data(), leaving, arriving.data()); }),
+            watch_.time([&] { multiply(local, b, c, 0); }),
+            watch_.time([&] { multiply(halo, arriving, c, 1); })};
+  }
+
+  void exchange(const dist::CudaMemory::SentRows<float>& rows, const float* b, Buffer& leaving,
+                float* arriving) {
+    rows.gather(b, leaving.data(), watch_.stream());
+    exchange_.start(leaving.data(), part_.send_offset(), arriving, part_.receive_offset(),
+                    elements(1) * sizeof(float), watch_.stream());
+    exchange_.finish();
+  }
+
+  double time_one_device() {
+    if (group_.rank() != 0) return watch_.time([] {});
+    const auto whole = planned(sptile::Matrix(a_.whole));
+    std::vector<std::int32_t> ids(static_cast<std::size_t>(part_.rows()));
+    std::iota(ids.begin(), ids.end(), 0);
+    const std::vector<float> all = sptile::test::rows_of_b<float>(ids, a_.n);
+    Array b(all), c(all);
+    const double found = watch_.time([&] { multiply(whole, b, c, 0); });
+    compare("the whole matrix", ids, c);
+    return found;
+  }
+
+  /// Rows of each rank have a place in B of all, as many places for each as the largest has.
+  double time_all_gather() {
+    std::int64_t most = 0;
+    std::vector<std::int32_t> place(static_cast<std::size_t>(part_.rows()));
+    for (const std::int64_t owned : dist::detail::gathered(group_, part_.owned()))
+      most = std::max(most, owned);
+    for (std::int64_t p = 0; p < group_.size(); ++p) {
+      auto next = static_cast<std::int32_t>(p * most);
+      for (const std::int32_t id : sptile::Part(a_.path(p)).old_ids())
+        place[static_cast<std::size_t>(id)] = next++;
+    }
+    std::vector<float> own = b_;
+    own.resize(elements(most));
+    Array b(own), c(b_);
+    Buffer all(elements(most * group_.size()));
+    const CsrRows rows(whole_.csr(), part_.old_ids(), place, most * group_.size());
+    CusparseProduct product(rows, a_.n, all.data(), c.data(), watch_.stream());
+    const ncclComm_t communicator = make_communicator();
+    const double found = watch_.time([&] {
+      check_nccl(ncclAllGather(b.data(), all.data(), own.size(), ncclFloat, communicator, watch_.stream()));
+      product.run();
+    });
+    compare("all_gather and cuSPARSE", part_.old_ids(), c);
+    check_nccl(ncclCommDestroy(communicator));
+    return found;
+  }
+
+  /// Rows of others stand behind the own ones.
+  double time_all_to_all() {
+    std::vector<std::int32_t> place(static_cast<std::size_t>(part_.rows()), -1);
+    std::int32_t next = 0;
+    for (const std::int32_t id : part_.old_ids()) place[static_cast<std::size_t>(id)] = next++;
+    for (const std::int32_t id : part_.halo_ids()) place[static_cast<std::size_t>(id)] = next++;
+    std::vector<float> own = b_;
+    own.resize(elements(next));
+    Array b(own), c(b_);
+    Buffer leaving(elements(part_.send_offset().back()));
+    const dist::CudaMemory::SentRows<float> sent(memory_, part_, a_.n, false);
+    CusparseProduct product(CsrRows(whole_.csr(), part_.old_ids(), place, next), a_.n, b.data(), c.data(),
+                            watch_.stream());
+    const double found = watch_.time([&] {
+      exchange(sent, b.data(), leaving, b.data() + b_.size());
+      product.run();
+    });
+    compare("all_to_all and cuSPARSE", part_.old_ids(), c);
+    return found;
+  }
+
+  void compare(const char* what, std::span<const std::int32_t> ids, const Array& c) const {
+    sptile::test::compare_rows<float>(what, right_, ids, a_.n, c.to_host(), a_.tolerance());
+  }
+
+  ncclComm_t make_communicator() {
+    ncclUniqueId id = {};
+    if (group_.rank() == 0) check_nccl(ncclGetUniqueId(&id));
+    ncclComm_t communicator = nullptr;
+    check_nccl(ncclCommInitRank(&communicator, static_cast<int>(group_.size()),
+                                dist::detail::gathered(group_, id).front(), static_cast<int>(group_.rank())));
+    return communicator;
+  }
+
+  static void check_nccl(ncclResult_t result) {
+    if (result != ncclSuccess) throw sptile::Exception(SPTILE_DEVICE, ncclGetErrorString(result));
+  }
+
+  const Arguments& a_;
+  ProcessGroup& group_;
+  Exchange& exchange_;
+  Stopwatch watch_;
+  dist::CudaMemory memory_;
+  sptile::Part part_;
+  sptile::Matrix whole_;
+  std::vector<float> b_;
+  std::vector<double> right_;
+};
+
+/// A rank ends where others wait for it.
+void die(const Arguments& a, ProcessGroup& group, Exchange& exchange) {
+  Product product(a.parts, exchange, {.n = a.n});
+  if (group.rank() == 1) _exit(3);
+  sptile::test::DeviceOperands<float> operands(sptile::test::rows_of_b<float>(product.old_ids(), a.n));
+  operands.start([&](auto b, auto c, auto stream) { product.run(b, c, stream); });
+  product.wait();
+}
+
+int run_rank(const Arguments& a) {
+  const double seconds = a.dies ? 10 : 300;
+  try {
+    check(cudaSetDevice(static_cast<int>(a.rank)), "cudaSetDevice");
+    ProcessGroup group(a.memory, a.rank, a.ranks(), seconds);
+    Exchange exchange(group, seconds);
+    if (a.dies)
+      die(a, group, exchange);
+    else
+      Measurement(a, group, exchange).run();
+  } catch (const sptile::Exception& e) {
+    std::fprintf(stderr, "rank %lld: %s\n", static_cast<long long>(a.rank), e.what());
+    return e.status();
+  }
+  return 0;
+}
+
+/// Starts the ranks; whether they end as they should.
+int run_all(const Arguments& a, const std::vector<std::string>& words) {
+  const std::int64_t ranks = a.ranks();
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;
+  if (ranks < 2 || devices < ranks) {
+    std::fprintf(stderr,
+                 "SKIP: there are %d CUDA devices for %lld parts; products over NCCL need one each, and two "
+                 "at least\n",
+                 devices, static_cast<long long>(ranks));
+    return 77;
+  }
+  const std::vector<int> codes = sptile::test::run_processes(ranks, words);
+  bool right = true;
+  for (std::size_t rank = 0; rank < codes.size(); ++rank) {
+    // Whoever needs nothing of rank 1 may end well.
+    const bool as_expected = !a.dies     ? codes[rank] == 0
+                             : rank == 1 ? codes[rank] == 3
+                                         : codes[rank] == SPTILE_IO || codes[rank] == 0;
+    if (!as_expected) std::fprintf(stderr, "rank %d ended with %d\n", static_cast<int>(rank), codes[rank]);
+    right = right && as_expected;
+  }
+  if (a.dies) right = right && std::count(codes.begin(), codes.end(), SPTILE_IO) > 0;
+  return right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "product_nccl PARTS WHOLE [n=128] [runs=50] [format=NAME,...] [dies]\n");
+    return 2;
+  }
+  try {
+    const Arguments a = parse(argc, argv);
+    return a.rank < 0 ? run_all(a, {argv, argv + argc}) : run_rank(a);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}

@@ -213,7 +213,7 @@ class Product {
       if (exchange_.rank() != 0) return;
       mine.whole = std::numeric_limits<double>::infinity();
       try {
-        const detail::WholeMatrix<T> all(folder, part_->parts());
+        const detail::WholeMatrix all(folder, part_->parts());
         Matrix matrix(all.csr(), {.copy = true});
         whole = planned(matrix, options, false);
         if (transpose_ && !part_->symmetric()) whole_transposed = planned(matrix, options, true);

@@ -23,8 +23,7 @@ struct RowRun {
   std::byte* c = nullptr;
   std::int64_t c_row_bytes = 0;
   std::int64_t first = 0, last = 0;
-  bool streamed =
-      false;  ///< C is written past the caches; edges of blocks are multiples of kStreamBytes in it
+  bool streamed = false;  ///< C is written past the caches
 };
 
 /// A block of columns. Where the machine masks lanes, vectors stand in B as whole cache lines if rows of B
@@ -39,8 +38,6 @@ struct RunBlock {
   std::int64_t c_offset = 0;     ///< bytes from the start of a row of C to the first vector
   std::int64_t last = 0;         ///< where the last vector starts, in elements
   LaneBits first_lanes = kAllLanes, last_lanes = kAllLanes;  ///< of the first and the last vector
-  std::int64_t lead = 0,
-               columns = 0;  ///< lanes of the first vector before the block's first column; its columns
   D alpha = 1, beta = 0;
 };
 
@@ -48,9 +45,9 @@ struct RunBlock {
 inline constexpr int kRunVectors = kMasksLanes ? 17 : 8;
 inline constexpr int kCacheLine = 64;
 
-/// How rows of B are asked for: so many bytes of them ahead, one line in `step` bytes, into the second cache
-/// where they come from beyond it. A far one is asked for early and as a whole: what is not there yet costs
-/// more than the asking. A near one costs little, and the line beside one that is asked for comes with it.
+/// How rows of B are asked for: kBytes of them ahead, one line in kStep bytes. Far ones come from beyond the
+/// second cache, early and as a whole, and no further than there: it can wait for more lines than the first.
+/// Of near ones half is asked for: the asking costs as much as a load, and lines come with their neighbours.
 template <bool kFar>
 struct Ahead {
   static constexpr int kBytes = kFar ? 1 << 16 : 1 << 12;
@@ -64,8 +61,8 @@ struct Ahead {
   [[gnu::always_inline]] static void ask_for(const std::byte* row) {
 #pragma GCC unroll 17
     for (int at = 0; at < kRowBytes; at += kStep) __builtin_prefetch(row + at, 0, kLocality);
-    if constexpr (kFar)
-      __builtin_prefetch(row + kRowBytes - 1, 0, kLocality);  // rows inside lines have one more
+    // Where vectors do not stand as lines, a row has a part of one more.
+    if constexpr (kFar && !kMasksLanes) __builtin_prefetch(row + kRowBytes - 1, 0, kLocality);
   }
 };
 
@@ -151,7 +148,8 @@ typename RunBlock<D>::Fn rows_of(std::int64_t vectors, std::integer_sequence<int
 }
 template <class D, int L>
 typename RunBlock<D>::Fn rows_of(std::int64_t vectors, bool far) {
-  constexpr std::make_integer_sequence < int, L<kLanes<D> ? 2 : kRunVectors> kLess;
+  constexpr int kMost = L < kLanes<D> ? 2 : kRunVectors;
+  constexpr std::make_integer_sequence<int, kMost> kLess;
   return far ? rows_of<D, L, true>(vectors, kLess) : rows_of<D, L, false>(vectors, kLess);
 }
 

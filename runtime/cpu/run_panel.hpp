@@ -58,8 +58,8 @@ void cut_rows(const Task& task, std::int64_t first, std::int64_t last, RunPanel<
 
 /// From so many bytes of C on it is written past the caches: nothing of it is still there when it is read.
 inline constexpr std::int64_t kStreamedBytes = std::int64_t{1} << 25;
-inline constexpr std::int64_t kRowsOfRun =
-    64;  ///< whose entries stay in the cache for the next block of columns
+/// Rows whose entries stay in the cache for the next block of columns.
+inline constexpr std::int64_t kRowsOfRun = 64;
 
 /// Whether columns [first, last) of C, cut as the panel says, can and should be written past the caches: its
 /// vectors stand where those can be that are, and no part of one is outside.

@@ -37,7 +37,7 @@ struct Summaries {
     return std::is_same_v<F, CsrKernel> ? rows : tiles;
   }
 };
-constexpr Summaries kSpmmSummaries = {"rows with the sums of up to 17 vectors of columns in registers",
+constexpr Summaries kSpmmSummaries = {"rows with the sums of a block of columns in registers",
                                       "tile rows decoded into short rows, then multiplied as csr"};
 constexpr Summaries kSddmmSummaries = {"4 dot products at a time, entries of csr rows",
                                        "tile rows decoded into columns and positions, then as csr"};

@@ -123,6 +123,7 @@ TEST_CASE("rows of csr: a B and a C that no cache holds give the bits of a tile 
     DType type;
     std::int64_t rows, n;
   };
+  constexpr std::size_t kPlaces[] = {0, 8, 16};
   Random random(32);
   // The last has rows of three blocks. C has 34 MB each time.
   for (const Size& size :
@@ -135,7 +136,7 @@ TEST_CASE("rows of csr: a B and a C that no cache holds give the bits of a tile 
       for (const Kernel& kernel : kernels_of("csr")) {
         if (kernel.isa != tiles.isa) continue;
         CAPTURE(kernel.name);
-        for (const std::size_t at : {0, 8, 16}) CHECK(product(a, kernel, dense, at, at) == expected);
+        for (const std::size_t at : kPlaces) CHECK(product(a, kernel, dense, at, at) == expected);
         CHECK(product(a, kernel, dense, 0, 16) == expected);
       }
     }

@@ -10,6 +10,7 @@
 #include "runtime/cpu/libra_decoder.hpp"
 #include "runtime/cpu/me_tcf_decoder.hpp"
 #include "runtime/cpu/rs_tile_decoder.hpp"
+#include "runtime/cpu/run_panel.hpp"
 #include "runtime/cpu/sddmm.hpp"
 #include "runtime/cpu/spmm_update.hpp"
 #include "runtime/cpu/tall_decoder.hpp"
@@ -36,23 +37,30 @@ struct Summaries {
     return std::is_same_v<F, CsrKernel> ? rows : tiles;
   }
 };
-constexpr Summaries kSpmmSummaries = {"rows with the sums of up to 8 vectors of columns in registers",
+constexpr Summaries kSpmmSummaries = {"rows with the sums of a block of columns in registers",
                                       "tile rows decoded into short rows, then multiplied as csr"};
 constexpr Summaries kSddmmSummaries = {"4 dot products at a time, entries of csr rows",
                                        "tile rows decoded into columns and positions, then as csr"};
+
+/// The kernel of a format for values of type V, where B and C have the type of the sums: values have it, too,
+/// or are ones, and csr has its own.
+template <class F, class V, class D>
+constexpr ChunkFn kUniform = run_chunk<F, V, D>;
+template <class V, class D>
+constexpr ChunkFn kUniform<CsrKernel, V, D> = run_rows<D>;
 
 /// Pairs of types that SpMM takes, for every format: dense operands of the matrix's own type, f32 with the
 /// half types, anything with a pattern. Results of the half types may be f32.
 template <class F>
 constexpr CpuFunction kMultiply[] = {
-    {DType::f32, DType::f32, run_chunk<F, float, float>},
-    {DType::f64, DType::f64, run_chunk<F, double, double>},
+    {DType::f32, DType::f32, kUniform<F, float, float>},
+    {DType::f64, DType::f64, kUniform<F, double, double>},
     {DType::f16, DType::f32, run_chunk<F, Half, float>},
     {DType::f16, DType::f16, run_chunk<F, Half, Half>},
     {DType::bf16, DType::f32, run_chunk<F, BFloat16, float>},
     {DType::bf16, DType::bf16, run_chunk<F, BFloat16, BFloat16>},
-    {DType::none, DType::f32, run_chunk<F, Ones, float>},
-    {DType::none, DType::f64, run_chunk<F, Ones, double>},
+    {DType::none, DType::f32, kUniform<F, Ones, float>},
+    {DType::none, DType::f64, kUniform<F, Ones, double>},
     {DType::none, DType::f16, run_chunk<F, Ones, Half>},
     {DType::none, DType::bf16, run_chunk<F, Ones, BFloat16>},
     {DType::f16, DType::f16, run_chunk<F, Half, Half, float>, DType::f32},

@@ -84,18 +84,7 @@ class CsrDecoder {
 /// Kernel of `csr`; a unit is a row.
 struct CsrKernel {
   template <class V, class A, class Walker>
-  static void walk_units(const Task& task, const Chunk& chunk, const Walker& walker) {
-    if constexpr (requires(RowRun<A> run) { walker.walk_run(run); } &&
-                  (std::is_same_v<V, A> || std::is_same_v<V, Ones>))
-      if (walker.takes_runs()) {
-        const formats::CsrView csr = formats::as_csr(task.format);
-        return walker.walk_run({.row_ptr = csr.row_ptr.data(),
-                                .col = csr.col_idx.data(),
-                                .value = static_cast<const A*>(csr.values.data),
-                                .order = task.row_order,
-                                .first = chunk.first,
-                                .last = chunk.last});
-      }
+  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
     walker.template walk<CsrDecoder<V, A>>(chunk.first, chunk.last);
   }
 };

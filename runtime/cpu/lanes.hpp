@@ -164,22 +164,76 @@ template <int L, class D>
   }
 }
 
-inline constexpr std::int64_t kStreamBytes = 16;
+/// Whether a load or a store can leave lanes of a whole vector out.
+#if defined(__AVX512F__)
+inline constexpr bool kMasksLanes = true;
+#else
+inline constexpr bool kMasksLanes = false;
+#endif
 
-/// Stores L elements past the caches; `to` is a multiple of kStreamBytes.
+/// Lanes of a vector, a bit each.
+using LaneBits = std::uint16_t;
+inline constexpr LaneBits kAllLanes = 0xffff;
+
+/// Loads a whole vector: what stands in memory in these lanes, which alone is read, and 0 in the others. All
+/// lanes where the machine cannot leave any out.
 template <int L, class D>
-[[gnu::always_inline]] inline void stream(D* to, Vector<D, L> x) {
+[[gnu::always_inline]] inline Vector<D, L> load_lanes(const D* from, [[maybe_unused]] LaneBits lanes) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<D, double>)
+    return bits_as<Vector<D, L>>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(lanes), from));
+  else
+    return bits_as<Vector<D, L>>(_mm512_maskz_loadu_ps(lanes, from));
+#else
+  return load<L>(from);
+#endif
+}
+
+/// Stores these lanes of a whole vector; all where the machine cannot leave any out.
+template <int L, class D>
+[[gnu::always_inline]] inline void store_lanes(D* to, [[maybe_unused]] LaneBits lanes, Vector<D, L> x) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<D, double>)
+    _mm512_mask_storeu_pd(to, static_cast<__mmask8>(lanes), bits_as<__m512d>(x));
+  else
+    _mm512_mask_storeu_ps(to, lanes, bits_as<__m512>(x));
+#else
+  store<L>(to, x);
+#endif
+}
+
+inline constexpr std::int64_t kStreamPart = 16;  ///< bytes; the least that is written past the caches at once
+/// Where vectors may stand that are written past the caches.
+inline constexpr std::int64_t kStreamPlace = kMasksLanes ? kVectorBytes : kStreamPart;
+
+/// Stores those parts of a vector past the caches whose lanes are set; `to` is a multiple of kStreamPart.
+template <int L, class D>
+[[gnu::always_inline]] inline void stream_lanes(D* to, LaneBits lanes, Vector<D, L> x) {
 #if defined(__SSE2__)
-  if constexpr (L * sizeof(D) >= kStreamBytes) {
-    __m128i parts[L * sizeof(D) / kStreamBytes];
+  if constexpr (L * sizeof(D) >= kStreamPart) {
+    constexpr std::size_t kParts = L * sizeof(D) / kStreamPart;
+    __m128i parts[kParts];
     __builtin_memcpy(parts, &x, sizeof(parts));
 #pragma GCC unroll 4
-    for (std::size_t i = 0; i < sizeof(parts) / sizeof(__m128i); ++i)
-      _mm_stream_si128(reinterpret_cast<__m128i*>(to) + i, parts[i]);
+    for (std::size_t i = 0; i < kParts; ++i)
+      if ((lanes >> (i * L / kParts) & 1u) != 0)
+        _mm_stream_si128(reinterpret_cast<__m128i*>(to) + i, parts[i]);
     return;
   }
 #endif
-  __builtin_memcpy(to, &x, sizeof(x));
+  store<L>(to, x);
+}
+
+/// Stores a vector past the caches; `to` is a multiple of kStreamPlace.
+template <int L, class D>
+[[gnu::always_inline]] inline void stream(D* to, Vector<D, L> x) {
+#if defined(__AVX512F__)
+  if constexpr (L * sizeof(D) == kVectorBytes) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), bits_as<__m512i>(x));
+    return;
+  }
+#endif
+  stream_lanes<L>(to, kAllLanes, x);
 }
 
 /// To be called behind the last of them, before others read.

@@ -1,27 +1,9 @@
 // The columns of a product, cut in blocks whose sums fit into registers. Compiled once per instruction set.
 #pragma once
 
-#include <type_traits>
-
 #include "runtime/cpu/row_kernel.hpp"
-#include "runtime/cpu/row_run.hpp"
 
 namespace sptile::runtime::SPTILE_ISA {
-
-/// The instance for many rows of csr; null where elements of B or C are not of the sums' type.
-template <class D, class R, int L>
-typename ColumnBlock<Accumulator<D>>::RowsFn rows_of(int vectors) {
-  if constexpr (!std::is_same_v<D, Accumulator<D>> || !std::is_same_v<D, R>) {
-    return nullptr;
-  } else if constexpr (L < kLanes<D>) {
-    return vectors == 1 ? multiply_rows<D, L, 1> : multiply_rows<D, L, 2>;
-  } else {
-    static constexpr typename ColumnBlock<D>::RowsFn kByVectors[] = {
-        multiply_rows<D, L, 1>, multiply_rows<D, L, 2>, multiply_rows<D, L, 3>, multiply_rows<D, L, 4>,
-        multiply_rows<D, L, 5>, multiply_rows<D, L, 6>, multiply_rows<D, L, 7>, multiply_rows<D, L, 8>};
-    return kByVectors[vectors - 1];
-  }
-}
 
 /// The blocks of a range of columns.
 template <class Acc>
@@ -47,7 +29,6 @@ void cut_columns(const Task& task, std::int64_t first, std::int64_t last, Panel<
     const std::int64_t columns = (i + 1 < panel.count ? end * L : width) - begin * L;
     ColumnBlock<Accumulator<D>>& block = panel.blocks[i];
     block.fn = block_of<D, L>(static_cast<int>(end - begin));
-    block.rows = rows_of<D, R, L>(static_cast<int>(end - begin));
     block.b = reinterpret_cast<const std::byte*>(static_cast<const D*>(b.data) + first + begin * L);
     block.row_bytes = b.ld * static_cast<std::int64_t>(sizeof(D));
     block.c_offset = (first + begin * L) * static_cast<std::int64_t>(sizeof(R));
@@ -55,7 +36,6 @@ void cut_columns(const Task& task, std::int64_t first, std::int64_t last, Panel<
     block.wide = sizeof(R) != sizeof(D);
     block.alpha = static_cast<Accumulator<D>>(task.operands.alpha);
     block.beta = static_cast<Accumulator<D>>(task.operands.beta);
-    block.whole = columns % L == 0 && block.beta == 0;
   }
 }
 

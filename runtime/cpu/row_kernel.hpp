@@ -19,9 +19,6 @@ struct Entries {
   std::int64_t count = 0;
 };
 
-template <class Acc>
-struct RowRun;
-
 /// A block of columns, up to kBlockVectors vectors wide. Strides are in bytes so that one walk over a format
 /// serves all dense types. `last` is where the last vector starts, in elements: when the width is no
 /// multiple of the vector it overlaps the one before, which computes some columns twice and needs no masks.
@@ -29,16 +26,13 @@ template <class Acc>
 struct ColumnBlock {
   using Fn = void (*)(const ColumnBlock&, const Entries<Acc>&, std::byte* c_row, const Acc* carry_in,
                       Acc* carry_out);
-  using RowsFn = void (*)(const ColumnBlock&, const RowRun<Acc>&);
   Fn fn = nullptr;
-  RowsFn rows = nullptr;  ///< the same for many rows of csr; null where elements of B are not sums' type
   const std::byte* b = nullptr;  ///< first row of B, first column of the block
   std::int64_t row_bytes = 0;    ///< from one row of B to the next
   std::int64_t c_offset = 0;     ///< bytes from the start of a row of C to the block
   std::int64_t last = 0;
   Acc alpha = 1, beta = 0;
-  bool wide = false;   ///< C has the type of the sums, B has 16 bits
-  bool whole = false;  ///< no two vectors overlap, and C is only written
+  bool wide = false;  ///< C has the type of the sums, B has 16 bits
 };
 
 inline constexpr int kBlockVectors = 8;

@@ -1,71 +1,156 @@
 // Rows of csr, one behind the other, times a block of columns: what multiply_block does, for many rows in one
-// call, so that short rows cost little beside their entries. Rows of B are asked for some entries ahead, past
-// the ends of rows. Compiled once per instruction set.
+// call, so that short rows cost little beside their entries. Values, B and C are of the sums' type. Rows of B
+// are asked for some entries ahead, past the ends of rows. Compiled once per instruction set.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "runtime/cpu/row_kernel.hpp"
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Rows [first, last) of csr whose values need no widening, and where they go.
-template <class Acc>
+/// Rows [first, last) of csr, and where they go.
+template <class D>
 struct RowRun {
   const std::int64_t* row_ptr = nullptr;
   const std::int32_t* col = nullptr;
-  const Acc* value = nullptr;           ///< null: ones
+  std::int64_t nnz = 0;  ///< of all rows
+  const D* value = nullptr;
+  std::int64_t value_step = 1;          ///< 0: one value stands for all
   const std::int32_t* order = nullptr;  ///< rows of C; null: as they stand
   std::byte* c = nullptr;
   std::int64_t c_row_bytes = 0;
   std::int64_t first = 0, last = 0;
-  bool streamed = false;  ///< C is written past the caches; it is a multiple of 16 bytes everywhere
+  bool streamed = false;  ///< C is written past the caches
 };
 
-/// Bytes of rows of B that are on their way. Of 0, 512, 1024, 2048 and 4096 the last is the fastest.
-inline constexpr int kBytesAhead = 4096;
+/// A block of columns. Where the machine masks lanes, vectors stand in B as whole cache lines if rows of B
+/// are whole lines apart, and the first and the last have lanes outside. Elsewhere the last one overlaps the
+/// one before.
+template <class D>
+struct RunBlock {
+  using Fn = void (*)(const RunBlock&, const RowRun<D>&);
+  Fn fn = nullptr;
+  const std::byte* b = nullptr;  ///< first row of B, where the first vector starts
+  std::int64_t row_bytes = 0;    ///< from one row of B to the next
+  std::int64_t c_offset = 0;     ///< bytes from the start of a row of C to the first vector
+  std::int64_t last = 0;         ///< where the last vector starts, in elements
+  LaneBits first_lanes = kAllLanes, last_lanes = kAllLanes;  ///< of the first and the last vector
+  D alpha = 1, beta = 0;
+};
+
+/// Vectors of a block: the sums of f64 for 128 columns, one more for those that start inside a line.
+inline constexpr int kRunVectors = kMasksLanes ? 17 : 8;
 inline constexpr int kCacheLine = 64;
 
-template <class D, int L, int W, bool kOnes>
-void multiply_run(const ColumnBlock<D>& block, const RowRun<D>& run) {
-  using V = Vector<D, L>;
-  constexpr int kRowBytes = W * L * static_cast<int>(sizeof(D));
-  constexpr int kAhead = kRowBytes >= kBytesAhead ? 1 : kBytesAhead / kRowBytes;
-  const std::int64_t last = block.last;
-  const auto at = [last](int w) { return w == W - 1 ? last : std::int64_t{w} * L; };
-  const std::int64_t end = run.row_ptr[run.last];
-  std::int64_t k = run.row_ptr[run.first];
-  for (std::int64_t r = run.first; r < run.last; ++r) {
-    V sum[W];
-#pragma GCC unroll 8
-    for (int w = 0; w < W; ++w) sum[w] = V{};
-    for (const std::int64_t row_end = run.row_ptr[r + 1]; k < row_end; ++k) {
-      const std::int64_t ahead = k + kAhead < end ? k + kAhead : k;
-      const std::byte* const next = block.b + run.col[ahead] * block.row_bytes;
-#pragma GCC unroll 8
-      for (int line = 0; line < kRowBytes; line += kCacheLine) __builtin_prefetch(next + line);
-      const auto* b = reinterpret_cast<const D*>(block.b + run.col[k] * block.row_bytes);
-      const D a = kOnes ? D{1} : run.value[k];
-#pragma GCC unroll 8
-      for (int w = 0; w < W; ++w) sum[w] += a * load<L>(b + at(w));
+/// How rows of B are asked for: kBytes of them ahead, one line in kStep bytes. Far ones come from beyond the
+/// second cache, early and as a whole, and no further than there: it can wait for more lines than the first.
+/// Of near ones half is asked for: the asking costs as much as a load, and lines come with their neighbours.
+template <bool kFar>
+struct Ahead {
+  static constexpr int kBytes = kFar ? 1 << 16 : 1 << 12;
+  static constexpr int kStep = kFar ? kCacheLine : 2 * kCacheLine;
+  static constexpr int kLocality = kFar ? 2 : 3;
+
+  template <int kRowBytes>
+  static constexpr std::int64_t kEntries = kRowBytes >= kBytes ? 1 : kBytes / kRowBytes;
+
+  template <int kRowBytes>
+  [[gnu::always_inline]] static void ask_for(const std::byte* row) {
+#pragma GCC unroll 17
+    for (int at = 0; at < kRowBytes; at += kStep) __builtin_prefetch(row + at, 0, kLocality);
+    // Where vectors do not stand as lines, a row has a part of one more.
+    if constexpr (kFar && !kMasksLanes) __builtin_prefetch(row + kRowBytes - 1, 0, kLocality);
+  }
+};
+
+/// Where vector w of W starts, and its lanes.
+template <int W, class D>
+[[gnu::always_inline]] inline std::int64_t vector_start(const RunBlock<D>& block, int w, int lanes) {
+  return w > 0 && w == W - 1 ? block.last : std::int64_t{w} * lanes;
+}
+template <int W, class D>
+[[gnu::always_inline]] inline LaneBits vector_lanes(const RunBlock<D>& block, int w) {
+  return w == 0 ? block.first_lanes : w == W - 1 ? block.last_lanes : kAllLanes;
+}
+template <int W, int L, class D>
+[[gnu::always_inline]] inline Vector<D, L> load_vector(const RunBlock<D>& block, const D* row, int w) {
+  const D* const from = row + vector_start<W>(block, w, L);
+  return w == 0 || w == W - 1 ? load_lanes<L>(from, vector_lanes<W>(block, w)) : load<L>(from);
+}
+
+/// Writes sums to C as alpha * sum + beta * C; with beta = 0 C is not read.
+template <class D, int L, int W>
+[[gnu::always_inline]] inline void finish_row(const RunBlock<D>& block, Vector<D, L> (&sum)[W], D* c,
+                                              bool streamed) {
+#pragma GCC unroll 17
+  for (int w = 0; w < W; ++w) sum[w] *= block.alpha;
+  if (streamed) {
+#pragma GCC unroll 17
+    for (int w = 0; w < W; ++w) {
+      D* const to = c + vector_start<W>(block, w, L);
+      if (w == 0 || w == W - 1)
+        stream_lanes<L>(to, vector_lanes<W>(block, w), sum[w]);
+      else
+        stream<L>(to, sum[w]);
     }
-    std::byte* const c_row = run.c + (run.order != nullptr ? run.order[r] : r) * run.c_row_bytes;
-    if (!run.streamed) {
-      finish_block<D, L, W>(block, sum, c_row);
-      continue;
-    }
-    auto* const c = reinterpret_cast<D*>(c_row + block.c_offset);
-#pragma GCC unroll 8
-    for (int w = 0; w < W; ++w) stream<L>(c + std::int64_t{w} * L, V(sum[w] * block.alpha));
+    return;
+  }
+  if (block.beta != 0) {  // all reads come before all writes: the last vector may overlap
+#pragma GCC unroll 17
+    for (int w = 0; w < W; ++w) sum[w] += block.beta * load_vector<W, L>(block, c, w);
+  }
+#pragma GCC unroll 17
+  for (int w = 0; w < W; ++w) {
+    D* const to = c + vector_start<W>(block, w, L);
+    if (w == 0 || w == W - 1)
+      store_lanes<L>(to, vector_lanes<W>(block, w), sum[w]);
+    else
+      store<L>(to, sum[w]);
   }
 }
 
-/// Picks the instance for values or ones.
-template <class D, int L, int W>
-void multiply_rows(const ColumnBlock<D>& block, const RowRun<D>& run) {
-  return run.value != nullptr ? multiply_run<D, L, W, false>(block, run)
-                              : multiply_run<D, L, W, true>(block, run);
+template <class D, int L, int W, bool kFar>
+void multiply_rows(const RunBlock<D>& columns, const RowRun<D>& run) {
+  using V = Vector<D, L>;
+  constexpr int kRowBytes = W * L * static_cast<int>(sizeof(D));
+  constexpr std::int64_t kEntriesAhead = Ahead<kFar>::template kEntries<kRowBytes>;
+  const RunBlock<D> block = columns;  // in registers: C might be where the caller has it
+  const std::int64_t* const row_ptr = run.row_ptr;
+  const std::int64_t last = run.last, value_step = run.value_step;
+  const std::int32_t* col = run.col + row_ptr[run.first];
+  const D* value = run.value + row_ptr[run.first] * value_step;
+  for (std::int64_t r = run.first; r < last; ++r) {
+    const std::int64_t row_end = row_ptr[r + 1];
+    const std::int64_t ahead = row_end + kEntriesAhead <= run.nnz ? kEntriesAhead : 0;
+    V sum[W];
+#pragma GCC unroll 17
+    for (int w = 0; w < W; ++w) sum[w] = V{};
+    for (const std::int32_t* const col_end = run.col + row_end; col != col_end; ++col, value += value_step) {
+      Ahead<kFar>::template ask_for<kRowBytes>(block.b + col[ahead] * block.row_bytes);
+      const auto* const b = reinterpret_cast<const D*>(block.b + *col * block.row_bytes);
+      const D a = *value;
+#pragma GCC unroll 17
+      for (int w = 0; w < W; ++w) sum[w] += a * load_vector<W, L>(block, b, w);
+    }
+    std::byte* const c_row = run.c + (run.order != nullptr ? run.order[r] : r) * run.c_row_bytes;
+    finish_row<D, L, W>(block, sum, reinterpret_cast<D*>(c_row + block.c_offset), run.streamed);
+  }
+}
+
+/// Picks the instance for `vectors` vectors of L columns.
+template <class D, int L, bool kFar, int... kLess>
+typename RunBlock<D>::Fn rows_of(std::int64_t vectors, std::integer_sequence<int, kLess...>) {
+  static constexpr typename RunBlock<D>::Fn kByVectors[] = {multiply_rows<D, L, kLess + 1, kFar>...};
+  return kByVectors[vectors - 1];
+}
+template <class D, int L>
+typename RunBlock<D>::Fn rows_of(std::int64_t vectors, bool far) {
+  constexpr int kMost = L < kLanes<D> ? 2 : kRunVectors;
+  constexpr std::make_integer_sequence<int, kMost> kLess;
+  return far ? rows_of<D, L, true>(vectors, kLess) : rows_of<D, L, false>(vectors, kLess);
 }
 
 }  // namespace sptile::runtime::SPTILE_ISA

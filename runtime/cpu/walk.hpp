@@ -53,11 +53,6 @@ inline std::int64_t original_row(const Task& task, std::int64_t row) {
   return task.row_order != nullptr ? task.row_order[row] : row;
 }
 
-/// From so many bytes of C on it is written past the caches: nothing of it is still there when it is read.
-inline constexpr std::int64_t kStreamedBytes = std::int64_t{1} << 25;
-inline constexpr std::int64_t kRowsOfRun =
-    64;  ///< whose entries stay in the cache for the next block of columns
-
 /// Multiplies the rows of units, as a decoder yields them, with a panel.
 template <class Acc>
 struct Multiply {
@@ -79,35 +74,6 @@ struct Multiply {
       else
         multiply_long_unit(decoder, panel, c_rows);
     }
-  }
-
-  [[nodiscard]] bool takes_runs() const { return panel.blocks[0].rows != nullptr; }
-
-  /// Multiplies rows of csr.
-  void walk_run(RowRun<Acc> run) const {
-    run.c = c;
-    run.c_row_bytes = c_row_bytes;
-    run.streamed = is_streamed();
-    const std::int64_t last = run.last;
-    // What is streamed is written row by row: half a cache line costs more than a whole one.
-    const std::int64_t step = panel.count == 1 ? last - run.first : run.streamed ? 1 : kRowsOfRun;
-    for (; run.first < last; run.first = run.last) {
-      run.last = last - run.first < step ? last : run.first + step;
-      for (int i = 0; i < panel.count; ++i) panel.blocks[i].rows(panel.blocks[i], run);
-    }
-    if (run.streamed) end_streams();
-  }
-
- private:
-  [[nodiscard]] bool is_streamed() const {
-    if (task.format.rows * c_row_bytes < kStreamedBytes) return false;
-    auto places = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(c)) | c_row_bytes;
-    bool whole = true;
-    for (int i = 0; i < panel.count; ++i) {
-      places |= panel.blocks[i].c_offset;
-      whole &= panel.blocks[i].whole;
-    }
-    return whole && places % kStreamBytes == 0;
   }
 };
 

@@ -1,0 +1,144 @@
+// Products of csr whose values, B and C have one type: where operands may stand, and sizes for which rows of
+// B are asked for early and C is written past the caches.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/kernels/kernels.hpp"
+#include "tests/runtime/random_problem.hpp"
+
+using namespace sptile;
+using namespace sptile::test;
+using runtime::Kernel;
+using runtime::PlanOptions;
+
+namespace {
+
+/// Kernels of SpMM for a format that this machine can run, by instruction set.
+std::vector<Kernel> kernels_of(std::string_view format) {
+  std::vector<Kernel> rows;
+  for (const Kernel& kernel : runtime::kernels())
+    if (kernel.op == &runtime::kSpmm && kernel.device == runtime::Device::cpu && kernel.format == format &&
+        available(kernel))
+      rows.push_back(kernel);
+  return rows;
+}
+
+constexpr std::size_t kLine = 64;
+
+/// A copy of bytes that starts so many bytes behind the start of a cache line, and room behind it.
+class Placed {
+ public:
+  Placed(const void* from, std::size_t size, std::size_t offset) : room_(size + 3 * kLine), size_(size) {
+    start_ = room_.data() + kLine + (-reinterpret_cast<std::uintptr_t>(room_.data())) % kLine + offset;
+    std::fill(room_.begin(), room_.end(), kAround);
+    std::memcpy(start_, from, size);
+  }
+  [[nodiscard]] std::byte* data() { return start_; }
+  [[nodiscard]] std::vector<std::byte> bytes() const { return {start_, start_ + size_}; }
+  /// Whether nothing was written around the copy.
+  [[nodiscard]] bool is_alone() const {
+    const std::byte *const first = start_, *const end = room_.data() + room_.size();
+    const auto untouched = [](std::byte x) { return x == kAround; };
+    return std::all_of(room_.data(), first, untouched) && std::all_of(first + size_, end, untouched);
+  }
+
+ private:
+  static constexpr std::byte kAround{0x7f};
+  std::vector<std::byte> room_;
+  std::size_t size_;
+  std::byte* start_ = nullptr;
+};
+
+/// Rows with 0 to 4 entries, somewhere: no cache holds the rows of B that they meet.
+formats::Csr scattered_matrix(std::int64_t rows, std::int64_t cols, DType dtype, Random& random) {
+  std::vector<std::int32_t> col_idx;
+  formats::Csr a;
+  a.rows = rows;
+  a.cols = cols;
+  a.row_ptr = formats::Buffer<std::int64_t>(rows + 1);
+  a.row_ptr[0] = 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const auto stride = static_cast<std::int32_t>(cols / 4);
+    for (std::int32_t k = 0; k < static_cast<std::int32_t>(random() % 5); ++k)
+      col_idx.push_back(k * stride +
+                        static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(stride)));
+    a.row_ptr[r + 1] = std::ssize(col_idx);
+  }
+  a.col_idx = formats::Buffer<std::int32_t>(std::ssize(col_idx));
+  std::copy(col_idx.begin(), col_idx.end(), a.col_idx.begin());
+  a.values = random_values(a.nnz(), dtype, random);
+  return a;
+}
+
+/// What the kernel makes of dense operands in a C that starts so many bytes into a line, as B does into
+/// another; nothing around C may change.
+std::vector<std::byte> product(const formats::Csr& a, const Kernel& kernel, const Dense& dense,
+                               std::size_t b_offset, std::size_t c_offset, double alpha = 1,
+                               double beta = 0) {
+  const Formatted formatted = format_matrix(a, kernel.format);
+  const PlanOptions options{.n = dense.n, .dense = dense.types.operands, .kernel = kernel.name, .threads = 2};
+  const auto plan = runtime::plan_spmm(formatted.matrix(), options);
+  REQUIRE(plan);
+  Placed b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()), b_offset);
+  Placed c(dense.c.data(), static_cast<std::size_t>(dense.c.view().bytes()), c_offset);
+  REQUIRE(runtime::run(**plan, {b.data(), dense.ldb, c.data(), dense.ldc, alpha, beta}));
+  CHECK(c.is_alone());
+  return c.bytes();
+}
+
+double error_of(const formats::Csr& a, const Dense& dense, std::vector<std::byte> c, double alpha,
+                double beta) {
+  return runtime::relative_error(a.view(), dense.n, dense.types, operands(dense, c.data(), alpha, beta),
+                                 dense.c_bytes().data());
+}
+
+}  // namespace
+
+TEST_CASE("rows of csr: B and C may start anywhere in a cache line, nothing around C is written") {
+  Random random(31);
+  for (const DType type : {DType::f32, DType::f64}) {
+    const formats::Csr a = random_matrix(37, 60, 0.2, type, random);
+    for (const std::int64_t n : {1, 5, 16, 17, 32, 100, 128, 272, 300}) {
+      CAPTURE(n);
+      const Dense dense(a, n, type, random, 16 - n % 16);  // rows are whole lines apart
+      for (const Kernel& kernel : kernels_of("csr")) {
+        CAPTURE(kernel.name);
+        const auto expected = product(a, kernel, dense, 0, 0, -0.5, 2);
+        CHECK(error_of(a, dense, expected, -0.5, 2) <= runtime::tolerated_error(a.view(), type));
+        for (std::size_t at = 0; at < kLine; at += size_of(type)) {
+          CAPTURE(at);
+          CHECK(product(a, kernel, dense, at, 0, -0.5, 2) == expected);
+          CHECK(product(a, kernel, dense, 0, at, -0.5, 2) == expected);
+          CHECK(product(a, kernel, dense, at, at, -0.5, 2) == expected);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("rows of csr: a B and a C that no cache holds give the bits of a tile format") {
+  struct Size {
+    DType type;
+    std::int64_t rows, n;
+  };
+  constexpr std::size_t kPlaces[] = {0, 8, 16};
+  Random random(32);
+  // The last has rows of three blocks. C has 34 MB each time.
+  for (const Size& size :
+       {Size{DType::f32, 66'000, 128}, {DType::f64, 33'000, 128}, {DType::f32, 14'000, 608}}) {
+    CAPTURE(size.n);
+    const formats::Csr a = scattered_matrix(size.rows, 60'000, size.type, random);
+    const Dense dense(a, size.n, size.type, random);
+    for (const Kernel& tiles : kernels_of("bittcf")) {
+      const auto expected = product(a, tiles, dense, 0, 0);
+      for (const Kernel& kernel : kernels_of("csr")) {
+        if (kernel.isa != tiles.isa) continue;
+        CAPTURE(kernel.name);
+        for (const std::size_t at : kPlaces) CHECK(product(a, kernel, dense, at, at) == expected);
+        CHECK(product(a, kernel, dense, 0, 16) == expected);
+      }
+    }
+  }
+}

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <span>
 #include <string>
 #include <thread>
@@ -113,8 +114,13 @@ class MpiExchange {
     }
   }
 
-  /// What the communicator does about errors is done about this one: by default MPI says it and ends the job.
+  /// What the communicator does about errors is done about this one: by default it ends the job. Then it is
+  /// said here, too, as mpirun may lose what MPI says in several processes at once.
   [[noreturn]] void give_up(const std::string& why) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(communicator_, &handler);
+    if (handler == MPI_ERRORS_ARE_FATAL) std::fprintf(stderr, "sptile: %s\n", why.c_str());
+    MPI_Errhandler_free(&handler);
     int kind = 0, code = 0;
     MPI_Add_error_class(&kind);
     MPI_Add_error_code(kind, &code);

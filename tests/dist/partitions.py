@@ -3,7 +3,7 @@ import os
 import subprocess
 
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
+               "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_orte_base_help_aggregate": "0", "OMP_NUM_THREADS": "1"}
 
 
 class Partitions:

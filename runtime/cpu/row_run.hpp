@@ -69,16 +69,16 @@ struct Ahead {
 /// Where vector w of W starts, and its lanes.
 template <int W, class D>
 [[gnu::always_inline]] inline std::int64_t vector_start(const RunBlock<D>& block, int w, int lanes) {
-  return w > 0 && w == W - 1 ? block.last : std::int64_t{w} * lanes;
+  return w > 0 && w + 1 == W ? block.last : std::int64_t{w} * lanes;
 }
 template <int W, class D>
 [[gnu::always_inline]] inline LaneBits vector_lanes(const RunBlock<D>& block, int w) {
-  return w == 0 ? block.first_lanes : w == W - 1 ? block.last_lanes : kAllLanes;
+  return w == 0 ? block.first_lanes : w + 1 == W ? block.last_lanes : kAllLanes;
 }
 template <int W, int L, class D>
 [[gnu::always_inline]] inline Vector<D, L> load_vector(const RunBlock<D>& block, const D* row, int w) {
   const D* const from = row + vector_start<W>(block, w, L);
-  return w == 0 || w == W - 1 ? load_lanes<L>(from, vector_lanes<W>(block, w)) : load<L>(from);
+  return w == 0 || w + 1 == W ? load_lanes<L>(from, vector_lanes<W>(block, w)) : load<L>(from);
 }
 
 /// Writes sums to C as alpha * sum + beta * C; with beta = 0 C is not read.
@@ -91,7 +91,7 @@ template <class D, int L, int W>
 #pragma GCC unroll 17
     for (int w = 0; w < W; ++w) {
       D* const to = c + vector_start<W>(block, w, L);
-      if (w == 0 || w == W - 1)
+      if (w == 0 || w + 1 == W)
         stream_lanes<L>(to, vector_lanes<W>(block, w), sum[w]);
       else
         stream<L>(to, sum[w]);
@@ -105,7 +105,7 @@ template <class D, int L, int W>
 #pragma GCC unroll 17
   for (int w = 0; w < W; ++w) {
     D* const to = c + vector_start<W>(block, w, L);
-    if (w == 0 || w == W - 1)
+    if (w == 0 || w + 1 == W)
       store_lanes<L>(to, vector_lanes<W>(block, w), sum[w]);
     else
       store<L>(to, sum[w]);

@@ -91,7 +91,9 @@ if ! $quick; then
   say "site: built in $((SECONDS - start)) s"
   say "lint"
   add_counts "$(tools/lint.sh | tail -n 1)"
-  export CC=clang-14 CXX=clang++-14
+  # Meson finds a ccache by itself for its own choice of compilers alone.
+  cached=; if command -v ccache >/dev/null; then cached='ccache '; fi
+  export CC="${cached}clang-14" CXX="${cached}clang++-14"
   checked=(-Db_lundef=false -Doptimization=1 -Db_ndebug=false -Dc_args=-g1 -Dcpp_args=-g1 -Dcuda=disabled)
   export ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   export LSAN_OPTIONS=suppressions=$sptile_root/tests/lsan.supp:print_suppressions=0

@@ -118,7 +118,7 @@ class DirectTeam {
   __device__ void accumulate(std::int64_t begin, int entries, int team, int teams, Sum& sum) const {
     using Raw = typename Columns::Raw;
     const std::int32_t* const ids = a_.columns + begin;
-    const typename Arguments::Value* const values = a_.values + begin;
+    const typename Arguments::Value* const values = a_.values == nullptr ? nullptr : a_.values + begin;
     const Dense* b[kRepeats];
 #pragma unroll
     for (int r = 0; r < kRepeats; ++r) b[r] = a_.b + columns(r).first;
@@ -129,9 +129,7 @@ class DirectTeam {
       for (int u = 0; u < kAtOnce; ++u) {
         const int at = k + u * teams;
         id[u] = at < entries ? load_once(ids + at) : -1;
-        value[u] = at >= entries          ? Acc(0)
-                   : a_.values != nullptr ? to_sum<Acc>(load_once(values + at))
-                                          : Acc(1);
+        value[u] = at >= entries ? Acc(0) : values != nullptr ? to_sum<Acc>(load_once(values + at)) : Acc(1);
       }
       Raw rows[kAtOnce][kRepeats] = {};
 #pragma unroll

@@ -10,10 +10,10 @@
 //
 //   step          a product: gather, exchange and halo product beside the local product
 //   exchange      gather and exchange alone; `local` and `halo`: the two products alone
-//   hidden        the share of the exchange that is not seen in the step: 1 - (step - local - halo) /
-//   exchange one_device    the whole matrix on one device, all others idle all_gather    all rows gathered
-//   everywhere, then own rows by cuSPARSE all_to_all    the exchange of sptile, then own rows, local and halo
-//   in one, by cuSPARSE
+//   hidden        how much of the exchange is not seen: 1 - (step - local - halo) / exchange
+//   one_device    the whole matrix on one device, all others idle
+//   all_gather    all rows gathered everywhere, then own rows by cuSPARSE
+//   all_to_all    the exchange of sptile, then own rows, local and halo in one, by cuSPARSE
 #define SPTILE_DIST_NCCL
 #include <cuda_runtime_api.h>
 #include <nccl.h>

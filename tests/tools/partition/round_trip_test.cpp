@@ -133,13 +133,15 @@ TEST_CASE("parts put together are the matrix, whatever its rows, its values and 
 }
 
 TEST_CASE("there may be more parts than rows") {
-  for (const std::int64_t rows : {0, 1, 9}) {
-    CAPTURE(rows);
-    const formats::Csr a = make_csr(rows, random_rows(rows, rows, 0.5, 7), DType::f32);
-    const bool symmetric = formats::identical(a.view(), formats::transpose(a.view()).view());
-    check_round_trip(a, reorder::divide_by_part(random_parts(rows, 75, 8), 75), symmetric);
-    check_round_trip(a, reorder::divide_in_order(a.view(), {}, 75), symmetric);
-  }
+  for (const std::int64_t rows : {0, 1, 9})
+    for (const DType dtype : {DType::none, DType::f32, DType::f64}) {
+      CAPTURE(rows);
+      CAPTURE(name_of(dtype));
+      const formats::Csr a = make_csr(rows, random_rows(rows, rows, 0.5, 7), dtype);
+      const bool symmetric = formats::identical(a.view(), formats::transpose(a.view()).view());
+      check_round_trip(a, reorder::divide_by_part(random_parts(rows, 75, 8), 75), symmetric);
+      check_round_trip(a, reorder::divide_in_order(a.view(), {}, 75), symmetric);
+    }
 }
 
 TEST_CASE("a symmetric matrix is known, and stored without transposes") {

@@ -188,20 +188,16 @@ TEST_CASE("bulk shapes: slices of up to 2,048 bytes, with the stages of their ro
     std::int64_t n;
     int slice_segments, stages;
   };
-  for (const auto& [n, slice_segments, stages] : {Expected{32, 1, 8},
-                                                  {64, 2, 5},
-                                                  {128, 4, 5},
-                                                  {256, 8, 3},
-                                                  {384, 12, 4},
-                                                  {512, 16, 3},
-                                                  {640, 10, 4},
-                                                  {1024, 16, 3}}) {
-    CAPTURE(n);
-    const auto header = header_for(n, 227 << 10);
+  constexpr Expected kExpected[] = {{32, 1, 8},   {64, 2, 5},   {128, 4, 5},  {256, 8, 3},
+                                    {384, 12, 4}, {512, 16, 3}, {640, 10, 4}, {1024, 16, 3}};
+  for (const Expected& expected : kExpected) {
+    CAPTURE(expected.n);
+    const auto header = header_for(expected.n, 227 << 10);
     REQUIRE(header);
-    CHECK(header->slice_segments == slice_segments);
-    CHECK(header->stages == stages);
-    const BulkStage stage = bulk_stage(slice_segments, bulk_shape(slice_segments).tiles, 16);
+    CHECK(header->slice_segments == expected.slice_segments);
+    CHECK(header->stages == expected.stages);
+    const BulkShape& shape = bulk_shape(header->slice_segments);
+    const BulkStage stage = bulk_stage(header->slice_segments, shape.tiles, 16);
     CHECK(kBulkBarrierBytes + header->stages * stage.bytes <= 227 << 10);
   }
 }

@@ -30,9 +30,9 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int consumers = task.slice_segments;
   if (threadIdx.x == 0) {
-    const unsigned arrivals = task.copy == BulkCopy::rows ? 1 : kWarp;  // of each producer
+    const int arrivals = task.copy == BulkCopy::rows ? 1 : kWarp;  // of each producer
     for (int stage = 0; stage < task.stages; ++stage) {
-      barrier_init(shared.full(stage), arrivals * task.producers + task.decoders);
+      barrier_init(shared.full(stage), static_cast<unsigned>(arrivals * task.producers + task.decoders));
       barrier_init(shared.empty(stage), static_cast<unsigned>(consumers));
     }
     fence_bulk();

@@ -37,7 +37,7 @@ struct BulkShape {
 /// A copy takes as long to start as 512 bytes take to arrive, or longer: up to there, several producers start
 /// them. Wider slices have one, as in the paper.
 inline constexpr BulkShape kBulkShapes[] = {
-    {.segments = 2, .tiles = 8, .producers = 4, .blocks = 2, .stages = 8},
+    {.segments = 2, .tiles = 8, .producers = 4, .blocks = 2, .stages = 5},
     {.segments = 4, .tiles = 4, .producers = 2, .blocks = 2, .stages = 5},
     {.segments = 8, .tiles = 4, .producers = 1, .blocks = 2, .stages = 3},
     {.segments = 12, .tiles = 4, .producers = 1, .blocks = 1, .stages = 4},

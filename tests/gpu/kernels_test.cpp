@@ -60,7 +60,7 @@ void check_kernel(const DeviceKernel& row, const formats::Csr& a, const Case& c,
   CHECK(untouched);
 }
 
-constexpr std::int64_t kColumns[] = {1, 2, 7, 8, 16, 31, 32, 33, 64, 100, 128, 200, 256, 512};
+constexpr std::int64_t kColumns[] = {1, 2, 7, 8, 16, 31, 32, 33, 64, 100, 128, 200, 256, 512, 640};
 
 }  // namespace
 

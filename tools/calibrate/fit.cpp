@@ -92,10 +92,8 @@ std::vector<runtime::ProfileNumber> partition_costs(std::span<const runtime::Pro
     const double tile = us["gather_mb"] * kTileRows * kRowMegabytes + us["tiles_m"] * 1e-6;
     const double window =
         (us["memory_mb"] + us["streamed_mb"]) * kWindowRows * kRowMegabytes + us["units_m"] * 1e-6;
-    const double piece = us["partial_mb"] * kWindowRows * kRowMegabytes;
     if (tile > 0 && window > 0)
       costs.push_back({std::string(kKernel), precision, "window_cost", window / tile});
-    if (tile > 0 && piece > 0) costs.push_back({std::string(kKernel), precision, "piece_cost", piece / tile});
   }
   return costs;
 }

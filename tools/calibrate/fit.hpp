@@ -23,10 +23,9 @@ struct Sample {
 /// best measured precision, times the median ratio between the two.
 std::vector<runtime::ProfileNumber> fit_costs(std::span<const Sample> samples);
 
-/// What a kernel that divides its work by costs wants to know (`window_cost`, `piece_cost`; its tiles cost
-/// 1), out of its fitted constants: writing the rows of a window, and the partial sums of one that is cut,
-/// over bringing and multiplying a tile, for a slice of kSliceBytes. Costs that were fitted as nothing are
-/// left out.
+/// What a kernel that divides its work by costs wants to know (`window_cost`; its tiles cost 1), out of its
+/// fitted constants: writing the rows of a window over bringing and multiplying a tile, for a slice of
+/// kSliceBytes. Costs that were fitted as nothing are left out.
 std::vector<runtime::ProfileNumber> partition_costs(std::span<const runtime::ProfileNumber> fitted);
 
 inline constexpr std::size_t kLeastSamples = 2 * runtime::kFeatures.size();

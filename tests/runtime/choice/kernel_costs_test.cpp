@@ -38,7 +38,7 @@ TEST_CASE("a kernel gets the numbers that it wants, of its precision or of any")
       "number cuda.bmat.bulk any tile_cost 0.5\n"
       "number cuda.bmat.bulk any window_cost 3\n"
       "number cuda.bmat.bulk tf32 window_cost 5\n"
-      "number cuda.bmat.bulk fp32 piece_cost 7\n"
+      "number cuda.bmat.bulk fp32 tile_cost 7\n"
       "number cuda.bmat.bulk any launch 3\n"
       "number cuda.libra_spmm.streams any occupancy_rows 9\n";
   using Costs = std::map<std::string, double>;

@@ -10,7 +10,7 @@
 // by one bulk copy; decoders turn words and values into the operands of the tensor core, once for all
 // consumers; these multiply, each for its own 128 bytes of the rows. Stages of a few tiles in shared memory
 // lie between them, so that 64 KiB and more of B are on their way to a multiprocessor at any time, and no
-// register holds what is not there yet.
+// register holds what is not there yet. kBulkShapes says how many there are of each.
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -24,19 +24,15 @@ const DeviceKernel& skeleton(DType dense, Precision precision) {
   });
 }
 
-using BulkStart = int (*)(const BulkHeader&, const Launch&, cudaStream_t);
-
-/// Kernels of growing stages for values and operands of one type.
-template <DType kDense, Precision kPrecision, class... K>
+/// The kernel for values and operands of one type.
+template <DType kDense, Precision kPrecision, class K>
 struct BulkInstance {
-  using First = std::tuple_element_t<0, std::tuple<K...>>;
-  static constexpr BulkVariant kVariants[] = {{K::kTiles, K::kEntryBytes}...};
-  static constexpr int kSize = sizeof(typename First::Dense);
+  static constexpr int kSize = sizeof(typename K::Dense);
 
   static Schedule schedule(const ScheduleRequest& request) {
     Schedule schedule;
     if (request.n * kSize % 16 == 0)
-      if (const auto header = append_bulk(schedule, request, kSize, kVariants)) {
+      if (const auto header = append_bulk(schedule, request, kSize, K::kEntryBytes)) {
         schedule.header.set(*header);
         return schedule;
       }
@@ -44,15 +40,14 @@ struct BulkInstance {
   }
 
   static int launch(const Launch& launch, void* stream) noexcept {
-    static constexpr BulkStart kStarts[] = {start_bulk<K>...};
     if (!launch.header->is<BulkHeader>()) return skeleton(kDense, kPrecision).launch(launch, stream);
-    const auto& header = launch.header->as<BulkHeader>();
-    return kStarts[header.variant](header, launch, static_cast<cudaStream_t>(stream));
+    return start_bulk<K>(launch.header->as<BulkHeader>(), launch, static_cast<cudaStream_t>(stream));
   }
 
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
     if (!header.is<BulkHeader>()) return skeleton(kDense, kPrecision).least_n(header, n);
-    return (bulk_least_row_bytes(n * kSize) + kSize - 1) / kSize;
+    const std::int64_t least = bulk_least_row_bytes(n * kSize, header.as<BulkHeader>().segments_most);
+    return (least + kSize - 1) / kSize;
   }
 
   static constexpr DeviceKernel row() {
@@ -68,10 +63,9 @@ struct BulkInstance {
   }
 };
 
-/// As in the paper: operands of f32, products in tf32. Two sizes of stages.
-using Tf32 = MathF32<false>;
+/// As in the paper: operands of f32, products in tf32.
 constexpr DeviceKernel kRows[] = {
-    BulkInstance<DType::f32, Precision::tf32, BulkKernel<float, Tf32, 4>, BulkKernel<float, Tf32, 8>>::row()};
+    BulkInstance<DType::f32, Precision::tf32, BulkKernel<float, MathF32<false>>>::row()};
 
 }  // namespace
 

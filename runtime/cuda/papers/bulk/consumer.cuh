@@ -4,7 +4,6 @@
 #include "runtime/cuda/papers/bulk/entries.cuh"
 #include "runtime/cuda/papers/bulk/task.cuh"
 #include "runtime/cuda/papers/bulk/windows.cuh"
-#include "runtime/cuda/tile/sum_tree.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -13,7 +12,7 @@ SPTILE_HOST_DEVICE constexpr int bulk_fragment_at(int lane, int tile, int k, int
   return (8 * tile + word_column(lane, k)) * pitch + segment * kBulkSegmentBytes + lane_group(lane) * 16;
 }
 
-template <class V, class Math, int kTiles>
+template <class V, class Math>
 class BulkConsumer {
   using Dense = typename Math::Dense;
   using Acc = typename Math::Acc;
@@ -22,15 +21,15 @@ class BulkConsumer {
   using Piece = RowPiece<typename Math::Acc, Math::kElements>;
   using Entries = BulkEntries<Math, V>;
   static constexpr int kElements = Math::kElements;
-  static constexpr int kBatch = 4;  ///< tiles whose operands are read before the first is multiplied
-  static_assert(sizeof(Chunk) == 16 && kTiles % kBatch == 0);
+  static constexpr int kBatch = 2;  ///< tiles whose operands are read before the first is multiplied
+  static_assert(sizeof(Chunk) == 16 && kBulkDecoded % kBatch == 0);
 
  public:
   __device__ __forceinline__ BulkConsumer(const BulkTask& task, const BulkShared& shared, int segment,
                                           int lane)
       : task_(task),
         shared_(shared),
-        pieces_(task),
+        parts_(task),
         windows_(task.tiles, lane),
         segment_(segment),
         lane_(lane) {
@@ -40,44 +39,22 @@ class BulkConsumer {
   __device__ __forceinline__ void run() {
     StageCursor cursor;
     clear();
-    while (pieces_.advance()) {
-      const BulkPiece& piece = pieces_.piece();
-      feature_ = (std::int64_t{pieces_.slice()} * task_.slice_segments + segment_) * (8 * kElements) +
+    while (parts_.advance()) {
+      const BulkPart& part = parts_.part();
+      const bool mine = segment_ >= part.segment_begin && segment_ < part.segment_end;
+      feature_ = (std::int64_t{parts_.slice()} * task_.slice_segments + segment_) * (8 * kElements) +
                  lane_feature(lane_, 0, kElements);
-      windows_.start(piece.window_begin, piece.window_end);
-      for (std::int32_t tile = piece.tile_begin; tile < piece.tile_end; tile += kTiles) {
+      if (mine) windows_.start(part.window_begin, part.window_end);
+      for (std::int32_t tile = part.tile_begin; tile < part.tile_end; tile += task_.stage_tiles) {
         barrier_wait(shared_.full(cursor.stage), cursor.phase);
-        multiply_stage(cursor.stage, tile);
+        if (mine)
+          multiply_stage(cursor.stage, tile);
+        else
+          release(cursor.stage);
         cursor.advance(task_.stages);
       }
-      while (windows_.window() < piece.window_end) close_window();
+      while (mine && windows_.window() < part.window_end) close_window();
     }
-  }
-
-  // For add_pieces.
-  __device__ __forceinline__ void clear() {
-    constexpr int kCount = sizeof(Sums) / sizeof(Acc);
-#pragma unroll
-    for (int h = 0; h < 2; ++h)
-#pragma unroll
-      for (int i = 0; i < kCount; ++i) (&sums_[h][0][0])[i] = Acc{0};
-  }
-
-  __device__ __forceinline__ void store_partial(std::int32_t slot) const {
-#pragma unroll
-    for (int h = 0; h < 2; ++h)
-#pragma unroll
-      for (int r = 0; r < 2; ++r) *partial(slot, h, r) = sum(h, r);
-  }
-  __device__ __forceinline__ void add_partial(std::int32_t slot) {
-#pragma unroll
-    for (int h = 0; h < 2; ++h)
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        const Piece piece = load_written(partial(slot, h, r));
-#pragma unroll
-        for (int e = 0; e < kElements; ++e) Math::sum_at(sums_[h], e, r) += piece.e[e];
-      }
   }
 
  private:
@@ -123,9 +100,9 @@ class BulkConsumer {
   __device__ __forceinline__ void multiply_stage(int stage_number, std::int32_t tile) {
     const std::uint32_t stage = shared_.stage(task_, stage_number);
 #pragma unroll 1
-    for (int b = 0; b < kTiles; b += kBatch) {
-      const bool last = b + kBatch == kTiles;
-      if (tile + b + kBatch <= min(windows_.end(), pieces_.piece().tile_end)) {
+    for (int b = 0; b < task_.stage_tiles; b += kBatch) {
+      const bool last = b + kBatch == task_.stage_tiles;
+      if (tile + b + kBatch <= min(windows_.end(), parts_.part().tile_end)) {
         multiply_batch(stage, stage_number, b, last);
       } else {
         multiply_one_by_one(stage, tile, b);
@@ -146,9 +123,9 @@ class BulkConsumer {
     for (int i = 0; i < kBatch; ++i) multiply(operands[i]);
   }
 
-  /// Where windows end, or the piece does.
+  /// Where windows end, or the part does.
   __device__ __forceinline__ void multiply_one_by_one(std::uint32_t stage, std::int32_t tile, int begin) {
-    const int end = min(begin + kBatch, pieces_.piece().tile_end - tile);
+    const int end = min(begin + kBatch, parts_.part().tile_end - tile);
 #pragma unroll 1
     for (int i = begin; i < end; ++i) {
       const Operands operands = read(stage, i);
@@ -159,25 +136,16 @@ class BulkConsumer {
 
   /// Ends the current window and goes on to the next.
   __device__ __forceinline__ void close_window() {
-    const BulkPiece& piece = pieces_.piece();
-    std::int32_t slot = -1;
-    if (windows_.window() == piece.window_begin && piece.head_slot >= 0)
-      slot = piece.head_slot;
-    else if (windows_.window() == piece.window_end - 1)
-      slot = piece.tail_slot;
-    if (slot < 0 || has_whole_window(slot)) store();
+    store();
     clear();
     windows_.advance();
   }
-
-  /// Adds the part of a window to the others; true when there are no more to come.
-  __device__ __forceinline__ bool has_whole_window(std::int32_t slot) {
-    constexpr int kTogether = 32 / static_cast<int>(sizeof(Piece));  // parts on their way at a time
-    const SplitWindow split = task_.tiles.splits[task_.slot_splits[slot]];
-    const std::int64_t stride = std::int64_t{task_.tiles.slices} * task_.slice_segments;
-    unsigned* const arrived = task_.tiles.arrived + split.first_counter * stride +
-                              pieces_.slice() * std::int64_t{task_.slice_segments} + segment_;
-    return add_pieces<kTogether>(*this, split, slot, arrived, stride, lane_);
+  __device__ __forceinline__ void clear() {
+    constexpr int kCount = sizeof(Sums) / sizeof(Acc);
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) (&sums_[h][0][0])[i] = Acc{0};
   }
 
   /// Writes the rows of the current window.
@@ -205,16 +173,9 @@ class BulkConsumer {
     return piece;
   }
 
-  /// Where the lane's sums of a slot are.
-  [[nodiscard]] __device__ __forceinline__ Piece* partial(std::int32_t slot, int h, int r) const {
-    const std::int64_t row = slot * std::int64_t{16} + 8 * h + lane_result_row(lane_, r);
-    return reinterpret_cast<Piece*>(static_cast<Acc*>(task_.tiles.partials) + row * task_.tiles.padded_n +
-                                    feature_);
-  }
-
   const BulkTask& task_;
   const BulkShared& shared_;
-  BulkPieces pieces_;
+  BulkParts parts_;
   BulkWindows windows_;
   int segment_, lane_;
   std::uint32_t dense_at_;

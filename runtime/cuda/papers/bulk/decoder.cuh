@@ -8,16 +8,16 @@
 namespace sptile::runtime::cuda {
 
 /// A lane has one word of a stage, read kAhead stages ahead; where the values of each word begin comes from a
-/// sum over the lanes. Values are read one stage ahead. The decoders of a block share the kTiles tiles of
-/// each stage.
-template <class V, class Math, int kTiles>
+/// sum over the lanes. Values are read one stage ahead. The decoders of a block share the tiles of each
+/// stage.
+template <class V, class Math>
 class BulkDecoder {
   using Entries = BulkEntries<Math, V>;
 
  public:
   __device__ __forceinline__ BulkDecoder(const BulkTask& task, const BulkShared& shared, int decoder,
                                          int lane)
-      : task_(task), shared_(shared), first_(decoder * kDecoded), lane_(lane), stages_(task) {}
+      : task_(task), shared_(shared), first_(decoder * kBulkDecoded), lane_(lane), stages_(task) {}
 
   __device__ __forceinline__ void run() {
     Ahead ring[kAhead];
@@ -43,19 +43,18 @@ class BulkDecoder {
 
  private:
   static constexpr int kAhead = 4;
-  static constexpr int kDecoded = kTiles / kBulkDecoders;
-  static_assert(kAhead % 2 == 0 && 4 * kTiles <= kWarp);
+  static_assert(kAhead % 2 == 0);
 
   struct Ahead {
     std::uint32_t word;  ///< the lane's of the stage
     int count;           ///< 0: past the last stage
-    bool first;          ///< of a piece
+    bool first;          ///< of a part
     std::int64_t value_begin;
   };
   /// Elements (h, k) of a tile: rows 8h to 8h + 7, columns 4k to 4k + 3.
   struct Values {
-    V value[kDecoded][2][2];
-    bool present[kDecoded][2][2];  ///< of a pattern
+    V value[kBulkDecoded][2][2];
+    bool present[kBulkDecoded][2][2];  ///< of a pattern
   };
 
   __device__ __forceinline__ void read_ahead(Ahead& ahead) {
@@ -67,7 +66,7 @@ class BulkDecoder {
     }
     ahead.count = stages_.count();
     ahead.first = stages_.is_first();
-    ahead.value_begin = stages_.value_begin();
+    ahead.value_begin = stages_.part().value_begin;
     if (lane_ < 4 * ahead.count)
       ahead.word = __ldg(static_cast<const std::uint32_t*>(task_.tiles.arrays.masks) +
                          4 * std::int64_t{stages_.tile()} + lane_);
@@ -78,7 +77,7 @@ class BulkDecoder {
     std::uint32_t sum = mine;
     if constexpr (!std::is_same_v<V, Ones>) {
 #pragma unroll
-      for (int d = 1; d < 4 * kTiles; d *= 2) {
+      for (int d = 1; d < kWarp; d *= 2) {
         const std::uint32_t other = __shfl_sync(~0u, sum, (lane_ - d) & 31);
         if (lane_ >= d) sum += other;
       }
@@ -87,7 +86,7 @@ class BulkDecoder {
     const std::uint32_t bit = 1u << lane_;
     const std::uint32_t before = sum - mine;
 #pragma unroll
-    for (int t = 0; t < kDecoded; ++t)
+    for (int t = 0; t < kBulkDecoded; ++t)
 #pragma unroll
       for (int w = 0; w < 4; ++w) {
         const int from = 4 * (first_ + t) + w;
@@ -101,7 +100,7 @@ class BulkDecoder {
               value_if(static_cast<const V*>(task_.tiles.arrays.values) + value_, index, present);
         }
       }
-    if constexpr (!std::is_same_v<V, Ones>) value_ += __shfl_sync(~0u, sum, 4 * kTiles - 1);
+    if constexpr (!std::is_same_v<V, Ones>) value_ += __shfl_sync(~0u, sum, kWarp - 1);
   }
 
   __device__ __forceinline__ void write(const Values& values, StageCursor& cursor) const {
@@ -110,7 +109,7 @@ class BulkDecoder {
         shared_.stage(task_, cursor.stage) +
         static_cast<std::uint32_t>(task_.stage.entries_at + first_ * Entries::kTileBytes);
 #pragma unroll
-    for (int t = 0; t < kDecoded; ++t) {
+    for (int t = 0; t < kBulkDecoded; ++t) {
       typename Entries::Half half[2];
 #pragma unroll
       for (int h = 0; h < 2; ++h)
@@ -128,7 +127,7 @@ class BulkDecoder {
   const BulkTask& task_;
   const BulkShared& shared_;
   int first_, lane_;  ///< tile of a stage that it decodes first
-  BulkStages<kTiles> stages_;
+  BulkStages stages_;
   std::int64_t value_ = 0;  ///< first entry of the stage
   bool done_ = false;
 };

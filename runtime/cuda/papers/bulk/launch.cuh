@@ -1,8 +1,6 @@
 // The bulk kernel and its launch.
 #pragma once
 
-#include <tuple>
-
 #include "runtime/cuda/papers/bulk/consumer.cuh"
 #include "runtime/cuda/papers/bulk/decoder.cuh"
 #include "runtime/cuda/papers/bulk/producer.cuh"
@@ -11,17 +9,14 @@
 namespace sptile::runtime::cuda {
 
 /// How a kernel is compiled.
-template <class V, class MathT, int kTilesT>
+template <class V, class MathT>
 struct BulkKernel {
   using Value = V;
   using Math = MathT;
   using Dense = typename Math::Dense;
-  using Acc = typename Math::Acc;
-  static constexpr int kTiles = kTilesT;
-  static constexpr int kProducers = 8 * kTiles / kBulkProducerRows;
   static constexpr int kEntryBytes = BulkEntries<Math, V>::kTileBytes / kWarp;
-  static constexpr int kMostThreads = kWarp * (kBulkSegmentsMost + kProducers + kBulkDecoders);
-  static constexpr int kRegisters = 128;  ///< of a thread, at most; two blocks on a multiprocessor
+  static constexpr int kMostThreads = kWarp * bulk_warps_most();
+  static constexpr int kRegisters = kBulkRegisters;
 };
 
 /// A persistent block: a consumer warp for each segment, then the producers, then the decoders.
@@ -35,22 +30,20 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int consumers = task.slice_segments;
   if (threadIdx.x == 0) {
-    const unsigned arrivals = task.copy == BulkCopy::rows ? 1 : kWarp;  // of each producer
+    const int arrivals = task.copy == BulkCopy::rows ? 1 : kWarp;  // of each producer
     for (int stage = 0; stage < task.stages; ++stage) {
-      barrier_init(shared.full(stage), arrivals * K::kProducers + kBulkDecoders);
+      barrier_init(shared.full(stage), static_cast<unsigned>(arrivals * task.producers + task.decoders));
       barrier_init(shared.empty(stage), static_cast<unsigned>(consumers));
     }
     fence_bulk();
   }
   __syncthreads();
   if (warp < consumers)
-    BulkConsumer<typename K::Value, typename K::Math, K::kTiles>(task, shared, warp, lane).run();
-  else if (warp < consumers + K::kProducers)
-    BulkProducer<K::kTiles, static_cast<int>(sizeof(typename K::Dense))>(task, shared, warp - consumers, lane)
-        .run();
+    BulkConsumer<typename K::Value, typename K::Math>(task, shared, warp, lane).run();
+  else if (warp < consumers + task.producers)
+    BulkProducer<sizeof(typename K::Dense)>(task, shared, warp - consumers, lane).run();
   else
-    BulkDecoder<typename K::Value, typename K::Math, K::kTiles>(task, shared,
-                                                                warp - consumers - K::kProducers, lane)
+    BulkDecoder<typename K::Value, typename K::Math>(task, shared, warp - consumers - task.producers, lane)
         .run();
 #endif
 }
@@ -61,30 +54,27 @@ int start_bulk(const BulkHeader& header, const Launch& launch, cudaStream_t stre
   constexpr std::int64_t kSize = sizeof(typename K::Dense);
   const Operand &b = launch.operands.dense[kSpmmB], &c = launch.operands.dense[kSpmmC];
   const std::int64_t features = header.slice_segments * std::int64_t{kBulkSegmentBytes} / kSize;
-  TileHeader tiles;
-  tiles.splits_at = header.splits_at;
-  tiles.scratch = header.scratch;
+  const BulkShape& shape = bulk_shape(header.slice_segments);
   BulkTask task{};
-  task.tiles = tile_task(tiles, launch);
+  task.tiles = tile_task(TileHeader{}, launch);
   task.tiles.ldb_bytes = static_cast<std::uint64_t>(b.ld * kSize);
   task.tiles.slices = static_cast<std::int32_t>((launch.n + features - 1) / features);
   task.tiles.slices_together = std::min(task.tiles.slices, header.slices_together);
-  task.tiles.padded_n = task.tiles.slices * features;
-  task.pieces = launch.part<BulkPiece>(header.pieces_at);
-  task.slot_splits = launch.part<std::int32_t>(header.slot_splits_at);
-  task.piece_count = static_cast<std::int32_t>(header.piece_count);
-  task.blocks = header.blocks;
+  task.shares = launch.part<BulkShare>(header.shares_at);
   task.slice_segments = header.slice_segments;
-  task.stage = bulk_stage(task.slice_segments, K::kTiles, K::kEntryBytes);
+  task.stage = bulk_stage(task.slice_segments, shape.tiles, K::kEntryBytes);
   task.stages = header.stages;
+  task.stage_tiles = shape.tiles;
+  task.producers = shape.producers;
+  task.decoders = shape.decoders();
   const bool rows = task.slice_segments * kBulkSegmentBytes >= kBulkRowLeast;
   task.copy = !whole_pieces(b, launch.n, kSize) ? BulkCopy::elements
               : rows                            ? BulkCopy::rows
                                                 : BulkCopy::pieces;
   task.whole_pieces = whole_pieces(c, launch.n, kSize);
   const auto shared = static_cast<std::size_t>(kBulkBarrierBytes + task.stages * task.stage.bytes);
-  const auto blocks = static_cast<unsigned>(task.blocks * task.tiles.slices_together);
-  const auto threads = static_cast<unsigned>(kWarp * (task.slice_segments + K::kProducers + kBulkDecoders));
+  const auto blocks = static_cast<unsigned>(header.blocks * task.tiles.slices_together);
+  const auto threads = static_cast<unsigned>(kWarp * shape.warps(task.slice_segments));
   if (blocks == 0) return cudaSuccess;
   return start_kernel<bulk_product<K>>({.blocks = dim3(blocks),
                                         .threads = threads,

@@ -8,14 +8,20 @@
 namespace sptile::runtime::cuda {
 
 /// A lane has one row of a stage: it reads the column id kAhead stages ahead and issues one copy for the
-/// row's part in the slice. Copies of the lanes are issued one after the other, some 30 cycles each, so
+/// row's part in the slice. Copies of the lanes are issued one after the other, so where rows are short
 /// several producers share a stage. kDense is the size of an element.
-template <int kTiles, int kDense>
+template <int kDense>
 class BulkProducer {
  public:
   __device__ __forceinline__ BulkProducer(const BulkTask& task, const BulkShared& shared, int producer,
                                           int lane)
-      : task_(task), shared_(shared), first_(producer * kBulkProducerRows), lane_(lane), stages_(task) {}
+      : task_(task),
+        shared_(shared),
+        most_(8 * task.stage_tiles / task.producers),
+        lane_(lane),
+        stages_(task) {
+    first_ = producer * most_;
+  }
 
   __device__ __forceinline__ void run() {
     if (task_.copy == BulkCopy::rows)
@@ -28,13 +34,13 @@ class BulkProducer {
 
  private:
   static constexpr int kAhead = 4;
-  static_assert(kBulkProducerRows <= kWarp);
 
   /// A stage whose column ids are on their way.
   struct Ahead {
     std::int32_t column;
     int count;  ///< tiles; 0: past the last stage
     std::int32_t slice;
+    std::int16_t segment_begin, segment_end;
   };
 
   /// The ring has fixed places: to move what is on its way would be to wait for it.
@@ -58,7 +64,7 @@ class BulkProducer {
 
   /// Rows that the producer brings for so many tiles.
   [[nodiscard]] __device__ __forceinline__ int rows(int tiles) const {
-    return max(0, min(kBulkProducerRows, 8 * tiles - first_));
+    return max(0, min(most_, 8 * tiles - first_));
   }
 
   __device__ __forceinline__ void read_ahead(Ahead& ahead) {
@@ -69,6 +75,8 @@ class BulkProducer {
     }
     ahead.count = stages_.count();
     ahead.slice = stages_.slice();
+    ahead.segment_begin = static_cast<std::int16_t>(stages_.part().segment_begin);
+    ahead.segment_end = static_cast<std::int16_t>(stages_.part().segment_end);
     ahead.column = 0;
     if (lane_ < rows(ahead.count))
       ahead.column = __ldg(task_.tiles.arrays.columns + 8 * std::int64_t{stages_.tile()} + first_ + lane_);
@@ -76,11 +84,13 @@ class BulkProducer {
 
   template <BulkCopy kCopy>
   __device__ __forceinline__ void bring(const Ahead& ahead, std::uint32_t stage, std::uint32_t full) const {
-    const std::int64_t slice_bytes = std::int64_t{kBulkSegmentBytes} * task_.slice_segments;
-    const std::int64_t offset = ahead.slice * slice_bytes;
-    const auto bytes = static_cast<int>(min(task_.tiles.n * kDense - offset, slice_bytes));
+    const std::int64_t slice = std::int64_t{ahead.slice} * task_.slice_segments;
+    const std::int64_t offset = (slice + ahead.segment_begin) * kBulkSegmentBytes;
+    const std::int64_t end = min(task_.tiles.n * kDense, (slice + ahead.segment_end) * kBulkSegmentBytes);
+    const auto bytes = static_cast<int>(end - offset);
+    const int count = bytes > 0 ? rows(ahead.count) : 0;  // a plan may have more columns than the product
     const std::byte* const b = static_cast<const std::byte*>(task_.tiles.b) + offset;
-    const int count = rows(ahead.count);
+    stage += static_cast<std::uint32_t>(ahead.segment_begin * kBulkSegmentBytes);
     if constexpr (kCopy == BulkCopy::rows) {
       if (lane_ == 0) barrier_arrive_expect(full, static_cast<unsigned>(count * bytes));
       __syncwarp();
@@ -135,8 +145,8 @@ class BulkProducer {
 
   const BulkTask& task_;
   const BulkShared& shared_;
-  int first_, lane_;  ///< row of a stage that it brings first
-  BulkStages<kTiles> stages_;
+  int most_, first_, lane_;  ///< rows of a stage that it brings, and the first of them
+  BulkStages stages_;
   bool done_ = false;
 };
 

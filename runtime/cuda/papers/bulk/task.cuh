@@ -8,9 +8,7 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kBulkProducerRows = 16;  ///< of a stage that one producer warp brings
-inline constexpr int kBulkRowLeast = 256;     ///< bytes below which a row is not worth a bulk copy
-inline constexpr int kBulkDecoders = 2;       ///< warps that share the tiles of a stage
+inline constexpr int kBulkRowLeast = 256;  ///< bytes of a slice below which a row is not worth a bulk copy
 
 /// How rows of B are brought.
 enum class BulkCopy {
@@ -19,15 +17,14 @@ enum class BulkCopy {
   elements  ///< operands that are not aligned
 };
 
-/// Kernel parameter. A block is `number` blockIdx / slices_together for one of the slices that are multiplied
-/// at the same time; in pass after pass it has the pieces number, number + blocks, ...
+/// Kernel parameter. Block blockIdx / slices_together has the share of that number, in one of the slices that
+/// are multiplied at the same time, in pass after pass.
 struct BulkTask {
   TileTask tiles;
-  const BulkPiece* pieces;
-  const std::int32_t* slot_splits;  ///< split window of each slot
-  std::int32_t piece_count, blocks;
+  const BulkShare* shares;
   BulkStage stage;
   int stages, slice_segments;
+  int stage_tiles, producers, decoders;
   BulkCopy copy;
   bool whole_pieces;  ///< C is written 16 bytes at a time
 };
@@ -45,66 +42,64 @@ struct BulkShared {
   }
 };
 
-/// Goes through the pieces of a block. All lanes take the same steps.
-class BulkPieces {
+/// Goes through the parts of a block's share, slice after slice. All lanes take the same steps.
+class BulkParts {
  public:
-  __device__ __forceinline__ explicit BulkPieces(const BulkTask& task) : task_(task) {
+  __device__ __forceinline__ explicit BulkParts(const BulkTask& task) : task_(task) {
     const auto together = static_cast<unsigned>(task.tiles.slices_together);
-    block_ = static_cast<std::int32_t>(blockIdx.x / together);
+    share_ = reinterpret_cast<const BulkPart*>(task.shares + blockIdx.x / together);
     slice_ = static_cast<std::int32_t>(blockIdx.x % together);
-    next_ = block_;
   }
-  /// Goes to the next piece; false when there is none.
+  /// Goes to the next part, which may be empty; false when there is none.
   __device__ __forceinline__ bool advance() {
-    if (next_ >= task_.piece_count) {
-      next_ = block_;
+    if (next_ == kBulkParts) {
+      next_ = 0;
       slice_ += task_.tiles.slices_together;
     }
     if (slice_ >= task_.tiles.slices) return false;
-    const auto* const from = reinterpret_cast<const int4*>(task_.pieces + next_);
+    const auto* const from = reinterpret_cast<const int4*>(share_ + next_);
     const int4 x = __ldg(from), y = __ldg(from + 1);
-    __builtin_memcpy(&piece_, &x, sizeof x);
-    __builtin_memcpy(reinterpret_cast<std::byte*>(&piece_) + sizeof x, &y, sizeof y);
-    next_ += task_.blocks;
+    __builtin_memcpy(&part_, &x, sizeof x);
+    __builtin_memcpy(reinterpret_cast<std::byte*>(&part_) + sizeof x, &y, sizeof y);
+    ++next_;
     return true;
   }
-  [[nodiscard]] __device__ __forceinline__ const BulkPiece& piece() const { return piece_; }
+  [[nodiscard]] __device__ __forceinline__ const BulkPart& part() const { return part_; }
   [[nodiscard]] __device__ __forceinline__ std::int32_t slice() const { return slice_; }
 
  private:
   const BulkTask& task_;
-  std::int32_t block_, slice_, next_;
-  BulkPiece piece_;
+  const BulkPart* share_;
+  std::int32_t slice_, next_ = 0;
+  BulkPart part_;
 };
 
-/// Goes through the stages of a block: every piece, kTiles tiles at a time.
-template <int kTiles>
+/// Goes through the stages of a block: every part, a stage's tiles at a time.
 class BulkStages {
  public:
-  __device__ __forceinline__ explicit BulkStages(const BulkTask& task) : pieces_(task) {}
+  __device__ __forceinline__ explicit BulkStages(const BulkTask& task) : task_(task), parts_(task) {}
 
   __device__ __forceinline__ bool advance() {
-    tile_ += kTiles;
+    tile_ += task_.stage_tiles;
     first_ = false;
-    while (tile_ >= end_) {  // a piece may have windows without tiles only
-      if (!pieces_.advance()) return false;
-      tile_ = pieces_.piece().tile_begin;
-      end_ = pieces_.piece().tile_end;
+    while (tile_ >= end_) {  // a part may be empty, or have windows without tiles only
+      if (!parts_.advance()) return false;
+      tile_ = part().tile_begin;
+      end_ = part().tile_end;
       first_ = true;
     }
     return true;
   }
   [[nodiscard]] __device__ __forceinline__ std::int32_t tile() const { return tile_; }
-  [[nodiscard]] __device__ __forceinline__ int count() const { return min(kTiles, end_ - tile_); }
-  [[nodiscard]] __device__ __forceinline__ std::int32_t slice() const { return pieces_.slice(); }
-  /// True at the beginning of a piece.
+  [[nodiscard]] __device__ __forceinline__ int count() const { return min(task_.stage_tiles, end_ - tile_); }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t slice() const { return parts_.slice(); }
+  [[nodiscard]] __device__ __forceinline__ const BulkPart& part() const { return parts_.part(); }
+  /// True at the beginning of a part.
   [[nodiscard]] __device__ __forceinline__ bool is_first() const { return first_; }
-  [[nodiscard]] __device__ __forceinline__ std::int64_t value_begin() const {
-    return pieces_.piece().value_begin;
-  }
 
  private:
-  BulkPieces pieces_;
+  const BulkTask& task_;
+  BulkParts parts_;
   std::int32_t tile_ = 0, end_ = 0;
   bool first_ = false;
 };

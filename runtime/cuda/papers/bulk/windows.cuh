@@ -1,4 +1,4 @@
-// Where the windows of a piece end, and where their rows are in C. As in window_cursor.cuh, for any number of
+// Where the windows of a part end, and where their rows are in C. As in window_cursor.cuh, for any number of
 // windows of 16 rows.
 #pragma once
 

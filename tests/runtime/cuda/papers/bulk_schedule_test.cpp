@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <iterator>
+#include <span>
 
 #include "tests/runtime/random_problem.hpp"
 
@@ -29,148 +28,135 @@ std::int64_t first_tile(const formats::BmatView& a, std::int64_t window) {
   return a.row_window_offset[static_cast<std::size_t>(window)];
 }
 
-/// Part of a window that a piece has.
-struct Part {
-  std::int32_t window, slot;
-};
+using Columns = std::vector<int>;  ///< segments of each window that shares have had so far, from the first on
 
-/// Windows of a piece in order, and where their sums go.
-std::vector<Part> parts_of(const BulkPiece& piece) {
-  std::vector<Part> parts;
-  for (std::int32_t w = piece.window_begin; w < piece.window_end; ++w) {
-    std::int32_t slot = w == piece.window_end - 1 ? piece.tail_slot : -1;
-    if (w == piece.window_begin && piece.head_slot >= 0) slot = piece.head_slot;
-    parts.push_back({w, slot});
+void check_part(const formats::BmatView& a, const BulkPart& part, int segments, Columns& columns) {
+  REQUIRE(part.window_begin < part.window_end);
+  REQUIRE(part.segment_begin < part.segment_end);
+  CHECK(part.tile_begin == first_tile(a, part.window_begin));
+  CHECK(part.tile_end == first_tile(a, part.window_end));
+  CHECK(part.value_begin == a.value_offset[static_cast<std::size_t>(part.window_begin)]);
+  CHECK((part.window_end - part.window_begin == 1 || part.segment_end - part.segment_begin == segments));
+  for (std::int32_t w = part.window_begin; w < part.window_end; ++w) {
+    int& had = columns[static_cast<std::size_t>(w)];
+    CHECK(had == part.segment_begin);
+    if (w > 0) CHECK(columns[static_cast<std::size_t>(w) - 1] == segments);
+    had = part.segment_end;
   }
-  return parts;
 }
 
-void check_partition(const formats::BmatView& a, const BulkPartition& partition) {
-  std::int64_t tile = 0;
-  std::int32_t slot = 0, window = 0;
-  std::vector<std::int32_t> pieces(a.row_window_offset.size() - 1, 0);
-  for (const BulkPiece& piece : partition.pieces) {
-    REQUIRE(piece.tile_begin == tile);
-    REQUIRE(piece.tile_end >= piece.tile_begin);
-    REQUIRE(piece.window_begin < piece.window_end);
-    tile = piece.tile_end;
-    std::int64_t value = a.value_offset[static_cast<std::size_t>(piece.window_begin)];
-    for (std::int64_t w = 4 * first_tile(a, piece.window_begin); w < 4 * std::int64_t{piece.tile_begin}; ++w)
-      value += __builtin_popcount(a.bits[static_cast<std::size_t>(w)]);
-    CHECK(piece.value_begin == value);
-    for (const Part part : parts_of(piece)) {
-      const auto w = static_cast<std::size_t>(part.window);
-      REQUIRE(part.window >= window);
-      REQUIRE(part.window <= window + 1);
-      window = part.window;
-      ++pieces[w];
-      const bool whole =
-          piece.tile_begin <= first_tile(a, part.window) && piece.tile_end >= first_tile(a, part.window + 1);
-      CHECK(whole == (part.slot < 0));
-      if (!whole) CHECK(part.slot == slot++);
-    }
+bool is_empty(const BulkPart& part) { return part.window_begin == part.window_end; }
+
+void check_partition(const formats::BmatView& a, int segments, std::span<const BulkShare> shares) {
+  Columns columns(a.row_window_offset.size() - 1, 0);
+  for (const BulkShare& share : shares) {
+    CHECK_FALSE(std::all_of(share.begin(), share.end(), is_empty));
+    for (const BulkPart& part : share)
+      if (!is_empty(part)) check_part(a, part, segments, columns);
   }
-  CHECK(tile == a.row_window_offset.back());
-  CHECK(slot == std::ssize(partition.slot_splits));
-  std::int32_t next = 0, counter = 0;
-  std::size_t split = 0;
-  for (const std::int32_t count : pieces) {  // split windows are in order
-    if (count == 1) continue;
-    REQUIRE(split < partition.splits.size());
-    const SplitWindow& made = partition.splits[split];
-    CHECK(made.first_slot == next);
-    CHECK(made.count == count);
-    CHECK(made.first_counter == counter);
-    for (std::int32_t p = 0; p < count; ++p)
-      CHECK(partition.slot_splits[static_cast<std::size_t>(next++)] == static_cast<std::int32_t>(split));
-    counter += sum_counters(count);
-    ++split;
-  }
-  CHECK(split == partition.splits.size());
-  CHECK(counter == partition.counters);
+  CHECK(std::all_of(columns.begin(), columns.end(), [=](int had) { return had == segments; }));
 }
 
-double cost_of(const formats::BmatView& a, const BulkPiece& piece, const BulkCosts& costs) {
-  double cost = costs.tile * (piece.tile_end - piece.tile_begin);
-  for (std::int32_t w = piece.window_begin; w < piece.window_end; ++w)
-    if (piece.tile_end >= first_tile(a, w + 1)) cost += costs.window;
+double cost_of(const formats::BmatView& a, std::int64_t window, const BulkCosts& costs) {
+  return costs.tile * static_cast<double>(first_tile(a, window + 1) - first_tile(a, window)) + costs.window;
+}
+
+double cost_of(const formats::BmatView& a, const BulkShare& share, int segments, const BulkCosts& costs) {
+  double cost = 0;
+  for (const BulkPart& part : share)
+    for (std::int32_t w = part.window_begin; w < part.window_end; ++w)
+      cost += cost_of(a, w, costs) * (part.segment_end - part.segment_begin) / segments;
   return cost;
+}
+
+bool cuts_windows(std::span<const BulkShare> shares) {
+  return std::any_of(shares.begin(), shares.end(),
+                     [](const BulkShare& share) { return !is_empty(share[0]) || !is_empty(share[2]); });
 }
 
 }  // namespace
 
-TEST_CASE("bulk partition: every tile and every window once, whatever the number of pieces") {
+TEST_CASE("bulk partition: every column of every window once, whatever the number of shares") {
   Random random(1);
   for (const std::int64_t rows : {1, 15, 16, 100, 333, 1000}) {
     const Formatted m = format_matrix(uneven_matrix(rows, 700, random), "bmat");
     const formats::BmatView a = formats::as_bmat(m.data.view());
-    for (const std::int64_t count : {1, 2, 3, 7, 66, 264, 5000}) {
-      CAPTURE(rows);
-      CAPTURE(count);
-      const BulkPartition partition = partition_tiles(a, count, {});
-      CHECK(std::ssize(partition.pieces) <= count);
-      check_partition(a, partition);
-    }
+    for (const int segments : {1, 2, 9, 16})
+      for (const std::int64_t count : {1, 2, 3, 7, 66, 264, 5000}) {
+        CAPTURE(rows);
+        CAPTURE(segments);
+        CAPTURE(count);
+        const std::vector<BulkShare> shares = partition_columns(a, segments, count, {});
+        CHECK(std::ssize(shares) <= count);
+        CHECK(std::ssize(shares) <= segments * (std::ssize(a.row_window_offset) - 1));
+        check_partition(a, segments, shares);
+      }
   }
 }
 
-TEST_CASE("bulk partition: pieces cost the same but for a tile, or for a cut that moved to an edge") {
+TEST_CASE("bulk partition: shares cost the same but for what cuts move by") {
   Random random(2);
   const Formatted m = format_matrix(uneven_matrix(3000, 900, random), "bmat");
   const formats::BmatView a = formats::as_bmat(m.data.view());
   const BulkCosts costs;
-  const double total = costs.tile * a.row_window_offset.back() +
-                       costs.window * static_cast<double>(a.row_window_offset.size() - 1);
-  for (const std::int64_t count : {4, 16, 60}) {
-    const BulkPartition partition = partition_tiles(a, count, costs);
-    REQUIRE(std::ssize(partition.pieces) == count);
-    const double target = total / static_cast<double>(count);
-    // Each end of a piece moves by half a tile or half a window's end, or to an edge that is near.
-    const double tolerance = 2 * std::max(costs.tile + costs.window, target / 16 + costs.window);
-    for (const BulkPiece& piece : partition.pieces)
-      CHECK(std::abs(cost_of(a, piece, costs) - target) <= tolerance);
+  const std::int64_t windows = std::ssize(a.row_window_offset) - 1;
+  double total = 0, longest = 0;
+  for (std::int64_t w = 0; w < windows; ++w) {
+    total += cost_of(a, w, costs);
+    longest = std::max(longest, cost_of(a, w, costs));
   }
+  for (const int segments : {4, 16})
+    for (const std::int64_t count : {4, 16, 60}) {
+      const std::vector<BulkShare> shares = partition_columns(a, segments, count, costs);
+      REQUIRE(std::ssize(shares) == count);
+      const double target = total / static_cast<double>(count);
+      // Each end moves by half a segment, or to an edge nearer than an eighth of the window.
+      for (const BulkShare& share : shares)
+        CHECK(std::abs(cost_of(a, share, segments, costs) - target) <= 2 * longest / 8 + 1e-9);
+    }
 }
 
 TEST_CASE("bulk partition: cuts near the edge of a window move there") {
   Random random(3);
-  // Windows of 25 tiles, pieces of about two of them.
-  const Formatted m = format_matrix(random_matrix(640, 200, 0.9, DType::f32, random), "bmat");
+  // 40 windows of 25 tiles: shares of two windows, of a whole one and 1 / 16, of three halves.
+  const Formatted m = format_matrix(random_matrix(640, 200, 0.99, DType::f32, random), "bmat");
   const formats::BmatView a = formats::as_bmat(m.data.view());
-  CHECK(partition_tiles(a, 20, {}).splits.empty());
-  CHECK(partition_tiles(a, 40, {}).splits.empty());
-  CHECK_FALSE(partition_tiles(a, 50, {}).splits.empty());
+  CHECK_FALSE(cuts_windows(partition_columns(a, 16, 20, {})));
+  CHECK_FALSE(cuts_windows(partition_columns(a, 16, 40, {})));
+  const std::vector<BulkShare> near = partition_columns(a, 16, 38, {});
+  CHECK(is_empty(near[0][2]));
+  CHECK(near[0][1].window_end == 1);
+  const std::vector<BulkShare> far = partition_columns(a, 16, 27, {});
+  CHECK(far[0][2].segment_end == 8);
+  CHECK(far[1][0].segment_begin == 8);
 }
 
-TEST_CASE("bulk partition: blocks have whole numbers of pieces when there is enough to do") {
-  Random random(4);
-  const Formatted m = format_matrix(random_matrix(2000, 400, 0.3, DType::f32, random), "bmat");
-  const formats::BmatView a = formats::as_bmat(m.data.view());
-  CHECK(piece_count(a, 4, {}) % 4 == 0);
-  CHECK(piece_count(a, 4, {}) > 4);
-  CHECK(piece_count(a, 264, {}) == 264);
-  CHECK(piece_count(a, 100000, {}) < 1000);
+TEST_CASE("bulk partition: a window that costs as much as all others is shared by many blocks") {
+  Random random(5);
+  const formats::Csr dense_row = random_matrix(
+      64, 4000, DType::f32, random, [](std::int64_t r, std::int64_t) { return r == 20 ? 1.0 : 0.0; });
+  const Formatted m = format_matrix(dense_row, "bmat");
+  const std::vector<BulkShare> shares = partition_columns(formats::as_bmat(m.data.view()), 16, 132, {});
+  CHECK(std::ssize(shares) == 16);
 }
 
 TEST_CASE("bulk costs are those of the request; what is no cost does not count") {
   const formats::FormatView format;
   const runtime::cuda::DeviceInfo device;
   const auto read = [&](std::vector<runtime::cuda::KernelCost> costs) {
-    return bulk_tuning({format, 32, device, costs}).costs;
+    return bulk_costs({format, 32, device, costs});
   };
   const BulkCosts given = read({{"tile_cost", 0.5}, {"window_cost", 5}});
   CHECK(given.tile == 0.5);
   CHECK(given.window == 5);
-  CHECK(given.piece == BulkCosts{}.piece);
-  const BulkCosts none = read({{"tile_cost", -1}, {"window_cost", 0}, {"piece_cost", 1e300}});
+  const BulkCosts none = read({{"tile_cost", -1}, {"window_cost", 1e300}});
   CHECK(none.tile == BulkCosts{}.tile);
   CHECK(none.window == BulkCosts{}.window);
-  CHECK(none.piece == BulkCosts{}.piece);
 }
 
 TEST_CASE("bulk stages: eight lanes that read together use eight banks") {
-  for (int segments = 1; segments <= kBulkSegmentsMost; ++segments) {
-    const BulkStage stage = bulk_stage(segments, 4, 16);
+  for (int segments = 1; segments <= std::end(kBulkShapes)[-1].segments; ++segments) {
+    const BulkStage stage = bulk_stage(segments, bulk_shape(segments).tiles, 16);
     CHECK(stage.pitch % 16 == 0);
     CHECK(stage.pitch >= segments * kBulkSegmentBytes);
     CHECK(stage.bytes % 128 == 0);
@@ -181,4 +167,51 @@ TEST_CASE("bulk stages: eight lanes that read together use eight banks") {
       CHECK(banks == 0xffu);
     }
   }
+}
+
+namespace {
+
+/// What is made for a product with so many columns of f32.
+std::optional<BulkHeader> header_for(std::int64_t n, std::size_t shared_per_block) {
+  Random random(7);
+  static const Formatted m = format_matrix(uneven_matrix(333, 700, random), "bmat");
+  const runtime::cuda::DeviceInfo device{
+      .capability = 90, .sm_count = 132, .l2_bytes = 50 << 20, .shared_per_block = shared_per_block};
+  runtime::cuda::Schedule schedule;
+  return append_bulk(schedule, {m.data.view(), n, device}, 4, 16);
+}
+
+}  // namespace
+
+TEST_CASE("bulk shapes: rows of up to 2,048 bytes are one slice, wider ones some of equal width") {
+  constexpr std::pair<std::int64_t, int> kSegments[] = {{32, 1},   {64, 2},  {128, 4},  {256, 8},  {260, 9},
+                                                        {512, 16}, {516, 9}, {640, 10}, {1024, 16}};
+  for (const auto& expected : kSegments) {
+    CAPTURE(expected.first);
+    const auto header = header_for(expected.first, 227 << 10);
+    REQUIRE(header);
+    CHECK(header->slice_segments == expected.second);
+  }
+}
+
+TEST_CASE("bulk shapes: a block with 227 KiB has the stages of the table") {
+  for (const BulkShape& shape : kBulkShapes) {
+    CAPTURE(shape.segments);
+    const auto header = header_for(shape.segments * kBulkSegmentBytes / 4, 227 << 10);
+    REQUIRE(header);
+    CHECK(header->stages == shape.stages);
+    const std::int64_t bytes =
+        kBulkBarrierBytes + header->stages * bulk_stage(shape.segments, shape.tiles, 16).bytes;
+    CHECK(shape.blocks * (bytes + 1024) <= 228 << 10);
+  }
+}
+
+TEST_CASE(
+    "bulk shapes: slices are as wide as the memory of a block allows; none without room for two stages") {
+  const auto small = header_for(512, 99 << 10);
+  REQUIRE(small);
+  CHECK(small->segments_most == 8);
+  CHECK(small->slice_segments == 8);
+  CHECK(small->stages >= 2);
+  CHECK_FALSE(header_for(512, 32 << 10));
 }

@@ -26,7 +26,8 @@ using runtime::cuda::ScheduleScratch;
 using runtime::cuda::TileHeader;
 
 std::vector<ScheduleScratch> scratch_of(const ScheduleHeader& header) {
-  return {header.is<BulkHeader>() ? header.as<BulkHeader>().scratch : header.as<TileHeader>().scratch};
+  if (header.is<BulkHeader>()) return {};  // has none
+  return {header.as<TileHeader>().scratch};
 }
 
 struct Case {
@@ -54,6 +55,21 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const 
                                 random);
 }
 
+/// Parts that are not whole windows.
+int cut_windows(const Schedule& schedule) {
+  const auto& header = schedule.header.as<BulkHeader>();
+  int count = 0;
+  for (int block = 0; block < header.blocks; ++block) {
+    runtime::cuda::BulkShare share;
+    std::memcpy(&share, schedule.bytes.data() + header.shares_at + block * sizeof share, sizeof share);
+    for (const runtime::cuda::BulkPart& part : share)
+      if (part.window_begin < part.window_end &&
+          part.segment_end - part.segment_begin < header.slice_segments)
+        ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 TEST_CASE("bulk kernels: every instance multiplies an uneven matrix, slices in one pass and in several") {
@@ -62,6 +78,14 @@ TEST_CASE("bulk kernels: every instance multiplies an uneven matrix, slices in o
     for (const std::int64_t n : {72, 264})
       check_product(kernel, uneven_matrix(75, 90, kernel.values, random), {.n = n, .permuted = n == 72},
                     random);
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
+    const Schedule two = check_product(kernel, uneven_matrix(45, 40, kernel.values, random),
+                                       {.n = 520, .permuted = true}, random);
+    CHECK(two.header.as<BulkHeader>().slices_together == 1);
+    const Schedule widest =
+        check_product(kernel, uneven_matrix(45, 90, kernel.values, random), {.n = 512, .pad = 4}, random);
+    CHECK(widest.header.as<BulkHeader>().slice_segments == 16);
+  }
 }
 
 TEST_CASE("bulk kernels: any number of columns, any leading dimension") {
@@ -87,37 +111,34 @@ TEST_CASE("bulk kernels: a plan for many columns serves few") {
                     {.n = n, .pad = 8, .permuted = true, .alpha = 2, .beta = -1, .planned_n = planned},
                     random);
     const Formatted formatted = format_matrix(a, "bmat");
-    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
+    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 520, 1000, 1032})
       check_least_n(kernel, formatted.data.view(), n, emulated_device());
   }
 }
 
-TEST_CASE("bulk kernels: windows in pieces, blocks with several pieces") {
+TEST_CASE("bulk kernels: windows whose columns several blocks share") {
   Random random(3);
   for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
     const formats::Csr a = random_matrix(60, 800, kernel.values, random, [](std::int64_t r, std::int64_t) {
       return r == 9 ? 0.95 : r < 16 ? 0.05 : r < 48 ? 0.0 : 0.02;
     });
-    const Schedule many =
-        check_product(kernel, a, {.n = 40, .permuted = true, .alpha = 2, .beta = -1, .sm_count = 8}, random);
-    CHECK(many.header.as<BulkHeader>().scratch.partials_at > 0);
-    const Schedule few = check_product(kernel, a, {.n = 16}, random);
-    CHECK(few.header.as<BulkHeader>().piece_count >= few.header.as<BulkHeader>().blocks);
+    for (const std::int64_t n : {64, 264}) {
+      const Schedule many =
+          check_product(kernel, a, {.n = n, .permuted = true, .alpha = 2, .beta = -1, .sm_count = 4}, random);
+      CHECK(cut_windows(many) > 0);
+    }
+    // The last columns of the plan are none of the product; some blocks have nothing else.
+    const Schedule fewer = check_product(
+        kernel, a, {.n = 392, .pad = 8, .permuted = true, .beta = 1, .sm_count = 16, .planned_n = 520},
+        random);
+    CHECK(cut_windows(fewer) > 0);
+    // Rows of B that are not aligned.
+    check_product(kernel, a, {.n = 392, .pad = 1, .sm_count = 16, .planned_n = 520}, random);
+    const Schedule one = check_product(kernel, a, {.n = 32, .sm_count = 8}, random);
+    CHECK(cut_windows(one) == 0);
     // Columns that cannot be copied in bulk, and warps enough for teams.
     const Schedule teams = check_product(kernel, a, {.n = 17, .sm_count = 132}, random);
     CHECK(teams.header.as<TileHeader>().teams > 0);
-  }
-}
-
-TEST_CASE("bulk kernels: a window in more pieces than one warp adds up") {
-  Random random(5);
-  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
-    const formats::Csr a = random_matrix(20, 4000, kernel.values, random,
-                                         [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.01; });
-    const Schedule schedule = check_product(kernel, a, {.n = 16, .permuted = true, .sm_count = 132}, random);
-    runtime::cuda::SplitWindow split;
-    std::memcpy(&split, schedule.bytes.data() + schedule.header.as<BulkHeader>().splits_at, sizeof split);
-    CHECK(split.count > runtime::cuda::kSumGroup);
   }
 }
 

@@ -58,6 +58,7 @@ class TallConsumer {
 
   __device__ __forceinline__ void run() {
     StageCursor cursor;
+    bool first_window = true;
     clear_sums();
     for (std::int32_t chunk = item_.chunk; chunk < item_.end_chunk; ++chunk) {
       barrier_wait(shared_.full(cursor.stage), cursor.phase);
@@ -74,7 +75,11 @@ class TallConsumer {
       __syncwarp();
       if (lane_ == 0) barrier_arrive(shared_.empty(cursor.stage));
       if (last) {
-        end_window({static_cast<std::int32_t>(tail.z), static_cast<int>(tail.y >> 16)});
+        const std::int32_t slot = first_window                     ? item_.head
+                                  : chunk + 1 == item_.end_chunk ? item_.tail
+                                                                 : -1;
+        end_window({static_cast<std::int32_t>(tail.z), static_cast<int>(tail.y >> 16)}, slot);
+        first_window = false;
         clear_sums();
       }
       cursor.advance(task_.stages);
@@ -193,11 +198,13 @@ class TallConsumer {
       }
   }
 
-  __device__ __forceinline__ void end_window(const Place& place) {
-    if (item_.slot >= 0) {
-      store_partial(place);
-      if (!is_last_of_split()) return;
-      sum_pieces(place);
+  /// `slot` of a piece; -1: the window is whole.
+  __device__ __forceinline__ void end_window(const Place& place, std::int32_t slot) {
+    if (slot >= 0) {
+      const TallPiece piece = task_.pieces[slot];
+      store_partial(place, slot);
+      if (!is_last(piece)) return;
+      sum_pieces(place, piece);
     }
     store(place);
   }
@@ -232,9 +239,9 @@ class TallConsumer {
            lane_feature(lane_, segment_, K::kElements);
   }
 
-  __device__ __forceinline__ void store_partial(const Place& place) {
+  __device__ __forceinline__ void store_partial(const Place& place, std::int32_t slot) {
     for_each_row(place, [&](int row, int h, int r) {
-      Acc* const to = partial(item_.slot, row);
+      Acc* const to = partial(slot, row);
 #pragma unroll
       for (int s = 0; s < K::kSegments; ++s) {
         Piece piece;
@@ -247,18 +254,18 @@ class TallConsumer {
 
   /// Counts the pieces of the warp's part of the window; true for the one that comes last. Which one that is
   /// varies, the order of the additions does not.
-  __device__ __forceinline__ bool is_last_of_split() const {
+  __device__ __forceinline__ bool is_last(const TallPiece& piece) const {
     const std::int64_t warps = task_.row_warps * task_.feature_warps;
-    return arrives_last(task_.arrived + (std::int64_t{item_.split} * task_.slices + slice_) * warps + warp_,
-                        task_.splits[item_.split].pieces, lane_);
+    return arrives_last(
+        task_.arrived + (std::int64_t{piece.first_slot} * task_.slices + slice_) * warps + warp_, piece.count,
+        lane_);
   }
 
-  __device__ __forceinline__ void sum_pieces(const Place& place) {
-    const TallSplit split = task_.splits[item_.split];
+  __device__ __forceinline__ void sum_pieces(const Place& place, const TallPiece& piece_of) {
     clear_sums();
-    for (std::int32_t p = 0; p < split.pieces; ++p)
+    for (std::int32_t p = 0; p < piece_of.count; ++p)
       for_each_row(place, [&](int row, int h, int r) {
-        const Acc* const from = partial(split.first_slot + p, row);
+        const Acc* const from = partial(piece_of.first_slot + p, row);
 #pragma unroll
         for (int s = 0; s < K::kSegments; ++s) {
           const Piece piece = load_written(reinterpret_cast<const Piece*>(from + s * K::kSegmentFeatures));

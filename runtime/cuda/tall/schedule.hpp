@@ -33,16 +33,20 @@ struct alignas(16) TallChunk {
 static_assert(sizeof(TallChunk) == 32);
 inline constexpr std::uint32_t kTallLast = 1u << 31;
 
-/// What one block works through: the chunks of neighbouring windows, or one piece of a split window.
+/// What one block works through: neighbouring chunks. Its first and its last window may be pieces of windows
+/// that other blocks work on, too: their sums go to slots, those of whole windows to C.
 struct alignas(16) TallItem {
   std::int32_t chunk, end_chunk;
-  std::int32_t slot;   ///< of its partial sums; -1: whole windows, which go to C
-  std::int32_t split;  ///< which split window
+  std::int32_t head;  ///< slot of the first window; -1: it is whole
+  std::int32_t tail;  ///< slot of the last window, where that is another one; -1: it is whole
+  friend bool operator==(const TallItem&, const TallItem&) = default;
 };
 
-/// A window whose pieces are summed by whoever is last.
-struct alignas(8) TallSplit {
-  std::int32_t first_slot, pieces;
+/// What a slot belongs to: a window in `count` pieces, which have neighbouring slots, in order. Whoever
+/// brings the last one adds them.
+struct alignas(8) TallPiece {
+  std::int32_t first_slot, count;
+  friend bool operator==(const TallPiece&, const TallPiece&) = default;
 };
 
 /// What a block of a kernel looks like. A segment is the 128 bytes of a row of B that 8 groups of lanes read
@@ -75,8 +79,7 @@ inline constexpr int kTallValuesBytes = 8 << 10;
 struct TallPlan {
   std::vector<TallChunk> chunks;
   std::vector<TallItem> items;
-  std::vector<TallSplit> splits;
-  int slots = 0;
+  std::vector<TallPiece> pieces;  ///< of each slot
 };
 
 /// How finely to cut.
@@ -98,7 +101,7 @@ TallShape tall_shape(std::span<const TallVariant> variants, int height, std::int
 struct TallHeader {
   std::int64_t chunks_at = 0;
   std::int64_t items_at = 0, item_count = 0;
-  std::int64_t splits_at = 0, split_count = 0;
+  std::int64_t pieces_at = 0, piece_count = 0;
   ScheduleScratch scratch;
   TallShape shape;
   int stages = 0;
@@ -122,11 +125,11 @@ struct TallFamily {
 TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const TallFamily& family);
 
 /// What is stored of a header.
-inline constexpr std::uint32_t kTallVersion = 1;
+inline constexpr std::uint32_t kTallVersion = 2;
 std::vector<std::int64_t> tall_numbers(const TallHeader& header);
 
-/// Reads back what append_tall appended, and proves that every chunk is as it must be, and the work of one
-/// item: of whole windows, or of one piece of a window.
+/// Reads back what append_tall appended, and proves that every chunk is as it must be and the work of one
+/// item, and that slots are as they follow from where items begin and end.
 TallHeader read_tall(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request,
                      const TallFamily& family);
 

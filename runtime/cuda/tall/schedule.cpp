@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <cstdlib>
+#include <cstring>
 #include <utility>
 
-#include "runtime/cuda/makespan.hpp"
 #include "runtime/fork.hpp"
 
 namespace sptile::runtime::cuda {
@@ -45,8 +44,12 @@ void for_each_chunk(const formats::TallView& a, std::int64_t window, int most_va
 TallChunk make_chunk(const formats::TallView& a, std::int64_t window, std::int64_t group, std::int64_t end) {
   TallChunk chunk{};
   const std::int32_t tile = a.group_tile_offset[at(group)];
-  for (std::int64_t g = group; g < end; ++g)
-    chunk.mask[g - group] = static_cast<std::uint16_t>(a.group_mask[at(g)]);
+  std::memset(chunk.place, kTallNoTile, sizeof chunk.place);
+  for (std::int64_t g = group; g < end; ++g) {
+    std::int32_t place = a.group_tile_offset[at(g)] - tile;
+    for (std::uint32_t mask = a.group_mask[at(g)]; mask != 0; mask &= mask - 1)
+      chunk.place[std::countr_zero(mask)][g - group] = static_cast<std::uint8_t>(place++);
+  }
   chunk.tile_and_last = static_cast<std::uint32_t>(tile);
   chunk.value = a.value_offset[at(tile)];
   chunk.group = static_cast<std::int32_t>(group);
@@ -100,16 +103,25 @@ std::vector<std::int64_t> add_costs(std::span<const TallChunk> chunks) {
 constexpr std::int64_t kLeastPiece = 5 * 32;  ///< a shorter piece costs more in partial sums than it gains
 constexpr std::int64_t kItemCost = 5 * 256;   ///< enough to hide how a block starts and ends
 constexpr std::int64_t kItemsPerBlock = 8;    ///< enough to even out
-constexpr std::int64_t kStartCost = 70;       ///< of a block that fills its pipeline, and ends
 
-/// Runs of windows that cost about `target`, for blocks that take the next one when they have done one.
+/// Runs of windows that cost about `target`, for blocks that take the next one when they have done one. A
+/// window of more than `longest` is cut in pieces of equally many chunks.
 std::vector<TallItem> make_runs(std::span<const std::int64_t> before, std::span<const std::int32_t> first,
-                                std::int64_t target) {
+                                std::int64_t target, std::int64_t longest) {
   std::vector<TallItem> items;
+  bool open = false;  // the latest one may grow
   for (std::size_t w = 0; w + 1 < first.size(); ++w) {
-    if (items.empty() || before[at(first[w + 1])] - before[at(items.back().chunk)] > target)
-      items.push_back({first[w], first[w], -1, -1});
-    items.back().end_chunk = first[w + 1];
+    const std::int64_t begin = first[w], chunks = first[w + 1] - begin;
+    const std::int64_t cost = before[at(begin + chunks)] - before[at(begin)];
+    const std::int64_t pieces = std::clamp<std::int64_t>((cost + longest - 1) / longest, 1, chunks);
+    if (open && pieces <= 1 && before[at(begin + chunks)] - before[at(items.back().chunk)] <= target) {
+      items.back().end_chunk = first[w + 1];
+      continue;
+    }
+    for (std::int64_t p = 0; p < pieces; ++p)
+      items.push_back({static_cast<std::int32_t>(begin + chunks * p / pieces),
+                       static_cast<std::int32_t>(begin + chunks * (p + 1) / pieces), -1, -1});
+    open = pieces <= 1;
   }
   return items;
 }
@@ -176,31 +188,15 @@ void sort_items(std::vector<TallItem>& items, std::span<const std::int64_t> befo
   });
 }
 
-/// When the last block ends, in the cost of chunks, with all slices.
-std::int64_t time_of(std::span<const TallItem> items, std::span<const std::int64_t> before, const TallCut& cut) {
-  std::vector<std::int64_t> costs;
-  costs.reserve(items.size() * at(cut.slices));
-  for (const TallItem& item : items)
-    costs.push_back(before[at(item.end_chunk)] - before[at(item.chunk)] + kStartCost);
-  for (std::int64_t slice = 1; slice < cut.slices; ++slice)
-    costs.insert(costs.end(), costs.begin(), costs.begin() + std::ssize(items));
-  return makespan(costs, cut.blocks);
-}
-
-/// Runs of whole windows, or equal shares. Runs even out what no cost tells, and need no partial sums; but
-/// where a window takes a good part of a block's time, most blocks wait for the last ones.
+/// What each block works on.
 std::vector<TallItem> divide(std::span<const std::int64_t> before, std::span<const std::int32_t> first,
                              const TallCut& cut) {
   const std::int64_t total = before.back(), share = total * cut.slices / cut.blocks + 1;
-  std::vector<TallItem> runs = make_runs(before, first, std::min(kItemCost, share / kItemsPerBlock));
-  sort_items(runs, before);
-  const std::int64_t shares =
-      std::clamp<std::int64_t>(cut.blocks / cut.slices, 1, std::max<std::int64_t>(total / kLeastPiece, 1));
-  const std::int64_t even = total / shares + 3 * kStartCost;
-  bool cutting = std::ssize(runs) * cut.slices <= 32 * cut.blocks && time_of(runs, before, cut) > even * 6 / 5;
-  if (const char* e = std::getenv("XMODE")) cutting = std::atoi(e) > 0;
-  if (!cutting) return runs;
-  return make_shares(before, first, shares * (std::getenv("XMODE") ? std::atoi(std::getenv("XMODE")) : 1));
+  if (!cut.equal_shares)
+    return make_runs(before, first, std::min(kItemCost, share / kItemsPerBlock),
+                     std::max(share, kLeastPiece));
+  const std::int64_t most = std::max<std::int64_t>(total / kLeastPiece, 1);
+  return make_shares(before, first, std::clamp<std::int64_t>(cut.blocks / cut.slices, 1, most));
 }
 
 }  // namespace
@@ -222,7 +218,6 @@ TallPlan plan_tall(const formats::TallView& a, const TallCut& cut) {
   plan.chunks = make_chunks(a, cut.chunk_values, first);
   const std::vector<std::int64_t> before = add_costs(plan.chunks);
   plan.items = divide(before, first, cut);
-  std::ranges::sort(plan.items, {}, &TallItem::chunk);
   plan.pieces = number_pieces(plan.items, first);
   for (const TallItem& item : plan.items) plan.chunks[at(item.end_chunk - 1)].tile_and_last |= kTallLast;
   sort_items(plan.items, before);
@@ -276,6 +271,15 @@ struct TallFrame {
   std::int64_t slot_bytes = 0;  ///< of the sums of a piece, in one slice
 };
 
+/// Equal shares leave no block waiting for the last ones. But their blocks are far from each other, which
+/// costs where B is larger than the second cache and windows have most of their columns in common with their
+/// neighbours.
+bool shares_pay(const formats::TallView& a, std::int64_t row_bytes, const DeviceInfo& device) {
+  constexpr std::int64_t kOftenFetched = 4;
+  const std::int64_t fetched = 8 * std::ssize(a.group_mask);
+  return a.cols * row_bytes <= static_cast<std::int64_t>(device.l2_bytes) || fetched <= kOftenFetched * a.cols;
+}
+
 TallFrame frame_tall(const ScheduleRequest& request, const TallFamily& family) {
   const formats::TallView a = formats::as_tall(request.format);
   const DeviceInfo& device = request.device;
@@ -305,7 +309,8 @@ TallFrame frame_tall(const ScheduleRequest& request, const TallFamily& family) {
   const std::int64_t slices = tall_slices(shape, row_bytes);
   frame.cut = {.slices = slices,
                .blocks = std::int64_t{device.sm_count} * blocks,
-               .chunk_values = value_bytes > 0 ? header.values_bytes / value_bytes : 1 << 30};
+               .chunk_values = value_bytes > 0 ? header.values_bytes / value_bytes : 1 << 30,
+               .equal_shares = shares_pay(a, row_bytes, device)};
   frame.slot_bytes = std::int64_t{8 * variant.sub_windows * shape.row_warps} * slice_bytes *
                      family.sum_bytes / family.element_bytes;
   return frame;

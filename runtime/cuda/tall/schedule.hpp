@@ -20,17 +20,20 @@ inline constexpr int kTallChunkTiles = kTallChunkGroups * formats::kTallMaxSubWi
 /// Up to four neighbouring groups of a window: what one stage of the pipeline holds. Consumers read it from
 /// shared memory.
 struct alignas(16) TallChunk {
-  std::uint16_t mask[kTallChunkGroups];  ///< sub-windows with a tile in each group; 0: no such group
-  std::uint32_t tile_and_last;           ///< first tile; bit 31: the last chunk of its window or piece
-  std::uint32_t value;                   ///< first entry
-  std::int32_t group;                    ///< first group
+  std::uint32_t tile_and_last;  ///< first tile; bit 31: the last chunk of its window or piece
+  std::uint32_t value;          ///< first entry
+  std::int32_t group;           ///< first group
   std::uint8_t groups, tiles;
   std::uint16_t rows;  ///< of the window
   std::int32_t row;    ///< first of the window
   std::uint32_t values;
+  std::uint32_t unused[2];
+  /// Which tile of the chunk a sub-window has in each group, so that its warp need not count bits of masks.
+  std::uint8_t place[formats::kTallMaxSubWindows][kTallChunkGroups];
   friend bool operator==(const TallChunk&, const TallChunk&) = default;
 };
-static_assert(sizeof(TallChunk) == 32);
+static_assert(sizeof(TallChunk) == 96);
+inline constexpr std::uint8_t kTallNoTile = 0xff;
 inline constexpr std::uint32_t kTallLast = 1u << 31;
 
 /// What one block works through: neighbouring chunks. Its first and its last window may be pieces of windows
@@ -87,6 +90,10 @@ struct TallCut {
   std::int64_t slices = 1;     ///< of the columns of B; each repeats all items
   std::int64_t blocks = 1;     ///< that run at once
   int chunk_values = 1 << 30;  ///< most entries of a chunk; at least those of one group
+  /// True: a block works on one equal share of the matrix, all at the same time. False: on runs of windows,
+  /// one after another, so that blocks that run together are neighbours and find each other's rows of B in
+  /// the second cache.
+  bool equal_shares = false;
 };
 
 /// Cuts a checked matrix. Every chunk is in exactly one item; a window without groups has one empty chunk, so

@@ -40,8 +40,9 @@ void check_plan(const formats::TallView& a, const TallPlan& plan, int most_value
     REQUIRE(chunk.groups <= kTallChunkGroups);
     std::uint32_t tiles = 0;
     for (std::size_t g = 0; g < kTallChunkGroups; ++g) {
-      CHECK(chunk.mask[g] == (g < chunk.groups ? a.group_mask[static_cast<std::size_t>(group) + g] : 0u));
-      tiles += static_cast<std::uint32_t>(std::popcount(chunk.mask[g]));
+      const std::uint32_t mask = g < chunk.groups ? a.group_mask[static_cast<std::size_t>(group) + g] : 0u;
+      for (std::uint32_t s = 0; s < formats::kTallMaxSubWindows; ++s)
+        CHECK(chunk.place[s][g] == ((mask >> s & 1u) != 0 ? tiles++ : kTallNoTile));
     }
     CHECK(chunk.tiles == tiles);
     const auto tile = static_cast<std::size_t>(chunk.tile_and_last & ~kTallLast);
@@ -126,17 +127,15 @@ class Block {
     std::memcpy(&chunk, memory_.data() + stage_.chunk_at, sizeof chunk);
     const std::uint32_t first_tile = chunk.tile_and_last & ~kTallLast;
     for (int warp = 0; warp < shape_.row_warps * shape_.feature_warps; ++warp) {
-      int tile_base = 0;
-      for (int g = 0; g < kTallChunkGroups; ++g) {
+      for (int g = 0; g < kTallChunkGroups; ++g)
         for (int h = 0; h < variant_.sub_windows; ++h) {
           const int sub_window = warp / shape_.feature_warps * variant_.sub_windows + h;
-          if (sub_window >= 16 || (chunk.mask[g] >> sub_window & 1) == 0) continue;
-          const int tile = tile_base + std::popcount(chunk.mask[g] & ((1u << sub_window) - 1u));
+          if (sub_window >= formats::kTallMaxSubWindows) continue;
+          const int tile = chunk.place[sub_window][g];
+          if (tile == kTallNoTile) continue;
           multiply_tile(warp, h, g, static_cast<int>(first_tile % 2) + tile,
                         static_cast<int>(first_tile % 4) + tile, aligned_down(chunk.value, 4));
         }
-        tile_base += std::popcount(chunk.mask[g]);
-      }
     }
   }
 
@@ -236,8 +235,10 @@ void check_product(const formats::Csr& a, int level, std::int64_t n, Random& ran
   const formats::TallView view = formats::as_tall(format);
   const TallShape shape = tall_shape(kVariants, 16 << level, 4 * n, 4);
   const std::int64_t slices = (n + 32 * shape.slice_segments - 1) / (32 * shape.slice_segments);
-  const TallPlan plan =
-      plan_tall(view, {.slices = slices, .blocks = 7, .chunk_values = kTallValuesBytes / 4});
+  const TallPlan plan = plan_tall(view, {.slices = slices,
+                                         .blocks = 7,
+                                         .chunk_values = kTallValuesBytes / 4,
+                                         .equal_shares = level % 2 == 0});
   check_plan(view, plan, kTallValuesBytes / 4);
   const Dense dense(a, n, DType::f32, random);
   std::vector<double> c(static_cast<std::size_t>(a.rows * n));
@@ -365,11 +366,14 @@ TEST_CASE("tall: cutting covers everything, whatever the number of blocks") {
     const formats::FormatView format = data.view();
     const formats::TallView view = formats::as_tall(format);
     for (const std::int64_t blocks : {1, 10, 264, 100000})
-      for (const int values : {1024, 2048}) {
-        const TallPlan plan = plan_tall(view, {.slices = 1, .blocks = blocks, .chunk_values = values});
-        check_plan(view, plan, values);
-        if (blocks == 264 && level == 3) CHECK(!plan.pieces.empty());
-      }
+      for (const int values : {1024, 2048})
+        for (const bool equal : {false, true}) {
+          const TallPlan plan =
+              plan_tall(view, {.slices = 1, .blocks = blocks, .chunk_values = values, .equal_shares = equal});
+          check_plan(view, plan, values);
+          if (blocks == 264 && level == 3) CHECK(!plan.pieces.empty());
+          if (equal) CHECK(std::ssize(plan.items) <= blocks);
+        }
   }
 }
 

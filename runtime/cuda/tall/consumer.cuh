@@ -2,6 +2,8 @@
 // slice.
 #pragma once
 
+#include <cstddef>
+
 #include "runtime/cuda/device/pipe.cuh"
 #include "runtime/cuda/tall/lanes.hpp"
 #include "runtime/cuda/tall/task.cuh"
@@ -58,6 +60,7 @@ class TallConsumer {
 
   __device__ __forceinline__ void run() {
     StageCursor cursor;
+    bool first_window = true;
     clear_sums();
     for (std::int32_t chunk = item_.chunk; chunk < item_.end_chunk; ++chunk) {
       barrier_wait(shared_.full(cursor.stage), cursor.phase);
@@ -65,16 +68,20 @@ class TallConsumer {
       const std::uint32_t record = stage + static_cast<std::uint32_t>(task_.stage.chunk_at);
       const uint4 head = shared_piece(record);
       multiply_chunk(stage, head);
-      const bool last = (head.z & kTallLast) != 0;
-      uint4 tail{};
+      const bool last = (head.x & kTallLast) != 0;
+      std::uint32_t row = 0;
       if (last) {
-        tail = shared_piece(record + 16);
+        row = shared_word(record + 16);
         __threadfence_block();  // it must be there before the stage is given back
       }
       __syncwarp();
       if (lane_ == 0) barrier_arrive(shared_.empty(cursor.stage));
       if (last) {
-        end_window({static_cast<std::int32_t>(tail.z), static_cast<int>(tail.y >> 16)});
+        const std::int32_t slot = first_window                     ? item_.head
+                                  : chunk + 1 == item_.end_chunk ? item_.tail
+                                                                 : -1;
+        end_window({static_cast<std::int32_t>(row), static_cast<int>(head.w >> 16)}, slot);
+        first_window = false;
         clear_sums();
       }
       cursor.advance(task_.stages);
@@ -110,35 +117,34 @@ class TallConsumer {
                            shared_element_if<V>(values + pair.index[1] * K::kValueBytes, pair.present[1]));
   }
 
-  /// Multiplies the tiles of the warp's sub-windows. Tiles stand in the order of the bits of the masks, so
-  /// counting bits finds them. First bitmaps and offsets are read, then values, then rows of B: reads of the
-  /// same kind do not wait for each other.
+  /// Multiplies the tiles of the warp's sub-windows, whose places in the chunk are told. First bitmaps and
+  /// offsets are read, then values, then rows of B: reads of the same kind do not wait for each other.
   __device__ __forceinline__ void multiply_chunk(std::uint32_t stage, const uint4& head) {
-    constexpr std::uint32_t kMine = (1u << kSubWindows) - 1u;
-    const std::uint32_t first_tile = head.z & ~kTallLast;
-    std::uint32_t tile = first_tile % 2;  // bitmaps and offsets stand around the ones wanted
-    const std::uint32_t bitmaps = stage + static_cast<std::uint32_t>(task_.stage.bitmaps_at);
+    const std::uint32_t first_tile = head.x & ~kTallLast;
+    // Bitmaps and offsets stand around the ones wanted.
+    const std::uint32_t bitmaps =
+        stage + static_cast<std::uint32_t>(task_.stage.bitmaps_at) + first_tile % 2 * 8;
     const std::uint32_t offsets =
-        stage + static_cast<std::uint32_t>(task_.stage.offsets_at) + (first_tile % 4 - first_tile % 2) * 4;
+        stage + static_cast<std::uint32_t>(task_.stage.offsets_at) + first_tile % 4 * 4;
     std::uint32_t values = stage + static_cast<std::uint32_t>(task_.stage.values_at);
-    if constexpr (K::kValueBytes > 0) values -= aligned_down(head.w, K::kValueBytes) * K::kValueBytes;
+    if constexpr (K::kValueBytes > 0) values -= aligned_down(head.y, K::kValueBytes) * K::kValueBytes;
+    const std::uint32_t places =
+        stage + static_cast<std::uint32_t>(task_.stage.chunk_at + offsetof(TallChunk, place));
 
-    std::uint32_t mine[kTallChunkGroups];
+    bool mine[kTallChunkGroups][kSubWindows];
     uint2 bits[kTallChunkGroups][kSubWindows];
     std::uint32_t offset[kTallChunkGroups][kSubWindows] = {};
 #pragma unroll
-    for (int g = 0; g < kTallChunkGroups; ++g) {
-      const std::uint32_t mask = (g < 2 ? head.x : head.y) >> (16 * (g % 2)) & 0xffffu;
-      mine[g] = mask >> sub_window_ & kMine;
-      std::uint32_t at = tile + count_bits(mask & ((1u << sub_window_) - 1u));
+    for (int h = 0; h < kSubWindows; ++h) {
+      const std::uint32_t four = shared_word(places + 4 * static_cast<std::uint32_t>(sub_window_ + h));
 #pragma unroll
-      for (int h = 0; h < kSubWindows; ++h) {
+      for (int g = 0; g < kTallChunkGroups; ++g) {
+        const std::uint32_t place = four >> (8 * g) & 0xffu;
+        mine[g][h] = place != kTallNoTile;
         bits[g][h] = {0, 0};
-        if ((mine[g] >> h & 1u) != 0) bits[g][h] = shared_pair(bitmaps + 8 * at);
-        if (K::kValueBytes > 0 && (mine[g] >> h & 1u) != 0) offset[g][h] = shared_word(offsets + 4 * at);
-        at += mine[g] >> h & 1u;
+        if (mine[g][h]) bits[g][h] = shared_pair(bitmaps + 8 * place);
+        if (K::kValueBytes > 0 && mine[g][h]) offset[g][h] = shared_word(offsets + 4 * place);
       }
-      tile += count_bits(mask);
     }
     TileEntries entries[kTallChunkGroups][kSubWindows];
 #pragma unroll
@@ -148,15 +154,18 @@ class TallConsumer {
         entries[g][h] = entries_of(bits[g][h], values + offset[g][h] * K::kValueBytes);
 #pragma unroll
     for (int g = 0; g < kTallChunkGroups; ++g)
-      if (mine[g] != 0)
-        multiply_group(stage + dense_at_ + static_cast<std::uint32_t>(8 * g * task_.stage.pitch), entries[g],
-                       mine[g]);
+      multiply_group(stage + dense_at_ + static_cast<std::uint32_t>(8 * g * task_.stage.pitch), entries[g],
+                     mine[g]);
   }
 
-  /// Multiplies the tiles that the warp's sub-windows have in a group; bit h of `mine`: sub-window h has one.
+  /// Multiplies the tiles that the warp's sub-windows have in a group.
   __device__ __forceinline__ void multiply_group(std::uint32_t dense,
                                                  const TileEntries (&entries)[kSubWindows],
-                                                 std::uint32_t mine) {
+                                                 const bool (&mine)[kSubWindows]) {
+    bool any = false;
+#pragma unroll
+    for (int h = 0; h < kSubWindows; ++h) any = any || mine[h];
+    if (!any) return;
 #pragma unroll
     for (int s = 0; s < K::kSegments; ++s) {
       const std::uint32_t at = dense + s * kTallSegmentBytes;
@@ -164,7 +173,7 @@ class TallConsumer {
           Math::fragment(load(at), load(at + static_cast<std::uint32_t>(task_.stage.pitch)));
 #pragma unroll
       for (int h = 0; h < kSubWindows; ++h)
-        if (kSubWindows == 1 || (mine >> h & 1u) != 0) Math::multiply(sums_[h][s], f, entries[h]);
+        if (kSubWindows == 1 || mine[h]) Math::multiply(sums_[h][s], f, entries[h]);
     }
   }
 
@@ -193,11 +202,13 @@ class TallConsumer {
       }
   }
 
-  __device__ __forceinline__ void end_window(const Place& place) {
-    if (item_.slot >= 0) {
-      store_partial(place);
-      if (!is_last_of_split()) return;
-      sum_pieces(place);
+  /// `slot` of a piece; -1: the window is whole.
+  __device__ __forceinline__ void end_window(const Place& place, std::int32_t slot) {
+    if (slot >= 0) {
+      const TallPiece piece = task_.pieces[slot];
+      store_partial(place, slot);
+      if (!is_last(piece)) return;
+      sum_pieces(place, piece);
     }
     store(place);
   }
@@ -232,9 +243,9 @@ class TallConsumer {
            lane_feature(lane_, segment_, K::kElements);
   }
 
-  __device__ __forceinline__ void store_partial(const Place& place) {
+  __device__ __forceinline__ void store_partial(const Place& place, std::int32_t slot) {
     for_each_row(place, [&](int row, int h, int r) {
-      Acc* const to = partial(item_.slot, row);
+      Acc* const to = partial(slot, row);
 #pragma unroll
       for (int s = 0; s < K::kSegments; ++s) {
         Piece piece;
@@ -247,18 +258,18 @@ class TallConsumer {
 
   /// Counts the pieces of the warp's part of the window; true for the one that comes last. Which one that is
   /// varies, the order of the additions does not.
-  __device__ __forceinline__ bool is_last_of_split() const {
+  __device__ __forceinline__ bool is_last(const TallPiece& piece) const {
     const std::int64_t warps = task_.row_warps * task_.feature_warps;
-    return arrives_last(task_.arrived + (std::int64_t{item_.split} * task_.slices + slice_) * warps + warp_,
-                        task_.splits[item_.split].pieces, lane_);
+    return arrives_last(
+        task_.arrived + (std::int64_t{piece.first_slot} * task_.slices + slice_) * warps + warp_, piece.count,
+        lane_);
   }
 
-  __device__ __forceinline__ void sum_pieces(const Place& place) {
-    const TallSplit split = task_.splits[item_.split];
+  __device__ __forceinline__ void sum_pieces(const Place& place, const TallPiece& piece_of) {
     clear_sums();
-    for (std::int32_t p = 0; p < split.pieces; ++p)
+    for (std::int32_t p = 0; p < piece_of.count; ++p)
       for_each_row(place, [&](int row, int h, int r) {
-        const Acc* const from = partial(split.first_slot + p, row);
+        const Acc* const from = partial(piece_of.first_slot + p, row);
 #pragma unroll
         for (int s = 0; s < K::kSegments; ++s) {
           const Piece piece = load_written(reinterpret_cast<const Piece*>(from + s * K::kSegmentFeatures));

@@ -43,7 +43,7 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
   TallTask task{};
   task.chunks = launch.part<TallChunk>(header.chunks_at);
   task.items = launch.part<TallItem>(header.items_at);
-  task.splits = launch.part<TallSplit>(header.splits_at);
+  task.pieces = launch.part<TallPiece>(header.pieces_at);
   task.col_id = a.col_id.data();
   task.bitmap = a.bitmap.data();
   task.value_offset = a.value_offset.data();

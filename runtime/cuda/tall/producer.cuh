@@ -81,12 +81,12 @@ class TallProducer {
     if (chunk >= item_.end_chunk) return {};
     const uint4 x = __ldg(reinterpret_cast<const uint4*>(task_.chunks + chunk));
     const uint4 y = __ldg(reinterpret_cast<const uint4*>(task_.chunks + chunk) + 1);
-    return {x.z & ~kTallLast,
-            x.w,
-            y.w,
-            static_cast<std::int32_t>(y.x),
-            static_cast<std::int32_t>(y.y & 0xffu),
-            static_cast<std::int32_t>(y.y >> 8 & 0xffu)};
+    return {x.x & ~kTallLast,
+            x.y,
+            y.y,
+            static_cast<std::int32_t>(x.z),
+            static_cast<std::int32_t>(x.w & 0xffu),
+            static_cast<std::int32_t>(x.w >> 8 & 0xffu)};
   }
   static __device__ __forceinline__ Head pick(const Head& heads, int lane) {
     return {__shfl_sync(~0u, heads.tile, lane),   __shfl_sync(~0u, heads.value, lane),
@@ -136,8 +136,9 @@ class TallProducer {
                                               std::uint32_t stage) const {
     const auto tiles = static_cast<std::uint32_t>(head.tiles);
     const std::uint32_t bitmaps = pieces_of(head.tile, tiles, 8);
-    const std::uint32_t offsets = bitmaps + pieces_of(head.tile, tiles, 4), all = offsets + 2;
-    for (auto i = static_cast<std::uint32_t>(lane_); i < all; i += kWarp) {
+    const std::uint32_t offsets = bitmaps + pieces_of(head.tile, tiles, 4);
+    constexpr auto kChunkPieces = static_cast<std::uint32_t>(sizeof(TallChunk) / 16);
+    for (auto i = static_cast<std::uint32_t>(lane_); i < offsets + kChunkPieces; i += kWarp) {
       const void* from = task_.bitmap + aligned_down(head.tile, 8);
       int to = task_.stage.bitmaps_at;
       std::uint32_t piece = i;

@@ -1,9 +1,9 @@
 #include "runtime/cuda/tall/schedule.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
+#include <cstring>
 #include <utility>
 
 #include "runtime/fork.hpp"
@@ -44,8 +44,12 @@ void for_each_chunk(const formats::TallView& a, std::int64_t window, int most_va
 TallChunk make_chunk(const formats::TallView& a, std::int64_t window, std::int64_t group, std::int64_t end) {
   TallChunk chunk{};
   const std::int32_t tile = a.group_tile_offset[at(group)];
-  for (std::int64_t g = group; g < end; ++g)
-    chunk.mask[g - group] = static_cast<std::uint16_t>(a.group_mask[at(g)]);
+  std::memset(chunk.place, kTallNoTile, sizeof chunk.place);
+  for (std::int64_t g = group; g < end; ++g) {
+    std::int32_t place = a.group_tile_offset[at(g)] - tile;
+    for (std::uint32_t mask = a.group_mask[at(g)]; mask != 0; mask &= mask - 1)
+      chunk.place[std::countr_zero(mask)][g - group] = static_cast<std::uint8_t>(place++);
+  }
   chunk.tile_and_last = static_cast<std::uint32_t>(tile);
   chunk.value = a.value_offset[at(tile)];
   chunk.group = static_cast<std::int32_t>(group);
@@ -82,47 +86,117 @@ std::vector<TallChunk> make_chunks(const formats::TallView& a, int most_values,
   return chunks;
 }
 
-/// Cost of a window, in fifths of the time of a group: its rows of B come from L2, tiles read theirs from
+/// Cost of a chunk, in fifths of the time of a group: its rows of B come from L2, tiles read theirs from
 /// shared memory five times as fast, rows of C go to memory.
-std::int64_t cost_of(const formats::TallView& a, std::int64_t w) {
-  const std::int64_t group = a.window_group_offset[at(w)], end = a.window_group_offset[at(w + 1)];
-  return 5 * (end - group) + (a.group_tile_offset[at(end)] - a.group_tile_offset[at(group)]) +
-         (a.window_row[at(w + 1)] - a.window_row[at(w)]);
+std::int64_t cost_of(const TallChunk& chunk) {
+  const std::int64_t stored = (chunk.tile_and_last & kTallLast) != 0 ? chunk.rows : 0;
+  return std::max<std::int64_t>(5 * std::int64_t{chunk.groups} + chunk.tiles + stored, 1);
+}
+
+/// Cost of all chunks before each, and at last of all.
+std::vector<std::int64_t> add_costs(std::span<const TallChunk> chunks) {
+  std::vector<std::int64_t> before(chunks.size() + 1);
+  for (std::size_t c = 0; c < chunks.size(); ++c) before[c + 1] = before[c] + cost_of(chunks[c]);
+  return before;
 }
 
 constexpr std::int64_t kLeastPiece = 5 * 32;  ///< a shorter piece costs more in partial sums than it gains
 constexpr std::int64_t kItemCost = 5 * 256;   ///< enough to hide how a block starts and ends
 constexpr std::int64_t kItemsPerBlock = 8;    ///< enough to even out
 
-/// Cuts a long window into pieces of equally many chunks.
-void add_pieces(std::int32_t chunk, std::int32_t end, std::int64_t pieces, TallPlan& plan) {
-  const auto count = std::min<std::int64_t>(pieces, end - chunk);
-  const auto split = static_cast<std::int32_t>(plan.splits.size());
-  plan.splits.push_back({plan.slots, static_cast<std::int32_t>(count)});
-  const auto cut = [&](std::int64_t p) {
-    return chunk + static_cast<std::int32_t>((end - chunk) * p / count);
-  };
-  for (std::int64_t p = 0; p < count; ++p) {
-    plan.items.push_back({cut(p), cut(p + 1), plan.slots++, split});
-    plan.chunks[at(cut(p + 1) - 1)].tile_and_last |= kTallLast;
+/// Runs of windows that cost about `target`, for blocks that take the next one when they have done one. A
+/// window of more than `longest` is cut in pieces of equally many chunks.
+std::vector<TallItem> make_runs(std::span<const std::int64_t> before, std::span<const std::int32_t> first,
+                                std::int64_t target, std::int64_t longest) {
+  std::vector<TallItem> items;
+  bool open = false;  // the latest one may grow
+  for (std::size_t w = 0; w + 1 < first.size(); ++w) {
+    const std::int64_t begin = first[w], chunks = first[w + 1] - begin;
+    const std::int64_t cost = before[at(begin + chunks)] - before[at(begin)];
+    const std::int64_t pieces = std::clamp<std::int64_t>((cost + longest - 1) / longest, 1, chunks);
+    if (open && pieces <= 1 && before[at(begin + chunks)] - before[at(items.back().chunk)] <= target) {
+      items.back().end_chunk = first[w + 1];
+      continue;
+    }
+    for (std::int64_t p = 0; p < pieces; ++p)
+      items.push_back({static_cast<std::int32_t>(begin + chunks * p / pieces),
+                       static_cast<std::int32_t>(begin + chunks * (p + 1) / pieces), -1, -1});
+    open = pieces <= 1;
   }
+  return items;
+}
+
+/// Equal shares for blocks that all run at the same time: they end within a window where they must. One that
+/// would end a little beside the edge of a window ends there.
+std::vector<TallItem> make_shares(std::span<const std::int64_t> before, std::span<const std::int32_t> first,
+                                  std::int64_t shares) {
+  std::vector<TallItem> items;
+  const std::int64_t total = before.back(), near = total / shares / 16;
+  std::int32_t begin = 0;
+  for (std::int64_t s = 1; s <= shares; ++s) {
+    const std::int64_t cost = total / shares * s + total % shares * s / shares;
+    auto end = static_cast<std::int32_t>(std::lower_bound(before.begin(), before.end(), cost) - before.begin());
+    const auto edge = std::lower_bound(first.begin(), first.end(), end);
+    for (const auto e : {edge, edge == first.begin() ? edge : edge - 1})
+      if (std::abs(before[at(*e)] - cost) <= near) end = *e;
+    if (s == shares) end = first.back();
+    if (end <= begin) continue;
+    items.push_back({begin, end, -1, -1});
+    begin = end;
+  }
+  return items;
+}
+
+/// Gives slots to items that are in order: every window that is cut has one for each of its pieces.
+std::vector<TallPiece> number_pieces(std::span<TallItem> items, std::span<const std::int32_t> first) {
+  std::vector<TallPiece> pieces;
+  std::int64_t last_window = -1;  // of the latest piece
+  const auto add = [&](std::int64_t window) {
+    const auto slot = static_cast<std::int32_t>(pieces.size());
+    const std::int32_t first_slot = window == last_window ? pieces.back().first_slot : slot;
+    last_window = window;
+    pieces.push_back({first_slot, 0});
+    return slot;
+  };
+  for (TallItem& item : items) {
+    const auto window_of = [&](std::int32_t chunk) {
+      return std::upper_bound(first.begin(), first.end(), chunk) - first.begin() - 1;
+    };
+    const std::int64_t head = window_of(item.chunk), tail = window_of(item.end_chunk - 1);
+    const bool begins = first[at(head)] == item.chunk, ends = first[at(tail + 1)] == item.end_chunk;
+    item.head = !begins || (head == tail && !ends) ? add(head) : -1;
+    item.tail = head != tail && !ends ? add(tail) : -1;
+  }
+  for (std::size_t slot = pieces.size(); slot-- > 0;) {
+    const auto begin = at(pieces[slot].first_slot);
+    if (pieces[begin].count == 0) pieces[begin].count = static_cast<std::int32_t>(slot - begin + 1);
+    pieces[slot].count = pieces[begin].count;
+  }
+  return pieces;
 }
 
 /// Long items first, in steps of two; equals keep their order, and so their neighbourhood in B.
-void sort_items(TallPlan& plan, const std::vector<std::int64_t>& costs) {
-  std::int64_t total = 0;
-  for (const std::int64_t cost : costs) total += cost;
-  const std::int64_t mean = std::max<std::int64_t>(total / std::max<std::int64_t>(std::ssize(costs), 1), 1);
-  constexpr int kRanks = 64;
-  const auto rank = [&](std::size_t i) {  // 0: the longest
-    return kRanks - 1 - std::bit_width(static_cast<std::uint64_t>(costs[i] / mean));
-  };
-  std::array<std::size_t, kRanks + 1> next{};
-  for (std::size_t i = 0; i < costs.size(); ++i) ++next[at(rank(i)) + 1];
-  for (std::size_t r = 1; r < next.size(); ++r) next[r] += next[r - 1];
-  std::vector<TallItem> sorted(plan.items.size());
-  for (std::size_t i = 0; i < costs.size(); ++i) sorted[next[at(rank(i))]++] = plan.items[i];
-  plan.items = std::move(sorted);
+void sort_items(std::vector<TallItem>& items, std::span<const std::int64_t> before) {
+  if (items.empty()) return;
+  const std::int64_t mean = std::max<std::int64_t>(before.back() / std::ssize(items), 1);
+  std::stable_sort(items.begin(), items.end(), [&](const TallItem& a, const TallItem& b) {
+    const auto rank = [&](const TallItem& item) {
+      return std::bit_width(
+          static_cast<std::uint64_t>((before[at(item.end_chunk)] - before[at(item.chunk)]) / mean));
+    };
+    return rank(a) > rank(b);
+  });
+}
+
+/// What each block works on.
+std::vector<TallItem> divide(std::span<const std::int64_t> before, std::span<const std::int32_t> first,
+                             const TallCut& cut) {
+  const std::int64_t total = before.back(), share = total * cut.slices / cut.blocks + 1;
+  if (!cut.equal_shares)
+    return make_runs(before, first, std::min(kItemCost, share / kItemsPerBlock),
+                     std::max(share, kLeastPiece));
+  const std::int64_t most = std::max<std::int64_t>(total / kLeastPiece, 1);
+  return make_shares(before, first, std::clamp<std::int64_t>(cut.blocks / cut.slices, 1, most));
 }
 
 }  // namespace
@@ -142,34 +216,11 @@ TallPlan plan_tall(const formats::TallView& a, const TallCut& cut) {
   TallPlan plan;
   const std::vector<std::int32_t> first = count_chunks(a, cut.chunk_values);
   plan.chunks = make_chunks(a, cut.chunk_values, first);
-  std::int64_t total = 0;
-  for (std::int64_t w = 0; w < a.windows(); ++w) total += cost_of(a, w);
-  const std::int64_t ideal = total * cut.slices / cut.blocks + 1;
-  const std::int64_t limit = std::max(ideal, kLeastPiece);
-  const std::int64_t target = std::min(kItemCost, ideal / kItemsPerBlock);
-
-  std::vector<std::int64_t> costs;
-  std::int64_t open = 0;  // cost of the item that still grows
-  for (std::int64_t w = 0; w < a.windows(); ++w) {
-    const std::int64_t cost = cost_of(a, w);
-    const std::int32_t chunk = first[at(w)], end = first[at(w + 1)];
-    if (cost > limit && end - chunk > 1) {
-      const std::size_t before = plan.items.size();
-      add_pieces(chunk, end, (cost + limit - 1) / limit, plan);
-      costs.resize(plan.items.size(), cost / static_cast<std::int64_t>(plan.items.size() - before));
-      open = 0;
-      continue;
-    }
-    if (open == 0 || open + cost > target) {
-      plan.items.push_back({chunk, chunk, -1, -1});
-      costs.push_back(0);
-      open = 0;
-    }
-    plan.items.back().end_chunk = end;
-    costs.back() += cost;
-    open += cost;
-  }
-  sort_items(plan, costs);
+  const std::vector<std::int64_t> before = add_costs(plan.chunks);
+  plan.items = divide(before, first, cut);
+  plan.pieces = number_pieces(plan.items, first);
+  for (const TallItem& item : plan.items) plan.chunks[at(item.end_chunk - 1)].tile_and_last |= kTallLast;
+  sort_items(plan.items, before);
   return plan;
 }
 
@@ -220,6 +271,15 @@ struct TallFrame {
   std::int64_t slot_bytes = 0;  ///< of the sums of a piece, in one slice
 };
 
+/// Equal shares leave no block waiting for the last ones. But their blocks are far from each other, which
+/// costs where B is larger than the second cache and windows have most of their columns in common with their
+/// neighbours.
+bool shares_pay(const formats::TallView& a, std::int64_t row_bytes, const DeviceInfo& device) {
+  constexpr std::int64_t kOftenFetched = 4;
+  const std::int64_t fetched = 8 * std::ssize(a.group_mask);
+  return a.cols * row_bytes <= static_cast<std::int64_t>(device.l2_bytes) || fetched <= kOftenFetched * a.cols;
+}
+
 TallFrame frame_tall(const ScheduleRequest& request, const TallFamily& family) {
   const formats::TallView a = formats::as_tall(request.format);
   const DeviceInfo& device = request.device;
@@ -249,7 +309,8 @@ TallFrame frame_tall(const ScheduleRequest& request, const TallFamily& family) {
   const std::int64_t slices = tall_slices(shape, row_bytes);
   frame.cut = {.slices = slices,
                .blocks = std::int64_t{device.sm_count} * blocks,
-               .chunk_values = value_bytes > 0 ? header.values_bytes / value_bytes : 1 << 30};
+               .chunk_values = value_bytes > 0 ? header.values_bytes / value_bytes : 1 << 30,
+               .equal_shares = shares_pay(a, row_bytes, device)};
   frame.slot_bytes = std::int64_t{8 * variant.sub_windows * shape.row_warps} * slice_bytes *
                      family.sum_bytes / family.element_bytes;
   return frame;
@@ -264,99 +325,53 @@ TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const
   header.chunks_at = append(schedule, plan.chunks);
   header.items_at = append(schedule, plan.items);
   header.item_count = std::ssize(plan.items);
-  header.splits_at = append(schedule, plan.splits);
-  header.split_count = std::ssize(plan.splits);
-  if (plan.slots > 0)
-    header.scratch = append_scratch(schedule, header.split_count * frame.cut.slices * frame.warps,
-                                    plan.slots * frame.cut.slices * frame.slot_bytes);
+  header.pieces_at = append(schedule, plan.pieces);
+  header.piece_count = std::ssize(plan.pieces);
+  if (header.piece_count > 0)
+    header.scratch = append_scratch(schedule, header.piece_count * frame.cut.slices * frame.warps,
+                                    header.piece_count * frame.cut.slices * frame.slot_bytes);
   return header;
 }
 
 std::vector<std::int64_t> tall_numbers(const TallHeader& header) {
-  return {header.item_count, header.split_count};
+  return {header.item_count, header.piece_count};
 }
 
 namespace {
 
-/// Where pieces end inside of windows, a chunk is the last one, too. Counts those; -1 when another thing
-/// differs from what the chunk must be.
-std::int64_t compare_chunks(const formats::TallView& a, int most_values,
-                            const std::vector<std::int32_t>& first, std::span<const TallChunk> chunks) {
-  std::int64_t extra = 0;
+/// Whether every chunk is what it must be. Items end where `ends` says; their last chunk is marked, too.
+bool are_chunks(const formats::TallView& a, int most_values, const std::vector<std::int32_t>& first,
+                std::span<const TallChunk> chunks, const std::vector<bool>& ends) {
   bool same = true;
-#pragma omp parallel for schedule(static) num_threads(most_threads()) reduction(&& : same) reduction(+ : extra)
+#pragma omp parallel for schedule(static) num_threads(most_threads()) reduction(&& : same)
   for (std::int64_t w = 0; w < a.windows(); ++w) {
     std::size_t number = at(first[at(w)]);
     for_each_chunk(a, w, most_values, [&](std::int64_t group, std::int64_t end) {
       TallChunk wanted = make_chunk(a, w, group, end);
-      const TallChunk& chunk = chunks[number++];
-      if (chunk.tile_and_last == (wanted.tile_and_last | kTallLast)) {
-        extra += chunk.tile_and_last != wanted.tile_and_last ? 1 : 0;
-        wanted.tile_and_last |= kTallLast;
-      }
-      same = same && chunk == wanted;
+      if (ends[number]) wanted.tile_and_last |= kTallLast;
+      same = same && chunks[number++] == wanted;
     });
   }
-  return same ? extra : -1;
+  return same;
 }
 
-/// Finds the window that begins with a chunk; -1 when there is none.
-std::int64_t window_at(const std::vector<std::int32_t>& first, std::int32_t chunk) {
-  const auto found = std::lower_bound(first.begin(), first.end(), chunk);
-  return found != first.end() && *found == chunk ? found - first.begin() : -1;
-}
-
-/// Finds the item of each slot; the owners of chunks are those of whole windows. -1: there is none.
-std::vector<std::int64_t> check_runs(ScheduleReader& reader, const std::vector<std::int32_t>& first,
-                                     std::span<const TallItem> items, std::int64_t slots, Owners& owners) {
-  std::vector<std::int64_t> piece(at(slots), -1);
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const TallItem& item = items[i];
-    if (item.slot >= 0 && item.slot < slots && piece[at(item.slot)] < 0) {
-      piece[at(item.slot)] = static_cast<std::int64_t>(i);
-      continue;
-    }
-    const bool whole = item.slot == -1 && item.split == -1 && item.chunk < item.end_chunk &&
-                       window_at(first, item.chunk) >= 0 && window_at(first, item.end_chunk) >= 0;
-    if (!reader.require(whole && owners.take(item.chunk, item.end_chunk), "an item is not of whole windows"))
-      break;
+/// Proves that items are all chunks, each once, and that their slots are those that number_pieces gives.
+void check_items(ScheduleReader& reader, std::span<const std::int32_t> first, std::span<const TallItem> items,
+                 std::span<const TallPiece> pieces, std::vector<bool>& ends) {
+  Owners owners(first.back());
+  bool once = true;
+  for (const TallItem& item : items) {
+    once = once && item.chunk < item.end_chunk && owners.take(item.chunk, item.end_chunk);
+    if (once) ends[at(item.end_chunk - 1)] = true;
   }
-  return piece;
-}
-
-/// Proves that the pieces of each split are those of one window, in order; gives how many end inside one.
-std::int64_t check_pieces(ScheduleReader& reader, const std::vector<std::int32_t>& first,
-                          std::span<const TallItem> items, std::span<const TallSplit> splits,
-                          std::span<const TallChunk> chunks, const std::vector<std::int64_t>& piece,
-                          Owners& owners) {
-  std::int64_t slot = 0, inside = 0;
-  for (std::size_t s = 0; s < splits.size() && reader.ok(); ++s) {
-    const TallSplit& split = splits[s];
-    const bool placed =
-        split.first_slot == slot && split.pieces > 0 && split.pieces <= std::ssize(piece) - slot;
-    if (!reader.require(placed, "a window's pieces are not where they should be")) break;
-    std::int64_t window = -1;
-    std::int32_t chunk = 0;
-    for (std::int32_t p = 0; p < split.pieces; ++p, ++slot) {
-      const std::int64_t number = piece[at(slot)];
-      if (!reader.require(number >= 0, "a piece is missing")) return 0;
-      const TallItem& item = items[at(number)];
-      if (p == 0) {
-        chunk = item.chunk;
-        window = window_at(first, chunk);
-      }
-      const bool next = window >= 0 && window + 1 < std::ssize(first) && item.chunk == chunk &&
-                        item.end_chunk > chunk && item.end_chunk <= first[at(window + 1)] &&
-                        std::cmp_equal(item.split, s) && owners.take(item.chunk, item.end_chunk);
-      if (!reader.require(next, "a piece is not the next of its window")) return 0;
-      chunk = item.end_chunk;
-      reader.require((chunks[at(chunk - 1)].tile_and_last & kTallLast) != 0, "a piece does not end");
-    }
-    reader.require(chunk == first[at(window + 1)], "a window's pieces do not end with it");
-    inside += split.pieces - 1;
-  }
-  reader.require(slot == std::ssize(piece), "a piece is of no window");
-  return inside;
+  if (!reader.require(once && owners.complete(), "a chunk is not the work of one item")) return;
+  std::vector<TallItem> sorted(items.begin(), items.end());
+  const auto earlier = [](const TallItem& x, const TallItem& y) { return x.chunk < y.chunk; };
+  std::sort(sorted.begin(), sorted.end(), earlier);
+  std::vector<TallItem> wanted = sorted;
+  const std::vector<TallPiece> numbered = number_pieces(wanted, first);
+  reader.require(sorted == wanted && std::ranges::equal(numbered, pieces),
+                 "a slot is not the one of its piece");
 }
 
 }  // namespace
@@ -368,22 +383,18 @@ TallHeader read_tall(ScheduleReader& reader, Schedule& schedule, const ScheduleR
   const std::vector<std::int32_t> first = count_chunks(a, frame.cut.chunk_values);
   TallHeader header = frame.header;
   header.item_count = reader.number(first.back());
-  header.split_count = reader.number(a.windows());
+  header.piece_count = reader.number(2 * std::int64_t{first.back()});
   const auto chunks = reader.part<TallChunk>(first.back(), header.chunks_at);
   const auto items = reader.part<TallItem>(header.item_count, header.items_at);
-  const auto splits = reader.part<TallSplit>(header.split_count, header.splits_at);
+  const auto pieces = reader.part<TallPiece>(header.piece_count, header.pieces_at);
   if (!reader.ok()) return header;
-  Owners owners(first.back());
-  const std::int64_t slots =
-      std::count_if(items.begin(), items.end(), [](const TallItem& item) { return item.slot >= 0; });
-  const auto piece = check_runs(reader, first, items, slots, owners);
-  const std::int64_t inside = check_pieces(reader, first, items, splits, chunks, piece, owners);
-  reader.require(owners.complete(), "a chunk is no item's work");
-  reader.require(compare_chunks(a, frame.cut.chunk_values, first, chunks) == inside,
+  std::vector<bool> ends(at(first.back()));
+  check_items(reader, first, items, pieces, ends);
+  reader.require(are_chunks(a, frame.cut.chunk_values, first, chunks, ends),
                  "a chunk is not as the matrix has it");
-  if (slots > 0)
-    header.scratch = read_scratch(reader, schedule, {header.split_count * frame.cut.slices, frame.warps},
-                                  {slots, frame.cut.slices * frame.slot_bytes});
+  if (header.piece_count > 0)
+    header.scratch = read_scratch(reader, schedule, {header.piece_count * frame.cut.slices, frame.warps},
+                                  {header.piece_count, frame.cut.slices * frame.slot_bytes});
   return header;
 }
 

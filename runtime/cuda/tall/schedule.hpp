@@ -20,29 +20,36 @@ inline constexpr int kTallChunkTiles = kTallChunkGroups * formats::kTallMaxSubWi
 /// Up to four neighbouring groups of a window: what one stage of the pipeline holds. Consumers read it from
 /// shared memory.
 struct alignas(16) TallChunk {
-  std::uint16_t mask[kTallChunkGroups];  ///< sub-windows with a tile in each group; 0: no such group
-  std::uint32_t tile_and_last;           ///< first tile; bit 31: the last chunk of its window or piece
-  std::uint32_t value;                   ///< first entry
-  std::int32_t group;                    ///< first group
+  std::uint32_t tile_and_last;  ///< first tile; bit 31: the last chunk of its window or piece
+  std::uint32_t value;          ///< first entry
+  std::int32_t group;           ///< first group
   std::uint8_t groups, tiles;
   std::uint16_t rows;  ///< of the window
   std::int32_t row;    ///< first of the window
   std::uint32_t values;
+  std::uint32_t unused[2];
+  /// Which tile of the chunk a sub-window has in each group, so that its warp need not count bits of masks.
+  std::uint8_t place[formats::kTallMaxSubWindows][kTallChunkGroups];
   friend bool operator==(const TallChunk&, const TallChunk&) = default;
 };
-static_assert(sizeof(TallChunk) == 32);
+static_assert(sizeof(TallChunk) == 96);
+inline constexpr std::uint8_t kTallNoTile = 0xff;
 inline constexpr std::uint32_t kTallLast = 1u << 31;
 
-/// What one block works through: the chunks of neighbouring windows, or one piece of a split window.
+/// What one block works through: neighbouring chunks. Its first and its last window may be pieces of windows
+/// that other blocks work on, too: their sums go to slots, those of whole windows to C.
 struct alignas(16) TallItem {
   std::int32_t chunk, end_chunk;
-  std::int32_t slot;   ///< of its partial sums; -1: whole windows, which go to C
-  std::int32_t split;  ///< which split window
+  std::int32_t head;  ///< slot of the first window; -1: it is whole
+  std::int32_t tail;  ///< slot of the last window, where that is another one; -1: it is whole
+  friend bool operator==(const TallItem&, const TallItem&) = default;
 };
 
-/// A window whose pieces are summed by whoever is last.
-struct alignas(8) TallSplit {
-  std::int32_t first_slot, pieces;
+/// What a slot belongs to: a window in `count` pieces, which have neighbouring slots, in order. Whoever
+/// brings the last one adds them.
+struct alignas(8) TallPiece {
+  std::int32_t first_slot, count;
+  friend bool operator==(const TallPiece&, const TallPiece&) = default;
 };
 
 /// What a block of a kernel looks like. A segment is the 128 bytes of a row of B that 8 groups of lanes read
@@ -75,8 +82,7 @@ inline constexpr int kTallValuesBytes = 8 << 10;
 struct TallPlan {
   std::vector<TallChunk> chunks;
   std::vector<TallItem> items;
-  std::vector<TallSplit> splits;
-  int slots = 0;
+  std::vector<TallPiece> pieces;  ///< of each slot
 };
 
 /// How finely to cut.
@@ -84,6 +90,10 @@ struct TallCut {
   std::int64_t slices = 1;     ///< of the columns of B; each repeats all items
   std::int64_t blocks = 1;     ///< that run at once
   int chunk_values = 1 << 30;  ///< most entries of a chunk; at least those of one group
+  /// True: a block works on one equal share of the matrix, all at the same time. False: on runs of windows,
+  /// one after another, so that blocks that run together are neighbours and find each other's rows of B in
+  /// the second cache.
+  bool equal_shares = false;
 };
 
 /// Cuts a checked matrix. Every chunk is in exactly one item; a window without groups has one empty chunk, so
@@ -98,7 +108,7 @@ TallShape tall_shape(std::span<const TallVariant> variants, int height, std::int
 struct TallHeader {
   std::int64_t chunks_at = 0;
   std::int64_t items_at = 0, item_count = 0;
-  std::int64_t splits_at = 0, split_count = 0;
+  std::int64_t pieces_at = 0, piece_count = 0;
   ScheduleScratch scratch;
   TallShape shape;
   int stages = 0;
@@ -122,11 +132,11 @@ struct TallFamily {
 TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const TallFamily& family);
 
 /// What is stored of a header.
-inline constexpr std::uint32_t kTallVersion = 1;
+inline constexpr std::uint32_t kTallVersion = 2;
 std::vector<std::int64_t> tall_numbers(const TallHeader& header);
 
-/// Reads back what append_tall appended, and proves that every chunk is as it must be, and the work of one
-/// item: of whole windows, or of one piece of a window.
+/// Reads back what append_tall appended, and proves that every chunk is as it must be and the work of one
+/// item, and that slots are as they follow from where items begin and end.
 TallHeader read_tall(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request,
                      const TallFamily& family);
 

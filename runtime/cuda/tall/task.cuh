@@ -19,7 +19,7 @@ enum class TallCopy {
 struct TallTask {
   const TallChunk* chunks;
   const TallItem* items;
-  const TallSplit* splits;
+  const TallPiece* pieces;
   const std::int32_t* col_id;
   const std::uint64_t* bitmap;
   const std::uint32_t* value_offset;
@@ -37,7 +37,7 @@ struct TallTask {
   std::int64_t ldc, n;
   Scale<float> scale;
   Scale<double> wide_scale;
-  unsigned* arrived;  ///< one counter for each split, slice and warp
+  unsigned* arrived;  ///< one counter for each slot, slice and warp; the first of a window's counts
   void* partials;     ///< slots x slices x rows of the block x features of a slice
 };
 

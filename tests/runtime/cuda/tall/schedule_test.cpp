@@ -26,6 +26,12 @@ formats::FormatData tall_data(const formats::Csr& a, int level) {
   return std::move(*data);
 }
 
+/// Rows of the window that begins with one.
+std::int32_t window_rows(const formats::TallView& a, std::int32_t row) {
+  const auto found = std::upper_bound(a.window_row.begin(), a.window_row.end(), row);
+  return *found - row;
+}
+
 /// Says that every group is in one chunk, every chunk in one item, and every window ends once or in pieces.
 void check_plan(const formats::TallView& a, const TallPlan& plan, int most_values) {
   std::int64_t group = 0;
@@ -34,8 +40,9 @@ void check_plan(const formats::TallView& a, const TallPlan& plan, int most_value
     REQUIRE(chunk.groups <= kTallChunkGroups);
     std::uint32_t tiles = 0;
     for (std::size_t g = 0; g < kTallChunkGroups; ++g) {
-      CHECK(chunk.mask[g] == (g < chunk.groups ? a.group_mask[static_cast<std::size_t>(group) + g] : 0u));
-      tiles += static_cast<std::uint32_t>(std::popcount(chunk.mask[g]));
+      const std::uint32_t mask = g < chunk.groups ? a.group_mask[static_cast<std::size_t>(group) + g] : 0u;
+      for (std::uint32_t s = 0; s < formats::kTallMaxSubWindows; ++s)
+        CHECK(chunk.place[s][g] == ((mask >> s & 1u) != 0 ? tiles++ : kTallNoTile));
     }
     CHECK(chunk.tiles == tiles);
     const auto tile = static_cast<std::size_t>(chunk.tile_and_last & ~kTallLast);
@@ -47,36 +54,41 @@ void check_plan(const formats::TallView& a, const TallPlan& plan, int most_value
   }
   CHECK(group == std::ssize(a.group_mask));
 
+  // A window ends in a chunk that is marked; each end that is a piece has a slot of its window.
   std::vector<int> seen(plan.chunks.size());
-  std::set<std::int32_t> slots;
-  std::map<std::int32_t, std::int32_t> rows;  // written, by first row
+  std::map<std::int32_t, std::set<std::int32_t>> slots;  // by first row of the window
+  std::map<std::int32_t, std::int32_t> rows;             // written, by first row
   for (const TallItem& item : plan.items) {
-    CHECK(item.chunk < item.end_chunk);
+    REQUIRE(item.chunk < item.end_chunk);
+    bool first_window = true;
     for (std::int32_t c = item.chunk; c < item.end_chunk; ++c) {
       const TallChunk& chunk = plan.chunks[static_cast<std::size_t>(c)];
       ++seen[static_cast<std::size_t>(c)];
-      if ((chunk.tile_and_last & kTallLast) != 0 && item.slot < 0)
+      if ((chunk.tile_and_last & kTallLast) == 0) continue;
+      const std::int32_t slot = first_window ? item.head : c + 1 == item.end_chunk ? item.tail : -1;
+      first_window = false;
+      if (slot < 0)
         CHECK(rows.emplace(chunk.row, chunk.rows).second);
-      if (item.slot >= 0) {
-        CHECK(((chunk.tile_and_last & kTallLast) != 0) == (c + 1 == item.end_chunk));
-        CHECK(chunk.row == plan.chunks[static_cast<std::size_t>(item.chunk)].row);
-      }
+      else
+        CHECK(slots[chunk.row].insert(slot).second);
     }
     CHECK((plan.chunks[static_cast<std::size_t>(item.end_chunk) - 1].tile_and_last & kTallLast) != 0);
-    if (item.slot < 0) continue;
-    const TallSplit split = plan.splits[static_cast<std::size_t>(item.split)];
-    CHECK(slots.insert(item.slot).second);
-    CHECK(item.slot >= split.first_slot);
-    CHECK(item.slot < split.first_slot + split.pieces);
-    const TallChunk& chunk = plan.chunks[static_cast<std::size_t>(item.chunk)];
-    rows[chunk.row] = chunk.rows;
   }
-  CHECK(std::ssize(slots) == plan.slots);
+  for (const auto& [row, mine] : slots) {
+    for (const std::int32_t slot : mine)
+      CHECK(plan.pieces[static_cast<std::size_t>(slot)] ==
+            TallPiece{*mine.begin(), static_cast<std::int32_t>(mine.size())});
+    CHECK(*mine.rbegin() - *mine.begin() + 1 == std::ssize(mine));
+    CHECK(rows.emplace(row, window_rows(a, row)).second);
+  }
+  std::size_t count = 0;
+  for (const auto& [row, mine] : slots) count += mine.size();
+  CHECK(plan.pieces.size() == count);
   for (const int times : seen) CHECK(times == 1);
   std::int32_t next = 0;
-  for (const auto& [row, count] : rows) {
+  for (const auto& [row, count_of_rows] : rows) {
     CHECK(row == next);
-    next += count;
+    next += count_of_rows;
   }
   CHECK(next == a.rows);
 }
@@ -115,17 +127,15 @@ class Block {
     std::memcpy(&chunk, memory_.data() + stage_.chunk_at, sizeof chunk);
     const std::uint32_t first_tile = chunk.tile_and_last & ~kTallLast;
     for (int warp = 0; warp < shape_.row_warps * shape_.feature_warps; ++warp) {
-      int tile_base = 0;
-      for (int g = 0; g < kTallChunkGroups; ++g) {
+      for (int g = 0; g < kTallChunkGroups; ++g)
         for (int h = 0; h < variant_.sub_windows; ++h) {
           const int sub_window = warp / shape_.feature_warps * variant_.sub_windows + h;
-          if (sub_window >= 16 || (chunk.mask[g] >> sub_window & 1) == 0) continue;
-          const int tile = tile_base + std::popcount(chunk.mask[g] & ((1u << sub_window) - 1u));
+          if (sub_window >= formats::kTallMaxSubWindows) continue;
+          const int tile = chunk.place[sub_window][g];
+          if (tile == kTallNoTile) continue;
           multiply_tile(warp, h, g, static_cast<int>(first_tile % 2) + tile,
                         static_cast<int>(first_tile % 4) + tile, aligned_down(chunk.value, 4));
         }
-        tile_base += std::popcount(chunk.mask[g]);
-      }
     }
   }
 
@@ -225,8 +235,10 @@ void check_product(const formats::Csr& a, int level, std::int64_t n, Random& ran
   const formats::TallView view = formats::as_tall(format);
   const TallShape shape = tall_shape(kVariants, 16 << level, 4 * n, 4);
   const std::int64_t slices = (n + 32 * shape.slice_segments - 1) / (32 * shape.slice_segments);
-  const TallPlan plan =
-      plan_tall(view, {.slices = slices, .blocks = 7, .chunk_values = kTallValuesBytes / 4});
+  const TallPlan plan = plan_tall(view, {.slices = slices,
+                                         .blocks = 7,
+                                         .chunk_values = kTallValuesBytes / 4,
+                                         .equal_shares = level % 2 == 0});
   check_plan(view, plan, kTallValuesBytes / 4);
   const Dense dense(a, n, DType::f32, random);
   std::vector<double> c(static_cast<std::size_t>(a.rows * n));
@@ -354,11 +366,14 @@ TEST_CASE("tall: cutting covers everything, whatever the number of blocks") {
     const formats::FormatView format = data.view();
     const formats::TallView view = formats::as_tall(format);
     for (const std::int64_t blocks : {1, 10, 264, 100000})
-      for (const int values : {1024, 2048}) {
-        const TallPlan plan = plan_tall(view, {.slices = 1, .blocks = blocks, .chunk_values = values});
-        check_plan(view, plan, values);
-        if (blocks == 264 && level == 3) CHECK(plan.splits.size() > 0);
-      }
+      for (const int values : {1024, 2048})
+        for (const bool equal : {false, true}) {
+          const TallPlan plan =
+              plan_tall(view, {.slices = 1, .blocks = blocks, .chunk_values = values, .equal_shares = equal});
+          check_plan(view, plan, values);
+          if (blocks == 264 && level == 3) CHECK(!plan.pieces.empty());
+          if (equal) CHECK(std::ssize(plan.items) <= blocks);
+        }
   }
 }
 

@@ -38,6 +38,7 @@ struct TileShape {
   static constexpr int kFeatures = kSegments * kSegmentFeatures;
   static constexpr bool kPattern = std::is_same_v<V, Ones>;
   using Store = TileStore;
+  static constexpr bool kShortRows = kHalves == 1;  ///< some of its formats have rows in classes
   /// Of a row of a warp's sums in shared memory; 16 bytes more than needed, for other banks.
   static constexpr int kSumRowBytes = kFeatures * static_cast<int>(sizeof(Acc)) + 16;
   static constexpr int kSumBytes = 8 * kHalves * kSumRowBytes;

@@ -39,6 +39,7 @@ template <class Direct>
 struct AddingKernel : Direct {
   using Warp = TileDirect<AddingKernel>;
   using Store = AddingTileStore;
+  static constexpr bool kShortRows = false;  // those of libra_spmm have offsets
 };
 
 /// The same for rows of the csr kernel.

@@ -9,6 +9,7 @@
 #include "runtime/cuda/attention/attention.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/csr/csr.hpp"
+#include "runtime/cuda/papers/acc/acc.hpp"
 #include "runtime/cuda/papers/bulk/bulk.hpp"
 #include "runtime/cuda/papers/hygnn/hygnn.hpp"
 #include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
@@ -25,7 +26,7 @@ namespace {
 constexpr std::span<const Kernel> (*kFamilies[])() = {
     cuda::csr_rows,           cuda::bulk_rows, cuda::hygnn_rows,        cuda::tile_rows,
     cuda::libra_streams_rows, cuda::tall_rows, cuda::sddmm_kernel_rows, cuda::attention_kernel_rows,
-    cuda::update_rows,
+    cuda::update_rows,        cuda::acc_rows,
 };
 
 /// A kernel for each operation, format and instruction set that the CPU kernels are compiled for:

@@ -13,6 +13,7 @@
 #include "formats/random.hpp"
 #include "runtime/cuda/csr/schedule.hpp"
 #include "runtime/cuda/papers/acc/balance.hpp"
+#include "runtime/cuda/papers/rsh/pieces.hpp"
 #include "runtime/cuda/sddmm/schedule.hpp"
 #include "runtime/cuda/tall/schedule.hpp"
 #include "runtime/cuda/tile/hybrid_schedule.hpp"
@@ -119,6 +120,8 @@ std::vector<Family> families() {
   for (const char* format : {"bittcf", "bmat", "me_tcf", "rs_tile"}) all.push_back(tiles(format));
   all.push_back(family<TileHeader, append_divided<divide_acc_balanced>, read_divided<divide_acc_balanced>,
                        tile_numbers>("bittcf"));
+  all.push_back(family<TileHeader, append_divided<divide_stored>, read_divided<divide_stored>, tile_numbers>(
+      "rs_tile"));
   for (const char* format : {"libra_spmm", "libra_sddmm", "hc_window"}) all.push_back(hybrid(format));
   for (const char* format :
        {"csr", "bittcf", "bmat", "me_tcf", "rs_tile", "libra_spmm", "libra_sddmm", "hc_window"})

@@ -44,10 +44,12 @@ struct AddingKernel : Direct {
   using Warp = TileDirect<AddingKernel>;
   using Store = AddingTileStore;
   static constexpr bool kShortRows = false;  // those of libra_spmm have offsets
+  static constexpr bool kPieces = false;     // a segment of a window adds to C
 };
 
 /// The same for rows of the csr kernel.
 struct AddingCsrStore {
+  static constexpr bool kPieces = false;
   const std::uint8_t* atomic;  ///< of each row: 1 where others add to it
 
   template <class Columns, int kElements>

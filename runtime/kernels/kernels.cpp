@@ -9,9 +9,11 @@
 #include "runtime/cuda/attention/attention.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/csr/csr.hpp"
+#include "runtime/cuda/papers/acc/acc.hpp"
 #include "runtime/cuda/papers/bulk/bulk.hpp"
 #include "runtime/cuda/papers/hygnn/hygnn.hpp"
 #include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
+#include "runtime/cuda/papers/rsh/rsh.hpp"
 #include "runtime/cuda/sddmm/sddmm.hpp"
 #include "runtime/cuda/tall/tall.hpp"
 #include "runtime/cuda/tile/tile.hpp"
@@ -25,7 +27,7 @@ namespace {
 constexpr std::span<const Kernel> (*kFamilies[])() = {
     cuda::csr_rows,           cuda::bulk_rows, cuda::hygnn_rows,        cuda::tile_rows,
     cuda::libra_streams_rows, cuda::tall_rows, cuda::sddmm_kernel_rows, cuda::attention_kernel_rows,
-    cuda::update_rows,
+    cuda::update_rows,        cuda::acc_rows,  cuda::rsh_rows,
 };
 
 /// A kernel for each operation, format and instruction set that the CPU kernels are compiled for:

@@ -12,6 +12,8 @@
 
 #include "formats/convert/converters.hpp"
 #include "runtime/cuda/csr/csr.hpp"
+#include "runtime/cuda/papers/acc/acc.hpp"
+#include "runtime/cuda/papers/rsh/rsh.hpp"
 #include "runtime/cuda/sddmm/sddmm.hpp"
 #include "runtime/cuda/tall/tall.hpp"
 #include "runtime/cuda/tile/tile.hpp"
@@ -46,6 +48,8 @@ constexpr Family kFamilies[] = {
     {"bittcf", bittcf_sddmm_kernels, true},
     {"rs_tile", rs_tile_sddmm_kernels, true},
     {"libra_spmm", libra_spmm_sddmm_kernels, true},
+    {"bittcf", acc_balanced_kernels},
+    {"rs_tile", rsh_kernels},
 };
 constexpr std::int64_t kColumns[] = {3, 64};
 constexpr int kMultiprocessors[] = {1, 132};

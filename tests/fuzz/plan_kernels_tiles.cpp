@@ -5,5 +5,7 @@
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include "runtime/cuda/csr/csr.cu"
+#include "runtime/cuda/papers/acc/acc.cu"
+#include "runtime/cuda/papers/rsh/rsh.cu"
 #include "runtime/cuda/tile/tile8.cu"
 #pragma GCC diagnostic pop

@@ -29,6 +29,8 @@ struct CsrTuning {
 
 /// How rows of C are written: each by one group of lanes, alone. Another way may bring data of its own.
 struct CsrStore {
+  static constexpr bool kPieces = true;  ///< rows may be in pieces, whose sums are added up
+
   template <class Columns, class Result, class Sum, class Acc>
   __device__ void operator()(std::int32_t /*number*/, const Columns& columns, Result* row, const Sum& sum,
                              Acc alpha, Acc beta) const {
@@ -244,7 +246,8 @@ class CsrGroup {
   __device__ void run() {
     const CsrWork work = begin();
     accumulate(work);
-    if (__any_sync(kWarp, work.piece)) finish_split(work);
+    if constexpr (Arguments::Store::kPieces)
+      if (__any_sync(kWarp, work.piece)) finish_split(work);
   }
 
  private:
@@ -256,7 +259,7 @@ class CsrGroup {
   /// Reads the item and where its rows end.
   __device__ CsrWork begin() {
     CsrWork work;
-    if (item_ < a_.piece_count) {
+    if (Arguments::Store::kPieces && item_ < a_.piece_count) {
       const CsrPiece piece = a_.pieces[item_];
       work = {piece.entry, piece.entries, 1, true};
       if (lane_ == 0) shared_.ends[0].end = piece.entries;
@@ -311,7 +314,7 @@ class CsrGroup {
 
   /// Writes a finished row of C, or the sum of a piece.
   __device__ void write(const CsrWork& work, int row, const Acc (&sum)[kVector]) const {
-    if (work.piece) {
+    if (Arguments::Store::kPieces && work.piece) {
       Acc* const to = partial(item_);
 #pragma unroll
       for (int e = 0; e < kVector; ++e) __stcg(to + e, sum[e]);

@@ -181,12 +181,49 @@ bool is_run(const TileWindows& windows, const TileItem& run) {
          run.value_begin == windows.blocks.first_value_of_tile(run.tile_begin);
 }
 
+bool is_piece(const TileItem& item) { return item.slot >= 0; }
+
 }  // namespace
+
+void ItemList::add(TileItem item) {
+  item.value_begin = windows_.blocks.first_value_of_tile(item.tile_begin);
+  schedule_.items.push_back(item);
+}
+
+void ItemList::add_windows(std::int64_t begin, std::int64_t end) {
+  const auto offset = [&](std::int64_t w) { return windows_.tile_offset[static_cast<std::size_t>(w)]; };
+  for (std::int64_t next = 0; begin < end; begin = next) {
+    next = std::min<std::int64_t>(end, begin + kMaxItemWindows);
+    add({0, offset(begin), offset(next), static_cast<std::int32_t>(begin), static_cast<std::int32_t>(next),
+         -1});
+  }
+}
+
+void ItemList::add_pieces(std::int64_t window, std::span<const std::int32_t> first_tiles) {
+  const auto count = static_cast<std::int32_t>(first_tiles.size()),
+             number = static_cast<std::int32_t>(window),
+             split = static_cast<std::int32_t>(schedule_.splits.size());
+  schedule_.splits.push_back({schedule_.slots, count, schedule_.counters});
+  for (std::size_t p = 0; p < first_tiles.size(); ++p) {
+    const std::int32_t end = p + 1 < first_tiles.size()
+                                 ? first_tiles[p + 1]
+                                 : windows_.tile_offset[static_cast<std::size_t>(window) + 1];
+    add({0, first_tiles[p], end, number, number + 1, schedule_.slots + static_cast<std::int32_t>(p), split});
+  }
+  schedule_.slots += count;
+  schedule_.counters += sum_counters(count);
+}
 
 DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows,
                               std::span<const TileItem> items, std::span<const SplitWindow> splits,
                               int team) {
   DivisionTotals totals;
+  std::vector<TileItem> pieces_first;
+  if (team == 1 && !std::is_partitioned(items.begin(), items.end(), is_piece)) {
+    pieces_first.assign(items.begin(), items.end());
+    std::stable_partition(pieces_first.begin(), pieces_first.end(), is_piece);
+    items = pieces_first;
+  }
   Owners owners(std::ssize(windows.tile_offset) - 1);
   for (std::size_t s = 0; s < splits.size() && reader.ok(); ++s) {
     const SplitWindow& split = splits[s];

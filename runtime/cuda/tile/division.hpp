@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "formats/layout/blocks.hpp"
@@ -93,13 +94,37 @@ std::int64_t cost_of(const TileWindows& windows, const TileTuning& tuning);
 /// Divides the windows; O(windows), and O(tiles) of the windows that are split.
 TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device);
 
+/// A way to divide windows: divide_windows, or that of a kernel which has its own.
+using DivideWindows = TileSchedule (*)(const TileWindows& windows, const TileTuning& tuning,
+                                       const DeviceInfo& device);
+
+/// Collects the items of a division that somebody else decides on, in the order in which they come.
+class ItemList {
+ public:
+  explicit ItemList(const TileWindows& windows) : windows_(windows) {}
+
+  /// Whole windows, for one warp if they are no more than kMaxItemWindows.
+  void add_windows(std::int64_t begin, std::int64_t end);
+  /// A window in pieces: `first_tiles` are where they begin.
+  void add_pieces(std::int64_t window, std::span<const std::int32_t> first_tiles);
+  /// What was collected.
+  TileSchedule take() { return std::move(schedule_); }
+
+ private:
+  void add(TileItem item);
+
+  const TileWindows& windows_;
+  TileSchedule schedule_;
+};
+
 /// Slots and counters of a division.
 struct DivisionTotals {
   std::int32_t slots = 0, counters = 0;
 };
 
 /// Proves that items and splits are a division of the windows, whoever made it: the pieces of each split
-/// window come first, in order, `team` to a slot; behind them are runs of whole windows, in any order.
+/// window follow each other, `team` to a slot, and so do split windows; runs of whole windows come in any
+/// order. Teams have the first items; without them, pieces may stand anywhere between the runs.
 DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows,
                               std::span<const TileItem> items, std::span<const SplitWindow> splits, int team);
 

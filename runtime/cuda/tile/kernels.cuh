@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
   const int block = static_cast<int>(blockIdx.x);
   if (block < tile_blocks) {
     multiply_item<K>(task, block, thread);
-  } else if constexpr (K::kHalves == 1) {
+  } else if constexpr (K::kShortRows) {
     const std::int64_t item_number = std::int64_t{block - tile_blocks} * thread.warps + thread.warp;
     if (item_number >= part.item_count) return;
     const ShortRows item = part.items[item_number];

@@ -105,9 +105,17 @@ __device__ __forceinline__ Piece load_written(const Piece* from) {
   return piece;
 }
 
-/// Writes alpha * sum + beta * C for some elements at once. C is written once and not read again soon, so it
-/// should be the first to leave the cache.
-template <int kElements, class Result, class Acc>
+/// How pieces of C are put where they belong: C is written once and not read again soon, so it should be the
+/// first to leave the cache.
+struct StreamingPut {
+  template <class W>
+  static __device__ __forceinline__ void put(W* to, W w) {
+    __stcs(to, w);
+  }
+};
+
+/// Writes alpha * sum + beta * C for some elements at once.
+template <int kElements, class Put = StreamingPut, class Result, class Acc>
 __device__ __forceinline__ void store_whole(Result* to, const Acc* sum, Scale<Acc> scale) {
   using Piece = RowPiece<Result, kElements>;
   using W = typename Word<sizeof(Piece)>::type;
@@ -123,7 +131,7 @@ __device__ __forceinline__ void store_whole(Result* to, const Acc* sum, Scale<Ac
   }
   W w;
   __builtin_memcpy(&w, &piece, sizeof w);
-  __stcs(reinterpret_cast<W*>(to), w);
+  Put::put(reinterpret_cast<W*>(to), w);
 }
 
 /// Elements of C that are moved at once: those of a lane, in 16 bytes at most.
@@ -134,7 +142,7 @@ SPTILE_HOST_DEVICE constexpr int whole_elements(int elements) {
 }
 
 /// Writes alpha * sum + beta * C for the features that exist.
-template <bool kVector, class Result, class Acc, int kElements>
+template <bool kVector, class Put = StreamingPut, class Result, class Acc, int kElements>
 __device__ __forceinline__ void store_piece(Result* to, const Acc (&sum)[kElements], Scale<Acc> scale,
                                             int left) {
   if constexpr (kVector) {
@@ -142,7 +150,7 @@ __device__ __forceinline__ void store_piece(Result* to, const Acc (&sum)[kElemen
     if (left <= 0) return;
 #pragma unroll
     for (int first = 0; first < kElements; first += kWhole)
-      store_whole<kWhole>(to + first, sum + first, scale);
+      store_whole<kWhole, Put>(to + first, sum + first, scale);
   } else {
 #pragma unroll
     for (int e = 0; e < kElements; ++e) {

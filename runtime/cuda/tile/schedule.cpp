@@ -92,7 +92,7 @@ ScratchSizes scratch_sizes(const TileRequest& request, const TileWindows& window
 /// Divides the windows and writes everything that all layouts share.
 TileHeader divide(Schedule& schedule, const TileRequest& request, const TileWindows& windows) {
   const Framing framing = frame(request, windows);
-  const TileSchedule divided = divide_windows(windows, framing.tuning, request.device);
+  const TileSchedule divided = request.divide(windows, framing.tuning, request.device);
   const ScratchSizes sizes = scratch_sizes(request, windows, framing);
   TileHeader header = header_of(request, framing, divided.teams);
   header.scratch = append_scratch(schedule, divided.counters * sizes.slices, divided.slots * sizes.slot);

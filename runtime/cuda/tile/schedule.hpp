@@ -64,6 +64,7 @@ struct TileRequest {
   const DeviceInfo& device;
   std::int64_t beside =
       0;  ///< cost of what else the same launch has to do, in tiles: its warps find more work
+  DivideWindows divide = divide_windows;
 };
 
 /// Divides the tiles of a format of any layout. Stored pieces of a window are joined: the schedule makes

@@ -29,6 +29,7 @@ struct StagedKernel : TileShape<Source, V, Math, kSegments, true> {
   static constexpr int kValueBytes = std::is_same_v<V, Ones> ? 0 : static_cast<int>(sizeof(V));
   using Stages = TileStages<kStages, kSegments, sizeof(typename Math::Chunk), Source::kHalves, kValueBytes>;
   static constexpr int kSharedBytes = Stages::kBytes;  ///< of a warp
+  static constexpr bool kShortRows = false;            ///< rs_tile takes direct kernels
 };
 
 /// What a warp copies, and when.

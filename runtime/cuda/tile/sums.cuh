@@ -38,6 +38,8 @@ struct TileShape {
   static constexpr int kFeatures = kSegments * kSegmentFeatures;
   static constexpr bool kPattern = std::is_same_v<V, Ones>;
   using Store = TileStore;
+  static constexpr bool kShortRows = kHalves == 1;  ///< some of its formats have rows in classes
+  static constexpr bool kPieces = true;             ///< windows may be in pieces, whose sums are added up
   /// Of a row of a warp's sums in shared memory; 16 bytes more than needed, for other banks.
   static constexpr int kSumRowBytes = kFeatures * static_cast<int>(sizeof(Acc)) + 16;
   static constexpr int kSumBytes = 8 * kHalves * kSumRowBytes;
@@ -100,10 +102,9 @@ class TileSums {
 
   /// After the last tile.
   __device__ __forceinline__ void finish() {
-    if (item_.slot >= 0)
-      finish_piece();
-    else
-      while (!windows_.done()) close_window();
+    if constexpr (K::kPieces)
+      if (item_.slot >= 0) return finish_piece();
+    while (!windows_.done()) close_window();
   }
 
   const TileTask& task_;

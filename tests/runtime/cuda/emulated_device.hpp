@@ -139,6 +139,10 @@ template <class T>
 void __stcg(T* to, T x) {
   *to = x;
 }
+template <class T>
+void __stwt(T* to, T x) {
+  *to = x;
+}
 inline std::uint32_t __float_as_uint(float x) { return std::bit_cast<std::uint32_t>(x); }
 inline float __uint_as_float(std::uint32_t x) { return std::bit_cast<float>(x); }
 std::uint32_t __byte_perm(std::uint32_t x, std::uint32_t y, std::uint32_t select);

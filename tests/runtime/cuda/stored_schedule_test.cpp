@@ -12,6 +12,8 @@
 #include "formats/convert/tall.hpp"
 #include "formats/random.hpp"
 #include "runtime/cuda/csr/schedule.hpp"
+#include "runtime/cuda/papers/acc/balance.hpp"
+#include "runtime/cuda/papers/rsh/pieces.hpp"
 #include "runtime/cuda/sddmm/schedule.hpp"
 #include "runtime/cuda/tall/schedule.hpp"
 #include "runtime/cuda/tile/hybrid_schedule.hpp"
@@ -63,6 +65,20 @@ CsrHeader append_rows(Schedule& s, const ScheduleRequest& r) {
 CsrHeader read_rows(ScheduleReader& reader, Schedule& s, const ScheduleRequest& r) {
   return read_csr(reader, s, rows_of(r), DType::f32, r.n);
 }
+template <DivideWindows kDivide>
+TileRequest divided_tiles(const ScheduleRequest& r) {
+  TileRequest tiles = tiles_of(r);
+  tiles.divide = kDivide;
+  return tiles;
+}
+template <DivideWindows kDivide>
+TileHeader append_divided(Schedule& s, const ScheduleRequest& r) {
+  return append_tiles(s, divided_tiles<kDivide>(r));
+}
+template <DivideWindows kDivide>
+TileHeader read_divided(ScheduleReader& reader, Schedule& s, const ScheduleRequest& r) {
+  return read_tiles(reader, s, divided_tiles<kDivide>(r));
+}
 TileHeader append_tile(Schedule& s, const ScheduleRequest& r) { return append_tiles(s, tiles_of(r)); }
 TileHeader read_tile(ScheduleReader& reader, Schedule& s, const ScheduleRequest& r) {
   return read_tiles(reader, s, tiles_of(r));
@@ -102,6 +118,10 @@ std::vector<Family> families() {
   std::vector<Family> all = {family<CsrHeader, append_rows, read_rows, csr_numbers>("csr"),
                              family<TallHeader, append_tall_f32, read_tall_f32, tall_numbers>("tall")};
   for (const char* format : {"bittcf", "bmat", "me_tcf", "rs_tile"}) all.push_back(tiles(format));
+  all.push_back(family<TileHeader, append_divided<divide_acc_balanced>, read_divided<divide_acc_balanced>,
+                       tile_numbers>("bittcf"));
+  all.push_back(family<TileHeader, append_divided<divide_stored>, read_divided<divide_stored>, tile_numbers>(
+      "rs_tile"));
   for (const char* format : {"libra_spmm", "libra_sddmm", "hc_window"}) all.push_back(hybrid(format));
   for (const char* format :
        {"csr", "bittcf", "bmat", "me_tcf", "rs_tile", "libra_spmm", "libra_sddmm", "hc_window"})
@@ -264,7 +284,7 @@ TEST_CASE("schedules: masks and ids that are not proven yet may be anything") {
     const Schedule schedule = family.schedule({formatted.data.view(), 32, device(1)});
     CHECK_FALSE(schedule.bytes.empty());
   }
-  CHECK(formats_without_proof == 8);
+  CHECK(formats_without_proof == 9);
 }
 
 TEST_CASE("schedules: an id that no tile has stays in the mask of its tile") {

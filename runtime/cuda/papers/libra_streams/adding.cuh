@@ -7,28 +7,32 @@
 
 namespace sptile::runtime::cuda {
 
-/// Adds four numbers to aligned memory: one instruction from Hopper on.
-__device__ __forceinline__ void add_four(float* to, const float (&x)[4], float alpha) {
+/// Adds a multiple of four numbers to aligned memory: one instruction for four from Hopper on.
+template <int kElements>
+__device__ __forceinline__ void add_fours(float* to, const float (&x)[kElements], float alpha) {
+  static_assert(kElements % 4 == 0);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  atomicAdd(reinterpret_cast<float4*>(to),
-            make_float4(alpha * x[0], alpha * x[1], alpha * x[2], alpha * x[3]));
+#pragma unroll
+  for (int e = 0; e < kElements; e += 4)
+    atomicAdd(reinterpret_cast<float4*>(to + e),
+              make_float4(alpha * x[e], alpha * x[e + 1], alpha * x[e + 2], alpha * x[e + 3]));
 #else
 #pragma unroll
-  for (int e = 0; e < 4; ++e) atomicAdd(to + e, alpha * x[e]);
+  for (int e = 0; e < kElements; ++e) atomicAdd(to + e, alpha * x[e]);
 #endif
 }
 
 /// Writes rows of items that are alone, adds those of the others.
 struct AddingTileStore {
-  template <bool kVector>
-  static __device__ __forceinline__ void write(const TileItem& item, float* to, const float (&sum)[4],
+  template <bool kVector, int kElements>
+  static __device__ __forceinline__ void write(const TileItem& item, float* to, const float (&sum)[kElements],
                                                const Scale<float>& scale, int left) {
     if (item.slot != kAddedSlot) return store_piece<kVector>(to, sum, scale, left);
     if constexpr (kVector) {
-      if (left > 0) add_four(to, sum, scale.alpha);
+      if (left > 0) add_fours(to, sum, scale.alpha);
     } else {
 #pragma unroll
-      for (int e = 0; e < 4; ++e)
+      for (int e = 0; e < kElements; ++e)
         if (e < left) atomicAdd(to + e, scale.alpha * sum[e]);
     }
   }
@@ -39,21 +43,24 @@ template <class Direct>
 struct AddingKernel : Direct {
   using Warp = TileDirect<AddingKernel>;
   using Store = AddingTileStore;
+  static constexpr bool kShortRows = false;  // those of libra_spmm have offsets
+  static constexpr bool kPieces = false;     // a segment of a window adds to C
 };
 
 /// The same for rows of the csr kernel.
 struct AddingCsrStore {
+  static constexpr bool kPieces = false;
   const std::uint8_t* atomic;  ///< of each row: 1 where others add to it
 
-  template <class Columns>
-  __device__ void operator()(std::int32_t number, const Columns& columns, float* row, const float (&sum)[4],
-                             float alpha, float beta) const {
+  template <class Columns, int kElements>
+  __device__ void operator()(std::int32_t number, const Columns& columns, float* row,
+                             const float (&sum)[kElements], float alpha, float beta) const {
     if (atomic[number] == 0) return columns.store(row, sum, alpha, beta);
     if constexpr (Columns::kStep == 1) {
-      if (columns.last >= 0) add_four(row, sum, alpha);
+      if (columns.last >= 0) add_fours(row, sum, alpha);
     } else {
 #pragma unroll
-      for (int e = 0; e < 4; ++e)
+      for (int e = 0; e < kElements; ++e)
         if (e * Columns::kStep <= columns.last) atomicAdd(row + e * Columns::kStep, alpha * sum[e]);
     }
   }

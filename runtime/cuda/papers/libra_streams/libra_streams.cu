@@ -17,27 +17,51 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-using RowArguments = CsrArguments<float, float, AddingCsrStore>;
-using RowTuning = CsrTuning<128, 4, 8>;
+template <class V, class Math, int kSegments, bool kWhole, int kRegisters>
+using AddingTile = AddingKernel<DirectKernel<Mask8, V, Math, kSegments, kWhole, kRegisters>>;
 
-/// As in the paper: values and operands of f32, products in tf32.
-template <int kSegments, bool kWhole, int kRegisters>
-using AddingTile = AddingKernel<DirectKernel<Mask8, float, MathF32<false>, kSegments, kWhole, kRegisters>>;
-using Tiles = TileInstance<AddingTile<1, false, Sizes8::kSingle>, AddingTile<1, true, Sizes8::kF32x1>,
-                           AddingTile<2, true, Sizes8::kF32x2>>;
+/// The precisions of the paper; sums and C are f32 in both, as its are. f32 values and operands, products in
+/// tf32.
+struct StreamsTf32 {
+  using RowElement = float;
+  using RowTuning = CsrTuning<128, 4, 8>;
+  using Math = MathF32<false>;
+  using Tiles = TileInstance<AddingTile<float, Math, 1, false, Sizes8::kSingle>,
+                             AddingTile<float, Math, 1, true, Sizes8::kF32x1>,
+                             AddingTile<float, Math, 2, true, Sizes8::kF32x2>>;
+  static constexpr DType kType = DType::f32;
+  static constexpr Precision kPrecision = Precision::tf32;
+};
 
+/// f16 values and operands.
+struct StreamsFp16 {
+  using RowElement = __half;
+  using RowTuning = CsrTuning<128, 4, 6>;
+  using Tiles = TileInstance<AddingTile<Half, MathHalf<Half, 4, float>, 1, false, Sizes8::kSingle>,
+                             AddingTile<Half, MathHalf<Half, 8, float>, 1, true, Sizes8::kF16x1>>;
+  static constexpr DType kType = DType::f16;
+  static constexpr Precision kPrecision = Precision::fp16;
+};
+
+template <class Types>
+using RowArguments =
+    CsrArguments<typename Types::RowElement, typename Types::RowElement, AddingCsrStore, float>;
+
+template <class Types>
 int row_blocks_per_sm(int lanes) {
-  constexpr int kThreads = RowTuning::kThreads;
-  if (lanes == 8) return blocks_per_sm<csr_spmm<RowArguments, 8, true, RowTuning>>(kThreads);
-  if (lanes == 16) return blocks_per_sm<csr_spmm<RowArguments, 16, true, RowTuning>>(kThreads);
-  return blocks_per_sm<csr_spmm<RowArguments, 32, true, RowTuning>>(kThreads);
+  using Arguments = RowArguments<Types>;
+  using Tuning = typename Types::RowTuning;
+  if (lanes == 8) return blocks_per_sm<csr_spmm<Arguments, 8, true, Tuning>>(Tuning::kThreads);
+  if (lanes == 16) return blocks_per_sm<csr_spmm<Arguments, 16, true, Tuning>>(Tuning::kThreads);
+  return blocks_per_sm<csr_spmm<Arguments, 32, true, Tuning>>(Tuning::kThreads);
 }
 
+template <class Types>
 int launch_residual(const LibraStreamsHeader& header, const Launch& launch, cudaStream_t stream) {
   const ResidualHeader& rows = header.parts.rows;
-  auto arguments = arguments_of<RowArguments>(residual_arrays(rows, launch), rows.csr, launch);
+  auto arguments = arguments_of<RowArguments<Types>>(residual_arrays(rows, launch), rows.csr, launch);
   arguments.store.atomic = launch.part<std::uint8_t>(header.row_atomic_at);
-  return launch_arguments<RowTuning>(arguments, launch, stream);
+  return launch_arguments<typename Types::RowTuning>(arguments, launch, stream);
 }
 
 /// A second stream where the schedule wants one.
@@ -56,11 +80,15 @@ constexpr LibraPolicy kConcurrent = {.mode = LibraMode::two_streams};
 constexpr LibraPolicy kUncut = {.sizes = kLibraUncut};
 
 /// One row of the table.
-template <const LibraPolicy& kPolicy>
+template <const LibraPolicy& kPolicy, class Types>
 struct StreamsInstance {
+  using Tiles = typename Types::Tiles;
+  static constexpr DType kType = Types::kType;
+
   static Schedule schedule(const ScheduleRequest& request) {
-    return schedule_libra_streams(
-        request, kPolicy, {Tiles::kVariants, Tiles::blocks_per_sm, row_blocks_per_sm, RowTuning::kThreads});
+    return schedule_libra_streams(request, kPolicy,
+                                  {kType, Tiles::kVariants, Tiles::blocks_per_sm, row_blocks_per_sm<Types>,
+                                   Types::RowTuning::kThreads});
   }
 
   static int launch(const Launch& launch, void* stream) noexcept {
@@ -70,7 +98,7 @@ struct StreamsInstance {
     if (const int code = scale_rows<float>(scaled, header.scaled_rows, launch, main); code != cudaSuccess)
       return code;
     const auto tiles = [&](cudaStream_t on) { return Tiles::start(header.parts.tiles, launch, on); };
-    const auto rows = [&](cudaStream_t on) { return launch_residual(header, launch, on); };
+    const auto rows = [&](cudaStream_t on) { return launch_residual<Types>(header, launch, on); };
     if (auto* const side = static_cast<SideStream*>(launch.resources); side != nullptr && header.two_streams)
       return side->run(main, tiles, rows);
     const int code = tiles(main);
@@ -79,26 +107,28 @@ struct StreamsInstance {
 
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
     const HybridHeader& parts = header.as<LibraStreamsHeader>().parts;
-    return std::max(Tiles::least_n(parts.tiles, n), csr_least_n(n, csr_vector(DType::f32)));
+    return std::max(Tiles::least_n(parts.tiles, n), csr_least_n(n, csr_vector(kType)));
   }
 
   static constexpr DeviceKernel row(std::string_view kernel) {
     return {.kernel = kernel,
-            .values = DType::f32,
-            .dense = DType::f32,
-            .precision = Precision::tf32,
+            .values = kType,
+            .dense = kType,
+            .precision = Types::kPrecision,
             .capability = 80,
             .ieee = false,
             .schedule = schedule,
             .launch = launch,
             .prepare = prepare,
-            .least_n = least_n};
+            .least_n = least_n,
+            .result = kType == DType::f32 ? DType::none : DType::f32};
   }
 };
 
 template <const std::string_view& kKernel, const LibraPolicy& kPolicy>
 std::span<const DeviceKernel> rows() {
-  static constexpr DeviceKernel kRows[] = {StreamsInstance<kPolicy>::row(kKernel)};
+  static constexpr DeviceKernel kRows[] = {StreamsInstance<kPolicy, StreamsTf32>::row(kKernel),
+                                           StreamsInstance<kPolicy, StreamsFp16>::row(kKernel)};
   return kRows;
 }
 

@@ -79,8 +79,9 @@ Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolic
   Schedule schedule;
   LibraStreamsHeader header;
   CsrHeader& rows = header.parts.rows.csr;
-  rows = append_csr(schedule, {.row_ptr = balance.row_offset, .cut = false}, DType::f32, request.n, device);
-  const CsrGeometry geometry = csr_geometry(request.n, csr_vector(DType::f32));
+  rows =
+      append_csr(schedule, {.row_ptr = balance.row_offset, .cut = false}, kernels.dense, request.n, device);
+  const CsrGeometry geometry = csr_geometry(request.n, csr_vector(kernels.dense));
   const std::int64_t groups = kernels.row_threads / geometry.lanes;
   const Grid tile_grid{(segments * slices + tuning.warps_per_block - 1) / tuning.warps_per_block,
                        kernels.tile_blocks_per_sm(chosen, 32 * tuning.warps_per_block)};
@@ -98,7 +99,8 @@ Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolic
   header.parts.tiles.variant = chosen;
   header.parts.tiles.warps_per_block = tuning.warps_per_block;
   header.parts.tiles.slices_together =
-      slices_together(a.cols, static_cast<int>(slices), std::int64_t{4} * variant.features, device);
+      slices_together(a.cols, static_cast<int>(slices),
+                      static_cast<std::int64_t>(size_of(kernels.dense)) * variant.features, device);
   append_rows(schedule, a, balance, header);
   schedule.header.set(header);
   return schedule;

@@ -37,13 +37,13 @@ struct LibraPolicy {
 /// What is asked of the kernels: variants for the tiles, and how many blocks of each kernel fit on a
 /// multiprocessor.
 struct LibraKernels {
+  DType dense;  ///< of values and of B
   std::span<const TileVariant> variants;
   int (*tile_blocks_per_sm)(int variant, int threads);
   int (*row_blocks_per_sm)(int lanes);
   int row_threads;  ///< of a block
 };
 
-/// Schedules f32 operands.
 Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolicy& policy,
                                 const LibraKernels& kernels);
 

@@ -1,0 +1,73 @@
+// SpMM of bittcf balanced as in Acc-SpMM, on the machine code of cuda.bittcf.staged; and with the paper's
+// cache policy (Table 1). That caches A and B at all levels, as the kernels here do anyway, and writes C
+// through the L2 cache, where they let it be the first to leave.
+#include "runtime/cuda/papers/acc/acc.hpp"
+
+#include "runtime/cuda/papers/acc/balance.hpp"
+#include "runtime/cuda/tile/divided.cuh"
+#include "runtime/cuda/tile/tile.hpp"
+#include "runtime/cuda/tile/tile8.cuh"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+/// Of what the divisions make.
+constexpr std::uint32_t kAccVersion = 1;
+
+/// As in the paper: values and operands of f32, products in tf32.
+using AccTiles = Staged8::F32<float, false>;
+
+template <const std::string_view& kKernel, DivideWindows kDivide>
+std::span<const DeviceKernel> acc_instances() {
+  static constexpr DeviceKernel kRows[] = {
+      DividedInstance<AccTiles, kDivide, kAccVersion>::row(kKernel, launch_tf32_of<bittcf_staged_kernels>)};
+  return kRows;
+}
+
+struct WriteThroughPut {
+  template <class W>
+  static __device__ __forceinline__ void put(W* to, W w) {
+    __stwt(to, w);
+  }
+};
+
+/// Writes each row alone, as TileStore does.
+struct WriteThroughStore {
+  template <bool kVector, int kElements>
+  static __device__ __forceinline__ void write(const TileItem& /*item*/, float* to,
+                                               const float (&sum)[kElements], const Scale<float>& scale,
+                                               int left) {
+    store_piece<kVector, WriteThroughPut>(to, sum, scale, left);
+  }
+};
+
+/// A kernel of the family that stores so; `Skeleton` is what its warps run.
+template <class Kernel, template <class> class Skeleton>
+struct WriteThrough : Kernel {
+  using Warp = Skeleton<WriteThrough>;
+  using Store = WriteThroughStore;
+  static constexpr bool kShortRows = false;
+};
+
+using AccMath = MathF32<false>;
+using WriteThroughTiles =
+    TileInstance<WriteThrough<Direct8::Single<float, AccMath>, TileDirect>,
+                 WriteThrough<Direct8::Whole<float, AccMath, 1, Sizes8::kF32x1>, TileDirect>,
+                 WriteThrough<Staged8::Whole<float, AccMath, 2, Sizes8::kStagedWarps>, TileStaged>>;
+
+}  // namespace
+
+std::span<const DeviceKernel> acc_kernels() { return acc_instances<kBitTcfAcc, divide_acc>(); }
+std::span<const DeviceKernel> acc_balanced_kernels() {
+  return acc_instances<kBitTcfAccBalanced, divide_acc_balanced>();
+}
+std::span<const DeviceKernel> acc_windows_kernels() {
+  return acc_instances<kBitTcfAccWindows, divide_acc_windows>();
+}
+std::span<const DeviceKernel> acc_write_through_kernels() {
+  static constexpr DeviceKernel kRows[] = {DividedInstance<WriteThroughTiles, divide_acc, kAccVersion>::row(
+      kBitTcfAccWriteThrough, WriteThroughTiles::launch)};
+  return kRows;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,33 @@
+#include "runtime/cuda/built.hpp"
+#include "runtime/cuda/papers/acc/acc.hpp"
+#include "runtime/operation/spmm.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+constexpr Kernel row(std::string_view name, std::string_view summary, Instances instances) {
+  return {.name = name,
+          .op = &kSpmm,
+          .format = "bittcf",
+          .device = Device::cuda,
+          .isa = "sm_80",
+          .summary = summary,
+          .by_name = true,
+          .instances = instances};
+}
+
+constexpr Kernel kRows[] = {
+    row(kBitTcfAccWindows, "as .acc, never balanced: one window after the other",
+        SPTILE_BUILT(acc_windows_kernels)),
+    row(kBitTcfAccBalanced, "as .acc, always balanced", SPTILE_BUILT(acc_balanced_kernels)),
+    row(kBitTcfAccWriteThrough, "as .acc, C written through the L2 cache",
+        SPTILE_BUILT(acc_write_through_kernels)),
+    row(kBitTcfAcc, "tiles balanced as in Acc-SpMM where windows differ by more than 8 tiles in the mean",
+        SPTILE_BUILT(acc_kernels)),
+};
+
+}  // namespace
+
+std::span<const Kernel> acc_rows() { return kRows; }
+
+}  // namespace sptile::runtime::cuda

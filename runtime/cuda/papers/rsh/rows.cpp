@@ -1,0 +1,29 @@
+#include "runtime/cuda/built.hpp"
+#include "runtime/cuda/papers/rsh/rsh.hpp"
+#include "runtime/operation/spmm.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+constexpr Kernel row(std::string_view name, std::string_view summary, Instances instances) {
+  return {.name = name,
+          .op = &kSpmm,
+          .format = "rs_tile",
+          .device = Device::cuda,
+          .isa = "sm_80",
+          .summary = summary,
+          .by_name = true,
+          .instances = instances};
+}
+
+constexpr Kernel kRows[] = {
+    row(kRsTileRshRuns, "as .rsh, windows that are stored whole in runs", SPTILE_BUILT(rsh_runs_kernels)),
+    row(kRsTileRsh, "stored windows and stored pieces of long ones as in RSH-SpMM, one after the other",
+        SPTILE_BUILT(rsh_kernels)),
+};
+
+}  // namespace
+
+std::span<const Kernel> rsh_rows() { return kRows; }
+
+}  // namespace sptile::runtime::cuda

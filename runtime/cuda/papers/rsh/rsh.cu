@@ -1,0 +1,32 @@
+// SpMM of rs_tile in its stored windows and pieces, on the machine code of cuda.rs_tile.mma.
+#include "runtime/cuda/papers/rsh/rsh.hpp"
+
+#include "runtime/cuda/papers/rsh/pieces.hpp"
+#include "runtime/cuda/tile/divided.cuh"
+#include "runtime/cuda/tile/tile.hpp"
+#include "runtime/cuda/tile/tile8.cuh"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+/// Of what the divisions make.
+constexpr std::uint32_t kRshVersion = 1;
+
+/// As in the paper: values and operands of f32, products in tf32.
+using RshTiles = Direct8::F32<float, false>;
+
+template <const std::string_view& kKernel, DivideWindows kDivide>
+std::span<const DeviceKernel> rsh_instances() {
+  static constexpr DeviceKernel kRows[] = {
+      DividedInstance<RshTiles, kDivide, kRshVersion>::row(kKernel, launch_tf32_of<rs_tile_kernels>)};
+  return kRows;
+}
+
+}  // namespace
+
+std::span<const DeviceKernel> rsh_kernels() { return rsh_instances<kRsTileRsh, divide_stored>(); }
+std::span<const DeviceKernel> rsh_runs_kernels() {
+  return rsh_instances<kRsTileRshRuns, divide_stored_runs>();
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,20 @@
+// rs_tile multiplied in the windows and pieces that are stored, as RSH-SpMM does (Algorithm 2), to be
+// compared with: chosen by name.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "runtime/cuda/device_kernel.hpp"
+#include "runtime/kernel.hpp"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr std::string_view kRsTileRsh = "cuda.rs_tile.rsh", kRsTileRshRuns = "cuda.rs_tile.rsh_runs";
+
+std::span<const Kernel> rsh_rows();
+
+std::span<const DeviceKernel> rsh_kernels();
+std::span<const DeviceKernel> rsh_runs_kernels();
+
+}  // namespace sptile::runtime::cuda

@@ -43,8 +43,8 @@ struct CsrPieces {
   std::vector<CsrPiece> pieces;
   std::vector<CsrSplit> splits;
 
-  /// Cuts a row into as few pieces as need not be longer than `longest`, about equally long: all but the last a
-  /// multiple of `step`.
+  /// Cuts a row into as few pieces as need not be longer than `longest`, about equally long: all but the last
+  /// a multiple of `step`.
   void cut(std::int64_t row, std::int64_t entry, std::int64_t entries, std::int64_t longest,
            std::int64_t step);
   /// Appends, counting splits and pieces on from those that are there.

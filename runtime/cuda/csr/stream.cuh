@@ -49,8 +49,8 @@ class StreamTeam {
   static constexpr StreamShape kShape = Tuning::kShape;
   static constexpr int kChunks = kShape.per_thread / kAtOnce;
   static_assert(kChunks * kAtOnce == kShape.per_thread && kShape.places() < 1 << 16);
-  /// After so many places one is left out, so that lanes whose rows begin a power of two apart, or few more or
-  /// less, do not meet in one bank.
+  /// After so many places one is left out, so that lanes whose rows begin a power of two apart, or few more
+  /// or less, do not meet in one bank.
   static constexpr int kGap = 128 / static_cast<int>(sizeof(T));
   /// Turns of a lane after which its row is the work of the whole warp.
   static constexpr int kMostTurns = 2 * kShape.per_thread;
@@ -69,7 +69,8 @@ class StreamTeam {
     const StreamBlock block = a_.blocks[index];
     const int head = static_cast<int>(block.entry % kStreamLine);
     if (thread_ == 0) shared_.ends[0] = static_cast<std::uint16_t>(head);
-    for (int r = thread_; r < block.rows; r += kThreads) shared_.ends[r + 1] = load_once(a_.ends + block.row + r);
+    for (int r = thread_; r < block.rows; r += kThreads)
+      shared_.ends[r + 1] = load_once(a_.ends + block.row + r);
     await_previous_kernel();
     const std::int64_t line = block.entry - head;
 #pragma unroll 1

@@ -1,6 +1,6 @@
-// csr times one column, on CUDA cores (after CSR-Stream, Greathouse and Daga, SC 2014): a block takes whole rows
-// with about as many entries as any other block. Its threads read the entries side by side, whatever rows they
-// are of, and leave the products in shared memory, where rows are added up.
+// csr times one column, on CUDA cores (after CSR-Stream, Greathouse and Daga, SC 2014): a block takes whole
+// rows with about as many entries as any other block. Its threads read the entries side by side, whatever
+// rows they are of, and leave the products in shared memory, where rows are added up.
 #pragma once
 
 #include <cstdint>
@@ -57,8 +57,8 @@ Status check_one_column(std::int64_t n, const Variant& variant, const DeviceInfo
 Schedule stream_schedule(std::span<const std::int64_t> row_ptr, std::int64_t sum_bytes,
                          const StreamShape& shape = kStreamShape);
 
-/// What is stored: nothing beside the parts, which follow from the rows. Reading them divides the rows anew and
-/// compares: that is as fast as any other proof.
+/// What is stored: nothing beside the parts, which follow from the rows. Reading them divides the rows anew
+/// and compares: that is as fast as any other proof.
 inline constexpr std::uint32_t kStreamVersion = 1;
 Result<Schedule> read_stream(const StoredSchedule& stored, std::span<const std::int64_t> row_ptr,
                              std::int64_t sum_bytes);

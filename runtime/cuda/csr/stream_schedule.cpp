@@ -58,9 +58,8 @@ Division divide(std::span<const std::int64_t> row_ptr, const StreamShape& shape)
   division.ends.resize(static_cast<std::size_t>(rows));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(most_threads()) if (count > 1)
   for (std::int64_t i = 0; i < count; ++i)
-    parts[static_cast<std::size_t>(i)] =
-        divide_rows(row_ptr, i * kRowsPerPart, std::min((i + 1) * kRowsPerPart, rows), shape,
-                    division.ends.data());
+    parts[static_cast<std::size_t>(i)] = divide_rows(
+        row_ptr, i * kRowsPerPart, std::min((i + 1) * kRowsPerPart, rows), shape, division.ends.data());
   std::size_t blocks = 0;
   for (const Part& part : parts) blocks += part.blocks.size();
   division.blocks.reserve(blocks);

@@ -118,7 +118,8 @@ int __reduce_max_sync(unsigned, int x) {
 
 unsigned __ballot_sync(unsigned, bool x) {
   unsigned lanes = 0, bit = 1;
-  for (const auto& other : sptile::test::EmulatedWarp::current().exchange(sptile::test::as_operand(x ? 1 : 0))) {
+  for (const auto& other :
+       sptile::test::EmulatedWarp::current().exchange(sptile::test::as_operand(x ? 1 : 0))) {
     if (sptile::test::from_operand<int>(other) != 0) lanes |= bit;
     bit <<= 1;
   }

@@ -163,7 +163,8 @@ TEST_CASE("csr stream kernel: a long row in more pieces than a block has threads
 
 TEST_CASE("csr stream kernel: no rows, no entries, many empty rows") {
   Random random(4);
-  for (const Lengths& lengths : {Lengths{}, Lengths{0}, Lengths(70), Lengths{1}}) check_all(lengths, 9, random);
+  for (const Lengths& lengths : {Lengths{}, Lengths{0}, Lengths(70), Lengths{1}})
+    check_all(lengths, 9, random);
   Lengths sparse(2 * static_cast<std::size_t>(kStreamShape.rows()) + 5);
   for (std::size_t r = 0; r < sparse.size(); r += 97) sparse[r] = 2;
   check_all(sparse, 50, random);
@@ -171,9 +172,38 @@ TEST_CASE("csr stream kernel: no rows, no entries, many empty rows") {
 
 TEST_CASE("csr stream kernel: every row is the work of somebody, for any shape of a block") {
   Random random(5);
-  for (const StreamShape shape : {kStreamShape, StreamShape{128, 4}, StreamShape{512, 8}, StreamShape{512, 16}})
+  for (const StreamShape shape :
+       {kStreamShape, StreamShape{128, 4}, StreamShape{512, 8}, StreamShape{512, 16}})
     for (const std::int64_t most : {1, 5, 60, 2000, 20000})
       check_schedule(random_lengths(most > 100 ? 400 : 70000, most, random), shape);
+}
+
+TEST_CASE("csr stream kernel: a stored schedule of other rows, or with one bit changed, is refused") {
+  Random random(6);
+  Lengths lengths = random_lengths(90, 60, random);
+  lengths[7] = 3 * kStreamShape.piece(), lengths[50] = kStreamShape.long_row() + 7;
+  const formats::Csr a = matrix_of(lengths, lengths[7], DType::f32, random);
+  const DeviceKernel& kernel = stream_kernels()[0];
+  const formats::FormatView format = formats::as_format(a.view());
+  const DeviceInfo device = emulated_device();
+  Schedule made = kernel.schedule({format, 1, device});
+  CHECK(made.header.as<StreamHeader>().pieces >= 4);
+  const auto restored = [&] { return kernel.store->restore({format, 1, device}, {{}, made.bytes}); };
+  REQUIRE(restored());
+  CHECK(restored()->workspace_bytes == made.workspace_bytes);
+  for (std::size_t i = 0; i < made.bytes.size(); ++i) {
+    CAPTURE(i);
+    made.bytes[i] ^= std::byte{1} << (i % 8);
+    const auto forged = restored();
+    CHECK((!forged && forged.error().code == Errc::bad_input));
+    made.bytes[i] ^= std::byte{1} << (i % 8);
+  }
+  const std::int64_t number = 0;
+  CHECK_FALSE(kernel.store->restore({format, 1, device}, {{&number, 1}, made.bytes}));
+  made.bytes.pop_back();
+  CHECK_FALSE(restored());
+  made.bytes.clear();
+  CHECK_FALSE(restored());
 }
 
 TEST_CASE("csr stream kernel: more columns, and heads, are refused") {

@@ -52,6 +52,8 @@ class StreamTeam {
   /// After so many places one is left out, so that lanes whose rows begin a power of two apart, or few more
   /// or less, do not meet in one bank.
   static constexpr int kGap = 128 / static_cast<int>(sizeof(T));
+  /// Rows of a thread whose ends are on their way together with its first entries.
+  static constexpr int kEnds = 4;
   /// Turns of a lane after which its row is the work of the whole warp.
   static constexpr int kMostTurns = 2 * kShape.per_thread;
 
@@ -68,9 +70,13 @@ class StreamTeam {
   __device__ void run_rows(int index) const {
     const StreamBlock block = a_.blocks[index];
     const int head = static_cast<int>(block.entry % kStreamLine);
-    if (thread_ == 0) shared_.ends[0] = static_cast<std::uint16_t>(head);
-    for (int r = thread_; r < block.rows; r += kThreads)
-      shared_.ends[r + 1] = load_once(a_.ends + block.row + r);
+    const std::uint16_t* const ends = a_.ends + block.row;
+    std::uint16_t end[kEnds];
+#pragma unroll
+    for (int i = 0; i < kEnds; ++i) {
+      const int row = thread_ + i * kThreads;
+      end[i] = row < block.rows ? load_once(ends + row) : std::uint16_t(0);
+    }
     await_previous_kernel();
     const std::int64_t line = block.entry - head;
 #pragma unroll 1
@@ -82,6 +88,14 @@ class StreamTeam {
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u) shared_.products[place(first + u * kThreads)] = product[u];
     }
+    if (thread_ == 0) shared_.ends[0] = static_cast<std::uint16_t>(head);
+#pragma unroll
+    for (int i = 0; i < kEnds; ++i) {
+      const int row = thread_ + i * kThreads;
+      if (row < block.rows) shared_.ends[row + 1] = end[i];
+    }
+    for (int row = thread_ + kEnds * kThreads; row < block.rows; row += kThreads)
+      shared_.ends[row + 1] = load_once(ends + row);
     __syncthreads();
     add_rows(block);
   }

@@ -89,6 +89,18 @@ inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels(
   return rows;
 }
 
+/// True when an instance serves so many columns of so many heads.
+inline bool serves(const runtime::cuda::DeviceKernel& row, std::int64_t n, std::int64_t heads = 1) {
+  runtime::Variant variant;
+  variant.heads = heads;
+  return row.check == nullptr || row.check(n, variant, *runtime::cuda::find_device(0)).has_value();
+}
+
+/// Columns of a test of an instance: so many, or one where it serves no more.
+inline std::int64_t columns_for(const runtime::cuda::DeviceKernel& row, std::int64_t n) {
+  return serves(row, n) ? n : 1;
+}
+
 /// Format of a kernel, from the middle of its name.
 inline std::string format_of(std::string_view kernel) {
   const std::size_t begin = kernel.find('.') + 1;

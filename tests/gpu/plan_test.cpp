@@ -19,11 +19,12 @@ TEST_CASE("cuda plan: a run can be captured in a graph and gives the same bits")
   Random random(11);
   for (const DeviceKernel& row : runnable_kernels()) {
     CAPTURE(label(row));
+    const std::int64_t n = columns_for(row, 64);
     const formats::Csr a = random_matrix(300, 1500, row.values, random, skewed);
-    const Dense dense(a, 64, types_of(row), random);
+    const Dense dense(a, n, types_of(row), random);
     const Formatted formatted = format_matrix(a, format_of(row.kernel));
-    const auto expected = run_on_device(formatted.matrix(), options_for(row, 64), dense);
-    const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, 64));
+    const auto expected = run_on_device(formatted.matrix(), options_for(row, n), dense);
+    const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, n));
     REQUIRE(plan);
     const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()));
     const DeviceBytes c(static_cast<std::size_t>(dense.c.view().bytes()));
@@ -48,10 +49,11 @@ TEST_CASE("cuda plan: runs on two streams at once, each with a workspace") {
   Random random(12);
   for (const DeviceKernel& row : runnable_kernels()) {
     CAPTURE(label(row));
+    const std::int64_t n = columns_for(row, 128);
     const formats::Csr a = random_matrix(400, 3000, row.values, random, skewed);
-    const Dense dense(a, 128, types_of(row), random);
+    const Dense dense(a, n, types_of(row), random);
     const Formatted formatted = format_matrix(a, format_of(row.kernel));
-    const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, 128));
+    const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, n));
     REQUIRE(plan);
     const auto bytes = static_cast<std::size_t>(dense.c.view().bytes());
     const std::size_t scratch = runtime::workspace_bytes(**plan);
@@ -73,7 +75,7 @@ TEST_CASE("cuda plan: runs on two streams at once, each with a workspace") {
                 .error()
                 .code == Errc::usage);
     CHECK(same_results(row, c[0].to_host(), c[1].to_host()));
-    CHECK(same_results(row, c[0].to_host(), run_on_device(formatted.matrix(), options_for(row, 128), dense)));
+    CHECK(same_results(row, c[0].to_host(), run_on_device(formatted.matrix(), options_for(row, n), dense)));
   }
 }
 
@@ -129,11 +131,12 @@ TEST_CASE("cuda plan: refreshed values, from host or device memory, give what a 
   for (const DeviceKernel& row : runnable_kernels()) {
     if (row.values == DType::none) continue;
     CAPTURE(label(row));
+    const std::int64_t n = columns_for(row, 40);
     const formats::Csr a = random_matrix(150, 600, row.values, random, skewed);
-    const Dense dense(a, 40, types_of(row), random);
+    const Dense dense(a, n, types_of(row), random);
     const auto order = random_order(a.rows, random);
     const Formatted formatted = format_matrix(a, format_of(row.kernel), order);
-    runtime::PlanOptions options = options_for(row, 40);
+    runtime::PlanOptions options = options_for(row, n);
     options.refreshable = true;
     const auto plan = runtime::plan_spmm(formatted.matrix(), options);
     REQUIRE_MESSAGE(plan.has_value(), plan.error().message);
@@ -150,7 +153,7 @@ TEST_CASE("cuda plan: refreshed values, from host or device memory, give what a 
       require(cudaDeviceSynchronize());
       CHECK(same_results(row, c.to_host(),
                          run_on_device(format_matrix(fresh, format_of(row.kernel), order).matrix(),
-                                       options_for(row, 40), dense)));
+                                       options_for(row, n), dense)));
     }
   }
 }

@@ -20,8 +20,6 @@ constexpr std::uint64_t kMostLanes = 16;
 constexpr int kMostNarrow = 2;            ///< lanes of teams that may have more rows of B on the way
 constexpr std::int64_t kMostSingle = 32;  ///< columns that lanes hold one by one where vectors do not fit
 
-std::int64_t round_up(std::int64_t x, std::int64_t step) { return (x + step - 1) / step * step; }
-
 /// Entries that a team takes one after the other, where rows are longer.
 std::int64_t turns(std::int64_t entries, const DirectRequest& request, const DeviceInfo& device) {
   const std::int64_t lanes = request.shape.lanes;
@@ -32,23 +30,9 @@ std::int64_t turns(std::int64_t entries, const DirectRequest& request, const Dev
       static_cast<std::uint64_t>(std::clamp(share + 1, kFewest, std::max(kFewest, kMostPerLane * lanes)))));
 }
 
-struct Division {
+struct Division : CsrPieces {
   std::array<std::vector<std::int32_t>, kDirectClasses> classes;  ///< by the logarithm of teams
-  std::vector<CsrPiece> pieces;
-  std::vector<CsrSplit> splits;
 };
-
-/// As few pieces as blocks can take, about equally long.
-void cut(Division& to, std::int64_t row, std::int64_t entry, std::int64_t entries, std::int64_t longest) {
-  const std::int64_t count = (entries + longest - 1) / longest;
-  const std::int64_t each = round_up((entries + count - 1) / count, kPieceStep);
-  const auto split = static_cast<std::int32_t>(to.splits.size()),
-             first = static_cast<std::int32_t>(to.pieces.size());
-  for (std::int64_t begin = 0; begin < entries; begin += each)
-    to.pieces.push_back({entry + begin, static_cast<std::int32_t>(std::min(each, entries - begin)), split});
-  to.splits.push_back(
-      {static_cast<std::int32_t>(row), first, static_cast<std::int32_t>(to.pieces.size()) - first});
-}
 
 /// A team that has many rows of B on the way goes twice as far before a row takes a block: that has to wait
 /// for the sums of its warps.
@@ -60,7 +44,8 @@ Division divide(std::span<const std::int64_t> row_ptr, const DirectHeader& heade
   for (std::size_t r = 0; r + 1 < row_ptr.size(); ++r) {
     const std::int64_t entries = row_ptr[r + 1] - row_ptr[r];
     if (entries > of_warp) {
-      cut(division, static_cast<std::int64_t>(r), row_ptr[r], entries, turn * (kDirectThreads / lanes));
+      division.cut(static_cast<std::int64_t>(r), row_ptr[r], entries, turn * (kDirectThreads / lanes),
+                   kPieceStep);
     } else {
       const std::int64_t wanted = std::clamp<std::int64_t>((entries + turn - 1) / turn, 1, teams);
       division.classes[std::bit_width(static_cast<std::uint64_t>(wanted - 1))].push_back(

@@ -40,10 +40,8 @@ Targets targets(const CsrRows& work, int lanes, const DeviceInfo& device) {
 constexpr std::string_view kRowTwice = "a row that is not there or the work of two items",
                            kNoPiece = "a piece is not the next of its row";
 
-struct Part {
+struct Part : CsrPieces {
   std::vector<CsrRun> runs;
-  std::vector<CsrPiece> pieces;
-  std::vector<CsrSplit> splits;
 };
 
 constexpr std::int64_t kMostRunEntries = (1 << 24) - 1;  ///< that a CsrRun can count
@@ -51,17 +49,6 @@ constexpr std::int64_t kMostRunEntries = (1 << 24) - 1;  ///< that a CsrRun can 
 /// Rows a little over the target stay whole: two pieces cost more than the imbalance.
 bool is_long(std::int64_t entries, const Targets& target) {
   return target.cut ? 2 * entries > 3 * target.piece : entries > kMostRunEntries;
-}
-
-void split_row(std::int64_t row, std::int64_t entry, std::int64_t entries, std::int64_t target, Part& part) {
-  const std::int64_t pieces = (entries + target - 1) / target;
-  const std::int64_t each = ((entries + pieces - 1) / pieces + kPieceStep - 1) / kPieceStep * kPieceStep;
-  const CsrSplit split{static_cast<std::int32_t>(row), static_cast<std::int32_t>(part.pieces.size()), 0};
-  part.splits.push_back(split);
-  for (std::int64_t begin = 0; begin < entries; begin += each)
-    part.pieces.push_back({entry + begin, static_cast<std::int32_t>(std::min(each, entries - begin)),
-                           static_cast<std::int32_t>(part.splits.size() - 1)});
-  part.splits.back().pieces = static_cast<std::int32_t>(part.pieces.size()) - split.first_piece;
 }
 
 /// Brings runs of equal length together, without moving any far from its neighbours.
@@ -90,7 +77,7 @@ Part schedule_rows(const CsrRows& rows, std::int64_t first, std::int64_t last, c
     const std::int64_t entries = row_ptr[row + 1] - row_ptr[row];
     if (is_long(entries, target)) {
       close(row);
-      split_row(row, row_ptr[row], entries, target.piece, part);
+      part.cut(row, row_ptr[row], entries, target.piece, kPieceStep);
       begin = row + 1;
       continue;
     }
@@ -100,17 +87,6 @@ Part schedule_rows(const CsrRows& rows, std::int64_t first, std::int64_t last, c
   close(last);
   if (target.in_step) sort_neighbours(part.runs);
   return part;
-}
-
-/// Appends, counting splits and pieces on from those that are there.
-void append(Part& all, Part&& part) {
-  const auto splits = static_cast<std::int32_t>(all.splits.size()),
-             pieces = static_cast<std::int32_t>(all.pieces.size());
-  for (CsrSplit& split : part.splits) split.first_piece += pieces;
-  for (CsrPiece& piece : part.pieces) piece.split += splits;
-  all.runs.insert(all.runs.end(), part.runs.begin(), part.runs.end());
-  all.pieces.insert(all.pieces.end(), part.pieces.begin(), part.pieces.end());
-  all.splits.insert(all.splits.end(), part.splits.begin(), part.splits.end());
 }
 
 Part schedule_all(const CsrRows& rows, const Targets& target) {
@@ -129,7 +105,10 @@ Part schedule_all(const CsrRows& rows, const Targets& target) {
   }
   all.runs.reserve(runs);
   all.pieces.reserve(pieces);
-  for (Part& part : parts) append(all, std::move(part));
+  for (const Part& part : parts) {
+    all.runs.insert(all.runs.end(), part.runs.begin(), part.runs.end());
+    all.append(part);
+  }
   return all;
 }
 
@@ -184,6 +163,25 @@ void check_runs(ScheduleReader& reader, std::span<const std::int64_t> row_ptr, s
 }
 
 }  // namespace
+
+void CsrPieces::cut(std::int64_t row, std::int64_t entry, std::int64_t entries, std::int64_t longest,
+                    std::int64_t step) {
+  const std::int64_t count = (entries + longest - 1) / longest;
+  const std::int64_t each = ((entries + count - 1) / count + step - 1) / step * step;
+  const auto split = static_cast<std::int32_t>(splits.size()),
+             first = static_cast<std::int32_t>(pieces.size());
+  for (std::int64_t begin = 0; begin < entries; begin += each)
+    pieces.push_back({entry + begin, static_cast<std::int32_t>(std::min(each, entries - begin)), split});
+  splits.push_back({static_cast<std::int32_t>(row), first, static_cast<std::int32_t>(pieces.size()) - first});
+}
+
+void CsrPieces::append(const CsrPieces& other) {
+  const auto split = static_cast<std::int32_t>(splits.size()),
+             piece = static_cast<std::int32_t>(pieces.size());
+  for (const CsrSplit& from : other.splits)
+    splits.push_back({from.row, from.first_piece + piece, from.pieces});
+  for (const CsrPiece& from : other.pieces) pieces.push_back({from.entry, from.entries, from.split + split});
+}
 
 CsrGeometry csr_geometry(std::int64_t n, int vector) {
   const std::int64_t vectors = (n + vector - 1) / vector;

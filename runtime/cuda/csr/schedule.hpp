@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <vector>
 
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/stored_schedule.hpp"
@@ -26,6 +27,7 @@ struct CsrPiece {
   std::int64_t entry;
   std::int32_t entries;
   std::int32_t split;  ///< of which row: position in the list of splits
+  bool operator==(const CsrPiece&) const = default;
 };
 
 /// A row in pieces. Whoever finishes its last piece adds them up, in order.
@@ -33,6 +35,20 @@ struct CsrSplit {
   std::int32_t row;
   std::int32_t first_piece;
   std::int32_t pieces;
+  bool operator==(const CsrSplit&) const = default;
+};
+
+/// Long rows and their pieces.
+struct CsrPieces {
+  std::vector<CsrPiece> pieces;
+  std::vector<CsrSplit> splits;
+
+  /// Cuts a row into as few pieces as need not be longer than `longest`, about equally long: all but the last
+  /// a multiple of `step`.
+  void cut(std::int64_t row, std::int64_t entry, std::int64_t entries, std::int64_t longest,
+           std::int64_t step);
+  /// Appends, counting splits and pieces on from those that are there.
+  void append(const CsrPieces& other);
 };
 
 /// Shape of the grid: so many lanes work on one row, a slice is the columns that they hold.

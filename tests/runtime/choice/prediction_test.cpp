@@ -164,6 +164,27 @@ TEST_CASE("profiles: the built-in table knows the kernels for CUDA") {
   }
 }
 
+TEST_CASE(
+    "profiles: on an H200 one column of large csr takes blocks of entries, of small csr teams of lanes") {
+  const ProfilePlaces places;
+  const auto found = runtime::find_profile({runtime::Device::cuda, 90, "NVIDIA H200"});
+  REQUIRE(found.has_value());
+  for (const char* precision : {"fp32", "fp64"})
+    for (const double rows_m : {0.01, 4.0}) {  // ten entries each, of a cache that has them all
+      const double element = precision == std::string("fp32") ? 4 : 8;
+      CAPTURE(precision);
+      CAPTURE(rows_m);
+      const runtime::CostFeatures counts = {
+          1, 10 * rows_m * element, 5 * rows_m * element, rows_m * element, 0, 10 * rows_m, 0, rows_m, 0.02,
+          0};
+      const auto direct = (*found)->predict("cuda.csr.direct", precision, counts),
+                 stream = (*found)->predict("cuda.csr.stream", precision, counts);
+      REQUIRE(direct);
+      REQUIRE(stream);
+      CHECK((*stream < *direct) == (rows_m > 1));
+    }
+}
+
 TEST_CASE("profiles: file names") {
   CHECK(runtime::profile_file_name({runtime::Device::cuda, 90, "NVIDIA H100 80GB HBM3"}) ==
         "NVIDIA-H100-80GB-HBM3.tsv");

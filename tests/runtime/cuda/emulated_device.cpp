@@ -116,6 +116,16 @@ int __reduce_max_sync(unsigned, int x) {
   return x;
 }
 
+unsigned __ballot_sync(unsigned, bool x) {
+  unsigned lanes = 0, bit = 1;
+  for (const auto& other :
+       sptile::test::EmulatedWarp::current().exchange(sptile::test::as_operand(x ? 1 : 0))) {
+    if (sptile::test::from_operand<int>(other) != 0) lanes |= bit;
+    bit <<= 1;
+  }
+  return lanes;
+}
+
 namespace sptile::runtime::cuda {
 namespace {
 

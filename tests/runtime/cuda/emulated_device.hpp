@@ -158,4 +158,6 @@ T __shfl_xor_sync(unsigned mask, T x, int lanes) {
 }
 int __reduce_max_sync(unsigned mask, int x);
 inline bool __any_sync(unsigned, bool x) { return __reduce_max_sync(~0u, x ? 1 : 0) == 1; }
+unsigned __ballot_sync(unsigned mask, bool x);
+inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
 inline bool __all_sync(unsigned, bool x) { return !__any_sync(~0u, !x); }

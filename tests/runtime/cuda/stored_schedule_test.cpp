@@ -12,6 +12,7 @@
 #include "formats/convert/tall.hpp"
 #include "formats/random.hpp"
 #include "runtime/cuda/csr/schedule.hpp"
+#include "runtime/cuda/csr/stream.hpp"
 #include "runtime/cuda/papers/acc/balance.hpp"
 #include "runtime/cuda/papers/rsh/pieces.hpp"
 #include "runtime/cuda/sddmm/schedule.hpp"
@@ -100,6 +101,16 @@ TallHeader read_tall_f32(ScheduleReader& reader, Schedule& s, const ScheduleRequ
   return read_tall(reader, s, r, kTall);
 }
 
+/// Nothing but the rows divides them, and no number is stored.
+Family stream_family() {
+  return {"csr",
+          [](const ScheduleRequest& r) { return stream_schedule(rows_of(r).row_ptr, sizeof(float)); },
+          {kStreamVersion, [](const ScheduleHeader& /*header*/) { return std::vector<std::int64_t>(); },
+           [](const ScheduleRequest& r, const StoredSchedule& stored) {
+             return read_stream(stored, rows_of(r).row_ptr, sizeof(float));
+           }}};
+}
+
 template <class Header, Header (*kAppend)(Schedule&, const ScheduleRequest&),
           Header (*kRead)(ScheduleReader&, Schedule&, const ScheduleRequest&),
           std::vector<std::int64_t> (*kNumbers)(const Header&)>
@@ -116,7 +127,8 @@ std::vector<Family> families() {
   constexpr auto tiles = family<TileHeader, append_tile, read_tile, tile_numbers>;
   constexpr auto hybrid = family<HybridHeader, append_hybrid, read_hybrid, hybrid_numbers>;
   std::vector<Family> all = {family<CsrHeader, append_rows, read_rows, csr_numbers>("csr"),
-                             family<TallHeader, append_tall_f32, read_tall_f32, tall_numbers>("tall")};
+                             family<TallHeader, append_tall_f32, read_tall_f32, tall_numbers>("tall"),
+                             stream_family()};
   for (const char* format : {"bittcf", "bmat", "me_tcf", "rs_tile"}) all.push_back(tiles(format));
   all.push_back(family<TileHeader, append_divided<divide_acc_balanced>, read_divided<divide_acc_balanced>,
                        tile_numbers>("bittcf"));

@@ -77,9 +77,7 @@ class TallConsumer {
       __syncwarp();
       if (lane_ == 0) barrier_arrive(shared_.empty(cursor.stage));
       if (last) {
-        const std::int32_t slot = first_window                     ? item_.head
-                                  : chunk + 1 == item_.end_chunk ? item_.tail
-                                                                 : -1;
+        const std::int32_t slot = first_window ? item_.head : chunk + 1 == item_.end_chunk ? item_.tail : -1;
         end_window({static_cast<std::int32_t>(row), static_cast<int>(head.w >> 16)}, slot);
         first_window = false;
         clear_sums();

@@ -135,7 +135,8 @@ std::vector<TallItem> make_shares(std::span<const std::int64_t> before, std::spa
   std::int32_t begin = 0;
   for (std::int64_t s = 1; s <= shares; ++s) {
     const std::int64_t cost = total / shares * s + total % shares * s / shares;
-    auto end = static_cast<std::int32_t>(std::lower_bound(before.begin(), before.end(), cost) - before.begin());
+    auto end =
+        static_cast<std::int32_t>(std::lower_bound(before.begin(), before.end(), cost) - before.begin());
     const auto edge = std::lower_bound(first.begin(), first.end(), end);
     for (const auto e : {edge, edge == first.begin() ? edge : edge - 1})
       if (std::abs(before[at(*e)] - cost) <= near) end = *e;
@@ -277,7 +278,8 @@ struct TallFrame {
 bool shares_pay(const formats::TallView& a, std::int64_t row_bytes, const DeviceInfo& device) {
   constexpr std::int64_t kOftenFetched = 4;
   const std::int64_t fetched = 8 * std::ssize(a.group_mask);
-  return a.cols * row_bytes <= static_cast<std::int64_t>(device.l2_bytes) || fetched <= kOftenFetched * a.cols;
+  return row_bytes <= static_cast<std::int64_t>(device.l2_bytes) / std::max<std::int64_t>(a.cols, 1) ||
+         fetched <= kOftenFetched * a.cols;
 }
 
 TallFrame frame_tall(const ScheduleRequest& request, const TallFamily& family) {

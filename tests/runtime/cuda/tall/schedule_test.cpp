@@ -235,10 +235,9 @@ void check_product(const formats::Csr& a, int level, std::int64_t n, Random& ran
   const formats::TallView view = formats::as_tall(format);
   const TallShape shape = tall_shape(kVariants, 16 << level, 4 * n, 4);
   const std::int64_t slices = (n + 32 * shape.slice_segments - 1) / (32 * shape.slice_segments);
-  const TallPlan plan = plan_tall(view, {.slices = slices,
-                                         .blocks = 7,
-                                         .chunk_values = kTallValuesBytes / 4,
-                                         .equal_shares = level % 2 == 0});
+  const TallPlan plan = plan_tall(
+      view,
+      {.slices = slices, .blocks = 7, .chunk_values = kTallValuesBytes / 4, .equal_shares = level % 2 == 0});
   check_plan(view, plan, kTallValuesBytes / 4);
   const Dense dense(a, n, DType::f32, random);
   std::vector<double> c(static_cast<std::size_t>(a.rows * n));

@@ -2,7 +2,8 @@
 import os
 import subprocess
 
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+# hwloc looks for displays of the X server by the name localhost, which takes 5 s each where that name has to be asked for.
+ENVIRONMENT = {**os.environ, "HWLOC_COMPONENTS": "-gl", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_orte_base_help_aggregate": "0", "OMP_NUM_THREADS": "1"}
 
 

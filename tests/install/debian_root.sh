@@ -20,6 +20,8 @@ make_debian() {
   debootstrap --variant=minbase ${CACHE:+--include=ccache} "$suite" "$folder" ${mirror:+"$mirror"} >"$folder.log" 2>&1 ||
     { tail -n 5 "$folder.log" >&2; skip "debootstrap cannot work here"; }
   rm -f "$folder.log"
+  # As Debian's installer does: names of this machine are not to be asked for in a network.
+  printf '127.0.0.1\tlocalhost %s\n' "$(hostname)" >"$folder/etc/hosts"
   # Certificates that pip trusts on this machine beside the usual ones.
   if [ -n "${PIP_CERT:-}" ]; then cp "$PIP_CERT" "$folder/certificates"; fi
 }

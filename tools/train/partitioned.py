@@ -9,6 +9,10 @@ import os
 
 import torch
 import torch.distributed as dist
+
+# Its functions keep the group that is there when they are imported, which optimizers do: it would outlive its end, and a
+# thread of gloo that lets go of a tensor while the interpreter ends aborts the process.
+import torch.distributed.nn
 from torch.nn import functional
 
 from dataset import read_nodes

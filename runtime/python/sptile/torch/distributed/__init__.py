@@ -5,6 +5,10 @@ A = DistSparseMatrix("parts")
 y = A @ A.take(x)
 """
 
+# Its functions keep the group that is there when they are first imported, as optimizers do: one of gloo would outlive
+# destroy_process_group, and could abort the process when the interpreter ends.
+import torch.distributed.nn
+
 from . import nn
 from .functions import attention, sddmm
 from .matrix import DistSparseMatrix

@@ -36,7 +36,7 @@ struct Divider {
 
   /// Items may take megabytes, and pages that are touched for the first time take longer than dividing does.
   void reserve() {
-    const std::int64_t count = std::ssize(windows.tile_offset) - 1;
+    const std::int64_t count = windows.count();
     std::int64_t items = count;  // each window is in one run at most
     for (std::int64_t w = 0; w < count; ++w)
       if (tiles(w) > longest) items += pieces_of(w) * team;
@@ -65,7 +65,7 @@ struct Divider {
   }
 
   void divide() {
-    const std::int64_t count = std::ssize(windows.tile_offset) - 1;
+    const std::int64_t count = windows.count();
     reserve();
     std::int64_t begin = 0, cost = 0;
     for (std::int64_t w = 0; w < count; ++w) {
@@ -224,7 +224,7 @@ DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows
     std::stable_partition(pieces_first.begin(), pieces_first.end(), is_piece);
     items = pieces_first;
   }
-  Owners owners(std::ssize(windows.tile_offset) - 1);
+  Owners owners(windows.count());
   for (std::size_t s = 0; s < splits.size() && reader.ok(); ++s) {
     const SplitWindow& split = splits[s];
     const std::int64_t first = std::int64_t{totals.slots} * team, left = std::ssize(items) - first;
@@ -252,7 +252,7 @@ DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows
 }
 
 std::int64_t cost_of(const TileWindows& windows, const TileTuning& tuning) {
-  return windows.tile_offset.back() + tuning.window_cost * (std::ssize(windows.tile_offset) - 1);
+  return windows.tile_offset.back() + tuning.window_cost * windows.count();
 }
 
 TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device) {

@@ -64,6 +64,8 @@ static_assert(sizeof(ShortRows) == 24);
 struct TileWindows {
   std::span<const std::int32_t> tile_offset;  ///< windows + 1
   const formats::Blocks& blocks;
+
+  [[nodiscard]] std::int64_t count() const { return std::ssize(tile_offset) - 1; }
 };
 
 /// Numbers to be measured; those of the kernel are filled in when planning.

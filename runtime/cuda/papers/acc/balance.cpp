@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::int64_t kWriteBack = 1;  ///< time of a window, in loads of a tile
 
-std::int64_t count_of(const TileWindows& windows) { return std::ssize(windows.tile_offset) - 1; }
-
 /// Fills thread blocks one after the other.
 class AccBalancer {
  public:
@@ -18,8 +16,8 @@ class AccBalancer {
       : windows_(windows), block_time_(acc_block_time(windows)), items_(windows) {}
 
   TileSchedule run() {
-    for (std::int64_t window = 0; window < count_of(windows_); ++window) place(window);
-    end_run(count_of(windows_));
+    for (std::int64_t window = 0; window < windows_.count(); ++window) place(window);
+    end_run(windows_.count());
     return items_.take();
   }
 
@@ -85,7 +83,7 @@ double acc_imbalance(std::span<const std::int32_t> tile_offset) {
 }
 
 std::int64_t acc_block_time(const TileWindows& windows) {
-  const std::int64_t count = std::max<std::int64_t>(count_of(windows), 1);
+  const std::int64_t count = std::max<std::int64_t>(windows.count(), 1);
   const std::int64_t all = windows.tile_offset.back() + kWriteBack * count;
   return std::min((all + count - 1) / count, kAccMostTiles + kWriteBack);
 }
@@ -93,7 +91,7 @@ std::int64_t acc_block_time(const TileWindows& windows) {
 TileSchedule divide_acc_windows(const TileWindows& windows, const TileTuning& /*tuning*/,
                                 const DeviceInfo& /*device*/) {
   ItemList items(windows);
-  for (std::int64_t window = 0; window < count_of(windows); ++window) items.add_windows(window, window + 1);
+  for (std::int64_t window = 0; window < windows.count(); ++window) items.add_windows(window, window + 1);
   return items.take();
 }
 

@@ -1,19 +1,11 @@
-#include "runtime/cuda/built.hpp"
 #include "runtime/cuda/papers/acc/acc.hpp"
-#include "runtime/operation/spmm.hpp"
+#include "runtime/cuda/papers/by_name.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
 
 constexpr Kernel row(std::string_view name, std::string_view summary, Instances instances) {
-  return {.name = name,
-          .op = &kSpmm,
-          .format = "bittcf",
-          .device = Device::cuda,
-          .isa = "sm_80",
-          .summary = summary,
-          .by_name = true,
-          .instances = instances};
+  return by_name(name, "bittcf", summary, instances);
 }
 
 constexpr Kernel kRows[] = {

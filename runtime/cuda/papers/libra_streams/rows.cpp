@@ -1,22 +1,15 @@
-#include "runtime/cuda/built.hpp"
+#include "runtime/cuda/papers/by_name.hpp"
 #include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
-#include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
 
 constexpr Kernel row(std::string_view name, std::string_view summary, Instances instances) {
-  return {.name = name,
-          .op = &kSpmm,
-          .format = "libra_spmm",
-          .device = Device::cuda,
-          .isa = "sm_80",
-          .deterministic = false,
-          .summary = summary,
-          .by_name = true,
-          .costs = kLibraOccupancyCosts,
-          .instances = instances};
+  Kernel kernel = by_name(name, "libra_spmm", summary, instances);
+  kernel.deterministic = false;
+  kernel.costs = kLibraOccupancyCosts;
+  return kernel;
 }
 
 constexpr Kernel kRows[] = {

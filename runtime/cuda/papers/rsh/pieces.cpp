@@ -43,14 +43,12 @@ class StoredPieces {
   std::vector<std::int32_t> pieces_;
 };
 
-std::int64_t count_of(const TileWindows& windows) { return std::ssize(windows.tile_offset) - 1; }
-
 }  // namespace
 
 TileSchedule divide_stored(const TileWindows& windows, const TileTuning& /*tuning*/,
                            const DeviceInfo& /*device*/) {
   StoredPieces pieces(windows);
-  for (std::int64_t window = 0; window < count_of(windows); ++window) pieces.add(window + 1);
+  for (std::int64_t window = 0; window < windows.count(); ++window) pieces.add(window + 1);
   return pieces.take();
 }
 

@@ -1,19 +1,11 @@
-#include "runtime/cuda/built.hpp"
+#include "runtime/cuda/papers/by_name.hpp"
 #include "runtime/cuda/papers/rsh/rsh.hpp"
-#include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
 
 constexpr Kernel row(std::string_view name, std::string_view summary, Instances instances) {
-  return {.name = name,
-          .op = &kSpmm,
-          .format = "rs_tile",
-          .device = Device::cuda,
-          .isa = "sm_80",
-          .summary = summary,
-          .by_name = true,
-          .instances = instances};
+  return by_name(name, "rs_tile", summary, instances);
 }
 
 constexpr Kernel kRows[] = {

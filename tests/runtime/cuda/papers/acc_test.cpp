@@ -10,13 +10,10 @@
 #include "runtime/cuda/tile/tile8.cu"
 #pragma GCC diagnostic pop
 
-#include "tests/runtime/cuda/emulated_product.hpp"
+#include "tests/runtime/cuda/papers/divided_product.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
-using runtime::cuda::DeviceKernel;
-using runtime::cuda::Schedule;
-using runtime::cuda::TileHeader;
 
 /// Kernels of libra_spmm, which tile8.cu has too, go on with rows; libra_test runs them.
 int runtime::cuda::launch_rows(DType, const DenseTypes&, const CsrArrays&, const CsrHeader&, const Launch&,
@@ -26,44 +23,6 @@ int runtime::cuda::launch_rows(DType, const DenseTypes&, const CsrArrays&, const
 
 namespace {
 
-std::vector<DeviceKernel> acc_kernels() {
-  std::vector<DeviceKernel> all;
-  for (const auto family : {runtime::cuda::acc_windows_kernels, runtime::cuda::acc_balanced_kernels,
-                            runtime::cuda::acc_write_through_kernels, runtime::cuda::acc_kernels})
-    for (const DeviceKernel& row : family()) all.push_back(row);
-  return all;
-}
-
-struct Case {
-  std::int64_t n = 32, pad = 0;
-  bool permuted = false;
-  double alpha = 1, beta = 0;
-  std::int64_t planned_n = 0;
-};
-
-TileHeader check_product(const DeviceKernel& kernel, const formats::Csr& a, const Case& c, Random& random) {
-  const Formatted formatted =
-      format_matrix(a, "bittcf", c.permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
-  emulated_block.late = !emulated_block.late;
-  const Schedule schedule = check_emulated_product(
-      kernel,
-      {.exact = a,
-       .format = formatted.data.view(),
-       .order = formatted.order,
-       .n = c.n,
-       .pad = c.pad,
-       .alpha = c.alpha,
-       .beta = c.beta,
-       .device = emulated_device(),
-       .scratch =
-           [](const runtime::cuda::ScheduleHeader& header) {
-             return std::vector<runtime::cuda::ScheduleScratch>{header.as<TileHeader>().scratch};
-           },
-       .planned_n = c.planned_n},
-      random);
-  return schedule.header.as<TileHeader>();
-}
-
 /// One window of many tiles, others of few and of none.
 formats::Csr long_window(Random& random) {
   return random_matrix(60, 1500, DType::f32, random, [](std::int64_t r, std::int64_t) {
@@ -71,46 +30,42 @@ formats::Csr long_window(Random& random) {
   });
 }
 
+DividedKernels acc_kernels() {
+  DividedKernels all{"bittcf", {}, long_window};
+  for (const auto family : {runtime::cuda::acc_windows_kernels, runtime::cuda::acc_balanced_kernels,
+                            runtime::cuda::acc_write_through_kernels, runtime::cuda::acc_kernels})
+    for (const DeviceKernel& row : family()) all.kernels.push_back(row);
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("acc: windows that are alike stay whole, others are cut, by the degree of imbalance") {
   Random random(1);
   const formats::Csr even = uneven_matrix(75, 90, DType::f32, random), uneven = long_window(random);
-  for (const DeviceKernel& kernel : acc_kernels()) {
+  const DividedKernels all = acc_kernels();
+  for (const DeviceKernel& kernel : all.kernels) {
     const bool always = kernel.kernel == runtime::cuda::kBitTcfAccBalanced,
                never = kernel.kernel == runtime::cuda::kBitTcfAccWindows;
-    const TileHeader alike = check_product(kernel, even, {.n = 64}, random);
+    const TileHeader alike = all.check_product(kernel, even, {.n = 64}, random);
     CHECK((alike.item_count != 10) == always);
     CHECK(alike.teams == 0);
-    const TileHeader cut = check_product(kernel, uneven, {.n = 128, .permuted = true}, random);
+    const TileHeader cut = all.check_product(kernel, uneven, {.n = 128, .permuted = true}, random);
     CHECK((cut.split_count > 0) != never);
   }
 }
 
 TEST_CASE("acc: any number of columns, any leading dimension, alpha and beta") {
   Random random(2);
-  for (const DeviceKernel& kernel : acc_kernels())
-    for (const auto& [n, pad] : kRagged)
-      check_product(kernel, n == 17 ? long_window(random) : uneven_matrix(29, 40, DType::f32, random),
-                    {.n = n, .pad = pad, .permuted = true, .alpha = -0.5, .beta = 2}, random);
+  acc_kernels().check_columns(random);
 }
 
 TEST_CASE("acc: a plan for many columns serves few") {
   Random random(3);
-  const formats::Csr a = long_window(random);
-  const Formatted formatted = format_matrix(a, "bittcf");
-  for (const DeviceKernel& kernel : acc_kernels()) {
-    for (const auto& [planned, n] : kFewer)
-      check_product(kernel, a, {.n = n, .pad = 8, .alpha = 2, .beta = -1, .planned_n = planned}, random);
-    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
-      check_least_n(kernel, formatted.data.view(), n, emulated_device());
-  }
+  acc_kernels().check_fewer_columns(random);
 }
 
 TEST_CASE("acc: matrices without rows, columns or entries") {
   Random random(4);
-  for (const DeviceKernel& kernel : acc_kernels())
-    for (const auto& [m, k] : {std::pair{19, 7}, {0, 7}, {9, 0}, {1, 1}})
-      check_product(kernel, random_matrix(m, k, m == 1 ? 1 : 0, DType::f32, random), {.n = 8, .beta = 3},
-                    random);
+  acc_kernels().check_empty(random);
 }

@@ -1,0 +1,24 @@
+// What the rows of papers' kernels for SpMM have in common: nothing chooses them but their names.
+#pragma once
+
+#include <string_view>
+
+#include "runtime/cuda/built.hpp"
+#include "runtime/kernel.hpp"
+#include "runtime/operation/spmm.hpp"
+
+namespace sptile::runtime::cuda {
+
+constexpr Kernel by_name(std::string_view name, std::string_view format, std::string_view summary,
+                         Instances instances) {
+  return {.name = name,
+          .op = &kSpmm,
+          .format = format,
+          .device = Device::cuda,
+          .isa = "sm_80",
+          .summary = summary,
+          .by_name = true,
+          .instances = instances};
+}
+
+}  // namespace sptile::runtime::cuda

@@ -9,8 +9,9 @@
 
 namespace sptile::reorder {
 
-/// Sets of columns, one per item: an item is a row, a window of rows, or several windows. Each set ascends.
-/// Sets of rows borrow the columns of the matrix, which must outlive them; larger ones own theirs.
+/// Sets of columns, one per item: an item is a row, a window of rows, or several windows. Each set ascends,
+/// or is in the order of the matrix. Sets of rows borrow the columns of the matrix, which must outlive them;
+/// larger ones own theirs.
 struct ColumnSets {
   std::int64_t items = 0;
   std::int64_t cols = 0;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "reorder/degree.hpp"
+#include "reorder/frequent_first.hpp"
 #include "reorder/greedy_windows.hpp"
 #include "reorder/identity.hpp"
 #include "reorder/matching.hpp"
@@ -51,32 +52,49 @@ Plan make_plan(const ReorderOptions& options) {
   return plan;
 }
 
-/// The share of the entries that stand in columns longer than `longest`.
-double hub_share(const formats::CsrView& a, int longest) {
-  std::vector<std::int32_t> count(static_cast<std::size_t>(a.cols), 0);
-  for (const std::int32_t column : a.col_idx) ++count[static_cast<std::size_t>(column)];
+/// True when more than kHubShare of the entries stand in columns longer than `longest`.
+bool has_hubs(const formats::CsrView& a, std::span<const std::int32_t> count, int longest) {
   std::int64_t in_hubs = 0;
   for (const std::int32_t entries : count)
     if (entries > longest) in_hubs += entries;
-  return static_cast<double>(in_hubs) / static_cast<double>(std::max<std::int64_t>(1, a.nnz()));
+  return static_cast<double>(in_hubs) > kHubShare * static_cast<double>(a.nnz());
 }
 
-Result<std::vector<std::int32_t>> pack_rows(const formats::CsrView& a, std::span<const std::int32_t> base,
+/// A matrix, and the same for steps that do not need the columns of a row to ascend: where there are hubs,
+/// with frequent columns first.
+struct Matrix {
+  const formats::CsrView& a;
+  bool hubs = false;
+  formats::Buffer<std::int32_t> columns = {};  // what `unsorted` borrows where there are hubs
+  formats::CsrView unsorted = a;
+};
+
+Matrix look_for_hubs(const formats::CsrView& a, int longest) {
+  const std::vector<std::int32_t> count = count_columns(a);
+  Matrix matrix{a, has_hubs(a, count, longest)};
+  if (!matrix.hubs) return matrix;
+  matrix.columns = frequent_first(a, count);
+  matrix.unsorted.col_idx = matrix.columns.span();
+  return matrix;
+}
+
+Result<std::vector<std::int32_t>> pack_rows(const Matrix& matrix, std::span<const std::int32_t> base,
                                             const Plan& plan) {
-  auto places = pack_greedily(sets_of_rows(a, base), plan.greedy);
+  auto places = pack_greedily(sets_of_rows(matrix.unsorted, base), plan.greedy);
   if (places)
     for (std::int32_t& place : *places) place = base[static_cast<std::size_t>(place)];
   return places;
 }
 
 /// First windows, swaps, taller windows; `base` has the rows with entries.
-Result<std::vector<std::int32_t>> pack(const formats::CsrView& a, std::span<const std::int32_t> base,
+Result<std::vector<std::int32_t>> pack(const Matrix& matrix, std::span<const std::int32_t> base,
                                        const Plan& plan) {
+  const formats::CsrView& a = matrix.a;
   const auto match = [&](std::span<const std::int32_t> order, int from, std::int64_t to) {
     return match_upwards(a, order, {from, to, 10, plan.match_partners});
   };
   int height = plan.from_rows ? plan.height : plan.greedy_height;
-  auto order = plan.from_rows ? match(base, 1, height) : pack_rows(a, base, plan);
+  auto order = plan.from_rows ? match(base, 1, height) : pack_rows(matrix, base, plan);
   if (order && plan.swap_passes > 0 && plan.height <= kTallestPair) {
     if (height < plan.height) order = match(*order, height, plan.height);
     if (!order) return order;
@@ -99,18 +117,18 @@ bool as_dense(const formats::CsrView& a, std::span<const std::int32_t> x, std::s
 
 Result<std::vector<std::int32_t>> order_by_packing(const formats::CsrView& a, const ReorderOptions& options) {
   const Plan plan = make_plan(options);
-  const bool hubs = hub_share(a, plan.greedy.longest_list) > kHubShare;
-  const bool by_degree = plan.degree_base == kByDegree || (plan.degree_base == kWhereHubs && hubs);
+  const Matrix matrix = look_for_hubs(a, plan.greedy.longest_list);
+  const bool by_degree = plan.degree_base == kByDegree || (plan.degree_base == kWhereHubs && matrix.hubs);
   auto base = by_degree ? order_by_degree(a, options) : order_identity(a, options);
   if (!base) return base;
   const auto rest =
       std::stable_partition(base->begin(), base->end(), [&](std::int32_t r) { return a.row_nnz(r) > 0; });
-  auto order = pack(a, {base->begin(), rest}, plan);
+  auto order = pack(matrix, {base->begin(), rest}, plan);
   if (!order) return order;
   order->insert(order->end(), rest, base->end());
-  if (!hubs) return order;
-  auto degrees = order_by_degree(a, options);
-  return !degrees || as_dense(a, *order, *degrees, plan.height) ? order : degrees;
+  if (!matrix.hubs) return order;
+  auto degrees = by_degree ? std::move(base) : order_by_degree(a, options);
+  return !degrees || as_dense(matrix.unsorted, *order, *degrees, plan.height) ? order : degrees;
 }
 
 }  // namespace sptile::reorder

@@ -18,11 +18,10 @@ class Candidates {
 
   /// Forgets all rows that are not gone.
   void clear();
-  /// Each of the rows shares one more column with the window. At most 2^30 rows at once.
-  void share(std::span<const std::int32_t> rows);
-  /// Gives the rows met since the last call their sizes, by row; those of size 0 are gone. To be called after
-  /// share() and before anything is asked. Returns how many of the rows are not gone.
-  std::int64_t settle(std::span<const std::int32_t> size);
+  /// Each of the rows shares one more column with the window; at most 2^30 rows at once, each once. `size`
+  /// has the entries of all rows; those with none are gone. Returns how many of the rows are met for the
+  /// first time and not gone.
+  std::int64_t share(std::span<const std::int32_t> rows, std::span<const std::int32_t> size);
 
   /// The row never comes up again.
   void remove(std::int32_t row);
@@ -48,19 +47,16 @@ class Candidates {
   struct Ranked {
     float density;
     std::int32_t slot;
-    friend bool operator>(const Ranked& x, const Ranked& y) {
-      return x.density != y.density ? x.density > y.density : x.slot < y.slot;
-    }
   };
   void empty_slot(std::int32_t slot);
-  void keep_best(std::size_t most);
+  void insert(Ranked ranked);
 
   std::vector<std::int32_t> slot_;  // by row
-  // By slot; one array each, so that densest() compares several rows per instruction.
+  // By slot; one array each, so that several rows are compared by one instruction.
   std::vector<std::int32_t> row_, size_;
   std::vector<std::int32_t> missing_;  // columns that the window would gain; from used_ on 0
-  std::int32_t used_ = kFirst, settled_ = kFirst;
-  std::vector<Ranked> ranked_;
+  std::int32_t used_ = kFirst;
+  std::vector<Ranked> best_;  // best first
 };
 
 }  // namespace sptile::reorder

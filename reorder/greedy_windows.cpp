@@ -15,13 +15,17 @@ namespace sptile::reorder {
 namespace {
 
 constexpr std::int64_t kMostChains = 16;
-constexpr std::size_t kRounds = 64;                                 // that would pack all rows
+constexpr std::int64_t kRounds = 256;      // that would pack all rows
+constexpr std::int64_t kChainWindows = 4;  // that a chain proposes in a round at least
 constexpr std::int64_t kChainRows = 1024, kChainEntries = 1 << 15;  // what a chain is worth having for
+constexpr std::int64_t kPurge = 4;                                  // once one in so many rows has gone
 
 // What a window may look up, for each of its rows: kSpare whatever its size, GreedyOptions::lookups for each
 // of the first kFirstEntries entries of its first row, an eighth of that for each further one. A row met for
-// the first time counts kMet times more: it has to be ranked, too.
+// the first time counts kMet times more: it has to be ranked, too. A window that goes on with the rows met by
+// the one before may look up kGoingOn of it.
 constexpr std::int64_t kSpare = 256, kFirstEntries = 256, kMet = 2;
+constexpr double kGoingOn = 0.35;
 
 /// Rows that are not in an accepted window yet, and the lists of the columns reduced to them now and then.
 struct FreeRows {
@@ -45,18 +49,23 @@ FreeRows all_free(const ColumnSets& sets) {
   return free;
 }
 
-/// Drops placed rows everywhere. Done each time that half of the rows have gone, so all purges together cost
-/// about as much as the first.
+/// Drops placed rows everywhere. Done each time that a share of the rows has gone, so all purges together
+/// cost a few times as much as the first.
 void purge(FreeRows& free, const ColumnSets& sets) {
-  const auto is_placed = [&](std::int32_t row) { return free.size[static_cast<std::size_t>(row)] == 0; };
+  const auto is_free = [&](std::int32_t row) { return free.size[static_cast<std::size_t>(row)] != 0; };
   tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, sets.cols, 4096), [&](const auto& range) {
     for (std::int64_t c = range.begin(); c < range.end(); ++c) {
-      std::int32_t* const begin = free.lists.items.data() + free.lists.first[c];
-      free.list_size[c] =
-          static_cast<std::int32_t>(std::remove_if(begin, begin + free.list_size[c], is_placed) - begin);
+      std::int32_t* const list = free.lists.items.data() + free.lists.first[c];
+      std::int32_t kept = 0;
+      for (std::int32_t i = 0; i < free.list_size[c];
+           ++i) {  // no branches: which rows are gone nobody can guess
+        list[kept] = list[i];
+        kept += is_free(list[i]);
+      }
+      free.list_size[c] = kept;
     }
   });
-  std::erase_if(free.rows, is_placed);
+  std::erase_if(free.rows, [&](std::int32_t row) { return !is_free(row); });
   free.entries = 0;
   for (const std::int32_t row : free.rows) free.entries += free.size[static_cast<std::size_t>(row)];
 }
@@ -78,6 +87,7 @@ class Packer {
   /// Proposes windows until they hold that many rows or entries, or nothing is free.
   void run(Chain& chain, std::int64_t most_rows, std::int64_t most_entries) {
     chain.proposed.clear();
+    may_go_on_ = false;
     for (std::int64_t entries = 0;
          entries < most_entries && static_cast<std::int64_t>(chain.proposed.size()) < most_rows;
          entries += entries_)
@@ -113,14 +123,18 @@ class Packer {
   bool grow_window(Chain& chain) {
     const std::int32_t in_base = next_in_base(chain);
     if (in_base < 0) return false;
-    entries_ = columns_ = counted_ = 0;
-    near_ = in_base;
-    candidates_.clear();
+    const bool has_next = chain.next >= 0 && is_free(chain.next);
+    const bool goes_on = may_go_on_ && has_next;
+    const std::int32_t first = has_next ? chain.next : in_base;
+    if (!goes_on) candidates_.clear(), counted_ = 0;
     pool_.start_window();
-    const std::int32_t first = chain.next >= 0 && is_free(chain.next) ? chain.next : in_base;
+    entries_ = columns_ = 0;
+    near_ = in_base;
     lookups_left_ = pool_entries_ = lookups_for(sets_.size[first]);
+    if (goes_on) lookups_left_ = static_cast<std::int64_t>(kGoingOn * static_cast<double>(lookups_left_));
     const int left = grow_by_lists(first, chain);
     if (left > 0) grow_from_pools(left, chain);
+    may_go_on_ = left > 0 && !goes_on;
     chain.next = left > 0 ? pool_.most_shared() : candidates_.most_shared();
     return true;
   }
@@ -183,19 +197,24 @@ class Packer {
   }
 
   void add_columns(std::int32_t row) {
-    fresh_.clear();
-    for (const std::int32_t column : sets_.of(row)) {
-      if (!pool_.enter(column)) continue;
-      fresh_.push_back({0, column});
-      __builtin_prefetch(&free_.lists.first[column]);
-      __builtin_prefetch(&free_.list_size[column]);
+    const auto columns = sets_.of(row);
+    fresh_.resize(columns.size());
+    std::size_t fresh = 0;
+    for (const std::int32_t column : columns) {
+      fresh_[fresh].column = column;
+      fresh += pool_.enter(column);
     }
-    columns_ += static_cast<std::int64_t>(fresh_.size());
+    fresh_.resize(fresh);
+    columns_ += static_cast<std::int64_t>(fresh);
   }
 
   /// Counts the fresh columns for the rows in their lists. Where that takes more look-ups than are left,
   /// short lists come first: they cost least and say most. False when some had to be left out.
   bool look_up() {
+    for (const Fresh& fresh : fresh_) {
+      __builtin_prefetch(&free_.lists.first[fresh.column]);
+      __builtin_prefetch(&free_.list_size[fresh.column]);
+    }
     std::int64_t wanted = 0;
     for (Fresh& fresh : fresh_) {
       fresh.rows = free_.list_size[fresh.column];
@@ -211,8 +230,7 @@ class Packer {
       const auto rows = static_cast<std::int32_t>(
           std::min<std::int64_t>(std::min(fresh.rows, options_.longest_list), lookups_left_));
       if (rows <= 0) break;
-      candidates_.share(near_part(fresh.column, rows));
-      lookups_left_ -= rows + kMet * candidates_.settle(free_.size);
+      lookups_left_ -= rows + kMet * candidates_.share(near_part(fresh.column, rows), free_.size);
       work_.lookups += rows;
       ++counted_;
     }
@@ -235,7 +253,9 @@ class Packer {
   std::vector<Fresh> fresh_;             // columns that the last row brought
   std::vector<std::int32_t> promising_;  // rows
   std::int32_t near_ = 0;
-  std::int64_t entries_ = 0, columns_ = 0, counted_ = 0;  // of the window; columns that were looked up
+  bool may_go_on_ = false;                  // the last window left rows that are worth a second one
+  std::int64_t entries_ = 0, columns_ = 0;  // of the window
+  std::int64_t counted_ = 0;                // columns that the candidates were looked up by
   std::int64_t lookups_left_ = 0, pool_entries_ = 0;
   GreedyWork work_;
 };
@@ -296,17 +316,16 @@ Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const Gr
     const std::size_t active = chains_for(free, options.window_rows);
     const bool last = active == 1 && free.entries <= few;
     // Few rows per round and chain, so that chains seldom want the same ones.
-    const std::int64_t share = active > 1 ? static_cast<std::int64_t>(kRounds * active) : last ? 1 : 2;
+    const std::int64_t share = active > 1 ? kRounds * static_cast<std::int64_t>(active) : last ? 1 : 2;
+    const auto rows_free = static_cast<std::int64_t>(free.rows.size());
+    const std::int64_t most_rows = std::max(rows_free / share + 1, kChainWindows * options.window_rows);
     spread_chains(chains, active, free, sets);
-    const auto goal = static_cast<std::int64_t>(last ? free.rows.size() : (free.rows.size() + 1) / 2);
+    const std::int64_t goal = last ? rows_free : (rows_free + kPurge - 1) / kPurge;
     std::size_t running = active;
     for (std::int64_t placed = 0; placed < goal;) {
       tbb::parallel_for(
           std::size_t{0}, running,
-          [&](std::size_t c) {
-            packers.local().run(chains[c], static_cast<std::int64_t>(free.rows.size()) / share + 1,
-                                free.entries / share + 1);
-          },
+          [&](std::size_t c) { packers.local().run(chains[c], most_rows, free.entries / share + 1); },
           tbb::simple_partitioner());
       if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
       std::int64_t proposed = 0;

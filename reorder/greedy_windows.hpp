@@ -35,7 +35,8 @@ struct GreedyWork {
 /// nearly every row brings rows that stand together in the base order. What a window may look up is bounded
 /// by the size of its first row. Once it is used up, shortest lists first, the window is finished from a pool
 /// of the most promising rows so far, whose entries are counted exactly (RowPool): so rows with hubs cost as
-/// many steps per entry as others.
+/// many steps per entry as others. The rows that were met and not taken then serve the next window, too,
+/// which looks up a third as much.
 ///
 /// Parallel: several chains of windows grow from different places of the base order. In a round each chain
 /// proposes windows as if it were alone; proposals are then accepted in the order of the chains where their

@@ -60,11 +60,11 @@ class RowPool {
 
 inline bool RowPool::enter(std::int32_t column) {
   std::uint32_t& held = holders(column);
-  if ((held & kInWindow) != 0) return false;
-  for (std::uint32_t rows = held; rows != 0; rows &= rows - 1)
+  const bool fresh = (held & kInWindow) == 0;
+  for (std::uint32_t rows = fresh ? held : 0; rows != 0; rows &= rows - 1)
     --rows_[static_cast<std::size_t>(std::countr_zero(rows))].missing;
   held |= kInWindow;
-  return true;
+  return fresh;
 }
 
 }  // namespace sptile::reorder

@@ -57,8 +57,7 @@ TEST_CASE("candidates: the densest, the promising and the most shared rows agree
           if (size[r] >= round && (round == 1 || random.below(3) != 0))
             rows.push_back(static_cast<std::int32_t>(r));
         for (const std::int32_t row : rows) ++common[static_cast<std::size_t>(row)];
-        candidates.share(rows);
-        candidates.settle(size);
+        candidates.share(rows, size);
       }
       for (std::size_t r = 0; r < count; ++r)
         if (size[r] > 0 && random.below(8) == 0) {

@@ -95,12 +95,13 @@ Result<std::vector<std::int32_t>> pack(const Matrix& matrix, std::span<const std
   };
   int height = plan.from_rows ? plan.height : plan.greedy_height;
   auto order = plan.from_rows ? match(base, 1, height) : pack_rows(matrix, base, plan);
-  if (order && plan.swap_passes > 0 && plan.height <= kTallestPair) {
-    if (height < plan.height) order = match(*order, height, plan.height);
-    if (!order) return order;
-    height = plan.height;
+  // Swaps between small windows come first: rows that stay together in taller ones are then good company.
+  while (order && plan.swap_passes > 0 && plan.height <= kTallestPair) {
     if (const Status swapped = swap_rows(a, *order, {height, plan.swap_passes, plan.swap_partners}); !swapped)
       return tl::unexpected(swapped.error());
+    if (height == plan.height) break;
+    order = match(*order, height, 2 * height);
+    height *= 2;
   }
   if (order && 2 * height <= plan.match_rows) order = match(*order, height, plan.match_rows);
   return order;

@@ -5,7 +5,7 @@ namespace sptile::runtime::cuda {
 namespace {
 
 template <class T>
-using Tuning = StreamTuning<kStreamShape.threads, kStreamShape.per_thread, 8, sizeof(T) == 4 ? 6 : 5>;
+using Tuning = StreamTuning<kStreamShape.threads, kStreamShape.per_thread, 8, sizeof(T) == 4 ? 6 : 4>;
 
 template <class T>
 StreamArguments<T> stream_arguments(const Launch& launch, const StreamHeader& header) {

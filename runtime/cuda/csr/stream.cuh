@@ -54,13 +54,15 @@ class StreamTeam {
   static constexpr int kGap = 128 / static_cast<int>(sizeof(T));
   /// Rows of a thread whose ends are on their way together with its first entries.
   static constexpr int kEnds = 4;
-  /// Turns of a lane after which its row is the work of the whole warp.
-  static constexpr int kMostTurns = 2 * kShape.per_thread;
+  /// Turns of a lane after which its row is the work of 8 lanes, and entries after which it is that of 32.
+  static constexpr int kMostTurns = 2 * kShape.per_thread, kMostOfEight = 512;
 
   struct Shared {
     T products[kShape.places() + kShape.places() / kGap];
     std::uint16_t ends[kShape.rows() + 1];  ///< ends[r] is where row r begins
-    T sums[kWarps];
+    T sums[kWarps];   ///< of warps; of long rows, what a row that begins before the warp's part has there
+    T begun[kWarps];  ///< sums of rows that begin in the warp's part and end behind it
+    std::int32_t rows[kWarps];  ///< those rows; -1: none
     bool last;
   };
 
@@ -69,6 +71,7 @@ class StreamTeam {
 
   __device__ void run_rows(int index) const {
     const StreamBlock block = a_.blocks[index];
+    if (are_long(block.rows, block.entries)) return run_long(block);
     const int head = static_cast<int>(block.entry % kStreamLine);
     const std::uint16_t* const ends = a_.ends + block.row;
     std::uint16_t end[kEnds];
@@ -84,7 +87,7 @@ class StreamTeam {
       const int first = chunk * kAtOnce * kThreads + thread_;
       if (first - thread_ >= head + block.entries) break;
       T product[kAtOnce];
-      multiply(line + first, head - first, head + block.entries - first, product);
+      multiply<kThreads>(line + first, head - first, head + block.entries - first, product);
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u) shared_.products[place(first + u * kThreads)] = product[u];
     }
@@ -108,7 +111,7 @@ class StreamTeam {
     T sum = T(0);
     for (int first = thread_; first - thread_ < end; first += kAtOnce * kThreads) {
       T product[kAtOnce];
-      multiply(piece.entry - head + first, head - first, end - first, product);
+      multiply<kThreads>(piece.entry - head + first, head - first, end - first, product);
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u) sum += product[u];
     }
@@ -127,8 +130,66 @@ class StreamTeam {
  private:
   __device__ static int place(int k) { return k + k / kGap; }
 
-  /// Products of the entries `at`, and so many blocks of threads behind it, that are in [begin, end), counted
+  /// Each warp takes a part of the places and adds up rows in registers. Of the row that begins before its
+  /// part and of the one that ends behind it, it has a part: those wait for the others'.
+  __device__ void run_long(const StreamBlock& block) const {
+    const int head = static_cast<int>(block.entry % kStreamLine), end = head + block.entries;
+    const std::uint16_t* const ends = a_.ends + block.row;
+    const int lane = thread_ % 32, warp = thread_ / 32;
+    const int each = (end + kThreads - 1) / kThreads * 32, begin = warp * each, stop = min(begin + each, end);
+    int row = 0;
+    if (warp > 0) {  // behind those that end before
+      for (int r = lane; r < block.rows; r += 32)
+        if (__ldg(ends + r) <= begin) row = r + 1;
+      row = __reduce_max_sync(~0u, row);
+    }
+    int start = row > 0 ? __ldg(ends + row - 1) : head;
+    const bool cut = begin < stop && begin > start;
+    const int first = row;
+    await_previous_kernel();
+    T sum = T(0), before = T(0);
+    for (int at = begin; at < stop; at += 32 * kAtOnce) {
+      T product[kAtOnce];
+      multiply<32>(block.entry - head + at + lane, head - at - lane, stop - at - lane, product);
+      const int next = min(at + 32 * kAtOnce, stop);
+      for (int to = __ldg(ends + row); to <= next; to = __ldg(ends + row)) {
+#pragma unroll
+        for (int u = 0; u < kAtOnce; ++u)
+          if (at + u * 32 + lane < to) {
+            sum += product[u];
+            product[u] = T(0);
+          }
+        sum = add_warp(sum);
+        if (row == first && cut)
+          before = sum;
+        else if (lane == 0)
+          store(block.row + row, sum);
+        sum = T(0);
+        start = to;
+        if (++row == block.rows) break;
+      }
+#pragma unroll
+      for (int u = 0; u < kAtOnce; ++u) sum += product[u];
+    }
+    sum = add_warp(sum);
+    const bool whole = row == first && cut;  // the part has no end of a row
+    if (lane == 0) {
+      shared_.sums[warp] = whole ? sum : before;
+      shared_.begun[warp] = sum;
+      shared_.rows[warp] = start < stop && row < block.rows && !whole ? row : -1;
+    }
+    __syncthreads();
+    if (thread_ >= kWarps || shared_.rows[thread_] < 0) return;
+    row = shared_.rows[thread_];
+    const int to = __ldg(ends + row);
+    sum = shared_.begun[thread_];
+    for (int w = thread_ + 1; w < kWarps && w * each < to; ++w) sum += shared_.sums[w];
+    store(block.row + row, sum);
+  }
+
+  /// Products of the entries `at`, and so many times kStep behind it, that are in [begin, end), counted
   /// from there; 0 elsewhere.
+  template <int kStep>
   __device__ void multiply(std::int64_t at, int begin, int end, T (&product)[kAtOnce]) const {
     const std::int32_t* const ids = a_.columns + at;
     const T* const values = a_.values == nullptr ? nullptr : a_.values + at;
@@ -136,7 +197,7 @@ class StreamTeam {
     T value[kAtOnce];
 #pragma unroll
     for (int u = 0; u < kAtOnce; ++u) {
-      const int k = u * kThreads;
+      const int k = u * kStep;
       const bool there = k >= begin && k < end;
       id[u] = there ? load_once(ids + k) : -1;
       value[u] = !there ? T(0) : values != nullptr ? load_once(values + k) : T(1);
@@ -148,8 +209,8 @@ class StreamTeam {
     for (int u = 0; u < kAtOnce; ++u) product[u] = value[u] * x[u];
   }
 
-  /// Rows go to 1 to 32 lanes each, to as many as there are threads for; what is too long for them to the
-  /// lanes of a warp together.
+  /// Rows go to 1 to 32 lanes each, to as many as there are threads for; what is too long for them to
+  /// more.
   __device__ void add_rows(const StreamBlock& block) const {
     int log = 5;
     while (log > 0 && block.rows << log > kThreads) --log;
@@ -161,13 +222,35 @@ class StreamTeam {
       const bool together = log < 5 && end - begin > kMostTurns << log;
       T sum = together ? T(0) : add_places(begin + in_row, end, 1 << log);
       for (int apart = 1 << log >> 1; apart > 0; apart /= 2) sum += __shfl_xor_sync(~0u, sum, apart);
-      for (unsigned left = __ballot_sync(~0u, together && in_row == 0); left != 0; left &= left - 1) {
-        const int from = __ffs(static_cast<int>(left)) - 1;
-        T whole = add_places(__shfl_sync(~0u, begin, from) + lane, __shfl_sync(~0u, end, from), 32);
-        whole = add_warp(whole);
-        if (lane == from) sum = whole;
-      }
+      const bool longest = together && end - begin > kMostOfEight;
+      add_listed<8>(__ballot_sync(~0u, together && !longest && in_row == 0), begin, end, sum);
+      add_listed<32>(__ballot_sync(~0u, longest && in_row == 0), begin, end, sum);
       if (there && in_row == 0) store(block.row + row, sum);
+    }
+  }
+
+  /// Rows of listed lanes of the warp, by kLanes each: the sum goes to its lane.
+  template <int kLanes>
+  __device__ void add_listed(unsigned left, int begin, int end, T& sum) const {
+    constexpr int kAtATime = 32 / kLanes;
+    const int lane = thread_ % 32;
+    while (left != 0) {
+      int from[kAtATime], mine = -1;
+#pragma unroll
+      for (int i = 0; i < kAtATime; ++i) {
+        from[i] = __ffs(static_cast<int>(left)) - 1;  // -1 where no row is left
+        left &= left - 1;
+        if (lane / kLanes == i) mine = from[i];
+      }
+      const int first = __shfl_sync(~0u, begin, max(mine, 0)), last = __shfl_sync(~0u, end, max(mine, 0));
+      T whole = add_places(first + lane % kLanes, mine < 0 ? first : last, kLanes);
+#pragma unroll
+      for (int apart = kLanes / 2; apart > 0; apart /= 2) whole += __shfl_xor_sync(~0u, whole, apart);
+#pragma unroll
+      for (int i = 0; i < kAtATime; ++i) {
+        const T found = __shfl_sync(~0u, whole, i * kLanes);
+        if (lane == from[i]) sum = found;
+      }
     }
   }
 

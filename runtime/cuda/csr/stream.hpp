@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "runtime/cuda/csr/schedule.hpp"
+#include "runtime/cuda/device/qualifiers.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
@@ -18,6 +19,9 @@ inline constexpr std::string_view kCsrStream = "cuda.csr.stream";
 /// the line of its first entry, so that no line is read by two warps.
 inline constexpr int kStreamLine = 32;
 
+/// Entries a row, in the mean of a block, from which on its warps take neighbouring parts of its entries.
+inline constexpr int kStreamLong = 128;
+
 /// Sizes of a block that decide speed, not results: threads, and entries that each reads.
 struct StreamShape {
   int threads, per_thread;
@@ -26,12 +30,19 @@ struct StreamShape {
   [[nodiscard]] constexpr int places() const { return threads * per_thread; }
   /// Most rows of a block; more only where most of them are empty.
   [[nodiscard]] constexpr int rows() const { return places(); }
-  /// Entries of a row that has blocks of its own when it has more.
-  [[nodiscard]] constexpr int long_row() const { return places() / 2; }
-  /// Entries of a block that has a part of a row, and leaves nothing in shared memory.
-  [[nodiscard]] constexpr int piece() const { return 2 * places(); }
+  /// Places of a block of long rows, of which nothing waits in shared memory: more where there are many.
+  [[nodiscard]] constexpr std::int64_t long_places(std::int64_t entries) const {
+    return places() * (entries < std::int64_t{1} << 24 ? 2 : 4);
+  }
+  /// Entries of a block that has a part of a row. A row that has more is cut.
+  [[nodiscard]] constexpr int piece() const { return 2 * places() - kStreamLine; }
 };
 inline constexpr StreamShape kStreamShape = {.threads = 256, .per_thread = 8};
+
+/// True when the rows of a block are long ones.
+SPTILE_HOST_DEVICE bool are_long(std::int64_t rows, std::int64_t entries) {
+  return rows * kStreamLong <= entries;
+}
 
 /// Consecutive whole rows, empty ones too.
 struct StreamBlock {

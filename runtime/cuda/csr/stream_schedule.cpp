@@ -26,6 +26,7 @@ struct Part {
 Part divide_rows(std::span<const std::int64_t> row_ptr, std::int64_t first, std::int64_t last,
                  const StreamShape& shape, std::uint16_t* ends) {
   const std::int64_t* const at = row_ptr.data();
+  const std::int64_t long_places = shape.long_places(row_ptr.back() - row_ptr.front());
   Part part;
   std::int64_t begin = first;
   const auto close = [&](std::int64_t end) {
@@ -37,14 +38,16 @@ Part divide_rows(std::span<const std::int64_t> row_ptr, std::int64_t first, std:
   };
   for (std::int64_t row = first; row < last; ++row) {
     const std::int64_t entries = at[row + 1] - at[row];
-    if (entries > shape.long_row()) {
+    if (entries > shape.piece()) {
       close(row);
       part.pieces.cut(row, at[row], entries, shape.piece(), kStreamLine);
       begin = row + 1;
       continue;
     }
     const auto place = [&] { return at[row + 1] - at[begin] / kStreamLine * kStreamLine; };
-    if (row - begin == shape.rows() || place() > shape.places()) close(row);
+    const bool fits = place() <= shape.places() ||
+                      (place() <= long_places && are_long(row + 1 - begin, at[row + 1] - at[begin]));
+    if (row - begin == shape.rows() || !fits) close(row);
     ends[row] = static_cast<std::uint16_t>(place());
   }
   close(last);

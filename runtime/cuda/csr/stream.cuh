@@ -97,6 +97,7 @@ class StreamTeam {
       const int row = thread_ + i * kThreads;
       if (row < block.rows) shared_.ends[row + 1] = end[i];
     }
+#pragma unroll 1
     for (int row = thread_ + kEnds * kThreads; row < block.rows; row += kThreads)
       shared_.ends[row + 1] = load_once(ends + row);
     __syncthreads();
@@ -109,6 +110,7 @@ class StreamTeam {
     const int head = static_cast<int>(piece.entry % kStreamLine), end = head + piece.entries;
     await_previous_kernel();
     T sum = T(0);
+#pragma unroll 1
     for (int first = thread_; first - thread_ < end; first += kAtOnce * kThreads) {
       T product[kAtOnce];
       multiply<kThreads>(piece.entry - head + first, head - first, end - first, product);
@@ -119,6 +121,7 @@ class StreamTeam {
     if (split.pieces > 1) {
       if (!is_last(piece, split, index, sum)) return;
       sum = T(0);
+#pragma unroll 1
       for (std::int32_t p = thread_; p < split.pieces; p += kThreads)
         sum += __ldcg(a_.partials + split.first_piece + p);
       sum = add_block(sum);
@@ -139,6 +142,7 @@ class StreamTeam {
     const int each = (end + kThreads - 1) / kThreads * 32, begin = warp * each, stop = min(begin + each, end);
     int row = 0;
     if (warp > 0) {  // behind those that end before
+#pragma unroll 1
       for (int r = lane; r < block.rows; r += 32)
         if (__ldg(ends + r) <= begin) row = r + 1;
       row = __reduce_max_sync(~0u, row);
@@ -148,10 +152,12 @@ class StreamTeam {
     const int first = row;
     await_previous_kernel();
     T sum = T(0), before = T(0);
+#pragma unroll 1
     for (int at = begin; at < stop; at += 32 * kAtOnce) {
       T product[kAtOnce];
       multiply<32>(block.entry - head + at + lane, head - at - lane, stop - at - lane, product);
       const int next = min(at + 32 * kAtOnce, stop);
+#pragma unroll 1
       for (int to = __ldg(ends + row); to <= next; to = __ldg(ends + row)) {
 #pragma unroll
         for (int u = 0; u < kAtOnce; ++u)
@@ -183,6 +189,7 @@ class StreamTeam {
     row = shared_.rows[thread_];
     const int to = __ldg(ends + row);
     sum = shared_.begun[thread_];
+#pragma unroll 1
     for (int w = thread_ + 1; w < kWarps && w * each < to; ++w) sum += shared_.sums[w];
     store(block.row + row, sum);
   }
@@ -215,12 +222,14 @@ class StreamTeam {
     int log = 5;
     while (log > 0 && block.rows << log > kThreads) --log;
     const int lane = thread_ % 32, in_row = lane & ((1 << log) - 1);
+#pragma unroll 1
     for (int first = (thread_ - lane) >> log; first < block.rows; first += kThreads >> log) {
       const int row = first + (lane >> log);
       const bool there = row < block.rows;
       const int begin = there ? shared_.ends[row] : 0, end = there ? shared_.ends[row + 1] : 0;
       const bool together = log < 5 && end - begin > kMostTurns << log;
       T sum = together ? T(0) : add_places(begin + in_row, end, 1 << log);
+#pragma unroll 1
       for (int apart = 1 << log >> 1; apart > 0; apart /= 2) sum += __shfl_xor_sync(~0u, sum, apart);
       const bool longest = together && end - begin > kMostOfEight;
       add_listed<8>(__ballot_sync(~0u, together && !longest && in_row == 0), begin, end, sum);

@@ -52,8 +52,6 @@ class StreamTeam {
   /// After so many places one is left out, so that lanes whose rows begin a power of two apart, or few more
   /// or less, do not meet in one bank.
   static constexpr int kGap = 128 / static_cast<int>(sizeof(T));
-  /// Rows of a thread whose ends are on their way together with its first entries.
-  static constexpr int kEnds = 4;
   /// Turns of a lane after which its row is the work of 8 lanes, and entries after which it is that of 32.
   static constexpr int kMostTurns = 2 * kShape.per_thread, kMostOfEight = 512;
 
@@ -74,12 +72,9 @@ class StreamTeam {
     if (are_long(block.rows, block.entries)) return run_long(block);
     const int head = static_cast<int>(block.entry % kStreamLine);
     const std::uint16_t* const ends = a_.ends + block.row;
-    std::uint16_t end[kEnds];
-#pragma unroll
-    for (int i = 0; i < kEnds; ++i) {
-      const int row = thread_ + i * kThreads;
-      end[i] = row < block.rows ? load_once(ends + row) : std::uint16_t(0);
-    }
+    if (thread_ == 0) shared_.ends[0] = static_cast<std::uint16_t>(head);
+#pragma unroll 1
+    for (int row = thread_; row < block.rows; row += kThreads) shared_.ends[row + 1] = load_once(ends + row);
     await_previous_kernel();
     const std::int64_t line = block.entry - head;
 #pragma unroll 1
@@ -91,15 +86,6 @@ class StreamTeam {
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u) shared_.products[place(first + u * kThreads)] = product[u];
     }
-    if (thread_ == 0) shared_.ends[0] = static_cast<std::uint16_t>(head);
-#pragma unroll
-    for (int i = 0; i < kEnds; ++i) {
-      const int row = thread_ + i * kThreads;
-      if (row < block.rows) shared_.ends[row + 1] = end[i];
-    }
-#pragma unroll 1
-    for (int row = thread_ + kEnds * kThreads; row < block.rows; row += kThreads)
-      shared_.ends[row + 1] = load_once(ends + row);
     __syncthreads();
     add_rows(block);
   }

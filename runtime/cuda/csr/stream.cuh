@@ -208,14 +208,12 @@ class StreamTeam {
     int log = 5;
     while (log > 0 && block.rows << log > kThreads) --log;
     const int lane = thread_ % 32, in_row = lane & ((1 << log) - 1);
-#pragma unroll 1
     for (int first = (thread_ - lane) >> log; first < block.rows; first += kThreads >> log) {
       const int row = first + (lane >> log);
       const bool there = row < block.rows;
       const int begin = there ? shared_.ends[row] : 0, end = there ? shared_.ends[row + 1] : 0;
       const bool together = log < 5 && end - begin > kMostTurns << log;
       T sum = together ? T(0) : add_places(begin + in_row, end, 1 << log);
-#pragma unroll 1
       for (int apart = 1 << log >> 1; apart > 0; apart /= 2) sum += __shfl_xor_sync(~0u, sum, apart);
       const bool longest = together && end - begin > kMostOfEight;
       add_listed<8>(__ballot_sync(~0u, together && !longest && in_row == 0), begin, end, sum);

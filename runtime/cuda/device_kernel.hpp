@@ -113,9 +113,13 @@ struct DeviceKernel {
   /// Null, or: says why weights and rows of this kind are none for it, with what they need and what the
   /// device has.
   Status (*check)(std::int64_t n, const Variant& variant, const DeviceInfo& device) = nullptr;
-  bool batched = false;  ///< a launch serves all heads; operands have the batch that they need
+  bool batched = false;        ///< a launch serves all heads; operands have the batch that they need
+  int last_capability = 1000;  ///< the last that it runs on
 };
 
+constexpr bool runs_on(const DeviceKernel& kernel, int capability) {
+  return kernel.capability <= capability && capability <= kernel.last_capability;
+}
 constexpr DenseTypes types_of(const DeviceKernel& kernel) { return {kernel.dense, kernel.result}; }
 
 }  // namespace sptile::runtime::cuda

@@ -29,7 +29,7 @@ bool serves(Precision has, Precision wanted) {
 
 bool fits(const DeviceKernel& row, DType values, const PlanOptions& options, const DeviceInfo& device) {
   return (row.any_values || row.values == values) && types_of(row) == types_of(options) &&
-         row.capability <= device.capability && (row.ieee || options.nonfinite == NonFinite::fast) &&
+         runs_on(row, device.capability) && (row.ieee || options.nonfinite == NonFinite::fast) &&
          (!options.precision || row.dense != DType::f32 || serves(row.precision, *options.precision));
 }
 

@@ -67,7 +67,7 @@ bool runs_on_a_device(const Kernel& kernel) {
   for (int ordinal = 0; ordinal < cuda::device_count(); ++ordinal) {
     const Result<cuda::DeviceInfo> device = cuda::find_device(ordinal);
     for (const cuda::DeviceKernel& row : instances_of(kernel))
-      if (device && row.capability <= device->capability) return true;
+      if (device && runs_on(row, device->capability)) return true;
   }
   return false;
 }

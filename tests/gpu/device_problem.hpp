@@ -85,7 +85,7 @@ inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels(
   for (const runtime::Kernel& kernel : runtime::kernels())
     if (kernel.op == &op && (wanted == nullptr || kernel.name.find(wanted) != std::string_view::npos))
       for (const auto& row : runtime::instances_of(kernel))
-        if (row.capability <= device->capability) rows.push_back(row);
+        if (runs_on(row, device->capability)) rows.push_back(row);
   return rows;
 }
 
@@ -96,9 +96,9 @@ inline bool serves(const runtime::cuda::DeviceKernel& row, std::int64_t n, std::
   return row.check == nullptr || row.check(n, variant, *runtime::cuda::find_device(0)).has_value();
 }
 
-/// Columns of a test of an instance: so many, or one where it serves no more.
+/// Columns of a test of an instance: so many, or else one or 128, whichever it serves.
 inline std::int64_t columns_for(const runtime::cuda::DeviceKernel& row, std::int64_t n) {
-  return serves(row, n) ? n : 1;
+  return serves(row, n) ? n : serves(row, 1) ? 1 : 128;
 }
 
 /// Format of a kernel, from the middle of its name.

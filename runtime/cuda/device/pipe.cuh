@@ -60,6 +60,12 @@ __device__ __forceinline__ void barrier_wait(std::uint32_t barrier, unsigned par
   }
 }
 
+/// Waits for kThreads threads of the block, whole warps that all come here; kBarrier is 1 to 15.
+template <int kBarrier, int kThreads>
+__device__ __forceinline__ void group_sync() {
+  asm volatile("bar.sync %0, %1;" ::"n"(kBarrier), "n"(kThreads) : "memory");
+}
+
 /// Copies 16 bytes past the first cache; both addresses are multiples of 16.
 __device__ __forceinline__ void copy_16(std::uint32_t to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
@@ -81,6 +87,9 @@ __device__ __forceinline__ void store_half(std::uint32_t to, unsigned short x) {
   asm volatile("st.shared.b16 [%0], %1;" ::"r"(to), "h"(x) : "memory");
 }
 
+__device__ __forceinline__ void store_word(std::uint32_t to, std::uint32_t x) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(x) : "memory");
+}
 __device__ __forceinline__ void store_pair(std::uint32_t to, uint2 x) {
   asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(x.x), "r"(x.y) : "memory");
 }
@@ -125,11 +134,14 @@ void barrier_init(std::uint32_t barrier, unsigned arrivals);
 void barrier_arrive(std::uint32_t barrier);
 void barrier_arrive_copied(std::uint32_t barrier);
 void barrier_wait(std::uint32_t barrier, unsigned parity);
+template <int kBarrier, int kThreads>
+void group_sync();
 void copy_16(std::uint32_t to, const void* from);
 void copy_16_of(std::uint32_t to, const void* from, std::int64_t there);
 template <int kBytes>
 void copy_element(std::uint32_t to, const void* from);
 void store_half(std::uint32_t to, unsigned short x);
+void store_word(std::uint32_t to, std::uint32_t x);
 void store_pair(std::uint32_t to, uint2 x);
 void store_piece_16(std::uint32_t to, uint4 x);
 void copy_wait_all();
@@ -162,9 +174,10 @@ struct StageCursor {
   int stage = 0;
   unsigned phase = 0;
 
-  __device__ __forceinline__ void advance(int stages) {
-    if (++stage == stages) {
-      stage = 0;
+  __device__ __forceinline__ void advance(int stages, int steps = 1) {
+    stage += steps;
+    while (stage >= stages) {
+      stage -= stages;
       phase ^= 1u;
     }
   }

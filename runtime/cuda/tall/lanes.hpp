@@ -20,6 +20,14 @@ SPTILE_HOST_DEVICE constexpr int tall_fragment_at(int lane, int group, int k, in
          lane_group(lane) * 16;
 }
 
+/// Element in the dense tiles of a chunk where an entry stands: K-major core matrices of 8 rows by 16 bytes
+/// (PTX ISA, wgmma without swizzling), two for a tile of 32-bit elements: first its even columns, which are
+/// those of the first row of B that a lane loads, then its odd ones.
+SPTILE_HOST_DEVICE constexpr int tall_dense_at(int group, int sub_window, int sub_windows, int row,
+                                               int column) {
+  return 64 * (group * sub_windows + sub_window) + column % 2 * 32 + row * 4 + column / 2;
+}
+
 /// What a lane keeps for finding its two entries in a row-major 8x8 mask: they are bits 2 * lane and 2 * lane
 /// + 1, so they stand in one half of it.
 struct TallHalf {

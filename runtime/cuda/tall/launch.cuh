@@ -4,13 +4,21 @@
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/device/whole_pieces.hpp"
 #include "runtime/cuda/tall/consumer.cuh"
+#include "runtime/cuda/tall/dense_tiles.cuh"
+#include "runtime/cuda/tall/dense_writer.cuh"
 #include "runtime/cuda/tall/producer.cuh"
+#include "runtime/cuda/tall/tiles.cuh"
 
 namespace sptile::runtime::cuda {
 
-/// One block: one item and one slice of the columns of B. Consumer warps come first, then the producers.
+/// Warps of a block beside those that multiply.
 template <class K>
-__global__ void __launch_bounds__(kWarp*(K::kWarps + kTallProducers), K::kBlocks)
+inline constexpr int kTallHelpers = kTallProducers + (K::kDense ? kTallWriters : 0);
+
+/// One block: one item and one slice of the columns of B. Consumer warps come first, then the producers, then
+/// those that write dense tiles.
+template <class K>
+__global__ void __launch_bounds__(kWarp*(K::kWarps + kTallHelpers<K>), K::kBlocks)
     tall_product(const __grid_constant__ TallTask task) {
   follow_previous_kernel();
   const TallShared shared{dynamic_shared()};
@@ -22,17 +30,32 @@ __global__ void __launch_bounds__(kWarp*(K::kWarps + kTallProducers), K::kBlocks
 
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < task.stages; ++stage) {
-      barrier_init(shared.full(stage), kTallProducers * kWarp);
-      barrier_init(shared.empty(stage), static_cast<unsigned>(consumers));
+      barrier_init(shared.full(stage),
+                   kWarp + (K::kDense ? 1u : 0u));  // one more says how much comes in bulk
+      barrier_init(shared.empty(stage), static_cast<unsigned>(consumers + kTallHelpers<K> - kTallProducers));
+    }
+    for (int chunk = 0; K::kDense && chunk < kTallDenseChunks; ++chunk) {
+      barrier_init(shared.written(chunk), kTallWriters);
+      barrier_init(shared.multiplied(chunk), static_cast<unsigned>(consumers));
     }
   }
   __syncthreads();
-  if (warp < consumers)
-    TallConsumer<K>(task, shared, item, slice, warp, lane).run();
-  else
-    TallProducer<static_cast<int>(sizeof(typename K::Dense)), K::kValueBytes>(task, shared, item, slice,
-                                                                              warp - consumers, lane)
-        .run();
+  if (warp < consumers) {
+    if constexpr (K::kDense) warpgroup_take_registers<K::kConsumerRegisters>();
+    using Multiplier = std::conditional_t<K::kDense, TallDenseTiles<K>, TallTiles<K>>;
+    TallConsumer<K, Multiplier>(task, shared, item, tall_part<K>(task, slice, warp, lane)).run();
+    return;
+  }
+  const int helper = warp - consumers;
+  if constexpr (K::kDense) {
+    warpgroup_leave_registers<K::kHelperRegisters>();
+    if (helper >= kTallProducers) {
+      TallDenseWriter<K>(task, shared, item, helper - kTallProducers, lane).run();
+      return;
+    }
+  }
+  using Producer = TallProducer<static_cast<int>(sizeof(typename K::Dense)), K::kValueBytes, K::kDense>;
+  Producer(task, shared, item, slice, helper, lane).run();
 }
 
 template <class K>
@@ -52,13 +75,15 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
   task.row_order = launch.row_order;
   task.item_count = static_cast<std::int32_t>(header.item_count);
   task.slices = static_cast<std::int32_t>(tall_slices(header.shape, launch.n * kSize));
-  task.stage = tall_stage(header.shape.slice_segments, header.chunk_tiles, header.values_bytes);
+  task.places = K::kDense ? launch.part<std::uint16_t>(header.places_at) : nullptr;
+  task.stage = tall_stage(header.room);
   task.stages = header.stages;
   task.slice_segments = header.shape.slice_segments;
   task.row_warps = header.shape.row_warps;
   task.feature_warps = header.shape.feature_warps;
-  task.copy =
-      whole_pieces(b, launch.n, kSize) && whole_values(launch.format) ? TallCopy::pieces : TallCopy::elements;
+  const bool whole =
+      whole_pieces(b, launch.n, kSize) && whole_values(launch.format) && b.ld * kSize >> 32 == 0;
+  task.copy = whole ? TallCopy::pieces : TallCopy::elements;
   // A piece of a C wider than B is two such.
   task.whole_pieces = launch.n % K::kElements == 0 && whole_pieces(c, launch.n, sizeof(typename K::Result));
   task.b = static_cast<const std::byte*>(b.data);
@@ -71,9 +96,11 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
   task.arrived = reinterpret_cast<unsigned*>(launch.workspace + header.scratch.counters_at);
   task.partials = launch.workspace + header.scratch.partials_at;
 
-  const auto shared = static_cast<std::size_t>(TallShared::kBarrierBytes + task.stages * task.stage.bytes);
+  task.dense_bytes = header.dense_bytes;
+  const auto shared = static_cast<std::size_t>(TallShared::kBarrierBytes + task.stages * task.stage.bytes +
+                                               kTallDenseChunks * task.dense_bytes);
   const auto blocks = static_cast<unsigned>(task.item_count * std::int64_t{task.slices});
-  const auto threads = static_cast<unsigned>(kWarp * (task.row_warps * task.feature_warps + kTallProducers));
+  const auto threads = static_cast<unsigned>(kWarp * (task.row_warps * task.feature_warps + kTallHelpers<K>));
   if (blocks == 0) return cudaSuccess;
   return start_kernel<tall_product<K>>({.blocks = dim3(blocks),
                                         .threads = threads,
@@ -86,7 +113,7 @@ using TallStart = int (*)(const TallHeader&, const Launch&, cudaStream_t);
 
 /// One row of the table: kernels of growing warps for one pair of types. kMostSegments of 128 bytes are the
 /// widest slice of a row of B.
-template <int kMostSegments, class... K>
+template <int kLeastSegments, int kMostSegments, class... K>
 struct TallInstance {
   using First = std::tuple_element_t<0, std::tuple<K...>>;
   static constexpr TallVariant kVariants[sizeof...(K)] = {
@@ -94,8 +121,10 @@ struct TallInstance {
 
   static constexpr TallFamily kFamily = {.element_bytes = sizeof(typename First::Dense),
                                          .sum_bytes = sizeof(typename First::Acc),
+                                         .least_segments = kLeastSegments,
                                          .most_segments = kMostSegments,
-                                         .variants = kVariants};
+                                         .variants = kVariants,
+                                         .dense = First::kDense};
 
   static Schedule schedule(const ScheduleRequest& request) {
     Schedule schedule;
@@ -104,7 +133,7 @@ struct TallInstance {
   }
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
     constexpr std::int64_t kSize = sizeof(typename First::Dense);
-    return (tall_least_row_bytes(header.as<TallHeader>().shape, n * kSize) + kSize - 1) / kSize;
+    return (tall_least_row_bytes(kFamily, header.as<TallHeader>().shape, n * kSize) + kSize - 1) / kSize;
   }
   static int launch(const Launch& launch, void* stream) noexcept {
     static constexpr TallStart kStarts[] = {start_tall<K>...};

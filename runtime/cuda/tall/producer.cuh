@@ -2,17 +2,19 @@
 // stages.
 #pragma once
 
+#include "runtime/cuda/device/bulk_copy.cuh"
 #include "runtime/cuda/device/pipe.cuh"
+#include "runtime/cuda/device/warpgroup.cuh"
 #include "runtime/cuda/tall/lanes.hpp"
 #include "runtime/cuda/tall/task.cuh"
 
 namespace sptile::runtime::cuda {
 
 /// Chunks come 32 at a time, one a lane, and column ids kAhead chunks ahead, one a lane: reading where to
-/// read is never waited for. The producers of a block share each chunk: every one brings some of its groups,
-/// and some of the parts that come from the format. kDense and kValue are the sizes of elements (kValue 0: a
-/// pattern).
-template <int kDense, int kValue>
+/// read is never waited for. Each of the producers of a block brings whole chunks, in turn with the others.
+/// kDense and kValue are the sizes of elements (kValue 0: a pattern). kPlaces: entries come with their
+/// places, not tiles with their bitmaps.
+template <int kDense, int kValue, bool kPlaces>
 class TallProducer {
  public:
   __device__ __forceinline__ TallProducer(const TallTask& task, const TallShared& shared,
@@ -22,12 +24,10 @@ class TallProducer {
     const std::int64_t offset = slice * slice_bytes;
     row_bytes_ = static_cast<int>(min(task.n * kDense - offset, slice_bytes));
     b_ = task.b + offset;
-    ldb_bytes_ = static_cast<std::uint64_t>(task.ldb_bytes);
     const int lanes = 8 * task.slice_segments;  // that copy a row
     byte_ = lane % lanes * 16;
     row_ = lane / lanes;
     piece_ = b_ + byte_;
-    pitch_ = static_cast<std::uint32_t>(task.stage.pitch);
   }
 
   __device__ __forceinline__ void run() {
@@ -44,6 +44,10 @@ class TallProducer {
  private:
   static constexpr int kAhead = 3;
 
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t pitch() const {
+    return kPlaces ? tall_pitch(kWarpgroup) : static_cast<std::uint32_t>(task_.stage.pitch);
+  }
+
   /// What the producer needs of a chunk.
   struct Head {
     std::uint32_t tile, value, values;
@@ -54,25 +58,27 @@ class TallProducer {
   template <int kTogether>
   __device__ __forceinline__ void produce() {
     StageCursor cursor;
-    heads_ = read_head(item_.chunk + lane_);
-    next_heads_ = read_head(item_.chunk + kWarp + lane_);
+    cursor.advance(task_.stages, producer_);
+    const std::int32_t first = item_.chunk + producer_;
+    heads_ = read_head(first + kTallProducers * lane_);
+    next_heads_ = read_head(first + kTallProducers * (kWarp + lane_));
     std::int32_t column[kAhead];
 #pragma unroll
     for (int a = 0; a < kAhead; ++a) column[a] = read_column(a);
     int at = 0;  // of the chunk in heads_
-    for (std::int32_t chunk = item_.chunk; chunk < item_.end_chunk; ++chunk) {
+    for (std::int32_t chunk = first; chunk < item_.end_chunk; chunk += kTallProducers) {
       const Head head = pick(heads_, at);
       const std::int32_t far_column = read_column(at + kAhead);
       barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
       bring<kTogether>(head, chunk, column[0], cursor.stage);
-      cursor.advance(task_.stages);
+      cursor.advance(task_.stages, kTallProducers);
 #pragma unroll
       for (int a = 1; a < kAhead; ++a) column[a - 1] = column[a];
       column[kAhead - 1] = far_column;
       if (++at == kWarp) {
         at = 0;
         heads_ = next_heads_;
-        next_heads_ = read_head(chunk + 1 + kWarp + lane_);
+        next_heads_ = read_head(chunk + kTallProducers * (1 + kWarp + lane_));
       }
     }
   }
@@ -156,25 +162,57 @@ class TallProducer {
     }
   }
 
+  /// Copies the chunk itself, places of entries, and values where they are aligned: one lane, in bulk.
+  __device__ __forceinline__ void bring_entries(const Head& head, std::int32_t chunk, std::uint32_t stage,
+                                                std::uint32_t full) const {
+    if (lane_ != 0) return;
+    const std::uint32_t places = 16 * pieces_of(head.value, head.values, 2);
+    const std::byte* values = nullptr;
+    std::uint32_t value_bytes = 0, rest = 0;  // in whole pieces, and of one that the array has not whole
+    if constexpr (kValue > 0)
+      if (task_.copy == TallCopy::pieces) {
+        const std::uint64_t first = std::uint64_t{aligned_down(head.value, kValue)} * kValue;
+        values = static_cast<const std::byte*>(task_.values) + first;
+        value_bytes = 16 * pieces_of(head.value, head.values, kValue);
+        if (first + value_bytes > static_cast<std::uint64_t>(task_.value_bytes)) {
+          value_bytes -= 16;
+          rest =
+              static_cast<std::uint32_t>(static_cast<std::uint64_t>(task_.value_bytes) - first) - value_bytes;
+        }
+      }
+    const auto chunk_bytes = static_cast<std::uint32_t>(sizeof(TallChunk));
+    barrier_arrive_expect(full, chunk_bytes + places + value_bytes);
+    copy_bulk(stage + static_cast<std::uint32_t>(task_.stage.chunk_at), task_.chunks + chunk, chunk_bytes,
+              full);
+    if (places > 0)
+      copy_bulk(stage + static_cast<std::uint32_t>(task_.stage.places_at),
+                task_.places + aligned_down(head.value, 2), places, full);
+    const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at);
+    if (value_bytes > 0) copy_bulk(to, values, value_bytes, full);
+    if (rest > 0) copy_16_of(to + value_bytes, values + value_bytes, rest);
+  }
+
   template <int kTogether>
   __device__ __forceinline__ void bring(const Head& head, std::int32_t chunk, std::int32_t column,
                                         int stage_number) const {
     const std::uint32_t stage = shared_.stage(task_, stage_number);
     const std::uint32_t full = shared_.full(stage_number);
-    if (producer_ == 0) bring_tiles(head, chunk, stage);
-    if constexpr (kValue > 0)
-      if (producer_ == kTallProducers - 1) {
-        if constexpr (kTogether > 0)
-          bring_values(head, stage);
-        else
-          bring_single_values(head, stage);
-      }
-    const std::uint64_t offset = static_cast<std::uint32_t>(column) * ldb_bytes_;
-    for (int group = producer_; group < head.groups; group += kTallProducers) {
+    if constexpr (kPlaces)
+      bring_entries(head, chunk, stage, full);
+    else
+      bring_tiles(head, chunk, stage);
+    if constexpr (kPlaces && kTogether > 0) {
+      // They have come with their places.
+    } else if constexpr (kValue > 0 && kTogether > 0)
+      bring_values(head, stage);
+    else if constexpr (kValue > 0)
+      bring_single_values(head, stage);
+#pragma unroll 1
+    for (int group = 0; group < head.groups; ++group) {
       if constexpr (kTogether > 0)
-        bring_pieces<kTogether>(offset, group, stage);
+        bring_pieces<kTogether>(column, group, stage);
       else
-        bring_elements(offset, group, stage);
+        bring_elements(column, group, stage);
     }
     if ((kDense == 2 || kValue == 2) && kTogether == 0) {  // their copies were not asynchronous
       copy_wait_all();
@@ -184,28 +222,36 @@ class TallProducer {
     }
   }
 
-  /// A lane copies 16 bytes of a row, the warp kTogether rows at once. `offset` is that of the row of the
-  /// lane. All addresses of a group are found before the first copy, side by side.
+  /// Where a row of B begins, from the first one on, of a column that a lane has.
+  template <class Bytes>
+  [[nodiscard]] static __device__ __forceinline__ std::uint64_t offset_of(std::int32_t column, int lane,
+                                                                          Bytes ldb_bytes) {
+    return std::uint64_t{static_cast<std::uint32_t>(__shfl_sync(~0u, column, lane))} * ldb_bytes;
+  }
+
+  /// A lane copies 16 bytes of a row, the warp kTogether rows at once. All addresses of a group are found
+  /// before the first copy, side by side.
   template <int kTogether>
-  __device__ __forceinline__ void bring_pieces(std::uint64_t offset, int group, std::uint32_t stage) const {
+  __device__ __forceinline__ void bring_pieces(std::int32_t column, int group, std::uint32_t stage) const {
     constexpr int kSteps = 8 / kTogether;
+    const auto ldb = static_cast<std::uint32_t>(task_.ldb_bytes);  // which a product of 32 bits serves
     std::uint64_t from[kSteps];
 #pragma unroll
-    for (int s = 0; s < kSteps; ++s) from[s] = __shfl_sync(~0u, offset, 8 * group + s * kTogether + row_);
+    for (int s = 0; s < kSteps; ++s) from[s] = offset_of(column, 8 * group + s * kTogether + row_, ldb);
     if (byte_ >= row_bytes_) return;
     const std::uint32_t to =
-        stage + static_cast<std::uint32_t>(8 * group + row_) * pitch_ + static_cast<std::uint32_t>(byte_);
+        stage + static_cast<std::uint32_t>(8 * group + row_) * pitch() + static_cast<std::uint32_t>(byte_);
 #pragma unroll
     for (int s = 0; s < kSteps; ++s)
-      copy_16(to + static_cast<std::uint32_t>(s * kTogether) * pitch_, piece_ + from[s]);
+      copy_16(to + static_cast<std::uint32_t>(s * kTogether) * pitch(), piece_ + from[s]);
   }
 
   /// Element by element.
-  __device__ __forceinline__ void bring_elements(std::uint64_t offset, int group, std::uint32_t stage) const {
+  __device__ __forceinline__ void bring_elements(std::int32_t column, int group, std::uint32_t stage) const {
     const int elements = row_bytes_ / kDense;
     for (int row = 8 * group; row < 8 * group + 8; ++row) {
-      const std::byte* const from = b_ + __shfl_sync(~0u, offset, row);
-      const std::uint32_t to = stage + static_cast<std::uint32_t>(row) * pitch_;
+      const std::byte* const from = b_ + offset_of(column, row, static_cast<std::uint64_t>(task_.ldb_bytes));
+      const std::uint32_t to = stage + static_cast<std::uint32_t>(row) * pitch();
       for (int e = lane_; e < elements; e += kWarp)
         bring_element<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
     }
@@ -215,12 +261,10 @@ class TallProducer {
   const TallShared& shared_;
   const TallItem& item_;
   int producer_, lane_;
-  const std::byte* b_;      ///< the slice of row 0
-  const std::byte* piece_;  ///< the lane's 16 bytes of it
-  std::uint64_t ldb_bytes_;
-  int row_bytes_;   ///< of the slice that exist
-  int byte_, row_;  ///< of the 16 bytes that the lane copies
-  std::uint32_t pitch_;
+  const std::byte* b_;       ///< the slice of row 0
+  const std::byte* piece_;   ///< the lane's 16 bytes of it
+  int row_bytes_;            ///< of the slice that exist
+  int byte_, row_;           ///< of the 16 bytes that the lane copies
   Head heads_, next_heads_;  ///< of 32 chunks, and of the 32 that follow
 };
 

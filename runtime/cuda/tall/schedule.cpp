@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/cuda/tall/lanes.hpp"
 #include "runtime/fork.hpp"
 
 namespace sptile::runtime::cuda {
@@ -88,15 +89,15 @@ std::vector<TallChunk> make_chunks(const formats::TallView& a, int most_values,
 
 /// Cost of a chunk, in fifths of the time of a group: its rows of B come from L2, tiles read theirs from
 /// shared memory five times as fast, rows of C go to memory.
-std::int64_t cost_of(const TallChunk& chunk) {
+std::int64_t cost_of(const TallChunk& chunk, int tile_cost) {
   const std::int64_t stored = (chunk.tile_and_last & kTallLast) != 0 ? chunk.rows : 0;
-  return std::max<std::int64_t>(5 * std::int64_t{chunk.groups} + chunk.tiles + stored, 1);
+  return std::max<std::int64_t>(5 * std::int64_t{chunk.groups} + tile_cost * chunk.tiles + stored, 1);
 }
 
 /// Cost of all chunks before each, and at last of all.
-std::vector<std::int64_t> add_costs(std::span<const TallChunk> chunks) {
+std::vector<std::int64_t> add_costs(std::span<const TallChunk> chunks, int tile_cost) {
   std::vector<std::int64_t> before(chunks.size() + 1);
-  for (std::size_t c = 0; c < chunks.size(); ++c) before[c + 1] = before[c] + cost_of(chunks[c]);
+  for (std::size_t c = 0; c < chunks.size(); ++c) before[c + 1] = before[c] + cost_of(chunks[c], tile_cost);
   return before;
 }
 
@@ -202,13 +203,15 @@ std::vector<TallItem> divide(std::span<const std::int64_t> before, std::span<con
 
 }  // namespace
 
-TallStage tall_stage(int slice_segments, int chunk_tiles, int values_bytes) {
+TallStage tall_stage(const TallRoom& room) {
+  const auto bytes = [](int wanted) { return wanted > 0 ? round_up(wanted, 16) + 16 : 0; };
   TallStage stage{};
-  stage.pitch = 128 * slice_segments + 16;
+  stage.pitch = tall_pitch(room.slice_segments);
   stage.values_at = kTallChunkColumns * stage.pitch;
-  stage.bitmaps_at = stage.values_at + (values_bytes > 0 ? round_up(values_bytes, 16) + 16 : 0);
-  stage.offsets_at = stage.bitmaps_at + 8 * chunk_tiles + 16;
-  stage.chunk_at = stage.offsets_at + round_up(4 * chunk_tiles, 16) + 16;
+  stage.bitmaps_at = stage.values_at + bytes(room.values_bytes);
+  stage.offsets_at = stage.bitmaps_at + bytes(8 * room.tiles);
+  stage.places_at = stage.offsets_at + bytes(4 * room.tiles);
+  stage.chunk_at = stage.places_at + bytes(2 * room.places);
   stage.bytes = stage.chunk_at + static_cast<int>(sizeof(TallChunk));
   return stage;
 }
@@ -217,7 +220,7 @@ TallPlan plan_tall(const formats::TallView& a, const TallCut& cut) {
   TallPlan plan;
   const std::vector<std::int32_t> first = count_chunks(a, cut.chunk_values);
   plan.chunks = make_chunks(a, cut.chunk_values, first);
-  const std::vector<std::int64_t> before = add_costs(plan.chunks);
+  const std::vector<std::int64_t> before = add_costs(plan.chunks, cut.tile_cost);
   plan.items = divide(before, first, cut);
   plan.pieces = number_pieces(plan.items, first);
   for (const TallItem& item : plan.items) plan.chunks[at(item.end_chunk - 1)].tile_and_last |= kTallLast;
@@ -225,11 +228,11 @@ TallPlan plan_tall(const formats::TallView& a, const TallCut& cut) {
   return plan;
 }
 
-TallShape tall_shape(std::span<const TallVariant> variants, int height, std::int64_t row_bytes,
-                     int most_segments) {
+TallShape tall_shape(const TallFamily& family, int height, std::int64_t row_bytes) {
+  const std::span<const TallVariant> variants = family.variants;
   TallShape shape{};
-  shape.slice_segments = 1;
-  while (shape.slice_segments < most_segments && 128 * shape.slice_segments < row_bytes)
+  shape.slice_segments = family.least_segments;
+  while (shape.slice_segments < family.most_segments && 128 * shape.slice_segments < row_bytes)
     shape.slice_segments *= 2;
   const int sub_windows = std::max((height + 7) / 8, 1);
   // The last one that is no larger than the block: the more a warp owns, the fewer times entries are decoded;
@@ -255,11 +258,37 @@ std::int64_t tall_slices(const TallShape& shape, std::int64_t row_bytes) {
   return (row_bytes + slice_bytes - 1) / slice_bytes;
 }
 
-std::int64_t tall_least_row_bytes(const TallShape& shape, std::int64_t row_bytes) {
+std::int64_t tall_least_row_bytes(const TallFamily& family, const TallShape& shape, std::int64_t row_bytes) {
   const std::int64_t slice_bytes = 128 * shape.slice_segments;
   const std::int64_t other_slices = (tall_slices(shape, row_bytes) - 1) * slice_bytes;
   // Half a slice or less would be a slice of half the size.
-  return std::max(other_slices, shape.slice_segments > 1 ? slice_bytes / 2 : 0) + 1;
+  return std::max(other_slices, shape.slice_segments > family.least_segments ? slice_bytes / 2 : 0) + 1;
+}
+
+std::vector<std::uint16_t> tall_places(const formats::TallView& a, std::span<const TallChunk> chunks,
+                                       int sub_windows) {
+  std::vector<std::uint16_t> places(at((std::int64_t{a.value_offset.back()} + 7) / 8 * 8));  // whole pieces
+#pragma omp parallel for schedule(static) num_threads(most_threads())
+  for (std::int64_t c = 0; c < std::ssize(chunks); ++c) {
+    const TallChunk& chunk = chunks[at(c)];
+    for (int g = 0; g < chunk.groups; ++g) {
+      std::int64_t tile = a.group_tile_offset[at(chunk.group + g)];
+      const std::int64_t end = a.group_tile_offset[at(chunk.group + g + 1)];
+      // Bitmaps and masks that do not fit the offsets must not lead out of the arrays.
+      for (std::uint32_t mask = a.group_mask[at(chunk.group + g)]; mask != 0 && tile < end;
+           mask &= mask - 1) {
+        std::uint32_t to = a.value_offset[at(tile)];
+        for (std::uint64_t bits = a.bitmap[at(tile)]; bits != 0 && to < a.value_offset[at(tile + 1)];
+             bits &= bits - 1) {
+          const int bit = std::countr_zero(bits);
+          places[to++] = static_cast<std::uint16_t>(
+              tall_dense_at(g, std::countr_zero(mask), sub_windows, bit / 8, bit % 8));
+        }
+        ++tile;
+      }
+    }
+  }
+  return places;
 }
 
 namespace {
@@ -282,6 +311,10 @@ bool shares_pay(const formats::TallView& a, std::int64_t row_bytes, const Device
          fetched <= kOftenFetched * a.cols;
 }
 
+int sub_windows_of(const TallFamily& family, const TallHeader& header) {
+  return family.variants[static_cast<std::size_t>(header.shape.variant)].sub_windows;
+}
+
 TallFrame frame_tall(const ScheduleRequest& request, const TallFamily& family) {
   const formats::TallView a = formats::as_tall(request.format);
   const DeviceInfo& device = request.device;
@@ -291,28 +324,40 @@ TallFrame frame_tall(const ScheduleRequest& request, const TallFamily& family) {
     height = std::max(height, a.window_row[at(w + 1)] - a.window_row[at(w)]);
   TallFrame frame;
   TallHeader& header = frame.header;
-  header.shape = tall_shape(family.variants, height, row_bytes, family.most_segments);
+  header.shape = tall_shape(family, height, row_bytes);
   const TallShape& shape = header.shape;
   const TallVariant& variant = family.variants[static_cast<std::size_t>(shape.variant)];
   frame.warps = shape.row_warps * shape.feature_warps;
 
   const int value_bytes = static_cast<int>(size_of(request.format.value_dtype()));
-  header.chunk_tiles = kTallChunkGroups * ((height + 7) / 8);
-  header.values_bytes = std::min(kTallValuesBytes, 64 * header.chunk_tiles * value_bytes);
-  const TallStage stage = tall_stage(shape.slice_segments, header.chunk_tiles, header.values_bytes);
+  const int tiles = kTallChunkGroups * ((height + 7) / 8);
+  header.room = {.slice_segments = shape.slice_segments,
+                 .values_bytes = std::min(family.dense ? tall_dense_values_bytes(height) : kTallValuesBytes,
+                                          64 * tiles * value_bytes)};
+  int most_values = value_bytes > 0 ? header.room.values_bytes / value_bytes : 1 << 30;
+  if (family.dense) {
+    most_values = std::min({most_values, 64 * tiles, tall_dense_values_bytes(height) / 4});
+    header.room.places = most_values;
+    header.dense_bytes = kTallChunkGroups * 64 * family.element_bytes * variant.sub_windows;
+  } else {
+    header.room.tiles = tiles;
+  }
+  const TallStage stage = tall_stage(header.room);
   // As many stages as fit beside the other blocks, but no more than hide the way from memory.
   const int blocks =
       std::clamp(variant.blocks * (variant.warps + kTallProducers) / (frame.warps + kTallProducers), 1, 8);
   constexpr int kReserved = 2 << 10;  // per block: barriers, and what the system takes
-  const int room = static_cast<int>(device.shared_per_block) / blocks - kReserved;
+  const int room =
+      static_cast<int>(device.shared_per_block) / blocks - kReserved - kTallDenseChunks * header.dense_bytes;
   header.stages = std::clamp(room / stage.bytes, 2, 6);
 
   const std::int64_t slice_bytes = 128 * shape.slice_segments;
   const std::int64_t slices = tall_slices(shape, row_bytes);
   frame.cut = {.slices = slices,
                .blocks = std::int64_t{device.sm_count} * blocks,
-               .chunk_values = value_bytes > 0 ? header.values_bytes / value_bytes : 1 << 30,
-               .equal_shares = shares_pay(a, row_bytes, device)};
+               .chunk_values = most_values,
+               .equal_shares = shares_pay(a, row_bytes, device),
+               .tile_cost = family.dense ? 0 : 1};
   frame.slot_bytes = std::int64_t{8 * variant.sub_windows * shape.row_warps} * slice_bytes *
                      family.sum_bytes / family.element_bytes;
   return frame;
@@ -329,6 +374,9 @@ TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const
   header.item_count = std::ssize(plan.items);
   header.pieces_at = append(schedule, plan.pieces);
   header.piece_count = std::ssize(plan.pieces);
+  if (family.dense)
+    header.places_at = append(
+        schedule, tall_places(formats::as_tall(request.format), plan.chunks, sub_windows_of(family, header)));
   if (header.piece_count > 0)
     header.scratch = append_scratch(schedule, header.piece_count * frame.cut.slices * frame.warps,
                                     header.piece_count * frame.cut.slices * frame.slot_bytes);
@@ -394,6 +442,9 @@ TallHeader read_tall(ScheduleReader& reader, Schedule& schedule, const ScheduleR
   check_items(reader, first, items, pieces, ends);
   reader.require(are_chunks(a, frame.cut.chunk_values, first, chunks, ends),
                  "a chunk is not as the matrix has it");
+  if (family.dense && reader.ok())
+    reader.expect(tall_places(a, chunks, sub_windows_of(family, header)), header.places_at,
+                  "an entry is not told its place");
   if (header.piece_count > 0)
     header.scratch = read_scratch(reader, schedule, {header.piece_count * frame.cut.slices, frame.warps},
                                   {header.piece_count, frame.cut.slices * frame.slot_bytes});

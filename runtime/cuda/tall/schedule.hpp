@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/layout/tall.hpp"
+#include "runtime/cuda/device/qualifiers.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/stored_schedule.hpp"
 
@@ -14,7 +15,9 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kTallChunkGroups = 4;
 inline constexpr int kTallChunkColumns = 8 * kTallChunkGroups;  ///< one per lane of the producer
-inline constexpr int kTallProducers = 2;  ///< warps of a block that bring what the others multiply
+inline constexpr int kTallProducers = 2;    ///< warps of a block that bring what the others multiply
+inline constexpr int kTallWriters = 2;      ///< warps of a block that write dense tiles
+inline constexpr int kTallDenseChunks = 2;  ///< whose dense tiles a block has
 inline constexpr int kTallChunkTiles = kTallChunkGroups * formats::kTallMaxSubWindows;
 
 /// Up to four neighbouring groups of a window: what one stage of the pipeline holds. Consumers read it from
@@ -69,15 +72,24 @@ struct TallVariant {
 };
 
 /// Bytes of the parts of a stage, each a multiple of 16, in this order: rows of B, values, bitmaps, value
-/// offsets, chunk. Pieces of 16 bytes are copied, so parts have room for what stands around them.
+/// offsets, places of entries, chunk. Pieces of 16 bytes are copied, so parts have room for what stands
+/// around them.
 struct TallStage {
   int pitch;  ///< from one row of B to the next: 16 bytes more than a row, see tall_lanes.hpp
-  int values_at, bitmaps_at, offsets_at, chunk_at, bytes;
+  int values_at, bitmaps_at, offsets_at, places_at, chunk_at, bytes;
 };
-TallStage tall_stage(int slice_segments, int chunk_tiles, int values_bytes);
+SPTILE_HOST_DEVICE constexpr int tall_pitch(int slice_segments) { return 128 * slice_segments + 16; }
+/// What a stage has room for: tiles with their bitmaps, or the places of entries.
+struct TallRoom {
+  int slice_segments, values_bytes;
+  int tiles = 0, places = 0;
+};
+TallStage tall_stage(const TallRoom& room);
 
 /// Most bytes of values in a chunk.
 inline constexpr int kTallValuesBytes = 8 << 10;
+/// The same beside dense tiles, which leave less room.
+constexpr int tall_dense_values_bytes(int height) { return (2 << 10) + 32 * height; }
 
 struct TallPlan {
   std::vector<TallChunk> chunks;
@@ -94,6 +106,8 @@ struct TallCut {
   /// one after another, so that blocks that run together are neighbours and find each other's rows of B in
   /// the second cache.
   bool equal_shares = false;
+  /// What multiplying a tile costs, in fifths of the time of a group.
+  int tile_cost = 1;
 };
 
 /// Cuts a checked matrix. Every chunk is in exactly one item; a window without groups has one empty chunk, so
@@ -101,32 +115,41 @@ struct TallCut {
 TallPlan plan_tall(const formats::TallView& a, const TallCut& cut);
 
 /// Chooses the variant and shape for windows of `height` rows at most and rows of B of `row_bytes`.
-TallShape tall_shape(std::span<const TallVariant> variants, int height, std::int64_t row_bytes,
-                     int most_segments);
+struct TallFamily;
+TallShape tall_shape(const TallFamily& family, int height, std::int64_t row_bytes);
 
 /// What launching reads; `..._at` are offsets in Schedule::bytes.
 struct TallHeader {
   std::int64_t chunks_at = 0;
   std::int64_t items_at = 0, item_count = 0;
   std::int64_t pieces_at = 0, piece_count = 0;
+  std::int64_t places_at = 0;  ///< of entries in dense tiles, where the family has those
   ScheduleScratch scratch;
   TallShape shape;
   int stages = 0;
-  int chunk_tiles = 0, values_bytes = 0;  ///< of a chunk, at most
+  TallRoom room;        ///< of a stage
+  int dense_bytes = 0;  ///< of the dense tiles of a chunk
 };
 
 /// Slices of rows of B of `row_bytes`.
 std::int64_t tall_slices(const TallShape& shape, std::int64_t row_bytes);
 
-/// Least row of B that would be cut like one of `row_bytes`.
-std::int64_t tall_least_row_bytes(const TallShape& shape, std::int64_t row_bytes);
-
 /// A kernel family.
 struct TallFamily {
   int element_bytes, sum_bytes;
-  int most_segments;  ///< of 128 bytes, of the widest slice of a row of B
+  int least_segments = 1, most_segments;  ///< of 128 bytes, of slices of a row of B
   std::span<const TallVariant> variants;
+  /// Tiles are multiplied as dense ones by a warpgroup, all of a chunk at once, and entries are told their
+  /// places there.
+  bool dense = false;
 };
+
+/// Least row of B that would be cut like one of `row_bytes`.
+std::int64_t tall_least_row_bytes(const TallFamily& family, const TallShape& shape, std::int64_t row_bytes);
+
+/// Where the entries of a matrix go in the dense tiles of their chunks, in elements (tall_dense_at).
+std::vector<std::uint16_t> tall_places(const formats::TallView& a, std::span<const TallChunk> chunks,
+                                       int sub_windows);
 
 /// Divides a product of at most request.n columns.
 TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const TallFamily& family);

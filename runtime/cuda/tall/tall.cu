@@ -10,19 +10,19 @@ namespace {
 
 // Sub-windows, segments, warps of a block, blocks on a multiprocessor (as registers allow; ptxas -v, sm_90).
 template <class V, class Math>
-using F32 = TallInstance<4, TallKernel<V, Math, 1, 1, 16, 1>, TallKernel<V, Math, 1, 1, 8, 3>,
+using F32 = TallInstance<1, 4, TallKernel<V, Math, 1, 1, 16, 1>, TallKernel<V, Math, 1, 1, 8, 3>,
                          TallKernel<V, Math, 1, 2, 16, 1>, TallKernel<V, Math, 1, 2, 8, 2>,
                          TallKernel<V, Math, 1, 4, 8, 2>, TallKernel<V, Math, 2, 4, 8, 1>>;
 template <class V, class D>
 using F16 =
-    TallInstance<2, TallKernel<V, MathHalf<D, 8>, 1, 1, 16, 1>, TallKernel<V, MathHalf<D, 8>, 1, 1, 8, 2>,
+    TallInstance<1, 2, TallKernel<V, MathHalf<D, 8>, 1, 1, 16, 1>, TallKernel<V, MathHalf<D, 8>, 1, 1, 8, 2>,
                  TallKernel<V, MathHalf<D, 8>, 1, 2, 8, 2>, TallKernel<V, MathHalf<D, 8>, 2, 2, 8, 1>>;
 
 // Pairs of types that are seldom met have the fewest kernels that serve windows of every height.
 template <class V, class Math>
-using Rare32 = TallInstance<2, TallKernel<V, Math, 1, 1, 16, 1>, TallKernel<V, Math, 1, 2, 16, 1>>;
+using Rare32 = TallInstance<1, 2, TallKernel<V, Math, 1, 1, 16, 1>, TallKernel<V, Math, 1, 2, 16, 1>>;
 template <class V, class D, class R = D>
-using Rare16 = TallInstance<2, TallKernel<V, MathHalf<D, 8, R>, 1, 1, 16, 1>,
+using Rare16 = TallInstance<1, 2, TallKernel<V, MathHalf<D, 8, R>, 1, 1, 16, 1>,
                             TallKernel<V, MathHalf<D, 8, R>, 2, 2, 8, 1>>;
 
 template <class Instance>

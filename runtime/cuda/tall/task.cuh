@@ -23,6 +23,7 @@ struct TallTask {
   const std::int32_t* col_id;
   const std::uint64_t* bitmap;
   const std::uint32_t* value_offset;
+  const std::uint16_t* places;  ///< of entries in dense tiles; null: bitmaps and value offsets tell
   const void* values;
   std::int64_t value_bytes;
   const std::int32_t* row_order;  ///< null: as they stand
@@ -30,6 +31,7 @@ struct TallTask {
   TallStage stage;
   int stages, slice_segments, row_warps, feature_warps;
   TallCopy copy;
+  int dense_bytes;    ///< of the dense tiles of a chunk
   bool whole_pieces;  ///< C is written 16 bytes at a time
   const std::byte* b;
   std::int64_t ldb_bytes;
@@ -50,10 +52,11 @@ __device__ __forceinline__ const Scale<Acc>& scale_of(const TallTask& task) {
     return task.scale;
 }
 
-/// Addresses in the shared memory of a block: barriers first, then the stages.
+/// Addresses in the shared memory of a block: barriers first, then the stages, then dense tiles.
 struct TallShared {
   static constexpr int kStagesMost = 6;
-  static constexpr int kBarrierBytes = 128;  ///< two of 8 bytes a stage
+  static constexpr int kBarrierBytes = 128;  ///< two of 8 bytes a stage, and for the dense tiles of a chunk
+  static_assert(16 * (kStagesMost + kTallDenseChunks) <= kBarrierBytes);
 
   std::uint32_t memory;
 
@@ -61,6 +64,16 @@ struct TallShared {
   [[nodiscard]] __device__ __forceinline__ std::uint32_t empty(int stage) const { return full(stage) + 8; }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t stage(const TallTask& task, int stage) const {
     return memory + static_cast<std::uint32_t>(kBarrierBytes + stage * task.stage.bytes);
+  }
+  // The dense tiles of a chunk.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t written(int chunk) const {
+    return memory + 16 * (kStagesMost + chunk);
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t multiplied(int chunk) const {
+    return written(chunk) + 8;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t tiles(const TallTask& task, int chunk) const {
+    return stage(task, task.stages) + static_cast<std::uint32_t>(chunk * task.dense_bytes);
   }
 };
 

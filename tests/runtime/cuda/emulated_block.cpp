@@ -1,5 +1,6 @@
 #include "tests/runtime/cuda/emulated_block.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -17,12 +18,13 @@ void EmulatedBlock::clear(std::size_t shared_bytes) {
   copies.clear();
   groups.clear();
   bulk_copies.clear();
-  at_block_barrier = 0;
+  block_meeting = {};
+  std::ranges::fill(group_meetings, Meeting{});
 }
 
 std::byte* EmulatedBlock::place(std::uint32_t at, std::size_t bytes) {
-  if (at + bytes > memory.size()) throw std::out_of_range("shared memory");
-  return memory.data() + at;
+  if (at < kBegin || at - kBegin + bytes > memory.size()) throw std::out_of_range("shared memory");
+  return memory.data() + (at - kBegin);
 }
 
 void EmulatedBlock::perform(const Copy& copy) {
@@ -74,27 +76,28 @@ T EmulatedBlock::read(std::uint32_t at) {
   return x;
 }
 
+void EmulatedBlock::Meeting::meet(unsigned threads) {
+  const unsigned generation = times;
+  if (++here == threads) {
+    here = 0;
+    ++times;
+  }
+  // The last to come waits a turn, too: lanes of a warp go on in their order.
+  do EmulatedWarp::current().yield();
+  while (times == generation);
+}
+
 }  // namespace sptile::test
 
 void __syncwarp() { sptile::test::EmulatedWarp::current().exchange({}); }
 
-void __syncthreads() {
-  auto& block = sptile::test::emulated_block;
-  const unsigned generation = block.block_barriers;
-  if (++block.at_block_barrier == sptile::test::block_size.x) {
-    block.at_block_barrier = 0;
-    ++block.block_barriers;
-  }
-  // The last to come waits a turn, too: lanes of a warp go on in their order.
-  do sptile::test::EmulatedWarp::current().yield();
-  while (block.block_barriers == generation);
-}
+void __syncthreads() { sptile::test::emulated_block.block_meeting.meet(sptile::test::block_size.x); }
 
 namespace sptile::runtime::cuda {
 
 using test::emulated_block;
 
-std::uint32_t dynamic_shared() { return 0; }
+std::uint32_t dynamic_shared() { return test::EmulatedBlock::kBegin; }
 std::byte* shared_memory() { return emulated_block.memory.data(); }
 unsigned count_up(unsigned* count) { return (*count)++; }
 
@@ -137,7 +140,10 @@ void copy_wait_all() {
 void copy_bulk(std::uint32_t to, const void* from, unsigned bytes, std::uint32_t barrier) {
   emulated_block.bulk_copies[barrier].push_back({to, from, bytes});
 }
-void fence_bulk() {}
+void fence_async() {}
+void warpgroup_arrive() { warp_sync(); }
+void warpgroup_commit() {}
+void warpgroup_wait() {}
 void copy_16_of(int there, std::uint32_t to, const void* from) {
   if (there > 0) emulated_block.add_to_group({to, from, 16, static_cast<std::uint32_t>(std::min(there, 16))});
 }
@@ -145,6 +151,7 @@ void copy_commit() { emulated_block.groups_of_thread().emplace_back(); }
 void warp_sync() { __syncwarp(); }
 
 void store_half(std::uint32_t to, unsigned short x) { emulated_block.perform({to, &x, 2}); }
+void store_word(std::uint32_t to, std::uint32_t x) { emulated_block.perform({to, &x, 4}); }
 void store_pair(std::uint32_t to, uint2 x) { emulated_block.perform({to, &x, 8}); }
 void store_piece_16(std::uint32_t to, uint4 x) { emulated_block.perform({to, &x, 16}); }
 std::uint32_t shared_word(std::uint32_t at) { return emulated_block.read<std::uint32_t>(at); }

@@ -4,13 +4,16 @@
 
 #include <map>
 
-#include "runtime/cuda/papers/bulk/pipe.cuh"
+#include "runtime/cuda/device/bulk_copy.cuh"
+#include "runtime/cuda/device/warpgroup.cuh"
 #include "runtime/cuda/tile/pipe.cuh"
 #include "tests/runtime/cuda/emulated_device.hpp"
 
 namespace sptile::test {
 
 struct EmulatedBlock {
+  static constexpr std::uint32_t kBegin = 1024;  ///< of the dynamic shared memory, as on a device
+
   struct Barrier {
     unsigned arrivals = 0, pending = 0, phase = 0;
     std::int64_t bytes = 0;  ///< of bulk copies that the phase waits for
@@ -30,7 +33,13 @@ struct EmulatedBlock {
   std::map<unsigned, Group> copies;               ///< started by each thread
   std::map<unsigned, std::vector<Group>> groups;  ///< the same, of copies in groups; the last one is open
   std::map<std::uint32_t, Group> bulk_copies;     ///< counted at each barrier
-  unsigned at_block_barrier = 0, block_barriers = 0;
+  /// Threads that wait together, and how often they have met.
+  struct Meeting {
+    unsigned here = 0, times = 0;
+
+    void meet(unsigned threads);
+  };
+  Meeting block_meeting, group_meetings[16];
   bool misaligned = false;
   /// A kernel must be right when copies in groups happen as late as they may, and when they happen at once.
   bool late = true;
@@ -62,7 +71,11 @@ namespace sptile::runtime::cuda {
 
 template <class T>
 T* dynamic_shared_at(std::uint32_t offset) {
-  return reinterpret_cast<T*>(test::emulated_block.place(offset, sizeof(T)));
+  return reinterpret_cast<T*>(test::emulated_block.place(test::EmulatedBlock::kBegin + offset, sizeof(T)));
+}
+template <int kBarrier, int kThreads>
+void group_sync() {
+  test::emulated_block.group_meetings[kBarrier].meet(kThreads);
 }
 template <int kBytes>
 void copy_element(std::uint32_t to, const void* from) {
@@ -75,6 +88,22 @@ void copy_if(bool wanted, std::uint32_t to, const void* from) {
 template <int kPending>
 void copy_wait() {
   test::emulated_block.wait_for_groups(kPending);
+}
+
+template <int kTiles, class Sum>
+void warpgroup_tf32(const Sum& sum, const std::uint32_t (&a)[4], std::uint64_t operand) {
+  const auto at = [&](int shift) { return static_cast<std::uint32_t>(operand >> shift & 0x3fffu) << 4; };
+  const std::uint32_t tiles = at(0), along_k = at(16), along_n = at(32);
+  const auto lane = static_cast<std::uint32_t>(test::EmulatedWarp::current().lane());
+  for (std::uint32_t i = 0; i < kTiles; ++i) {
+    std::uint32_t b[2];
+    for (std::uint32_t k = 0; k < 2; ++k)
+      b[k] = shared_word(tiles + i * along_n + k * along_k + lane / 4 * 16 + lane % 4 * 4);
+    float acc[4];
+    for (int r = 0; r < 4; ++r) acc[r] = sum(static_cast<int>(i), r);
+    mma_tf32(acc, a, b);
+    for (int r = 0; r < 4; ++r) sum(static_cast<int>(i), r) = acc[r];
+  }
 }
 
 template <auto kKernel>

@@ -33,6 +33,14 @@ constexpr TallVariant kTallVariants[] = {{1, 1, 16, 2}, {1, 4, 8, 2}, {2, 4, 8, 
 constexpr TallFamily kTall = {
     .element_bytes = 4, .sum_bytes = 4, .most_segments = 4, .variants = kTallVariants};
 
+constexpr TallVariant kDenseVariants[] = {{8, 1, 4, 2}, {16, 1, 4, 2}};
+constexpr TallFamily kDense = {.element_bytes = 4,
+                               .sum_bytes = 4,
+                               .least_segments = 4,
+                               .most_segments = 4,
+                               .variants = kDenseVariants,
+                               .dense = true};
+
 /// A family as its instances have it, for f32.
 struct Family {
   const char* format;
@@ -96,9 +104,13 @@ HybridHeader read_hybrid(ScheduleReader& reader, Schedule& s, const ScheduleRequ
   header.rows = read_residual(reader, s, r.format, DType::f32, r.n);
   return header;
 }
-TallHeader append_tall_f32(Schedule& s, const ScheduleRequest& r) { return append_tall(s, r, kTall); }
-TallHeader read_tall_f32(ScheduleReader& reader, Schedule& s, const ScheduleRequest& r) {
-  return read_tall(reader, s, r, kTall);
+template <const TallFamily& kFamily>
+TallHeader append_tall_of(Schedule& s, const ScheduleRequest& r) {
+  return append_tall(s, r, kFamily);
+}
+template <const TallFamily& kFamily>
+TallHeader read_tall_of(ScheduleReader& reader, Schedule& s, const ScheduleRequest& r) {
+  return read_tall(reader, s, r, kFamily);
 }
 
 /// Nothing but the rows divides them, and no number is stored.
@@ -126,9 +138,11 @@ Family family(const char* format) {
 std::vector<Family> families() {
   constexpr auto tiles = family<TileHeader, append_tile, read_tile, tile_numbers>;
   constexpr auto hybrid = family<HybridHeader, append_hybrid, read_hybrid, hybrid_numbers>;
-  std::vector<Family> all = {family<CsrHeader, append_rows, read_rows, csr_numbers>("csr"),
-                             family<TallHeader, append_tall_f32, read_tall_f32, tall_numbers>("tall"),
-                             stream_family()};
+  std::vector<Family> all = {
+      family<CsrHeader, append_rows, read_rows, csr_numbers>("csr"),
+      family<TallHeader, append_tall_of<kTall>, read_tall_of<kTall>, tall_numbers>("tall"),
+      family<TallHeader, append_tall_of<kDense>, read_tall_of<kDense>, tall_numbers>("tall"),
+      stream_family()};
   for (const char* format : {"bittcf", "bmat", "me_tcf", "rs_tile"}) all.push_back(tiles(format));
   all.push_back(family<TileHeader, append_divided<divide_acc_balanced>, read_divided<divide_acc_balanced>,
                        tile_numbers>("bittcf"));

@@ -91,7 +91,7 @@ class BulkConsumer {
   /// only the fence has the two wait for each other: without it, tiles were multiplied by rows of a later
   /// stage.
   __device__ __forceinline__ void release(int stage_number) const {
-    fence_bulk();
+    fence_async();
     __syncwarp();
     if (lane_ == 0) barrier_arrive(shared_.empty(stage_number));
   }

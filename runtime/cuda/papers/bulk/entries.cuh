@@ -2,7 +2,7 @@
 // so that all of a warp's accesses are whole rows of banks.
 #pragma once
 
-#include "runtime/cuda/papers/bulk/pipe.cuh"
+#include "runtime/cuda/device/bulk_copy.cuh"
 #include "runtime/cuda/tile/lanes.hpp"
 #include "runtime/cuda/tile/math.cuh"
 

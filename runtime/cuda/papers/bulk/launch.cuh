@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
       barrier_init(shared.full(stage), static_cast<unsigned>(arrivals * task.producers + task.decoders));
       barrier_init(shared.empty(stage), static_cast<unsigned>(consumers));
     }
-    fence_bulk();
+    fence_async();
   }
   __syncthreads();
   if (warp < consumers)

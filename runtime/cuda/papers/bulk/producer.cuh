@@ -2,7 +2,7 @@
 // stages.
 #pragma once
 
-#include "runtime/cuda/papers/bulk/pipe.cuh"
+#include "runtime/cuda/device/bulk_copy.cuh"
 #include "runtime/cuda/papers/bulk/task.cuh"
 
 namespace sptile::runtime::cuda {

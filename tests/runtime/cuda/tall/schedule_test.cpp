@@ -19,6 +19,8 @@ using namespace sptile::runtime::cuda;
 namespace {
 
 constexpr TallVariant kVariants[] = {{1, 1, 16, 2}, {1, 2, 16, 2}, {1, 4, 8, 2}, {2, 4, 8, 2}};
+constexpr TallFamily kFamily = {
+    .element_bytes = 4, .sum_bytes = 4, .most_segments = 4, .variants = kVariants};
 
 formats::FormatData tall_data(const formats::Csr& a, int level) {
   auto data = formats::tall_from_csr_at(a.view(), level, {}, nullptr);
@@ -99,7 +101,8 @@ class Block {
   Block(const formats::TallView& a, const TallShape& shape, const TallVariant& variant, const float* b,
         std::int64_t n, int slice)
       : a_(a), shape_(shape), variant_(variant), b_(b), n_(n), slice_(slice) {
-    stage_ = tall_stage(shape.slice_segments, kTallChunkTiles, kTallValuesBytes);
+    stage_ = tall_stage(
+        {.slice_segments = shape.slice_segments, .values_bytes = kTallValuesBytes, .tiles = kTallChunkTiles});
     memory_.resize(static_cast<std::size_t>(stage_.bytes));
     const auto warps = static_cast<std::size_t>(shape.row_warps * shape.feature_warps);
     sums_.resize(warps * static_cast<std::size_t>(variant.sub_windows * variant.segments * 2));
@@ -233,7 +236,7 @@ void check_product(const formats::Csr& a, int level, std::int64_t n, Random& ran
   const formats::FormatData data = tall_data(a, level);
   const formats::FormatView format = data.view();
   const formats::TallView view = formats::as_tall(format);
-  const TallShape shape = tall_shape(kVariants, 16 << level, 4 * n, 4);
+  const TallShape shape = tall_shape(kFamily, 16 << level, 4 * n);
   const std::int64_t slices = (n + 32 * shape.slice_segments - 1) / (32 * shape.slice_segments);
   const TallPlan plan = plan_tall(
       view,
@@ -271,7 +274,8 @@ void check_product(const formats::Csr& a, int level, std::int64_t n, Random& ran
 
 TEST_CASE("tall: 16-byte reads of fragments meet no bank twice, and cover every piece of a group once") {
   for (const int segments : {1, 2, 4}) {
-    const TallStage stage = tall_stage(segments, kTallChunkTiles, kTallValuesBytes);
+    const TallStage stage =
+        tall_stage({.slice_segments = segments, .values_bytes = kTallValuesBytes, .tiles = kTallChunkTiles});
     std::map<int, int> times;
     for (int group = 0; group < kTallChunkGroups; ++group)
       for (int segment = 0; segment < segments; ++segment)
@@ -297,7 +301,7 @@ TEST_CASE("tall: 16-byte reads of fragments meet no bank twice, and cover every 
 TEST_CASE("tall: the parts of a stage start at multiples of 16 and have room for what stands around them") {
   for (const int tiles : {8, 16, 32, 64})
     for (const int values : {0, 1024, kTallValuesBytes}) {
-      const TallStage stage = tall_stage(4, tiles, values);
+      const TallStage stage = tall_stage({.slice_segments = 4, .values_bytes = values, .tiles = tiles});
       for (const int at :
            {stage.pitch, stage.values_at, stage.bitmaps_at, stage.offsets_at, stage.chunk_at, stage.bytes})
         CHECK(at % 16 == 0);
@@ -347,7 +351,7 @@ TEST_CASE("tall: both ways of finding a lane's entries agree") {
 TEST_CASE("tall: every height and width finds a shape that covers windows and slices") {
   for (const int height : {8, 16, 24, 32, 64, 72, 128})
     for (const std::int64_t bytes : {1, 4, 64, 128, 129, 256, 400, 512, 4096}) {
-      const TallShape shape = tall_shape(kVariants, height, bytes, 4);
+      const TallShape shape = tall_shape(kFamily, height, bytes);
       const TallVariant& variant = kVariants[shape.variant];
       CHECK(8 * variant.sub_windows * shape.row_warps >= height);
       CHECK(variant.segments * shape.feature_warps == shape.slice_segments);

@@ -7,6 +7,7 @@
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include "runtime/cuda/tall/tall.cu"
+#include "runtime/cuda/tall/wgmma.cu"
 #pragma GCC diagnostic pop
 
 #include "formats/convert/tall.hpp"
@@ -18,6 +19,17 @@ using runtime::cuda::DeviceKernel;
 using runtime::cuda::Schedule;
 
 namespace {
+
+/// Of both ways to multiply.
+const std::vector<DeviceKernel>& all_kernels() {
+  static const auto all = [] {
+    std::vector<DeviceKernel> kernels;
+    for (const auto& some : {runtime::cuda::tall_kernels(), runtime::cuda::tall_wgmma_kernels()})
+      kernels.insert(kernels.end(), some.begin(), some.end());
+    return kernels;
+  }();
+  return all;
+}
 
 struct Case {
   int level = 0;
@@ -73,7 +85,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
 
 TEST_CASE("tall kernels: every instance multiplies an uneven matrix, at every height") {
   Random random(1);
-  for (const DeviceKernel& kernel : runtime::cuda::tall_kernels())
+  for (const DeviceKernel& kernel : all_kernels())
     for (int level = 0; level < 4; ++level)
       for (const std::int64_t n : {32, 72})
         check_product(kernel, uneven_matrix(75, 90, kernel.values, random),
@@ -82,7 +94,7 @@ TEST_CASE("tall kernels: every instance multiplies an uneven matrix, at every he
 
 TEST_CASE("tall kernels: any number of columns, any leading dimension") {
   Random random(2);
-  for (const DeviceKernel& kernel : runtime::cuda::tall_kernels())
+  for (const DeviceKernel& kernel : all_kernels())
     for (const auto& [n, pad] : kRagged) {
       const Case c = {
           .level = static_cast<int>(n) % 4, .n = n, .pad = pad, .permuted = true, .alpha = -0.5, .beta = 2};
@@ -93,7 +105,7 @@ TEST_CASE("tall kernels: any number of columns, any leading dimension") {
 
 TEST_CASE("tall kernels: values of a run may stand anywhere") {
   Random random(7);
-  for (const DeviceKernel& kernel : runtime::cuda::tall_kernels())
+  for (const DeviceKernel& kernel : all_kernels())
     if (kernel.values != DType::none)
       check_product(kernel, uneven_matrix(75, 90, kernel.values, random), {.n = 64, .shifted_values = true},
                     random);
@@ -101,7 +113,7 @@ TEST_CASE("tall kernels: values of a run may stand anywhere") {
 
 TEST_CASE("tall kernels: long windows in pieces") {
   Random random(3);
-  for (const DeviceKernel& kernel : runtime::cuda::tall_kernels()) {
+  for (const DeviceKernel& kernel : all_kernels()) {
     if (kernel.dense != DType::f32 && kernel.values == DType::none) continue;
     const formats::Csr a = random_matrix(140, 800, kernel.values, random,
                                          [](std::int64_t r, std::int64_t) { return r == 9 ? 0.95 : 0.03; });
@@ -116,7 +128,7 @@ TEST_CASE("tall kernels: long windows in pieces") {
 
 TEST_CASE("tall kernels: a plan for many columns serves few") {
   Random random(5);
-  for (const DeviceKernel& kernel : runtime::cuda::tall_kernels()) {
+  for (const DeviceKernel& kernel : all_kernels()) {
     if (kernel.values == DType::none) continue;
     const formats::Csr a = random_matrix(40, 800, kernel.values, random, [](std::int64_t r, std::int64_t) {
       return r == 9 ? 0.95 : 0.03;  // windows in pieces
@@ -140,7 +152,7 @@ TEST_CASE("tall kernels: a plan for many columns serves few") {
 
 TEST_CASE("tall kernels: matrices without rows, columns or entries") {
   Random random(4);
-  for (const DeviceKernel& kernel : runtime::cuda::tall_kernels()) {
+  for (const DeviceKernel& kernel : all_kernels()) {
     const auto check = [&](std::int64_t rows, std::int64_t cols, double density, const Case& c) {
       check_product(kernel, random_matrix(rows, cols, density, kernel.values, random), c, random);
     };

@@ -29,8 +29,9 @@ __device__ __forceinline__ void copy_bulk(std::uint32_t to, const void* from, un
 #endif
 }
 
-/// Orders what this thread did to shared memory before what bulk copies do to it later.
-__device__ __forceinline__ void fence_bulk() {
+/// Orders what this thread did to shared memory before what bulk copies and products of warpgroups do there
+/// later.
+__device__ __forceinline__ void fence_async() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
@@ -40,7 +41,7 @@ __device__ __forceinline__ void fence_bulk() {
 
 void barrier_arrive_expect(std::uint32_t barrier, unsigned bytes);
 void copy_bulk(std::uint32_t to, const void* from, unsigned bytes, std::uint32_t barrier);
-void fence_bulk();
+void fence_async();
 
 #endif
 

@@ -9,6 +9,13 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kWarpgroup = 4;  ///< warps
 
+/// Whether code is compiled for a device that has them; nothing that needs them is launched on others.
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+inline constexpr bool kHasWarpgroups = false;
+#else
+inline constexpr bool kHasWarpgroups = true;
+#endif
+
 /// Operand in shared memory, 8 columns for each k: K-major core matrices of 8 rows of 16 bytes, without
 /// swizzling. `along_k` and `along_n` are the bytes from one core matrix to the next.
 SPTILE_HOST_DEVICE constexpr std::uint64_t warpgroup_operand(std::uint32_t at, std::uint32_t along_k,
@@ -18,33 +25,25 @@ SPTILE_HOST_DEVICE constexpr std::uint64_t warpgroup_operand(std::uint32_t at, s
 
 #if defined(__CUDACC__)
 
-#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define SPTILE_WARPGROUP(...) asm volatile(__VA_ARGS__)
-#else  // nothing is launched where there is no such instruction
-#define SPTILE_WARPGROUP(...)
-#endif
-
 /// A warpgroup leaves registers to others, or takes what others have left: a thread then has kCount, a
 /// multiple of 8.
 template <int kCount>
 __device__ __forceinline__ void warpgroup_leave_registers() {
-  SPTILE_WARPGROUP("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount));
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount));
 }
 template <int kCount>
 __device__ __forceinline__ void warpgroup_take_registers() {
-  SPTILE_WARPGROUP("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kCount));
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kCount));
 }
 
 /// Stands between what writes operands or sums in registers and the products that follow.
-__device__ __forceinline__ void warpgroup_arrive() {
-  SPTILE_WARPGROUP("wgmma.fence.sync.aligned;" ::: "memory");
-}
+__device__ __forceinline__ void warpgroup_arrive() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void warpgroup_commit() {
-  SPTILE_WARPGROUP("wgmma.commit_group.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 /// Waits for all products: sums are there, operands may be written.
 __device__ __forceinline__ void warpgroup_wait() {
-  SPTILE_WARPGROUP("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 
 #define SPTILE_SUM(i) "+f"(sum(i, 0)), "+f"(sum(i, 1)), "+f"(sum(i, 2)), "+f"(sum(i, 3))
@@ -59,7 +58,7 @@ __device__ __forceinline__ void warpgroup_tf32(const Sum& sum, const std::uint32
                                                std::uint64_t operand) {
   static_assert(kTiles == 8 || kTiles == 16);
   if constexpr (kTiles == 8)
-    SPTILE_WARPGROUP(
+    asm volatile(
         "{.reg .pred p;\nsetp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 "
         "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,"
         "%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, {%32,%33,%34,%35}, %36, "
@@ -68,7 +67,7 @@ __device__ __forceinline__ void warpgroup_tf32(const Sum& sum, const std::uint32
         : SPTILE_SUMS_8(0)
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(operand));
   else
-    SPTILE_WARPGROUP(
+    asm volatile(
         "{.reg .pred p;\nsetp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 "
         "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,"
         "%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,"
@@ -80,7 +79,6 @@ __device__ __forceinline__ void warpgroup_tf32(const Sum& sum, const std::uint32
 
 #undef SPTILE_SUMS_8
 #undef SPTILE_SUM
-#undef SPTILE_WARPGROUP
 
 #else
 

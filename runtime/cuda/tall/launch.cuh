@@ -18,8 +18,7 @@ inline constexpr int kTallHelpers = kTallProducers + (K::kDense ? kTallWriters :
 /// One block: one item and one slice of the columns of B. Consumer warps come first, then the producers, then
 /// those that write dense tiles.
 template <class K>
-__global__ void __launch_bounds__(kWarp*(K::kWarps + kTallHelpers<K>), K::kBlocks)
-    tall_product(const __grid_constant__ TallTask task) {
+__device__ __forceinline__ void run_tall_block(const TallTask& task) {
   follow_previous_kernel();
   const TallShared shared{dynamic_shared()};
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -56,6 +55,12 @@ __global__ void __launch_bounds__(kWarp*(K::kWarps + kTallHelpers<K>), K::kBlock
   }
   using Producer = TallProducer<static_cast<int>(sizeof(typename K::Dense)), K::kValueBytes, K::kDense>;
   Producer(task, shared, item, slice, helper, lane).run();
+}
+
+template <class K>
+__global__ void __launch_bounds__(kWarp*(K::kWarps + kTallHelpers<K>), K::kBlocks)
+    tall_product(const __grid_constant__ TallTask task) {
+  if constexpr (!K::kDense || kHasWarpgroups) run_tall_block<K>(task);
 }
 
 template <class K>

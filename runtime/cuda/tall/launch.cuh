@@ -29,8 +29,8 @@ __device__ __forceinline__ void run_tall_block(const TallTask& task) {
 
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < task.stages; ++stage) {
-      barrier_init(shared.full(stage),
-                   kWarp + (K::kDense ? 1u : 0u));  // one more says how much comes in bulk
+      // A producer that brings a chunk alone says how much of it comes in bulk, too.
+      barrier_init(shared.full(stage), K::kDense ? kWarp + 1 : kTallProducers * kWarp);
       barrier_init(shared.empty(stage), static_cast<unsigned>(consumers + kTallHelpers<K> - kTallProducers));
     }
     for (int chunk = 0; K::kDense && chunk < kTallDenseChunks; ++chunk) {

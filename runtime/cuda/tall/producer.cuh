@@ -11,9 +11,12 @@
 namespace sptile::runtime::cuda {
 
 /// Chunks come 32 at a time, one a lane, and column ids kAhead chunks ahead, one a lane: reading where to
-/// read is never waited for. Each of the producers of a block brings whole chunks, in turn with the others.
-/// kDense and kValue are the sizes of elements (kValue 0: a pattern). kPlaces: entries come with their
-/// places, not tiles with their bitmaps.
+/// read is never waited for. kDense and kValue are the sizes of elements (kValue 0: a pattern).
+///
+/// The producers of a block share each chunk: every one brings some of its groups, and some of the parts that
+/// come from the format. With kPlaces entries come with their places, not tiles with their bitmaps, and each
+/// producer brings whole chunks, in turn with the others: half of the work for it, where many chunks follow
+/// each other fast.
 template <int kDense, int kValue, bool kPlaces>
 class TallProducer {
  public:
@@ -43,6 +46,9 @@ class TallProducer {
 
  private:
   static constexpr int kAhead = 3;
+  static constexpr int kTurns = kPlaces ? kTallProducers : 1;  ///< chunks from one to the next of a producer
+  static constexpr int kSharers = kTallProducers / kTurns;     ///< of a chunk
+  static constexpr int kUnrolled = kSharers > 1 ? kTallChunkGroups / kSharers : 1;  ///< groups of a chunk
 
   [[nodiscard]] __device__ __forceinline__ std::uint32_t pitch() const {
     return kPlaces ? tall_pitch(kWarpgroup) : static_cast<std::uint32_t>(task_.stage.pitch);
@@ -58,27 +64,27 @@ class TallProducer {
   template <int kTogether>
   __device__ __forceinline__ void produce() {
     StageCursor cursor;
-    cursor.advance(task_.stages, producer_);
-    const std::int32_t first = item_.chunk + producer_;
-    heads_ = read_head(first + kTallProducers * lane_);
-    next_heads_ = read_head(first + kTallProducers * (kWarp + lane_));
+    if (kTurns > 1) cursor.advance(task_.stages, producer_);
+    const std::int32_t first = item_.chunk + (kTurns > 1 ? producer_ : 0);
+    heads_ = read_head(first + kTurns * lane_);
+    next_heads_ = read_head(first + kTurns * (kWarp + lane_));
     std::int32_t column[kAhead];
 #pragma unroll
     for (int a = 0; a < kAhead; ++a) column[a] = read_column(a);
     int at = 0;  // of the chunk in heads_
-    for (std::int32_t chunk = first; chunk < item_.end_chunk; chunk += kTallProducers) {
+    for (std::int32_t chunk = first; chunk < item_.end_chunk; chunk += kTurns) {
       const Head head = pick(heads_, at);
       const std::int32_t far_column = read_column(at + kAhead);
       barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
       bring<kTogether>(head, chunk, column[0], cursor.stage);
-      cursor.advance(task_.stages, kTallProducers);
+      cursor.advance(task_.stages, kTurns);
 #pragma unroll
       for (int a = 1; a < kAhead; ++a) column[a - 1] = column[a];
       column[kAhead - 1] = far_column;
       if (++at == kWarp) {
         at = 0;
         heads_ = next_heads_;
-        next_heads_ = read_head(chunk + kTallProducers * (1 + kWarp + lane_));
+        next_heads_ = read_head(chunk + kTurns * (1 + kWarp + lane_));
       }
     }
   }
@@ -197,18 +203,20 @@ class TallProducer {
                                         int stage_number) const {
     const std::uint32_t stage = shared_.stage(task_, stage_number);
     const std::uint32_t full = shared_.full(stage_number);
+    const int sharer = kSharers > 1 ? producer_ : 0;
     if constexpr (kPlaces)
       bring_entries(head, chunk, stage, full);
-    else
+    else if (sharer == 0)
       bring_tiles(head, chunk, stage);
-    if constexpr (kPlaces && kTogether > 0) {
-      // They have come with their places.
-    } else if constexpr (kValue > 0 && kTogether > 0)
-      bring_values(head, stage);
-    else if constexpr (kValue > 0)
-      bring_single_values(head, stage);
-#pragma unroll 1
-    for (int group = 0; group < head.groups; ++group) {
+    constexpr bool kWithPlaces = kPlaces && kTogether > 0;  // values have come already
+    if (kValue > 0 && !kWithPlaces && sharer == kSharers - 1) {
+      if constexpr (kValue > 0 && kTogether > 0)
+        bring_values(head, stage);
+      else if constexpr (kValue > 0)
+        bring_single_values(head, stage);
+    }
+#pragma unroll kUnrolled
+    for (int group = sharer; group < head.groups; group += kSharers) {
       if constexpr (kTogether > 0)
         bring_pieces<kTogether>(column, group, stage);
       else

@@ -70,7 +70,7 @@ Schedule stream_schedule(std::span<const std::int64_t> row_ptr, std::int64_t sum
 
 /// What is stored: nothing beside the parts, which follow from the rows. Reading them divides the rows anew
 /// and compares: that is as fast as any other proof.
-inline constexpr std::uint32_t kStreamVersion = 1;
+inline constexpr std::uint32_t kStreamVersion = 2;
 Result<Schedule> read_stream(const StoredSchedule& stored, std::span<const std::int64_t> row_ptr,
                              std::int64_t sum_bytes);
 

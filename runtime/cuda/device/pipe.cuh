@@ -152,7 +152,7 @@ std::uint32_t shared_half(std::uint32_t at);
 
 #endif
 
-/// An element of 2, 4 or 8 bytes of shared memory if it is wanted, else 0.
+/// An element of 2, 4, 8 or 16 bytes of shared memory if it is wanted, else 0.
 template <class T>
 __device__ __forceinline__ T shared_element_if(std::uint32_t at, bool wanted) {
   T x{};
@@ -162,8 +162,11 @@ __device__ __forceinline__ T shared_element_if(std::uint32_t at, bool wanted) {
   } else if constexpr (sizeof(T) == 4) {
     const std::uint32_t bits = wanted ? shared_word(at) : 0u;
     std::memcpy(&x, &bits, sizeof x);
-  } else {
+  } else if constexpr (sizeof(T) == 8) {
     const uint2 bits = wanted ? shared_pair(at) : uint2{0u, 0u};
+    std::memcpy(&x, &bits, sizeof x);
+  } else {
+    const uint4 bits = wanted ? shared_piece(at) : uint4{0u, 0u, 0u, 0u};
     std::memcpy(&x, &bits, sizeof x);
   }
   return x;

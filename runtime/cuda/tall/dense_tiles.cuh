@@ -22,6 +22,7 @@ struct TallDenseKernel : TallKernel<V, MathT, kSubWindows, 1, kWarpgroup, 2> {
 template <class K>
 class TallDenseTiles {
   using Math = typename K::Math;
+  using Chunk = typename Math::Chunk;
   using Fragment = typename Math::Fragment;
   using Sums = typename TallResult<K>::Window;
   static constexpr int kProducts = K::kElements / 2;  ///< for a group
@@ -66,19 +67,13 @@ class TallDenseTiles {
   __device__ __forceinline__ Fragment read_rows(std::uint32_t stage, int group, bool there) const {
     const std::uint32_t at = stage + dense_at_ + static_cast<std::uint32_t>(8 * group * task_.stage.pitch);
     Fragment fragment =
-        Math::fragment(load(at, there), load(at + static_cast<std::uint32_t>(task_.stage.pitch), there));
+        Math::fragment(shared_element_if<Chunk>(at, there),
+                       shared_element_if<Chunk>(at + static_cast<std::uint32_t>(task_.stage.pitch), there));
 #pragma unroll
     for (int j = 0; j < kProducts; ++j)
 #pragma unroll
       for (int i = 0; i < 4; ++i) keep(fragment.big[j][i]);  // nothing is rounded between products
     return fragment;
-  }
-
-  static __device__ __forceinline__ typename Math::Chunk load(std::uint32_t at, bool wanted) {
-    const uint4 bits = wanted ? shared_piece(at) : uint4{0, 0, 0, 0};
-    typename Math::Chunk chunk;
-    __builtin_memcpy(&chunk, &bits, sizeof chunk);
-    return chunk;
   }
 
   const TallTask& task_;

@@ -208,12 +208,11 @@ class TallProducer {
       bring_entries(head, chunk, stage, full);
     else if (sharer == 0)
       bring_tiles(head, chunk, stage);
-    constexpr bool kWithPlaces = kPlaces && kTogether > 0;  // values have come already
-    if (kValue > 0 && !kWithPlaces && sharer == kSharers - 1) {
-      if constexpr (kValue > 0 && kTogether > 0)
-        bring_values(head, stage);
-      else if constexpr (kValue > 0)
+    if (sharer == kSharers - 1) {
+      if constexpr (kValue > 0 && kTogether == 0)
         bring_single_values(head, stage);
+      else if constexpr (kValue > 0 && !kPlaces)  // with places they have come
+        bring_values(head, stage);
     }
 #pragma unroll kUnrolled
     for (int group = sharer; group < head.groups; group += kSharers) {

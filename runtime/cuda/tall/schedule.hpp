@@ -114,10 +114,6 @@ struct TallCut {
 /// that its rows are written.
 TallPlan plan_tall(const formats::TallView& a, const TallCut& cut);
 
-/// Chooses the variant and shape for windows of `height` rows at most and rows of B of `row_bytes`.
-struct TallFamily;
-TallShape tall_shape(const TallFamily& family, int height, std::int64_t row_bytes);
-
 /// What launching reads; `..._at` are offsets in Schedule::bytes.
 struct TallHeader {
   std::int64_t chunks_at = 0;
@@ -143,6 +139,9 @@ struct TallFamily {
   /// places there.
   bool dense = false;
 };
+
+/// Chooses the variant and shape for windows of `height` rows at most and rows of B of `row_bytes`.
+TallShape tall_shape(const TallFamily& family, int height, std::int64_t row_bytes);
 
 /// Least row of B that would be cut like one of `row_bytes`.
 std::int64_t tall_least_row_bytes(const TallFamily& family, const TallShape& shape, std::int64_t row_bytes);

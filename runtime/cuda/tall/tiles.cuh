@@ -106,18 +106,12 @@ class TallTiles {
     for (int s = 0; s < K::kSegments; ++s) {
       const std::uint32_t at = dense + s * kTallSegmentBytes;
       const typename Math::Fragment f =
-          Math::fragment(load(at), load(at + static_cast<std::uint32_t>(task_.stage.pitch)));
+          Math::fragment(shared_element_if<Chunk>(at, true),
+                         shared_element_if<Chunk>(at + static_cast<std::uint32_t>(task_.stage.pitch), true));
 #pragma unroll
       for (int h = 0; h < kSubWindows; ++h)
         if (kSubWindows == 1 || mine[h]) Math::multiply(sums[h][s], f, entries[h]);
     }
-  }
-
-  static __device__ __forceinline__ Chunk load(std::uint32_t at) {
-    const uint4 bits = shared_piece(at);
-    Chunk chunk;
-    __builtin_memcpy(&chunk, &bits, sizeof chunk);
-    return chunk;
   }
 
   const TallTask& task_;

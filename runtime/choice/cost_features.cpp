@@ -51,7 +51,9 @@ CostFeatures cost_features(const Operation& op, const formats::FormatView& a, co
   const double rows_of_b = static_cast<double>(std::min(a.cols, counts.fetches));
   const double footprint = static_cast<double>(counts.bytes) + work.streamed + rows_of_b * row_bytes;
   const double cold = footprint > caches.far_bytes ? 1 - caches.far_bytes / footprint : 0;
-  const double missed = cold > 0 ? gathered * share_past(counts, caches.far_bytes, row_bytes, kFarSample) : 0;
+  // Each time that the format is decoded, a part of a row of B is read.
+  const double part = row_bytes / std::max(work.decodings, 1.0);
+  const double missed = cold > 0 ? gathered * share_past(counts, caches.far_bytes, part, kFarSample) : 0;
   return {1,
           gathered * 1e-6,
           far * 1e-6,

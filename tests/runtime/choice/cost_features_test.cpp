@@ -64,6 +64,28 @@ TEST_CASE("cost features: tiles, and slices of 512 bytes") {
   CHECK(feature(f, "longest_k") == doctest::Approx(8e-3));
 }
 
+TEST_CASE("cost features: rows of B stay in the far cache a slice at a time") {
+  // Three rows of B in turn: of slices of 512 bytes the cache has room for six, of whole rows for less than
+  // two.
+  std::vector<std::int64_t> row_ptr = {0};
+  std::vector<std::int32_t> columns;
+  for (std::int32_t i = 0; i < 300; ++i) {
+    columns.push_back(i % 3);
+    row_ptr.push_back(std::ssize(columns));
+  }
+  const formats::CsrView a{300, 3, row_ptr, columns, {}};
+  const runtime::Caches caches{1, 6 * 512};
+  const auto far_misses = [&](const runtime::Operation& op) {
+    const CostFeatures f =
+        runtime::cost_features(op, formats::as_format(a), {.n = 512, .m = 512}, DType::f32, caches);
+    const double format = 8 * 301 + 4 * 300, goes_by = feature(f, "streamed_mb") * 1e6, b = 3 * 2048;
+    const double cold = 1 - caches.far_bytes / (format + goes_by + b);
+    return feature(f, "memory_mb") * 1e6 / cold - goes_by - format;
+  };
+  CHECK(far_misses(runtime::kSpmm) == doctest::Approx(3 * 2048));
+  CHECK(far_misses(runtime::kSddmm) == doctest::Approx(300 * 2048));  // reads whole rows of Y
+}
+
 TEST_CASE("cost features: one long row in pieces") {
   const std::vector<std::int64_t> row_ptr = {0, 1000, 1001};  // pieces of 128: seven of the first row
   std::vector<std::int32_t> columns(1001, 0);

@@ -17,13 +17,12 @@ struct Counter {
   TallSorter sorter;
   TallCounts counts;
 
-  void add_window(std::span<const TallKey> columns, int level, TallCount& count) {
+  void add_window(std::span<const TallKey> columns, TallCount& count) {
     const std::span<const std::uint64_t> sorted = sorter.sort(columns);
     ++count.windows;
     count.columns += std::ssize(columns);
     const std::int64_t groups = (std::ssize(columns) + 7) / 8;
     count.groups += groups;
-    count.visits += groups * (tall_height(level) / 8);
     for (std::size_t i = 0; i < sorted.size(); i += 8) {
       std::uint64_t mask = 0;
       for (std::size_t c = i; c < std::min(i + 8, sorted.size()); ++c) mask |= sorted[c] >> 32;
@@ -35,7 +34,7 @@ struct Counter {
     merger->merge(a, first_row, kTallLevels - 1);
     for (int level = 0; level < kTallLevels; ++level)
       for (int i = 0; first_row + i * tall_height(level) < std::min(first_row + kTallMaxRows, a.rows); ++i)
-        add_window(merger->columns(level, i), level, counts[static_cast<std::size_t>(level)]);
+        add_window(merger->columns(level, i), counts[static_cast<std::size_t>(level)]);
   }
 };
 
@@ -54,9 +53,9 @@ TallCounts count_tall_windows(const CsrView& a, std::int64_t entries) {
       sum[level].windows += counter.counts[level].windows;
       sum[level].columns += counter.counts[level].columns;
       sum[level].groups += counter.counts[level].groups;
-      sum[level].visits += counter.counts[level].visits;
       sum[level].tiles += counter.counts[level].tiles;
     }
+  for (TallCount& count : sum) count = sample.of_all(count);
   return sum;
 }
 

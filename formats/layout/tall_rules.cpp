@@ -1,5 +1,7 @@
 #include "formats/layout/tall_rules.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace sptile::formats {
@@ -8,34 +10,48 @@ namespace {
 constexpr std::int64_t kColumns = 128;                   // of B
 constexpr std::int64_t kColumnBytes = 4 * kColumns + 4;  // a row of B, the column's number
 constexpr std::int64_t kGroupBytes = 8;                  // mask, offset
-/// A tile reads 8 rows of B from shared memory, which gives about five times the bytes that L2 gives (29 TB/s
-/// to 5.8 TB/s on an H100), and 12 bytes of index.
-constexpr std::int64_t kTileBytes = 8 * 4 * kColumns / 5 + 12;
-/// Finding that a group has no work takes a warp about 12 instructions, three cycles of a multiprocessor,
-/// which get 25 bytes each.
-constexpr std::int64_t kVisitBytes = 64;
+constexpr std::int64_t kTileBytes = 12;                  // bitmap, offset
+/// A group is multiplied as dense tiles, one for each sub-window, but for 64 rows at least. Fitted, like the
+/// next one, on products of 32 matrices with 64 and 128 rows (docs/decisions/0025).
+constexpr std::int64_t kDenseTileBytes = 600;
+constexpr int kLeastDenseTiles = 8;
+/// Sums of 128 rows that blocks bring to memory and back where they share windows: what a product of few
+/// windows waits for.
+constexpr std::int64_t kSumsBytes = 200'000'000;
 /// Filling the pipeline of a window, with others beside it.
 constexpr std::int64_t kWindowBytes = 8 << 10;
 
 }  // namespace
 
-std::int64_t TallCount::bytes() const {
-  return kColumnBytes * columns + kGroupBytes * groups + kTileBytes * tiles + kVisitBytes * visits +
-         kWindowBytes * windows;
+std::int64_t TallCount::bytes(int height) const {
+  const std::int64_t dense_tiles = groups * std::max(height / 8, kLeastDenseTiles);
+  return kColumnBytes * columns + kGroupBytes * groups + kTileBytes * tiles + kDenseTileBytes * dense_tiles +
+         kWindowBytes * windows + (height > 8 * kLeastDenseTiles ? kSumsBytes : 0);
+}
+
+TallCount TallSample::of_all(const TallCount& count) const {
+  const double times = static_cast<double>(blocks) / static_cast<double>(std::max<std::int64_t>(size(), 1));
+  const auto scaled = [&](std::int64_t x) {
+    return static_cast<std::int64_t>(std::llround(static_cast<double>(x) * times));
+  };
+  return {scaled(count.windows), scaled(count.columns), scaled(count.groups), scaled(count.tiles)};
 }
 
 int cheapest_level(const TallCounts& counts) {
-  const auto best =
-      std::min_element(counts.begin(), counts.end(),
-                       [](const TallCount& x, const TallCount& y) { return x.bytes() < y.bytes(); });
-  return static_cast<int>(best - counts.begin());
+  int best = 0;
+  const auto bytes = [&](int level) {
+    return counts[static_cast<std::size_t>(level)].bytes(tall_height(level));
+  };
+  for (int level = 1; level < kTallLevels; ++level)
+    if (bytes(level) < bytes(best)) best = level;
+  return best;
 }
 
 Parameters tall_parameters(const TallCounts& counts, int level) {
   Parameters parameters{{"window_rows", std::int64_t{tall_height(level)}}};
   for (int l = 0; l < kTallLevels; ++l)
     parameters.emplace_back("sampled_bytes_" + std::to_string(tall_height(l)),
-                            counts[static_cast<std::size_t>(l)].bytes());
+                            counts[static_cast<std::size_t>(l)].bytes(tall_height(l)));
   return parameters;
 }
 

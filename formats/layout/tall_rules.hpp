@@ -1,5 +1,5 @@
-// How high the windows of `tall` become: the height that moves the fewest bytes, as every conversion must
-// choose it, wherever it runs.
+// How high the windows of `tall` become: the height that costs the least, as every conversion must choose it,
+// wherever it runs.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,11 @@ constexpr int tall_level(int height) { return std::countr_zero(static_cast<unsig
 /// What windows of one height are made of.
 struct TallCount {
   std::int64_t windows = 0, columns = 0, groups = 0, tiles = 0;  ///< distinct columns, summed over windows
-  std::int64_t visits = 0;                                       ///< groups times sub-windows
 
-  /// Bytes that a product with 128 columns of f32 moves, in bytes between L2 and a multiprocessor: the rows
-  /// of B, once for each window that uses them; the index of the format; and what else takes time, at the
-  /// price of such bytes: tiles that read their rows of B from shared memory, warps that look whether a group
-  /// has work for them, the start of a window.
-  [[nodiscard]] std::int64_t bytes() const;
+  /// What a product with 128 columns of f32 costs, in bytes between L2 and a multiprocessor: the rows of B,
+  /// once for each window that uses them; the index of the format; and what else takes time, at the price of
+  /// such bytes: dense tiles, the start of a window, sums of windows that blocks share.
+  [[nodiscard]] std::int64_t bytes(int height) const;
 };
 using TallCounts = std::array<TallCount, kTallLevels>;
 
@@ -40,9 +38,11 @@ struct TallSample {
                                       std::max<std::int64_t>(blocks, 1))) {}
   [[nodiscard]] std::int64_t size() const { return (blocks + step - 1) / step; }
   [[nodiscard]] std::int64_t block(std::int64_t i) const { return std::min(i * step + step / 2, blocks - 1); }
+  /// What all blocks have where those of the sample have `count`.
+  [[nodiscard]] TallCount of_all(const TallCount& count) const;
 };
 
-/// Gives the level (see tall_height) with the fewest bytes; the lower one of equals.
+/// Gives the level (see tall_height) that costs the fewest bytes; the lower one of equals.
 int cheapest_level(const TallCounts& counts);
 
 /// Says what was chosen and why.

@@ -182,7 +182,7 @@ Result<formats::TallCounts> count_tall_on(Run& run, const DeviceCsr& csr,
     count.columns = shape.total(sums, kSums * level);
     count.groups = shape.total(sums, kSums * level + 1);
     count.tiles = shape.total(sums, kSums * level + 2);
-    count.visits = count.groups * tall_subs(level);
+    count = sample.of_all(count);
   }
   return counts;
 }

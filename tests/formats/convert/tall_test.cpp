@@ -52,7 +52,7 @@ TEST_CASE("tall: the groups of a window are dealt to their places by reversed nu
   }
 }
 
-TEST_CASE("tall: rows that share their columns get tall windows, rows that share nothing the lowest") {
+TEST_CASE("tall: a small matrix gets windows of 64 rows, or of all of its rows") {
   Rows shared(512), alone(512);
   for (std::size_t r = 0; r < 512; ++r)
     for (std::int32_t c = 0; c < 200; ++c) {
@@ -64,17 +64,32 @@ TEST_CASE("tall: rows that share their columns get tall windows, rows that share
     const auto data = find_converter("tall")->from_csr(a.view(), nullptr);
     return std::get<std::int64_t>(data->parameters.at(0).second);
   };
-  CHECK(height(5000, shared) == 128);
-  CHECK(height(512 * 200, alone) <= 32);
+  CHECK(height(5000, shared) == 64);
+  CHECK(height(512 * 200, alone) == 64);
+  CHECK(height(5000, Rows(shared.begin(), shared.begin() + 16)) == 16);
 }
 
-TEST_CASE("tall: counting a sample finds about the same shares as counting everything") {
+TEST_CASE("tall: windows of 128 rows are for large matrices whose windows share half of their columns") {
+  const auto counts_of = [](std::int64_t groups, std::int64_t of_128) {
+    TallCounts counts{};
+    for (int level = 0; level < kTallLevels; ++level) {
+      const std::int64_t now = level == kTallLevels - 1 ? of_128 : groups << std::max(2 - level, 0);
+      counts[static_cast<std::size_t>(level)] = {1000, 8 * now, now, 4 * groups};
+    }
+    return counts;
+  };
+  CHECK(tall_height(cheapest_level(counts_of(500'000, 290'000))) == 128);
+  CHECK(tall_height(cheapest_level(counts_of(500'000, 350'000))) == 64);
+  CHECK(tall_height(cheapest_level(counts_of(30'000, 16'000))) == 64);
+}
+
+TEST_CASE("tall: counting a sample finds about as much as counting everything") {
   const Csr a = make_csr(3000, short_rows(20000, 3000, 30, 5));
   const auto all = count_tall_windows(a.view()), some = count_tall_windows(a.view(), 40000);
   for (std::size_t level = 0; level < all.size(); ++level) {
-    CHECK(some[level].windows < all[level].windows / 5);
-    const double ratio = static_cast<double>(all[level].windows) / static_cast<double>(some[level].windows);
-    CHECK(ratio * static_cast<double>(some[level].bytes()) ==
-          doctest::Approx(static_cast<double>(all[level].bytes())).epsilon(0.05));
+    const int height = tall_height(static_cast<int>(level));
+    CHECK(some[level].columns != all[level].columns);
+    CHECK(static_cast<double>(some[level].bytes(height)) ==
+          doctest::Approx(static_cast<double>(all[level].bytes(height))).epsilon(0.05));
   }
 }

@@ -66,7 +66,7 @@ inline SlowArrays slow_tall_at(const Rows& rows, std::size_t height) {
   return arrays;
 }
 
-/// The height of 16, 32, 64 and 128 rows that moves the fewest bytes for 128 columns of B.
+/// The height of 16, 32, 64 and 128 rows that costs the fewest bytes for 128 columns of B.
 inline std::size_t slow_tall_height(const Rows& rows) {
   std::size_t best = 0, best_bytes = 0;
   for (std::size_t height = 16; height <= 128; height *= 2) {
@@ -82,8 +82,9 @@ inline std::size_t slow_tall_height(const Rows& rows) {
         tiles += used.size();
       }
     }
-    const std::size_t bytes =
-        (512 + 4) * columns + (8 + 64 * height / 8) * groups + (4096 / 5 + 12) * tiles + 8192 * windows;
+    const std::size_t bytes = (512 + 4) * columns +
+                              (8 + 600 * std::max<std::size_t>(height / 8, 8)) * groups + 12 * tiles +
+                              8192 * windows + (height == 128 ? 200'000'000 : 0);
     if (best == 0 || bytes < best_bytes) best = height, best_bytes = bytes;
   }
   return best;

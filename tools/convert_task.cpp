@@ -64,7 +64,9 @@ Result<ConvertTask> resolve(const ConvertOptions& options) {
   if (Status s = check_distinct(*formats); !s) return tl::unexpected(s.error());
   if (Status s = check_convertible(*formats, device.device); !s) return tl::unexpected(s.error());
   const std::string labels = options.formats == "all" ? "all" : labels_of(*formats);
-  auto ordering = resolve_order(options.order);
+  OrderRequest order = options.order;
+  if (order.window_rows == 0) order.window_rows = window_rows_of(*formats);
+  auto ordering = resolve_order(order);
   if (!ordering) return tl::unexpected(ordering.error());
   if (Status s = check_usable(device); !s) return tl::unexpected(s.error());
   if (Status s = probe_output(options); !s) return tl::unexpected(s.error());

@@ -21,7 +21,8 @@ struct ConvertOptions {
   std::string in, out, formats = "all";
   std::string device = "cpu";
   DType dtype = DType::f32;
-  OrderRequest order;
+  OrderRequest order = {
+      .method = "identity", .preset = {}, .settings = {}, .window_rows = 0};  ///< as window_rows_of says
   bool refreshable = false, transpose = false, real_part = false, strict = false, force = false;
   std::shared_ptr<const LoadedMatrix> matrix = {};  ///< in memory, in place of a file `in`
   formats::EdgeListOptions edges = {};              ///< how an edge list is read

@@ -10,6 +10,7 @@
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "tools/names.hpp"
+#include "tools/order.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -53,7 +54,25 @@ Result<FormatChoice> parse_format(const std::string& name, const ThresholdFinder
                       std::move(found->source)};
 }
 
+// 0: it has none.
+int window_rows_of(const FormatChoice& format) {
+  const FormatLayout& layout = *format.layout;
+  return layout.usual_window_rows == 0 ? layout.window_rows
+                                       : format.parameter.value_or(layout.usual_window_rows);
+}
+
 }  // namespace
+
+int window_rows_of(const std::vector<FormatChoice>& formats) {
+  int all = 0;
+  for (const FormatChoice& format : formats) {
+    const int rows = window_rows_of(format);
+    if (rows == 0 || rows == all) continue;
+    if (all != 0) return kUsualWindowRows;
+    all = rows;
+  }
+  return all == 0 ? kUsualWindowRows : all;
+}
 
 formats::Conversion FormatChoice::conversion() const {
   if (!parameter) return converter->from_csr;

@@ -23,6 +23,10 @@ struct FormatChoice {
   [[nodiscard]] formats::Conversion conversion() const;
 };
 
+/// Rows of the windows that all formats have, so that rows are ordered for the kernels that will run; 8 where
+/// formats differ or have none.
+int window_rows_of(const std::vector<FormatChoice>& formats);
+
 /// A threshold that was found for a format, and where.
 struct FoundThreshold {
   int value = 0;

@@ -15,12 +15,13 @@ namespace sptile::tools {
 
 /// Window heights that orderings may be told to aim at.
 inline constexpr int kLeastWindowRows = 1, kMostWindowRows = 1024;
+inline constexpr int kUsualWindowRows = 8;  ///< where nothing else is said
 
 /// How to order rows, as typed.
 struct OrderRequest {
   std::string method = "identity", preset;
   std::vector<std::string> settings;  ///< "name=value"
-  int window_rows = 8;
+  int window_rows = kUsualWindowRows;
 };
 
 /// A method with checked settings; names live as long as the table of methods.
@@ -28,7 +29,7 @@ struct Ordering {
   const reorder::Reorderer* method = nullptr;
   const reorder::Preset* preset = nullptr;  ///< nullptr: none
   std::vector<reorder::Setting> given;      ///< by --set, they win over those of the preset
-  int window_rows = 8;
+  int window_rows = kUsualWindowRows;
   std::string typed;  ///< as options: "pack --preset fast --set swaps=2"
 
   /// "pack", "pack:fast", "pack:fast(swaps=2)".

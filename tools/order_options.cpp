@@ -33,8 +33,10 @@ Option declare_orders(Options& app, OrderRequest& request, const std::string& op
   app.add_option("--set", request.settings, "NAME=VALUE: a parameter of the ordering; several with commas")
       .offer(settings_of_all(&reorder::Reorderer::parameters, "="))
       .default_text("none");
-  app.add_option("--window-rows", request.window_rows, "window height that orderings aim at")
-      .range(kLeastWindowRows, kMostWindowRows);
+  const bool by_formats = request.window_rows == 0;
+  Option rows = app.add_option("--window-rows", request.window_rows, "window height that orderings aim at")
+                    .range(kLeastWindowRows, kMostWindowRows);
+  if (by_formats) rows.default_text("that of all formats, or 8");
   return method;
 }
 

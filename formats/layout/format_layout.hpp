@@ -86,6 +86,7 @@ struct FormatLayout {
   std::string_view summary;       ///< one line for `sptile list formats`
   std::string_view group;         ///< HDF5 group in a bundle: "/csr" or "/formats/NAME"
   int window_rows;                ///< rows of a window; 0 where there are none and where they differ
+  int usual_window_rows = 0;      ///< where they differ, what most matrices have
   int tile_rows;                  ///< rows of a tile; 0 where there are none
   int tile_cols;                  ///< columns of a tile; 0 where there are none
   bool ascending_columns = true;  ///< of each row, in the order in which its entries are stored

@@ -215,6 +215,7 @@ constexpr FormatLayout kTallLayout = {
     .summary = "8x8 tiles of windows of 16 to 128 rows with one column list",
     .group = "/formats/tall",
     .window_rows = 0,
+    .usual_window_rows = tall_height(2),
     .tile_rows = 8,
     .tile_cols = 8,
     .ascending_columns = false,

@@ -37,6 +37,17 @@ TEST_CASE("tall takes a height, and converts to it") {
   CHECK(windows(2) == 13);
 }
 
+TEST_CASE("rows are ordered for the windows that all formats have") {
+  const auto rows = [](const char* list) { return tools::window_rows_of(*parse_formats(list)); };
+  CHECK(rows("bittcf") == 8);
+  CHECK(rows("csr,bmat") == 16);
+  CHECK(rows("tall") == 64);
+  CHECK(rows("tall:32,csr") == 32);
+  CHECK(rows("bmat,tall") == 8);
+  CHECK(rows("csr") == 8);
+  CHECK(rows("libra_spmm:4") == rows("libra_spmm"));
+}
+
 TEST_CASE("libra_spmm takes a threshold, and converts with it") {
   const auto list = parse_formats("libra_spmm:1,libra_spmm:9");
   REQUIRE(list.has_value());

@@ -35,7 +35,6 @@ using runtime::guarded;
 using runtime::null_argument;
 
 constexpr int kMostThreads = 4096;
-constexpr int kDefaultWindowRows = 8;
 constexpr std::size_t kReportSize = SPTILE_SIZE_WITH(sptile_tools_report, reordered);
 constexpr std::size_t kQualitySize = SPTILE_SIZE_WITH(sptile_tools_quality, bandwidth);
 
@@ -81,7 +80,7 @@ OrderRequest order_of(const sptile_tools_options& options) {
   order.method = text_of(options.method, "identity");
   order.preset = text_of(options.preset, "");
   if (options.settings != nullptr && *options.settings != '\0') order.settings = split_list(options.settings);
-  order.window_rows = options.window_rows == 0 ? kDefaultWindowRows : options.window_rows;
+  order.window_rows = options.window_rows;
   return order;
 }
 
@@ -235,7 +234,9 @@ Status reorder_matrix(const sptile_tools_matrix& matrix, std::int32_t* new_to_ol
                       const sptile_tools_options& options, Work& work) {
   for (const auto& [quality, what] : {std::pair(before, "before"), std::pair(after, "after")})
     if (Status s = check_size(quality, kQualitySize, what); !s) return s;
-  const auto ordering = resolve_order(order_of(options));
+  OrderRequest request = order_of(options);
+  if (request.window_rows == 0) request.window_rows = kUsualWindowRows;
+  const auto ordering = resolve_order(request);
   if (!ordering) return tl::unexpected(ordering.error());
   const formats::CsrView a = matrix.loaded->csr.view();
   const auto order = compute_order(work, *ordering, a);

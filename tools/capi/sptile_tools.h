@@ -55,7 +55,7 @@ typedef struct sptile_tools_options {
                     formats of a bundle SPTILE_F32 */
   int32_t real_part; /* != 0: of complex Matrix Market files; else they are refused */
   /* of orderings */
-  int32_t window_rows;  /* window height that orderings aim at, 1 to 1024; 0: 8 */
+  int32_t window_rows;  /* window height that orderings aim at, 1 to 1024; 0: that of all formats, or 8 */
   uint64_t seed;        /* of every random choice; 0: 1 */
   const char* method;   /* 'sptile list reorderers'; NULL: "identity" */
   const char* preset;   /* NULL: none */

@@ -113,7 +113,7 @@ def convert(
     reorder: str = "identity",
     preset: str | None = None,
     settings: Settings = None,
-    window_rows: int = 8,
+    window_rows: int | None = None,
     seed: int = 1,
     dtype: Any = "float32",
     transpose: bool | str = "auto",
@@ -130,7 +130,8 @@ def convert(
             tensor. Entries are sorted, those of one place are summed; integers and bool become float64.
         path: of the bundle (.h5); None: in memory.
         formats: to store beside csr: "all", or names, some with a parameter ("tall:64").
-        reorder, preset, settings, window_rows, seed: how rows are ordered inside the formats; see `reorder`.
+        reorder, preset, settings, window_rows, seed: how rows are ordered inside the formats; see `reorder`. None:
+            windows as high as those of all formats ("bmat": 16, "tall": 64), 8 where they differ.
         dtype: of the values in the formats: float16, bfloat16, float32 or float64.
         transpose: True: formats of the transpose, too; "auto": where they cost nothing, of symmetric matrices.
         refreshable: values can be replaced later.
@@ -262,7 +263,7 @@ def _order_options(
     method: Any, preset: Any, settings: Settings, window_rows: Any, seed: Any, threads: Any
 ) -> tools.Options:
     options = tools.Options(
-        window_rows=_integer("window_rows", window_rows, 1, 1024),
+        window_rows=0 if window_rows is None else _integer("window_rows", window_rows, 1, 1024),
         seed=_integer("seed", seed, 1, 2**64 - 1),
         threads=_threads(threads),
         method=_text("reorder", method),

@@ -1,18 +1,19 @@
 # A bar is painted on a stderr that is a terminal, and cleared in the end; nowhere else.
 sptile gen grid2d --side 10 -o a.mtx -q
 python3 - << 'PYTHON'
-import os, pty, subprocess, time
+import os, pty, select, subprocess
 env = dict(os.environ, TERM="xterm")
 
 
-def stderr_of(*options):
-    """What convert writes to a stderr that is a terminal while its input is slow."""
+def stderr_of(*options, patience):
+    """What convert writes to a stderr that is a terminal while its input is slow: until it has written something, or
+    for so many seconds."""
     main, other = pty.openpty()
     run = subprocess.Popen(["sptile", "convert", "-", "a.h5", "--force", *options], env=env, stderr=other,
                            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     os.close(other)
     run.stdin.write(open("a.mtx", "rb").read())
-    time.sleep(0.7)
+    select.select([main], [], [], patience)
     run.stdin.close()
     seen = b""
     try:
@@ -24,9 +25,9 @@ def stderr_of(*options):
     return seen
 
 
-painted = stderr_of()
+painted = stderr_of(patience=60)
 print("painted:", painted.startswith(b"\r\x1b[Kread") and painted.endswith(b"\r\x1b[K"))
-print("silent with --no-progress:", stderr_of("--no-progress") == b"")
-print("silent with --quiet:", stderr_of("--quiet") == b"")
+print("silent with --no-progress:", stderr_of("--no-progress", patience=1) == b"")
+print("silent with --quiet:", stderr_of("--quiet", patience=1) == b"")
 PYTHON
 (cat a.mtx; sleep 0.5) | TERM=xterm sptile convert - a.h5 --force > /dev/null

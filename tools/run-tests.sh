@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, runs every test, ends with one line "N passed, N failed, N skipped".
+# Installs what is missing, builds, runs every test, names those that failed, ends with one line "N passed, N failed,
+# N skipped".
 # Three builds: release (all tests, those of the Python package in a virtual environment, its wheel, the site of docs/ and
 # tools/lint.sh), address and undefined-behaviour sanitizers with clang (all tests again, and a short run of each fuzzer),
 # and the thread sanitizer (the tests of what runs in parallel). The second time only what changed is built.
@@ -22,14 +23,17 @@ $quick || packages+=("${sanitizer_packages[@]}" "${lint_packages[@]}")
 install_packages "${packages[@]}"
 
 passed=0 failed=0 skipped=0
+failures=()  # what failed, by name
 
 # count FOLDER: adds up the results that meson left for its last run there.
 count() {
-  local log="$1/meson-logs/testlog.json" ok bad skip
+  local log="$1/meson-logs/testlog.json" ok bad skip names=()
   ok=$(jq -s '[.[] | select(.result == "OK" or .result == "EXPECTEDFAIL")] | length' "$log")
   skip=$(jq -s '[.[] | select(.result == "SKIP")] | length' "$log")
   bad=$(jq -s 'length' "$log")
   passed=$((passed + ok)) failed=$((failed + bad - ok - skip)) skipped=$((skipped + skip))
+  mapfile -t names < <(jq -r 'select(.result | IN("OK", "EXPECTEDFAIL", "SKIP") | not) | .name + " (" + .result + ")"' "$log")
+  failures+=("${names[@]/#/$1: }")
 }
 
 # build_and_test FOLDER SUITE OPTION...: a build that fails counts as one failed test. SUITE "all" runs every test, else
@@ -40,7 +44,7 @@ build_and_test() {
   shift 2
   say "$folder: configure and build"
   if ! { configure "$folder" "$@" && if [ ${#suite[@]} -eq 0 ]; then ninja -C "$folder"; fi; } >&2; then
-    failed=$((failed + 1))
+    failed=$((failed + 1)) failures+=("$folder: build")
     return 0
   fi
   built=$SECONDS
@@ -48,23 +52,24 @@ build_and_test() {
   rm -f "$folder/meson-logs/testlog.json"
   if [ ${#suite[@]} -eq 0 ]; then suite=(--no-rebuild); fi
   meson test -C "$folder" "${suite[@]}" --print-errorlogs >&2 || true
-  if [ -s "$folder/meson-logs/testlog.json" ]; then count "$folder"; else failed=$((failed + 1)); fi
+  if [ -s "$folder/meson-logs/testlog.json" ]; then count "$folder"; else failed=$((failed + 1)) failures+=("$folder: no test ran"); fi
   say "$folder: built in $((built - start)) s, tested in $((SECONDS - built)) s"
 }
 
-# add_counts "N passed, N failed, N skipped": what a script closed with; nothing counts as one failed test.
+# add_counts WHAT "N passed, N failed, N skipped": what a script closed with; nothing counts as one failed test.
 add_counts() {
   local ok bad skip
-  read -r ok _ bad _ skip _ <<<"${1:-0 passed, 1 failed, 0 skipped}"
+  read -r ok _ bad _ skip _ <<<"${2:-0 passed, 1 failed, 0 skipped}"
+  [ "$bad" -eq 0 ] || failures+=("$1: $bad")
   passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
 }
 
-# add_status CODE: counts a script that is one test by its exit code; 77 says that it could not run.
+# add_status WHAT CODE: counts a script that is one test by its exit code; 77 says that it could not run.
 add_status() {
-  case $1 in
+  case $2 in
     0) passed=$((passed + 1)) ;;
     77) skipped=$((skipped + 1)) ;;
-    *) failed=$((failed + 1)) ;;
+    *) failed=$((failed + 1)) failures+=("$1") ;;
   esac
 }
 
@@ -74,23 +79,23 @@ strict=(); [ -z "${CI:-}" ] || strict=(-Dwerror=true)
 build_and_test build all -Dtests=enabled -Dgpu_arch=90 "${strict[@]}"
 say "Python"
 start=$SECONDS
-add_counts "$(tests/python/run.sh build | tail -n 1)"
+add_counts Python "$(tests/python/run.sh build | tail -n 1)"
 say "Python: tested in $((SECONDS - start)) s"
 if ! $quick; then
   say "wheel"
   start=$SECONDS
   status=0
   { tools/wheel.sh --from build build/wheel && tests/install/wheel_test.sh build/wheel/sptile-*.whl; } >&2 || status=$?
-  add_status "$status"
+  add_status wheel "$status"
   say "wheel: built and tested in $((SECONDS - start)) s"
   say "site"
   start=$SECONDS
   status=0
   tools/site.sh build/site >/dev/null || status=$?
-  add_status "$status"
+  add_status site "$status"
   say "site: built in $((SECONDS - start)) s"
   say "lint"
-  add_counts "$(tools/lint.sh | tail -n 1)"
+  add_counts lint "$(tools/lint.sh | tail -n 1)"
   # Meson finds a ccache by itself for its own choice of compilers alone.
   cached=; if command -v ccache >/dev/null; then cached='ccache '; fi
   export CC="${cached}clang-14" CXX="${cached}clang++-14"
@@ -104,5 +109,6 @@ if ! $quick; then
   build_and_test build-tsan threads "${checked[@]}" -Db_sanitize=thread
 fi
 
+for failure in "${failures[@]}"; do echo "failed: $failure"; done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -118,7 +118,7 @@ Result<Ordering> resolve_order(const OrderRequest& typed) {
   if (!split) return tl::unexpected(split.error());
   const OrderRequest& request = *split;
   Ordering ordering;
-  ordering.window_rows = request.window_rows;
+  if (request.window_rows != 0) ordering.window_rows = request.window_rows;
   ordering.typed = typed_text(request);
   const auto at = find_name("reorderer", request.method, names_of(reorder::reorderers()));
   if (!at) return tl::unexpected(at.error());

@@ -20,8 +20,8 @@ inline constexpr int kUsualWindowRows = 8;  ///< where nothing else is said
 /// How to order rows, as typed.
 struct OrderRequest {
   std::string method = "identity", preset;
-  std::vector<std::string> settings;  ///< "name=value"
-  int window_rows = kUsualWindowRows;
+  std::vector<std::string> settings;   ///< "name=value"
+  int window_rows = kUsualWindowRows;  ///< 0: nothing is said
 };
 
 /// A method with checked settings; names live as long as the table of methods.

@@ -234,9 +234,7 @@ Status reorder_matrix(const sptile_tools_matrix& matrix, std::int32_t* new_to_ol
                       const sptile_tools_options& options, Work& work) {
   for (const auto& [quality, what] : {std::pair(before, "before"), std::pair(after, "after")})
     if (Status s = check_size(quality, kQualitySize, what); !s) return s;
-  OrderRequest request = order_of(options);
-  if (request.window_rows == 0) request.window_rows = kUsualWindowRows;
-  const auto ordering = resolve_order(request);
+  const auto ordering = resolve_order(order_of(options));
   if (!ordering) return tl::unexpected(ordering.error());
   const formats::CsrView a = matrix.loaded->csr.view();
   const auto order = compute_order(work, *ordering, a);

@@ -86,6 +86,8 @@ TEST_CASE("tall: windows of 128 rows are for large matrices whose windows share 
 TEST_CASE("tall: counting a sample finds about as much as counting everything") {
   const Csr a = make_csr(3000, short_rows(20000, 3000, 30, 5));
   const auto all = count_tall_windows(a.view()), some = count_tall_windows(a.view(), 40000);
+  const TallSample sample(a.rows, a.nnz(), 40000);
+  CHECK(sample.size() < sample.blocks / 5);
   for (std::size_t level = 0; level < all.size(); ++level) {
     const int height = tall_height(static_cast<int>(level));
     CHECK(some[level].columns != all[level].columns);

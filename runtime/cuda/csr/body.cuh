@@ -18,10 +18,11 @@
 namespace sptile::runtime::cuda {
 
 /// Sizes that decide speed, not results.
-template <int kThreadsPerBlock, int kRowsInFlight, int kLeastBlocks>
+template <int kThreadsPerBlock, int kRowsInFlight, int kLeastBlocks, int kVectorsOfLane = 1>
 struct CsrTuning {
   static constexpr int kThreads = kThreadsPerBlock;
-  static constexpr int kUnroll = kRowsInFlight;  ///< even
+  static constexpr int kVectors = kVectorsOfLane;  ///< see LaneColumns
+  static constexpr int kUnroll = kRowsInFlight;    ///< even
   /// Rows end in one place of the code, which then is a third as long: for kernels that have other work too.
   static constexpr bool kCompact = false;
   static constexpr int kBlocksPerSm = kLeastBlocks;
@@ -104,11 +105,15 @@ struct RowEnd {
   std::int32_t end, row;
 };
 
-/// The columns of B and C that one lane holds: kVector neighbours when rows can be read 16 bytes at a time,
-/// else kVector columns one group apart. Columns past the end are read at the last one and not written.
-template <class Dense, int kLanes, bool kAligned>
+/// The columns of B and C that one lane holds: 16 bytes of neighbours when rows can be read so, else kVector
+/// columns one group apart. Columns past the end are read at the last one and not written. With more kVectors
+/// there are none such, and a lane holds so many times 16 bytes, a group of lanes apart.
+template <class Dense, int kLanes, bool kAligned, int kVectors = 1>
 struct LaneColumns {
-  static constexpr int kVector = 16 / static_cast<int>(sizeof(Dense));
+  static_assert(kAligned || kVectors == 1);
+  static constexpr int kWhole = 16 / static_cast<int>(sizeof(Dense));  ///< columns of 16 bytes
+  static constexpr int kVector = kVectors * kWhole;
+  static constexpr int kApart = kLanes * kWhole;       ///< from one vector to the next
   static constexpr int kStep = kAligned ? 1 : kLanes;  ///< from one column to the next
   using Acc = typename Accumulator<Dense>::Type;
   struct alignas(16) Raw {
@@ -117,7 +122,7 @@ struct LaneColumns {
   /// The same of C.
   template <class Result>
   struct alignas(16) RawResult {
-    static constexpr int kPieces = kVector * static_cast<int>(sizeof(Result)) / 16;
+    static constexpr int kPieces = kWhole * static_cast<int>(sizeof(Result)) / 16;  ///< of a vector
     Result x[kVector];
   };
 
@@ -125,9 +130,9 @@ struct LaneColumns {
   int last;            ///< distance from `first` to the last column that the lane has; -1: it has none
 
   __device__ LaneColumns(int lane, std::int64_t slice, std::int64_t n) {
-    const std::int64_t wanted = slice * kLanes * kVector + (kAligned ? lane * kVector : lane);
+    const std::int64_t wanted = slice * kLanes * kVector + (kAligned ? lane * kWhole : lane);
     const std::int64_t left = n - 1 - wanted;
-    first = left >= 0 ? wanted : n - (kAligned ? kVector : 1);
+    first = left >= 0 ? wanted : n - (kAligned ? kWhole : 1);
     last = left < 0 ? -1 : static_cast<int>(min(left, std::int64_t{kVector * kLanes}));
   }
 
@@ -135,8 +140,11 @@ struct LaneColumns {
   __device__ Raw load(const Dense* row) const {
     Raw raw;
     if constexpr (kAligned) {
-      const uint4 bits = __ldg(reinterpret_cast<const uint4*>(row));
-      __builtin_memcpy(&raw, &bits, sizeof(raw));
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        const uint4 bits = __ldg(reinterpret_cast<const uint4*>(row + v * kApart));
+        __builtin_memcpy(raw.x + v * kWhole, &bits, sizeof bits);
+      }
     } else {
 #pragma unroll
       for (int e = 0; e < kVector; ++e) raw.x[e] = row[max(min(e * kStep, last), 0)];
@@ -159,9 +167,12 @@ struct LaneColumns {
     RawResult<Result> raw = {};
     if constexpr (kAligned) {
       if (last < 0) return raw;
-      uint4 bits[raw.kPieces];
+      uint4 bits[kVectors][raw.kPieces];
 #pragma unroll
-      for (int i = 0; i < raw.kPieces; ++i) bits[i] = __ldcg(reinterpret_cast<const uint4*>(row) + i);
+      for (int v = 0; v < kVectors; ++v)
+#pragma unroll
+        for (int i = 0; i < raw.kPieces; ++i)
+          bits[v][i] = __ldcg(reinterpret_cast<const uint4*>(row + v * kApart) + i);
       __builtin_memcpy(&raw, bits, sizeof(raw));
     } else {
 #pragma unroll
@@ -186,11 +197,13 @@ struct LaneColumns {
       RawResult<Result> raw;
 #pragma unroll
       for (int e = 0; e < kVector; ++e) raw.x[e] = to_element<Result>(result[e]);
-      uint4 bits[raw.kPieces];
+      uint4 bits[kVectors][raw.kPieces];
       __builtin_memcpy(bits, &raw, sizeof(bits));
 #pragma unroll
-      for (int i = 0; i < raw.kPieces; ++i)
-        if (last >= 0) __stcs(reinterpret_cast<uint4*>(row) + i, bits[i]);
+      for (int v = 0; v < kVectors; ++v)
+#pragma unroll
+        for (int i = 0; i < raw.kPieces; ++i)
+          if (last >= 0) __stcs(reinterpret_cast<uint4*>(row + v * kApart) + i, bits[v][i]);
     } else {
 #pragma unroll
       for (int e = 0; e < kVector; ++e)
@@ -219,7 +232,7 @@ class CsrGroup {
   using Dense = typename Arguments::Dense;
   using Result = typename Arguments::Result;
   using Acc = typename Accumulator<Dense>::Type;
-  using Columns = LaneColumns<Dense, kLanes, kAligned>;
+  using Columns = LaneColumns<Dense, kLanes, kAligned, Tuning::kVectors>;
   static constexpr int kVector = Columns::kVector;
   static constexpr int kChunk = kLanes < 32 ? 16 : 32;  ///< entries read at a time, two a lane at most
   static constexpr int kPerLane = kChunk / kLanes;
@@ -291,8 +304,10 @@ class CsrGroup {
     a_.store(number, columns_, row, sum, a_.alpha, adds ? Acc(1) : a_.beta);
   }
 
-  __device__ Acc* partial(std::int64_t piece) const {
-    return a_.partials + (slice_of(piece) * kLanes + lane_) * kVector;
+  /// Where the lane's sums of a piece stand, 16 bytes at a time.
+  static constexpr int kSumPieces = kVector * static_cast<int>(sizeof(Acc)) / 16;
+  __device__ uint4* partial(std::int64_t piece) const {
+    return reinterpret_cast<uint4*>(a_.partials) + (slice_of(piece) * kLanes + lane_) * kSumPieces;
   }
 
   __device__ void fetch(const CsrWork& work, int base, StagedEntry<Acc> (&next)[kPerLane]) const {
@@ -315,9 +330,11 @@ class CsrGroup {
   /// Writes a finished row of C, or the sum of a piece.
   __device__ void write(const CsrWork& work, int row, const Acc (&sum)[kVector]) const {
     if (Arguments::Store::kPieces && work.piece) {
-      Acc* const to = partial(item_);
+      uint4* const to = partial(item_);
+      uint4 bits[kSumPieces];
+      __builtin_memcpy(bits, sum, sizeof bits);
 #pragma unroll
-      for (int e = 0; e < kVector; ++e) __stcg(to + e, sum[e]);
+      for (int i = 0; i < kSumPieces; ++i) __stcg(to + i, bits[i]);
     } else {
       store(work.row + row, shared_.ends[row].row, sum);
     }
@@ -403,9 +420,14 @@ class CsrGroup {
     Acc sum[kVector] = {};
 #pragma unroll 4
     for (std::int32_t p = 0; p < split.pieces; ++p) {
-      const Acc* const from = partial(split.first_piece + p);
+      const uint4* const from = partial(split.first_piece + p);
+      uint4 bits[kSumPieces];
 #pragma unroll
-      for (int e = 0; e < kVector; ++e) sum[e] += __ldcg(from + e);
+      for (int i = 0; i < kSumPieces; ++i) bits[i] = __ldcg(from + i);
+      Acc piece[kVector];
+      __builtin_memcpy(piece, bits, sizeof bits);
+#pragma unroll
+      for (int e = 0; e < kVector; ++e) sum[e] += piece[e];
     }
     store(split.row, place(split.row), sum);
     if (lane_ == 0) *arrived = 0;

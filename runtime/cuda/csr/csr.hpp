@@ -1,4 +1,5 @@
-// csr on CUDA cores: 8, 16 or 32 lanes share a row, each with 16 bytes of every row of B.
+// csr on CUDA cores: 8, 16 or 32 lanes share a row, each with 16 bytes of every row of B; 32 lanes with twice
+// 16 bytes where rows of B are whole multiples of 1,024 bytes.
 #pragma once
 
 #include <cstdint>

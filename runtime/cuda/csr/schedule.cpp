@@ -1,6 +1,7 @@
 #include "runtime/cuda/csr/schedule.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -46,6 +47,13 @@ struct Part : CsrPieces {
 
 constexpr std::int64_t kMostRunEntries = (1 << 24) - 1;  ///< that a CsrRun can count
 
+/// Entries of a piece of a long row. Whoever adds the pieces up reads them one after the other, as a piece
+/// reads its entries: of very long rows pieces are as long as there are of them.
+std::int64_t piece_length(std::int64_t entries, const Targets& target) {
+  const auto even = static_cast<std::int64_t>(std::sqrt(static_cast<double>(entries)));
+  return std::max(target.piece, (even + kPieceStep - 1) / kPieceStep * kPieceStep);
+}
+
 /// Rows a little over the target stay whole: two pieces cost more than the imbalance.
 bool is_long(std::int64_t entries, const Targets& target) {
   return target.cut ? 2 * entries > 3 * target.piece : entries > kMostRunEntries;
@@ -77,7 +85,7 @@ Part schedule_rows(const CsrRows& rows, std::int64_t first, std::int64_t last, c
     const std::int64_t entries = row_ptr[row + 1] - row_ptr[row];
     if (is_long(entries, target)) {
       close(row);
-      part.cut(row, row_ptr[row], entries, target.piece, kPieceStep);
+      part.cut(row, row_ptr[row], entries, piece_length(entries, target), kPieceStep);
       begin = row + 1;
       continue;
     }

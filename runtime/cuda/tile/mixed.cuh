@@ -46,6 +46,7 @@ struct MixedRows {
     static constexpr int kUnroll =
         std::is_same_v<typename K::Dense, BFloat16> && K::kRegisters <= 128 ? 4 : 8;
     static constexpr bool kCompact = true;
+    static constexpr int kVectors = 1;
   };
   using Group = CsrGroup<Arguments, kLanes, true, Tuning>;
   struct Shared {

@@ -115,3 +115,17 @@ TEST_CASE("csr schedule: with lanes of its own, room for the sums in the usual g
       }
     }
 }
+
+TEST_CASE("csr schedule: of a very long row there are about as many pieces as each has entries") {
+  for (const std::int64_t entries : {100, 5000, 40000, 250000}) {
+    CAPTURE(entries);
+    const std::vector<std::int64_t> row_ptr = {0, entries, entries + 1};
+    Schedule schedule;
+    const auto header = runtime::cuda::append_csr(schedule, {row_ptr}, DType::f32, 128, kDevice);
+    const auto pieces = items<CsrPiece>(schedule, header.pieces_at, header.pieces);
+    const auto longest = static_cast<std::int64_t>(pieces.front().entries);
+    CHECK(longest >= 32);
+    if (entries > 4096) CHECK(longest >= header.pieces);
+    CHECK(longest <= std::max<std::int64_t>(64, 2 * header.pieces));
+  }
+}

@@ -174,7 +174,7 @@ class TallResult {
 
   /// Rows of a piece are on their way together, as many as there are registers for.
   __device__ __forceinline__ void sum_pieces(const TallPlace& place, const TallPiece& piece_of) {
-    constexpr int kTogether = kSubWindows == 16 ? 1 : kSubWindows == 8 ? 4 : kSubWindows;
+    constexpr int kTogether = kSubWindows == 16 ? 2 : kSubWindows == 8 ? 4 : kSubWindows;
     clear();
 #pragma unroll 1
     for (std::int32_t p = 0; p < piece_of.count; ++p)

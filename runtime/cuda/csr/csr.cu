@@ -13,9 +13,9 @@ namespace {
 template <class Dense, class Heads>
 using Tuning = CsrTuning<128, 4, (sizeof(Dense) == 2 ? 6 : 9) - (std::is_same_v<Heads, CsrHead> ? 0 : 1)>;
 
-/// The same with two vectors a lane, for rows of B of whole multiples of so many bytes: as many bytes on their
-/// way with half of the instructions. Where columns are left over, loads that bring nothing cost more than
-/// that; f64 is no faster so.
+/// The same with two vectors a lane, for rows of B of whole multiples of so many bytes: as many bytes on
+/// their way with half of the instructions. Where columns are left over, loads that bring nothing cost more
+/// than that; f64 is no faster so.
 template <class Dense>
 using WideTuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 4 : 6, 2>;
 constexpr std::int64_t kWideBytes = 1024;

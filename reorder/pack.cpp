@@ -1,7 +1,10 @@
 #include "reorder/pack.hpp"
 
+#include <oneapi/tbb/parallel_for.h>
+
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "reorder/degree.hpp"
 #include "reorder/frequent_first.hpp"
@@ -18,6 +21,7 @@ namespace {
 constexpr int kByDegree = 1, kWhereHubs = 2;  // else as given
 constexpr double kHubShare = 0.25;            // entries in long columns from which on degrees matter
 constexpr int kSmallWindow = 8;               // what tall windows are matched from
+constexpr int kFarRows = 1 << 16;             // of a stretch whose columns a second cache may hold
 
 /// The parameters, read once, and what follows from the shape.
 struct Plan {
@@ -107,6 +111,50 @@ Result<std::vector<std::int32_t>> pack(const Matrix& matrix, std::span<const std
   return order;
 }
 
+/// Rows of the tallest windows that were matched; 1 where none were.
+std::int64_t matched_rows(const Plan& plan) {
+  std::int64_t rows = 1;
+  for (std::int64_t tall = 2 * std::int64_t{plan.height}; tall <= plan.match_rows; tall *= 2) rows = tall;
+  return rows;
+}
+
+/// The same groups of `group` consecutive rows in the order of their median rows; what is left over stays
+/// last.
+std::vector<std::int32_t> by_median(std::span<const std::int32_t> order, std::int64_t group) {
+  const std::int64_t groups = std::ssize(order) / group;
+  const auto rows_of = [&](std::int64_t g) {
+    return order.subspan(static_cast<std::size_t>(g * group), static_cast<std::size_t>(group));
+  };
+  std::vector<std::pair<std::int32_t, std::int64_t>> medians(static_cast<std::size_t>(groups));
+  tbb::parallel_for(std::int64_t{0}, groups, [&](std::int64_t g) {
+    std::vector<std::int32_t> rows(rows_of(g).begin(), rows_of(g).end());
+    const auto middle = rows.begin() + group / 2;
+    std::nth_element(rows.begin(), middle, rows.end());
+    medians[static_cast<std::size_t>(g)] = {*middle, g};
+  });
+  std::sort(medians.begin(), medians.end());
+  std::vector<std::int32_t> sorted;
+  sorted.reserve(order.size());
+  for (const auto& [median, g] : medians) sorted.insert(sorted.end(), rows_of(g).begin(), rows_of(g).end());
+  const auto rest = order.subspan(sorted.size());
+  sorted.insert(sorted.end(), rest.begin(), rest.end());
+  return sorted;
+}
+
+/// Matching leaves the tallest windows in no order of their own. Where long stretches of rows have fewer
+/// columns when these follow the given order, they do.
+void follow_given_order(const formats::CsrView& a, std::vector<std::int32_t>& order, std::int64_t group) {
+  if (group == 1 || std::ssize(order) <= kFarRows) return;
+  const auto filled =
+      std::find_if(order.begin(), order.end(), [&](std::int32_t r) { return a.row_nnz(r) == 0; });
+  std::vector<std::int32_t> sorted = by_median({order.begin(), filled}, group);
+  sorted.insert(sorted.end(), filled, order.end());
+  const auto columns = [&](std::span<const std::int32_t> rows) {
+    return measure_windows(a, rows, kFarRows).distinct_columns;
+  };
+  if (columns(sorted) < columns(order)) order = std::move(sorted);
+}
+
 /// True when `x` has no more blocks than `y` in windows of the height and of twice the height.
 bool as_dense(const formats::CsrView& a, std::span<const std::int32_t> x, std::span<const std::int32_t> y,
               int height) {
@@ -127,6 +175,7 @@ Result<std::vector<std::int32_t>> order_by_packing(const formats::CsrView& a, co
   auto order = pack(matrix, {base->begin(), rest}, plan);
   if (!order) return order;
   order->insert(order->end(), rest, base->end());
+  if (!by_degree) follow_given_order(a, *order, matched_rows(plan));
   if (!matrix.hubs) return order;
   auto degrees = by_degree ? std::move(base) : order_by_degree(a, options);
   return !degrees || as_dense(matrix.unsorted, *order, *degrees, plan.height) ? order : degrees;

@@ -50,6 +50,28 @@ TEST_CASE("pack: every preset finds planted groups, whatever the window height")
     }
 }
 
+TEST_CASE("pack: what is near in the given order of many rows stays near") {
+  constexpr std::int64_t kRows = 140000;
+  Pattern a;
+  a.cols = kRows;
+  for (std::int64_t r = 0; r < kRows; ++r) {
+    std::set<std::int32_t> columns;
+    RandomStream random(29, static_cast<std::uint64_t>(r));
+    for (int i = 0; i < 4; ++i) {
+      const double away = std::pow(2 * random.uniform() - 1, 3) * 20000;
+      columns.insert(static_cast<std::int32_t>(
+          std::clamp<std::int64_t>(r + static_cast<std::int64_t>(away), 0, kRows - 1)));
+    }
+    a.add_row(columns);
+  }
+  const auto columns = [&](std::span<const std::int32_t> order, int height) {
+    return static_cast<double>(reorder::measure_windows(a.view(), order, height).distinct_columns);
+  };
+  const auto order = pack(a, {"default", "", {}}, 16);
+  CHECK(columns(order, 16) < 0.9 * columns({}, 16));
+  CHECK(columns(order, 1 << 16) < 1.2 * columns({}, 1 << 16));
+}
+
 TEST_CASE("pack: rows without entries come last, in their order") {
   const Pattern a = tests::random_pattern(300, 40, 3, 2);
   for (const reorder::Preset& preset : reorder::kPackPresets) {

@@ -187,6 +187,19 @@ TEST_CASE("libra_spmm kernels: long windows and long residual rows in pieces") {
   }
 }
 
+TEST_CASE("libra_spmm kernels: rows of entries beside tiles, two slices of B at a time, in pieces") {
+  Random random(9);
+  for (const DeviceKernel& kernel : libra_kernels()) {
+    if (kernel.dense != DType::f32 || kernel.values != DType::f32) continue;
+    const formats::Csr a = random_matrix(24, 900, kernel.values, random, [](std::int64_t r, std::int64_t c) {
+      if (r == 9) return 0.95;
+      return r / 8 == 1 && c < 500 ? 0.5 : 0.02;
+    });
+    check_product(kernel, a, {.n = 256, .permuted = true, .alpha = 2, .beta = -1}, random);
+    check_product(kernel, a, {.n = 256, .pad = 4, .planned_n = 512}, random);
+  }
+}
+
 TEST_CASE("libra_spmm kernels: a part without work is not started") {
   Random random(5);
   const DeviceKernel& kernel = runtime::cuda::libra_spmm_kernels()[0];

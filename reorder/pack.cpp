@@ -142,13 +142,13 @@ std::vector<std::int32_t> by_median(std::span<const std::int32_t> order, std::in
 }
 
 /// Matching leaves the tallest windows in no order of their own. Where long stretches of rows have fewer
-/// columns when these follow the given order, they do.
-void follow_given_order(const formats::CsrView& a, std::vector<std::int32_t>& order, std::int64_t group) {
+/// columns when these follow the given order, they do. The first `filled` rows have entries.
+void follow_given_order(const formats::CsrView& a, std::vector<std::int32_t>& order, std::ptrdiff_t filled,
+                        std::int64_t group) {
   if (group == 1 || std::ssize(order) <= kFarRows) return;
-  const auto filled =
-      std::find_if(order.begin(), order.end(), [&](std::int32_t r) { return a.row_nnz(r) == 0; });
-  std::vector<std::int32_t> sorted = by_median({order.begin(), filled}, group);
-  sorted.insert(sorted.end(), filled, order.end());
+  const auto rest = order.begin() + filled;
+  std::vector<std::int32_t> sorted = by_median({order.begin(), rest}, group);
+  sorted.insert(sorted.end(), rest, order.end());
   const auto columns = [&](std::span<const std::int32_t> rows) {
     return measure_windows(a, rows, kFarRows).distinct_columns;
   };
@@ -174,8 +174,9 @@ Result<std::vector<std::int32_t>> order_by_packing(const formats::CsrView& a, co
       std::stable_partition(base->begin(), base->end(), [&](std::int32_t r) { return a.row_nnz(r) > 0; });
   auto order = pack(matrix, {base->begin(), rest}, plan);
   if (!order) return order;
+  const auto filled = std::ssize(*order);
   order->insert(order->end(), rest, base->end());
-  if (!by_degree) follow_given_order(a, *order, matched_rows(plan));
+  if (!by_degree) follow_given_order(a, *order, filled, matched_rows(plan));
   if (!matrix.hubs) return order;
   auto degrees = by_degree ? std::move(base) : order_by_degree(a, options);
   return !degrees || as_dense(matrix.unsorted, *order, *degrees, plan.height) ? order : degrees;

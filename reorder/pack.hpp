@@ -31,10 +31,10 @@ inline constexpr Preset kPackPresets[] = {
 /// the connectivity of the hypergraph whose vertices are the rows, whose nets are the columns and whose
 /// parts are the windows. Windows are packed greedily (pack_greedily) or matched from single rows
 /// (match_upwards), rows are swapped between them (swap_rows), then windows are matched into taller ones. The
-/// tallest follow the given order where stretches of 65,536 rows then have fewer columns.
-/// Where columns are long and degree order has fewer blocks, at this height or at twice it, that is
-/// taken. Rows without entries come last. Any shape; the columns of a row are all that counts, so symmetry
-/// plays no part. O(nnz) steps times the bounds in the parameters; memory about 16 bytes per entry.
+/// tallest follow the given order where stretches of 65,536 rows then have fewer columns. Where columns are
+/// long and degree order has fewer blocks, at this height or at twice it, that is taken. Rows without entries
+/// come last. Any shape; the columns of a row are all that counts, so symmetry plays no part. O(nnz) steps
+/// times the bounds in the parameters; memory about 16 bytes per entry.
 Result<std::vector<std::int32_t>> order_by_packing(const formats::CsrView& a, const ReorderOptions& options);
 
 }  // namespace sptile::reorder

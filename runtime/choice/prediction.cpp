@@ -39,9 +39,10 @@ Status resolve(const Question& question, const PlanMatrix& a, Candidate& candida
     candidate.precision = cpu_precision(options.dense);
     return {};
   }
-  const cuda::DeviceKernel* const row = find_instance(*candidate.kernel, values, options, question.device);
+  const Multiplicand wanted{&question.op, a.format.layout->name, values, a.format.cols};
+  const cuda::DeviceKernel* const row = find_instance(*candidate.kernel, wanted, options, question.device);
   if (row == nullptr)
-    return fail(Errc::unsupported, no_instance(*candidate.kernel, values, options, question.device));
+    return fail(Errc::unsupported, no_instance(*candidate.kernel, wanted, options, question.device));
   candidate.precision = row->precision;
   return {};
 }
@@ -66,8 +67,8 @@ CostFeatures features_of(const Question& question, const Operation& op, const Pl
 std::optional<double> predict_steps(const Question& question, const PlanMatrix& a, const Kernel& kernel) {
   const PlanOptions& options = question.options;
   const PlanOptions first = options_of_first(options);
-  const auto chosen =
-      choose_kernel({kernel.first->op, kernel.format, a.format.value_dtype()}, first, question.device);
+  const auto chosen = choose_kernel({kernel.first->op, kernel.format, a.format.value_dtype(), a.format.cols},
+                                    first, question.device);
   if (!chosen) return std::nullopt;
   const auto before = question.profile->predict(chosen->kernel->name, name_of(chosen->instance->precision),
                                                 features_of(question, *kernel.first->op, a, first));

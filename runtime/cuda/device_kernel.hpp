@@ -56,6 +56,13 @@ struct ScheduleRequest {
   }
 };
 
+/// What a kernel must serve: a matrix of so many columns, times so many.
+struct ServiceRequest {
+  std::int64_t cols = 0, n = 0;
+  const Variant& variant;
+  const DeviceInfo& device;
+};
+
 /// Everything one launch needs. Arrays of `format`, operands and `schedule` are in device memory.
 struct Launch {
   formats::FormatView format;
@@ -110,9 +117,9 @@ struct DeviceKernel {
   std::int64_t (*least_n)(const ScheduleHeader& header, std::int64_t n) = nullptr;
   DType result = DType::none;            ///< of results; none: as `dense`
   const ScheduleStore* store = nullptr;  ///< null: its schedules are not stored
-  /// Null, or: says why weights and rows of this kind are none for it, with what they need and what the
+  /// Null, or: says why sizes and weights of this kind are none for it, with what they need and what the
   /// device has.
-  Status (*check)(std::int64_t n, const Variant& variant, const DeviceInfo& device) = nullptr;
+  Status (*check)(const ServiceRequest& request) = nullptr;
   bool batched = false;        ///< a launch serves all heads; operands have the batch that they need
   int last_capability = 1000;  ///< the last that it runs on
 };

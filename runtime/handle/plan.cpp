@@ -68,7 +68,7 @@ struct Planner {
                           .ordinal = options.device_ordinal,
                           .stream = choice.stream};
     if (options.device == Device::cuda && !is_stored(layout)) {
-      const auto parameter = parameter_for(op, layout, matrix.dtype(), options, *device);
+      const auto parameter = parameter_for(op, layout, matrix.dtype(), matrix.cols(), options, *device);
       if (!parameter) return tl::unexpected(parameter.error());
       request.parameter = *parameter;
     }

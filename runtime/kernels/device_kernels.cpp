@@ -76,24 +76,23 @@ PlanOptions options_of_first(const PlanOptions& options) {
 namespace {
 
 /// Why an instance that fits cannot serve these sizes, or, with a kernel that runs before, these types.
-Status check_instance(const Kernel& kernel, const DeviceKernel& row, DType values, const PlanOptions& options,
-                      const DeviceInfo& device) {
+Status check_instance(const Kernel& kernel, const DeviceKernel& row, const Multiplicand& a,
+                      const PlanOptions& options, const DeviceInfo& device) {
   if (row.check != nullptr)
-    if (Status s = row.check(options.n, options.variant, device); !s) return s;
+    if (Status s = row.check({a.cols, options.n, options.variant, device}); !s) return s;
   if (kernel.first == nullptr) return {};
   const auto first =
-      choose_kernel({kernel.first->op, kernel.format, values}, options_of_first(options), device);
+      choose_kernel({kernel.first->op, kernel.format, a.values, a.cols}, options_of_first(options), device);
   return first ? Status() : tl::unexpected(first.error());
 }
 
 }  // namespace
 
-const DeviceKernel* find_instance(const Kernel& kernel, DType values, const PlanOptions& options,
+const DeviceKernel* find_instance(const Kernel& kernel, const Multiplicand& a, const PlanOptions& options,
                                   const DeviceInfo& device) {
   const DeviceKernel* best = nullptr;
   for (const DeviceKernel& row : instances_of(kernel)) {
-    if (!fits(row, values, options, device) || !check_instance(kernel, row, values, options, device))
-      continue;
+    if (!fits(row, a.values, options, device) || !check_instance(kernel, row, a, options, device)) continue;
     const bool better = best != nullptr && options.precision.has_value() &&
                         exactness(row.precision) < exactness(best->precision);
     if (best == nullptr || better) best = &row;
@@ -101,11 +100,11 @@ const DeviceKernel* find_instance(const Kernel& kernel, DType values, const Plan
   return best;
 }
 
-std::string no_instance(const Kernel& kernel, DType values, const PlanOptions& options,
+std::string no_instance(const Kernel& kernel, const Multiplicand& a, const PlanOptions& options,
                         const DeviceInfo& device) {
   for (const DeviceKernel& row : instances_of(kernel))
-    if (fits(row, values, options, device))
-      if (const Status s = check_instance(kernel, row, values, options, device); !s) return s.error().message;
+    if (fits(row, a.values, options, device))
+      if (const Status s = check_instance(kernel, row, a, options, device); !s) return s.error().message;
   return "no kernel for these types and this precision";
 }
 
@@ -114,15 +113,15 @@ Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& opt
   KernelChoice best;
   for (const Kernel& kernel : kernels())  // the last one is the best
     if (is_for(kernel, *a.op, a.format, Device::cuda, options.kernel))
-      if (const DeviceKernel* const found = find_instance(kernel, a.values, options, device))
+      if (const DeviceKernel* const found = find_instance(kernel, a, options, device))
         best = {&kernel, found};
   if (best.kernel != nullptr) return best;
   for (const Kernel& kernel : kernels())
     if (is_for(kernel, *a.op, a.format, Device::cuda, options.kernel))
       for (const DeviceKernel& row : instances_of(kernel))
         if (fits(row, a.values, options, device))
-          return fail(Errc::unsupported, "plan: " + std::string(kernel.name) + ": " +
-                                             no_instance(kernel, a.values, options, device));
+          return fail(Errc::unsupported,
+                      "plan: " + std::string(kernel.name) + ": " + no_instance(kernel, a, options, device));
   return no_kernel(a, options, device);
 }
 

@@ -43,24 +43,26 @@ Status check_types(const PlanOptions& options);
 /// How kernels for the CPU form products of dense operands of this type.
 Precision cpu_precision(DType dense);
 
+/// What decides which kernel can run: an operation, and of its matrix the format, the type of values and the
+/// number of columns.
+struct Multiplicand {
+  const Operation* op = nullptr;
+  std::string_view format;
+  DType values = DType::none;
+  std::int64_t cols = 0;
+};
+
 /// Finds the instance of a CUDA kernel that a plan would run on a device: of its precisions the default one,
 /// or the least exact one that satisfies options.precision. Null when there is none.
-const cuda::DeviceKernel* find_instance(const Kernel& kernel, DType values, const PlanOptions& options,
-                                        const cuda::DeviceInfo& device);
+const cuda::DeviceKernel* find_instance(const Kernel& kernel, const Multiplicand& a,
+                                        const PlanOptions& options, const cuda::DeviceInfo& device);
 
 /// Options of the plan of what runs before a kernel: its result has the type of the operands.
 PlanOptions options_of_first(const PlanOptions& options);
 
 /// Says why a CUDA kernel has no instance, find_instance giving none.
-std::string no_instance(const Kernel& kernel, DType values, const PlanOptions& options,
+std::string no_instance(const Kernel& kernel, const Multiplicand& a, const PlanOptions& options,
                         const cuda::DeviceInfo& device);
-
-/// What decides which kernel can run: an operation, and of its matrix the format and the type of values.
-struct Multiplicand {
-  const Operation* op = nullptr;
-  std::string_view format;
-  DType values = DType::none;
-};
 
 /// A kernel for CUDA and its instance.
 struct KernelChoice {

@@ -32,8 +32,9 @@ Result<std::optional<FirstKernel>> first_step(const ProductPlan& plan, const Ker
                                               const cuda::DeviceInfo& device) {
   const FirstStep* const step = chosen.kernel->first;
   if (step == nullptr) return std::nullopt;
-  const auto first = choose_kernel({step->op, plan.matrix.format.layout->name, plan.values},
-                                   options_of_first(plan.options), device);
+  const auto first =
+      choose_kernel({step->op, plan.matrix.format.layout->name, plan.values, plan.matrix.format.cols},
+                    options_of_first(plan.options), device);
   if (!first) return tl::unexpected(first.error());
   auto costs = find_kernel_costs(device, *first->kernel, first->instance->precision);
   if (!costs) return tl::unexpected(costs.error());
@@ -58,9 +59,10 @@ Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
   const auto stored = find_stored(*plan.op, {&plan.held->matrix, 1}, plan.options, device);
   if (stored && !plan.options.trusted)
     if (Status s = check_hashes(*stored->plan); !s) return s;
+  const formats::FormatView& format = plan.matrix.format;
   const auto chosen =
       stored ? stored->kernel
-             : choose_kernel({plan.op, plan.matrix.format.layout->name, plan.values}, plan.options, device);
+             : choose_kernel({plan.op, format.layout->name, plan.values, format.cols}, plan.options, device);
   if (!chosen) return tl::unexpected(chosen.error());
   const auto costs = find_kernel_costs(device, *chosen->kernel, chosen->instance->precision);
   if (!costs) return tl::unexpected(costs.error());

@@ -35,9 +35,9 @@ Result<std::optional<int>> find_threshold(const SplitProduct& product, const cud
 }  // namespace
 
 Result<std::optional<int>> parameter_for(const Operation& op, const formats::FormatLayout& layout,
-                                         DType values, const PlanOptions& options,
+                                         DType values, std::int64_t cols, const PlanOptions& options,
                                          const cuda::DeviceInfo& device) {
-  const auto chosen = choose_kernel({&op, layout.name, values}, options, device);
+  const auto chosen = choose_kernel({&op, layout.name, values, cols}, options, device);
   if (!chosen) return tl::unexpected(chosen.error());
   if (!layout.is_fitted()) return std::optional<int>();
   return find_threshold(split_product(op, layout.name, values, *chosen, options), device);
@@ -68,7 +68,7 @@ Result<std::shared_ptr<ProductPlan>> plan_from_device(const Operation& op, const
   if (layout == nullptr)
     return fail(Errc::usage,
                 "plan: no format is called " + std::string(format) + "; 'sptile list formats' names them");
-  const auto parameter = parameter_for(op, *layout, csr.value_dtype, options, *device);
+  const auto parameter = parameter_for(op, *layout, csr.value_dtype, csr.cols, options, *device);
   if (!parameter) return tl::unexpected(parameter.error());
   const auto held = hold_converted(
       *layout, csr, *parameter,

@@ -17,7 +17,7 @@ namespace sptile::runtime {
 /// nearest N; for SDDMM and refreshable matrices, whose plans may share values, with that of usual_product.
 /// Also finds out whether there is a kernel at all: errors as of planning.
 Result<std::optional<int>> parameter_for(const Operation& op, const formats::FormatLayout& layout,
-                                         DType values, const PlanOptions& options,
+                                         DType values, std::int64_t cols, const PlanOptions& options,
                                          const cuda::DeviceInfo& device);
 
 /// Converts to a format on the device of the matrix; the arrays may go when this returns. What divides the

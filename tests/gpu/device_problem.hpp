@@ -89,11 +89,12 @@ inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels(
   return rows;
 }
 
-/// True when an instance serves so many columns of so many heads.
-inline bool serves(const runtime::cuda::DeviceKernel& row, std::int64_t n, std::int64_t heads = 1) {
+/// True when an instance serves so many columns of so many heads, with a matrix of so many.
+inline bool serves(const runtime::cuda::DeviceKernel& row, std::int64_t n, std::int64_t heads = 1,
+                   std::int64_t cols = 1) {
   runtime::Variant variant;
   variant.heads = heads;
-  return row.check == nullptr || row.check(n, variant, *runtime::cuda::find_device(0)).has_value();
+  return row.check == nullptr || row.check({cols, n, variant, *runtime::cuda::find_device(0)}).has_value();
 }
 
 /// Columns of a test of an instance: so many, or else one or 128, whichever it serves.

@@ -96,8 +96,9 @@ struct TileAttentionFamily {
   }
 };
 
-Status check_columns(std::int64_t n, const Variant& variant, const DeviceInfo& /*device*/) {
-  const std::int64_t m = variant.m != 0 ? variant.m : n;
+Status check_columns(const ServiceRequest& request) {
+  const Variant& variant = request.variant;
+  const std::int64_t n = request.n, m = variant.m != 0 ? variant.m : n;
   if (columns_of({n, m}, variant.score) <= kMostTileColumns) return {};
   return fail(Errc::unsupported, "has registers for " + std::to_string(kMostTileColumns) +
                                      " columns of X and V, not for n = " + std::to_string(n) +

@@ -60,7 +60,7 @@ struct DirectRequest {
 };
 
 /// Errc::unsupported for heads: kernels of few rows of B launch for one.
-Status check_one_head(std::int64_t n, const Variant& variant, const DeviceInfo& device);
+Status check_one_head(const ServiceRequest& request);
 
 /// Divides rows. O(rows), in the order of their lengths' classes.
 Schedule direct_schedule(std::span<const std::int64_t> row_ptr, const DirectRequest& request,

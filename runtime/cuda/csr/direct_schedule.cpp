@@ -89,10 +89,10 @@ DirectShape direct_shape(std::int64_t n, int vector) {
   return {lanes(vectors, repeats), vector, repeats};
 }
 
-Status check_one_head(std::int64_t /*n*/, const Variant& variant, const DeviceInfo& /*device*/) {
-  if (variant.heads == 1) return {};
+Status check_one_head(const ServiceRequest& request) {
+  if (request.variant.heads == 1) return {};
   return fail(Errc::unsupported,
-              "direct kernels of csr serve one head; this plan has " + std::to_string(variant.heads));
+              "this kernel of csr serves one head; this plan has " + std::to_string(request.variant.heads));
 }
 
 Schedule direct_schedule(std::span<const std::int64_t> row_ptr, const DirectRequest& request,

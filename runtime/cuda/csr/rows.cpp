@@ -1,6 +1,7 @@
 #include "runtime/cuda/built.hpp"
 #include "runtime/cuda/csr/csr.hpp"
 #include "runtime/cuda/csr/direct.hpp"
+#include "runtime/cuda/csr/resident.hpp"
 #include "runtime/cuda/csr/stream.hpp"
 #include "runtime/operation/spmm.hpp"
 
@@ -14,6 +15,13 @@ constexpr Kernel kRows[] = {
      .isa = "sm_80",
      .summary = "balanced runs of rows on CUDA cores, long rows in pieces",
      .instances = SPTILE_BUILT(csr_kernels)},
+    {.name = kCsrResident,
+     .op = &kSpmm,
+     .format = "csr",
+     .device = Device::cuda,
+     .isa = "sm_80",
+     .summary = "few columns, wide products: a slice of B stays in shared memory",
+     .instances = SPTILE_BUILT(resident_kernels)},
     {.name = kCsrStream,
      .op = &kSpmm,
      .format = "csr",

@@ -62,7 +62,7 @@ struct StreamHeader {
 };
 
 /// Errc::unsupported for more than one column, or heads.
-Status check_one_column(std::int64_t n, const Variant& variant, const DeviceInfo& device);
+Status check_one_column(const ServiceRequest& request);
 
 /// Divides rows, in O(rows). Sums of pieces take so many bytes. The device does not matter.
 Schedule stream_schedule(std::span<const std::int64_t> row_ptr, std::int64_t sum_bytes,

@@ -83,10 +83,11 @@ StreamHeader header_of(const Division& division) {
 
 }  // namespace
 
-Status check_one_column(std::int64_t n, const Variant& variant, const DeviceInfo& /*device*/) {
-  if (n == 1 && variant.heads == 1) return {};
+Status check_one_column(const ServiceRequest& request) {
+  if (request.n == 1 && request.variant.heads == 1) return {};
   return fail(Errc::unsupported, std::string(kCsrStream) + " serves one column of one head; this plan has " +
-                                     std::to_string(n) + " of " + std::to_string(variant.heads));
+                                     std::to_string(request.n) + " of " +
+                                     std::to_string(request.variant.heads));
 }
 
 Schedule stream_schedule(std::span<const std::int64_t> row_ptr, std::int64_t sum_bytes,

@@ -215,10 +215,11 @@ Schedule schedule_direct(const ScheduleRequest& request) {
   return direct_schedule(formats::as_csr(request.format).row_ptr, {sddmm_shape(request.n)}, request.device);
 }
 
-Status check_features(std::int64_t n, const Variant& variant, const DeviceInfo& device) {
-  if (n <= kMostFeatures) return check_one_head(n, variant, device);
+Status check_features(const ServiceRequest& request) {
+  if (request.n <= kMostFeatures) return check_one_head(request);
   return fail(Errc::unsupported, std::string(kCsrSddmmDirect) + " holds rows of " +
-                                     std::to_string(kMostFeatures) + " features; n = " + std::to_string(n));
+                                     std::to_string(kMostFeatures) +
+                                     " features; n = " + std::to_string(request.n));
 }
 
 std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }

@@ -9,12 +9,12 @@ namespace sptile::runtime::cuda {
 namespace {
 
 /// A block multiplies slices of 512 bytes whether a row of B has them or not.
-Status check_wide(std::int64_t n, const Variant& /*variant*/, const DeviceInfo& /*device*/) {
+Status check_wide(const ServiceRequest& request) {
   constexpr std::int64_t kLeast = 96;  // three quarters of a slice
-  if (n >= kLeast) return {};
+  if (request.n >= kLeast) return {};
   return fail(Errc::unsupported, std::string(kTallWgmma) + " serves " + std::to_string(kLeast) +
-                                     " columns and more, this plan has " + std::to_string(n) + "; use " +
-                                     std::string(kTallStaged));
+                                     " columns and more, this plan has " + std::to_string(request.n) +
+                                     "; use " + std::string(kTallStaged));
 }
 
 // Windows of up to 64 rows, and of up to 128.

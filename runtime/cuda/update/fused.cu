@@ -112,8 +112,8 @@ Schedule schedule(const ScheduleRequest& request) {
 }
 
 template <class F>
-Status check(std::int64_t n, const Variant& variant, const DeviceInfo& device) {
-  return check_update(n, planned_m(n, variant), F::kMemory, device);
+Status check(const ServiceRequest& request) {
+  return check_update(request.n, planned_m(request.n, request.variant), F::kMemory, request.device);
 }
 
 template <class F>

@@ -70,9 +70,9 @@ Schedule schedule(const ScheduleRequest& request) {
 }
 
 /// A grid has room for so many tiles.
-Status check(std::int64_t n, const Variant& variant, const DeviceInfo& /*device*/) {
+Status check(const ServiceRequest& request) {
   constexpr std::int64_t kMost = std::int64_t{1} << 24;
-  const std::int64_t m = planned_m(n, variant);
+  const std::int64_t n = request.n, m = planned_m(n, request.variant);
   if (n <= kMost && m <= kMost && gradient_tiles(n, m) <= kMost) return {};
   return fail(Errc::unsupported, "a gradient of " + std::to_string(n) + " x " + std::to_string(m) +
                                      " weights has more than 2^24 tiles of 64 x 64");

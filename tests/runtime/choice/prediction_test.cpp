@@ -185,6 +185,23 @@ TEST_CASE(
     }
 }
 
+TEST_CASE(
+    "profiles: on an H200 wide products of a pruned layer keep B in shared memory, narrow ones do not") {
+  const ProfilePlaces places;
+  const auto found = runtime::find_profile({runtime::Device::cuda, 90, "NVIDIA H200"});
+  REQUIRE(found.has_value());
+  const double rows_m = 2048e-6, entries_m = 0.1;
+  for (const double n : {8., 512.}) {
+    CAPTURE(n);
+    const double gathered = entries_m * 4 * n, rounds = n * 4 / 512;
+    const runtime::CostFeatures counts = {
+        1, gathered, gathered / 2, rows_m * 4 * n, 0, entries_m * rounds, 0, rows_m * rounds, 0.09, 0};
+    const auto us = [&](const char* kernel) { return (*found)->predict(kernel, "fp32", counts).value_or(0); };
+    CHECK(us("cuda.csr.resident") > 0);
+    CHECK((us("cuda.csr.resident") < std::min(us("cuda.csr.rows"), us("cuda.csr.direct"))) == (n > 100));
+  }
+}
+
 TEST_CASE("profiles: file names") {
   CHECK(runtime::profile_file_name({runtime::Device::cuda, 90, "NVIDIA H100 80GB HBM3"}) ==
         "NVIDIA-H100-80GB-HBM3.tsv");

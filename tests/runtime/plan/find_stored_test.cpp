@@ -34,7 +34,8 @@ struct Plans {
   }
   void add(const Formatted& format, std::string_view kernel, std::int64_t n = 64) {
     const formats::FormatView view = format.data.view();
-    const auto choice = choose_kernel({&kSpmm, view.layout->name, DType::f32}, options(kernel, n), device());
+    const auto choice =
+        choose_kernel({&kSpmm, view.layout->name, DType::f32, view.cols}, options(kernel, n), device());
     REQUIRE(choice);
     auto plan = plan_to_store(kSpmm, format.matrix(), *choice, n, device());
     REQUIRE(plan);

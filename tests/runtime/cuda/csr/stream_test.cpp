@@ -227,9 +227,10 @@ TEST_CASE("csr stream kernel: a stored schedule of other rows, or with one bit c
 
 TEST_CASE("csr stream kernel: more columns, and heads, are refused") {
   const DeviceInfo device = emulated_device();
-  CHECK(check_one_column(1, {}, device));
-  CHECK_FALSE(check_one_column(2, {}, device));
+  const runtime::Variant one;
   runtime::Variant heads;
   heads.heads = 2;
-  CHECK_FALSE(check_one_column(1, heads, device));
+  CHECK(check_one_column({9, 1, one, device}));
+  CHECK_FALSE(check_one_column({9, 2, one, device}));
+  CHECK_FALSE(check_one_column({9, 1, heads, device}));
 }

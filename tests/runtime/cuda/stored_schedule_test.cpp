@@ -11,6 +11,7 @@
 #include "formats/convert/libra_spmm.hpp"
 #include "formats/convert/tall.hpp"
 #include "formats/random.hpp"
+#include "runtime/cuda/csr/resident.hpp"
 #include "runtime/cuda/csr/schedule.hpp"
 #include "runtime/cuda/csr/stream.hpp"
 #include "runtime/cuda/papers/acc/balance.hpp"
@@ -114,11 +115,19 @@ TallHeader read_tall_of(ScheduleReader& reader, Schedule& s, const ScheduleReque
 }
 
 /// Nothing but the rows divides them, and no number is stored.
+std::vector<std::int64_t> no_numbers(const ScheduleHeader& /*header*/) { return {}; }
+
+Family resident_family() {
+  return {"csr",
+          [](const ScheduleRequest& r) { return resident_schedule(r, DType::f32); },
+          {kResidentVersion, no_numbers, [](const ScheduleRequest& r, const StoredSchedule& stored) {
+             return read_resident(r, stored, DType::f32);
+           }}};
+}
 Family stream_family() {
   return {"csr",
           [](const ScheduleRequest& r) { return stream_schedule(rows_of(r).row_ptr, sizeof(float)); },
-          {kStreamVersion, [](const ScheduleHeader& /*header*/) { return std::vector<std::int64_t>(); },
-           [](const ScheduleRequest& r, const StoredSchedule& stored) {
+          {kStreamVersion, no_numbers, [](const ScheduleRequest& r, const StoredSchedule& stored) {
              return read_stream(stored, rows_of(r).row_ptr, sizeof(float));
            }}};
 }
@@ -142,7 +151,7 @@ std::vector<Family> families() {
       family<CsrHeader, append_rows, read_rows, csr_numbers>("csr"),
       family<TallHeader, append_tall_of<kTall>, read_tall_of<kTall>, tall_numbers>("tall"),
       family<TallHeader, append_tall_of<kDense>, read_tall_of<kDense>, tall_numbers>("tall"),
-      stream_family()};
+      resident_family(), stream_family()};
   for (const char* format : {"bittcf", "bmat", "me_tcf", "rs_tile"}) all.push_back(tiles(format));
   all.push_back(family<TileHeader, append_divided<divide_acc_balanced>, read_divided<divide_acc_balanced>,
                        tile_numbers>("bittcf"));
@@ -310,7 +319,7 @@ TEST_CASE("schedules: masks and ids that are not proven yet may be anything") {
     const Schedule schedule = family.schedule({formatted.data.view(), 32, device(1)});
     CHECK_FALSE(schedule.bytes.empty());
   }
-  CHECK(formats_without_proof == 10);
+  CHECK(formats_without_proof == 11);
 }
 
 TEST_CASE("schedules: an id that no tile has stays in the mask of its tile") {

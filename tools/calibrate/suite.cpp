@@ -33,6 +33,12 @@ constexpr SuiteMatrix kSuite[] = {
     {"random", {20e3, 20e3, 1.6e6}, false, false},
     {"random", {100e3, 100e3, 3e6}, false, false},
     {"random", {500e3, 500e3, 4e6}, false, false},
+    {"random", {512, 512, 26e3}, false, false},
+    {"random", {512, 1152, 59e3}, false, false},
+    {"random", {2048, 512, 100e3}, false, false},
+    {"random", {2000, 1600, 480e3}, false, false},
+    {"random", {30e3, 300, 180e3}, false, false},
+    {"rmat", {10, 60e3}, true, false},
 };
 
 const gen::Generator& generator_of(const SuiteMatrix& matrix) {

@@ -18,8 +18,8 @@ struct SuiteMatrix {
   bool quick;  ///< also part of --quick
 };
 
-/// Graphs, grids, stencils, communities, molecules and nearly dense matrices, small ones and some whose B
-/// exceeds any cache.
+/// Graphs, grids, stencils, communities, molecules, nearly dense matrices and some of few columns, as pruned
+/// layers have; small ones and some whose B exceeds any cache.
 std::span<const SuiteMatrix> calibration_suite();
 
 /// "rmat 17 2000000": for tables and CSV files.

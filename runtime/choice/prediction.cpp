@@ -32,14 +32,13 @@ struct Question {
 /// Says how products would be formed, or why the kernel cannot run.
 Status resolve(const Question& question, const PlanMatrix& a, Candidate& candidate) {
   const PlanOptions& options = question.options;
-  const DType values = a.format.value_dtype();
   if (options.device == Device::cpu) {
-    if (!has_instance(*candidate.kernel, values, types_of(options)))
+    if (!has_instance(*candidate.kernel, a.format.value_dtype(), types_of(options)))
       return fail(Errc::unsupported, "no kernel for these types");
     candidate.precision = cpu_precision(options.dense);
     return {};
   }
-  const Multiplicand wanted{&question.op, a.format.layout->name, values, a.format.cols};
+  const Multiplicand wanted = multiplicand_of(question.op, a.format);
   const cuda::DeviceKernel* const row = find_instance(*candidate.kernel, wanted, options, question.device);
   if (row == nullptr)
     return fail(Errc::unsupported, no_instance(*candidate.kernel, wanted, options, question.device));
@@ -67,8 +66,7 @@ CostFeatures features_of(const Question& question, const Operation& op, const Pl
 std::optional<double> predict_steps(const Question& question, const PlanMatrix& a, const Kernel& kernel) {
   const PlanOptions& options = question.options;
   const PlanOptions first = options_of_first(options);
-  const auto chosen = choose_kernel({kernel.first->op, kernel.format, a.format.value_dtype(), a.format.cols},
-                                    first, question.device);
+  const auto chosen = choose_kernel(multiplicand_of(*kernel.first->op, a.format), first, question.device);
   if (!chosen) return std::nullopt;
   const auto before = question.profile->predict(chosen->kernel->name, name_of(chosen->instance->precision),
                                                 features_of(question, *kernel.first->op, a, first));

@@ -65,6 +65,10 @@ tl::unexpected<Error> no_kernel(const Multiplicand& a, const PlanOptions& option
 
 }  // namespace
 
+Multiplicand multiplicand_of(const Operation& op, const formats::FormatView& a) {
+  return {&op, a.layout->name, a.value_dtype(), a.cols};
+}
+
 PlanOptions options_of_first(const PlanOptions& options) {
   PlanOptions first = options;
   first.kernel = {};

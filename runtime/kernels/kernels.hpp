@@ -51,6 +51,7 @@ struct Multiplicand {
   DType values = DType::none;
   std::int64_t cols = 0;
 };
+Multiplicand multiplicand_of(const Operation& op, const formats::FormatView& a);
 
 /// Finds the instance of a CUDA kernel that a plan would run on a device: of its precisions the default one,
 /// or the least exact one that satisfies options.precision. Null when there is none.

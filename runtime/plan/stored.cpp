@@ -15,8 +15,7 @@ std::optional<KernelChoice> match(const StoredPlan& plan, const Operation& op, c
   same.kernel = plan.field("kernel");
   if (!options.kernel.empty() && options.kernel != same.kernel) return std::nullopt;
   if (same.kernel.empty()) return std::nullopt;
-  const auto kernel =
-      choose_kernel({&op, a.format.layout->name, a.format.value_dtype(), a.format.cols}, same, device);
+  const auto kernel = choose_kernel(multiplicand_of(op, a.format), same, device);
   if (!kernel || kernel->instance->store == nullptr) return std::nullopt;
   if (plan_key(op, a, *kernel, {options.n, options.variant.heads}, device) != plan.key) return std::nullopt;
   return *kernel;

@@ -102,6 +102,11 @@ inline std::int64_t columns_for(const runtime::cuda::DeviceKernel& row, std::int
   return serves(row, n) ? n : serves(row, 1) ? 1 : 128;
 }
 
+/// Columns of its matrix: so many, or else 1000.
+inline std::int64_t cols_for(const runtime::cuda::DeviceKernel& row, std::int64_t n, std::int64_t cols) {
+  return serves(row, n, 1, cols) ? cols : 1000;
+}
+
 /// Format of a kernel, from the middle of its name.
 inline std::string format_of(std::string_view kernel) {
   const std::size_t begin = kernel.find('.') + 1;

@@ -161,7 +161,7 @@ TEST_CASE("cuda spmm: a plan serves fewer columns, one number after the other, a
     if (!serves(row, kPlanned)) continue;
     CAPTURE(label(row));
     const runtime::DenseTypes types = types_of(row);
-    const formats::Csr a = random_matrix(300, 1500, row.values, random, skewed);
+    const formats::Csr a = random_matrix(300, cols_for(row, kPlanned, 2000), row.values, random, skewed);
     const Dense dense(a, kPlanned, types, random, 8);
     const std::vector<std::byte> before = dense.c_bytes();
     const Formatted formatted = format_matrix(a, format_of(row.kernel), random_order(a.rows, random));
@@ -193,8 +193,8 @@ TEST_CASE("cuda spmm: the same bits every time, also in long rows") {
   for (const DeviceKernel& row : runnable_kernels()) {
     if (!kernel_of(row).deterministic) continue;
     CAPTURE(label(row));
-    const std::int64_t n = columns_for(row, 128), cols = serves(row, n, 1, 4000) ? 4000 : 1000;
-    const formats::Csr a = random_matrix(300, cols, row.values, random, skewed);
+    const std::int64_t n = columns_for(row, 128);
+    const formats::Csr a = random_matrix(300, cols_for(row, n, 4000), row.values, random, skewed);
     const Dense dense(a, n, types_of(row), random);
     const Formatted formatted = format_matrix(a, format_of(row.kernel));
     const auto first = run_on_device(formatted.matrix(), options_for(row, n), dense);

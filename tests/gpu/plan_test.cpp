@@ -49,8 +49,8 @@ TEST_CASE("cuda plan: runs on two streams at once, each with a workspace") {
   Random random(12);
   for (const DeviceKernel& row : runnable_kernels()) {
     CAPTURE(label(row));
-    const std::int64_t n = columns_for(row, 128), cols = serves(row, n, 1, 3000) ? 3000 : 1000;
-    const formats::Csr a = random_matrix(400, cols, row.values, random, skewed);
+    const std::int64_t n = columns_for(row, 128);
+    const formats::Csr a = random_matrix(400, cols_for(row, n, 3000), row.values, random, skewed);
     const Dense dense(a, n, types_of(row), random);
     const Formatted formatted = format_matrix(a, format_of(row.kernel));
     const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, n));

@@ -62,10 +62,10 @@ double upload_us(const runtime::PlanMatrix& a, int rounds) {
 double schedule_us(const runtime::PlanMatrix& a, const runtime::PlanOptions& options, int rounds) {
   const auto info = expect(runtime::cuda::find_device(0));
   const auto stored = runtime::find_stored(runtime::kSpmm, {&a, 1}, options, info);
-  const auto chosen = stored ? stored->kernel
-                             : expect(runtime::choose_kernel({&runtime::kSpmm, a.format.layout->name,
-                                                              a.format.value_dtype(), a.format.cols},
-                                                             options, info));
+  const auto chosen =
+      stored
+          ? stored->kernel
+          : expect(runtime::choose_kernel(runtime::multiplicand_of(runtime::kSpmm, a.format), options, info));
   const auto& kernel = *chosen.instance;
   const auto costs = expect(runtime::find_kernel_costs(info, *chosen.kernel, kernel.precision));
   const runtime::cuda::ScheduleRequest request{a.format, options.n, info, costs};

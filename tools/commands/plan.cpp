@@ -67,8 +67,7 @@ Result<runtime::PlanToStore> make_plan(const runtime::Operation& op,
   });
   const auto device = runtime::cuda::find_device(options.device_ordinal);
   if (!device) return tl::unexpected(device.error());
-  const auto kernel =
-      runtime::choose_kernel({&op, format, a.format.value_dtype(), a.format.cols}, options, *device);
+  const auto kernel = runtime::choose_kernel(runtime::multiplicand_of(op, a.format), options, *device);
   if (!kernel) return tl::unexpected(kernel.error());
   const auto costs = runtime::find_kernel_costs(*device, *kernel->kernel, kernel->instance->precision);
   if (!costs) return tl::unexpected(costs.error());

@@ -85,7 +85,7 @@ TEST_CASE("csr resident kernel: long rows that many warps share, empty rows, mor
   check_all([](auto, auto) { return 0.5; }, 9, 0, 32, 0, 3, random);
 }
 
-TEST_CASE("csr resident kernel: short rows, which a group has each, some longer among them") {
+TEST_CASE("csr resident kernel: short rows, some longer among them") {
   Random random(6);
   const auto some_longer = [](std::int64_t r, std::int64_t) { return r % 23 == 5 ? 0.5 : r % 3 ? 0.1 : 0.0; };
   for (const auto& [n, pad] : {std::pair{64, 0}, {128, 8}, {200, 0}, {37, 1}})

@@ -3,10 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string>
 
+#include "runtime/choice/profiles.hpp"
 #include "runtime/kernels/kernels.hpp"
+#include "runtime/operation/operation.hpp"
 #include "tests/profile_file.hpp"
 
 using namespace sptile;
@@ -56,4 +60,22 @@ TEST_CASE(
   CHECK(asked("cuda.csr.rows").has_value());
   REQUIRE_FALSE(asked("cuda.bmat.bulk").has_value());
   CHECK(asked("cuda.bmat.bulk").error().code == Errc::bad_input);
+}
+
+TEST_CASE("built-in profiles have constants of each CUDA kernel that plans choose by them") {
+  ::unsetenv("SPTILE_PROFILE");
+  ::setenv("XDG_CONFIG_HOME", "/nowhere", 1);
+  const std::string_view chosen[] = {"spmm", "sddmm", "spmm_update", "update_gradient", "softmax_rows"};
+  for (const std::string_view device : {"NVIDIA H100 80GB HBM3", "NVIDIA H200"}) {
+    const auto profile = runtime::find_profile({runtime::Device::cuda, 90, std::string(device)});
+    REQUIRE((profile && *profile));
+    for (const runtime::Kernel& kernel : runtime::kernels()) {
+      if (kernel.device != runtime::Device::cuda || kernel.by_name || !kernel.like.empty() ||
+          !std::ranges::count(chosen, kernel.op->name))
+        continue;
+      CAPTURE(device);
+      CAPTURE(kernel.name);
+      CHECK(std::ranges::count((*profile)->numbers, kernel.name, &runtime::ProfileNumber::kernel) > 0);
+    }
+  }
 }

@@ -82,7 +82,7 @@ class _Run:
 
     def placed(self, numbers: Any) -> Any:
         """The number of its entry for each given one."""
-        return numbers[..., self.order.index("place", _arrays.view(numbers, "a list"))]
+        return self.order.indexed("place", _arrays.view(numbers, "a list"))
 
     def finish_doubles(self, i: int, change: Finish) -> None:
         """Sets what becomes of a list, of which `change` gets a number for each given entry."""
@@ -155,7 +155,7 @@ def _exchange(run: _Run, i: int) -> None:
     if spec.result and run.numbers["beta"] == 0:
         run.set_empty(i)
     else:
-        run.operands[i] = view.owner[..., run.order.index("position", view)]
+        run.operands[i] = run.order.indexed("position", view)
 
 
 def _values(run: _Run, values: Any) -> Any:
@@ -163,7 +163,7 @@ def _values(run: _Run, values: Any) -> Any:
     plan, order = run.plan, run.order
     view = _check_values(run, values)
     if not order.repeated:
-        return view.owner[..., order.index("position", view)]
+        return order.indexed("position", view)
     return view.framework.of_double(
         order.total(view.framework.double(view.owner)), plan._values, plan._ordinal
     )

@@ -27,7 +27,8 @@ class _Products:
 
     def __call__(self, B: Any) -> Any:
         n = B.shape[1] if B.ndim == 2 else 1
-        return self.plan_for(max(n, 1))(B)
+        plan = self.plans.get(n)
+        return (self.plan_for(max(n, 1)) if plan is None else plan)(B)
 
     def plan_for(self, n: int) -> Plan:
         """The narrowest plan that serves n columns well."""
@@ -106,7 +107,7 @@ class _Sides:
         """A product in the type that SciPy gives it."""
         B = np.asarray(B)
         own = self.dtype
-        if B.dtype is own or B.dtype == own:
+        if B.dtype == own:
             return self.of(own, transposed)(B)
         if B.dtype.kind not in "biufc" or B.dtype.itemsize > (16 if B.dtype.kind == "c" else 8):
             raise UsageError(

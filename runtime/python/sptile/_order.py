@@ -48,12 +48,13 @@ class Order:
         place[self.position] = np.arange(self.given) if self.first is None else self._entries()
         return place
 
-    def index(self, name: str, view: View) -> Any:
-        """`position` or `place`, where arrays like that of the view are indexed with it."""
+    def indexed(self, name: str, view: View) -> Any:
+        """An array, row-major, whose last dimension is indexed with `position` or `place`."""
         key = (name, view.framework.name, view.device, view.ordinal)
         if key not in self._indices:
             self._indices[key] = view.framework.put(getattr(self, name), view.ordinal)
-        return self._indices[key]
+        found = view.owner[..., self._indices[key]]
+        return found if len(view.shape) == 1 else view.framework.contiguous(found)
 
     def _entries(self) -> Positions:
         counts = self.counts()
@@ -89,10 +90,14 @@ def sorted_entries(
 ) -> tuple[Positions, npt.NDArray[np.int32], Order | None]:
     """Row pointers and columns of entries in any order, with ids in range, and their order; None where they
     ascend strictly. O(entries + rows + cols) where SciPy is imported, which counts."""
+    row, col = row.astype(np.int32, copy=False), col.astype(np.int32, copy=False)
     order: Any = None
     if not _ascends(row, col):
-        order = np.arange(len(col)) if (col[1:] >= col[:-1]).all() else _sorted_by(col, cols)
-        order = order[_sorted_by(row[order], rows)]
+        if (col[1:] >= col[:-1]).all():
+            order = _sorted_by(row, rows)
+        else:
+            order = _sorted_by(col, cols)
+            order = order[_sorted_by(row[order], rows)]
         row, col = row[order], col[order]
     first = None
     if order is not None:
@@ -105,11 +110,12 @@ def sorted_entries(
     indptr = np.zeros(rows + 1, np.int64)
     np.cumsum(np.bincount(row, minlength=rows), out=indptr[1:])
     found = None if order is None else Order(order.astype(np.int64, copy=False), first)
-    return indptr, np.ascontiguousarray(col, np.int32), found
+    return indptr, np.ascontiguousarray(col), found
 
 
 def _ascends(row: Any, col: Any) -> bool:
-    return bool(((row[1:] > row[:-1]) | ((row[1:] == row[:-1]) & (col[1:] > col[:-1]))).all())
+    fits = row[1:] > row[:-1]
+    return bool(fits.all()) or bool((fits | ((row[1:] == row[:-1]) & (col[1:] > col[:-1]))).all())
 
 
 def _sorted_by(keys: Any, size: int) -> Any:
@@ -118,9 +124,9 @@ def _sorted_by(keys: Any, size: int) -> Any:
     if scipy is None:
         return np.argsort(keys, kind="stable")
     count = len(keys)
-    one_each = np.arange(count + 1, dtype=np.int32 if count < 2**31 else np.int64)
-    keys = np.asarray(keys, one_each.dtype)
-    return scipy.csr_array((np.empty(count, np.int8), keys, one_each), shape=(count, size)).tocsc().indices
+    ones = np.arange(count + 1, dtype=np.int32 if count < 2**31 else np.int64)
+    keys = keys.astype(ones.dtype, copy=False)
+    return scipy.csr_array((np.empty(count, np.int8), keys, ones), shape=(count, size)).tocsc().indices
 
 
 def joined(orders: list[Order | None], counts: list[int]) -> Order | None:

@@ -545,7 +545,7 @@ class Plan:
                 sums = matrix.order.total(doubles)
                 view = _arrays.view(view.framework.of_double(sums, self._values, view.ordinal), "values")
             else:
-                view = _arrays.view(view.owner[matrix.order.index("position", view)], "values")
+                view = _arrays.view(matrix.order.indexed("position", view), "values")
             count = self.nnz
         if view.strides is None or not view.aligned or (count > 1 and view.strides[0] != 1):
             view = self._copy(view, Operand("values", "entries"), stream)

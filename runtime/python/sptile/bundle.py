@@ -752,7 +752,7 @@ def _host_memory(rows: int, cols: int, parts: list[View], name: str, unordered: 
         indices = indices.astype(np.int32)
     order, given = None, None
     if not _in_order(indptr, indices, cols):
-        row = np.repeat(np.arange(rows), np.diff(indptr))
+        row = np.repeat(np.arange(rows, dtype=np.int32), np.diff(indptr))
         indptr, indices, order = sorted_entries(row, indices, rows, cols)
         values, given = _sorted_values(values, parts[2].dtype or c.NONE, order)
     return _csr_memory(
@@ -807,7 +807,7 @@ def _lines(indptr: Any, count: int, what: str) -> Any:
     lengths = np.diff(indptr)
     if len(indptr) == 0 or indptr[0] != 0 or (lengths < 0).any() or indptr[-1] > count:
         raise BadInputError(f"the {what} of A are not offsets that rise from 0 to at most {count}")
-    return np.repeat(np.arange(len(lengths)), lengths)
+    return np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
 
 
 def _of_csc(A: Any) -> tuple[Any, Any, Any]:
@@ -820,7 +820,7 @@ def _of_bsr(A: Any) -> tuple[Any, Any, Any]:
     line = _lines(A.indptr, min(len(A.indices), len(A.data)), "row pointers")
     height, width = A.blocksize
     data = A.data[: len(line)]
-    row = line[:, None, None] * height + np.arange(height)[:, None]
+    row = line[:, None, None].astype(np.int64) * height + np.arange(height)[:, None]
     col = A.indices[: len(line), None, None].astype(np.int64) * width + np.arange(width)
     return np.broadcast_to(row, data.shape).ravel(), np.broadcast_to(col, data.shape).ravel(), data.ravel()
 

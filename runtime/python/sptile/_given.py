@@ -65,7 +65,7 @@ class _Run:
     def set_doubles(self, i: int, numbers: Any) -> None:
         """Makes an operand of the plan."""
         like, spec = self.like(), self.specs[i]
-        numbers = np.ascontiguousarray(np.broadcast_to(numbers, self.shape(self.plan.nnz, spec)))
+        numbers = np.broadcast_to(numbers, self.shape(self.plan.nnz, spec)).copy()
         self.operands[i] = like.framework.of_double(numbers, self.plan._dtype_of(spec), self.plan._ordinal)
 
     def set_empty(self, i: int) -> None:

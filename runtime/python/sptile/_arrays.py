@@ -323,6 +323,8 @@ TORCH_CUDA = Framework(
 
 def _torch_view(tensor: Any, name: str) -> View:
     torch = sys.modules["torch"]
+    if tensor.is_nested:
+        raise UsageError(f"{name} is a nested tensor; pass one matrix")
     if tensor.layout is not torch.strided or tensor.device.type not in ("cpu", "cuda"):
         raise UsageError(
             f"{name} is a {tensor.layout} tensor on {tensor.device}; dense ones on cpu or cuda serve"

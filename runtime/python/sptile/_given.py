@@ -93,6 +93,14 @@ class _Run:
 
         self.finish[i] = finish
 
+    def _write(self, out: View, array: View) -> Any:
+        """Copies a list to where the caller wants it."""
+        found = array.owner
+        if out.framework is not array.framework:
+            found = out.framework.of_double(array.framework.double(found), out.dtype or 0, out.ordinal)
+        out.owner[...] = found
+        return out.owner
+
     def results(self, returned: Any) -> Any:
         """What the caller gets of what the plan returned."""
         written = [
@@ -105,9 +113,7 @@ class _Run:
             if i in self.finish:
                 array = self.finish[i](array)
                 if self.given[i] is not None:
-                    out = self.view(i).owner
-                    out[...] = array
-                    array = out
+                    array = self._write(self.view(i), _arrays.view(array, "a list"))
             found.append(array)
         return found[0] if len(found) == 1 else tuple(found)
 

@@ -198,7 +198,7 @@ class Plan:
         try:
             call.operands.alpha = alpha
             call.operands.beta = beta
-        except TypeError:
+        except (TypeError, ValueError):
             raise UsageError(f"alpha = {alpha!r}, beta = {beta!r}; pass numbers") from None
         status = _run(handle, call.reference, stream, None)
         calls.append(call)
@@ -382,7 +382,7 @@ class Plan:
     def _set_numbers(operands: c.Operands, alpha: float, beta: float, slope: float) -> None:
         try:
             operands.alpha, operands.beta, operands.slope = alpha, beta, slope
-        except TypeError:
+        except (TypeError, ValueError):
             raise UsageError(f"alpha = {alpha!r}, beta = {beta!r}, slope = {slope!r}; pass numbers") from None
 
     def _dtype_of(self, spec: Operand) -> int:

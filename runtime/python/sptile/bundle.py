@@ -644,7 +644,7 @@ def csr_memory(A: Any, copy: bool = False, pointers: bool = False) -> CsrMemory:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(A, getattr(torch, "Tensor", ())):
         return _of_torch(A, torch, copy)
-    if hasattr(A, "tocsr") and hasattr(A, "shape"):
+    if hasattr(A, "tocsr") and isinstance(getattr(A, "shape", None), tuple):
         return _of_sparse(A, copy, pointers)
     raise UsageError(
         f"A is a {type(A).__name__}; pass a Bundle, a path, a SciPy or CuPy sparse matrix or a torch CSR tensor"
@@ -801,23 +801,25 @@ def _bfloat16_of(numbers: Any) -> Any:
 # ---- Entries in another order than CSR ----
 
 
-def _lines(indptr: Any, count: int, what: str) -> Any:
+def _lines(indptr: Any, lines: int, count: int, what: str) -> Any:
     """The column of each entry of CSC, the row of each block of BSR."""
     indptr = np.asarray(indptr)
+    if indptr.shape != (lines + 1,):
+        raise BadInputError(f"A has {what} of shape {indptr.shape}; they are {lines + 1} offsets")
     lengths = np.diff(indptr)
-    if len(indptr) == 0 or indptr[0] != 0 or (lengths < 0).any() or indptr[-1] > count:
+    if indptr[0] != 0 or (lengths < 0).any() or indptr[-1] > count:
         raise BadInputError(f"the {what} of A are not offsets that rise from 0 to at most {count}")
     return np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
 
 
 def _of_csc(A: Any) -> tuple[Any, Any, Any]:
-    col = _lines(A.indptr, min(len(A.indices), len(A.data)), "column pointers")
+    col = _lines(A.indptr, A.shape[1], min(len(A.indices), len(A.data)), "column pointers")
     return A.indices[: len(col)], col, A.data[: len(col)]
 
 
 def _of_bsr(A: Any) -> tuple[Any, Any, Any]:
     """Blocks one after the other, each row by row."""
-    line = _lines(A.indptr, min(len(A.indices), len(A.data)), "row pointers")
+    line = _lines(A.indptr, A.shape[0] // A.blocksize[0], min(len(A.indices), len(A.data)), "row pointers")
     height, width = A.blocksize
     data = A.data[: len(line)]
     row = line[:, None, None].astype(np.int64) * height + np.arange(height)[:, None]

@@ -392,13 +392,20 @@ def _driver(function: bytes, *arguments: Any) -> None:
         raise DeviceError(f"{function.decode()} failed with CUDA error {status}")
 
 
-def fetch_list(pointer: int, count: int) -> np.ndarray[Any, Any]:
-    """A copy of int64 numbers in device memory."""
+def fetch_list(pointer: int, count: int, ordinal: int) -> np.ndarray[Any, Any]:
+    """A copy of int64 numbers in the memory of a device, whatever device the thread uses."""
     fetched = np.empty(count, np.int64)
-    if count:
-        _driver(
-            b"cuMemcpyDtoH_v2", ctypes.c_void_p(fetched.ctypes.data), ctypes.c_uint64(pointer), ctypes.c_size_t(8 * count)
-        )
+    device, context = ctypes.c_int(0), ctypes.c_void_p()
+    _driver(b"cuDeviceGet", ctypes.byref(device), ctypes.c_int(ordinal))
+    _driver(b"cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+    _driver(b"cuCtxPushCurrent_v2", context)
+    try:
+        to, size = ctypes.c_void_p(fetched.ctypes.data), ctypes.c_size_t(fetched.nbytes)
+        if count:
+            _driver(b"cuMemcpyDtoH_v2", to, ctypes.c_uint64(pointer), size)
+    finally:
+        _driver(b"cuCtxPopCurrent_v2", ctypes.byref(context))
+        _driver(b"cuDevicePrimaryCtxRelease_v2", device)
     return fetched
 
 

@@ -154,13 +154,13 @@ def _device_order(handle: MatrixHandle) -> Order | None:
     c.check(c.lib.sptile_matrix_given(handle, byref(given)))
     if not given.position:
         return None
-    position, first, count = given.position, given.first, int(given.count)
-    entries = int(_describe(handle).nnz)
+    position, first = given.position, given.first
+    count, ordinal, entries = int(given.count), int(given.ordinal), int(_describe(handle).nnz)
 
     def fetch() -> tuple[Any, Any]:
         return (
-            _arrays.fetch_list(position, count),
-            _arrays.fetch_list(first, entries + 1) if first else None,
+            _arrays.fetch_list(position, count, ordinal),
+            _arrays.fetch_list(first, entries + 1, ordinal) if first else None,
         )
 
     return DeviceOrder(count, fetch, bool(first))

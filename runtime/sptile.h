@@ -186,10 +186,10 @@ sptile_status sptile_matrix_create_batch(const sptile_arrays* parts, int64_t cou
                                          const sptile_matrix_options* options, void* stream,
                                          sptile_matrix** matrix);
 
-/* Makes another matrix of the same data with other options: no file is opened again, so it is the one that was
- * opened even if it was replaced or deleted since; no array is copied. New values stay with the matrix that
- * took them. `copy` and `matrix` of the options are not set. Arrays that `matrix` borrows are borrowed by both.
- */
+/* Makes another matrix of the same data with other options: no file is opened again, so it is the one that
+ * was opened even if it was replaced or deleted since; no array is copied. New values stay with the matrix
+ * that took them. `copy` and `matrix` of the options are not set. Arrays that `matrix` borrows are borrowed
+ * by both. */
 sptile_status sptile_matrix_share(const sptile_matrix* matrix, const sptile_matrix_options* options,
                                   sptile_matrix** other);
 
@@ -225,14 +225,14 @@ typedef struct sptile_given {
   size_t size;
   int64_t count;           /* entries as they were given: the number of new values of sptile_matrix_refresh */
   const int64_t* position; /* [count] given entries in the order of the CSR arrays; NULL: it is their order */
-  const int64_t* first;    /* [nnz + 1] entry i of the CSR arrays is the sum of the given entries position[first[i]]
-                              to position[first[i + 1] - 1]; NULL: there is one of each */
+  const int64_t* first;    /* [nnz + 1] entry i of the CSR arrays is the sum of the given entries
+                              position[first[i]] to position[first[i + 1] - 1]; NULL: there is one of each */
   int32_t device;          /* sptile_device where both lists are */
   int32_t ordinal;
 } sptile_given;
 
-/* Gives the order of the entries of a matrix; the lists are the matrix's, only to be read, and valid until it is
- * destroyed. With them, lists in SPTILE_ORDER_CSR become lists in the order of the given entries. Set
+/* Gives the order of the entries of a matrix; the lists are the matrix's, only to be read, and valid until it
+ * is destroyed. With them, lists in SPTILE_ORDER_CSR become lists in the order of the given entries. Set
  * given->size. */
 sptile_status sptile_matrix_given(const sptile_matrix* matrix, sptile_given* given);
 
@@ -263,8 +263,8 @@ sptile_status sptile_part_open(const char* path, const sptile_matrix_options* op
 
 void sptile_part_destroy(sptile_part* part);
 
-/* Makes a matrix of an open part: `local` where `name` is NULL, or "halo". The file is not opened again. `copy`
- * and `matrix` of the options are not set. The matrix may outlive the part. */
+/* Makes a matrix of an open part: `local` where `name` is NULL, or "halo". The file is not opened again.
+ * `copy` and `matrix` of the options are not set. The matrix may outlive the part. */
 sptile_status sptile_part_matrix(const sptile_part* part, const char* name,
                                  const sptile_matrix_options* options, sptile_matrix** matrix);
 

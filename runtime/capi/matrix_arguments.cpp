@@ -76,8 +76,9 @@ tl::unexpected<Error> names_a_bundles_matrix() {
 
 Status check_shared(const char* call, const MatrixArguments& arguments) {
   if (!arguments.copy && arguments.matrix.empty()) return {};
-  return fail(Errc::usage, std::string(call) + ": options.copy and options.matrix are of the function that "
-                                               "opens the file; leave them 0");
+  return fail(Errc::usage, std::string(call) +
+                               ": options.copy and options.matrix are of the function that "
+                               "opens the file; leave them 0");
 }
 
 Result<ArraysArgument> arrays_argument(const char* call, const sptile_arrays* from) {

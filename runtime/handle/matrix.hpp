@@ -133,7 +133,7 @@ class Matrix {
   std::uint64_t version_ = 0;           ///< of the values: how often they were refreshed
   std::shared_ptr<HeldFormat> newest_;  ///< a format that has those of the last refresh; null: see fresh_
   std::shared_ptr<std::byte> sorted_;   ///< room for values of entries that were given in another order
-  std::vector<std::byte> fresh_;  ///< those of the last refresh, in CSR order, where no format was there
+  std::vector<std::byte> fresh_;     ///< those of the last refresh, in CSR order, where no format was there
   DType fresh_dtype_ = DType::none;  ///< of the values of the last refresh
 };
 

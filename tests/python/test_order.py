@@ -3,6 +3,9 @@ matrix; repeated entries are added up in values and have a score and a weight ea
 
 from __future__ import annotations
 
+import copy
+import pickle
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -360,3 +363,45 @@ def test_damaged_entries_are_refused(matrix: Any, error: type[Exception], messag
     matrix.indptr = np.array([0, 2, 1, 3])
     with pytest.raises(sptile.BadInputError, match="column pointers"):
         sptile.Bundle.of(matrix)
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_converted_matrix_keeps_the_order_of_its_entries(
+    case: tuple[str, bool], in_memory: bool, tmp_path: Path
+) -> None:
+    A = matrix_of(*case, np.float64)
+    entries, (X, Y) = Entries.of(A), operands(A, np.float64)
+    path = None if in_memory else tmp_path / "a.h5"
+    bundle = sptile.convert(A, path, dtype="float64", refreshable=True, formats="bittcf", reorder="degree")
+    dots = (X[entries.row] * Y[entries.col]).sum(1)
+    fresh = np.random.default_rng(3).uniform(-1, 1, len(entries.values))
+    for one in (bundle, pickle.loads(pickle.dumps(bundle)), copy.deepcopy(bundle)):
+        for format in ("csr", "bittcf"):
+            plan = one.plan(3, op="sddmm", format=format, refreshable=True)
+            assert np.allclose(plan.sddmm(X, Y), dots)
+        product = one.plan(3, format="bittcf", refreshable=True)
+        product.refresh(fresh)
+        assert np.allclose(product(Y), entries.dense(A.shape, fresh) @ Y)
+        assert np.allclose(one.plan(3, op="sddmm").sddmm(X, Y, scaled=True), dots * entries.values)
+    if not in_memory:  # which has no caller's order
+        whole = sp.csr_array(A) if A.format != "csr" else A.copy()
+        whole.sum_duplicates()
+        assert np.allclose(sptile.open(path).plan(3, op="sddmm").sddmm(X, Y), sptile.sddmm(whole, X, Y))
+
+
+def test_converted_tensors_and_integers_keep_the_order_of_their_entries() -> None:
+    torch = pytest.importorskip("torch")
+    A = matrix_of("coo", True, np.float64)
+    (row, col, values), (X, Y) = Entries.of(A), operands(A, np.float64)
+    tensor = torch.sparse_coo_tensor(np.array([row, col]), values, A.shape)
+    dots = (X[row] * Y[col]).sum(1)
+    for source, own in ((tensor, (row, col)), (tensor.to_sparse_csc(), None), (sp.coo_array((values > 9, (row, col)), A.shape), (row, col))):
+        got = sptile.convert(source, dtype="float64", formats="csr").plan(3, op="sddmm").sddmm(X, Y)
+        if own is None:
+            line = np.repeat(np.arange(6), np.diff(source.ccol_indices()))
+            assert np.allclose(got, (X[source.row_indices()] * Y[line]).sum(1))
+        else:
+            assert np.allclose(got, dots)
+    for unordered in (tensor.to_dense().to_sparse_bsr((2, 2)), sp.dia_array(A)):
+        with pytest.raises(sptile.UsageError, match="have no order"):
+            sptile.convert(unordered, dtype="float64", formats="csr").plan(3, op="sddmm").sddmm(X, Y)

@@ -227,15 +227,22 @@ class Source(Protocol):
 
 
 class _InOrder:
-    """Of a file: its entries are sorted, each is there once."""
+    """Of a file: its entries are sorted, each is there once. They have the order of a matrix that was converted."""
 
     device = "cpu"
-    given = None
-    order = None
+    order: Order | None = None
     unordered = ""
+    doubles: Any = None
+    """Values of the given entries, where some are repeated."""
+
+    @property
+    def given(self) -> int | None:
+        return None if self.order is None else self.order.given
 
     def given_doubles(self) -> Any:
-        raise InternalError("a file has no repeated entries")
+        if self.doubles is None:
+            raise InternalError("a file has no repeated entries")
+        return self.doubles
 
 
 class _File(_InOrder):
@@ -250,11 +257,8 @@ class _File(_InOrder):
     def name(self) -> str:
         return os.fsdecode(self.path)
 
-    def __getstate__(self) -> tuple[Any, ...]:
-        return self.path, self.copy, self.matrix
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.__init__(*state)  # type: ignore[misc]
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_given_path": self.path, "_part": None}
 
     def __deepcopy__(self, _: Any) -> _File:
         return self
@@ -290,7 +294,8 @@ class MemoryFile(_InOrder):
 
     def __reduce__(self) -> tuple[Any, ...]:
         with os.fdopen(os.open(f"/proc/self/fd/{self.fd}", os.O_RDONLY | os.O_CLOEXEC), "rb") as file:
-            return _memory_file, (file.read(),)
+            kept = {name: value for name, value in self.__dict__.items() if name != "fd"}
+            return _memory_file, (file.read(),), kept
 
     def __deepcopy__(self, _: Any) -> MemoryFile:
         return self
@@ -799,6 +804,48 @@ def _bfloat16_of(numbers: Any) -> Any:
 
 
 # ---- Entries in another order than CSR ----
+
+
+def remember_order(bundle: Bundle, A: Any) -> None:
+    """Gives a bundle that was converted of a matrix the order of its entries."""
+    if type(A).__module__.startswith("cupyx."):
+        A = A.get()
+    handle, entries = bundle._handle(False), None
+    source = handle.source
+    assert isinstance(source, _InOrder)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(A, torch.Tensor):
+        entries = _of_torch_entries(A.detach().cpu(), torch)
+        if entries is None:
+            source.unordered = f"{A.layout} tensor"
+    elif getattr(A, "format", "") in _ENTRIES:
+        entries = _ENTRIES[A.format](A)
+    elif getattr(A, "format", "") == "csr":
+        if not _in_order(A.indptr, A.indices[: A.indptr[-1]], A.shape[1]):
+            row = _lines(A.indptr, A.shape[0], len(A.indices), "row pointers")
+            entries = row, A.indices[: len(row)], A.data[: len(row)]
+    elif getattr(A, "format", "") != "lil":
+        source.unordered = type(A).__name__
+    if entries is not None:
+        row, col, values = (np.asarray(part) for part in entries)
+        _, indices, source.order = sorted_entries(row, col, A.shape[0], A.shape[1])
+        if len(indices) != bundle.nnz:
+            raise InternalError(f"{len(indices)} entries became {bundle.nnz}")
+        if source.order is not None and source.order.repeated:
+            source.doubles = values.astype(np.float64)
+    _describe_into(handle, source, False)
+
+
+def _of_torch_entries(A: Any, torch: Any) -> tuple[Any, Any, Any] | None:
+    if A.layout is torch.sparse_coo:
+        return *A._indices().numpy(), A._values().double().numpy()
+    if A.layout is torch.sparse_csr:
+        row = _lines(A.crow_indices(), A.shape[0], A._nnz(), "row pointers")
+        return row, A.col_indices().numpy(), A.values().double().numpy()
+    if A.layout is torch.sparse_csc:
+        col = _lines(A.ccol_indices(), A.shape[1], A._nnz(), "column pointers")
+        return A.row_indices().numpy(), col, A.values().double().numpy()
+    return None
 
 
 def _lines(indptr: Any, lines: int, count: int, what: str) -> Any:

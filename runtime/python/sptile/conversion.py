@@ -16,7 +16,7 @@ import numpy.typing as npt
 from . import _library as c
 from . import _tools as tools
 from ._arrays import DTYPE_CODES, dtype_code, view
-from .bundle import Bundle, MemoryFile
+from .bundle import Bundle, MemoryFile, remember_order
 from .bundle import open as open_bundle
 from .errors import UsageError
 
@@ -163,6 +163,8 @@ def convert(
         memory = MemoryFile()
         report = matrix.convert(None, memory.fd, options)
         bundle = Bundle(memory, "in memory")
+    if not isinstance(src, (str, bytes, os.PathLike)):
+        remember_order(bundle, src)
     if report.overflowed:
         warnings.warn(
             f"values too large for {dtype}, infinite in the bundle: {report.overflowed}", RuntimeWarning, stacklevel=2

@@ -222,8 +222,9 @@ class Plan:
     ) -> Any:
         """out = alpha (X Y^T at the entries of A) + beta out, of a plan with op="sddmm".
 
-        X: rows x k, Y: cols x k with k <= n; `out`: one number for each entry, in `order`; None: a new array.
-        scaled: each is multiplied by the value of its entry, too. The rest as in `__call__`.
+        X: rows x k, Y: cols x k with k <= n; k = 0: dot products are 0. `out`: one number for each entry, in
+        `order`: "csr", of each given entry in the order of A.data (see `Bundle.of`), or "packed"; None: a new
+        array. scaled: each is multiplied by the value of its entry, too. The rest as in `__call__`.
         """
         if self.op != "sddmm":
             raise UsageError(f"the plan is of {self.op}: make one with op='sddmm'")
@@ -252,8 +253,11 @@ class Plan:
         None stands for an operand that is left out; a result that is needed is then made, one that is not is
         not written. With heads > 1 every operand that heads do not share begins with that dimension:
         heads x rows x n, of any strides that keep a row together (rows x heads x n is
-        `x.transpose(1, 0, 2)`). `values`: nnz values (heads x nnz) for this run in place of those of the matrix, in the order in
-        which the format stores them. `workspace`: zeroed device memory of workspace_bytes, which runs on
+        `x.transpose(1, 0, 2)`). `values`: nnz values (heads x nnz) for this run in place of those of the matrix, in the
+        order in which the format stores them; with the format csr and order="csr" one for each given entry,
+        in the order of A.data. So are all lists with a number for each entry: repeated ones have a score and
+        a weight each. Lists of a plan with transpose=True are in the CSR order of the transpose. Operands
+        without columns (n = 0) give sums of nothing. `workspace`: zeroed device memory of workspace_bytes, which runs on
         several streams at a time need each. Returns the results that were written, one as itself, several as
         a tuple.
         """
@@ -520,8 +524,9 @@ class Plan:
         """New values for all refreshable plans of the bundle, made with refreshable=True. No plan of it may
         run meanwhile.
 
-        values: nnz numbers of `values_dtype`, in host memory or on the plan's device, in the order of
-        its CSR arrays; order="packed": as this plan's format stores them, which is what sddmm writes so. In
+        values: one number of `values_dtype` for each given entry of the matrix, in host memory or on the
+        plan's device, in the order of A.data (see `Bundle.of`); those of repeated entries are added up in
+        double. order="packed": nnz numbers as this plan's format stores them, which is what sddmm writes so. In
         device memory they are moved on `stream`, and nothing waits.
         """
         handle = self._open_handle()

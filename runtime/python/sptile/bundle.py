@@ -531,8 +531,9 @@ class Bundle:
         choice="predicted": how a format is chosen; "measured" runs those that are worth it
         nonfinite="fast": "strict" keeps NaN and infinity of B to the rows that reference them on CUDA, too
         transpose=False: with A^T in the place of A
-        order="csr": of lists with a number for each entry; "packed": as the format stores them, which is
-        faster refreshable=False: formats have values of their own, so that `Plan.refresh` works threads=0:
+        order="csr": of lists with a number for each entry, that of the given entries (see `Bundle.of`);
+            "packed": as the format stores them, which is faster
+        refreshable=False: formats have values of their own, so that `Plan.refresh` works threads=0:
         all that there are; kernel=None: a name to force; replan=False: take no stored plan m=0, heads=1,
         activation=None (or "relu"), score="dot" ("cosine", "additive"),
             transposed_weights=False: of graph layers

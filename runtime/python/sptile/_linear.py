@@ -1,12 +1,12 @@
-"""Linear operators for SciPy's solvers. Imported when one is made, SciPy with it."""
+"""Linear operators for SciPy's solvers. SciPy is imported when the first is made."""
 
 from __future__ import annotations
 
 import threading
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 from . import _arrays
 from ._plan import Plan
@@ -122,45 +122,53 @@ class _Sides:
         return self.of(result, transposed)(B.astype(result))
 
 
-class Operator(LinearOperator):  # type: ignore[misc]
-    """A matrix, or its transpose, as SciPy's solvers take it."""
+@lru_cache(maxsize=1)
+def _operator_class() -> Any:
+    """The class of operators."""
+    from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
-    def __init__(self, sides: _Sides, transposed: bool) -> None:
-        rows, cols = sides.bundle.shape
-        super().__init__(sides.dtype, (cols, rows) if transposed else (rows, cols))
-        self.bundle = sides.bundle
-        self._sides, self._transposed = sides, transposed
+    class Operator(LinearOperator):  # type: ignore[misc]
+        """A matrix, or its transpose, as SciPy's solvers take it."""
 
-    @property
-    def plans(self) -> dict[int, Plan]:
-        return self._sides.of(self._sides.dtype, self._transposed).plans
+        def __init__(self, sides: _Sides, transposed: bool) -> None:
+            rows, cols = sides.bundle.shape
+            super().__init__(sides.dtype, (cols, rows) if transposed else (rows, cols))
+            self.bundle = sides.bundle
+            self._sides, self._transposed = sides, transposed
 
-    def _matvec(self, x: Any) -> Any:
-        return self._sides.product(x, self._transposed)
+        @property
+        def plans(self) -> dict[int, Plan]:
+            return self._sides.of(self._sides.dtype, self._transposed).plans
 
-    _matmat = _matvec
+        def _matvec(self, x: Any) -> Any:
+            return self._sides.product(x, self._transposed)
 
-    def _rmatvec(self, x: Any) -> Any:
-        return self._sides.product(x, not self._transposed)
+        _matmat = _matvec
 
-    _rmatmat = _rmatvec
+        def _rmatvec(self, x: Any) -> Any:
+            return self._sides.product(x, not self._transposed)
 
-    def _transpose(self) -> Operator:
-        return Operator(self._sides, not self._transposed)
+        _rmatmat = _rmatvec
 
-    _adjoint = _transpose  # values are real
+        def _transpose(self) -> Any:
+            return Operator(self._sides, not self._transposed)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self.bundle, self._sides.options, self._transposed)
+        _adjoint = _transpose  # values are real
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _again, (self.bundle, self._sides.options, self._transposed)
+
+    return Operator
 
 
-def _again(bundle: Bundle, options: dict[str, Any], transposed: bool) -> Operator:
-    return Operator(_Sides(bundle, options), transposed)
+def _again(bundle: Bundle, options: dict[str, Any], transposed: bool) -> Any:
+    return _operator_class()(_Sides(bundle, options), transposed)
 
 
-def operator_of(bundle: Bundle, options: dict[str, Any]) -> Operator:
+def operator_of(bundle: Bundle, options: dict[str, Any]) -> Any:
+    """A LinearOperator of a matrix; see `sptile.aslinearoperator`."""
     device = options.get("device") or bundle.device
     if device != "cpu":
         raise UsageError(f"the operator is of NumPy arrays, but the plan would be on {device}")
     sides = _Sides(bundle, options)
-    return Operator(sides, sides.transposed)
+    return _operator_class()(sides, sides.transposed)

@@ -186,6 +186,13 @@ sptile_status sptile_matrix_create_batch(const sptile_arrays* parts, int64_t cou
                                          const sptile_matrix_options* options, void* stream,
                                          sptile_matrix** matrix);
 
+/* Makes another matrix of the same data with other options: no file is opened again, so it is the one that
+ * was opened even if it was replaced or deleted since; no array is copied. New values stay with the matrix
+ * that took them. `copy` and `matrix` of the options are not set. Arrays that `matrix` borrows are borrowed
+ * by both. */
+sptile_status sptile_matrix_share(const sptile_matrix* matrix, const sptile_matrix_options* options,
+                                  sptile_matrix** other);
+
 /* Plans keep what they need, and stay valid. */
 void sptile_matrix_destroy(sptile_matrix* matrix);
 
@@ -198,6 +205,7 @@ typedef struct sptile_matrix_info {
   int32_t transposed;  /* formats of the transpose that are stored; those of a symmetric matrix are its own */
   uint64_t host_bytes; /* taken now, beside mapped files and borrowed arrays */
   uint64_t device_bytes; /* taken now by formats, on all devices */
+  uint64_t content;      /* of a bundle: hash of the arrays in it, stored plans excepted; 0: not a bundle */
 } sptile_matrix_info;
 
 /* Describes a matrix; info->size says how much is wanted. */
@@ -211,6 +219,22 @@ sptile_status sptile_matrix_format(const sptile_matrix* matrix, int index, const
  * destroyed; what sptile_matrix_refresh brought is not in them. Set arrays->size. Those in host memory are
  * checked in one pass, unless the matrix is trusted. */
 sptile_status sptile_matrix_arrays(const sptile_matrix* matrix, sptile_arrays* arrays);
+
+/* How the entries of arrays in device memory, as they were given, became those of the CSR arrays. */
+typedef struct sptile_given {
+  size_t size;
+  int64_t count;           /* entries as they were given: the number of new values of sptile_matrix_refresh */
+  const int64_t* position; /* [count] given entries in the order of the CSR arrays; NULL: it is their order */
+  const int64_t* first;    /* [nnz + 1] entry i of the CSR arrays is the sum of the given entries
+                              position[first[i]] to position[first[i + 1] - 1]; NULL: there is one of each */
+  int32_t device;          /* sptile_device where both lists are */
+  int32_t ordinal;
+} sptile_given;
+
+/* Gives the order of the entries of a matrix; the lists are the matrix's, only to be read, and valid until it
+ * is destroyed. With them, lists in SPTILE_ORDER_CSR become lists in the order of the given entries. Set
+ * given->size. */
+sptile_status sptile_matrix_given(const sptile_matrix* matrix, sptile_given* given);
 
 /* New values of a matrix. */
 typedef struct sptile_values {
@@ -232,12 +256,17 @@ sptile_status sptile_matrix_refresh(sptile_matrix* matrix, const sptile_values* 
 /* ---- Parts of a partition ---- */
 
 /* Opens one part of what 'sptile partition' made by mapping it, and proves its lists, which are small beside
- * its matrices: lengths, ranges, offsets that rise, rows that ascend. sptile_matrix_open opens the matrices:
- * `local` without a name, "halo". options: only `copy` may be set; may be NULL. *part is NULL after a
+ * its matrices: lengths, ranges, offsets that rise, rows that ascend. sptile_part_matrix gives the matrices.
+ * options: only `copy` may be set; may be NULL. *part is NULL after a
  * failure; SPTILE_BAD_INPUT also for a bundle that is no part. */
 sptile_status sptile_part_open(const char* path, const sptile_matrix_options* options, sptile_part** part);
 
 void sptile_part_destroy(sptile_part* part);
+
+/* Makes a matrix of an open part: `local` where `name` is NULL, or "halo". The file is not opened again.
+ * `copy` and `matrix` of the options are not set. The matrix may outlive the part. */
+sptile_status sptile_part_matrix(const sptile_part* part, const char* name,
+                                 const sptile_matrix_options* options, sptile_matrix** matrix);
 
 /* What an exchange needs. C = local B + halo R, where R has the rows of B that others own, one sender behind
  * the other: `send_rows` of part q for p are rows receive_offset[q] and up of R on p. */

@@ -385,8 +385,8 @@ class Plan {
   sptile_plan_info info_ = {};
 };
 
-/// One part of a partition: the lists of its exchange, which it proves. Its matrices are opened by
-/// Matrix(path), `local`, and with MatrixOptions::matrix = "halo". See sptile_part_info.
+/// One part of a partition: the lists of its exchange, which it proves. Matrix(part) and Matrix(part, "halo")
+/// are its matrices. See sptile_part_info.
 class Part {
  public:
   explicit Part(const std::string& path, bool copy = false) {
@@ -417,6 +417,9 @@ class Part {
   [[nodiscard]] std::span<const std::int32_t> send_rows() const {
     return list(info_.send_rows, send_offset().back());
   }
+
+  /// The handle of the C interface; it stays the part's.
+  [[nodiscard]] const sptile_part* get() const { return handle_.get(); }
 
  private:
   template <class T>
@@ -456,6 +459,12 @@ class Matrix {
     detail::check(sptile_matrix_open(path.c_str(), &c, handle_.out()));
   }
 
+  /// Takes a matrix of an open part: `local`, or "halo". The file is not opened again.
+  explicit Matrix(const Part& part, const std::string& name = "", const MatrixOptions& options = {}) {
+    const sptile_matrix_options c = detail::to_c(options);
+    detail::check(sptile_part_matrix(part.get(), name.c_str(), &c, handle_.out()));
+  }
+
   /// Takes arrays in memory. They are borrowed, unless MatrixOptions::copy: keep them, unchanged, as long as
   /// the matrix and its plans.
   explicit Matrix(const CsrMatrix& a, const MatrixOptions& options = {}, void* stream = nullptr) {
@@ -474,6 +483,14 @@ class Matrix {
   [[nodiscard]] static Matrix stacked(std::span<const CsrMatrix> parts, const MatrixOptions& options = {},
                                       void* stream = nullptr) {
     return Matrix(parts, SPTILE_STACKED, options, stream);
+  }
+
+  /// Makes another matrix of the same data, for example one to refresh. See sptile_matrix_share.
+  [[nodiscard]] Matrix share(const MatrixOptions& options) const {
+    const sptile_matrix_options c = detail::to_c(options);
+    Matrix other;
+    detail::check(sptile_matrix_share(handle_.get(), &c, other.handle_.out()));
+    return other;
   }
 
   [[nodiscard]] std::int64_t rows() const { return describe().rows; }
@@ -548,6 +565,7 @@ class Matrix {
   }
 
  private:
+  Matrix() = default;
   Matrix(std::span<const CsrMatrix> parts, sptile_arrangement arrangement, const MatrixOptions& options,
          void* stream) {
     std::vector<sptile_arrays> arrays;

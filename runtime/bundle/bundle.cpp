@@ -285,6 +285,17 @@ ArrayView Bundle::value_source(std::string_view format, Side side) const {
   return layout == nullptr ? ArrayView() : find(formats::value_source_path(*layout, side));
 }
 
+std::uint64_t Bundle::content() const {
+  formats::BundleHasher hasher;
+  for (const std::uint32_t i : by_path_) {
+    const BundleArray& one = arrays_[i];
+    if (one.path.starts_with(formats::kPlansPath)) continue;
+    hasher.add(one.path.c_str(), one.path.size() + 1);
+    hasher.add(&one.hash, sizeof one.hash);
+  }
+  return hasher.hash();
+}
+
 Status Bundle::verify_checksum(const BundleArray& array) const {
   const auto bytes = static_cast<std::uint64_t>(array.array.bytes());
   if (formats::bundle_hash(array.array.data, bytes) == array.hash) return {};

@@ -85,6 +85,10 @@ class Bundle {
   /// Every array of the table, by offset.
   [[nodiscard]] const std::vector<BundleArray>& arrays() const { return arrays_; }
 
+  /// Returns a hash of the paths and hashes of all arrays of the table except stored plans: the same for the
+  /// same matrices and formats, whatever file they are in. The data are not read.
+  [[nodiscard]] std::uint64_t content() const;
+
   /// Compares the XXH3-64 of one array's data with the table; touches every byte.
   [[nodiscard]] Status verify_checksum(const BundleArray& array) const;
 

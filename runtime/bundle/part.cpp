@@ -119,6 +119,8 @@ Result<Part> open_part(const std::string& path, const BundleOpenOptions& options
     return fail(Errc::bad_input, "is a bundle, but no part of a partition", path);
   auto halo = Bundle::open(path, of_halo);
   if (!halo) return tl::unexpected(std::move(halo.error()));
+  if ((*local)->content() != (*halo)->content())
+    return fail(Errc::io, "was replaced while it was opened; open it again", path);
   part.local = std::move(*local);
   part.halo = std::move(*halo);
   if (Status s = take_lists(part); !s) return fail(s.error().code, s.error().message, path);

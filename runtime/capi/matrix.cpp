@@ -82,6 +82,38 @@ Status create_matrix(const sptile_arrays* from, const sptile_matrix_options* opt
   return {};
 }
 
+Status share_matrix(const sptile_matrix* handle, const sptile_matrix_options* options, sptile_matrix** out) {
+  constexpr const char* kCall = "sptile_matrix_share";
+  if (out == nullptr) return null_argument(kCall, "other");
+  *out = nullptr;
+  if (handle == nullptr) return null_argument(kCall, "matrix");
+  const auto arguments = matrix_arguments(options);
+  if (!arguments) return tl::unexpected(arguments.error());
+  if (Status s = check_shared(kCall, *arguments); !s) return s;
+  *out = new sptile_matrix{handle->matrix->shared(arguments->options)};
+  return {};
+}
+
+/// The order in which entries were given; nothing where it is that of CSR.
+sptile_given given_of(const Matrix& matrix) {
+  sptile_given given = {};
+  given.count = matrix.nnz();
+  const cuda::OwnedCsr* entries = matrix.device_entries();
+  if (entries == nullptr || !entries->position.present()) return given;
+  given.count = entries->position.size;
+  given.position = static_cast<const std::int64_t*>(entries->position.data);
+  given.first = static_cast<const std::int64_t*>(entries->first.data);
+  given.device = SPTILE_CUDA;
+  given.ordinal = entries->csr.ordinal;
+  return given;
+}
+
+Status give_given(const sptile_matrix* handle, sptile_given* given) {
+  if (handle == nullptr) return null_argument("sptile_matrix_given", "matrix");
+  if (given == nullptr) return null_argument("sptile_matrix_given", "given");
+  return write_struct(given, given_of(*handle->matrix), SPTILE_SIZE_WITH(sptile_given, ordinal), "given");
+}
+
 Status describe_matrix(const sptile_matrix* handle, sptile_matrix_info* info) {
   if (handle == nullptr) return null_argument("sptile_matrix_describe", "matrix");
   if (info == nullptr) return null_argument("sptile_matrix_describe", "info");
@@ -98,7 +130,8 @@ Status describe_matrix(const sptile_matrix* handle, sptile_matrix_info* info) {
                                            .symmetric = symmetric ? (*symmetric ? 1 : 0) : -1,
                                            .transposed = matrix.transposed_count(),
                                            .host_bytes = memory.host,
-                                           .device_bytes = memory.device},
+                                           .device_bytes = memory.device,
+                                           .content = matrix.content()},
                                           SPTILE_SIZE_WITH(sptile_matrix_info, device_bytes), "info");
 }
 
@@ -187,6 +220,11 @@ sptile_status sptile_matrix_create(const sptile_arrays* arrays, const sptile_mat
   return guarded([&] { return create_matrix(arrays, options, stream, matrix); });
 }
 
+sptile_status sptile_matrix_share(const sptile_matrix* matrix, const sptile_matrix_options* options,
+                                  sptile_matrix** other) {
+  return guarded([&] { return share_matrix(matrix, options, other); });
+}
+
 void sptile_matrix_destroy(sptile_matrix* matrix) { delete matrix; }
 
 sptile_status sptile_matrix_describe(const sptile_matrix* matrix, sptile_matrix_info* info) {
@@ -203,4 +241,8 @@ sptile_status sptile_matrix_arrays(const sptile_matrix* matrix, sptile_arrays* a
 
 sptile_status sptile_matrix_refresh(sptile_matrix* matrix, const sptile_values* values, void* stream) {
   return guarded([&] { return refresh_matrix(matrix, values, stream); });
+}
+
+sptile_status sptile_matrix_given(const sptile_matrix* matrix, sptile_given* given) {
+  return guarded([&] { return give_given(matrix, given); });
 }

@@ -74,6 +74,13 @@ tl::unexpected<Error> names_a_bundles_matrix() {
   return fail(Errc::usage, "options.matrix names one of a bundle; here are arrays");
 }
 
+Status check_shared(const char* call, const MatrixArguments& arguments) {
+  if (!arguments.copy && arguments.matrix.empty()) return {};
+  return fail(Errc::usage, std::string(call) +
+                               ": options.copy and options.matrix are of the function that "
+                               "opens the file; leave them 0");
+}
+
 Result<ArraysArgument> arrays_argument(const char* call, const sptile_arrays* from) {
   const auto arrays = read_struct<sptile_arrays>(from, SPTILE_SIZE_WITH(sptile_arrays, reserved),
                                                  SPTILE_ARRAYS_INIT, "arrays");

@@ -21,6 +21,9 @@ Result<MatrixArguments> matrix_arguments(const sptile_matrix_options* from);
 /// Errc::usage for MatrixArguments::matrix where there is no bundle.
 tl::unexpected<Error> names_a_bundles_matrix();
 
+/// Errc::usage for options of a file where the data are there already. `call` names the function.
+Status check_shared(const char* call, const MatrixArguments& arguments);
+
 /// Arrays with sizes and codes that make sense; no element was read.
 struct ArraysArgument {
   sptile_arrays arrays;

@@ -1,5 +1,6 @@
 // Parts of a partition in the C interface.
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "runtime/capi/arguments.hpp"
@@ -22,6 +23,23 @@ Status open_part_handle(const char* path, const sptile_matrix_options* options, 
   auto part = open_part(path, {.copy = arguments->copy});
   if (!part) return tl::unexpected(part.error());
   *out = new sptile_part{std::move(*part)};
+  return {};
+}
+
+Status give_matrix(const sptile_part* part, const char* name, const sptile_matrix_options* options,
+                   sptile_matrix** out) {
+  constexpr const char* kCall = "sptile_part_matrix";
+  if (out == nullptr) return null_argument(kCall, "matrix");
+  *out = nullptr;
+  if (part == nullptr) return null_argument(kCall, "part");
+  const bool is_halo = name != nullptr && std::string_view(name) == formats::kHaloMatrix;
+  if (name != nullptr && *name != '\0' && !is_halo)
+    return fail(Errc::usage, std::string(kCall) + ": name = " + name + "; use NULL for local, or halo");
+  const auto arguments = matrix_arguments(options);
+  if (!arguments) return tl::unexpected(arguments.error());
+  if (Status s = check_shared(kCall, *arguments); !s) return s;
+  const Part& both = part->part;
+  *out = new sptile_matrix{Matrix::from_bundle(is_halo ? both.halo : both.local, arguments->options)};
   return {};
 }
 
@@ -61,4 +79,9 @@ void sptile_part_destroy(sptile_part* part) { delete part; }
 
 sptile_status sptile_part_describe(const sptile_part* part, sptile_part_info* info) {
   return guarded([&] { return describe_part(part, info); });
+}
+
+sptile_status sptile_part_matrix(const sptile_part* part, const char* name,
+                                 const sptile_matrix_options* options, sptile_matrix** matrix) {
+  return guarded([&] { return give_matrix(part, name, options, matrix); });
 }

@@ -61,6 +61,11 @@ std::shared_ptr<Matrix> Matrix::from_device(cuda::OwnedCsr csr, const MatrixOpti
   return matrix;
 }
 
+std::shared_ptr<Matrix> Matrix::shared(const MatrixOptions& options) const {
+  if (bundle_ != nullptr) return from_bundle(bundle_, options);
+  return host_ ? from_host(*host_, options) : from_device(*device_, options);
+}
+
 std::optional<bool> Matrix::symmetric() const {
   return bundle_ != nullptr ? bundle_->symmetric() : std::nullopt;
 }
@@ -222,7 +227,7 @@ Status Matrix::catch_up(HeldFormat& held) {
   if (held.version == version_) return {};
   auto values = newest_ != nullptr ? csr_values(*newest_) : Result<std::vector<std::byte>>(fresh_);
   if (!values) return tl::unexpected(values.error());
-  if (Status s = refresh_values(held, {held.dtype, values->data(), nnz_}, nullptr); !s) return s;
+  if (Status s = refresh_values(held, {fresh_dtype_, values->data(), nnz_}, nullptr); !s) return s;
   held.version = version_;
   return {};
 }
@@ -250,6 +255,7 @@ Status Matrix::check_values(const ArrayView& values) const {
 
 Status Matrix::keep_fresh(ArrayView values, const std::vector<std::shared_ptr<HeldFormat>>& formats) {
   ++version_;
+  fresh_dtype_ = values.dtype;
   for (const auto& held : formats) held->version = version_;
   newest_ = formats.empty() ? nullptr : formats.front();
   fresh_.clear();

@@ -52,6 +52,9 @@ class Matrix {
                                              const MatrixOptions& options);
   static std::shared_ptr<Matrix> from_host(HostCsr csr, const MatrixOptions& options);
   static std::shared_ptr<Matrix> from_device(cuda::OwnedCsr csr, const MatrixOptions& options);
+  /// Makes another handle of the same data, which it shares: no file is opened and no array is copied. Values
+  /// of refresh stay with the handle that took them.
+  [[nodiscard]] std::shared_ptr<Matrix> shared(const MatrixOptions& options) const;
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] std::int64_t cols() const { return cols_; }
@@ -70,6 +73,10 @@ class Matrix {
   [[nodiscard]] Result<formats::CsrView> host_csr() const;
   /// The same in device memory, where it was given there; else null.
   [[nodiscard]] const cuda::DeviceCsr* device_csr() const { return device_ ? &device_->csr : nullptr; }
+  /// The same with the order in which its entries were given.
+  [[nodiscard]] const cuda::OwnedCsr* device_entries() const { return device_ ? &*device_ : nullptr; }
+  /// Hash of the content of a bundle; 0 for arrays. See Bundle::content.
+  [[nodiscard]] std::uint64_t content() const { return bundle_ != nullptr ? bundle_->content() : 0; }
   /// One of them; Errc::usage, naming those that are there, for another.
   [[nodiscard]] Result<PlanMatrix> stored(const formats::FormatLayout& layout,
                                           Side side = Side::matrix) const;
@@ -126,7 +133,8 @@ class Matrix {
   std::uint64_t version_ = 0;           ///< of the values: how often they were refreshed
   std::shared_ptr<HeldFormat> newest_;  ///< a format that has those of the last refresh; null: see fresh_
   std::shared_ptr<std::byte> sorted_;   ///< room for values of entries that were given in another order
-  std::vector<std::byte> fresh_;  ///< those of the last refresh, in CSR order, where no format was there
+  std::vector<std::byte> fresh_;     ///< those of the last refresh, in CSR order, where no format was there
+  DType fresh_dtype_ = DType::none;  ///< of the values of the last refresh
 };
 
 }  // namespace sptile::runtime

@@ -176,7 +176,7 @@ class Product {
               .transpose = transpose_ ? 1 : 0,
               .never_slower = options.never_slower ? 1 : 0};
     memory_.emplace();
-    Matrix local(path), halo(path, {.matrix = "halo"});
+    Matrix local(*part_), halo(*part_, "halo");
     const bool both = transpose_ && !part_->symmetric();
     local_ = planned(local, options, false);
     halo_ = planned(halo, options, false);

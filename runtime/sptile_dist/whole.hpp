@@ -68,11 +68,7 @@ class WholeMatrix {
 
   struct Piece {
     explicit Piece(const std::string& path)
-        : part(path),
-          local(path),
-          halo(path, {.matrix = "halo"}),
-          of_local(local.csr()),
-          of_halo(halo.csr()) {}
+        : part(path), local(part), halo(part, "halo"), of_local(local.csr()), of_halo(halo.csr()) {}
 
     /// Calls take(row of the whole, its entries by column).
     template <class Take>

@@ -43,6 +43,14 @@ int main(void) {
   FIELD(sptile_matrix_info, transposed);
   FIELD(sptile_matrix_info, host_bytes);
   FIELD(sptile_matrix_info, device_bytes);
+  FIELD(sptile_matrix_info, content);
+  STRUCT(sptile_given);
+  FIELD(sptile_given, size);
+  FIELD(sptile_given, count);
+  FIELD(sptile_given, position);
+  FIELD(sptile_given, first);
+  FIELD(sptile_given, device);
+  FIELD(sptile_given, ordinal);
   STRUCT(sptile_values);
   FIELD(sptile_values, size);
   FIELD(sptile_values, data);

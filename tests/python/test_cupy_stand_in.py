@@ -3,6 +3,7 @@ memory, and a plan of the CPU runs in the place of the device's."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import types
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import sptile
 from conftest import random_csr, random_dense
 from sptile import _arrays, _plan
 from sptile import _library as c
+from sptile.bundle import csr_memory
 
 CURRENT = {0: 0x70, 1: 0x71}  # streams of the devices
 
@@ -31,10 +33,28 @@ class Array:
     strides = property(lambda self: self.host.strides)
     dtype = property(lambda self: self.host.dtype)
     itemsize = property(lambda self: self.host.itemsize)
+    ndim = property(lambda self: self.host.ndim)
+
+    def __len__(self) -> int:
+        return len(self.host)
+
+    def __getitem__(self, index: Any) -> Array:
+        return Array(self.host[host_index(index)])
+
+    def __setitem__(self, index: Any, values: Any) -> None:
+        self.host[host_index(index)] = values.host if isinstance(values, Array) else values
+
     _c_contiguous = property(lambda self: self.host.flags.c_contiguous)
 
     def copy(self, order: str) -> Array:
         return Array(self.host.copy(order))
+
+
+def host_index(index: Any) -> Any:
+    """An index of arrays of the device alone: CuPy takes no others."""
+    parts = index if isinstance(index, tuple) else (index,)
+    assert not any(isinstance(part, np.ndarray) for part in parts)
+    return tuple(part.host if isinstance(part, Array) else part for part in parts)
 
 
 class Runs(list[int]):
@@ -48,8 +68,13 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
     cupy = types.ModuleType("cupy")
     cupy.ndarray = Array  # type: ignore[attr-defined]
     cupy.cuda = types.SimpleNamespace(  # type: ignore[attr-defined]
-        get_current_stream=lambda ordinal: types.SimpleNamespace(ptr=CURRENT[ordinal])
+        get_current_stream=lambda ordinal: types.SimpleNamespace(ptr=CURRENT[ordinal]),
+        Device=lambda ordinal: contextlib.nullcontext(),
     )
+    cupy.asarray = lambda array: Array(np.array(array))  # type: ignore[attr-defined]
+    cupy.empty = lambda shape, dtype: Array(np.empty(shape, dtype))  # type: ignore[attr-defined]
+    cupy.arange = lambda count: Array(np.arange(count))  # type: ignore[attr-defined]
+    cupy.asnumpy = lambda array: array.host.copy()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     found, run, view = Runs(), _plan._run, _arrays.view
 
@@ -165,3 +190,92 @@ def test_a_closed_plan_is_not_run(runs: Runs) -> None:
         other, _, _ = plan_and_operands()
         other(B, out=C)
         other(B, out=C, alpha="2")  # type: ignore[arg-type]
+
+
+# ---- Lists of entries that were given in another order ----
+
+COLUMNS, OFFSETS = np.array([2, 0, 2, 1]), np.array([0, 3, 4])
+
+
+def given(repeated: bool) -> sp.csr_array:
+    columns = COLUMNS if repeated else np.array([2, 0, 1, 1])
+    return sp.csr_array((np.arange(1.0, 5), columns, OFFSETS), shape=(2, 3))
+
+
+def on_device(plan: sptile.Plan) -> sptile.Plan:
+    plan._kind, plan.device = c.CUDA, "cuda:0"
+    return plan
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_lists_are_in_the_order_of_the_given_entries(repeated: bool, runs: Runs) -> None:
+    A = given(repeated)
+    row, X, Y = np.array([0, 0, 0, 1]), np.array([[1.0, 2], [3, 4]]), np.array([[1.0, 0], [0, 1], [1, 1]])
+    dots = (X[row] * Y[A.indices]).sum(1)
+    plan = on_device(sptile.plan(A, 2, op="sddmm"))
+    got = plan.sddmm(Array(X), Array(Y))
+    assert isinstance(got, Array) and np.array_equal(got.host, dots)
+    out = Array(np.ones(4))
+    assert plan.sddmm(Array(X), Array(Y), out, alpha=2, beta=3, scaled=True) is out
+    assert np.array_equal(out.host, 2 * dots * A.data + 3)
+    bias = np.array([0.0, 1, 2, 0])
+    weights = np.exp(dots + bias)
+    weights /= np.bincount(row, weights)[row]
+    expected = np.zeros((2, 2))
+    np.add.at(expected, row, weights[:, None] * Y[A.indices])
+    attention = on_device(sptile.plan(A, 2, op="attention"))
+    assert np.allclose(attention.run(Array(X), Array(Y), Array(Y), Array(bias)).host, expected)
+    product = on_device(sptile.plan(A, 2))
+    assert np.allclose(product.run(Array(Y), values=Array(bias)).host, A._with_data(bias) @ Y)
+    with pytest.raises(sptile.UsageError, match="another stream"):
+        plan.sddmm(Array(X), Array(Y), stream=0x99)
+    with pytest.raises(sptile.UsageError, match="another stream"):
+        product.run(Array(Y), values=Array(bias), stream=0x99)
+    assert len(runs) == 4
+
+
+class Sparse:
+    """A matrix of CuPy: what has its module, a format and arrays."""
+
+    __module__ = "cupyx.scipy.sparse._matrix"
+    shape = (2, 3)
+
+    def __init__(self, format: str, **arrays: np.ndarray) -> None:
+        self.format = format
+        for name, array in arrays.items():
+            setattr(self, name, Array(array))
+
+    def tocsr(self) -> Sparse:
+        return Sparse("csr", indptr=np.array([0, 1, 2]), indices=np.array([0, 1]), data=np.ones(2))
+
+
+def test_entries_of_cupy_go_to_the_library_as_they_are(runs: Runs) -> None:
+    row, col, data = np.array([1, 0], np.int32), np.array([1, 2], np.int32), np.array([3.0, 4])
+    coo = csr_memory(Sparse("coo", row=row, col=col, data=data))
+    assert (coo.arrays.layout, coo.arrays.nnz, coo.arrays.row_dtype, coo.device) == (c.COO, 2, c.I32, "cuda:0")
+    assert (coo.arrays.row, coo.arrays.col) == (row.ctypes.data, col.ctypes.data)
+    assert coo.arrays.disorder == c.SUM and not coo.unordered
+    # In a batch they have row pointers, and lose their order.
+    batched = csr_memory(Sparse("coo", row=row, col=col, data=data), pointers=True)
+    assert batched.arrays.layout == c.CSR and batched.unordered == "Sparse"
+    diagonal = csr_memory(Sparse("dia", data=data))
+    assert diagonal.arrays.layout == c.CSR and diagonal.unordered == "Sparse"
+    with pytest.raises(TypeError, match="device memory"):
+        coo.__reduce__()
+
+
+def test_columns_of_cupy_are_spelled_out(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def searchsorted(array: Array, wanted: Array, side: str) -> np.ndarray:
+        return np.searchsorted(array.host, wanted.host, side=side)
+
+    class Columns(Array):
+        def __sub__(self, other: int) -> Array:
+            return Array(self.host - other)
+
+    monkeypatch.setattr(
+        sys.modules["cupy"], "searchsorted", lambda *a, **k: Columns(searchsorted(*a, **k)), raising=False
+    )
+    rows = np.array([1, 0, 1], np.int32)
+    memory = csr_memory(Sparse("csc", indptr=np.array([0, 1, 1, 3]), indices=rows, data=np.ones(3)))
+    assert (memory.arrays.layout, memory.arrays.col_dtype) == (c.COO, c.I64)
+    assert memory.kept[1].host.tolist() == [0, 2, 2]

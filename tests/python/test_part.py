@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
+import os
+import pickle
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -97,3 +101,41 @@ def test_calls_that_make_no_sense(folder: Path) -> None:
     assert "info.size = 8" in c.last_error()
     c.lib.sptile_part_destroy(handle)
     c.lib.sptile_part_destroy(None)
+
+
+def test_a_part_is_opened_once(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, rank in (("one", 0), ("two", 1)):
+        (tmp_path / name).mkdir()
+        shutil.copy(folder / f"part-{rank:04d}.h5", tmp_path / name / "part.h5")
+    opened: list[bytes] = []
+    real = c.lib.sptile_matrix_open
+    monkeypatch.setattr(c.lib, "sptile_matrix_open", lambda path, *rest: opened.append(path) or real(path, *rest))
+    monkeypatch.chdir(tmp_path / "one")
+    part = sptile.open_part("part.h5")
+    shape = part.halo.shape
+    os.replace(tmp_path / "two" / "part.h5", tmp_path / "one" / "part.h5")
+    monkeypatch.chdir(tmp_path / "two")
+    ones = np.ones((shape[1], 1))
+    expected = part.halo.tocsr().sum()
+    for halo in (part.halo, copy.copy(part).halo, copy.deepcopy(part).halo):
+        assert halo.shape == shape
+        assert np.isclose(halo.plan(1, transpose=False)(ones).sum(), expected)
+    part.local.plan(1, refreshable=False)
+    assert opened == []
+    with pytest.raises(sptile.BadInputError, match="replaced since"):
+        pickle.loads(pickle.dumps(part))
+
+
+def test_parts_are_copied(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    part = sptile.open_part("part-0002.h5", copy=True)
+    content = pickle.dumps((part, part.halo))
+    monkeypatch.chdir("/")
+    other, halo = pickle.loads(content)
+    twin = copy.deepcopy(part)
+    part.local.close()
+    for one in (other, twin):
+        assert (one.rank, one.id, one.shape, repr(one)) == (part.rank, part.id, part.shape, repr(part))
+        assert np.array_equal(one.send_rows, part.send_rows)
+        assert one.local.nnz + one.halo.nnz == part.local.nnz + part.halo.nnz
+    assert abs(halo.tocsr() - part.halo.tocsr()).nnz == 0

@@ -126,6 +126,19 @@ TEST_CASE("C++ interface: matrices and plans move, and a plan outlives its matri
   CHECK(out == std::vector<float>{11, 14, 0, 0, 9, 12});
 }
 
+TEST_CASE("C++ interface: a matrix is shared with other options") {
+  sptile::Matrix matrix(small());
+  sptile::Matrix other = matrix.share({.refreshable = true});
+  other.refresh(std::vector<float>{10, 20, 30});
+  const std::array<float, 3> b = {1, 1, 1};
+  std::vector<float> c(3);
+  other.plan("spmm", {.n = 1}).run(b, c);
+  CHECK(c == std::vector<float>{30, 0, 30});
+  matrix.plan("spmm", {.n = 1}).run(b, c);
+  CHECK(c == std::vector<float>{3, 0, 3});
+  CHECK(thrown([&] { static_cast<void>(matrix.share({.copy = true})); }) == SPTILE_USAGE);
+}
+
 TEST_CASE("C++ interface: what is wrong is thrown") {
   sptile::Matrix matrix(small());
   const sptile::Plan plan = matrix.plan("spmm", {.n = 2});

@@ -107,6 +107,12 @@ class Framework(NamedTuple):
     """A copy whose elements follow each other."""
     stream: Callable[[int], int | None]
     """The current stream of a device; None where there is no such notion."""
+    put: Callable[[Any, int], Any]
+    """(NumPy array, device ordinal) -> an array with the same numbers."""
+    double: Callable[[Any], Any]
+    """An array as a NumPy array of float64."""
+    of_double: Callable[[Any, int, int], Any]
+    """(NumPy array of float64, dtype code, device ordinal) -> a new array of that type."""
     fast_path: Callable[[int, int], FastPath] = lambda _operand, _result: NO_FAST_PATH
     """(codes of the types of operands and results) -> what needs no further look."""
 
@@ -141,6 +147,9 @@ NUMPY = Framework(
     lambda shape, dtype, _: np.empty(shape, numpy_dtype(dtype)),
     lambda array: array.copy(order="C"),
     lambda _: None,
+    lambda array, _: array,
+    lambda array: array.astype(np.float64),
+    lambda array, dtype, _: array.astype(numpy_dtype(dtype)),
     lambda operand, result: FastPath(np.ndarray, numpy_dtype(operand), numpy_dtype(result), _numpy_pair),
 )
 
@@ -192,11 +201,20 @@ def _cupy_fast_path(operand: int, result: int) -> FastPath:
     return FastPath(array, numpy_dtype(operand), numpy_dtype(result), _cupy_pair, _cupy_stream())
 
 
+def _cupy_put(array: Any, ordinal: int) -> Any:
+    cupy = sys.modules["cupy"]
+    with cupy.cuda.Device(ordinal):
+        return cupy.asarray(array)
+
+
 CUPY = Framework(
     "cupy",
     _cupy_empty,
     lambda array: array.copy(order="C"),
     lambda ordinal: _cupy_stream()(ordinal),
+    _cupy_put,
+    lambda array: sys.modules["cupy"].asnumpy(array).astype(np.float64),
+    lambda array, dtype, ordinal: _cupy_put(array.astype(numpy_dtype(dtype)), ordinal),
     _cupy_fast_path,
 )
 
@@ -225,6 +243,25 @@ def _torch_empty(device: str) -> Callable[[tuple[int, ...], int, int], Any]:
         return torch.empty(shape, dtype=getattr(torch, DTYPE_NAMES[dtype]), device=where)
 
     return empty
+
+
+def _torch_put(device: str) -> Callable[[Any, int], Any]:
+    def put(array: Any, ordinal: int) -> Any:
+        where = device if device == "cpu" else f"{device}:{ordinal}"
+        return sys.modules["torch"].from_numpy(array).to(where)
+
+    return put
+
+
+def _torch_double(tensor: Any) -> Any:
+    return tensor.detach().double().cpu().numpy()
+
+
+def _torch_of_double(device: str) -> Callable[[Any, int, int], Any]:
+    put = _torch_put(device)
+    return lambda array, dtype, ordinal: put(array, ordinal).to(
+        getattr(sys.modules["torch"], DTYPE_NAMES[dtype])
+    )
 
 
 def _torch_contiguous(tensor: Any) -> Any:
@@ -262,18 +299,32 @@ def _torch_stream(ordinal: int) -> int:
     return int(sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream)
 
 
-TORCH_CPU = Framework("torch", _torch_empty("cpu"), _torch_contiguous, lambda _: None, _torch_fast_path(True))
+TORCH_CPU = Framework(
+    "torch",
+    _torch_empty("cpu"),
+    _torch_contiguous,
+    lambda _: None,
+    _torch_put("cpu"),
+    _torch_double,
+    _torch_of_double("cpu"),
+    _torch_fast_path(True),
+)
 TORCH_CUDA = Framework(
     "torch",
     _torch_empty("cuda"),
     _torch_contiguous,
     _torch_stream,
+    _torch_put("cuda"),
+    _torch_double,
+    _torch_of_double("cuda"),
     _torch_fast_path(False),
 )
 
 
 def _torch_view(tensor: Any, name: str) -> View:
     torch = sys.modules["torch"]
+    if tensor.is_nested:
+        raise UsageError(f"{name} is a nested tensor; pass one matrix")
     if tensor.layout is not torch.strided or tensor.device.type not in ("cpu", "cuda"):
         raise UsageError(
             f"{name} is a {tensor.layout} tensor on {tensor.device}; dense ones on cpu or cuda serve"
@@ -309,7 +360,13 @@ def _no_copy(array: Any) -> Any:
     raise UsageError("an operand is not row-major with a last stride of 1; pass it so")
 
 
-FOREIGN_CUDA = Framework("__cuda_array_interface__", _no_empty, _no_copy, lambda _: None)
+def _no_list(*_: Any) -> Any:
+    raise UsageError("the entries of A are not in CSR order; pass lists of entries of CuPy or torch")
+
+
+FOREIGN_CUDA = Framework(
+    "__cuda_array_interface__", _no_empty, _no_copy, lambda _: None, _no_list, _no_list, _no_list
+)
 
 
 def _cuda_ordinal(array: Any, pointer: int) -> int:
@@ -333,6 +390,23 @@ def _driver(function: bytes, *arguments: Any) -> None:
         raise DeviceError(f"the CUDA driver cannot be called: {error}") from None
     if status != 0:
         raise DeviceError(f"{function.decode()} failed with CUDA error {status}")
+
+
+def fetch_list(pointer: int, count: int, ordinal: int) -> np.ndarray[Any, Any]:
+    """A copy of int64 numbers in the memory of a device, whatever device the thread uses."""
+    fetched = np.empty(count, np.int64)
+    device, context = ctypes.c_int(0), ctypes.c_void_p()
+    _driver(b"cuDeviceGet", ctypes.byref(device), ctypes.c_int(ordinal))
+    _driver(b"cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+    _driver(b"cuCtxPushCurrent_v2", context)
+    try:
+        to, size = ctypes.c_void_p(fetched.ctypes.data), ctypes.c_size_t(fetched.nbytes)
+        if count:
+            _driver(b"cuMemcpyDtoH_v2", to, ctypes.c_uint64(pointer), size)
+    finally:
+        _driver(b"cuCtxPopCurrent_v2", ctypes.byref(context))
+        _driver(b"cuDevicePrimaryCtxRelease_v2", device)
+    return fetched
 
 
 def wait_for(stream: int) -> None:
@@ -464,3 +538,6 @@ class DeviceMemory:
             "strides": None,
             "stream": None,
         }
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise TypeError("DeviceMemory is not copied or pickled; use cupy.asarray(view).copy()")

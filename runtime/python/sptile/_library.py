@@ -99,6 +99,18 @@ class MatrixInfo(_Sized):
         ("transposed", c_int32),
         ("host_bytes", c_uint64),
         ("device_bytes", c_uint64),
+        ("content", c_uint64),
+    ]
+
+
+class Given(_Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("count", c_int64),
+        ("position", c_void_p),
+        ("first", c_void_p),
+        ("device", c_int32),
+        ("ordinal", c_int32),
     ]
 
 
@@ -230,12 +242,15 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [POINTER(Arrays), c_int64, c_int32, POINTER(MatrixOptions), c_void_p, POINTER(c_void_p)],
     ),
+    "sptile_matrix_share": (c_int, [c_void_p, POINTER(MatrixOptions), POINTER(c_void_p)]),
+    "sptile_matrix_given": (c_int, [c_void_p, POINTER(Given)]),
     "sptile_matrix_destroy": (None, [c_void_p]),
     "sptile_matrix_describe": (c_int, [c_void_p, POINTER(MatrixInfo)]),
     "sptile_matrix_format": (c_int, [c_void_p, c_int, POINTER(c_char_p)]),
     "sptile_matrix_arrays": (c_int, [c_void_p, POINTER(Arrays)]),
     "sptile_matrix_refresh": (c_int, [c_void_p, POINTER(Values), c_void_p]),
     "sptile_part_open": (c_int, [c_char_p, POINTER(MatrixOptions), POINTER(c_void_p)]),
+    "sptile_part_matrix": (c_int, [c_void_p, c_char_p, POINTER(MatrixOptions), POINTER(c_void_p)]),
     "sptile_part_destroy": (None, [c_void_p]),
     "sptile_part_describe": (c_int, [c_void_p, POINTER(PartInfo)]),
     "sptile_plan_create": (c_int, [c_void_p, c_char_p, POINTER(PlanOptions), POINTER(c_void_p)]),

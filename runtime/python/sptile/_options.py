@@ -83,7 +83,7 @@ def plan_options(
     stream: Any = None,
 ) -> tuple[bytes, c.PlanOptions]:
     """Operation and options of a plan. UsageError for a name or a number that there is not."""
-    if op not in OPERATIONS:
+    if not isinstance(op, str) or op not in OPERATIONS:
         raise UsageError(f"op = {op!r}; use {', '.join(OPERATIONS)}")
     kind, ordinal = device_of("cpu" if device is None else device)
     return op.encode(), c.PlanOptions(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy as copying
 from ctypes import byref, c_int, c_void_p
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from . import _arrays
 from . import _library as c
 from ._arrays import NO_FAST_PATH, Framework, View
 from ._operations import OPERATIONS, Operand
-from ._options import ORDERS, PRECISIONS, name_of, named
+from ._options import ORDERS, PRECISIONS, name_of, named, plan_options
 from ._places import Placed, place_of
 from .errors import InternalError, UsageError
 
@@ -27,6 +28,9 @@ class PlanHandle(c_void_p):
     reference, so that closing a plan in one thread never takes it away from another."""
 
     matrix: MatrixHandle
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("the handle of a Plan is not copied or pickled; copy the Plan")
 
     def __del__(self, destroy: Any = c.lib.sptile_plan_destroy) -> None:
         destroy(self)
@@ -57,11 +61,13 @@ class Plan:
     be faster; `stored`, whether the bundle had the plan; `heads`, `m`.
     """
 
-    def __init__(self, matrix: MatrixHandle, operation: bytes, options: c.PlanOptions) -> None:
+    def __init__(self, matrix: MatrixHandle, n: int, settings: dict[str, Any]) -> None:
         handle = PlanHandle()
         handle.matrix = matrix
+        operation, options = plan_options(n, **settings)
         c.check(c.lib.sptile_plan_create(matrix, operation, byref(options), byref(handle)))
         self._handle: PlanHandle | None = handle
+        self._settings = settings
         info = c.PlanInfo()
         c.check(c.lib.sptile_plan_describe(handle, byref(info)))
         self.op: str = info.operation.decode()
@@ -81,6 +87,7 @@ class Plan:
         self.device: str = _arrays.device_name(info.device, info.ordinal)
         self.order: str = name_of(info.order, ORDERS)
         self.stored: bool = bool(info.stored)
+        self.transposed: bool = bool(options.transpose)
         self._transposed_weights = bool(options.transposed_weights)
         self._dense, self._result, self._values = int(info.dense), int(info.result), int(info.values)
         self._kind, self._ordinal = int(info.device), int(info.ordinal)
@@ -103,6 +110,19 @@ class Plan:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        """A copy is planned anew, with the values that this one has."""
+        if self._handle is None:
+            raise TypeError("the Plan is closed; copy or pickle it before that")
+        settings = {name: value for name, value in self._settings.items() if name != "stream"}
+        return self._handle.matrix, self.n, settings
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
+    def __copy__(self) -> Plan:
+        return copying.deepcopy(self)
 
     def __repr__(self) -> str:
         return (
@@ -178,7 +198,7 @@ class Plan:
         try:
             call.operands.alpha = alpha
             call.operands.beta = beta
-        except TypeError:
+        except (TypeError, ValueError):
             raise UsageError(f"alpha = {alpha!r}, beta = {beta!r}; pass numbers") from None
         status = _run(handle, call.reference, stream, None)
         calls.append(call)
@@ -202,8 +222,9 @@ class Plan:
     ) -> Any:
         """out = alpha (X Y^T at the entries of A) + beta out, of a plan with op="sddmm".
 
-        X: rows x k, Y: cols x k with k <= n; `out`: one number for each entry, in `order`; None: a new array.
-        scaled: each is multiplied by the value of its entry, too. The rest as in `__call__`.
+        X: rows x k, Y: cols x k with k <= n; k = 0: dot products are 0. `out`: one number for each entry, in
+        `order`: "csr", of each given entry in the order of A.data (see `Bundle.of`), or "packed"; None: a new
+        array. scaled: each is multiplied by the value of its entry, too. The rest as in `__call__`.
         """
         if self.op != "sddmm":
             raise UsageError(f"the plan is of {self.op}: make one with op='sddmm'")
@@ -232,8 +253,11 @@ class Plan:
         None stands for an operand that is left out; a result that is needed is then made, one that is not is
         not written. With heads > 1 every operand that heads do not share begins with that dimension:
         heads x rows x n, of any strides that keep a row together (rows x heads x n is
-        `x.transpose(1, 0, 2)`). `values`: nnz values (heads x nnz) for this run in place of those of the matrix, in the order in
-        which the format stores them. `workspace`: zeroed device memory of workspace_bytes, which runs on
+        `x.transpose(1, 0, 2)`). `values`: nnz values (heads x nnz) for this run in place of those of the matrix, in the
+        order in which the format stores them; with the format csr and order="csr" one for each given entry,
+        in the order of A.data. So are all lists with a number for each entry: repeated ones have a score and
+        a weight each. Lists of a plan with transpose=True are in the CSR order of the transpose. Operands
+        without columns (n = 0) give sums of nothing. `workspace`: zeroed device memory of workspace_bytes, which runs on
         several streams at a time need each. Returns the results that were written, one as itself, several as
         a tuple.
         """
@@ -254,7 +278,29 @@ class Plan:
             workspace=workspace,
         )
 
-    def _run(
+    def _run(self, given: tuple[Any, ...], **numbers: Any) -> Any:
+        """Runs with lists in the order in which the entries of the matrix were given."""
+        matrix = self._open_handle().matrix
+        if self.order == "csr" and matrix.source.unordered:
+            self._refuse_lists(matrix.source.unordered, given, numbers.get("values"))
+        if self.order == "packed" or matrix.order is None:
+            return self._run_sorted(given, **numbers)
+        from ._given import run_as_given
+
+        numbers.setdefault("scaled", False)
+        return run_as_given(self, matrix.order, given, **numbers)
+
+    def _refuse_lists(self, kind: str, given: tuple[Any, ...], values: Any) -> None:
+        """Refuses lists with a number for each entry of a matrix whose entries have no order."""
+        specs = OPERATIONS[self.op]
+        used = [i < len(given) and given[i] is not None for i in range(len(specs))]
+        for spec, is_used in zip(specs, used, strict=True):
+            if spec.extent == "entries" and (is_used or not spec.optional):
+                raise UsageError(f"{self.op}: {_no_order(kind)}")
+        if values is not None and self.format == "csr":
+            raise UsageError(f"{self.op}: {_no_order(kind)}")
+
+    def _run_sorted(
         self,
         given: tuple[Any, ...],
         *,
@@ -298,7 +344,13 @@ class Plan:
             operand.data, operand.ld, operand.batch = one.view.pointer, one.place.ld, one.place.batch
         results = [one.view.owner for one in placed if one.spec.result]
         _check_overlaps(placed)
-        if n > 0 and any(one.place.extent for one in placed if one.spec.result):
+        if n == 0 and self.op != "spmm":
+            wide = self._with_a_column(given, specs, placed)
+            self._run_sorted(
+                wide, alpha=alpha, beta=beta, scaled=scaled, slope=slope, values=values, stream=stream,
+                workspace=workspace,
+            )  # fmt: skip
+        elif n > 0 and any(one.place.extent for one in placed if one.spec.result):
             operands = call.operands
             operands.n = n
             self._set_numbers(operands, alpha, beta, slope)
@@ -309,6 +361,22 @@ class Plan:
             del kept
         return results[0] if len(results) == 1 else tuple(results)
 
+    def _with_a_column(
+        self, given: tuple[Any, ...], specs: tuple[Operand, ...], placed: list[Placed]
+    ) -> tuple[Any, ...]:
+        """Operands without columns with one of zeros instead, whose products are 0; the others as they are."""
+        found = {one.spec.name: one.view for one in placed}
+        wide: list[Any] = []
+        for array, spec in zip(given, specs, strict=True):
+            view = found.get(spec.name)
+            if view is None or 0 not in self._shape(spec, 0, False):
+                wide.append(array if view is None else view.owner)
+                continue
+            column = view.framework.empty(self._shape(spec, 1, False), self._dtype_of(spec), self._ordinal)
+            column[...] = 0
+            wide.append(column)
+        return tuple(wide)
+
     def _remember(self, framework: Framework) -> None:
         """Prepares `__call__` for more operands of a framework."""
         if framework is not self._fast[0] and self.op == "spmm" and self.heads == 1:
@@ -318,7 +386,7 @@ class Plan:
     def _set_numbers(operands: c.Operands, alpha: float, beta: float, slope: float) -> None:
         try:
             operands.alpha, operands.beta, operands.slope = alpha, beta, slope
-        except TypeError:
+        except (TypeError, ValueError):
             raise UsageError(f"alpha = {alpha!r}, beta = {beta!r}, slope = {slope!r}; pass numbers") from None
 
     def _dtype_of(self, spec: Operand) -> int:
@@ -416,9 +484,7 @@ class Plan:
             raise UsageError(
                 f"values are {view.shape} on {view.device_name}; they must be {shape} on {self.device}"
             )
-        expected = self._values
-        if view.dtype != expected:
-            raise UsageError(f"values are {view.dtype_name}, those of the plan are {_type_name(expected)}")
+        self._check_values_type(view)
         batch = 0
         if view.strides is None or not view.aligned or (self.nnz > 1 and view.strides[-1] != 1):
             raise UsageError("values must follow each other without gaps")
@@ -429,6 +495,12 @@ class Plan:
         operands.values = view.pointer
         operands.values_batch = batch
         return view.owner
+
+    def _check_values_type(self, view: View) -> None:
+        if view.dtype != self._values:
+            raise UsageError(
+                f"values are {view.dtype_name}, those of the plan are {_type_name(self._values)}"
+            )
 
     def _workspace(self, workspace: Any) -> c.Workspace | None:
         if workspace is None:
@@ -452,8 +524,9 @@ class Plan:
         """New values for all refreshable plans of the bundle, made with refreshable=True. No plan of it may
         run meanwhile.
 
-        values: nnz numbers of `values_dtype`, in host memory or on the plan's device, in the order of
-        its CSR arrays; order="packed": as this plan's format stores them, which is what sddmm writes so. In
+        values: one number of `values_dtype` for each given entry of the matrix, in host memory or on the
+        plan's device, in the order of A.data (see `Bundle.of`); those of repeated entries are added up in
+        double. order="packed": nnz numbers as this plan's format stores them, which is what sddmm writes so. In
         device memory they are moved on `stream`, and nothing waits.
         """
         handle = self._open_handle()
@@ -465,10 +538,20 @@ class Plan:
             raise UsageError(f"values have shape {view.shape}; the matrix has {count} entries")
         if view.device == c.CUDA and (self._kind, self._ordinal) != (view.device, view.ordinal):
             raise UsageError(f"values are on {view.device_name}, the plan on {self.device}")
-        if view.dtype != self._values:
-            raise UsageError(
-                f"values are {view.dtype_name}, those of the plan are {_type_name(self._values)}"
-            )
+        self._check_values_type(view)
+        doubles = None
+        if in_order == c.ORDER_CSR and matrix.source.unordered:
+            raise UsageError(f"refresh: {_no_order(matrix.source.unordered)}")
+        if in_order == c.ORDER_CSR and matrix.order is not None and matrix.source.device == "cpu":
+            if view.device == c.CUDA and stream is not None:
+                raise UsageError("the entries of A are not in CSR order: pass values in host memory, or no stream")
+            if matrix.order.repeated:
+                doubles = view.framework.double(view.owner)
+                sums = matrix.order.total(doubles)
+                view = _arrays.view(view.framework.of_double(sums, self._values, view.ordinal), "values")
+            else:
+                view = _arrays.view(matrix.order.indexed("position", view), "values")
+            count = self.nnz
         if view.strides is None or not view.aligned or (count > 1 and view.strides[0] != 1):
             view = self._copy(view, Operand("values", "entries"), stream)
         on_stream = self._stream(stream, view, [view]) if view.device == c.CUDA else None
@@ -476,6 +559,12 @@ class Plan:
         if in_order == c.ORDER_PACKED:
             fresh.order = handle.value
         c.check(c.lib.sptile_matrix_refresh(matrix, byref(fresh), on_stream))
+        matrix.refreshed = (self.format, self._values)
+        matrix.given_values = False if doubles is None else doubles
+
+
+def _no_order(kind: str) -> str:
+    return f"the entries of a {kind} have no order for lists with a number for each; pass A.tocsr()"
 
 
 def _type_name(code: int) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _library as c
+from ._order import Order, joined
 from .bundle import Bundle, CsrMemory, MatrixHandle, csr_memory
 from .errors import Error, UsageError
 
@@ -26,8 +27,8 @@ class Batch(Bundle):
     """
 
     def __init__(self, memories: list[CsrMemory], arrangement: int) -> None:
-        device = memories[0].device if memories else "cpu"
-        super().__init__(_Members(memories, arrangement), f"{len(memories)} matrices", device)
+        members = _Members(memories, arrangement)
+        super().__init__(members, members.name, members.device)
         shapes = [(one.arrays.rows, one.arrays.cols) for one in memories]
         rows, cols = np.cumsum([(0, 0), *shapes], axis=0, dtype=np.int64).T.copy()
         self.row_offsets: npt.NDArray[np.int64] = rows
@@ -60,8 +61,27 @@ class _Members(NamedTuple):
     arrangement: int
 
     @property
+    def name(self) -> str:
+        return f"{len(self.memories)} matrices"
+
+    @property
+    def device(self) -> str:
+        return self.memories[0].device if self.memories else "cpu"
+
+    @property
     def given(self) -> int:
         return sum(one.given for one in self.memories)
+
+    @property
+    def order(self) -> Order | None:
+        return joined([one.order for one in self.memories], [int(one.arrays.nnz) for one in self.memories])
+
+    @property
+    def unordered(self) -> str:
+        return next((one.unordered for one in self.memories if one.unordered), "")
+
+    def given_doubles(self) -> Any:
+        return np.concatenate([one.given_doubles() for one in self.memories])
 
     def make(self, options: c.MatrixOptions, handle: MatrixHandle) -> None:
         parts = (c.Arrays * len(self.memories))(*[one.arrays for one in self.memories])
@@ -90,7 +110,7 @@ def _memories(matrices: Iterable[Any], copy: bool) -> list[CsrMemory]:
     for number, one in enumerate(matrices):
         try:
             known = isinstance(one, (Bundle, str, os.PathLike))
-            memories.append(Bundle.of(one).memory() if known else csr_memory(one, copy))
+            memories.append(Bundle.of(one).memory() if known else csr_memory(one, copy, True))
         except Error as error:
             raise type(error)(f"matrix {number} of the batch: {error}") from None
     return memories

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from . import _library as c
 from . import _tools as tools
 from ._arrays import DTYPE_CODES, dtype_code, view
-from .bundle import Bundle, MemoryFile
+from .bundle import Bundle, MemoryFile, remember_order
 from .bundle import open as open_bundle
 from .errors import UsageError
 
@@ -125,6 +125,9 @@ def convert(
 ) -> Bundle:
     """Converts a matrix to a bundle, in memory or at `path`, where it appears whole or not at all. Ctrl-C stops it.
 
+    Lists with a number for each entry of the bundle that is returned are in the order of the entries of `src`, as of
+    `Bundle.of`; those of one that is opened later in that of its CSR arrays.
+
     Args:
         src: a path of what `read` reads, a SciPy matrix or array of any format, a CuPy one, or a sparse torch
             tensor. Entries are sorted, those of one place are summed; integers and bool become float64.
@@ -163,6 +166,8 @@ def convert(
         memory = MemoryFile()
         report = matrix.convert(None, memory.fd, options)
         bundle = Bundle(memory, "in memory")
+    if not isinstance(src, (str, bytes, os.PathLike)):
+        remember_order(bundle, src)
     if report.overflowed:
         warnings.warn(
             f"values too large for {dtype}, infinite in the bundle: {report.overflowed}", RuntimeWarning, stacklevel=2
@@ -324,7 +329,11 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
         raise UsageError("a sparse tensor is wanted; a dense one becomes one by .to_sparse_csr()")
     if src.dim() != 2:
         raise UsageError(f"a matrix is wanted, not a tensor of {src.dim()} dimensions")
+    if src.dense_dim() > 0:
+        raise UsageError("the tensor has a dense dimension; pass one whose two dimensions are sparse")
     src = src.detach()
+    if src.layout in (torch.sparse_bsr, torch.sparse_bsc):
+        src = src.to_sparse()
     if src.layout is not torch.sparse_csr:
         src = src.to_sparse_csr()
     values = src.values()

@@ -10,8 +10,8 @@ import numpy as np
 
 from . import _arrays
 from . import _library as c
-from .bundle import Bundle, open
-from .errors import UsageError
+from .bundle import Bundle, part_bundle, path_bytes
+from .errors import BadInputError, UsageError
 
 
 class _PartHandle(c_void_p):
@@ -40,11 +40,18 @@ class Part:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, copy: bool = False) -> None:
-        self.local: Bundle = open(path, copy=copy)
         handle = _PartHandle()
-        options = c.MatrixOptions(copy=int(copy))
-        c.check(c.lib.sptile_part_open(os.fsencode(path), byref(options), byref(handle)))
-        self.halo: Bundle = open(path, copy=copy, matrix="halo")
+        options = c.MatrixOptions(copy=int(bool(copy)))
+        name = path_bytes(path)
+        c.check(c.lib.sptile_part_open(name, byref(options), byref(handle)))
+        self._of_handle(handle, name, bool(copy))
+
+    def _of_handle(self, handle: _PartHandle, path: bytes, copy: bool) -> None:
+        self._handle, self._path, self._copy = handle, path, copy
+        self.local: Bundle = part_bundle(path, copy, None, handle)
+        self.halo: Bundle = part_bundle(path, copy, b"halo", handle)
+        of_local = self.local._handle(False)
+        self._absolute, self._content = of_local.source.name, of_local.content
         info = c.PartInfo()
         c.check(c.lib.sptile_part_describe(handle, byref(info)))
         self.id: str = f"{info.id:016x}"
@@ -57,6 +64,17 @@ class Part:
         self.send_offset = _view(handle, info.send_offset, info.parts + 1, "<i8")
         self.send_rows = _view(handle, info.send_rows, int(self.send_offset[-1]), "<i4")
         self.receive_offset = _view(handle, info.receive_offset, info.parts + 1, "<i8")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _opened_again, (self._absolute, self._copy, self._content)
+
+    def __deepcopy__(self, _: Any) -> Part:
+        twin: Part = object.__new__(Part)
+        twin._of_handle(self._handle, self._path, self._copy)
+        return twin
+
+    def __copy__(self) -> Part:
+        return self.__deepcopy__(None)
 
     def __repr__(self) -> str:
         return (
@@ -74,6 +92,14 @@ def open_part(path: str | os.PathLike[str], *, copy: bool = False) -> Part:
     if not isinstance(path, str | os.PathLike):
         raise UsageError(f"path = {path!r} is no path")
     return Part(path, copy=copy)
+
+
+def _opened_again(path: str, copy: bool, content: int) -> Part:
+    """The part of a pickle."""
+    part = Part(path, copy=copy)
+    if part._content != content:
+        raise BadInputError(f"{path}: was replaced since its Part was pickled; open it again")
+    return part
 
 
 def _view(handle: _PartHandle, pointer: int | None, count: int, typestr: str) -> np.ndarray[Any, Any]:

@@ -35,77 +35,23 @@ def spmm(A: Any, B: Any, **options: Any) -> Any:
 
 def sddmm(A: Any, X: Any, Y: Any, *, scaled: bool = False, **options: Any) -> Any:
     """X Y^T at the entries of A, planned and run once: X is rows x k, Y cols x k; the result is one number
-    for each entry, in the order of the CSR arrays of A. scaled: times the value of each entry, too."""
+    for each entry, in the order in which A has them (A.data; see `Bundle.of`). scaled: times the value of each
+    entry, too."""
     return _plan_for(A, X, "X", {"op": "sddmm", **options}).sddmm(X, Y, scaled=scaled)
-
-
-class _Products:
-    """Plans of one side of a matrix, kept by width."""
-
-    def __init__(self, bundle: Bundle, options: dict[str, Any]) -> None:
-        self.bundle = bundle
-        self.options = options
-        self.plans: dict[int, Plan] = {}
-
-    def __call__(self, B: Any) -> Any:
-        n = B.shape[1] if B.ndim == 2 else 1
-        return self.plan_for(max(n, 1))(B)
-
-    def plan_for(self, n: int) -> Plan:
-        """The narrowest plan that serves n columns well."""
-        fitting = [p for p in self.plans.values() if p.least_n <= n <= p.n]
-        if not fitting:
-            self.plans[n] = self.bundle.plan(n, **self.options)
-            return self.plans[n]
-        return min(fitting, key=lambda p: p.n)
-
-
-def _transposable(bundle: Bundle) -> Bundle:
-    """The same matrix where its transpose can be planned on the CPU: a bundle may have no formats of it."""
-    from scipy.sparse import csr_array  # type: ignore[import-untyped, import-not-found, unused-ignore]
-
-    if bundle.symmetric or bundle.device != "cpu":
-        return bundle
-    indptr, indices, values = bundle.csr()
-    if values is None:
-        return Bundle.of(bundle.tocsr())
-    matrix = csr_array(bundle.shape, dtype=values.dtype)
-    matrix.indptr, matrix.indices, matrix.data = indptr, indices, values
-    return Bundle.of(matrix)
 
 
 def aslinearoperator(A: Any, **options: Any) -> Any:
     """A scipy.sparse.linalg.LinearOperator of A, for solvers: matvec, matmat and those of the transpose
-    (rmatvec, rmatmat) in the type of the values (float32 for a pattern), planned when first used and kept by
-    width.
+    (rmatvec, rmatmat), planned when first used and kept by width.
 
-    Options as of `Bundle.plan`, for the CPU. The operator has `bundle`, and `plans`, a dict by width.
-    Operands of another type are converted, as SciPy does.
+    Results have the type that SciPy gives them: that of values and operand together. An operand of the type of
+    the values (float32 for a pattern) is multiplied as it is; float64 and integers in float64, with values
+    that were made so; a complex one by its real and imaginary parts. UsageError: an operand of another type.
+
+    Options as of `Bundle.plan`, for the CPU; they are those of the plans in the type of the values. The operator
+    has `bundle`, and `plans` of that type, a dict by width. Any number of threads may use one; it can be copied
+    and pickled.
     """
-    import numpy as np
-    from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    from ._linear import operator_of
 
-    bundle = Bundle.of(A)
-    device = options.get("device") or bundle.device
-    if device != "cpu":
-        raise UsageError(f"the operator is of NumPy arrays, but the plan would be on {device}")
-    dtype = _arrays.numpy_dtype(_arrays.dtype_code(options.get("dtype") or bundle.dtype or "float32"))
-    forward = _Products(bundle, options)
-    backward: list[_Products] = []
-
-    def product(B: Any) -> Any:
-        return forward(np.asarray(B, dtype))
-
-    def transposed(B: Any) -> Any:
-        if not backward:
-            backward.append(
-                _Products(_transposable(bundle), {**options, "transpose": not options.get("transpose")})
-            )
-        return backward[0](np.asarray(B, dtype))
-
-    rows, cols = bundle.shape[::-1] if options.get("transpose") else bundle.shape
-    operator = LinearOperator(
-        (rows, cols), matvec=product, matmat=product, rmatvec=transposed, rmatmat=transposed, dtype=dtype
-    )
-    operator.bundle, operator.plans = bundle, forward.plans
-    return operator
+    return operator_of(Bundle.of(A), options)

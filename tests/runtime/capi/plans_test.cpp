@@ -78,6 +78,46 @@ TEST_CASE("C interface: a matrix gives its arrays") {
   sptile_matrix_destroy(matrix);
 }
 
+TEST_CASE("C interface: a matrix is shared with other options") {
+  const Small small;
+  sptile_matrix* const matrix = small.matrix();
+  sptile_matrix_options options = SPTILE_MATRIX_OPTIONS_INIT;
+  options.refreshable = 1;
+  sptile_matrix* other = nullptr;
+  REQUIRE(sptile_matrix_share(matrix, &options, &other) == SPTILE_OK);
+  sptile_arrays a = SPTILE_ARRAYS_INIT;
+  REQUIRE(sptile_matrix_arrays(other, &a) == SPTILE_OK);
+  CHECK(a.values == small.values.data());
+  const std::vector<float> fresh = {4, 5, 6};
+  CHECK(refresh(other, fresh.data(), 3) == SPTILE_OK);
+  CHECK(refresh(matrix, fresh.data(), 3) == SPTILE_USAGE);  // it was not made refreshable
+  sptile_matrix_destroy(other);
+
+  options.copy = 1;
+  CHECK(sptile_matrix_share(matrix, &options, &other) == SPTILE_USAGE);
+  CHECK(says("options.copy"));
+  CHECK(other == nullptr);
+  CHECK(sptile_matrix_share(nullptr, nullptr, &other) == SPTILE_USAGE);
+  CHECK(sptile_matrix_share(matrix, nullptr, nullptr) == SPTILE_USAGE);
+  sptile_matrix_destroy(matrix);
+}
+
+TEST_CASE("C interface: entries in host memory are given in the order of CSR") {
+  const Small small;
+  sptile_matrix* const matrix = small.matrix();
+  sptile_given given = {};
+  given.size = sizeof given;
+  REQUIRE(sptile_matrix_given(matrix, &given) == SPTILE_OK);
+  CHECK(given.count == 3);
+  CHECK(given.position == nullptr);
+  CHECK(given.first == nullptr);
+  CHECK(sptile_matrix_given(nullptr, &given) == SPTILE_USAGE);
+  CHECK(sptile_matrix_given(matrix, nullptr) == SPTILE_USAGE);
+  given.size = 8;
+  CHECK(sptile_matrix_given(matrix, &given) == SPTILE_USAGE);
+  sptile_matrix_destroy(matrix);
+}
+
 TEST_CASE("C interface: a matrix tells about itself") {
   const Small small;
   sptile_matrix* const matrix = small.matrix(true);
@@ -93,6 +133,7 @@ TEST_CASE("C interface: a matrix tells about itself") {
   CHECK(info.transposed == 0);
   CHECK(info.host_bytes == 0);
   CHECK(info.device_bytes == 0);
+  CHECK(info.content == 0);
   const char* name = nullptr;
   CHECK(sptile_matrix_format(matrix, 0, &name) == SPTILE_OK);
   CHECK(std::string(name) == "csr");

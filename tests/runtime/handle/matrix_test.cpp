@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <thread>
@@ -119,6 +120,40 @@ TEST_CASE("matrix: a format that is made later has the values of the last refres
   }
   CHECK(product(*plan_of(*matrix, "csr")) == kFirst);  // from a format whose plans are gone
   CHECK(product(*plan_of(*matrix, "bittcf")) == kFirst);
+}
+
+TEST_CASE("matrix: a format of another type does not take the values of the last refresh") {
+  const TemporaryFolder folder;
+  REQUIRE(BundleSample(DType::f32, DType::f16).write(folder / "a.h5"));
+  auto bundle = runtime::Bundle::open(folder / "a.h5");
+  REQUIRE(bundle.has_value());
+  const auto matrix = Matrix::from_bundle(std::move(*bundle), {.refreshable = true});
+  const std::vector<std::uint16_t> halves(5, 0x3C00);
+  REQUIRE(matrix->refresh({DType::f16, halves.data(), 5}, nullptr));
+  CHECK(runtime::plan_matrix(*matrix, runtime::kSpmm, {.formats = "bittcf"}, {.n = 1}).has_value());
+  const auto other = runtime::plan_matrix(*matrix, runtime::kSpmm, {.formats = "csr"}, {.n = 1});
+  REQUIRE_FALSE(other.has_value());
+  CHECK(other.error().code == Errc::usage);
+}
+
+TEST_CASE("matrix: handles of the same data have values of their own, and no file") {
+  std::shared_ptr<Matrix> matrix, shared;
+  {
+    const TemporaryFolder folder;
+    REQUIRE(BundleSample().write(folder / "a.h5"));
+    auto bundle = runtime::Bundle::open(folder / "a.h5");
+    REQUIRE(bundle.has_value());
+    matrix = Matrix::from_bundle(std::move(*bundle), {});
+    std::filesystem::remove(folder / "a.h5");
+  }
+  shared = matrix->shared({.refreshable = true});
+  CHECK(shared->content() == matrix->content());
+  CHECK(shared->content() != 0);
+  REQUIRE(shared->refresh(view(kFresh), nullptr));
+  CHECK(product(*plan_of(*shared, "bittcf")) == kSecond);
+  CHECK(product(*plan_of(*matrix, "bittcf")) == kFirst);
+  matrix.reset();
+  CHECK(product(*plan_of(*shared, "csr")) == kSecond);
 }
 
 TEST_CASE("matrix: what cannot be refreshed is refused, and changes nothing") {

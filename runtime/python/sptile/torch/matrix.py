@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import warnings
 from collections.abc import Callable, Iterable
 from os import PathLike
@@ -581,6 +582,8 @@ class SparseMatrix:
         if function not in PRODUCTS or keywords or len(arguments) != 2:
             return NotImplemented
         first, second = arguments
+        if torch.compiler.is_compiling() and not _sides_are_named():
+            raise UnsupportedError("this torch does not compile A @ x; write spmm(A, x)")
         if function is Tensor.__rmatmul__:
             first, second = second, first
         return first.__matmul__(second) if isinstance(first, SparseMatrix) else second.__rmatmul__(first)
@@ -617,8 +620,25 @@ class SparseMatrix:
         return copied
 
 
+def _sides_are_named() -> bool:
+    """Runs while torch compiles. For `A @ x` torch 2.11 swaps the operands and still names the function of `x @ A`,
+    as it has no name for a swapped one in its table. Adds that name, once, and starts the compilation again."""
+    try:
+        from torch._dynamo.exc import RestartAnalysis
+        from torch._dynamo.variables.builtin import BUILTIN_TO_TENSOR_RFN_MAP
+    except ImportError:
+        return False
+    if operator.matmul not in BUILTIN_TO_TENSOR_RFN_MAP:
+        BUILTIN_TO_TENSOR_RFN_MAP[operator.matmul] = Tensor.__rmatmul__
+        raise RestartAnalysis(restart_reason="sptile names the sides of a product")
+    return True
+
+
+_sides_are_named._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
 # Functions of torch that take a SparseMatrix.
 PRODUCTS = (
+    operator.matmul,
     torch.matmul,
     torch.mm,
     torch.mv,

@@ -79,6 +79,20 @@ def _recorded(arguments: tuple[Any, ...]) -> bool:
     return False
 
 
+def _of_one_step(function: Any) -> Any:
+    """A function whose forward sets the context: torch calls it in half the time, but no transform of torch.func
+    takes it."""
+
+    def forward(ctx: Any, *arguments: Any) -> Any:
+        output = function.forward(*arguments)
+        function.setup_context(ctx, arguments, output)
+        return output
+
+    parts = {"forward": forward, "backward": function.backward, "jvp": function.jvp}
+    members = {name: staticmethod(part) for name, part in parts.items()}
+    return type(function.__name__, (torch.autograd.Function,), members)
+
+
 class Operator:
     """One operator: what it computes of `Entries`, what that looks like, its gradient. It is called with a
     `Ref`."""
@@ -87,7 +101,7 @@ class Operator:
         name = schema.split("(")[0]
         library.define(schema.replace("(a", f"({REF}", 1), tags=TAGS)
         self.op = getattr(torch.ops.sptile, name).default
-        self.run, self.function = run, function
+        self.run, self.function, self._quick = run, function, _of_one_step(function)
 
         def found(token: Tensor, _rows: int, _cols: int, _given: int, *arguments: Any) -> Any:
             return run(entries_of(token), *arguments)
@@ -107,7 +121,7 @@ class Operator:
                 return self.op(a.token, a.rows, a.cols, a.given, *arguments)
             return self._watched(a, arguments)
         if _recorded(arguments):
-            return self.function.apply(a, *arguments)
+            return self._quick.apply(a, *arguments)
         return self.run(a.entries, *arguments)
 
     def again(self, a: Ref, *arguments: Any) -> Any:
@@ -128,8 +142,10 @@ class Operator:
 
     def _differentiable(self, token: Tensor, rows: int, cols: int, given: int, *arguments: Any) -> Any:
         a = Ref(token, rows, cols, given)
-        if _recorded(arguments) or _are_functorch_transforms_active():
+        if _are_functorch_transforms_active():
             return self.function.apply(a, *arguments)
+        if _recorded(arguments):
+            return self._quick.apply(a, *arguments)
         return self.below(a, *arguments)
 
     def below(self, a: Ref, *arguments: Any) -> Any:

@@ -23,6 +23,7 @@ from .pattern import (
     chain_patterns,
     check_ids,
     check_list_of_ids,
+    kept,
     pattern_of_entries,
     pattern_of_pointers,
     rows_of_pointers,
@@ -513,6 +514,7 @@ class SparseMatrix:
         loop = self.pattern.row() == self.pattern.col
         return torch.where(loop[position] & (last[position] != given), 0, values)
 
+    @kept
     def _with_loops(self) -> tuple[Handle, EntryOrder, int]:
         """A + I without values, the order of the entries in CSR and then of those that were missing, and how
         many these are."""

@@ -210,7 +210,8 @@ class Handle:
         """Which entry each entry of the transpose is, [nnz]."""
         if self._source is None:
             origin = self._origin()
-            self._source = self.pattern.transposed()[1] if origin is None else inverse(origin.source())
+            with torch.inference_mode(False):  # training may follow
+                self._source = self.pattern.transposed()[1] if origin is None else inverse(origin.source())
         return self._source
 
     def plan(self, request: Request) -> Plan:

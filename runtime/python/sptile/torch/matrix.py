@@ -315,9 +315,10 @@ class SparseMatrix:
         return bare if handle is None else handle, order, count
 
     def _derive(self, name: str, make: Callable[[], Derived]) -> Derived:
-        """What follows from this matrix, made once."""
+        """What follows from this matrix, made once, not as inference tensors: training may follow."""
         if name not in self._derived:
-            self._derived[name] = make()
+            with torch.inference_mode(False):
+                self._derived[name] = make()
         derived: Derived = self._derived[name]
         return derived
 

@@ -14,6 +14,9 @@ from ..errors import BadInputError, UnsupportedError, UsageError
 
 MAX_SIDE = 2**31 - 1
 
+# What is kept of a pattern is made outside of inference mode: training may follow.
+_trainable = torch.inference_mode(False)
+
 
 def check_list_of_ids(ids: object, what: str) -> Tensor:
     """Refuses what is no list of integers."""
@@ -88,6 +91,7 @@ class EntryOrder:
         """Numbers in the order of CSR (first dimension) for each entry as it was given. Differentiable."""
         return values if self.position is None else values.index_select(0, self.position)
 
+    @_trainable
     def transposed(self, source: Tensor) -> EntryOrder:
         """The same user's numbers, and the CSR of the transpose, whose entries were `source`."""
         place = inverse(source).long()
@@ -127,6 +131,7 @@ class Pattern:
             pattern, source = self._transposed
         return (self if pattern is None else pattern), source
 
+    @_trainable
     def _transpose(self) -> tuple[Pattern | None, Tensor]:
         """None for the pattern itself, which must not hold itself."""
         column, source = torch.sort(self.col, stable=True)
@@ -143,6 +148,7 @@ class Pattern:
         return Pattern(self.rows, self.cols, self.crow.to(device), self.col.to(device))
 
 
+@_trainable
 def pattern_of_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> tuple[Pattern, EntryOrder]:
     """Of the row and the column of each entry, in any order."""
     _check_side(rows, "rows")

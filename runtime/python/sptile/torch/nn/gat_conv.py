@@ -28,11 +28,18 @@ class GATConv(GraphLayer):
     """Means of the neighbours' W x, weighed by softmax(leaky_relu(a_src . W x_j + a_dst . W x_i)), for each
     head. Arguments and parameters are those of torch_geometric.nn.GATConv.
 
-    forward(x, edge_index, edge_attr=None, return_attention_weights=None): x [nodes, in_channels], or a pair:
-    of the nodes that send, and of those that receive; the result [nodes, heads out_channels], the mean of the
-    heads [nodes, out_channels] without `concat`. Without dropout, edge features and weights that are returned
+    forward(x, edge_index, edge_attr=None, size=None, return_attention_weights=None)
+    x          [nodes, in_channels], or a pair: of the nodes that send, and of those that receive (or None)
+    edge_attr  [edges, edge_dim] or, where edge_dim is 1, [edges], in the order in which edges were given
+    size       the numbers of nodes that send and that receive
+    result     [nodes, heads out_channels], the mean of the heads [nodes, out_channels] without `concat`. With
+               return_attention_weights a pair: the result, and (edges [2, edges], weights [edges, heads]): given
+               edges in their order, each of several alike, then loops. With `add_self_loops` given loops are
+               left out, and each node gets one.
+
+    in_channels = -1 is the width of the first x. Without dropout, edge features and weights that are returned
     nothing of the size of the edges is made; with them numbers for each edge and head, never features.
-    `fill_value`, the edge features of added loops, is a number, "mean" or "add".
+    `fill_value`, the edge features of added loops, is a number, a tensor [edge_dim], "mean" or "add".
     """
 
     def __init__(
@@ -45,13 +52,15 @@ class GATConv(GraphLayer):
         dropout: float = 0.0,
         add_self_loops: bool = True,
         edge_dim: int | None = None,
-        fill_value: float | str = "mean",
+        fill_value: float | Tensor | str = "mean",
         bias: bool = True,
         residual: bool = False,
     ) -> None:
         super().__init__()
-        if fill_value not in ("mean", "add") and not isinstance(fill_value, int | float):
-            raise UnsupportedError(f"fill_value = {fill_value!r}; use a number, 'mean' or 'add'")
+        if not isinstance(fill_value, int | float | Tensor) and fill_value not in ("mean", "add", "sum"):
+            raise UnsupportedError(
+                f"fill_value = {fill_value!r}; use a number, a tensor [edge_dim], 'mean', 'add' or 'sum'"
+            )
         self.in_channels, self.out_channels, self.heads, self.concat = (
             in_channels,
             out_channels,
@@ -112,9 +121,12 @@ class GATConv(GraphLayer):
             out = attend(entries, alpha_dst, alpha_src, h, repeated, **settings)
         else:
             edges = edges_of(a, self.add_self_loops)
-            weights = self._weights(edges, alpha_dst, alpha_src, edge_attr, p).to(h.dtype)
-            out = spmm(edges.matrix, h, weights)
-            listed = torch.stack([edges.col, edges.row]), weights
+            formed = wide(h.dtype)
+            with torch.autocast(h.device.type, enabled=False):
+                scores = alpha_dst.to(formed), alpha_src.to(formed)
+                weights = self._weights(edges, *scores, edge_attr, p)
+                out = spmm(edges.matrix, h.to(formed), weights).to(h.dtype)
+            listed = torch.stack([edges.col, edges.row]), weights.to(h.dtype)
         out = out.flatten(1) if self.concat else out.mean(1)
         if self.res is not None and target is not None:
             out = out + self.res(target)
@@ -142,21 +154,22 @@ class GATConv(GraphLayer):
     def _weights(
         self, edges: Edges, alpha_dst: Tensor, alpha_src: Tensor, edge_attr: Tensor | None, p: float
     ) -> Tensor:
-        """What each edge weighs, [edges, heads], formed in float32 or wider."""
-        with torch.autocast(alpha_src.device.type, enabled=False):
-            alpha_dst, alpha_src = (x.to(wide(x.dtype)) for x in (alpha_dst, alpha_src))
-            to, by = torch.ones_like(alpha_dst), torch.ones_like(alpha_src)
-            scores = sddmm(edges.matrix, torch.stack([alpha_dst, to], -1), torch.stack([by, alpha_src], -1))
-            if edge_attr is not None:
-                scores = scores + self._of_edges(edge_attr, edges, scores.dtype)
-            scores = functional.leaky_relu(scores, self.negative_slope)
-            return functional.dropout(softmax(edges.matrix, scores), p)
+        """What each edge weighs, [edges, heads]."""
+        to, by = torch.ones_like(alpha_dst), torch.ones_like(alpha_src)
+        scores = sddmm(edges.matrix, torch.stack([alpha_dst, to], -1), torch.stack([by, alpha_src], -1))
+        if edge_attr is not None:
+            scores = scores + self._of_edges(edge_attr, edges, scores.dtype)
+        scores = functional.leaky_relu(scores, self.negative_slope)
+        # Dense in the order of the edges, so that dropout draws what it draws in PyG.
+        return functional.dropout(softmax(edges.matrix, scores).contiguous(), p)
 
     def _of_edges(self, edge_attr: Tensor, edges: Edges, dtype: torch.dtype) -> Tensor:
         """What the features of edges add to their scores, [edges, heads]: linear in them, so that added loops
         get the mean or the sum of what the other edges of their node have."""
         if self.lin_edge is None or self.att_edge is None:
             raise UsageError("edge_attr is given, but edge_dim was not")
+        if not isinstance(edge_attr, Tensor):
+            raise UsageError(f"edge_attr is of type {type(edge_attr).__name__}; pass a tensor [edges, edge_dim]")
         if edge_attr.dim() == 1:
             edge_attr = edge_attr.unsqueeze(1)
         if edge_attr.dim() == 2:

@@ -119,6 +119,8 @@ def matrix_of(edge_index: Graph, rows: int, cols: int, weight: Tensor | None = N
         raise UsageError(f"edge_index is {edge_index.layout}; pass SparseMatrix.from_torch(edge_index)")
     if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.shape[0] != 2:
         raise UsageError("edge_index is neither a SparseMatrix nor a tensor [2, edges]")
+    if not (weight is None or isinstance(weight, Tensor)):
+        raise UsageError(f"edge weights are of type {type(weight).__name__}; pass a tensor [edges]")
     with _lock:
         matrix = _matrix_of_edges(edge_index, rows, cols)
     return matrix if weight is None else matrix.with_values(weight.reshape(-1))

@@ -137,18 +137,18 @@ def test_copies_and_pickles_are_the_same_matrix(device: str) -> None:
 
 def test_handles_go_with_their_matrix() -> None:
     gc.collect()
-    before = set(handle._handles)
+    before = set(handle._entries)
     a, _ = matrix(6, 6, dtype=torch.float32)
     x = torch.randn(6, 2, requires_grad=True)
-    number = a.number
+    number = torch.tensor(a._product.entries.number)
     y = (a @ x).sum()
     del a
     y.backward()  # what backward needs is there
     del y
     gc.collect()
-    assert set(handle._handles) <= before
+    assert set(handle._entries) <= before
     with pytest.raises(sptile.UsageError, match="keep the SparseMatrix"):
-        torch.ops.sptile.spmm(number, False, x, None)
+        torch.ops.sptile.spmm(number, 6, 6, 0, False, x, None)
 
 
 def _edges(*columns: tuple[int, int]) -> torch.Tensor:

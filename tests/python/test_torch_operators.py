@@ -242,7 +242,7 @@ def operator_calls(device: str) -> dict[str, tuple[Operator, tuple[object, ...],
     op, here, nnz = torch.ops.sptile, {"device": device}, a.nnz
     r = lambda *shape: numbers(*shape, **here)  # noqa: E731
     scored = lambda n, score, bias: (
-        a.pattern_number,
+        *a._entries,
         r(12, 2, n),
         r(9, 2, n),
         r(9, 2, 3),
@@ -252,23 +252,23 @@ def operator_calls(device: str) -> dict[str, tuple[Operator, tuple[object, ...],
         0.2,
     )  # noqa: E731
     calls: dict[str, tuple[Operator, tuple[object, ...]]] = {
-        "spmm": (op.spmm.default, (a.number, False, r(9, 4), None)),
-        "spmm of the transpose": (op.spmm.default, (a.number, True, r(12, 4), None)),
-        "spmm with values": (op.spmm.default, (a.pattern_number, False, r(9, 4), r(nnz))),
-        "spmm of heads, transposed": (op.spmm.default, (a.pattern_number, True, r(12, 3, 4), r(3, nnz))),
-        "sddmm": (op.sddmm.default, (a.pattern_number, r(12, 4), r(9, 4))),
-        "sddmm of heads": (op.sddmm.default, (a.pattern_number, r(12, 2, 4), r(9, 2, 4))),
-        "softmax": (op.softmax.default, (a.pattern_number, r(2, nnz))),
+        "spmm": (op.spmm.default, (*a._product, False, r(9, 4), None)),
+        "spmm of the transpose": (op.spmm.default, (*a._product, True, r(12, 4), None)),
+        "spmm with values": (op.spmm.default, (*a._entries, False, r(9, 4), r(nnz))),
+        "spmm of heads, transposed": (op.spmm.default, (*a._entries, True, r(12, 3, 4), r(3, nnz))),
+        "sddmm": (op.sddmm.default, (*a._entries, r(12, 4), r(9, 4))),
+        "sddmm of heads": (op.sddmm.default, (*a._entries, r(12, 2, 4), r(9, 2, 4))),
+        "softmax": (op.softmax.default, (*a._entries, r(2, nnz))),
         "attention": (op.attention.default, scored(4, 0, r(2, nnz))),
         "attention, cosine": (op.attention.default, scored(4, 1, None)),
         "attention, additive": (op.attention.default, scored(1, 2, None)),
         "spmm_update": (
             op.spmm_update.default,
-            (a.number, False, r(9, 4), r(4, 5), r(5), True, False, False),
+            (*a._product, False, r(9, 4), r(4, 5), r(5), True, False, False),
         ),
         "spmm_update of the transpose": (
             op.spmm_update.default,
-            (a.number, True, r(12, 4), r(5, 4), None, False, True, False),
+            (*a._product, True, r(12, 4), r(5, 4), None, False, True, False),
         ),
     }
     return {name: (*call, a) for name, call in calls.items()}
@@ -288,11 +288,12 @@ def first_result(
     operator: Operator, arguments: tuple[object, ...]
 ) -> tuple[Callable[..., Tensor], tuple[Tensor, ...]]:
     """A function of the tensors among the arguments, and these."""
-    tensors = tuple(x for x in arguments if isinstance(x, Tensor))
+    learns = [isinstance(x, Tensor) and x.requires_grad for x in arguments]
+    tensors = tuple(x for x, one in zip(arguments, learns, strict=True) if one)
 
     def function(*given: Tensor) -> Tensor:
         rest = iter(given)
-        out = operator(*(next(rest) if isinstance(x, Tensor) else x for x in arguments))
+        out = operator(*(next(rest) if one else x for x, one in zip(arguments, learns, strict=True)))
         return out if isinstance(out, Tensor) else out[0]
 
     return function, tensors
@@ -473,7 +474,7 @@ def refusals(device: str) -> dict[str, tuple[type[Exception], Callable[[], objec
             usage,
             lambda: st.spmm_update(a, f(5, 2), f(2, 4), activation="gelu"),
         ),
-        "a handle that is none": (usage, lambda: torch.ops.sptile.spmm.default(10**9, False, f(5, 2), None)),
+        "a handle that is none": (usage, lambda: torch.ops.sptile.spmm.default(torch.tensor(10**9), 6, 5, nnz, False, f(5, 2), None)),
     }
 
 

@@ -324,6 +324,8 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
         raise UsageError("a sparse tensor is wanted; a dense one becomes one by .to_sparse_csr()")
     if src.dim() != 2:
         raise UsageError(f"a matrix is wanted, not a tensor of {src.dim()} dimensions")
+    if src.dense_dim() > 0:
+        raise UsageError(f"a matrix is wanted whose entries are numbers; {src.dense_dim()} dimension of src is dense")
     src = src.detach()
     if src.layout is not torch.sparse_csr:
         src = src.to_sparse_csr()

@@ -19,7 +19,6 @@ from ..errors import BadInputError, UnsupportedError, UsageError
 
 MAX_SIDE = 2**31 - 1
 
-
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 

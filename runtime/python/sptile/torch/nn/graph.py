@@ -92,11 +92,11 @@ def unchanged(kept: Tensor, now: Tensor) -> bool:
 
 
 class _Seen(NamedTuple):
-    """A matrix, and what it was made of: the first list of ids, copies of all lists, sizes and the like."""
+    """A matrix, and what it was made of: the first list of ids; sizes and the like, and copies of all
+    lists."""
 
     first: weakref.ref[Tensor]
-    copies: tuple[Tensor, ...]
-    key: tuple[Any, ...]
+    of: tuple[tuple[Any, ...], tuple[Tensor, ...]]
     matrix: SparseMatrix
 
 
@@ -115,8 +115,9 @@ def remembered(ids: tuple[Tensor, ...], make: Callable[..., SparseMatrix], *key:
     """make(*copies of ids, *key), once for ids that stay as they are."""
     with _lock:
         for place, seen in enumerate(_seen):
-            if seen.first() is ids[0] and seen.key == (make, *key) and len(seen.copies) == len(ids):
-                if all(unchanged(*pair) for pair in zip(seen.copies, ids, strict=True)):
+            settings, copies = seen.of
+            if seen.first() is ids[0] and settings == (make, *key):
+                if all(unchanged(*pair) for pair in zip(copies, ids, strict=True)):
                     return seen.matrix
                 del _seen[place]
                 break
@@ -125,7 +126,7 @@ def remembered(ids: tuple[Tensor, ...], make: Callable[..., SparseMatrix], *key:
             copies = tuple(x.clone(memory_format=torch.contiguous_format) for x in ids)
             matrix = make(*copies, *key)
         del _seen[: 1 - _MOST_SEEN]
-        _seen.append(_Seen(weakref.ref(ids[0], _forget), copies, (make, *key), matrix))
+        _seen.append(_Seen(weakref.ref(ids[0], _forget), ((make, *key), copies), matrix))
         return matrix
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from .handle import Entries, Handle, Ref, entries_of
-from .matrix import SparseMatrix, _in_order
+from .matrix import SparseMatrix
 from .operators import TAGS, library
 from .pattern import pattern_of_entries
 
@@ -25,8 +25,16 @@ def _matrix_of(row: Tensor, col: Tensor, rows: int, cols: int, format: str) -> T
     return _tokens(SparseMatrix._of_entries(row, col, None, (rows, cols), format))
 
 
+def _graph_of(edge_index: Tensor, rows: int, cols: int) -> Tokens:
+    from .nn.graph import matrix_of_edges
+
+    return _tokens(matrix_of_edges(edge_index, rows, cols))
+
+
 def _csr_of(crow: Tensor, col: Tensor, cols: int, format: str) -> Tokens:
-    return _tokens(SparseMatrix(crow, col, None, (crow.numel() - 1, cols), format=format))
+    from .nn.graph import matrix_of_pointers
+
+    return _tokens(matrix_of_pointers(crow, col, cols, format))
 
 
 def _counted(entries: Tensor) -> Tensor:
@@ -61,6 +69,10 @@ def _places_of(entries: Tensor, _given: int, _device: torch.device) -> Tokens:
     return a.row(), a.col()
 
 
+def _degrees_of(entries: Tensor, _rows: int, _device: torch.device) -> Tensor:
+    return SparseMatrix._of_ref(_ref(entries), None).degrees()
+
+
 def _ref(token: Tensor) -> Ref:
     a = entries_of(token)
     return Ref(token, a.rows, a.cols, a.given, a)
@@ -79,6 +91,10 @@ def _two_lists(_entries: Tensor, given: int, device: torch.device) -> Tokens:
     return row, col
 
 
+def _list_of_rows(_entries: Tensor, rows: int, device: torch.device) -> Tensor:
+    return torch.empty((rows, 1), dtype=torch.float64, device=device)
+
+
 # Schema, what it does, what a compiler sees.
 OPERATORS: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (
     (
@@ -86,6 +102,7 @@ OPERATORS: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (
         _matrix_of,
         _two_tokens,
     ),
+    ("graph_of(Tensor edge_index, SymInt rows, SymInt cols) -> (Tensor, Tensor)", _graph_of, _two_tokens),
     ("csr_of(Tensor crow, Tensor col, SymInt cols, str format) -> (Tensor, Tensor)", _csr_of, _two_tokens),
     ("counted(Tensor entries) -> Tensor", _counted, _token),
     (
@@ -94,6 +111,7 @@ OPERATORS: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (
         _two_tokens,
     ),
     ("with_loops_of(Tensor entries) -> Tensor", _with_loops_of, _token),
+    ("degrees_of(Tensor entries, SymInt rows, Device device) -> Tensor", _degrees_of, _list_of_rows),
     ("places_of(Tensor entries, SymInt given, Device device) -> (Tensor, Tensor)", _places_of, _two_lists),
 )
 

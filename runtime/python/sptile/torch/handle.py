@@ -21,7 +21,7 @@ from torch import Tensor
 
 from .. import _library as c
 from ..errors import Error, UsageError
-from .pattern import EntryOrder, Pattern, inverse
+from .pattern import EntryOrder, Pattern, apart, inverse
 
 DTYPES = {torch.float32: c.F32, torch.float64: c.F64, torch.float16: c.F16, torch.bfloat16: c.BF16}
 
@@ -182,7 +182,7 @@ class Handle:
         if origin is not None:
             return origin
         refuse_capture("the transpose of the matrix is not there yet", self.pattern.device)
-        with self._lock:
+        with self._lock, apart():
             if self._transposed is None and not self._symmetric:
                 pattern, source = self.pattern.transposed()
                 values = None if self.values is None else self.values.index_select(0, source)
@@ -197,7 +197,7 @@ class Handle:
         """Which entry each entry of the transpose is, [nnz]."""
         if self._source is None:
             origin = self._origin()
-            with torch.inference_mode(False):  # training may follow
+            with apart():
                 self._source = self.pattern.transposed()[1] if origin is None else inverse(origin.source())
         return self._source
 
@@ -211,7 +211,7 @@ class Handle:
             f"{request.operation} has no plan for operands of {request.n} columns of {request.dense} yet",
             self.pattern.device,
         )
-        with self._lock:
+        with self._lock, apart():
             plan = self.plans.get(request)
             if plan is None:
                 plan = self.plans[request] = self._chosen(request)

@@ -19,10 +19,12 @@ from .pattern import (
     WIDE,
     EntryOrder,
     Pattern,
+    apart,
     chain_orders,
     chain_patterns,
     check_ids,
     check_list_of_ids,
+    kept,
     pattern_of_entries,
     pattern_of_pointers,
     rows_of_pointers,
@@ -155,6 +157,12 @@ class SparseMatrix:
             return cls._compiled(*tokens, shape, row.numel(), values, row.device)
         pattern, order = pattern_of_entries(row, col, *shape)
         return cls._of(Handle(pattern, None, format), order, values)
+
+    @classmethod
+    def _of_graph(cls, edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
+        """In compiled code: of an edge_index, by what layers remember of it."""
+        tokens = torch.ops.sptile.graph_of(edge_index, rows, cols)
+        return cls._compiled(*tokens, (rows, cols), edge_index.shape[1], None, edge_index.device)
 
     @property
     def _bare(self) -> Handle:
@@ -351,39 +359,45 @@ class SparseMatrix:
         other.is_normalized = self.is_normalized
         return other
 
-    def to(self, *arguments: Any, **named: Any) -> SparseMatrix:
+    def to(
+        self,
+        *arguments: Any,
+        device: Any = None,
+        dtype: torch.dtype | None = None,
+        non_blocking: bool = False,
+        copy: bool = False,
+        other: Any = None,
+    ) -> SparseMatrix:
         """The same on another device, or with values of another type; itself if nothing changes. Arguments are those
-        of Tensor.to: a device, a type, both, or a tensor that has them; `non_blocking` and `copy`. A matrix without
-        values stays without: it multiplies any type."""
-        flags = [x for x in arguments if isinstance(x, bool)]
-        copied = named.pop("copy", len(flags) > 1 and flags[1])
-        if len(flags) > 1:
-            arguments = tuple(x for x in arguments if not isinstance(x, bool)) + (flags[0],)
-        try:
-            device, dtype, non_blocking, _memory = torch._C._nn._parse_to(*arguments, **named)
-        except (TypeError, RuntimeError) as error:
-            raise UsageError(f"to takes a device, a type or both, as Tensor.to does: {error}") from None
+        of Tensor.to: a device, a type, both, or a tensor or matrix that has them. A matrix without values stays
+        without: it multiplies any type."""
+        flags = []
+        for one in arguments if other is None else (*arguments, other):
+            if isinstance(one, bool):
+                flags.append(one)
+            elif isinstance(one, torch.dtype):
+                dtype = one
+            elif isinstance(one, Tensor | SparseMatrix):
+                device, dtype = one.device, one.dtype
+            elif one is not None:
+                device = one
+        non_blocking, copy = (*flags, *(non_blocking, copy)[len(flags) :])[:2]
         if dtype is not None and dtype not in DTYPES:
             raise UsageError(f"dtype = {dtype}; use float32, float64, float16 or bfloat16")
-        if device is None:
-            device = self.device
-        if device.type not in ("cpu", "cuda"):
-            raise UnsupportedError(f"device = {device}; use the CPU or a CUDA device")
-        if device.type == "cuda" and device.index is None:
-            device = torch.device("cuda", torch.cuda.current_device())
+        place = self.device if device is None else _device(device)
         given = self._given_values()
         cast = given is not None and dtype is not None and given.dtype != dtype
-        if device == self.device and not cast and not copied:
+        if place == self.device and not cast and not copy:
             return self
         if given is not None:
-            given = given.to(device, dtype, non_blocking, bool(copied))
-        if device == self.device:
+            given = given.to(place, dtype or given.dtype, non_blocking, copy)
+        if place == self.device:
             return self._like(self.with_values(given))
-        bare = Handle(self.pattern.to(device), None, self._bare.format)
-        return self._like(SparseMatrix._of(bare, self._order.to(device), given))
+        bare = Handle(self.pattern.to(place), None, self._bare.format)
+        return self._like(SparseMatrix._of(bare, self._order.to(place), given))
 
     def cuda(self, device: torch.device | str | int | None = None) -> SparseMatrix:
-        return self.to(torch.device("cuda", device) if isinstance(device, int) else device or "cuda")
+        return self.to("cuda" if device is None else device)
 
     def cpu(self) -> SparseMatrix:
         return self.to("cpu")
@@ -434,6 +448,14 @@ class SparseMatrix:
             return row, col
         found = self._entries.entries
         return found.row(), found.col()
+
+    def degrees(self) -> Tensor:
+        """float64 [rows, 1]: numbers of given entries in each row."""
+        rows = self.shape[0]
+        if torch.compiler.is_compiling():
+            degrees: Tensor = torch.ops.sptile.degrees_of(self._entries.token, rows, self.device)
+            return degrees
+        return torch.bincount(self._entries.entries.row(), minlength=rows).double().unsqueeze(1)
 
     def with_loops(self) -> SparseMatrix:
         """The pattern of A + I: entries on the diagonal are there once. It has no values, its entries are in
@@ -513,6 +535,7 @@ class SparseMatrix:
         loop = self.pattern.row() == self.pattern.col
         return torch.where(loop[position] & (last[position] != given), 0, values)
 
+    @kept
     def _with_loops(self) -> tuple[Handle, EntryOrder, int]:
         """A + I without values, the order of the entries in CSR and then of those that were missing, and how
         many these are."""
@@ -539,7 +562,7 @@ class SparseMatrix:
         if name not in self._derived:
             if torch.compiler.is_compiling():
                 return make()
-            with torch.inference_mode(False):
+            with apart():
                 self._derived[name] = make()
         derived: Derived = self._derived[name]
         return derived
@@ -681,6 +704,19 @@ def _values_of_numpy(data: Any) -> Tensor:
             + (", as of matrix.real" if kind == "c" else ", as by matrix.astype('float64')")
         )
     return torch.from_numpy(data.astype(data.dtype.newbyteorder("=")))
+
+
+def _device(device: object) -> torch.device:
+    """A device on which a matrix may be."""
+    try:
+        found = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)  # type: ignore[arg-type]
+    except (TypeError, RuntimeError) as error:
+        raise UsageError(f"device = {device!r}; pass a device, a type or both, as to Tensor.to: {error}") from None
+    if found.type not in ("cpu", "cuda"):
+        raise UnsupportedError(f"device = {found}; use the CPU or a CUDA device")
+    if found.type == "cuda" and found.index is None:
+        return torch.device("cuda", torch.cuda.current_device())
+    return torch.device("cpu") if found.type == "cpu" else found
 
 
 def _tensor_of(array: Any, dtype: Any = None) -> Tensor:

@@ -3,19 +3,47 @@ transpose."""
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import accumulate
+from typing import ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
+from torch._C import _DisableFuncTorch, _len_torch_dispatch_stack
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ..errors import BadInputError, UnsupportedError, UsageError
 
 MAX_SIDE = 2**31 - 1
 
-# What is kept of a pattern is made outside of inference mode: training may follow.
-_trainable = torch.inference_mode(False)
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Outside of inference mode, transforms and modes: what is made here may be kept and serve any later call."""
+    with ExitStack() as stack:
+        stack.enter_context(torch.inference_mode(False))
+        stack.enter_context(torch.no_grad())
+        stack.enter_context(_DisableFuncTorch())
+        if _len_torch_dispatch_stack() > 0:
+            stack.enter_context(_disable_current_modes())
+        yield
+
+
+def kept(make: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """A function whose result is kept."""
+
+    @functools.wraps(make)
+    def made(*arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
+        with apart():
+            return make(*arguments, **named)
+
+    return made
 
 
 def check_list_of_ids(ids: object, what: str) -> Tensor:
@@ -100,6 +128,7 @@ class EntryOrder:
         """Numbers in the order of CSR for each given entry. Differentiable."""
         return values if self.position is None else values.index_select(dim, self.position)
 
+    @kept
     def counts(self) -> Tensor:
         """float64 [nnz]: how often each entry was given. Only of an order that repeats."""
         if self._counts is None:
@@ -121,7 +150,7 @@ class EntryOrder:
         shares = weights / self.from_csr(torch.where(sums == 0, 1, sums), -1)
         return shift + sums.log(), shares
 
-    @_trainable
+    @kept
     def transposed(self, source: Tensor) -> EntryOrder:
         """The same user's numbers, and the CSR of the transpose, whose entries were `source`."""
         place = inverse(source).long()
@@ -130,6 +159,7 @@ class EntryOrder:
         of_source = None if self.source is None else self.source.index_select(0, source)
         return EntryOrder(self.nnz, place.index_select(0, self.position), of_source)
 
+    @kept
     def to(self, device: torch.device) -> EntryOrder:
         """The same on another device."""
         moved = [None if ids is None else ids.to(device) for ids in (self.position, self.source)]
@@ -161,7 +191,7 @@ class Pattern:
             pattern, source = self._transposed
         return (self if pattern is None else pattern), source
 
-    @_trainable
+    @kept
     def _transpose(self) -> tuple[Pattern | None, Tensor]:
         """None for the pattern itself, which must not hold itself."""
         column, source = torch.sort(self.col, stable=True)
@@ -173,12 +203,13 @@ class Pattern:
             return None, source
         return Pattern(self.cols, self.rows, crow, col), source
 
+    @kept
     def to(self, device: torch.device) -> Pattern:
         """The same on another device."""
         return Pattern(self.rows, self.cols, self.crow.to(device), self.col.to(device))
 
 
-@_trainable
+@kept
 def pattern_of_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> tuple[Pattern, EntryOrder]:
     """Of the row and the column of each entry, in any order."""
     _check_side(rows, "rows")
@@ -205,6 +236,7 @@ def pattern_of_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> tuple[
     return pattern, EntryOrder(pattern.nnz, position, source)
 
 
+@kept
 def pattern_of_pointers(crow: Tensor, col: Tensor, cols: int) -> tuple[Pattern, EntryOrder]:
     """Of CSR arrays; columns may stand in any order in their row."""
     row = rows_of_pointers(check_list_of_ids(crow, "crow"), check_list_of_ids(col, "col").numel())
@@ -240,6 +272,7 @@ def _chain(lists: Sequence[Tensor], begins: Sequence[int]) -> Tensor:
     return moves.add_(torch.cat(list(lists)))
 
 
+@kept
 def chain_patterns(patterns: Sequence[Pattern], diagonal: bool) -> Pattern:
     """Of one pattern or more, rows of each behind those of the one before, and if `diagonal` columns, too;
     else all have the same columns."""
@@ -253,6 +286,7 @@ def chain_patterns(patterns: Sequence[Pattern], diagonal: bool) -> Pattern:
     return Pattern(rows, cols, crow, _chain([p.col for p in patterns], first_columns).to(torch.int32))
 
 
+@kept
 def chain_orders(orders: Sequence[EntryOrder], device: torch.device) -> EntryOrder:
     """Of numbers for the entries of patterns, as they were given, one behind the other."""
     nnz = sum(order.nnz for order in orders)

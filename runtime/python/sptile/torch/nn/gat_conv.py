@@ -121,6 +121,11 @@ class GATConv(GraphLayer):
             out = attend(entries, alpha_dst, alpha_src, h, repeated, **settings)
         else:
             edges = edges_of(a, self.add_self_loops)
+            if return_attention_weights and edges.left_out is not None:
+                raise UnsupportedError(
+                    "weights of attention in compiled code, where added loops replace an unknown number of edges; "
+                    "add the loops to the graph and pass add_self_loops=False"
+                )
             formed = wide(h.dtype)
             with torch.autocast(h.device.type, enabled=False):
                 scores = alpha_dst.to(formed), alpha_src.to(formed)
@@ -160,6 +165,9 @@ class GATConv(GraphLayer):
         if edge_attr is not None:
             scores = scores + self._of_edges(edge_attr, edges, scores.dtype)
         scores = functional.leaky_relu(scores, self.negative_slope)
+        if edges.left_out is not None:
+            masked = torch.cat([edges.left_out, edges.left_out.new_zeros(edges.loops)])
+            scores = scores.masked_fill(masked.unsqueeze(1), -torch.inf)
         # Dense in the order of the edges, so that dropout draws what it draws in PyG.
         return functional.dropout(softmax(edges.matrix, scores).contiguous(), p)
 
@@ -184,9 +192,10 @@ class GATConv(GraphLayer):
         att = self.att_edge.view(self.heads, self.out_channels, 1)
         by_head = (weight.to(dtype) * att.to(dtype)).sum(1)  # [heads, edge_dim]
         scores = edge_attr.to(dtype) @ by_head.t()
-        if edges.kept is None:
+        if edges.loops == 0:
             return scores
-        scores = scores[edges.kept]
+        if edges.kept is not None:
+            scores = scores[edges.kept]
         return torch.cat([scores, self._of_loops(scores, edges, by_head)])
 
     def _of_loops(self, scores: Tensor, edges: Edges, by_head: Tensor) -> Tensor:
@@ -195,10 +204,14 @@ class GATConv(GraphLayer):
             fill = torch.as_tensor(self.fill_value, dtype=by_head.dtype, device=by_head.device)
             return (by_head * fill).sum(1).expand(edges.loops, -1)
         row = edges.row[: scores.shape[0]]
+        counted = torch.ones_like(row)
+        if edges.left_out is not None:
+            scores = scores.masked_fill(edges.left_out.unsqueeze(1), 0)
+            counted = counted.masked_fill(edges.left_out, 0)
         sums = scores.new_zeros(edges.matrix.shape[0], self.heads, dtype=torch.float64)
         sums = sums.index_add(0, row, scores.double())[: edges.loops]
         if self.fill_value == "mean":
-            counts = torch.bincount(row, minlength=edges.matrix.shape[0])[: edges.loops]
+            counts = row.new_zeros(edges.matrix.shape[0]).index_add(0, row, counted)[: edges.loops]
             sums = sums / counts.clamp(min=1).unsqueeze(1)
         return sums.to(scores.dtype)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...errors import UnsupportedError, UsageError
 from ..functions import _cast, attention, spmm
 from ..handle import capturing, refuse_capture
 from ..matrix import SparseMatrix
+from ..pattern import apart
 
 Graph = SparseMatrix | Tensor
 Features = Tensor | tuple[Tensor, Tensor | None]
@@ -90,16 +91,58 @@ def unchanged(kept: Tensor, now: Tensor) -> bool:
     return np.array_equal(kept.numpy(), now.numpy())
 
 
-# Matrices of the tensors that were last seen, as long as these live: layers of one model share them. With each
-# its rows and columns, and a copy of the edges.
-_seen: list[tuple[weakref.ref[Tensor], tuple[int, int, Tensor], SparseMatrix]] = []
+class _Seen(NamedTuple):
+    """A matrix, and what it was made of: the first list of ids, copies of all lists, sizes and the like."""
+
+    first: weakref.ref[Tensor]
+    copies: tuple[Tensor, ...]
+    key: tuple[Any, ...]
+    matrix: SparseMatrix
+
+
+# Matrices of the tensors that were last seen, as long as these live: layers of one model share them.
+_seen: list[_Seen] = []
 _MOST_SEEN = 8
 _lock = threading.RLock()
 
 
 def _forget(reference: weakref.ref[Tensor]) -> None:
     with _lock:
-        _seen[:] = [seen for seen in _seen if seen[0] is not reference]
+        _seen[:] = [seen for seen in _seen if seen.first is not reference]
+
+
+def remembered(ids: tuple[Tensor, ...], make: Callable[..., SparseMatrix], *key: Any) -> SparseMatrix:
+    """make(*copies of ids, *key), once for ids that stay as they are."""
+    with _lock:
+        for place, seen in enumerate(_seen):
+            if seen.first() is ids[0] and seen.key == (make, *key) and len(seen.copies) == len(ids):
+                if all(unchanged(*pair) for pair in zip(seen.copies, ids, strict=True)):
+                    return seen.matrix
+                del _seen[place]
+                break
+        refuse_capture("the matrix of a layer is not there yet", ids[0].device)
+        with apart():
+            copies = tuple(x.clone(memory_format=torch.contiguous_format) for x in ids)
+            matrix = make(*copies, *key)
+        del _seen[: 1 - _MOST_SEEN]
+        _seen.append(_Seen(weakref.ref(ids[0], _forget), copies, (make, *key), matrix))
+        return matrix
+
+
+def matrix_of_edges(edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
+    return remembered((edge_index,), _of_edges, rows, cols)
+
+
+def _of_edges(edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
+    return SparseMatrix._of_entries(edge_index[1], edge_index[0], None, (rows, cols))
+
+
+def matrix_of_pointers(crow: Tensor, col: Tensor, cols: int, format: str = "auto") -> SparseMatrix:
+    return remembered((col, crow), _of_pointers, cols, format)
+
+
+def _of_pointers(col: Tensor, crow: Tensor, cols: int, format: str) -> SparseMatrix:
+    return SparseMatrix(crow, col, None, (crow.numel() - 1, cols), format=format)
 
 
 def matrix_of(edge_index: Graph, rows: int, cols: int, weight: Tensor | None = None) -> SparseMatrix:
@@ -121,26 +164,11 @@ def matrix_of(edge_index: Graph, rows: int, cols: int, weight: Tensor | None = N
         raise UsageError("edge_index is neither a SparseMatrix nor a tensor [2, edges]")
     if not (weight is None or isinstance(weight, Tensor)):
         raise UsageError(f"edge weights are of type {type(weight).__name__}; pass a tensor [edges]")
-    with _lock:
-        matrix = _matrix_of_edges(edge_index, rows, cols)
+    if torch.compiler.is_compiling():
+        matrix = SparseMatrix._of_graph(edge_index, rows, cols)
+    else:
+        matrix = matrix_of_edges(edge_index, rows, cols)
     return matrix if weight is None else matrix.with_values(weight.reshape(-1))
-
-
-def _matrix_of_edges(edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
-    for place, (reference, (*shape, kept), matrix) in enumerate(_seen):
-        if reference() is edge_index and shape == [rows, cols]:
-            if unchanged(kept, edge_index):
-                return matrix
-            del _seen[place]
-            break
-    refuse_capture("the matrix of edge_index is not there yet", edge_index.device)
-    # Not as inference tensors: training may follow with the same edge_index.
-    with torch.inference_mode(False):
-        edges = edge_index.clone(memory_format=torch.contiguous_format)
-        matrix = SparseMatrix._of_entries(edges[1], edges[0], None, (rows, cols))
-    del _seen[: 1 - _MOST_SEEN]
-    _seen.append((weakref.ref(edge_index, _forget), (rows, cols, edges), matrix))
-    return matrix
 
 
 def wide(dtype: torch.dtype) -> torch.dtype:
@@ -192,7 +220,10 @@ def mean(a: SparseMatrix, x: Tensor) -> Tensor:
 
 def _mean(a: SparseMatrix, x: Tensor) -> Tensor:
     type_of_sums = wide(x.dtype)
-    degree, long = a._derive("degrees", lambda: _degrees(a))
+    if torch.compiler.is_compiling() and "degrees" not in a._derived:
+        degree, long = a.degrees().clamp(min=1), None  # which rows are long is not known here
+    else:
+        degree, long = a._derive("degrees", lambda: _degrees(a))
     sums = total(a, x.float() if x.dtype == torch.float16 else x).to(type_of_sums)
     if long is not None and x.dtype != torch.float64:
         rows, part = long
@@ -207,21 +238,16 @@ _LONG = 4096
 def _degrees(a: SparseMatrix) -> tuple[Tensor, tuple[Tensor, SparseMatrix] | None]:
     """Numbers of edges that lead to the nodes, at least 1, float64 [rows, 1]; ids of the rows of more than
     _LONG edges, and the matrix of these rows, or None."""
-    row, col = places(a)
-    degree = torch.bincount(row, minlength=a.shape[0])
-    is_long = degree > _LONG
+    row, col = a.places()
+    degree = a.degrees()
+    is_long = degree.squeeze(1) > _LONG
     rows = is_long.nonzero().flatten()
     long = None
     if rows.numel() > 0:
         chosen = is_long[row]
         place = (is_long.cumsum(0) - 1)[row[chosen]]
         long = rows, SparseMatrix._of_entries(place, col[chosen], None, (rows.numel(), a.shape[1]))
-    return degree.clamp(min=1).double().unsqueeze(1), long
-
-
-def places(a: SparseMatrix) -> tuple[Tensor, Tensor]:
-    """Row and column of each entry, int64, in the order in which entries were given."""
-    return a._order.from_csr(a.pattern.row()), a._order.from_csr(a.pattern.col.long())
+    return degree.clamp(min=1), long
 
 
 class Edges(NamedTuple):
@@ -233,19 +259,23 @@ class Edges(NamedTuple):
     given: int  # how many edges were given
     kept: Tensor | None  # ids of the given edges among them; None: all
     loops: int  # how many loops follow
+    left_out: Tensor | None = None  # in compiled code: the given edges that weigh nothing, bool [given]
 
 
 def edges_of(a: SparseMatrix, add_self_loops: bool) -> Edges:
     """The edges of a graph; with `add_self_loops` given loops are left out and each node gets one. Kept with
-    the matrix."""
+    the matrix. In compiled code they are among the edges, and `left_out` says which they are."""
     return a._derive(f"edges {add_self_loops}", lambda: _edges(a, add_self_loops))
 
 
 def _edges(a: SparseMatrix, add_self_loops: bool) -> Edges:
-    row, col = places(a)
+    row, col = a.places()
     if not add_self_loops:
         return Edges(a.with_values(None), row, col, row.numel(), None, 0)
     rows, cols = a.shape
+    if torch.compiler.is_compiling():
+        looped, loop, _last = a._compiled_loops(row, col)
+        return Edges(looped, *looped.places(), row.numel(), None, min(rows, cols), loop)
     kept = (row != col).nonzero().flatten()
     loops = torch.arange(min(rows, cols), device=a.device)
     row, col = torch.cat([row[kept], loops]), torch.cat([col[kept], loops])
@@ -254,17 +284,32 @@ def _edges(a: SparseMatrix, add_self_loops: bool) -> Edges:
 
 
 def repeats(a: SparseMatrix) -> bool:
-    """True if an edge is there more than once."""
-    return a._order.given != a.nnz
+    """True if an edge is there more than once, or may be, in compiled code."""
+    return torch.compiler.is_compiling() or a._order.repeats
 
 
 def attended(a: SparseMatrix, add_self_loops: bool) -> tuple[SparseMatrix, Tensor | None]:
     """The pattern whose entries attention weighs, and what is added to their scores: logarithms of how often
     each edge of a multigraph is there, as every one of them is weighed, float64; None: all are there once."""
+    if torch.compiler.is_compiling() and f"attended {add_self_loops}" not in a._derived:
+        return _compiled_attended(a, add_self_loops)
+    return a._derive(f"attended {add_self_loops}", lambda: _attended(a, add_self_loops))
+
+
+def _compiled_attended(a: SparseMatrix, add_self_loops: bool) -> tuple[SparseMatrix, Tensor | None]:
+    """Of given edges, which the operator weighs one by one; given loops weigh nothing beside added ones."""
+    if not add_self_loops:
+        return a.with_values(None), None
+    looped, loop, last = a._compiled_loops(*a.places())
+    masks = torch.where(loop, -torch.inf, 0.0).double()
+    return looped, torch.cat([masks, masks.new_zeros(last.shape[0])])
+
+
+def _attended(a: SparseMatrix, add_self_loops: bool) -> tuple[SparseMatrix, Tensor | None]:
     entries = a.with_loops() if add_self_loops else a.entries()
     if not repeats(a):
         return entries, None
-    return entries, a._derive(f"repeated {add_self_loops}", lambda: _repeated(a, entries, add_self_loops))
+    return entries, _repeated(a, entries, add_self_loops)
 
 
 def _repeated(a: SparseMatrix, entries: SparseMatrix, add_self_loops: bool) -> Tensor:

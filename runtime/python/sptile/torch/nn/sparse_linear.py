@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -10,20 +10,12 @@ from torch import Tensor, nn
 from ...errors import UsageError
 from ..functions import spmm
 from ..matrix import SparseMatrix
-from .graph import unchanged
+from .graph import matrix_of_pointers
 
 
 def density(weight: Tensor) -> float:
     """The share of elements that are not 0."""
     return float(torch.count_nonzero(weight)) / max(weight.numel(), 1)
-
-
-class _Kept(NamedTuple):
-    """The pattern of the last call, and what it was made of."""
-
-    crow: Tensor
-    col: Tensor
-    matrix: SparseMatrix
 
 
 class SparseLinear(nn.Module):
@@ -35,7 +27,6 @@ class SparseLinear(nn.Module):
 
     crow: Tensor
     col: Tensor
-    _kept: _Kept | None = None
 
     def __init__(
         self, crow: Tensor, col: Tensor, values: Tensor, in_features: int, bias: Tensor | None = None
@@ -74,13 +65,9 @@ class SparseLinear(nn.Module):
 
     def _pattern(self) -> SparseMatrix:
         """The pattern of W; made anew where `crow` or `col` hold other numbers than in the last call."""
-        kept = self._kept
-        if kept is None or not (unchanged(kept.crow, self.crow) and unchanged(kept.col, self.col)):
-            with torch.inference_mode(False):  # training may follow
-                crow, col = self.crow.clone(), self.col.clone()
-                matrix = SparseMatrix(crow, col, None, (self.out_features, self.in_features))
-            self._kept = kept = _Kept(crow, col, matrix)
-        return kept.matrix
+        if torch.compiler.is_compiling():
+            return SparseMatrix(self.crow, self.col, None, (self.out_features, self.in_features))
+        return matrix_of_pointers(self.crow, self.col, self.in_features)
 
     def matrix(self) -> SparseMatrix:
         """W, with the values of now."""
@@ -110,9 +97,6 @@ class SparseLinear(nn.Module):
                 for dtype in (other, own.dtype):  # autograd forgets the old size with the old type alone
                     own.data = torch.zeros(values.shape, dtype=dtype, device=own.device)
         super()._load_from_state_dict(state_dict, prefix, *rest)  # type: ignore[no-untyped-call]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kept": None}
 
     def extra_repr(self) -> str:
         share = self.values.numel() / max(self.in_features * self.out_features, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from .graph import Graph, GraphLayer, attend, attended, check_features, matrix_of
+from .graph import Graph, GraphLayer, attend, check_features, matrix_of
 
 
 class AGNNConv(GraphLayer):
@@ -31,12 +31,12 @@ class AGNNConv(GraphLayer):
     def forward(self, x: Tensor, edge_index: Graph) -> Tensor:
         x = check_features(x, "AGNNConv")
         nodes = x.shape[-2]
-        a, repeated = attended(matrix_of(edge_index, nodes, nodes), self.add_self_loops)
+        a = matrix_of(edge_index, nodes, nodes)
         # Graphs of a batch are heads.
         lead = x.shape[:-2]
         if lead:
             x = x.reshape(-1, *x.shape[-2:]).transpose(0, 1)
         unit = nn.functional.normalize(x, dim=-1)
         # beta is on the device: scores are dot products of beta x_i and x_j.
-        out = attend(a, self.beta * unit, unit, x, repeated, scale=1.0)
+        out = attend(a, self.beta * unit, unit, x, self.add_self_loops, scale=1.0)
         return out.transpose(0, 1).reshape(*lead, *out.shape[::2]) if lead else out

@@ -8,19 +8,8 @@ from torch.nn import functional
 
 from ...errors import UnsupportedError, UsageError
 from ..functions import sddmm, softmax, spmm
-from .graph import (
-    Edges,
-    Features,
-    Graph,
-    GraphLayer,
-    Size,
-    attend,
-    attended,
-    edges_of,
-    node_sets,
-    repeats,
-    wide,
-)
+from ..operators import statistic
+from .graph import Edges, Features, Graph, GraphLayer, Size, attend, edges_of, node_sets
 from .linear import GlorotLinear, glorot_
 
 
@@ -115,10 +104,9 @@ class GATConv(GraphLayer):
         h = h.view(-1, self.heads, self.out_channels)
         p = self.dropout if self.training else 0.0
         listed = None
-        if edge_attr is None and not return_attention_weights and not (p > 0 and repeats(a)):
-            entries, repeated = attended(a, self.add_self_loops)
+        if edge_attr is None and not return_attention_weights:
             settings = {"dropout_p": p, "score": "additive", "negative_slope": self.negative_slope}
-            out = attend(entries, alpha_dst, alpha_src, h, repeated, **settings)
+            out = attend(a, alpha_dst, alpha_src, h, self.add_self_loops, **settings)
         else:
             edges = edges_of(a, self.add_self_loops)
             if return_attention_weights and edges.left_out is not None:
@@ -126,7 +114,7 @@ class GATConv(GraphLayer):
                     "weights of attention in compiled code, where added loops replace an unknown number of edges; "
                     "add the loops to the graph and pass add_self_loops=False"
                 )
-            formed = wide(h.dtype)
+            formed = statistic(h.dtype)
             with torch.autocast(h.device.type, enabled=False):
                 scores = alpha_dst.to(formed), alpha_src.to(formed)
                 weights = self._weights(edges, *scores, edge_attr, p)

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from ...errors import UnsupportedError, UsageError
 from ..functions import _cast, attention, spmm
 from ..handle import capturing, refuse_capture
 from ..matrix import SparseMatrix
+from ..operators import statistic
 from ..pattern import apart
 
 Graph = SparseMatrix | Tensor
@@ -91,59 +93,54 @@ def unchanged(kept: Tensor, now: Tensor) -> bool:
     return np.array_equal(kept.numpy(), now.numpy())
 
 
-class _Seen(NamedTuple):
-    """A matrix, and what it was made of: the first list of ids; sizes and the like, and copies of all
-    lists."""
-
-    first: weakref.ref[Tensor]
-    of: tuple[tuple[Any, ...], tuple[Tensor, ...]]
-    matrix: SparseMatrix
-
-
-# Matrices of the tensors that were last seen, as long as these live: layers of one model share them.
-_seen: list[_Seen] = []
+# Matrices of the tensors that were last seen, as long as these live: layers of one model share them. With each
+# its rows and columns, and a copy of the edges.
+_seen: list[tuple[weakref.ref[Tensor], tuple[int, int, Tensor], SparseMatrix]] = []
 _MOST_SEEN = 8
+# Patterns of weights by their columns, as long as these live: the rest of what each was made of, and copies.
+_of_weights: Any = WeakTensorKeyDictionary()
 _lock = threading.RLock()
 
 
 def _forget(reference: weakref.ref[Tensor]) -> None:
     with _lock:
-        _seen[:] = [seen for seen in _seen if seen.first is not reference]
+        _seen[:] = [seen for seen in _seen if seen[0] is not reference]
 
 
-def remembered(ids: tuple[Tensor, ...], make: Callable[..., SparseMatrix], *key: Any) -> SparseMatrix:
-    """make(*copies of ids, *key), once for ids that stay as they are."""
-    with _lock:
-        for place, seen in enumerate(_seen):
-            settings, copies = seen.of
-            if seen.first() is ids[0] and settings == (make, *key):
-                if all(unchanged(*pair) for pair in zip(copies, ids, strict=True)):
-                    return seen.matrix
-                del _seen[place]
-                break
-        refuse_capture("the matrix of a layer is not there yet", ids[0].device)
-        with apart():
-            copies = tuple(x.clone(memory_format=torch.contiguous_format) for x in ids)
-            matrix = make(*copies, *key)
-        del _seen[: 1 - _MOST_SEEN]
-        _seen.append(_Seen(weakref.ref(ids[0], _forget), ((make, *key), copies), matrix))
-        return matrix
+def _copy(ids: Tensor) -> Tensor:
+    return ids.clone(memory_format=torch.contiguous_format)
 
 
 def matrix_of_edges(edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
-    return remembered((edge_index,), _of_edges, rows, cols)
-
-
-def _of_edges(edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
-    return SparseMatrix._of_entries(edge_index[1], edge_index[0], None, (rows, cols))
+    """That of `matrix_of`, made where edge_index is another tensor or holds other edges."""
+    with _lock:
+        for place, (reference, (*shape, kept), matrix) in enumerate(_seen):
+            if reference() is edge_index and shape == [rows, cols]:
+                if unchanged(kept, edge_index):
+                    return matrix
+                del _seen[place]
+                break
+        refuse_capture("the matrix of edge_index is not there yet", edge_index.device)
+        with apart():
+            edges = _copy(edge_index)
+            matrix = SparseMatrix._of_entries(edges[1], edges[0], None, (rows, cols))
+        del _seen[: 1 - _MOST_SEEN]
+        _seen.append((weakref.ref(edge_index, _forget), (rows, cols, edges), matrix))
+    return matrix
 
 
 def matrix_of_pointers(crow: Tensor, col: Tensor, cols: int, format: str = "auto") -> SparseMatrix:
-    return remembered((col, crow), _of_pointers, cols, format)
-
-
-def _of_pointers(col: Tensor, crow: Tensor, cols: int, format: str) -> SparseMatrix:
-    return SparseMatrix(crow, col, None, (crow.numel() - 1, cols), format=format)
+    """The pattern of CSR arrays, made where they are other tensors or hold other numbers."""
+    shape = (crow.numel() - 1, cols)
+    with _lock:
+        of, crow_kept, col_kept, matrix = _of_weights.get(col) or (None,) * 4
+        if of != (shape, format) or not (unchanged(crow_kept, crow) and unchanged(col_kept, col)):
+            refuse_capture("the matrix of the weights is not there yet", col.device)
+            with apart():
+                matrix = SparseMatrix(_copy(crow), _copy(col), None, shape, format=format)
+                _of_weights[col] = (shape, format), _copy(crow), _copy(col), matrix
+    found: SparseMatrix = matrix
+    return found
 
 
 def matrix_of(edge_index: Graph, rows: int, cols: int, weight: Tensor | None = None) -> SparseMatrix:
@@ -172,19 +169,13 @@ def matrix_of(edge_index: Graph, rows: int, cols: int, weight: Tensor | None = N
     return matrix if weight is None else matrix.with_values(weight.reshape(-1))
 
 
-def wide(dtype: torch.dtype) -> torch.dtype:
-    """The type in which sums of numbers of a type are formed: float32, or float64 of float64."""
-    return torch.promote_types(dtype, torch.float32)
-
-
 def normalized(a: SparseMatrix, add_self_loops: bool, fill_value: float, dtype: torch.dtype) -> SparseMatrix:
     """As gcn_norm, with values of a type; kept where values do not learn."""
     if a.is_normalized:
         return a
 
     def make() -> SparseMatrix:
-        formed = wide(torch.promote_types(a.dtype, dtype))
-        return a.gcn_norm(add_self_loops, fill_value=fill_value, dtype=formed).to(dtype)
+        return a.gcn_norm(add_self_loops, fill_value=fill_value, dtype=dtype)
 
     if a.requires_grad:
         return make()
@@ -220,7 +211,7 @@ def mean(a: SparseMatrix, x: Tensor) -> Tensor:
 
 
 def _mean(a: SparseMatrix, x: Tensor) -> Tensor:
-    type_of_sums = wide(x.dtype)
+    type_of_sums = statistic(x.dtype)
     if torch.compiler.is_compiling() and "degrees" not in a._derived:
         degree, long = a.degrees().clamp(min=1), None  # which rows are long is not known here
     else:
@@ -290,49 +281,19 @@ def repeats(a: SparseMatrix) -> bool:
 
 
 def attended(a: SparseMatrix, add_self_loops: bool) -> tuple[SparseMatrix, Tensor | None]:
-    """The pattern whose entries attention weighs, and what is added to their scores: logarithms of how often
-    each edge of a multigraph is there, as every one of them is weighed, float64; None: all are there once."""
-    if torch.compiler.is_compiling() and f"attended {add_self_loops}" not in a._derived:
-        return _compiled_attended(a, add_self_loops)
-    return a._derive(f"attended {add_self_loops}", lambda: _attended(a, add_self_loops))
-
-
-def _compiled_attended(a: SparseMatrix, add_self_loops: bool) -> tuple[SparseMatrix, Tensor | None]:
-    """Of given edges, which the operator weighs one by one; given loops weigh nothing beside added ones."""
+    """The matrix whose entries attention weighs, and what is added to their scores, None: nothing. In compiled
+    code given loops are among the entries, and weigh nothing."""
     if not add_self_loops:
-        return a.with_values(None), None
-    looped, loop, last = a._compiled_loops(*a.places())
-    masks = torch.where(loop, -torch.inf, 0.0).double()
-    return looped, torch.cat([masks, masks.new_zeros(last.shape[0])])
+        return a, None
+    if torch.compiler.is_compiling() and "attended" not in a._derived:
+        looped, loop, last = a._compiled_loops(*a.places())
+        masks = torch.where(loop, -torch.inf, 0.0)
+        return looped, torch.cat([masks, masks.new_zeros(last.shape[0])])
+    return a._derive("attended", lambda: edges_of(a, True).matrix if repeats(a) else a.with_loops()), None
 
 
-def _attended(a: SparseMatrix, add_self_loops: bool) -> tuple[SparseMatrix, Tensor | None]:
-    entries = a.with_loops() if add_self_loops else a.entries()
-    if not repeats(a):
-        return entries, None
-    return entries, _repeated(a, entries, add_self_loops)
-
-
-def _repeated(a: SparseMatrix, entries: SparseMatrix, add_self_loops: bool) -> Tensor:
-    cols = a.shape[1]
-    counts = a._order.to_csr(torch.ones(a._order.given, dtype=torch.float64, device=a.device))
-    if add_self_loops:
-        row, col = a.pattern.row(), a.pattern.col.long()
-        place = torch.searchsorted(entries.pattern.row() * cols + entries.pattern.col, row * cols + col)
-        ones = torch.ones(entries.nnz, dtype=torch.float64, device=a.device)
-        counts = ones.index_copy(0, place, torch.where(row == col, 1, counts))
-    return counts.log()
-
-
-def attend(
-    a: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, repeated: Tensor | None, **settings: Any
-) -> Tensor:
-    """attention over what `attended` gives. That of a multigraph is formed in float32 or wider: 16 bits would
-    round the logarithms."""
-    if repeated is None:
-        return attention(a, q, k, v, **settings)
-    dtype = _cast(a, v).dtype  # type: ignore[union-attr]
-    formed = wide(dtype)
-    with torch.autocast(v.device.type, enabled=False):
-        q, k, v = q.to(formed), k.to(formed), v.to(formed)
-        return attention(a, q, k, v, bias=repeated.to(formed), **settings).to(dtype)
+def attend(a: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, add_self_loops: bool, **settings: Any) -> Tensor:
+    """attention over a graph, with loops or as it is."""
+    entries, masks = attended(a, add_self_loops)
+    bias = None if masks is None else masks.to(v.dtype)
+    return attention(entries, q, k, v, bias=bias, **settings)

@@ -77,22 +77,25 @@ class SparseLinear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if x.shape[-1] != self.in_features:
             raise UsageError(f"x is {list(x.shape)}; pass [..., {self.in_features}]")
-        # Values go with each call, wherever they come from: a parametrization, functional_call, an average.
+        # Values go with each call, wherever they come from: prune, functional_call, an average.
         out = spmm(self._pattern(), x.reshape(-1, self.in_features).t(), self.values).t()
         out = out.reshape(*x.shape[:-1], self.out_features)
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
-        """Makes room for a state with another number of entries, in the same Parameter."""
-        names = ("crow", "col", "values")
-        crow, col, values = (state_dict.get(prefix + name) for name in names)
+        """Makes room for a state with another number of entries, in the same Parameter, which optimizers
+        hold."""
+        crow, col, values = (state_dict.get(prefix + name) for name in ("crow", "col", "values"))
         own = self._parameters.get("values")
         loadable = own is not None and all(isinstance(x, Tensor) for x in (crow, col, values))
-        if loadable and crow.shape == self.crow.shape and col.dim() == 1 and col.shape == values.shape:
-            if own.shape != values.shape:  # type: ignore[union-attr]
+        if loadable and crow.shape == self.crow.shape and col.shape == values.shape and col.dim() == 1:
+            assert own is not None
+            if own.shape != values.shape:
                 self.col = self.col.new_zeros(col.shape)
-                own.grad = None  # type: ignore[union-attr]
-                own.data = own.data.new_zeros(values.shape)  # type: ignore[union-attr]
+                own.grad = None
+                other = torch.float32 if own.dtype == torch.float64 else torch.float64
+                for dtype in (other, own.dtype):  # autograd forgets the old size with the old type alone
+                    own.data = torch.zeros(values.shape, dtype=dtype, device=own.device)
         super()._load_from_state_dict(state_dict, prefix, *rest)  # type: ignore[no-untyped-call]
 
     def extra_repr(self) -> str:

@@ -107,7 +107,7 @@ def _fake_attention(
 
 class _Attention(torch.autograd.Function):
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         a: Ref,
         q: Tensor,
         k: Tensor,

@@ -350,10 +350,11 @@ class _Number(np.ndarray[Any, Any]):
 
 def entries_of(token: Tensor) -> Entries:
     """The entries that a token names."""
-    entries = _entries.get(token.item())  # type: ignore[call-overload]
+    number = int(token.item())
+    entries = _entries.get(number)
     if entries is None:
         raise UsageError(
-            f"no matrix of this process has the token {token.item()}; keep the SparseMatrix as long as it is in "
+            f"no matrix of this process has the token {number}; keep the SparseMatrix as long as it is in "
             "use, and compile or export again where the code was saved by another process"
         )
     return entries

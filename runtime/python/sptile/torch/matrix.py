@@ -32,6 +32,7 @@ from .pattern import (
 
 
 Derived = TypeVar("Derived")
+Number = float  # the class has a function of that name
 
 
 class SparseMatrix:
@@ -74,8 +75,8 @@ class SparseMatrix:
             raise UsageError(f"crow has {crow.numel()} numbers; {shape[0]} rows need {shape[0] + 1}")
         if torch.compiler.is_compiling():
             check_list_of_ids(col, "col")
-            tokens = torch.ops.sptile.csr_of(crow, col, shape[1], format)
-            self._set_compiled(*tokens, shape, col.numel(), values, crow.device)
+            entries, product = torch.ops.sptile.csr_of(crow, col, shape[1], format)
+            self._set_compiled(entries, product, shape, col.numel(), values, crow.device)
         else:
             pattern, order = pattern_of_pointers(crow, col, int(shape[1]))
             self._set(Ref.of(Handle(pattern, None, format), order), values)
@@ -113,8 +114,10 @@ class SparseMatrix:
         """In compiled code, by tokens. Repeated entries have their counts in the product alone."""
         if values is not None:
             _check_values(values, given, device)
-        refs = (Ref(token, shape[0], shape[1], given) for token in (entries, product))
-        self._place(*refs, values, values, False, device)
+        rows, cols = shape
+        self._place(
+            Ref(entries, rows, cols, given), Ref(product, rows, cols, given), values, values, False, device
+        )
 
     def _place(
         self,
@@ -467,7 +470,7 @@ class SparseMatrix:
         return self._derive("entries", lambda: _in_order(self._bare))
 
     def gcn_norm(
-        self, add_self_loops: bool = True, *, fill_value: float = 1.0, dtype: torch.dtype | None = None
+        self, add_self_loops: bool = True, *, fill_value: Number = 1.0, dtype: torch.dtype | None = None
     ) -> SparseMatrix:
         """D^-1/2 (A + I) D^-1/2 with D the sums of the rows of A + I, as GCN has it. Entries on the diagonal
         stay and get no second one: of one that was given several times the last counts, as in PyG; a missing
@@ -495,7 +498,7 @@ class SparseMatrix:
         normalized.is_normalized = True
         return normalized
 
-    def _compiled_norm(self, add_self_loops: bool, fill_value: float, dtype: torch.dtype) -> SparseMatrix:
+    def _compiled_norm(self, add_self_loops: bool, fill_value: Number, dtype: torch.dtype) -> SparseMatrix:
         """gcn_norm in compiled code, where the number of entries that are not repeated is not known: its entries are
         those that were given, then all loops."""
         wide = statistic(dtype)
@@ -706,10 +709,10 @@ def _values_of_numpy(data: Any) -> Tensor:
     return torch.from_numpy(data.astype(data.dtype.newbyteorder("=")))
 
 
-def _device(device: object) -> torch.device:
+def _device(device: Any) -> torch.device:
     """A device on which a matrix may be."""
     try:
-        found = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)  # type: ignore[arg-type]
+        found = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
     except (TypeError, RuntimeError) as error:
         raise UsageError(f"device = {device!r}; pass a device, a type or both, as to Tensor.to: {error}") from None
     if found.type not in ("cpu", "cuda"):

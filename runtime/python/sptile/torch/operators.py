@@ -274,7 +274,7 @@ def _fake_spmm(a: Ref, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
 
 class _Spmm(torch.autograd.Function):
     @staticmethod
-    def forward(a: Ref, t: bool, b: Tensor, values: Tensor | None) -> Tensor:  # type: ignore[override]
+    def forward(a: Ref, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
         return spmm.below(a, t, b, values)
 
     @staticmethod
@@ -293,7 +293,7 @@ class _Spmm(torch.autograd.Function):
         return None, None, db, dvalues
 
     @staticmethod
-    def jvp(ctx: Any, _a: Any, _t: Any, db: Tensor | None, dvalues: Tensor | None) -> Any:  # type: ignore[override]
+    def jvp(ctx: Any, _a: Any, _t: Any, db: Tensor | None, dvalues: Tensor | None) -> Any:
         b, values = ctx.saved_tensors
         return added(
             None if db is None else spmm.again(ctx.a, ctx.t, db, values),
@@ -301,7 +301,7 @@ class _Spmm(torch.autograd.Function):
         )
 
     @staticmethod
-    def vmap(info: Any, dims: Any, a: Ref, t: bool, b: Tensor, values: Tensor | None) -> Any:  # type: ignore[override]
+    def vmap(info: Any, dims: Any, a: Ref, t: bool, b: Tensor, values: Tensor | None) -> Any:
         """A batch of x is columns of one product; a batch of values is heads."""
         size = info.batch_size
         if values is None or dims[3] is None:
@@ -383,7 +383,7 @@ def _fake_sddmm(a: Ref, x: Tensor, y: Tensor) -> Tensor:
 
 class _Sddmm(torch.autograd.Function):
     @staticmethod
-    def forward(a: Ref, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(a: Ref, x: Tensor, y: Tensor) -> Tensor:
         return sddmm.below(a, x, y)
 
     @staticmethod
@@ -400,7 +400,7 @@ class _Sddmm(torch.autograd.Function):
         return None, dx, dy
 
     @staticmethod
-    def jvp(ctx: Any, _a: Any, dx: Tensor | None, dy: Tensor | None) -> Any:  # type: ignore[override]
+    def jvp(ctx: Any, _a: Any, dx: Tensor | None, dy: Tensor | None) -> Any:
         x, y = ctx.saved_tensors
         return added(
             None if dx is None else sddmm.again(ctx.a, dx, y),
@@ -408,7 +408,7 @@ class _Sddmm(torch.autograd.Function):
         )
 
     @staticmethod
-    def vmap(info: Any, dims: Any, a: Ref, x: Tensor, y: Tensor) -> Any:  # type: ignore[override]
+    def vmap(info: Any, dims: Any, a: Ref, x: Tensor, y: Tensor) -> Any:
         """A batch is heads."""
         x, y = (
             batch_first(one, dim, info.batch_size).transpose(0, 1)
@@ -472,7 +472,7 @@ def _batched_lists(operator: Operator, size: int, a: Ref, *lists: tuple[Tensor, 
 
 class _Softmax(torch.autograd.Function):
     @staticmethod
-    def forward(a: Ref, s: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(a: Ref, s: Tensor) -> Tensor:
         return softmax.below(a, s)
 
     @staticmethod
@@ -487,12 +487,12 @@ class _Softmax(torch.autograd.Function):
         return None, softmax_gradient.again(ctx.a, p, g)
 
     @staticmethod
-    def jvp(ctx: Any, _a: Any, ds: Tensor) -> Any:  # type: ignore[override]
+    def jvp(ctx: Any, _a: Any, ds: Tensor) -> Any:
         (p,) = ctx.saved_tensors
         return softmax_gradient.again(ctx.a, p, ds)  # the Jacobian is symmetric
 
     @staticmethod
-    def vmap(info: Any, dims: Any, a: Ref, s: Tensor) -> Any:  # type: ignore[override]
+    def vmap(info: Any, dims: Any, a: Ref, s: Tensor) -> Any:
         return _batched_lists(softmax, info.batch_size, a, (s, dims[1]))
 
 
@@ -661,7 +661,7 @@ def _fake_spmm_update(
 
 class _SpmmUpdate(torch.autograd.Function):
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         a: Ref,
         t: bool,
         b: Tensor,

@@ -102,11 +102,14 @@ def _spmm(a: SparseMatrix, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
 def product_from_the_left(x: Tensor, A: SparseMatrix) -> Tensor:
     """x A: x [rows] or [..., rows], the result with cols in the place of rows."""
     a, x = _matrix(A), _tensor("x", x)
-    if x.dim() == 0 or x.shape[-1] != a.shape[0]:
-        raise UsageError(f"x is {list(x.shape)}; the matrix has {a.shape[0]} rows, so pass [..., {a.shape[0]}]")
+    if x.layout != torch.strided or x.dim() == 0 or x.shape[-1] != a.shape[0]:
+        kind = "" if x.layout == torch.strided else f"{x.layout} "
+        raise UsageError(
+            f"x is {kind}{list(x.shape)}; the matrix has {a.shape[0]} rows, so pass [..., {a.shape[0]}]"
+        )
     if x.dim() == 1:
         return _spmm(a, True, x, None)
-    flat = _spmm(a, True, x.reshape(-1, x.shape[-1]).t(), None).t()
+    flat = _spmm(a, True, x.reshape(x.shape[:-1].numel(), x.shape[-1]).t(), None).t()
     return flat.reshape(*x.shape[:-1], flat.shape[1])
 
 

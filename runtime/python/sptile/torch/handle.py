@@ -162,6 +162,8 @@ class Handle:
     values."""
 
     def __init__(self, pattern: Pattern, values: Tensor | None = None, format: str = "auto") -> None:
+        if not isinstance(format, str):
+            raise UsageError(f"format = {format!r}; pass the name of a format, as 'csr', or 'auto'")
         self.pattern, self.values, self.format = pattern, values, format
         self.plans: dict[Request, Plan] = {}
         self.derived: dict[str, Any] = {}  # what follows from the pattern, kept for those who made it

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from ..errors import BadInputError, UnsupportedError, UsageError
+from ..errors import BadInputError, DeviceError, UnsupportedError, UsageError
 from .handle import DTYPES, Handle, Ref
 from .operators import followed, statistic
 from .pattern import (
@@ -71,6 +71,7 @@ class SparseMatrix:
         if shape is None:
             widest = int(col.max()) + 1 if check_list_of_ids(col, "col").numel() > 0 else 0
             shape = (crow.numel() - 1, max(crow.numel() - 1, widest))
+        shape = _sizes(shape)
         if crow.numel() - 1 != shape[0]:
             raise UsageError(f"crow has {crow.numel()} numbers; {shape[0]} rows need {shape[0] + 1}")
         if torch.compiler.is_compiling():
@@ -200,6 +201,7 @@ class SparseMatrix:
             raise UsageError(f"edge_index is {found}; pass a tensor [2, edges]")
         if num_nodes is None:
             num_nodes = int(edge_index.max()) + 1 if edge_index.numel() > 0 else 0
+        num_nodes, _ = _sizes((num_nodes, num_nodes), "num_nodes")
         return cls._of_entries(edge_index[1], edge_index[0], weight, (num_nodes, num_nodes), format)
 
     @classmethod
@@ -222,6 +224,10 @@ class SparseMatrix:
                 if tensor.layout != torch.strided
                 else f"tensor is {list(tensor.shape)}; pass one of two dimensions"
             )
+        if tensor.dtype not in DTYPES:
+            raise UsageError(f"values are {tensor.dtype}; use float32, float64, float16 or bfloat16")
+        if tensor.device.type not in ("cpu", "cuda"):
+            raise UnsupportedError(f"tensor is on {tensor.device}; use the CPU or a CUDA device")
         shape = (tensor.shape[0], tensor.shape[1])
         if tensor.layout == torch.sparse_csr:
             return cls(tensor.crow_indices(), tensor.col_indices(), tensor.values(), shape, format=format)
@@ -247,14 +253,14 @@ class SparseMatrix:
             raise UsageError(f"matrix is {list(matrix.shape)}; pass one of two dimensions")
         if kind not in ("csr", "csc", "coo"):
             matrix, kind = matrix.tocsr(), "csr"
-        values = _values_of_numpy(matrix.data)
         shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        values = _values_of_numpy(matrix.data if kind == "coo" else matrix.data[: matrix.indptr[-1]])
         if kind == "coo":
             row, col = (torch.from_numpy(ids.copy()) for ids in (matrix.row, matrix.col))
             return cls._of_entries(row, col, values, shape, format)
-        ends, ids = (torch.from_numpy(x.copy()) for x in (matrix.indptr, matrix.indices))
+        ends, ids = (torch.from_numpy(x.copy()) for x in (matrix.indptr, matrix.indices[: values.numel()]))
         if kind == "csr":
-            return cls(ends, ids[: values.numel()], values, shape, format=format)
+            return cls(ends, ids, values, shape, format=format)
         return cls._of_entries(ids, rows_of_pointers(ends, ids.numel()), values, shape, format)
 
     @classmethod
@@ -370,10 +376,11 @@ class SparseMatrix:
         non_blocking: bool = False,
         copy: bool = False,
         other: Any = None,
+        memory_format: Any = None,
     ) -> SparseMatrix:
         """The same on another device, or with values of another type; itself if nothing changes. Arguments are those
-        of Tensor.to: a device, a type, both, or a tensor or matrix that has them. A matrix without values stays
-        without: it multiplies any type."""
+        of Tensor.to: a device, a type, both, or a tensor or matrix that has them; `memory_format` changes nothing. A
+        matrix without values stays without: it multiplies any type."""
         flags = []
         for one in arguments if other is None else (*arguments, other):
             if isinstance(one, bool):
@@ -587,6 +594,8 @@ class SparseMatrix:
         flat = values.new_zeros(self.shape[0] * self.shape[1]).index_add(0, place, values)
         return flat.view(self.shape)
 
+    __array_ufunc__ = None  # NumPy leaves `array @ A` to this class, which refuses it
+
     def __matmul__(self, x: Tensor) -> Tensor:
         from .functions import spmm
 
@@ -687,6 +696,18 @@ def scaled(values: Tensor, row: Tensor, col: Tensor, nodes: int) -> Tensor:
     return factor[row] * factor[col] * values
 
 
+def _sizes(shape: Any, name: str = "shape") -> tuple[int, int]:
+    """Rows and columns."""
+    if torch.compiler.is_compiling():
+        return shape[0], shape[1]
+    try:
+        rows, cols = (operator.index(size) for size in shape)
+    except (TypeError, ValueError):
+        wanted = "(rows, columns)" if name == "shape" else "a number"
+        raise UsageError(f"{name} = {shape if name == 'shape' else shape[0]!r}; pass {wanted}") from None
+    return rows, cols
+
+
 def _values_of_numpy(data: Any) -> Tensor:
     """A copy of the values of a SciPy matrix in a type that there is."""
     kind = data.dtype.kind
@@ -717,6 +738,8 @@ def _device(device: Any) -> torch.device:
         raise UsageError(f"device = {device!r}; pass a device, a type or both, as to Tensor.to: {error}") from None
     if found.type not in ("cpu", "cuda"):
         raise UnsupportedError(f"device = {found}; use the CPU or a CUDA device")
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise DeviceError(f"device = {found}; torch finds no CUDA device")
     if found.type == "cuda" and found.index is None:
         return torch.device("cuda", torch.cuda.current_device())
     return torch.device("cpu") if found.type == "cpu" else found
@@ -772,6 +795,7 @@ def _restore(
     is_normalized: bool = False,
 ) -> SparseMatrix:
     """A matrix of a pickle. Arrays are checked: the file may come from anywhere."""
+    rows, cols = _sizes((rows, cols))
     row = rows_of_pointers(check_list_of_ids(crow, "crow"), check_list_of_ids(col, "col").numel())
     if row.numel() > 0 and crow.numel() - 1 != rows:
         raise BadInputError(f"crow has {crow.numel()} numbers; {rows} rows need {rows + 1}")

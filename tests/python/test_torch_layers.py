@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import copy
 import os
+import pickle
 import shutil
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from torch import Tensor, nn  # noqa: E402
+from torch.nn.utils import prune  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch_problems import close, error, graph, on_devices, random  # noqa: E402
 
@@ -465,6 +468,552 @@ def test_sparse_linear_learns() -> None:
         assert close(sparse(x), x.double() @ weight.double().t() + sparse.bias.double())
 
 
+# ---- What layers keep follows what it was made of ----
+
+
+def halves() -> tuple[Tensor, Tensor]:
+    """Masks of the left and of the right half of a weight [6, 8]."""
+    left = torch.zeros(6, 8, dtype=torch.bool)
+    left[:, :4] = True
+    return left, ~left
+
+
+def sparse_linear(mask: Tensor, seed: int = 0) -> st.nn.SparseLinear:
+    """A layer that has run in training, in eval and in inference mode."""
+    torch.manual_seed(seed)
+    layer = st.nn.SparseLinear.from_linear(nn.Linear(8, 6), mask=mask)
+    layer(torch.ones(1, 8)).sum().backward()
+    layer.zero_grad()
+    for mode in (torch.no_grad(), torch.inference_mode()):
+        with mode:
+            layer(torch.ones(1, 8))
+    return layer
+
+
+def dense_weight(layer: st.nn.SparseLinear) -> Tensor:
+    row = torch.repeat_interleave(torch.arange(6), layer.crow.diff())
+    weight = torch.zeros(6, 8, dtype=torch.float64)
+    return weight.index_put((row, layer.col.long()), layer.values.detach().double(), accumulate=True)
+
+
+def _other() -> st.nn.SparseLinear:
+    return sparse_linear(halves()[1], seed=1)
+
+
+def _wider() -> st.nn.SparseLinear:
+    mask = halves()[1].clone()
+    mask[2, 1] = True
+    return sparse_linear(mask, seed=2)
+
+
+def _to_columns(layer: st.nn.SparseLinear) -> None:
+    layer.col.data.copy_(_other().col)
+
+
+def _average(layer: st.nn.SparseLinear) -> None:
+    other = _other()
+    for p, q in zip(layer.parameters(), other.parameters(), strict=True):
+        p.data.mul_(0.5).add_(q.data, alpha=0.5)
+    for p, q in zip(layer.buffers(), other.buffers(), strict=True):
+        p.data.copy_(q.data)
+
+
+def _averaged_model(layer: st.nn.SparseLinear) -> st.nn.SparseLinear:
+    model = torch.optim.swa_utils.AveragedModel(layer)
+    with torch.no_grad():
+        model.module(torch.ones(1, 8))
+        layer.values.mul_(3)
+    model.update_parameters(layer)
+    return model.module
+
+
+def _vector(layer: st.nn.SparseLinear) -> None:
+    vector = nn.utils.parameters_to_vector(layer.parameters()).detach()
+    nn.utils.vector_to_parameters(2 * vector, layer.parameters())
+
+
+def _step(layer: st.nn.SparseLinear) -> None:
+    optimizer = torch.optim.SGD(layer.parameters(), 0.5)
+    layer(torch.ones(1, 8)).square().sum().backward()
+    optimizer.step()
+
+
+def _through_numpy(layer: st.nn.SparseLinear) -> None:
+    layer.values.data.numpy()[:] *= 3
+
+
+def _on_meta(layer: st.nn.SparseLinear) -> st.nn.SparseLinear:
+    empty = copy.deepcopy(layer).to("meta")
+    empty.load_state_dict(_wider().state_dict(), assign=True)
+    return empty
+
+
+def _to_empty(layer: st.nn.SparseLinear) -> st.nn.SparseLinear:
+    empty = copy.deepcopy(layer).to("meta").to_empty(device="cpu")
+    empty.load_state_dict(_other().state_dict())
+    return empty
+
+
+CHANGES: dict[str, Callable[[st.nn.SparseLinear], object]] = {
+    "data": lambda layer: layer.values.data.mul_(2),
+    "numpy": _through_numpy,
+    "a new parameter": lambda layer: setattr(layer, "values", nn.Parameter(2 * layer.values.detach())),
+    "a state of another pattern": lambda layer: layer.load_state_dict(_other().state_dict()) and None,
+    "a state of another size": lambda layer: layer.load_state_dict(_wider().state_dict()) and None,
+    "an assigned state": lambda layer: layer.load_state_dict(_wider().state_dict(), assign=True) and None,
+    "an assigned state, from meta": _on_meta,
+    "a state after to_empty": _to_empty,
+    "data of the columns": _to_columns,
+    "an average": _average,
+    "AveragedModel": _averaged_model,
+    "vector_to_parameters": _vector,
+    "an optimizer": _step,
+    "prune": lambda layer: prune.l1_unstructured(layer, "values", 0.5) and None,
+    "double": lambda layer: layer.double(),
+    "bfloat16": lambda layer: layer.bfloat16(),
+    "share_memory": lambda layer: layer.share_memory().values.data.mul_(2) is None,
+    "a copy": lambda layer: _scaled(copy.deepcopy(layer)),
+    "a pickle": lambda layer: _scaled(pickle.loads(pickle.dumps(layer))),
+}
+
+
+def _scaled(layer: st.nn.SparseLinear) -> st.nn.SparseLinear:
+    layer.values.data.mul_(2)
+    return layer
+
+
+@pytest.mark.parametrize("mode", [torch.enable_grad, torch.no_grad, torch.inference_mode])
+@pytest.mark.parametrize("change", CHANGES)
+def test_sparse_linear_is_its_parameters_and_buffers(change: str, mode: Callable[[], Any]) -> None:
+    layer = sparse_linear(halves()[0])
+    changed = CHANGES[change](layer)
+    layer = changed if isinstance(changed, nn.Module) else layer
+    with mode():
+        found = layer(torch.eye(8, dtype=layer.values.dtype))  # hooks of prune run first
+        expected = dense_weight(layer).t() + layer.bias.double()
+    assert close(found, expected)
+
+
+def test_patterns_of_many_layers_are_made_once() -> None:
+    layers = [sparse_linear(halves()[seed % 2], seed) for seed in range(20)]
+    made = [layer._pattern() for layer in layers]
+    assert all(layer._pattern() is pattern for layer, pattern in zip(layers, made, strict=True))
+
+
+def test_functional_call_of_sparse_linear() -> None:
+    layer, other, x = sparse_linear(halves()[0]), _wider(), torch.randn(5, 8)
+    state = {name: value.detach() for name, value in other.state_dict().items()}
+    twice = {"values": 2 * layer.values.detach()}
+    before = layer(x).detach()
+    for mode in (torch.enable_grad, torch.no_grad):
+        with mode():
+            assert close(torch.func.functional_call(layer, state, (x,)), other(x))
+            assert close(torch.func.functional_call(layer, twice, (x,)) - layer.bias, 2 * (before - layer.bias))
+            assert torch.equal(layer(x), before)
+
+
+def test_a_state_of_another_size_in_a_model_that_trains() -> None:
+    model = nn.Sequential(nn.Linear(8, 8), sparse_linear(halves()[0]))
+    layer, x = model[1], torch.randn(5, 8)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    retained = model(x).sum()
+    retained.backward()
+    wider = nn.Sequential(nn.Linear(8, 8), _wider())
+    values = layer.values
+    model.load_state_dict(wider.state_dict())
+    assert layer.values is values  # optimizers hold it
+    optimizer.zero_grad()
+    model(x).square().sum().backward()
+    before = layer.values.detach().clone()
+    optimizer.step()
+    assert before.numel() == 25 and (layer.values != before).all()
+    damaged = dict(_wider().state_dict(), col=torch.zeros(24, dtype=torch.int32))
+    fresh = sparse_linear(halves()[0])
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        fresh.load_state_dict(dict(damaged, values=torch.zeros(25)))
+    layer.load_state_dict(dict(_wider().state_dict(), col=torch.full((25,), 8, dtype=torch.int32)))
+    with pytest.raises(sptile.BadInputError):
+        layer(x)
+
+
+GRAPH_LAYERS: dict[str, Callable[[], nn.Module]] = {
+    "gcn": lambda: st.nn.GCNConv(8, 4),
+    "sage": lambda: st.nn.SAGEConv(8, 4),
+    "sums": lambda: st.nn.SAGEConv(8, 4, aggr="sum"),
+    "gin": lambda: st.nn.GINConv(nn.Linear(8, 4)),
+    "agnn": lambda: st.nn.AGNNConv(),
+    "gat": lambda: st.nn.GATConv(8, 4, heads=2),
+    "gat, features": lambda: st.nn.GATConv(8, 4, edge_dim=3),
+}
+
+
+def forward(name: str, layer: nn.Module, x: Tensor, taken: Any, edges: Tensor) -> Tensor:
+    """Of a graph given as `taken`, whose edges are `edges`."""
+    torch.manual_seed(1)
+    more = (torch.randn(edges.shape[1], 3).to(x.dtype),) if name == "gat, features" else ()
+    out: Tensor = layer(x, taken, *more)
+    return out
+
+
+@pytest.mark.parametrize("name", GRAPH_LAYERS)
+def test_layers_see_changes_of_edge_index(name: str) -> None:
+    torch.manual_seed(0)
+    layer, x = GRAPH_LAYERS[name](), torch.randn(NODES, 8)
+    changes: dict[str, Callable[[Tensor], object]] = {
+        "numpy": lambda edges: np.add(edges.numpy(), 1, out=edges.numpy()),
+        "data": lambda edges: edges.data.add_(1),
+        "in place": lambda edges: edges.add_(1),
+        "other memory": lambda edges: edges.set_(graph(NODES, 60, seed=5)),
+    }
+    for change in changes.values():
+        edges = graph(NODES - 1, 60)
+        forward(name, layer, x, edges, edges)
+        change(edges)
+        new = edges.clone()
+        assert torch.equal(forward(name, layer, x, edges, edges), forward(name, layer, x, new, new))
+
+
+@pytest.mark.parametrize("name", GRAPH_LAYERS)
+@pytest.mark.parametrize("given", ["edge_index", "edge_index from inside", "matrix", "matrix from inside"])
+def test_training_after_inference_mode(name: str, given: str) -> None:
+    torch.manual_seed(0)
+    layer, x = GRAPH_LAYERS[name](), torch.randn(NODES, 8, requires_grad=True)
+    listed = graph(NODES, 100).tolist()
+    fresh = torch.tensor(listed)
+    with torch.inference_mode():
+        edges: Any = torch.tensor(listed) if given.endswith("inside") else fresh.clone()
+        if given.startswith("matrix"):
+            edges = st.SparseMatrix.from_edge_index(edges, num_nodes=NODES)
+        checked = forward(name, layer, x, edges, fresh)
+    out, expected = forward(name, layer, x, edges, fresh), forward(name, layer, x, fresh, fresh)
+    assert torch.equal(checked, out) and torch.equal(out, expected)
+    learned = [x, *layer.parameters()]
+    for one, other in zip(
+        torch.autograd.grad(out.square().sum(), learned),
+        torch.autograd.grad(expected.square().sum(), learned),
+        strict=True,
+    ):
+        assert torch.equal(one, other)
+
+
+# ---- Sums in 16 bits, long rows ----
+
+
+def star(leaves: int) -> Tensor:
+    """Node 0 and its neighbours, in both directions."""
+    ids, hub = torch.arange(1, leaves + 1), torch.zeros(leaves, dtype=torch.long)
+    return torch.stack([torch.cat([ids, hub]), torch.cat([hub, ids])])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("autocast", [False, True])
+@pytest.mark.parametrize("parallel", [0, 600])
+@pytest.mark.parametrize("name", [name for name in GRAPH_LAYERS if name != "gin"])
+def test_hubs_in_16_bits(name: str, parallel: int, autocast: bool, dtype: torch.dtype) -> None:
+    if name == "sums" and dtype == torch.float16:
+        pytest.skip("sums of so many neighbours exceed float16")
+    torch.manual_seed(0)
+    edges = torch.cat([star(1000), torch.tensor([[7], [0]]).expand(2, parallel)], 1)
+    layer, x = GRAPH_LAYERS[name](), torch.rand(1001, 8).to(dtype)
+    if not autocast:
+        layer = layer.to(dtype)
+    with torch.autocast("cpu", dtype, enabled=autocast):
+        found = forward(name, layer, x, edges, edges)
+    expected = forward(name, copy.deepcopy(layer).double(), x.double(), edges, edges)
+    tolerance = 2e-2 if dtype == torch.bfloat16 else 2e-3
+    assert error(found[0], expected[0]) < tolerance and error(found, expected) < tolerance
+    assert found.dtype == dtype
+
+
+def test_weights_of_edges_in_16_bits_get_exact_gradients() -> None:
+    """The degrees of a hub, and the gradient that reaches each weight through them."""
+    edges, x = star(1000), torch.rand(1001, 8).bfloat16()
+    layer = st.nn.GCNConv(8, 4).bfloat16()
+    gradients = []
+    for dtype in (torch.bfloat16, torch.float64):
+        weight = torch.ones(2000, dtype=dtype, requires_grad=True)
+        out = copy.deepcopy(layer).to(dtype)(x.to(dtype), edges, weight)
+        gradients.append(torch.autograd.grad(out[0].sum(), weight)[0])
+    assert error(*gradients) < 3e-2
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+def test_means_of_a_million_neighbours(dtype: torch.dtype) -> None:
+    count = 10**6
+    edges = torch.stack([torch.arange(count), torch.zeros(count, dtype=torch.long)])
+    layer = st.nn.SAGEConv(2, 2, root_weight=False, bias=False)
+    nn.init.eye_(layer.lin_l.weight)
+    x = torch.stack([torch.full((count,), 0.1), torch.rand(count) + 0.5], 1).to(dtype)
+    found = layer.to(dtype)(x, edges)
+    tolerance = {torch.float32: 1e-6, torch.float16: 1e-3, torch.bfloat16: 8e-3}[dtype]
+    assert error(found[0], x.double().mean(0)) < tolerance and not found[1:].any()
+    a = st.SparseMatrix.from_edge_index(edges, num_nodes=count)
+    assert torch.equal(torch.sparse.mm(st.adj_t(a), x, "mean"), found)
+
+
+def test_means_of_float16_do_not_overflow() -> None:
+    layer = st.nn.SAGEConv(2, 2, root_weight=False, bias=False).half()
+    nn.init.eye_(layer.lin_l.weight)
+    assert (layer(torch.full((1001, 2), 100.0).half(), star(1000)) == 100).all()
+
+
+def test_gradients_of_means_of_long_rows() -> None:
+    edges = torch.cat([star(5000), torch.tensor([[3, 3, 9], [0, 0, 4]])], 1)
+    layer = st.nn.SAGEConv(3, 2)
+    gradients = []
+    for dtype in (torch.float32, torch.float64):
+        x = random(5001, 3, dtype=dtype, learn=True) if not gradients else x.detach().double().requires_grad_()
+        out = copy.deepcopy(layer).to(dtype)(x, edges)
+        g = torch.linspace(0.5, 1, out.numel(), dtype=dtype).view(out.shape)
+        gradients.append((out, torch.autograd.grad(out, x, g)[0]))
+    for one, other in zip(*gradients, strict=True):
+        assert error(one, other) < 1e-5
+
+
+def test_attention_in_float64_on_multigraphs() -> None:
+    torch.manual_seed(0)
+    edges = torch.randint(0, 10, (2, 300))
+    x = torch.randn(10, 8, dtype=torch.float64)
+    counts = torch.zeros(10, 10, dtype=torch.float64).index_put(
+        (edges[1], edges[0]), torch.ones(300, dtype=torch.float64), accumulate=True
+    )
+    counts.fill_diagonal_(1)
+    unit = nn.functional.normalize(x, dim=-1)
+    expected = (unit @ unit.t() + counts.log()).softmax(-1) @ x
+    assert error(st.nn.AGNNConv().double()(x, edges), expected) < 1e-14
+    gat = st.nn.GATConv(8, 4).double()
+    h = gat.lin(x)
+    scores = nn.functional.leaky_relu((h @ gat.att_dst[0].t()) + (h @ gat.att_src[0].t()).t(), 0.2)
+    assert error(gat(x, edges), (scores + counts.log()).softmax(-1) @ h + gat.bias) < 1e-14
+
+
+# ---- What PyG's layers take ----
+
+
+def assert_same(ours: nn.Module, theirs: nn.Module, tensors: list[Tensor], call: Callable[..., Any]) -> None:
+    """Results, and gradients of tensors and parameters."""
+    results = []
+    for layer in (ours, theirs):
+        own = [x.detach().clone().requires_grad_() for x in tensors]
+        torch.manual_seed(1)
+        out = call(layer, *own)
+        more = []
+        if isinstance(out, tuple):
+            out, more = out[0], list(out[1])
+        learned = [*own, *(p for _name, p in sorted(layer.named_parameters()))]
+        g = torch.linspace(-1, 1, out.numel(), dtype=out.dtype).view(out.shape)
+        found = torch.autograd.grad(out, learned, g, allow_unused=True)
+        found = (torch.zeros_like(x) if one is None else one for one, x in zip(found, learned, strict=True))
+        results.append([out.detach(), *more, *found])
+    for one, other in zip(*results, strict=True):
+        assert one.shape == other.shape
+        largest = max(1.0, float(other.detach().abs().max())) if other.numel() > 0 else 1.0
+        assert torch.allclose(one.double(), other.double(), rtol=0, atol=1e-12 * largest)
+
+
+def pair(kind: str, *given: Any, **named: Any) -> tuple[nn.Module, nn.Module]:
+    """Ours and PyG's with the same parameters, in float64."""
+    torch.manual_seed(0)
+    theirs = getattr(pyg, kind)(*(mlp(5, 3) if x is mlp else x for x in given), **named).double()
+    ours = getattr(st.nn, kind)(*(mlp(5, 3) if x is mlp else x for x in given), **named).double()
+    for parameter in theirs.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    ours.load_state_dict(theirs.state_dict())
+    return ours, theirs
+
+
+needs_pyg = pytest.mark.skipif(pyg is None, reason="needs torch_geometric")
+MULTIGRAPH = torch.randint(0, 11, (2, 150), generator=torch.Generator().manual_seed(4))  # of 13 nodes
+BIPARTITE = MULTIGRAPH % torch.tensor([[13], [7]])  # from 13 nodes to 7
+SINGLE: dict[str, tuple[Any, ...]] = {
+    "GCNConv": (5, 3),
+    "SAGEConv": (5, 3),
+    "GINConv": (mlp,),
+}
+
+
+@needs_pyg
+@pytest.mark.parametrize("edges", [MULTIGRAPH, MULTIGRAPH[:, :0]], ids=["edges", "none"])
+@pytest.mark.parametrize("kind", SINGLE)
+@pytest.mark.parametrize("shape", [(4, 13, 5), (2, 3, 13, 5), (13, 13, 5)], ids=str)
+def test_batches_of_features(kind: str, shape: tuple[int, ...], edges: Tensor) -> None:
+    x = torch.randn(shape, dtype=torch.float64)
+    assert_same(*pair(kind, *SINGLE[kind]), [x], lambda layer, x: layer(x, edges))
+    each = getattr(st.nn, kind)(*(mlp(5, 3) if given is mlp else given for given in SINGLE[kind])).double()
+    stacked = torch.stack([each(one, edges) for one in x.flatten(0, -3)])
+    assert error(each(x, edges).flatten(0, -3), stacked) < 1e-14
+
+
+def test_batches_of_features_of_agnn() -> None:
+    x = torch.randn(2, 3, 13, 5, dtype=torch.float64)
+    layer = st.nn.AGNNConv().double()
+    stacked = torch.stack([layer(one, MULTIGRAPH) for one in x.flatten(0, 1)])
+    assert error(layer(x, MULTIGRAPH).flatten(0, 1), stacked) < 1e-14
+
+
+@needs_pyg
+@pytest.mark.parametrize("kind", ["SAGEConv", "GINConv", "GATConv", "GATConv, loops"])
+@pytest.mark.parametrize("edges", [BIPARTITE, BIPARTITE[:, :0]], ids=["edges", "none"])
+def test_pairs_and_sizes(kind: str, edges: Tensor) -> None:
+    source, target = (torch.randn(n, 5, dtype=torch.float64) for n in (13, 7))
+    named = {"heads": 2, "add_self_loops": kind.endswith("loops")} if kind.startswith("GAT") else {}
+    kind = kind.split(",")[0]
+    layers = pair(kind, *((mlp,) if kind == "GINConv" else ((5, 5), 3)), **named)
+    assert_same(*layers, [source, target], lambda layer, x, y: layer((x, y), edges))
+    assert_same(*layers, [source, target], lambda layer, x, y: layer((x, y), edges, size=(13, 7)))
+    assert_same(*layers, [source], lambda layer, x: layer((x, None), edges, size=(13, 7)))
+    if not named.get("add_self_loops"):  # an error in PyG
+        assert_same(*layers, [source], lambda layer, x: layer((x, None), edges, size=(None, 7)))
+    assert_same(*layers, [source], lambda layer, x: layer((x, None), edges))
+    a = st.SparseMatrix._of_entries(edges[1], edges[0], None, (7, 13))
+    assert torch.equal(layers[0]((source, None), a), layers[0]((source, None), edges, size=(13, 7)))
+
+
+@needs_pyg
+@pytest.mark.parametrize("fill", ["mean", "add", 0.5, torch.tensor([1.0, -2, 0.5])], ids=str)
+@pytest.mark.parametrize("loops", [True, False])
+@pytest.mark.parametrize("edges", [MULTIGRAPH, MULTIGRAPH[:, :0]], ids=["edges", "none"])
+def test_weights_and_features_of_each_edge(edges: Tensor, loops: bool, fill: Any) -> None:
+    """Repeated edges have features and weights of their own, in the order in which they were given, and so
+    has dropout."""
+    named = {"heads": 2, "edge_dim": 3, "add_self_loops": loops, "fill_value": fill, "dropout": 0.4}
+    ours, theirs = pair("GATConv", 5, 3, **named)
+    x = torch.randn(13, 5, dtype=torch.float64)
+    features = torch.randn(edges.shape[1], 3, dtype=torch.float64)
+    for mode in (True, False):
+        for layer in (ours, theirs):
+            layer.train(mode)
+        assert_same(ours, theirs, [x, features], lambda layer, x, y: layer(x, edges, y))
+        # Where no weights are returned, dropout draws in another order.
+        for kind in (True,) if mode else (True, None):
+            assert_same(
+                ours,
+                theirs,
+                [x],
+                lambda layer, x, kind=kind: layer(x, edges, return_attention_weights=kind),
+            )
+    a = st.SparseMatrix.from_edge_index(edges, num_nodes=13)
+    for taken in (edges, a):
+        _out, (listed, weights) = ours(x, taken, features, return_attention_weights=True)
+        _out, (expected, their_weights) = theirs(x, edges, features, return_attention_weights=True)
+        assert torch.equal(listed, expected) and error(weights, their_weights) < 1e-12
+
+
+@needs_pyg
+def test_one_number_for_each_edge() -> None:
+    ours, theirs = pair("GATConv", 5, 3, edge_dim=1)
+    x, features = torch.randn(13, 5, dtype=torch.float64), torch.randn(150, dtype=torch.float64)
+    assert_same(ours, theirs, [x, features], lambda layer, x, y: layer(x, MULTIGRAPH, y))
+
+
+LAZY: dict[str, Callable[[Any], nn.Module]] = {
+    "gcn": lambda kind: kind.GCNConv(-1, 4),
+    "sage": lambda kind: kind.SAGEConv(-1, 4),
+    "sage, pair": lambda kind: kind.SAGEConv((-1, -1), 4),
+    "gat": lambda kind: kind.GATConv(-1, 4, residual=True),
+    "gat, pair": lambda kind: kind.GATConv((-1, -1), 4, residual=True),
+}
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_widths_of_the_first_call(name: str) -> None:
+    edges, x = graph(NODES, 60), torch.randn(NODES, 8)
+    layer = LAZY[name](st.nn)
+    before = copy.deepcopy(layer)
+    layer.reset_parameters()  # type: ignore[operator]
+    with torch.inference_mode():
+        out = layer(x, edges)
+    assert out.shape == (NODES, 4) and out.std() > 0
+    layer(x, edges).sum().backward()
+    assert all(p.grad is not None and p.grad.shape == p.shape for p in layer.parameters())
+    for assign in (False, True):
+        loaded = copy.deepcopy(before)
+        loaded.load_state_dict(layer.state_dict(), assign=assign)
+        assert torch.equal(loaded(x, edges), layer(x, edges))
+    loaded.load_state_dict(before.state_dict())  # lazy again
+    assert loaded(torch.randn(NODES, 5), edges).shape == (NODES, 4)
+    again = pickle.loads(pickle.dumps(before)).double()
+    assert again(x.double(), edges).dtype == torch.float64
+    if pyg is not None:
+        theirs = LAZY[name](pyg)
+        before.load_state_dict(theirs.state_dict())
+        theirs(x, edges)
+        before.load_state_dict(theirs.state_dict())
+        assert error(before(x, edges), theirs(x, edges)) < 1e-5
+
+
+@needs_pyg
+def test_layers_in_hetero_conv() -> None:
+    from torch_geometric import EdgeIndex
+
+    x = {"a": torch.randn(13, 5, dtype=torch.float64), "b": torch.randn(7, 6, dtype=torch.float64)}
+    edges = {("a", "to", "b"): BIPARTITE, ("b", "to", "a"): BIPARTITE.flip(0), ("a", "to", "a"): MULTIGRAPH}
+    models = []
+    for kind in (st.nn, pyg):
+        layers = {
+            ("a", "to", "b"): kind.SAGEConv((-1, -1), 4),
+            ("b", "to", "a"): kind.GATConv((-1, -1), 4, add_self_loops=False),
+            ("a", "to", "a"): kind.GCNConv(-1, 4),
+        }
+        models.append(pyg.HeteroConv(layers).double())
+        models[-1](x, edges)
+    models[0].load_state_dict(models[1].state_dict())
+    found, expected = (model(x, edges) for model in models)
+    assert found.keys() == expected.keys()
+    assert all(error(found[key], expected[key]) < 1e-12 for key in expected)
+    layer = models[0].convs[("a", "to", "a")]
+    indexed = EdgeIndex(MULTIGRAPH, sparse_size=(13, 13))
+    assert torch.equal(layer(x["a"], indexed), layer(x["a"], MULTIGRAPH))
+
+
+@needs_pyg
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("kind", ["SAGEConv", "GATConv", "GCNConv"])
+def test_to_hetero_is_refused(kind: str, named: bool) -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = getattr(st.nn, kind)(8, 4)
+
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            return self.conv(x, edge_index=edge_index) if named else self.conv(x, edge_index)
+
+    types = (["a", "b"], [("a", "to", "b"), ("b", "to", "a")])
+    for transform in (lambda: pyg.to_hetero(Model(), types), lambda: pyg.to_hetero_with_bases(Model(), types, 2)):
+        with pytest.raises(sptile.UnsupportedError, match="HeteroConv"):
+            transform()
+
+
+def test_layers_as_leaves_of_torch_fx() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = st.nn.GCNConv(8, 4)
+
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            return self.conv(x, edge_index).relu()
+
+    class Tracer(torch.fx.Tracer):
+        def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+            return True
+
+    model, x, edges = Model(), torch.randn(NODES, 8), graph(NODES, 60)
+    traced = torch.fx.GraphModule(model, Tracer().trace(model))
+    assert torch.equal(traced(x, edges), model(x, edges))
+
+
+def test_cached_is_of_normalized_matrices() -> None:
+    """Without `normalize` nothing is made that could be kept."""
+    layer, x = st.nn.GCNConv(8, 4, cached=True, normalize=False), torch.randn(NODES, 8)
+    first, second = graph(NODES, 60), graph(NODES, 50, seed=1)
+    layer(x, first)
+    assert torch.equal(layer(x, second), st.nn.GCNConv.forward(copy.deepcopy(layer), x, second.clone()))
+    uncached = st.nn.GCNConv(8, 4, normalize=False)
+    uncached.load_state_dict(layer.state_dict())
+    assert torch.equal(layer(x, second), uncached(x, second))
+
+
 EDGES = graph(NODES, 50)
 X = torch.ones(NODES, 8)
 REFUSED: dict[str, tuple[type[Exception], Callable[[], object]]] = {
@@ -485,6 +1034,25 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[], object]]] = {
         lambda: st.nn.GCNConv(8, 4)(
             X, st.SparseMatrix.from_edge_index(EDGES, num_nodes=NODES), torch.ones(50)
         ),
+    ),
+    "a batch of features for attention": (sptile.UsageError, lambda: st.nn.GATConv(8, 4)(X[None], EDGES)),
+    "features of no nodes": (sptile.UsageError, lambda: st.nn.GINConv(nn.Identity())(X[:, 0], EDGES)),
+    "a pair for one set of nodes": (sptile.UsageError, lambda: st.nn.GCNConv(8, 4)((X, None), EDGES)),
+    "no source nodes": (sptile.UsageError, lambda: st.nn.GATConv(8, 4)((None, X), EDGES)),
+    "three sets of nodes": (sptile.UsageError, lambda: st.nn.SAGEConv(8, 4)((X, X, X), EDGES)),
+    "another size than that of x": (sptile.UsageError, lambda: st.nn.SAGEConv(8, 4)(X, EDGES, size=(NODES, 2))),
+    "a size of one number": (sptile.UsageError, lambda: st.nn.SAGEConv(8, 4)(X, EDGES, size=NODES)),
+    "a width below -1": (sptile.UsageError, lambda: st.nn.GCNConv(-2, 4)),
+    "a projection of unknown width": (sptile.UsageError, lambda: st.nn.SAGEConv(-1, 4, project=True)),
+    "a sparse tensor": (sptile.UsageError, lambda: st.nn.GCNConv(8, 4)(X, torch.eye(NODES).to_sparse_csr())),
+    "weights that are a list": (sptile.UsageError, lambda: st.nn.GCNConv(8, 4)(X, EDGES, [1.0])),
+    "features of other edges": (
+        sptile.UsageError,
+        lambda: st.nn.GATConv(8, 4, edge_dim=2)(X, EDGES, torch.ones(EDGES.shape[1] - 1, 2)),
+    ),
+    "features of edges that are integers": (
+        sptile.UsageError,
+        lambda: st.nn.GATConv(8, 4, edge_dim=2)(X, EDGES, torch.ones(EDGES.shape[1], 2).long()),
     ),
     "features of edges without room": (
         sptile.UsageError,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import gc
+import io
 import pickle
+import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+import numpy as np  # noqa: E402
 import scipy.sparse  # noqa: E402
 from torch_problems import close, matrix, needs_cuda, on_devices, random  # noqa: E402
 
@@ -135,20 +138,243 @@ def test_copies_and_pickles_are_the_same_matrix(device: str) -> None:
         assert close(same @ x, full @ x.cpu().double())
 
 
+def copies_of(a: st.SparseMatrix) -> dict[str, st.SparseMatrix]:
+    file = io.BytesIO()
+    torch.save({"a": a}, file)
+    file.seek(0)
+    return {
+        "copy": copy.copy(a),
+        "deepcopy": copy.deepcopy(a),
+        "pickle": pickle.loads(pickle.dumps(a)),
+        "torch.load": torch.load(file, weights_only=True)["a"],
+        "clone": a.clone(),
+    }
+
+
+@on_devices
+@pytest.mark.parametrize("kind", ["pattern", "values", "parameter", "counts", "normalized", "transpose", "repeated"])
+def test_copies_have_all_that_belongs_to_a_matrix(device: str, kind: str) -> None:
+    a, _ = matrix(6, 6, 0.5, device=device, dtype=None if kind in ("pattern", "normalized") else torch.float32, format="csr")
+    edges = torch.tensor([[0, 1, 0, 5], [1, 0, 1, 5]], device=device)
+    if kind == "parameter":
+        a = a.with_values(torch.nn.Parameter(a.values))
+    if kind in ("counts", "repeated"):
+        a = st.SparseMatrix.from_edge_index(edges, torch.rand(4, device=device) if kind == "repeated" else None)
+    a = a.gcn_norm() if kind == "normalized" else a.t() if kind == "transpose" else a
+    x = torch.eye(6, dtype=torch.float64 if kind in ("counts", "pattern") else torch.float32, device=device)
+    for name, same in copies_of(a).items():
+        assert torch.equal(same @ x, a @ x), name
+        assert (same.values is None) == (a.values is None) and same.device == a.device
+        assert a.values is None or torch.equal(same.values, a.values)
+        assert torch.equal(st.sddmm(same, x, x), st.sddmm(a, x, x))
+        assert (same.is_normalized, same.requires_grad, same.nnz) == (a.is_normalized, a.requires_grad, a.nnz)
+        assert same._bare.format == a._bare.format
+        if kind == "parameter" and name != "clone":
+            assert isinstance(same.values, torch.nn.Parameter)
+            assert (same.values is a.values) == (name == "copy")
+
+
+def test_a_copied_model_trains_itself() -> None:
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.tensor([2.0, 1.0]))
+            self.graphs = [st.SparseMatrix(CSR[0], CSR[1], self.weight)] * 2
+
+        def forward(self) -> torch.Tensor:
+            return (self.graphs[0] @ torch.eye(2) + self.graphs[1] @ torch.eye(2)).sum()
+
+    model = Model()
+    other = copy.deepcopy(model)
+    other().backward()
+    assert model.weight.grad is None and torch.equal(other.weight.grad, torch.tensor([2.0, 2]))
+    assert other.graphs[0] is other.graphs[1] and other.graphs[0].values is other.weight
+    together = pickle.loads(pickle.dumps([model.weight, model.graphs[0]]))
+    assert together[1].values is together[0]
+    with pytest.raises(TypeError, match="SparseMatrix .* no deep copy"):
+        copy.deepcopy(model.graphs[0].with_values(2 * model.weight))
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        (0, "a"),
+        (0, 9),
+        (1, 1),
+        (2, torch.tensor([0, 9, 2])),
+        (2, None),
+        (3, torch.tensor([0, -1], dtype=torch.int32)),
+        (4, torch.tensor([0, 2])),
+        (4, torch.tensor([0.5, 1])),
+        (6, torch.tensor([1.0])),
+        (7, "csx"),
+    ],
+)
+def test_a_damaged_file_is_refused(place: int, wrong: object) -> None:
+    """torch.load(weights_only=True) calls the function that makes a matrix with what the file has."""
+    make, arguments = st.SparseMatrix(*CSR, torch.tensor([3.0, 4])).__reduce__()
+    assert torch.equal(make(*arguments).to_dense(), torch.diag(torch.tensor([3.0, 4])))
+    damaged = [*arguments[:place], wrong, *arguments[place + 1 :]]
+    with pytest.raises(sptile.Error):
+        make(*damaged) @ torch.eye(2)
+
+
+@on_devices
+def test_a_matrix_converts_as_a_tensor(device: str) -> None:
+    a, full = matrix(5, 7, 0.5, device=device, dtype=torch.float32)
+    norm = matrix(5, 5, 0.5, device=device)[0].gcn_norm()
+    f64, f32 = torch.float64, torch.float32
+    for same, dtype in (
+        (a.to(f64), f64),
+        (a.to(dtype=f64), f64),
+        (a.to(device, f64), f64),
+        (a.to(device=device, dtype=f64, non_blocking=True), f64),
+        (a.to(torch.zeros(1, dtype=f64, device=device)), f64),
+        (a.to(a.to(f64)), f64),
+        (a.to(other=a.double()), f64),
+        (a.double(), f64),
+        (a.double().float(), f32),
+        (a.half(), torch.float16),
+        (a.bfloat16(), torch.bfloat16),
+        (a.to(device), f32),
+        (a.cpu().to(device, f32, False, True), f32),
+    ):
+        assert same.dtype == dtype and same.device.type == device
+        assert torch.equal(same.to_dense().double().cpu(), full)
+    assert a.to(device) is a and a.float() is a and a.to(None) is a and a.to(copy=True) is not a
+    assert norm.to(f64).is_normalized and norm.half().is_normalized and norm.detach().is_normalized and norm.t().is_normalized
+    pattern, ones = matrix(5, 7, 0.5, device=device)
+    assert pattern.double() is pattern and torch.equal((pattern @ torch.eye(7, device=device).half()).double().cpu(), ones)
+    learned = a.with_values(a.values.clone().requires_grad_())
+    assert learned.double().requires_grad and not learned.detach().requires_grad and a.detach() is a
+    learned.double().to_dense().sum().backward()
+    assert torch.equal(learned.values.grad, torch.ones_like(learned.values))
+    for wrong in ("nowhere", torch.int64, torch.complex64, [1], "meta"):
+        with pytest.raises(sptile.Error):
+            a.to(wrong)
+
+
+@on_devices
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_products_from_both_sides(device: str, dtype: torch.dtype) -> None:
+    a, full = matrix(5, 7, 0.5, device=device, dtype=dtype)
+    assert torch.equal(a.T.to_dense(), a.to_dense().t()) and torch.equal(a.T.T.to_dense(), a.to_dense())
+    for shape in ((5,), (3, 5), (2, 3, 5), (0, 5)):
+        x = random(*shape, device=device, dtype=dtype, learn=True)
+        y = x @ a
+        assert close(y, x.detach().double().cpu() @ full)
+        (g,) = torch.autograd.grad(y.sum(), x)
+        assert close(g, full.sum(1).expand(shape))
+    x = random(7, 2, device=device, dtype=dtype)
+    for product in (torch.matmul(a, x), torch.mm(a, x), torch.sparse.mm(a, x)):  # type: ignore[call-overload]
+        assert torch.equal(product, a @ x)
+    assert torch.equal(torch.mv(a, x[:, 0]), a @ x[:, 0])  # type: ignore[call-overload]
+    assert torch.equal(torch.matmul(x.t(), a.t()), (a @ x).t())  # type: ignore[call-overload]
+    for wrong in (lambda: x @ a, lambda: torch.tensor(1.0) @ a, lambda: np.ones((3, 5)) @ a, lambda: torch.eye(5).to_sparse() @ a):
+        with pytest.raises(sptile.UsageError):
+            wrong()
+    with pytest.raises(TypeError):
+        torch.add(a, 1)  # type: ignore[call-overload]
+
+
+@on_devices
+def test_symmetry_of_learned_values(device: str) -> None:
+    values = torch.tensor([2.0, 2.0], device=device, requires_grad=True)
+    a = st.SparseMatrix.from_edge_index(torch.tensor([[0, 1], [1, 0]], device=device), values)
+    assert a.is_symmetric() and not a.with_values(values * torch.tensor([1.0, 3], device=device)).is_symmetric()
+    assert torch.equal(a.t().values, values)
+
+
+@on_devices
+def test_parallel_entries_keep_their_type_and_count_in_the_transpose(device: str) -> None:
+    a = st.SparseMatrix.from_edge_index(torch.tensor([[0, 0, 1], [1, 1, 2]], device=device), num_nodes=3)
+    for dtype in (torch.float64, torch.float16):
+        x = torch.eye(3, dtype=dtype, device=device)
+        assert torch.equal((a @ x).t(), a.t() @ x) and torch.equal(a.half() @ x, a @ x)
+
+
+# ---- Sources ----
+
+
+def test_entries_are_in_the_order_of_scipys_data() -> None:
+    row, col = np.array([2, 0, 2, 1]), np.array([1, 2, 0, 0])
+    data = np.array([1.0, 2, 3, 4])
+    coo = scipy.sparse.coo_array((data, (row, col)), shape=(3, 3))
+    assert np.array_equal(st.SparseMatrix.from_scipy(coo).values, data)
+    unsorted = scipy.sparse.csr_array((data, np.array([2, 0, 2, 1]), np.array([0, 2, 2, 4])), shape=(3, 3))
+    for source in (coo, coo.tocsc(), coo.tocsr(), unsorted, coo.tobsr((1, 1)), coo.todok(), coo.tolil()):
+        a = st.SparseMatrix.from_scipy(source)
+        assert torch.equal(a.to_dense(), torch.from_numpy(source.toarray()))
+        assert not hasattr(source, "indptr") or np.array_equal(a.values, source.tocsr().data if source.format == "bsr" else source.data)
+    thrice = scipy.sparse.coo_array((np.ones(3, bool), ([0, 0, 0], [1, 1, 1])), shape=(2, 2))
+    assert st.SparseMatrix.from_scipy(thrice).to_dense()[0, 1] == 3
+
+
+def test_integers_that_do_not_fit_are_warned_of() -> None:
+    for value, dtype in ((2**24 + 1, "int32"), (2**53 + 1, "int64"), (2**64 - 1, "uint64")):
+        with pytest.warns(RuntimeWarning, match="1 of 2 values of u?int.* do not fit float32"):
+            st.SparseMatrix.from_scipy(scipy.sparse.csr_array(np.array([[value, 0], [0, 3]], dtype=dtype)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exact = st.SparseMatrix.from_scipy(scipy.sparse.csr_array(np.array([[2**60, 0], [0, -3]])))
+    assert exact.values.tolist() == [2.0**60, -3]
+
+
+@on_devices
+@pytest.mark.parametrize("layout", ["coalesced", "uncoalesced", "repeated", "csr", "dense"])
+def test_gradients_reach_the_tensor_that_a_matrix_is_made_of(device: str, layout: str) -> None:
+    values = torch.tensor([1.0, 2, 3], device=device, requires_grad=True)
+    ids = torch.tensor([[0, 1, 2] if layout == "coalesced" else [2, 0, 1], [1, 0, 2]], device=device)
+    if layout == "repeated":
+        ids = torch.tensor([[0, 0, 1], [1, 1, 2]], device=device)
+    tensor = torch.sparse_coo_tensor(ids, values, (3, 3), is_coalesced=layout == "coalesced")
+    if layout == "csr":
+        tensor = torch.sparse_csr_tensor(torch.tensor([0, 1, 3, 3], device=device), ids[1], values, (3, 3))
+    if layout == "dense":
+        tensor = torch.zeros(3, 3, device=device).index_put((ids[0], ids[1]), values)
+    a = st.SparseMatrix.from_torch(tensor)
+    assert a.requires_grad and torch.equal(a.to_dense(), tensor.detach().to_dense())
+    x = torch.tensor([[1.0], [10], [100]], device=device)
+    (a @ x).sum().backward()
+    assert torch.equal(values.grad, x[ids[1], 0])
+    assert not st.SparseMatrix.from_torch(tensor.detach()).requires_grad
+
+
+# ---- Sums ----
+
+
+@on_devices
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
+def test_sums_of_many_entries_keep_the_accuracy_of_their_type(device: str, dtype: torch.dtype) -> None:
+    count = 60_000
+    tolerance = {torch.float16: 1e-3, torch.bfloat16: 8e-3, torch.float32: 1e-6}[dtype]
+    ids = torch.zeros(2, count, dtype=torch.int64, device=device)
+    values = torch.full((count,), 0.1, dtype=dtype, device=device, requires_grad=True)
+    exact = values[0].item() * count
+    parallel = st.SparseMatrix.from_edge_index(ids, values, 2)
+    for found in (parallel.to_dense()[0, 0], (parallel @ torch.ones(2, 1, dtype=dtype, device=device))[0, 0], parallel.detach().to_dense()[0, 0]):
+        assert found.item() == pytest.approx(exact, rel=tolerance)
+    hub = torch.stack([torch.arange(1, count + 1), torch.zeros(count, dtype=torch.int64)]).to(device)
+    norm = st.SparseMatrix.from_edge_index(hub, values, count + 1).gcn_norm(dtype=dtype)
+    assert norm.dtype == dtype
+    of_loop = norm.values[0].item()
+    assert of_loop == pytest.approx(1 / (exact + 1), rel=tolerance)
+
+
 def test_handles_go_with_their_matrix() -> None:
     gc.collect()
-    before = set(handle._handles)
+    before = set(handle._entries)
     a, _ = matrix(6, 6, dtype=torch.float32)
     x = torch.randn(6, 2, requires_grad=True)
-    number = a.number
+    number = torch.tensor(a._product.entries.number)
     y = (a @ x).sum()
     del a
     y.backward()  # what backward needs is there
     del y
     gc.collect()
-    assert set(handle._handles) <= before
+    assert set(handle._entries) <= before
     with pytest.raises(sptile.UsageError, match="keep the SparseMatrix"):
-        torch.ops.sptile.spmm(number, False, x, None)
+        torch.ops.sptile.spmm(number, 6, 6, 0, False, x, None)
 
 
 def _edges(*columns: tuple[int, int]) -> torch.Tensor:
@@ -205,6 +431,34 @@ REFUSED = {
     "norm of a rectangle": (sptile.UsageError, lambda: matrix(3, 4)[0].gcn_norm()),
     "a cube": (sptile.UsageError, lambda: st.SparseMatrix.from_torch(torch.zeros(2, 2, 2))),
     "a column layout": (sptile.UsageError, lambda: st.SparseMatrix.from_torch(torch.eye(2).to_sparse_csc())),
+    "a tensor with a dense dimension": (
+        sptile.UsageError,
+        lambda: st.SparseMatrix.from_torch(torch.sparse_coo_tensor([[0, 2]], torch.ones(2, 4), (3, 4))),
+    ),
+    "a tensor of Booleans": (sptile.UsageError, lambda: st.SparseMatrix.from_torch(torch.eye(2).bool())),
+    "a tensor without data": (
+        sptile.UnsupportedError,
+        lambda: st.SparseMatrix.from_torch(torch.empty(2, 2, device="meta")),
+    ),
+    "a vector of SciPy": (
+        sptile.UsageError,
+        lambda: st.SparseMatrix.from_scipy(scipy.sparse.coo_array(np.array([5.0]))),
+    ),
+    "complex numbers of SciPy": (
+        sptile.UsageError,
+        lambda: st.SparseMatrix.from_scipy(scipy.sparse.csr_array(np.array([[1j]]))),
+    ),
+    "longdouble": (
+        sptile.UsageError,
+        lambda: st.SparseMatrix.from_scipy(scipy.sparse.csr_array(np.eye(2, dtype=np.longdouble))),
+    ),
+    "a dense array": (sptile.UsageError, lambda: st.SparseMatrix.from_scipy(np.eye(3))),
+    "one size": (sptile.UsageError, lambda: st.SparseMatrix(*CSR, shape=(2,))),  # type: ignore[arg-type]
+    "nodes in words": (
+        sptile.UsageError,
+        lambda: st.SparseMatrix.from_edge_index(_edges((0, 1)), num_nodes="2"),  # type: ignore[arg-type]
+    ),
+    "a format that is no name": (sptile.UsageError, lambda: st.SparseMatrix(*CSR, format=3)),  # type: ignore[arg-type]
     "a format that is not there": (
         sptile.UsageError,
         lambda: matrix(3, 3, dtype=torch.float32, format="csx")[0] @ torch.eye(3),

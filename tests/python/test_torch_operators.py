@@ -228,6 +228,115 @@ def test_softmax_masks_and_empty_rows(device: str) -> None:
     assert close(found, expected)
 
 
+@on_devices
+@of_dtypes
+@pytest.mark.parametrize("heads", [1, 3])
+@pytest.mark.parametrize("biased", [False, True])
+@pytest.mark.parametrize("score", ["dot", "cosine", "additive"])
+def test_parallel_entries_are_weighed_one_by_one(
+    device: str, dtype: torch.dtype, heads: int, biased: bool, score: str
+) -> None:
+    generator = torch.Generator().manual_seed(heads)
+    row, col = (torch.randint(0, n, (60,), generator=generator) for n in (6, 5))
+    a = st.SparseMatrix._of_entries(row.to(device), col.to(device), None, (6, 5))
+    assert a.nnz < 60
+    n = 1 if score == "additive" else 4
+    torch.manual_seed(0)
+    learned = [random(*shape, device=device, dtype=dtype, learn=True) for shape in ((6, heads, n), (5, heads, n), (5, heads, 3))]
+    if biased:
+        learned.append(random(60, heads, device=device, dtype=dtype, learn=True))
+    exact = [x.detach().double().cpu().requires_grad_() for x in learned]
+    q, k, v = exact[:3]
+    if score == "cosine":
+        q, k = (torch.nn.functional.normalize(x, dim=-1) for x in (q, k))
+    s = (q[row] * k[col]).sum(-1)
+    if score == "additive":
+        s = torch.nn.functional.leaky_relu((q[row] + k[col]).squeeze(-1), 0.2)
+    s = (s * 0.5 + (exact[3] if biased else 0)).exp()
+    weights = s / torch.zeros(6, heads, dtype=torch.float64).index_add(0, row, s)[row]
+    expected = torch.zeros(6, heads, 3, dtype=torch.float64).index_add(0, row, weights.unsqueeze(-1) * v[col])
+    out = st.attention(a, *learned[:3], scale=0.5, score=score, bias=learned[3] if biased else None)
+    tolerance = {torch.float64: 1e-14, torch.float32: 1e-6, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}[dtype]
+    assert error(out, expected) < tolerance
+    p = st.softmax(a, s.log().to(dtype).to(device))
+    assert error(p, weights) < 2 * tolerance
+    g = random(6, heads, 3)
+    found = torch.autograd.grad(out, learned, g.to(device, dtype))
+    for one, other in zip(found, torch.autograd.grad(expected, exact, g), strict=True):
+        assert error(one, other) < 10 * tolerance
+
+
+@on_devices
+def test_softmax_of_parallel_entries_masks(device: str) -> None:
+    a = st.SparseMatrix.from_edge_index(torch.tensor([[0, 0, 0, 1, 2, 2], [1, 1, 1, 1, 2, 2]], device=device))
+    inf = torch.inf
+    values = torch.tensor([0.0, -inf, 0, 0, -inf, -inf], device=device, requires_grad=True)
+    p = st.softmax(a, values)
+    assert close(p, torch.tensor([1 / 3, 0, 1 / 3, 1 / 3, 0, 0]))
+    p.square().sum().backward()
+    assert values.grad.abs().max() < 1e-6
+    x = torch.eye(3, device=device)
+    out = st.attention(a, 0 * x, 0 * x, x, bias=values.detach())
+    assert close(out, torch.tensor([[0, 0, 0], [2 / 3, 1 / 3, 0], [0, 0, 0]]))
+
+
+@on_devices
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("autocast", [False, True])
+def test_dropout_of_attention_forms_scores_in_float32(device: str, dtype: torch.dtype, autocast: bool) -> None:
+    a, _ = matrix(20, 15, 0.3, device=device)
+    q, k = (300 * torch.ones(n, 1, 4, device=device) for n in (20, 15))  # q . k overflows float16
+    v = random(15, 1, 3, device=device)
+    options = {"scale": 1e-5, "dropout_p": 1e-12}
+    if autocast:
+        with torch.autocast(device, dtype):
+            out = st.attention(a, q, k, v.float(), **options)
+    else:
+        out = st.attention(a, q.to(dtype), k.to(dtype), v.to(dtype), **options)
+    assert out.dtype == dtype
+    assert error(out, attention_in_float64(a, q.to(dtype), k.to(dtype), v, None, 1e-5, "dot")) < 1e-2
+
+
+@on_devices
+def test_each_parallel_entry_is_dropped_by_itself(device: str) -> None:
+    torch.manual_seed(1)
+    count = 2000
+    a = st.SparseMatrix.from_edge_index(torch.zeros(2, count, dtype=torch.int64, device=device))
+    x = torch.ones(1, 1, 1, device=device)
+    out = st.attention(a, x, x, x, dropout_p=0.5).item()
+    assert 0.9 < out < 1.1 and out != 1  # all of them or none, if they were one: 0 or 2
+
+
+@on_devices
+@pytest.mark.parametrize(("rows", "cols", "entries"), [(3, 4, 2), (3, 4, 0), (0, 4, 0), (3, 0, 0), (0, 0, 0)])
+def test_operands_without_elements(device: str, rows: int, cols: int, entries: int) -> None:
+    ids = torch.arange(entries, device=device)
+    a = st.SparseMatrix._of_entries(ids, ids, torch.ones(entries, device=device), (rows, cols))
+    f = lambda *shape: torch.ones(*shape, device=device, requires_grad=True)  # noqa: E731
+    for n in (0, 2):
+        for m in (0, 2):
+            for heads in (0, 2):
+                for dropout_p in (0.0, 1e-12):
+                    operands = [f(rows, heads, n), f(cols, heads, n), f(cols, heads, m)]
+                    out = st.attention(a, *operands, dropout_p=dropout_p)
+                    expected = torch.zeros(rows, heads, m)
+                    expected[:entries] = 1  # the mean of one neighbour, whatever the score of no columns is
+                    assert out.shape == expected.shape and torch.allclose(out.cpu(), expected)
+                    assert all(g.shape == x.shape for g, x in zip(torch.autograd.grad(out.sum(), operands), operands, strict=True))
+            update = st.spmm_update(a, f(cols, n), f(n, m), f(m), "relu")
+            expected = torch.ones(rows, m)
+            expected[:entries] += n
+            assert torch.equal(update.cpu(), expected)
+        product = torch.zeros(rows, n)
+        product[:entries] = 1
+        assert torch.equal((a @ f(cols, n)).cpu(), product)
+        assert (f(n, rows) @ a).shape == (n, cols)
+        assert torch.equal(st.sddmm(a, f(rows, n), f(cols, n)).cpu(), torch.full((entries,), float(n)))
+    for heads in (0, 2):
+        assert st.softmax(a, f(entries, heads)).shape == (entries, heads)
+        assert st.spmm(a, f(cols, heads, 3), f(entries, heads)).shape == (rows, heads, 3)
+
+
 # ---- Gradients, and what opcheck asks ----
 
 
@@ -242,7 +351,7 @@ def operator_calls(device: str) -> dict[str, tuple[Operator, tuple[object, ...],
     op, here, nnz = torch.ops.sptile, {"device": device}, a.nnz
     r = lambda *shape: numbers(*shape, **here)  # noqa: E731
     scored = lambda n, score, bias: (
-        a.pattern_number,
+        *a._entries,
         r(12, 2, n),
         r(9, 2, n),
         r(9, 2, 3),
@@ -252,23 +361,23 @@ def operator_calls(device: str) -> dict[str, tuple[Operator, tuple[object, ...],
         0.2,
     )  # noqa: E731
     calls: dict[str, tuple[Operator, tuple[object, ...]]] = {
-        "spmm": (op.spmm.default, (a.number, False, r(9, 4), None)),
-        "spmm of the transpose": (op.spmm.default, (a.number, True, r(12, 4), None)),
-        "spmm with values": (op.spmm.default, (a.pattern_number, False, r(9, 4), r(nnz))),
-        "spmm of heads, transposed": (op.spmm.default, (a.pattern_number, True, r(12, 3, 4), r(3, nnz))),
-        "sddmm": (op.sddmm.default, (a.pattern_number, r(12, 4), r(9, 4))),
-        "sddmm of heads": (op.sddmm.default, (a.pattern_number, r(12, 2, 4), r(9, 2, 4))),
-        "softmax": (op.softmax.default, (a.pattern_number, r(2, nnz))),
+        "spmm": (op.spmm.default, (*a._product, False, r(9, 4), None)),
+        "spmm of the transpose": (op.spmm.default, (*a._product, True, r(12, 4), None)),
+        "spmm with values": (op.spmm.default, (*a._entries, False, r(9, 4), r(nnz))),
+        "spmm of heads, transposed": (op.spmm.default, (*a._entries, True, r(12, 3, 4), r(3, nnz))),
+        "sddmm": (op.sddmm.default, (*a._entries, r(12, 4), r(9, 4))),
+        "sddmm of heads": (op.sddmm.default, (*a._entries, r(12, 2, 4), r(9, 2, 4))),
+        "softmax": (op.softmax.default, (*a._entries, r(2, nnz))),
         "attention": (op.attention.default, scored(4, 0, r(2, nnz))),
         "attention, cosine": (op.attention.default, scored(4, 1, None)),
         "attention, additive": (op.attention.default, scored(1, 2, None)),
         "spmm_update": (
             op.spmm_update.default,
-            (a.number, False, r(9, 4), r(4, 5), r(5), True, False, False),
+            (*a._product, False, r(9, 4), r(4, 5), r(5), True, False, False),
         ),
         "spmm_update of the transpose": (
             op.spmm_update.default,
-            (a.number, True, r(12, 4), r(5, 4), None, False, True, False),
+            (*a._product, True, r(12, 4), r(5, 4), None, False, True, False),
         ),
     }
     return {name: (*call, a) for name, call in calls.items()}
@@ -288,11 +397,12 @@ def first_result(
     operator: Operator, arguments: tuple[object, ...]
 ) -> tuple[Callable[..., Tensor], tuple[Tensor, ...]]:
     """A function of the tensors among the arguments, and these."""
-    tensors = tuple(x for x in arguments if isinstance(x, Tensor))
+    learns = [isinstance(x, Tensor) and x.requires_grad for x in arguments]
+    tensors = tuple(x for x, one in zip(arguments, learns, strict=True) if one)
 
     def function(*given: Tensor) -> Tensor:
         rest = iter(given)
-        out = operator(*(next(rest) if isinstance(x, Tensor) else x for x in arguments))
+        out = operator(*(next(rest) if one else x for x, one in zip(arguments, learns, strict=True)))
         return out if isinstance(out, Tensor) else out[0]
 
     return function, tensors
@@ -473,7 +583,7 @@ def refusals(device: str) -> dict[str, tuple[type[Exception], Callable[[], objec
             usage,
             lambda: st.spmm_update(a, f(5, 2), f(2, 4), activation="gelu"),
         ),
-        "a handle that is none": (usage, lambda: torch.ops.sptile.spmm.default(10**9, False, f(5, 2), None)),
+        "a handle that is none": (usage, lambda: torch.ops.sptile.spmm.default(torch.tensor(10**9), 6, 5, nnz, False, f(5, 2), None)),
     }
 
 

@@ -57,7 +57,7 @@ def cases(device: str) -> dict[str, Callable[[], object]]:
         "torch.mm": lambda: torch.mm(on_device, x),
         "spmm": lambda: st.spmm(a, x),
         "spmm, autograd": lambda: st.spmm(a, learned),
-        "spmm through the dispatcher": lambda: torch.ops.sptile.spmm.default(a.number, False, x, None),
+        "spmm through the dispatcher": lambda: torch.ops.sptile.spmm.default(*a._product, False, x, None),
         "spmm with values": lambda: st.spmm(a, x, values),
         "sddmm": lambda: st.sddmm(a, x, x),
         "softmax": lambda: st.softmax(a, values),

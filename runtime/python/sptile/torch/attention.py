@@ -1,7 +1,9 @@
 """The operator sptile::attention: all of a graph attention layer in one kernel, and its gradient.
 
-q [rows, heads, n], k [cols, heads, n], v [cols, heads, m], bias [heads, nnz] in the order of CSR. Besides the
-result it keeps two numbers for each row and head; the gradient makes weights anew from them.
+q [rows, heads, n], k [cols, heads, n], v [cols, heads, m], bias [heads, given] in the order in which entries were
+given. Besides the result it keeps two numbers for each row and head; the gradient makes weights anew from them.
+
+Parallel entries are one with a bias that adds up their weights, in float32 or wider.
 """
 
 from __future__ import annotations
@@ -13,26 +15,29 @@ from torch import Tensor
 
 from .. import _library as c
 from ..errors import UsageError
-from .handle import Handle, Request, handle_of
+from .handle import Entries, Ref, Request
 from .operators import (
     Operator,
+    Sizes,
     check_alike,
     check_list,
     check_rows,
     number_list,
     once_differentiable,
+    only_reverse,
     operand,
     rows_in_memory,
+    statistic,
 )
 
 SCORES = {"dot": c.SCORE_DOT, "cosine": c.SCORE_COSINE, "additive": c.SCORE_ADDITIVE}
 
 
-def _check(handle: Handle, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, score: int) -> None:
-    pattern = handle.pattern
-    check_rows("q", q, pattern.rows, "rows", handle, (3,))
-    check_rows("k", k, pattern.cols, "columns", handle, (3,))
-    check_rows("v", v, pattern.cols, "columns", handle, (3,))
+def check(a: Sizes, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, score: int) -> None:
+    """Refuses operands that do not fit."""
+    check_rows("q", q, a.rows, "rows", a, (3,))
+    check_rows("k", k, a.cols, "columns", a, (3,))
+    check_rows("v", v, a.cols, "columns", a, (3,))
     check_alike(("q", q), ("k", k), ("v", v), ("bias", bias))
     if q.shape[1:] != k.shape[1:] or q.shape[1] != v.shape[1]:
         raise UsageError(
@@ -40,9 +45,7 @@ def _check(handle: Handle, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None,
             "shape, and all have the same heads"
         )
     if bias is not None:
-        check_list("bias", bias, pattern.nnz, q.shape[1])
-    if 0 in q.shape[1:] or v.shape[2] == 0:
-        raise UsageError(f"q is {list(q.shape)}, v {list(v.shape)}; heads and columns are at least 1")
+        check_list("bias", bias, a.given, q.shape[1])
     if score == c.SCORE_ADDITIVE and q.shape[2] != 1:
         raise UsageError(f"q is {list(q.shape)}; the additive score adds one number of each row and head")
 
@@ -52,21 +55,33 @@ def _request(operation: str, q: Tensor, v: Tensor, score: int) -> Request:
     return Request(operation, q.shape[2], q.dtype, m=v.shape[2], heads=q.shape[1], score=score)
 
 
-def _statistic(q: Tensor) -> torch.dtype:
-    return torch.float64 if q.dtype == torch.float64 else torch.float32
+def _of_entries(
+    a: Entries, q: Tensor, bias: Tensor | None, *tensors: Tensor
+) -> tuple[Tensor | None, Tensor | None, list[Tensor]]:
+    """The bias in the order of CSR, the shares of parallel entries in theirs, and tensors of the type in which it
+    is exact."""
+    if not a.order.repeats:
+        return None if bias is None else a.order.to_csr(bias, -1).contiguous(), None, list(tensors)
+    wide = [x.to(statistic(q.dtype)) for x in tensors]
+    if bias is None:
+        counts = a.order.counts().log().to(statistic(q.dtype))
+        return counts.expand(q.shape[1], -1).contiguous(), None, wide
+    joined, shares = a.order.log_sum_exp(bias.to(statistic(q.dtype)))
+    return joined.contiguous(), shares, wide
 
 
 def _attention(
-    a: int, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, score: int, slope: float
+    a: Entries, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, score: int, slope: float
 ) -> tuple[Tensor, Tensor]:
-    handle = handle_of(a)
-    _check(handle, q, k, v, bias, score)
     out, statistics = _fake_attention(a, q, k, v, bias, scale, score, slope)
     if out.numel() == 0:
         return out, statistics
+    if a.given == 0:
+        return out.zero_(), statistics.zero_()
+    dtype = q.dtype
+    bias, _shares, (q, k, v, out) = _of_entries(a, q, bias, q, k, v, out)
     q, k, v = rows_in_memory(q), rows_in_memory(k), rows_in_memory(v)
-    bias = None if bias is None else bias.contiguous()
-    plan = handle.plan(_request("attention", q, v, score))
+    plan = a.handle.plan(_request("attention", q, v, score))
     plan.run(
         (
             operand(q),
@@ -79,21 +94,21 @@ def _attention(
         alpha=scale,
         slope=slope,
     )
-    return out, statistics
+    return out.to(dtype), statistics
 
 
 def _fake_attention(
-    a: int, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, score: int, slope: float
+    a: Sizes, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, score: int, slope: float
 ) -> tuple[Tensor, Tensor]:
+    check(a, q, k, v, bias, score)
     rows, heads = q.shape[0], q.shape[1]
-    return q.new_empty((rows, heads, v.shape[2])), q.new_empty((heads, rows, 2), dtype=_statistic(q))
+    return q.new_empty((rows, heads, v.shape[2])), q.new_empty((heads, rows, 2), dtype=statistic(q.dtype))
 
 
 class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any,
-        a: int,
+        a: Ref,
         q: Tensor,
         k: Tensor,
         v: Tensor,
@@ -102,23 +117,29 @@ class _Attention(torch.autograd.Function):
         score: int,
         slope: float,
     ) -> tuple[Tensor, Tensor]:
-        ctx.handle, ctx.settings = handle_of(a), (a, scale, score, slope)
-        out, statistics = attention.below(a, q, k, v, bias, scale, score, slope)
+        return attention.below(a, q, k, v, bias, scale, score, slope)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        a, q, k, v, bias, *settings = inputs
+        out, statistics = output
+        ctx.settings = (a, *settings)
         ctx.save_for_backward(q, k, v, bias, statistics, out)
         ctx.mark_non_differentiable(statistics)
-        return out, statistics
 
     @staticmethod
     def backward(ctx: Any, dout: Tensor, _statistics: Tensor) -> Any:
         a, scale, score, slope = ctx.settings
         wanted = ctx.needs_input_grad
-        gradients = attention_gradient(a, *ctx.saved_tensors, dout, scale, score, slope, wanted[4])
+        gradients = attention_gradient.again(a, *ctx.saved_tensors, dout, scale, score, slope, wanted[4])
         named = [g if want else None for g, want in zip(gradients, wanted[1:5], strict=True)]
         return None, *named, None, None, None
 
+    jvp = vmap = only_reverse("attention")
+
 
 attention = Operator(
-    "attention(int a, Tensor q, Tensor k, Tensor v, Tensor? bias, float scale, int score, float slope)"
+    "attention(a, Tensor q, Tensor k, Tensor v, Tensor? bias, float scale, int score, float slope)"
     " -> (Tensor, Tensor)",
     _attention,
     _fake_attention,
@@ -127,7 +148,7 @@ attention = Operator(
 
 
 def _attention_gradient(
-    a: int,
+    a: Entries,
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -140,19 +161,18 @@ def _attention_gradient(
     slope: float,
     of_bias: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    handle = handle_of(a)
+    handle, dtype = a.handle, q.dtype
     dq, dk, dv, dbias = _fake_gradient(a, q, k, v, bias, statistics, out, dout, scale, score, slope, of_bias)
-    if out.numel() == 0 or k.numel() == 0:
+    if out.numel() == 0 or a.given == 0:
         return dq.zero_(), dk.zero_(), dv.zero_(), dbias.zero_()
+    bias, shares, (q, k, v, out, dout, dq, dk, dv) = _of_entries(a, q, bias, q, k, v, out, dout, dq, dk, dv)
+    dbias = q.new_empty((q.shape[1], handle.pattern.nnz) if of_bias else (0,))
     q, k, v = rows_in_memory(q), rows_in_memory(k), rows_in_memory(v)
     out, dout = rows_in_memory(out), rows_in_memory(dout)
     delta = statistics.new_empty((q.shape[1], q.shape[0]))
     of_rows, sums = (statistics.data_ptr(), 2, 0), (delta.data_ptr(), 1, 0)
     x, y, values, g = operand(q), operand(k), operand(v), operand(dout)
-    bias_t = None
-    if bias is not None:
-        bias = bias.contiguous()
-        bias_t = bias.index_select(-1, handle.source())
+    bias_t = None if bias is None else bias.index_select(-1, handle.source())
     handle.plan(_request("attention_gradient", q, v, score)).run(
         (
             x,
@@ -184,11 +204,14 @@ def _attention_gradient(
         alpha=scale,
         slope=slope,
     )
-    return dq, dk, dv, dbias
+    if of_bias:
+        dbias = a.order.from_csr(dbias, -1)
+        dbias = dbias if shares is None else dbias * shares
+    return dq.to(dtype), dk.to(dtype), dv.to(dtype), dbias.to(dtype)
 
 
 def _fake_gradient(
-    a: int,
+    a: Sizes,
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -201,12 +224,12 @@ def _fake_gradient(
     slope: float,
     of_bias: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    dbias = q.new_empty((q.shape[1], handle_of(a).pattern.nnz) if of_bias else (0,))
+    dbias = q.new_empty((q.shape[1], a.given) if of_bias else (0,))
     return q.new_empty(q.shape), k.new_empty(k.shape), v.new_empty(v.shape), dbias
 
 
 attention_gradient = Operator(
-    "attention_gradient(int a, Tensor q, Tensor k, Tensor v, Tensor? bias, Tensor statistics, Tensor out,"
+    "attention_gradient(a, Tensor q, Tensor k, Tensor v, Tensor? bias, Tensor statistics, Tensor out,"
     " Tensor dout, float scale, int score, float slope, bool of_bias) -> (Tensor, Tensor, Tensor, Tensor)",
     _attention_gradient,
     _fake_gradient,

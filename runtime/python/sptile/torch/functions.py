@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from ..errors import UsageError
 from . import operators
-from .attention import SCORES
+from .attention import SCORES, check
 from .attention import attention as attention_operator
 from .handle import Request, precision_of
 from .matrix import SparseMatrix
@@ -53,15 +53,14 @@ def _check_type(a: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Non
 
 
 def _heads_first(a: SparseMatrix, name: str, values: Tensor, heads: int | None) -> Tensor:
-    """The user's values [entries] or [entries, heads] in the order of CSR: [nnz], or [heads, nnz]."""
-    given = a._order.given
+    """The user's values [entries], or [entries, heads] as [heads, entries]."""
+    given = a._entries.given
     wanted = [given] if heads is None else [given, heads]
     if list(values.shape) != wanted:
         raise UsageError(
             f"{name} is {list(values.shape)}, pass {wanted}: a number for each entry"
             + ("" if heads is None else " and head")
         )
-    values = a._order.to_csr(values)
     return values if heads is None else values.t()
 
 
@@ -72,27 +71,46 @@ def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
             gradients. Without heads in values all heads have the same.
     UsageError for shapes, types or devices that do not fit.
     """
-    a, x = _matrix(A), _tensor("x", x)
+    return _spmm(_matrix(A), False, x, values)
+
+
+def _spmm(a: SparseMatrix, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
+    """A x, or A^T x where t."""
+    x = _tensor("x", x)
     if torch.is_autocast_enabled(a.device.type):
         x, values = _cast(a, x), _cast(a, values)  # type: ignore[assignment]
     else:
         _check_type(a, x, values)
-    number = a.number
+    ref = a._product
     if values is None and a._learned is not None:
         values = a._learned.to(x.dtype)
     if values is not None:
-        number = a.pattern_number
+        ref = a._entries
         by_head = _tensor("values", values).dim() == 2
         values = _heads_first(a, "values", values, x.shape[1] if by_head and x.dim() == 3 else None)
         if by_head:
-            return operators.spmm(number, False, x, values)
+            return operators.spmm(ref, t, x, values)
     if x.dim() == 2:
-        return operators.spmm(number, False, x, values)
+        return operators.spmm(ref, t, x, values)
     if x.dim() not in (1, 3):
-        raise UsageError(f"x is {list(x.shape)}; pass [{a.shape[1]}, n]")
+        raise UsageError(f"x is {list(x.shape)}; pass [{a.shape[0 if t else 1]}, n]")
     width = x.shape[1:].numel()
-    flat = operators.spmm(number, False, x.reshape(x.shape[0], width), values)
-    return flat.reshape(a.shape[0], *x.shape[1:])
+    flat = operators.spmm(ref, t, x.reshape(x.shape[0], width), values)
+    return flat.reshape(flat.shape[0], *x.shape[1:])
+
+
+def product_from_the_left(x: Tensor, A: SparseMatrix) -> Tensor:
+    """x A: x [rows] or [..., rows], the result with cols in the place of rows."""
+    a, x = _matrix(A), _tensor("x", x)
+    if x.layout != torch.strided or x.dim() == 0 or x.shape[-1] != a.shape[0]:
+        kind = "" if x.layout == torch.strided else f"{x.layout} "
+        raise UsageError(
+            f"x is {kind}{list(x.shape)}; the matrix has {a.shape[0]} rows, so pass [..., {a.shape[0]}]"
+        )
+    if x.dim() == 1:
+        return _spmm(a, True, x, None)
+    flat = _spmm(a, True, x.reshape(x.shape[:-1].numel(), x.shape[-1]).t(), None).t()
+    return flat.reshape(*x.shape[:-1], flat.shape[1])
 
 
 def sddmm(A: SparseMatrix, x: Tensor, y: Tensor) -> Tensor:
@@ -102,21 +120,25 @@ def sddmm(A: SparseMatrix, x: Tensor, y: Tensor) -> Tensor:
     x, y = _tensor("x", x), _tensor("y", y)
     if torch.is_autocast_enabled(a.device.type):
         x, y = _cast(a, x), _cast(a, y)  # type: ignore[assignment]
-    out = operators.sddmm(a.pattern_number, x, y)
-    return a._order.from_csr(out if out.dim() == 1 else out.t())
+    return _by_entry(operators.sddmm(a._entries, x, y))
+
+
+def _by_entry(lists: Tensor) -> Tensor:
+    """[entries], or [heads, entries] as [entries, heads]."""
+    return lists if lists.dim() == 1 else lists.t()
 
 
 def softmax(A: SparseMatrix, values: Tensor) -> Tensor:
-    """Softmax over the entries of each row of A: values [entries] or [entries, heads]. -inf masks an entry;
-    rows where all are masked give 0."""
+    """Softmax over the entries of each row of A: values [entries] or [entries, heads]. Each given entry counts:
+    three parallel ones of equal value get equal weights. -inf masks an entry; rows where all are masked give
+    0."""
     a, values = _matrix(A), _tensor("values", values)
     if values.dim() not in (1, 2):
         raise UsageError(
-            f"values are {list(values.shape)}; pass [{a._order.given}] or [{a._order.given}, heads]"
+            f"values are {list(values.shape)}; pass [{a._entries.given}] or [{a._entries.given}, heads]"
         )
     listed = _heads_first(a, "values", values, None if values.dim() == 1 else values.shape[1])
-    p = operators.softmax(a.pattern_number, listed)
-    return a._order.from_csr(p if p.dim() == 1 else p.t())
+    return _by_entry(operators.softmax(a._entries, listed))
 
 
 def attention(
@@ -134,11 +156,13 @@ def attention(
     """softmax(scale * score(q_i, k_j) + bias_ij) over the entries (i, j) of each row of A, times v_j.
 
     q [rows, heads, n], k [cols, heads, n], v [cols, heads, m], the result [rows, heads, m]; or all without
-    heads. bias [entries] or [entries, heads]; -inf masks an entry. Rows without entries give 0.
+    heads. bias [entries] or [entries, heads]; -inf masks an entry. Each given entry counts, parallel ones too. Rows
+    without entries give 0.
     score      "dot": q . k, scale None is 1 / sqrt(n); "cosine": that of the angle; "additive":
                leaky_relu(q + k) with `negative_slope`, n = 1 (or left out), scale None is 1 as for "cosine"
-    dropout_p  share of the weights that are set to 0 (the others grow). With it numbers for each entry and
-               head are made; without, nothing of the size of the entries.
+    dropout_p  share of the weights that are set to 0 (the others grow), each given entry for itself. With it, in
+               transforms of torch.func and in forward mode, numbers for each entry and head are made, in float32 or
+               wider; else nothing of the size of the entries.
     Values of A play no part. UsageError for shapes, types, devices or scores that do not fit.
     """
     a = _matrix(A)
@@ -162,40 +186,44 @@ def attention(
         scale = q.shape[2] ** -0.5 if score == "dot" and q.shape[2] > 0 else 1.0
     if bias is not None and bias.dim() == 1:
         bias = bias.unsqueeze(1).expand(-1, q.shape[1])
-    if dropout_p > 0:
-        out = _attention_with_dropout(a, q, k, v, scale, bias, dropout_p, score, negative_slope)
+    listed = None if bias is None else _heads_first(a, "bias", bias, q.shape[1])
+    settings = (float(scale), SCORES[score], float(negative_slope))
+    # In steps, too: what has no derivative of the whole, and scores of no columns.
+    if dropout_p > 0 or q.shape[2] == 0 or operators.transformed():
+        check(a._entries, q, k, v, listed, SCORES[score])
+        out = _attention_in_steps(a, q, k, v, listed, *settings, dropout_p)
     else:
-        listed = None if bias is None else _heads_first(a, "bias", bias, q.shape[1])
-        out, _ = attention_operator(
-            a.pattern_number, q, k, v, listed, float(scale), SCORES[score], float(negative_slope)
-        )
+        out, _ = attention_operator(a._entries, q, k, v, listed, *settings)
     return out.squeeze(1) if single else out
 
 
-def _attention_with_dropout(
+def _attention_in_steps(
     a: SparseMatrix,
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    scale: float,
     bias: Tensor | None,
+    scale: float,
+    score: int,
+    slope: float,
     dropout_p: float,
-    score: str,
-    negative_slope: float,
 ) -> Tensor:
-    """Attention in steps: weights of the entries are written, and can be dropped."""
-    if score == "cosine":
+    """Attention whose weights are written: they can be dropped, and each step has derivatives of all kinds."""
+    wide = operators.statistic(q.dtype)
+    q, k = q.to(wide), k.to(wide)
+    if score == SCORES["cosine"]:
         q, k = functional.normalize(q, dim=-1), functional.normalize(k, dim=-1)
-    if score == "additive":
-        one = torch.ones_like(q)
-        q, k = torch.cat([q, one], -1), torch.cat([one[:1].expand_as(k), k], -1)
-    scores = sddmm(a, q, k)
-    if score == "additive":
-        scores = functional.leaky_relu(scores, negative_slope)
+    if score == SCORES["additive"]:
+        one = q.new_ones(())
+        q, k = torch.cat([q, one.expand_as(q)], -1), torch.cat([one.expand_as(k), k], -1)
+    scores = operators.sddmm(a._entries, q, k)
+    if score == SCORES["additive"]:
+        scores = functional.leaky_relu(scores, slope)
     scores = scores * scale
     if bias is not None:
         scores = scores + bias
-    return spmm(a, v, functional.dropout(softmax(a, scores), dropout_p))
+    weights = functional.dropout(operators.softmax(a._entries, scores), dropout_p)
+    return operators.spmm(a._entries, False, v, weights.to(v.dtype))
 
 
 def spmm_update(
@@ -211,20 +239,21 @@ def spmm_update(
         x, weight, bias = _cast(a, x), _cast(a, weight), _cast(a, bias)  # type: ignore[assignment]
     else:
         _check_type(a, x)
-    if a.requires_grad:
-        out = spmm(a, x) @ weight
+    if a._learned is not None or operators.transformed() or 0 in x.shape[1:] or 0 in weight.shape:
+        operators.check_update(a._entries, False, x, weight, bias, False)
+        out = _spmm(a, False, x, None) @ weight
         out = out if bias is None else out + bias
         return out if activation is None else out.relu()
     lies_transposed = weight.dim() == 2 and weight.stride(0) == 1 and weight.stride(1) != 1
     w = weight.t() if lies_transposed else weight
-    out, _ = operators.spmm_update(a.number, False, x, w, bias, activation == "relu", lies_transposed, False)
+    out, _ = operators.spmm_update(a._product, False, x, w, bias, activation == "relu", lies_transposed, False)
     return out
 
 
 def fused_update_pays(A: SparseMatrix, n: int, m: int, dtype: torch.dtype) -> bool:
     """True where csr is the format of a product with A of n columns, and the library predicts that one kernel
     beats it and a product with the weights."""
-    if A.device.type != "cuda" or A.requires_grad:
+    if A.device.type != "cuda" or A._learned is not None:
         return False
     like = torch.empty((0, 0), dtype=dtype, device=A.device)
     handle, precision = A._handle, precision_of(like)

@@ -1,24 +1,27 @@
 """A matrix of the library over CSR arrays in tensors, and its plans, made when they are first needed.
 
-Operators know matrices by a number, so that a compiler sees dense tensors and an int. `handle_of` finds the
-matrix, which its SparseMatrix keeps alive.
+Operators take a matrix as a token, a tensor with the number of its `Entries`, and as sizes. A compiler therefore
+sees tensors and integers, and compiles once for all matrices. `entries_of` finds the matrix of a token, which
+keeps it alive.
 """
 
 from __future__ import annotations
 
 import ctypes
 import itertools
+import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from .. import _library as c
 from ..errors import Error, UsageError
-from .pattern import Pattern, inverse
+from .pattern import EntryOrder, Pattern, apart, inverse
 
 DTYPES = {torch.float32: c.F32, torch.float64: c.F64, torch.float16: c.F16, torch.bfloat16: c.BF16}
 
@@ -154,26 +157,14 @@ class Plan:
         return pointer, memory
 
 
-_numbers = itertools.count(1)
-_handles: dict[int, weakref.ref[Handle]] = {}
-
-
-def handle_of(number: int) -> Handle:
-    """The handle with a number."""
-    reference = _handles.get(number)
-    handle = None if reference is None else reference()
-    if handle is None:
-        raise UsageError(f"no matrix has the handle {number}: keep the SparseMatrix as long as it is in use")
-    return handle
-
-
 class Handle:
     """A pattern with values in the order of CSR, or none: then each entry is 1, unless a run brings
     values."""
 
     def __init__(self, pattern: Pattern, values: Tensor | None = None, format: str = "auto") -> None:
+        if not isinstance(format, str):
+            raise UsageError(f"format = {format!r}; pass the name of a format, as 'csr', or 'auto'")
         self.pattern, self.values, self.format = pattern, values, format
-        self.number = next(_numbers)
         self.plans: dict[Request, Plan] = {}
         self.derived: dict[str, Any] = {}  # what follows from the pattern, kept for those who made it
         self._matrices: dict[torch.dtype | None, tuple[int, Tensor | None]] = {}
@@ -182,8 +173,6 @@ class Handle:
         self._origin: Callable[[], Handle | None] = lambda: None  # that this one is the transpose of
         self._source: Tensor | None = None
         self._symmetric = False
-        _handles[self.number] = weakref.ref(self)
-        weakref.finalize(self, _handles.pop, self.number, None).atexit = False
 
     def transposed(self) -> Handle:
         """That of the transpose, made once: this one where both are equal."""
@@ -195,7 +184,7 @@ class Handle:
         if origin is not None:
             return origin
         refuse_capture("the transpose of the matrix is not there yet", self.pattern.device)
-        with self._lock:
+        with self._lock, apart():
             if self._transposed is None and not self._symmetric:
                 pattern, source = self.pattern.transposed()
                 values = None if self.values is None else self.values.index_select(0, source)
@@ -210,7 +199,8 @@ class Handle:
         """Which entry each entry of the transpose is, [nnz]."""
         if self._source is None:
             origin = self._origin()
-            self._source = self.pattern.transposed()[1] if origin is None else inverse(origin.source())
+            with apart():
+                self._source = self.pattern.transposed()[1] if origin is None else inverse(origin.source())
         return self._source
 
     def plan(self, request: Request) -> Plan:
@@ -223,7 +213,7 @@ class Handle:
             f"{request.operation} has no plan for operands of {request.n} columns of {request.dense} yet",
             self.pattern.device,
         )
-        with self._lock:
+        with self._lock, apart():
             plan = self.plans.get(request)
             if plan is None:
                 plan = self.plans[request] = self._chosen(request)
@@ -322,6 +312,77 @@ class Handle:
         weakref.finalize(self, _free, c.lib.sptile_matrix_destroy, pointer.value).atexit = False
         self._matrices[dtype] = pointer.value, values
         return pointer.value, values
+
+
+# Numbers start at random: those of a graph that another process saved are unknown here, not of another matrix.
+_numbers = itertools.count(int.from_bytes(os.urandom(7), "little"))
+_entries: weakref.WeakValueDictionary[int, Entries] = weakref.WeakValueDictionary()
+
+
+class Entries:
+    """A handle and the order in which its entries were given: the matrix that operators multiply with."""
+
+    def __init__(self, handle: Handle, order: EntryOrder) -> None:
+        self.handle, self.order = handle, order
+        self.rows, self.cols, self.given = handle.pattern.rows, handle.pattern.cols, order.given
+        self.device = handle.pattern.device
+        self.number = next(_numbers)
+        _entries[self.number] = self
+
+    def token(self) -> Tensor:
+        """int64 [], in host memory: the number. The tensor keeps these entries alive."""
+        number = np.array(self.number).view(_Number)
+        number.entries = self
+        return torch.from_numpy(number)
+
+    def row(self) -> Tensor:
+        """int64 [given]: the row of each entry."""
+        return self.order.from_csr(self.handle.pattern.row())
+
+    def col(self) -> Tensor:
+        """int64 [given]: the column of each entry."""
+        return self.order.from_csr(self.handle.pattern.col.long())
+
+
+class _Number(np.ndarray[Any, Any]):
+    """Memory of a token."""
+
+    entries: Entries
+
+
+def entries_of(token: Tensor) -> Entries:
+    """The entries that a token names."""
+    number = int(token.item())
+    entries = _entries.get(number)
+    if entries is None:
+        raise UsageError(
+            f"no matrix of this process has the token {number}; keep the SparseMatrix as long as it is in "
+            "use, and compile or export again where the code was saved by another process"
+        )
+    return entries
+
+
+class Ref:
+    """A matrix as operators take it: token, sizes, and the number of entries that were given. A compiler reads
+    these; other code goes by `entries`, which is None in a matrix that compiled code makes."""
+
+    def __init__(self, token: Tensor, rows: int, cols: int, given: int, entries: Entries | None = None) -> None:
+        self.token, self.rows, self.cols, self.given, self._entries = token, rows, cols, given, entries
+
+    device = None  # as `Entries` have it: a token does not say
+
+    @classmethod
+    def of(cls, handle: Handle, order: EntryOrder) -> Ref:
+        entries = Entries(handle, order)
+        return cls(entries.token(), entries.rows, entries.cols, entries.given, entries)
+
+    @property
+    def entries(self) -> Entries:
+        return self._entries or entries_of(self.token)
+
+    def __iter__(self) -> Iterator[Any]:
+        """The leading arguments of each operator."""
+        return iter((self.token, self.rows, self.cols, self.given))
 
 
 def refuse_capture(missing: str, device: torch.device) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import operator
+import warnings
 from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import Any, TypeVar
@@ -9,25 +12,32 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from ..errors import UsageError
-from .handle import DTYPES, Handle
+from ..errors import BadInputError, DeviceError, UnsupportedError, UsageError
+from .handle import DTYPES, Handle, Ref
+from .operators import followed, statistic
 from .pattern import (
+    WIDE,
     EntryOrder,
     Pattern,
+    apart,
     chain_orders,
     chain_patterns,
+    check_ids,
     check_list_of_ids,
+    kept,
     pattern_of_entries,
     pattern_of_pointers,
+    rows_of_pointers,
 )
 
 
 Derived = TypeVar("Derived")
+Number = float  # the class has a function of that name
 
 
 class SparseMatrix:
-    """A rows x cols matrix on one device, to multiply tensors with: `A @ x`, and the functions of this
-    module. torch.compile takes them as they are, but not the sign @: write `spmm(A, x)`.
+    """A rows x cols matrix on one device, to multiply tensors with: `A @ x`, `x @ A`, and the functions of this
+    module. torch.compile takes them as they are, and compiles once for all matrices.
 
     crow    int32 or int64 [rows + 1], where the entries of each row begin
     col     int32 or int64 [entries], the column of each, in any order within a row
@@ -39,10 +49,13 @@ class SparseMatrix:
             the CPU it is "csr". "csr" gives the same bits in every run of a program.
 
     Entries that are given more than once are added; without values such a matrix gets as values how often
-    each was given, in the type of what it multiplies. What has a number for each entry (`values`, results of
-    sddmm) has them in the order in which entries were given. The arrays are checked: UsageError and
-    BadInputError say what is wrong.
+    each was given, in the type of what it multiplies. Softmax and attention weigh each of them. What has a number for
+    each entry (`values`, results of sddmm) has them in the order in which entries were given. The arrays are checked:
+    UsageError and BadInputError say what is wrong.
     """
+
+    _entries: Ref  # without values
+    _product: Ref  # that a product multiplies with, unless values learn
 
     def __init__(
         self,
@@ -58,49 +71,119 @@ class SparseMatrix:
         if shape is None:
             widest = int(col.max()) + 1 if check_list_of_ids(col, "col").numel() > 0 else 0
             shape = (crow.numel() - 1, max(crow.numel() - 1, widest))
+        shape = _sizes(shape)
         if crow.numel() - 1 != shape[0]:
             raise UsageError(f"crow has {crow.numel()} numbers; {shape[0]} rows need {shape[0] + 1}")
-        pattern, order = pattern_of_pointers(crow, col, int(shape[1]))
-        self._set(Handle(pattern, None, format), order, values)
+        if torch.compiler.is_compiling():
+            check_list_of_ids(col, "col")
+            entries, product = torch.ops.sptile.csr_of(crow, col, shape[1], format)
+            self._set_compiled(entries, product, shape, col.numel(), values, crow.device)
+        else:
+            pattern, order = pattern_of_pointers(crow, col, int(shape[1]))
+            self._set(Ref.of(Handle(pattern, None, format), order), values)
         if symmetric is not None and symmetric != self.is_symmetric():
             raise UsageError(
                 f"symmetric = {symmetric}, but the matrix is {'' if not symmetric else 'not '}symmetric"
             )
 
-    def _set(self, bare: Handle, order: EntryOrder, values: Tensor | None) -> None:
-        self._bare, self._order = bare, order
-        self._derived: dict[str, Any] = {}
-        self.is_normalized = False  # by gcn_norm
-        pattern = bare.pattern
-        self.shape = torch.Size((pattern.rows, pattern.cols))
-        self.device = pattern.device
-        self.nnz = pattern.nnz
-        self._counts = values is None and order.position is not None and order.source is None
-        if self._counts:
+    def _set(self, entries: Ref, values: Tensor | None, product: Handle | None = None) -> None:
+        """product: the handle with values that do not learn, where there is one already."""
+        found = entries.entries
+        order, pattern = found.order, found.handle.pattern
+        counts = values is None and order.repeats
+        if counts:
             values = torch.ones(order.given, device=pattern.device)
-        _check_values(values, order, pattern)
-        self.values = values
+        _check_values(values, order.given, pattern.device)
+        learned = values if values is not None and not counts and followed(values) else None
+        if values is not None and learned is None:
+            if product is None:
+                numbers = order.counts() if counts else order.to_csr(values.detach()).contiguous()
+                product = Handle(pattern, numbers, found.handle.format)
+            self._place(entries, Ref.of(product, order), values, None, counts, pattern.device)
+        else:
+            self._place(entries, entries, values, learned, counts, pattern.device)
+
+    def _set_compiled(
+        self,
+        entries: Tensor,
+        product: Tensor,
+        shape: tuple[int, int],
+        given: int,
+        values: Tensor | None,
+        device: torch.device,
+    ) -> None:
+        """In compiled code, by tokens. Repeated entries have their counts in the product alone."""
+        if values is not None:
+            _check_values(values, given, device)
+        rows, cols = shape
+        self._place(
+            Ref(entries, rows, cols, given), Ref(product, rows, cols, given), values, values, False, device
+        )
+
+    def _place(
+        self,
+        entries: Ref,
+        product: Ref,
+        values: Tensor | None,
+        learned: Tensor | None,
+        counts: bool,
+        device: torch.device,
+    ) -> None:
+        self._entries, self._product, self.values, self._learned = entries, product, values, learned
+        self._counts, self.device = counts, device
+        self.shape = torch.Size((entries.rows, entries.cols))
         self.dtype = torch.float32 if values is None else values.dtype
-        fixed = values is None or not values.requires_grad
-        self._learned = None if fixed else values
-        self._handle = bare
-        if fixed and values is not None:
-            self._handle = Handle(pattern, order.to_csr(values.detach()).contiguous(), bare.format)
-        self.number = self._handle.number
-        self.pattern_number = bare.number
+        self.is_normalized = False  # by gcn_norm
+        self._derived: dict[str, Any] = {}
 
     @classmethod
     def _of(cls, bare: Handle, order: EntryOrder, values: Tensor | None) -> SparseMatrix:
+        return cls._of_ref(Ref.of(bare, order), values)
+
+    @classmethod
+    def _of_ref(cls, entries: Ref, values: Tensor | None, product: Handle | None = None) -> SparseMatrix:
         matrix = cls.__new__(cls)
-        matrix._set(bare, order, values)
+        matrix._set(entries, values, product)
+        return matrix
+
+    @classmethod
+    def _compiled(cls, *arguments: Any) -> SparseMatrix:
+        matrix = cls.__new__(cls)
+        matrix._set_compiled(*arguments)
         return matrix
 
     @classmethod
     def _of_entries(
         cls, row: Tensor, col: Tensor, values: Tensor | None, shape: tuple[int, int], format: str = "auto"
     ) -> SparseMatrix:
+        if torch.compiler.is_compiling():
+            tokens = torch.ops.sptile.matrix_of(row, col, shape[0], shape[1], format)
+            return cls._compiled(*tokens, shape, row.numel(), values, row.device)
         pattern, order = pattern_of_entries(row, col, *shape)
         return cls._of(Handle(pattern, None, format), order, values)
+
+    @classmethod
+    def _of_graph(cls, edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
+        """In compiled code: of an edge_index, by what layers remember of it."""
+        tokens = torch.ops.sptile.graph_of(edge_index, rows, cols)
+        return cls._compiled(*tokens, (rows, cols), edge_index.shape[1], None, edge_index.device)
+
+    @property
+    def _bare(self) -> Handle:
+        return self._entries.entries.handle
+
+    @property
+    def _order(self) -> EntryOrder:
+        return self._entries.entries.order
+
+    @property
+    def _handle(self) -> Handle:
+        return self._product.entries.handle
+
+    @property
+    def nnz(self) -> int:
+        """Entries of the matrix; one that is given more than once is one."""
+        return self._bare.pattern.nnz
 
     @classmethod
     def from_edge_index(
@@ -118,34 +201,67 @@ class SparseMatrix:
             raise UsageError(f"edge_index is {found}; pass a tensor [2, edges]")
         if num_nodes is None:
             num_nodes = int(edge_index.max()) + 1 if edge_index.numel() > 0 else 0
+        num_nodes, _ = _sizes((num_nodes, num_nodes), "num_nodes")
         return cls._of_entries(edge_index[1], edge_index[0], weight, (num_nodes, num_nodes), format)
 
     @classmethod
     def from_torch(cls, tensor: Tensor, *, format: str = "auto") -> SparseMatrix:
         """Of a sparse CSR or COO tensor of two dimensions, or of the entries of a dense one that are not
-        0."""
-        if not isinstance(tensor, Tensor) or tensor.dim() != 2:
-            raise UsageError("from_torch takes a tensor of two dimensions")
+        0. Gradients reach the values of the tensor. One that requires a gradient and is not coalesced has the entries
+        of `tensor.coalesce()`. UsageError for other layouts, and for tensors whose entries are not single
+        numbers."""
+        if not isinstance(tensor, Tensor):
+            raise UsageError(f"tensor is of type {type(tensor).__name__}; pass a torch.Tensor")
+        if tensor.layout not in (torch.sparse_csr, torch.sparse_coo, torch.strided):
+            raise UsageError(
+                f"from_torch takes sparse_csr, sparse_coo or strided tensors, not {tensor.layout}; use "
+                "to_sparse_csr()"
+            )
+        if tensor.dim() != 2 or tensor.dense_dim() != (2 if tensor.layout == torch.strided else 0):
+            raise UsageError(
+                f"tensor is {list(tensor.shape)} with {tensor.sparse_dim()} sparse and {tensor.dense_dim()} dense "
+                "dimensions; pass one of two dimensions, both sparse or both dense"
+                if tensor.layout != torch.strided
+                else f"tensor is {list(tensor.shape)}; pass one of two dimensions"
+            )
+        if tensor.dtype not in DTYPES:
+            raise UsageError(f"values are {tensor.dtype}; use float32, float64, float16 or bfloat16")
+        if tensor.device.type not in ("cpu", "cuda"):
+            raise UnsupportedError(f"tensor is on {tensor.device}; use the CPU or a CUDA device")
         shape = (tensor.shape[0], tensor.shape[1])
         if tensor.layout == torch.sparse_csr:
             return cls(tensor.crow_indices(), tensor.col_indices(), tensor.values(), shape, format=format)
         if tensor.layout == torch.strided:
             row, col = tensor.nonzero(as_tuple=True)
             return cls._of_entries(row, col, tensor[row, col], shape, format)
-        if tensor.layout == torch.sparse_coo:
-            values = tensor._values() if not tensor.is_coalesced() else tensor.values()
-            row, col = tensor._indices() if not tensor.is_coalesced() else tensor.indices()
-            return cls._of_entries(row, col, values, shape, format)
-        raise UsageError(f"from_torch takes sparse_csr, sparse_coo or strided tensors, not {tensor.layout}")
+        if followed(tensor):  # _values() has no history
+            tensor = tensor.coalesce()
+        coalesced = tensor.is_coalesced()
+        row, col = tensor.indices() if coalesced else tensor._indices()
+        return cls._of_entries(row, col, tensor.values() if coalesced else tensor._values(), shape, format)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, format: str = "auto") -> SparseMatrix:
-        """Of a SciPy sparse matrix or array, in host memory: `.to(device)` moves it."""
-        csr = matrix.tocsr()
-        crow, col, values = (torch.from_numpy(x.copy()) for x in (csr.indptr, csr.indices, csr.data))
-        if values.dtype not in DTYPES:
-            values = values.to(torch.float32)
-        return cls(crow, col, values, csr.shape, format=format)
+        """Of a SciPy sparse matrix or array, in host memory: `.to(device)` moves it. Entries are in the order of
+        `matrix.data` of CSR, CSC and COO, in that of `matrix.tocsr()` of other formats. Integers and Booleans become
+        float32, with a RuntimeWarning where one does not fit exactly. UsageError for anything else, complex numbers
+        and longdouble among it."""
+        kind = getattr(matrix, "format", None)
+        if not isinstance(kind, str) or not hasattr(matrix, "tocsr"):
+            raise UsageError(f"matrix is of type {type(matrix).__name__}; pass a SciPy sparse matrix or array")
+        if len(matrix.shape) != 2:
+            raise UsageError(f"matrix is {list(matrix.shape)}; pass one of two dimensions")
+        if kind not in ("csr", "csc", "coo"):
+            matrix, kind = matrix.tocsr(), "csr"
+        shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        values = _values_of_numpy(matrix.data if kind == "coo" else matrix.data[: matrix.indptr[-1]])
+        if kind == "coo":
+            row, col = (torch.from_numpy(ids.copy()) for ids in (matrix.row, matrix.col))
+            return cls._of_entries(row, col, values, shape, format)
+        ends, ids = (torch.from_numpy(x.copy()) for x in (matrix.indptr, matrix.indices[: values.numel()]))
+        if kind == "csr":
+            return cls(ends, ids, values, shape, format=format)
+        return cls._of_entries(ids, rows_of_pointers(ends, ids.numel()), values, shape, format)
 
     @classmethod
     def from_bundle(cls, bundle: str | PathLike[str] | Any, *, format: str = "auto") -> SparseMatrix:
@@ -201,48 +317,155 @@ class SparseMatrix:
 
     @property
     def requires_grad(self) -> bool:
+        """True if values learn."""
         return self._learned is not None
+
+    @property
+    def ndim(self) -> int:
+        return 2
+
+    def dim(self) -> int:
+        return 2
+
+    def size(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else self.shape[dim]
 
     def is_symmetric(self) -> bool:
         """True if the matrix equals its transpose."""
-        return self._handle.transposed() is self._handle
+        if self._learned is None:
+            return self._handle.transposed() is self._handle
+        bare = self._bare
+        values = self._order.to_csr(self._learned.detach())
+        return bare.transposed() is bare and torch.equal(values, values.index_select(0, bare.source()))
 
     def t(self) -> SparseMatrix:
         """The transpose; it is kept, as backward needs it, too. Its values are in the order of this one's."""
-        bare = self._bare.transposed()
-        if bare is self._bare and self._handle.transposed() is self._handle and not self.requires_grad:
-            return self
-        return SparseMatrix._of(bare, self._order.transposed(self._bare.source()), self.values)
-
-    def to(self, target: torch.device | str | torch.dtype) -> SparseMatrix:
-        """The same on another device, or with values of another type; itself if nothing changes."""
-        if isinstance(target, torch.dtype):
-            if self.values is None or self.values.dtype == target:
+        rows, cols = self.shape
+        if torch.compiler.is_compiling():
+            tokens = torch.ops.sptile.transpose_of(
+                self._entries.token, self._product.token, self._learned is not None
+            )
+            turned = SparseMatrix._compiled(*tokens, (cols, rows), self._entries.given, self._learned, self.device)
+            turned.values, turned.dtype, turned._counts = self.values, self.dtype, self._counts
+            return self._like(turned)
+        bare, product = self._bare, None
+        if self._learned is None:
+            product = self._handle.transposed()
+            if product is self._handle:
                 return self
-            converted = self.with_values(self.values.to(target))
-            converted.is_normalized = self.is_normalized
-            return converted
-        device = torch.device(target)
-        if device.type == "cuda" and device.index is None:
-            device = torch.device("cuda", torch.cuda.current_device())
-        if device == self.device:
-            return self
-        bare = Handle(self.pattern.to(device), None, self._bare.format)
-        moved = SparseMatrix._of(
-            bare, self._order.to(device), None if self.values is None else self.values.to(device)
-        )
-        moved.is_normalized = self.is_normalized
-        return moved
+        entries = Ref.of(bare.transposed(), self._order.transposed(bare.source()))
+        return self._like(SparseMatrix._of_ref(entries, self._given_values(), product))
 
-    def cuda(self) -> SparseMatrix:
-        return self.to("cuda")
+    @property
+    def T(self) -> SparseMatrix:
+        """The transpose."""
+        return self.t()
+
+    mT = T
+
+    def _like(self, other: SparseMatrix) -> SparseMatrix:
+        """Another form of this matrix."""
+        other.is_normalized = self.is_normalized
+        return other
+
+    def to(
+        self,
+        *arguments: Any,
+        device: Any = None,
+        dtype: torch.dtype | None = None,
+        non_blocking: bool = False,
+        copy: bool = False,
+        other: Any = None,
+        memory_format: Any = None,
+    ) -> SparseMatrix:
+        """The same on another device, or with values of another type; itself if nothing changes. Arguments are those
+        of Tensor.to: a device, a type, both, or a tensor or matrix that has them; `memory_format` changes nothing. A
+        matrix without values stays without: it multiplies any type."""
+        flags = []
+        for one in arguments if other is None else (*arguments, other):
+            if isinstance(one, bool):
+                flags.append(one)
+            elif isinstance(one, torch.dtype):
+                dtype = one
+            elif isinstance(one, Tensor | SparseMatrix):
+                device, dtype = one.device, one.dtype
+            elif one is not None:
+                device = one
+        non_blocking, copy = (*flags, *(non_blocking, copy)[len(flags) :])[:2]
+        if dtype is not None and dtype not in DTYPES:
+            raise UsageError(f"dtype = {dtype}; use float32, float64, float16 or bfloat16")
+        place = self.device if device is None else _device(device)
+        given = self._given_values()
+        cast = given is not None and dtype is not None and given.dtype != dtype
+        if place == self.device and not cast and not copy:
+            return self
+        if given is not None:
+            given = given.to(place, dtype or given.dtype, non_blocking, copy)
+        if place == self.device:
+            return self._like(self.with_values(given))
+        bare = Handle(self.pattern.to(place), None, self._bare.format)
+        return self._like(SparseMatrix._of(bare, self._order.to(place), given))
+
+    def cuda(self, device: torch.device | str | int | None = None) -> SparseMatrix:
+        return self.to("cuda" if device is None else device)
 
     def cpu(self) -> SparseMatrix:
         return self.to("cpu")
 
+    def double(self) -> SparseMatrix:
+        return self.to(torch.float64)
+
+    def float(self) -> SparseMatrix:
+        return self.to(torch.float32)
+
+    def half(self) -> SparseMatrix:
+        return self.to(torch.float16)
+
+    def bfloat16(self) -> SparseMatrix:
+        return self.to(torch.bfloat16)
+
+    def detach(self) -> SparseMatrix:
+        """The matrix without the history of its values; itself if they have none."""
+        if self._learned is None:
+            return self
+        return self._like(self.with_values(self._learned.detach()))
+
+    def clone(self) -> SparseMatrix:
+        """A copy whose values are a copy, with their history."""
+        return self.to(copy=True)
+
     def with_values(self, values: Tensor | None) -> SparseMatrix:
         """The same pattern with other values [entries, as they were given], or none."""
-        return SparseMatrix._of(self._bare, self._order, values)
+        if torch.compiler.is_compiling():
+            return self._with_compiled(values)
+        return SparseMatrix._of_ref(self._entries, values)
+
+    def _with_compiled(self, values: Tensor | None) -> SparseMatrix:
+        entries, product = self._entries, self._product
+        if values is None and self.values is not None and not self._counts:
+            product = Ref(torch.ops.sptile.counted(entries.token), entries.rows, entries.cols, entries.given)
+        if values is not None:
+            _check_values(values, entries.given, self.device)
+        other = SparseMatrix.__new__(SparseMatrix)
+        other._place(entries, product, values, values, False, self.device)
+        return other
+
+    def places(self) -> tuple[Tensor, Tensor]:
+        """int64 [entries] each: the rows and the columns of the entries, in the order in which they were
+        given."""
+        if torch.compiler.is_compiling():
+            row, col = torch.ops.sptile.places_of(self._entries.token, self._entries.given, self.device)
+            return row, col
+        found = self._entries.entries
+        return found.row(), found.col()
+
+    def degrees(self) -> Tensor:
+        """float64 [rows, 1]: numbers of given entries in each row."""
+        rows = self.shape[0]
+        if torch.compiler.is_compiling():
+            degrees: Tensor = torch.ops.sptile.degrees_of(self._entries.token, rows, self.device)
+            return degrees
+        return torch.bincount(self._entries.entries.row(), minlength=rows).double().unsqueeze(1)
 
     def with_loops(self) -> SparseMatrix:
         """The pattern of A + I: entries on the diagonal are there once. It has no values, its entries are in
@@ -254,7 +477,7 @@ class SparseMatrix:
         return self._derive("entries", lambda: _in_order(self._bare))
 
     def gcn_norm(
-        self, add_self_loops: bool = True, *, fill_value: float = 1.0, dtype: torch.dtype | None = None
+        self, add_self_loops: bool = True, *, fill_value: Number = 1.0, dtype: torch.dtype | None = None
     ) -> SparseMatrix:
         """D^-1/2 (A + I) D^-1/2 with D the sums of the rows of A + I, as GCN has it. Entries on the diagonal
         stay and get no second one: of one that was given several times the last counts, as in PyG; a missing
@@ -264,23 +487,52 @@ class SparseMatrix:
         rows, cols = self.shape
         if rows != cols:
             raise UsageError(f"gcn_norm of a matrix of {rows} x {cols}; it has as many rows as columns")
+        dtype = dtype or self.dtype
+        wide = statistic(dtype)
+        if torch.compiler.is_compiling():
+            return self._compiled_norm(add_self_loops, fill_value, dtype)
         if self.values is None:
-            values = torch.ones(self.nnz, dtype=dtype or torch.float32, device=self.device)
+            values = torch.ones(self.nnz, dtype=wide, device=self.device)
         else:
-            values = self.values if dtype is None else self.values.to(dtype)
+            values = self.values.to(wide)
             values = self._order.to_csr(self._with_last_loops(values) if add_self_loops else values)
         bare = self._bare
         if add_self_loops:
             bare, order, missing = self._with_loops()
             values = order.to_csr(torch.cat([values, values.new_full((missing,), fill_value)]))
         row, col = bare.pattern.row(), bare.pattern.col.long()
-        degree = values.new_zeros(rows).index_add(0, row, values)
-        factor = degree.pow(-0.5)
-        factor = torch.where(torch.isinf(factor), 0, factor)
-        values = factor[row] * factor[col] * values  # those of mirrored entries are equal to the bit
-        normalized = _in_order(bare, values)
+        normalized = _in_order(bare, scaled(values, row, col, rows).to(dtype))
         normalized.is_normalized = True
         return normalized
+
+    def _compiled_norm(self, add_self_loops: bool, fill_value: Number, dtype: torch.dtype) -> SparseMatrix:
+        """gcn_norm in compiled code, where the number of entries that are not repeated is not known: its entries are
+        those that were given, then all loops."""
+        wide = statistic(dtype)
+        looped, row, col = self, *self.places()
+        values = row.new_ones(row.shape, dtype=wide) if self.values is None else self.values.to(wide)
+        if add_self_loops:
+            looped, loop, last = self._compiled_loops(row, col)
+            of_loops = torch.cat([values, values.new_full((1,), fill_value)]).index_select(0, last)
+            values = torch.cat([torch.where(loop, 0, values), of_loops])
+            row, col = looped.places()
+        normalized = looped._with_compiled(scaled(values, row, col, self.shape[0]).to(dtype))
+        normalized.is_normalized = True
+        return normalized
+
+    def _compiled_loops(self, row: Tensor, col: Tensor) -> tuple[SparseMatrix, Tensor, Tensor]:
+        """In compiled code: the pattern with all loops behind the given entries, which of these are loops, and the
+        last one at each node [rows], or the number of entries where there is none."""
+        rows, cols = self.shape
+        nodes, given = min(rows, cols), self._entries.given
+        token = torch.ops.sptile.with_loops_of(self._entries.token)
+        looped = SparseMatrix._compiled(token, token, (rows, cols), given + nodes, None, self.device)
+        loop = row == col
+        number = torch.where(loop, torch.arange(given, device=row.device), -1)
+        # The loop of a node beyond the smaller side cannot be.
+        place = torch.where(loop, row, 0)
+        last = number.new_full((nodes,), -1).scatter_reduce(0, place, number, "amax")
+        return looped, loop, torch.where(last < 0, given, last)
 
     def _with_last_loops(self, values: Tensor) -> Tensor:
         """Numbers of the entries as they were given; of entries on the diagonal that were given several times
@@ -293,6 +545,7 @@ class SparseMatrix:
         loop = self.pattern.row() == self.pattern.col
         return torch.where(loop[position] & (last[position] != given), 0, values)
 
+    @kept
     def _with_loops(self) -> tuple[Handle, EntryOrder, int]:
         """A + I without values, the order of the entries in CSR and then of those that were missing, and how
         many these are."""
@@ -315,9 +568,12 @@ class SparseMatrix:
         return bare if handle is None else handle, order, count
 
     def _derive(self, name: str, make: Callable[[], Derived]) -> Derived:
-        """What follows from this matrix, made once."""
+        """What follows from this matrix, made once, not as inference tensors: training may follow."""
         if name not in self._derived:
-            self._derived[name] = make()
+            if torch.compiler.is_compiling():
+                return make()
+            with apart():
+                self._derived[name] = make()
         derived: Derived = self._derived[name]
         return derived
 
@@ -338,10 +594,35 @@ class SparseMatrix:
         flat = values.new_zeros(self.shape[0] * self.shape[1]).index_add(0, place, values)
         return flat.view(self.shape)
 
+    __array_ufunc__ = None  # NumPy leaves `array @ A` to this class, which refuses it
+
     def __matmul__(self, x: Tensor) -> Tensor:
         from .functions import spmm
 
         return spmm(self, x)
+
+    def __rmatmul__(self, x: Tensor) -> Tensor:
+        from .functions import product_from_the_left
+
+        return product_from_the_left(x, self)
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        function: Callable[..., Any],
+        types: Any,
+        arguments: tuple[Any, ...] = (),
+        keywords: dict[str, Any] | None = None,
+    ) -> Any:
+        """Products of torch; other functions of it are refused."""
+        if function not in PRODUCTS or keywords or len(arguments) != 2:
+            return NotImplemented
+        first, second = arguments
+        if torch.compiler.is_compiling() and not _sides_are_named():
+            raise UnsupportedError("this torch does not compile A @ x; write spmm(A, x)")
+        if function is Tensor.__rmatmul__:
+            first, second = second, first
+        return first.__matmul__(second) if isinstance(first, SparseMatrix) else second.__rmatmul__(first)
 
     def __repr__(self) -> str:
         values = "a pattern" if self.values is None else str(self.dtype)
@@ -354,13 +635,114 @@ class SparseMatrix:
             self.pattern.crow,
             self.pattern.col,
             self._order.position,
-            self._order.source,
-            self.values,
+            None,
+            self._given_values(),
             self._bare.format,
+            self.is_normalized,
         )
 
-    def __deepcopy__(self, memo: Any) -> SparseMatrix:
-        return self  # nothing of it changes
+    def __copy__(self) -> SparseMatrix:
+        return self._like(SparseMatrix._of_ref(self._entries, self._given_values()))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SparseMatrix:
+        values = self._given_values()
+        if values is not None and values.requires_grad and not values.is_leaf:
+            raise TypeError(
+                "a SparseMatrix whose values are results of other tensors has no deep copy; copy A.detach(), or make "
+                "with_values of the copied tensors"
+            )
+        copied = self._like(SparseMatrix._of_ref(self._entries, copy.deepcopy(values, memo)))
+        memo[id(self)] = copied
+        return copied
+
+
+def _sides_are_named() -> bool:
+    """Runs while torch compiles. For `A @ x` torch 2.11 swaps the operands and still names the function of `x @ A`,
+    as it has no name for a swapped one in its table. Adds that name, once, and starts the compilation again."""
+    try:
+        from torch._dynamo.exc import RestartAnalysis
+        from torch._dynamo.variables.builtin import BUILTIN_TO_TENSOR_RFN_MAP
+    except ImportError:
+        return False
+    if operator.matmul not in BUILTIN_TO_TENSOR_RFN_MAP:
+        BUILTIN_TO_TENSOR_RFN_MAP[operator.matmul] = Tensor.__rmatmul__
+        raise RestartAnalysis(restart_reason="sptile names the sides of a product")
+    return True
+
+
+_sides_are_named._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+# Functions of torch that take a SparseMatrix.
+PRODUCTS = (
+    operator.matmul,
+    torch.matmul,
+    torch.mm,
+    torch.mv,
+    torch.sparse.mm,
+    Tensor.matmul,
+    Tensor.mm,
+    Tensor.mv,
+    Tensor.__matmul__,
+    Tensor.__rmatmul__,
+)
+
+
+def scaled(values: Tensor, row: Tensor, col: Tensor, nodes: int) -> Tensor:
+    """D^-1/2 A D^-1/2, D the sums of the rows: values, rows and columns of the entries. Those of mirrored entries are
+    equal to the bit."""
+    sums = values.to(WIDE.get(values.dtype, values.dtype))
+    factor = sums.new_zeros(nodes).index_add(0, row, sums).pow(-0.5)
+    factor = torch.where(torch.isinf(factor), 0, factor).to(values.dtype)
+    return factor[row] * factor[col] * values
+
+
+def _sizes(shape: Any, name: str = "shape") -> tuple[int, int]:
+    """Rows and columns."""
+    if torch.compiler.is_compiling():
+        return shape[0], shape[1]
+    try:
+        rows, cols = (operator.index(size) for size in shape)
+    except (TypeError, ValueError):
+        wanted = "(rows, columns)" if name == "shape" else "a number"
+        raise UsageError(f"{name} = {shape if name == 'shape' else shape[0]!r}; pass {wanted}") from None
+    return rows, cols
+
+
+def _values_of_numpy(data: Any) -> Tensor:
+    """A copy of the values of a SciPy matrix in a type that there is."""
+    kind = data.dtype.kind
+    if kind in "bui":
+        converted = data.astype("float32")
+        exact = converted.astype("float64") == data if data.dtype.itemsize < 8 else converted.astype(object) == data
+        if not exact.all():
+            warnings.warn(
+                f"{int((~exact).sum())} of {data.size} values of {data.dtype} do not fit float32 exactly; convert them, "
+                "as by matrix.astype('float64')",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        return torch.from_numpy(converted)
+    if data.dtype.name not in ("float16", "float32", "float64"):
+        raise UsageError(
+            f"values are {data.dtype}; use float32, float64 or float16"
+            + (", as of matrix.real" if kind == "c" else ", as by matrix.astype('float64')")
+        )
+    return torch.from_numpy(data.astype(data.dtype.newbyteorder("=")))
+
+
+def _device(device: Any) -> torch.device:
+    """A device on which a matrix may be."""
+    try:
+        found = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
+    except (TypeError, RuntimeError) as error:
+        raise UsageError(f"device = {device!r}; pass a device, a type or both, as to Tensor.to: {error}") from None
+    if found.type not in ("cpu", "cuda"):
+        raise UnsupportedError(f"device = {found}; use the CPU or a CUDA device")
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise DeviceError(f"device = {found}; torch finds no CUDA device")
+    if found.type == "cuda" and found.index is None:
+        return torch.device("cuda", torch.cuda.current_device())
+    return torch.device("cpu") if found.type == "cpu" else found
 
 
 def _tensor_of(array: Any, dtype: Any = None) -> Tensor:
@@ -407,27 +789,34 @@ def _restore(
     crow: Tensor,
     col: Tensor,
     position: Tensor | None,
-    source: Tensor | None,
+    _source: Tensor | None,
     values: Tensor | None,
     format: str,
+    is_normalized: bool = False,
 ) -> SparseMatrix:
-    pattern = Pattern(rows, cols, crow, col)
-    return SparseMatrix._of(Handle(pattern, None, format), EntryOrder(pattern.nnz, position, source), values)
+    """A matrix of a pickle. Arrays are checked: the file may come from anywhere."""
+    rows, cols = _sizes((rows, cols))
+    row = rows_of_pointers(check_list_of_ids(crow, "crow"), check_list_of_ids(col, "col").numel())
+    if row.numel() > 0 and crow.numel() - 1 != rows:
+        raise BadInputError(f"crow has {crow.numel()} numbers; {rows} rows need {rows + 1}")
+    if position is not None:
+        check_ids(position, "position", col.numel())
+        row, col = row[position], col[position]
+    matrix = SparseMatrix._of_entries(row, col, values, (rows, cols), str(format))
+    matrix.is_normalized = bool(is_normalized)
+    return matrix
 
 
-def _check_values(values: Tensor | None, order: EntryOrder, pattern: Pattern) -> None:
+torch.serialization.add_safe_globals([_restore])
+
+
+def _check_values(values: Tensor | None, given: int, device: torch.device) -> None:
     if values is None:
         return
-    if (
-        not isinstance(values, Tensor)
-        or list(values.shape) != [order.given]
-        or values.layout != torch.strided
-    ):
+    if not isinstance(values, Tensor) or values.dim() != 1 or values.shape[0] != given or values.layout != torch.strided:
         found = list(values.shape) if isinstance(values, Tensor) else type(values).__name__
-        raise UsageError(f"values are {found}; pass a tensor [{order.given}]: one number for each entry")
+        raise UsageError(f"values are {found}; pass a tensor [{given}]: one number for each entry")
     if values.dtype not in DTYPES:
         raise UsageError(f"values are {values.dtype}; use float32, float64, float16 or bfloat16")
-    if values.device != pattern.device:
-        raise UsageError(
-            f"values are on {values.device}, the entries on {pattern.device}; put them on one device"
-        )
+    if values.device != device:
+        raise UsageError(f"values are on {values.device}, the entries on {device}; put them on one device")

@@ -1,13 +1,13 @@
-"""The operators sptile::*, which compilers see: dense tensors, and matrices by their numbers.
+"""The operators sptile::*, which compilers see: dense tensors, and matrices by token and sizes (`handle.Ref`).
 
     spmm(a, t, b, values)         A b, of A^T where t: b [cols, n] or, with values of heads, [cols, heads, n]
-    sddmm(a, x, y)                x_i . y_j of each entry: [nnz], of operands with heads [heads, nnz]
-    softmax(a, s)                 softmax over the entries of each row: [nnz] or [heads, nnz]
+    sddmm(a, x, y)                x_i . y_j of each entry: [given], of operands with heads [heads, given]
+    softmax(a, s)                 softmax over the entries of each row: [given] or [heads, given]
     attention(a, q, k, v, ...)    see attention.py
     spmm_update(a, t, b, w, ...)  act((A b) w + bias), and A b
 
-Numbers of entries are in the order of CSR. Gradients of spmm and sddmm are one another, so that they have
-derivatives of any order.
+Numbers of entries are in the order in which entries were given. Gradients of spmm and sddmm are one another, so that
+they have derivatives of any order. spmm, sddmm and softmax have forward-mode derivatives and rules for vmap.
 """
 
 from __future__ import annotations
@@ -20,15 +20,27 @@ from torch import Tensor
 from torch._C import (
     _are_functorch_transforms_active,
     _AutoDispatchBelowAutograd,
+    _get_tracing_state,
     _len_torch_dispatch_stack,
 )
 from torch._C._autograd import _profiler_enabled
+from torch._C._functorch import is_legacy_batchedtensor
+from torch.autograd import forward_ad
 
 from .. import _library as c
 from ..errors import UnsupportedError, UsageError
-from .handle import DTYPES, Handle, Request, handle_of, precision_of
+from .handle import DTYPES, Entries, Ref, Request, entries_of, precision_of
 
 library: Any = torch.library.Library("sptile", "FRAGMENT")
+
+# The leading arguments of each operator.
+REF = "Tensor a, SymInt rows, SymInt cols, SymInt given"
+# What checks of operands need: of a matrix, or of its Ref while a compiler looks.
+Sizes = Entries | Ref
+# Where torch knows it: the operator reads an address that a recorded CUDA graph would keep.
+TAGS = tuple(
+    getattr(torch.Tag, name) for name in ("pt2_compliant_tag", "cudagraph_unsafe") if hasattr(torch.Tag, name)
+)
 
 
 def watched() -> bool:
@@ -39,45 +51,109 @@ def watched() -> bool:
         or _len_torch_dispatch_stack() > 0
         or _are_functorch_transforms_active()
         or _profiler_enabled()
+        or _get_tracing_state() is not None
     )
 
 
-def needs_gradient(*tensors: Tensor | None) -> bool:
-    return torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors)
+def transformed() -> bool:
+    """True in transforms of torch.func and in forward mode, where derivatives come from the parts of an
+    operator."""
+    if torch.compiler.is_compiling():
+        return False
+    return _are_functorch_transforms_active() or forward_ad._current_level >= 0
+
+
+def followed(x: Tensor) -> bool:
+    """True if a derivative, a transform or a compiler may ask how results follow from x."""
+    return x.requires_grad or torch.compiler.is_compiling() or transformed()
+
+
+def _recorded(arguments: tuple[Any, ...]) -> bool:
+    """True where a history is kept of what follows from these."""
+    if forward_ad._current_level >= 0:
+        return True
+    if torch.is_grad_enabled():
+        for x in arguments:
+            if isinstance(x, Tensor) and x.requires_grad:
+                return True
+    return False
+
+
+def _of_one_step(function: Any) -> Any:
+    """A function whose forward sets the context: torch calls it in half the time, but no transform of torch.func
+    takes it."""
+
+    def forward(ctx: Any, *arguments: Any) -> Any:
+        output = function.forward(*arguments)
+        function.setup_context(ctx, arguments, output)
+        return output
+
+    parts = {"forward": forward, "backward": function.backward, "jvp": function.jvp}
+    members = {name: staticmethod(part) for name, part in parts.items()}
+    return type(function.__name__, (torch.autograd.Function,), members)
 
 
 class Operator:
-    """One operator: what it computes, what that looks like, its gradient."""
+    """One operator: what it computes of `Entries`, what that looks like, its gradient. It is called with a
+    `Ref`."""
 
     def __init__(self, schema: str, run: Callable[..., Any], fake: Callable[..., Any], function: Any) -> None:
         name = schema.split("(")[0]
-        library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+        library.define(schema.replace("(a", f"({REF}", 1), tags=TAGS)
         self.op = getattr(torch.ops.sptile, name).default
-        self.run, self.function = run, function
+        self.run, self.function, self._quick = run, function, _of_one_step(function)
+
+        def found(token: Tensor, _rows: int, _cols: int, _given: int, *arguments: Any) -> Any:
+            return run(entries_of(token), *arguments)
+
+        def seen(token: Tensor, rows: int, cols: int, given: int, *arguments: Any) -> Any:
+            return fake(Ref(token, rows, cols, given), *arguments)
+
         for key in ("CPU", "CUDA"):
-            library.impl(name, run, key)
+            library.impl(name, found, key)
         library.impl(name, self._differentiable, "Autograd")
-        torch.library.register_fake(f"sptile::{name}", fake, lib=library)
+        torch.library.register_fake(f"sptile::{name}", seen, lib=library)
         function.operator = self
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, a: Ref, *arguments: Any) -> Any:
         if watched():
-            return self.op(*arguments)
-        if needs_gradient(*(x for x in arguments if isinstance(x, Tensor))):
-            return self.function.apply(*arguments)
-        return self.run(*arguments)
+            if torch.compiler.is_compiling():
+                return self.op(a.token, a.rows, a.cols, a.given, *arguments)
+            return self._watched(a, arguments)
+        if _recorded(arguments):
+            return self._quick.apply(a, *arguments)
+        return self.run(a.entries, *arguments)
 
-    def _differentiable(self, *arguments: Any) -> Any:
-        if needs_gradient(*(x for x in arguments if isinstance(x, Tensor))):
-            return self.function.apply(*arguments)
-        return self.below(*arguments)
+    def again(self, a: Ref, *arguments: Any) -> Any:
+        """The call in a derivative, where operands may be those of torch.autograd.grad(is_grads_batched=True),
+        which are taken one by one."""
+        if any(isinstance(x, Tensor) and is_legacy_batchedtensor(x) for x in arguments):
+            return self.op(*a, *arguments)
+        return self(a, *arguments)
 
-    def below(self, *arguments: Any) -> Any:
+    def _watched(self, a: Ref, arguments: tuple[Any, ...]) -> Any:
+        if _get_tracing_state() is not None:
+            raise UnsupportedError(
+                "torch.jit.trace of operators of sptile; use torch.compile or torch.export.export"
+            )
+        if _are_functorch_transforms_active():
+            return self.function.apply(a, *arguments)
+        return self.op(*a, *arguments)
+
+    def _differentiable(self, token: Tensor, rows: int, cols: int, given: int, *arguments: Any) -> Any:
+        a = Ref(token, rows, cols, given)
+        if _are_functorch_transforms_active():
+            return self.function.apply(a, *arguments)
+        if _recorded(arguments):
+            return self._quick.apply(a, *arguments)
+        return self.below(a, *arguments)
+
+    def below(self, a: Ref, *arguments: Any) -> Any:
         """The result without its history."""
         if watched():
             with _AutoDispatchBelowAutograd():
-                return self.op(*arguments)
-        return self.run(*arguments)
+                return self.op(*a, *arguments)
+        return self.run(a.entries, *arguments)
 
 
 def rows_in_memory(x: Tensor) -> Tensor:
@@ -105,13 +181,13 @@ def number_list(x: Tensor) -> tuple[int, int, int]:
 
 
 def check_rows(
-    name: str, x: Tensor, rows: int, what: str, handle: Handle, dims: tuple[int, ...] = (2, 3)
+    name: str, x: Tensor, rows: int, what: str, a: Sizes, dims: tuple[int, ...] = (2, 3)
 ) -> None:
     """Refuses x unless it is [rows, n] or [rows, heads, n] of a type that there is, where the matrix is."""
     if x.dtype not in DTYPES:
         raise UsageError(f"{name} is {x.dtype}; use float32, float64, float16 or bfloat16")
-    if x.device != handle.pattern.device:
-        raise UsageError(f"{name} is on {x.device}, the matrix on {handle.pattern.device}; move one of them")
+    if a.device is not None and x.device != a.device:
+        raise UsageError(f"{name} is on {x.device}, the matrix on {a.device}; move one of them")
     if x.layout != torch.strided or x.dim() not in dims or x.shape[0] != rows:
         kind = "" if x.layout == torch.strided else f"{x.layout} "
         wanted = " or ".join({1: f"[{rows}]", 2: f"[{rows}, n]", 3: f"[{rows}, heads, n]"}[d] for d in dims)
@@ -128,41 +204,53 @@ def check_alike(first: tuple[str, Tensor], *others: tuple[str, Tensor | None]) -
             )
 
 
-def check_list(name: str, values: Tensor, nnz: int, heads: int | None) -> None:
-    wanted = [nnz] if heads is None else [heads, nnz]
+def check_list(name: str, values: Tensor, given: int, heads: int | None) -> None:
+    wanted = [given] if heads is None else [heads, given]
     if list(values.shape) != wanted:
         raise UsageError(f"{name} is {list(values.shape)}, pass {wanted}: one number for each entry")
 
 
-def sizes(handle: Handle, t: bool) -> tuple[int, int]:
+def sizes(a: Sizes, t: bool) -> tuple[int, int]:
     """Rows and columns of A, or of A^T."""
-    pattern = handle.pattern
-    return (pattern.cols, pattern.rows) if t else (pattern.rows, pattern.cols)
+    return (a.cols, a.rows) if t else (a.rows, a.cols)
+
+
+def added(*terms: Tensor | None) -> Tensor | None:
+    """The sum of those that are there."""
+    there = [x for x in terms if x is not None]
+    return sum(there[1:], start=there[0]) if there else None
+
+
+def batch_first(x: Tensor, dim: int | None, size: int) -> Tensor:
+    """x with the dimension of a vmap in front; repeated where x has none."""
+    return x.expand(size, *x.shape) if dim is None else x.movedim(dim, 0)
 
 
 # ---- spmm ----
 
 
-def _check_spmm(handle: Handle, t: bool, b: Tensor, values: Tensor | None) -> int:
+def _check_spmm(a: Sizes, t: bool, b: Tensor, values: Tensor | None) -> int:
     """Refuses operands that do not fit; gives the rows of the result."""
-    rows, cols = sizes(handle, t)
-    check_rows("x", b, cols, "rows" if t else "columns", handle)
+    rows, cols = sizes(a, t)
+    check_rows("x", b, cols, "rows" if t else "columns", a)
     if values is not None:
         check_alike(("x", b), ("values", values))
-        check_list("values", values, handle.pattern.nnz, None if b.dim() == 2 else b.shape[1])
+        check_list("values", values, a.given, None if b.dim() == 2 else b.shape[1])
     elif b.dim() == 3:
         raise UsageError("x with heads, but no values that have them")
     return rows
 
 
-def _spmm(a: int, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
-    handle = handle_of(a)
-    rows = _check_spmm(handle, t, b, values)
+def _spmm(a: Entries, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
+    rows = _check_spmm(a, t, b, values)
     shape = b.shape
     out = b.new_empty((rows, *shape[1:]))
     if out.numel() == 0:
         return out
     b = rows_in_memory(b)
+    handle = a.handle
+    if values is not None:
+        values = a.order.to_csr(values, -1)
     if t:
         if values is not None:
             values = values.index_select(-1, handle.source())
@@ -179,35 +267,60 @@ def _spmm(a: int, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
     return out
 
 
-def _fake_spmm(a: int, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
-    rows = _check_spmm(handle_of(a), t, b, values)
+def _fake_spmm(a: Ref, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
+    rows = _check_spmm(a, t, b, values)
     return b.new_empty((rows, *b.shape[1:]))
 
 
 class _Spmm(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, a: int, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
-        ctx.a, ctx.t, ctx.handle = a, t, handle_of(a)
-        gradient_of_values = values is not None and ctx.needs_input_grad[3]
-        ctx.save_for_backward(b if gradient_of_values else None, values)
+    def forward(a: Ref, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
         return spmm.below(a, t, b, values)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.a, ctx.t, b, values = inputs
+        ctx.save_for_backward(b if values is not None and ctx.needs_input_grad[3] else None, values)
+        ctx.save_for_forward(b, values)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
         b, values = ctx.saved_tensors
-        db = spmm(ctx.a, not ctx.t, g, values) if ctx.needs_input_grad[2] else None
+        db = spmm.again(ctx.a, not ctx.t, g, values) if ctx.needs_input_grad[2] else None
         dvalues = None
         if ctx.needs_input_grad[3]:
-            dvalues = sddmm(ctx.a, b, g) if ctx.t else sddmm(ctx.a, g, b)
+            dvalues = sddmm.again(ctx.a, b, g) if ctx.t else sddmm.again(ctx.a, g, b)
         return None, None, db, dvalues
 
+    @staticmethod
+    def jvp(ctx: Any, _a: Any, _t: Any, db: Tensor | None, dvalues: Tensor | None) -> Any:
+        b, values = ctx.saved_tensors
+        return added(
+            None if db is None else spmm.again(ctx.a, ctx.t, db, values),
+            None if dvalues is None else spmm.again(ctx.a, ctx.t, b, dvalues),
+        )
 
-spmm = Operator("spmm(int a, bool t, Tensor b, Tensor? values) -> Tensor", _spmm, _fake_spmm, _Spmm)
+    @staticmethod
+    def vmap(info: Any, dims: Any, a: Ref, t: bool, b: Tensor, values: Tensor | None) -> Any:
+        """A batch of x is columns of one product; a batch of values is heads."""
+        size = info.batch_size
+        if values is None or dims[3] is None:
+            wide = b.movedim(dims[2], -2)  # [cols, ..., batch, n]
+            out = spmm(a, t, wide.flatten(-2), values)
+            return out.unflatten(-1, (size, wide.shape[-1])), out.dim() - 1
+        b, values = batch_first(b, dims[2], size), values.movedim(dims[3], 0)
+        if b.dim() == 3:
+            return spmm(a, t, b.transpose(0, 1), values), 1
+        out = spmm(a, t, b.transpose(0, 1).flatten(1, 2), values.flatten(0, 1))
+        return out.unflatten(1, (size, b.shape[2])), 1
 
 
-def _add_spmm(a: int, t: bool, b: Tensor, out: Tensor) -> None:
-    handle = handle_of(a)
-    rows = _check_spmm(handle, t, b, None)
+spmm = Operator("spmm(a, bool t, Tensor b, Tensor? values) -> Tensor", _spmm, _fake_spmm, _Spmm)
+
+
+def _add_spmm(a: Entries, t: bool, b: Tensor, out: Tensor) -> None:
+    handle = a.handle
+    rows = _check_spmm(a, t, b, None)
     check_alike(("x", b), ("the result", out))
     assert list(out.shape) == [rows, b.shape[1]] and out.is_contiguous()
     if t:
@@ -220,163 +333,261 @@ def _add_spmm(a: int, t: bool, b: Tensor, out: Tensor) -> None:
     )
 
 
-library.define("add_spmm(int a, bool t, Tensor b, Tensor(a!) out) -> ()")
+def _found_add_spmm(token: Tensor, _rows: int, _cols: int, _given: int, *arguments: Any) -> None:
+    _add_spmm(entries_of(token), *arguments)
+
+
+library.define(f"add_spmm({REF}, bool t, Tensor b, Tensor(c!) out) -> ()")
 for _key in ("CPU", "CUDA"):
-    library.impl("add_spmm", _add_spmm, _key)
+    library.impl("add_spmm", _found_add_spmm, _key)
 
 
-def add_spmm(a: int, t: bool, b: Tensor, out: Tensor) -> None:
+def add_spmm(a: Ref, t: bool, b: Tensor, out: Tensor) -> None:
     """out += A b, of A^T where t, in place and without history: b [cols, n], out [rows, n] contiguous."""
     if watched():
         with _AutoDispatchBelowAutograd():
-            torch.ops.sptile.add_spmm(a, t, b, out)
+            torch.ops.sptile.add_spmm(*a, t, b, out)
     else:
-        _add_spmm(a, t, b, out)
+        _add_spmm(a.entries, t, b, out)
 
 
 # ---- sddmm ----
 
 
-def _check_sddmm(handle: Handle, x: Tensor, y: Tensor) -> list[int]:
-    pattern = handle.pattern
-    check_rows("x", x, pattern.rows, "rows", handle)
-    check_rows("y", y, pattern.cols, "columns", handle)
+def _check_sddmm(a: Sizes, x: Tensor, y: Tensor) -> list[int]:
+    check_rows("x", x, a.rows, "rows", a)
+    check_rows("y", y, a.cols, "columns", a)
     check_alike(("x", x), ("y", y))
     if x.shape[1:] != y.shape[1:]:
         raise UsageError(f"x is {list(x.shape)}, y {list(y.shape)}; their rows are of one shape")
-    return [pattern.nnz] if x.dim() == 2 else [x.shape[1], pattern.nnz]
+    return [a.given] if x.dim() == 2 else [x.shape[1], a.given]
 
 
-def _sddmm(a: int, x: Tensor, y: Tensor) -> Tensor:
-    handle = handle_of(a)
-    shape = _check_sddmm(handle, x, y)
+def _sddmm(a: Entries, x: Tensor, y: Tensor) -> Tensor:
+    shape = _check_sddmm(a, x, y)
     if x.shape[-1] == 0:
         return x.new_zeros(shape)
-    out = x.new_empty(shape)
+    out = x.new_empty((*shape[:-1], a.handle.pattern.nnz))
     if out.numel() == 0:
         return out
     x, y = rows_in_memory(x), rows_in_memory(y)
     heads = 1 if len(shape) == 1 else shape[0]
-    plan = handle.plan(Request("sddmm", x.shape[-1], x.dtype, precision_of(x), heads=heads))
+    plan = a.handle.plan(Request("sddmm", x.shape[-1], x.dtype, precision_of(x), heads=heads))
     plan.run((operand(x), operand(y), number_list(out)))
-    return out
+    return a.order.from_csr(out, -1)
 
 
-def _fake_sddmm(a: int, x: Tensor, y: Tensor) -> Tensor:
-    return x.new_empty(_check_sddmm(handle_of(a), x, y))
+def _fake_sddmm(a: Ref, x: Tensor, y: Tensor) -> Tensor:
+    return x.new_empty(_check_sddmm(a, x, y))
 
 
 class _Sddmm(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, a: int, x: Tensor, y: Tensor) -> Tensor:
-        ctx.a, ctx.handle = a, handle_of(a)
-        ctx.save_for_backward(x, y)
+    def forward(a: Ref, x: Tensor, y: Tensor) -> Tensor:
         return sddmm.below(a, x, y)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.a, x, y = inputs
+        ctx.save_for_backward(x, y)
+        ctx.save_for_forward(x, y)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
         x, y = ctx.saved_tensors
-        dx = spmm(ctx.a, False, y, g) if ctx.needs_input_grad[1] else None
-        dy = spmm(ctx.a, True, x, g) if ctx.needs_input_grad[2] else None
+        dx = spmm.again(ctx.a, False, y, g) if ctx.needs_input_grad[1] else None
+        dy = spmm.again(ctx.a, True, x, g) if ctx.needs_input_grad[2] else None
         return None, dx, dy
 
+    @staticmethod
+    def jvp(ctx: Any, _a: Any, dx: Tensor | None, dy: Tensor | None) -> Any:
+        x, y = ctx.saved_tensors
+        return added(
+            None if dx is None else sddmm.again(ctx.a, dx, y),
+            None if dy is None else sddmm.again(ctx.a, x, dy),
+        )
 
-sddmm = Operator("sddmm(int a, Tensor x, Tensor y) -> Tensor", _sddmm, _fake_sddmm, _Sddmm)
+    @staticmethod
+    def vmap(info: Any, dims: Any, a: Ref, x: Tensor, y: Tensor) -> Any:
+        """A batch is heads."""
+        x, y = (
+            batch_first(one, dim, info.batch_size).transpose(0, 1)
+            for one, dim in ((x, dims[1]), (y, dims[2]))
+        )
+        if x.dim() == 3:
+            return sddmm(a, x, y), 0
+        out = sddmm(a, x.flatten(1, 2), y.flatten(1, 2))
+        return out.unflatten(0, (info.batch_size, x.shape[2])), 0
+
+
+sddmm = Operator("sddmm(a, Tensor x, Tensor y) -> Tensor", _sddmm, _fake_sddmm, _Sddmm)
 
 
 # ---- softmax ----
 
 
-def _check_softmax(handle: Handle, s: Tensor) -> None:
+def _check_softmax(a: Sizes, s: Tensor) -> None:
     if s.dtype not in DTYPES:
         raise UsageError(f"values are {s.dtype}; use float32, float64, float16 or bfloat16")
-    if s.device != handle.pattern.device:
-        raise UsageError(f"values are on {s.device}, the matrix on {handle.pattern.device}; move one of them")
-    check_list("values", s, handle.pattern.nnz, None if s.dim() == 1 else s.shape[0])
+    if a.device is not None and s.device != a.device:
+        raise UsageError(f"values are on {s.device}, the matrix on {a.device}; move one of them")
+    check_list("values", s, a.given, None if s.dim() == 1 else s.shape[0])
 
 
-def _softmax(a: int, s: Tensor) -> Tensor:
-    handle = handle_of(a)
-    _check_softmax(handle, s)
+def statistic(dtype: torch.dtype) -> torch.dtype:
+    """The type in which a softmax is formed."""
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+def _softmax(a: Entries, s: Tensor) -> Tensor:
+    _check_softmax(a, s)
+    dtype = s.dtype
+    shares = None
+    if a.order.repeats:  # parallel entries are one whose weight they share
+        s, shares = a.order.log_sum_exp(s.to(statistic(dtype)))
+    else:
+        s = a.order.to_csr(s, -1)
     out = torch.empty(s.shape, dtype=s.dtype, device=s.device)
-    if out.numel() == 0:
-        return out
-    s = s.contiguous()
-    plan = handle.plan(Request("softmax_rows", 1, s.dtype, heads=1 if s.dim() == 1 else s.shape[0]))
-    plan.run((number_list(s), number_list(out)))
-    return out
+    if out.numel() > 0:
+        s = s.contiguous()
+        plan = a.handle.plan(Request("softmax_rows", 1, s.dtype, heads=1 if s.dim() == 1 else s.shape[0]))
+        plan.run((number_list(s), number_list(out)))
+    out = a.order.from_csr(out, -1)
+    return out if shares is None else (out * shares).to(dtype)
 
 
-def _fake_softmax(a: int, s: Tensor) -> Tensor:
-    _check_softmax(handle_of(a), s)
+def _fake_softmax(a: Ref, s: Tensor) -> Tensor:
+    _check_softmax(a, s)
     return s.new_empty(s.shape)
+
+
+def _batched_lists(operator: Operator, size: int, a: Ref, *lists: tuple[Tensor, int | None]) -> Any:
+    """An operator whose operands and result have one number for each entry, of a batch of them: heads."""
+    batched = [batch_first(one, dim, size) for one, dim in lists]
+    if batched[0].dim() == 2:
+        return operator(a, *batched), 0
+    out = operator(a, *(one.flatten(0, 1) for one in batched))
+    return out.unflatten(0, (size, batched[0].shape[1])), 0
 
 
 class _Softmax(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, a: int, s: Tensor) -> Tensor:
-        ctx.a, ctx.handle = a, handle_of(a)
-        p = softmax.below(a, s)
-        ctx.save_for_backward(p)
-        return p
+    def forward(a: Ref, s: Tensor) -> Tensor:
+        return softmax.below(a, s)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.a = inputs[0]
+        ctx.save_for_backward(output)
+        ctx.save_for_forward(output)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
         (p,) = ctx.saved_tensors
-        return None, softmax_gradient(ctx.a, p, g)
+        return None, softmax_gradient.again(ctx.a, p, g)
+
+    @staticmethod
+    def jvp(ctx: Any, _a: Any, ds: Tensor) -> Any:
+        (p,) = ctx.saved_tensors
+        return softmax_gradient.again(ctx.a, p, ds)  # the Jacobian is symmetric
+
+    @staticmethod
+    def vmap(info: Any, dims: Any, a: Ref, s: Tensor) -> Any:
+        return _batched_lists(softmax, info.batch_size, a, (s, dims[1]))
 
 
-softmax = Operator("softmax(int a, Tensor s) -> Tensor", _softmax, _fake_softmax, _Softmax)
+softmax = Operator("softmax(a, Tensor s) -> Tensor", _softmax, _fake_softmax, _Softmax)
 
 
-def once_differentiable(name: str, instead: str) -> type[torch.autograd.Function]:
+def once_differentiable(name: str, instead: str) -> Any:
     """The history of a gradient that has none itself."""
 
     class Gradient(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, *arguments: Any) -> Any:
+        def forward(*arguments: Any) -> Any:
             return Gradient.operator.below(*arguments)  # type: ignore[attr-defined]
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
 
         @staticmethod
         def backward(ctx: Any, *gradients: Tensor) -> Any:
             raise UnsupportedError(f"{name} has no second derivative; {instead}")
 
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            raise UnsupportedError(f"{name} has no second derivative; {instead}")
+
     return Gradient
 
 
-def _softmax_gradient(a: int, p: Tensor, dp: Tensor) -> Tensor:
-    handle = handle_of(a)
-    _check_softmax(handle, p)
-    _check_softmax(handle, dp)
+def only_reverse(name: str) -> Any:
+    """Forward mode and vmap of a function that has neither."""
+
+    def refuse(*_arguments: Any) -> Any:
+        raise UnsupportedError(
+            f"the operator sptile::{name} has neither forward mode nor vmap; call sptile.torch.{name}, which has "
+            "both outside of compiled code"
+        )
+
+    return staticmethod(refuse)
+
+
+def _softmax_gradient(a: Entries, p: Tensor, dp: Tensor) -> Tensor:
+    _check_softmax(a, p)
+    _check_softmax(a, dp)
+    if a.order.repeats:
+        return _softmax_gradient_of_repeats(a, p, dp)
+    p, dp = (a.order.to_csr(x, -1).contiguous() for x in (p, dp))
     out = torch.empty(p.shape, dtype=p.dtype, device=p.device)
     if out.numel() == 0:
         return out
-    p, dp = p.contiguous(), dp.contiguous()
     request = Request("softmax_rows_gradient", 1, p.dtype, heads=1 if p.dim() == 1 else p.shape[0])
-    handle.plan(request).run((number_list(p), number_list(dp), number_list(out)))
-    return out
+    a.handle.plan(request).run((number_list(p), number_list(dp), number_list(out)))
+    return a.order.from_csr(out, -1)
 
 
-def _fake_softmax_gradient(a: int, p: Tensor, dp: Tensor) -> Tensor:
+def _softmax_gradient_of_repeats(a: Entries, p: Tensor, dp: Tensor) -> Tensor:
+    """p (dp - the sum of p dp over the row)."""
+    dtype = p.dtype
+    p, dp = p.to(statistic(dtype)), dp.to(statistic(dtype))
+    ones = p.new_ones((a.cols, *p.shape[:-1], 1))
+    sums = _spmm(a, False, ones, p * dp)  # [rows, 1] or [rows, heads, 1]
+    return (p * (dp - sums.squeeze(-1).index_select(0, a.row()).movedim(0, -1))).to(dtype)
+
+
+def _fake_softmax_gradient(a: Ref, p: Tensor, dp: Tensor) -> Tensor:
     return p.new_empty(p.shape)
 
 
+class _SoftmaxGradient(once_differentiable("softmax", "write it with sums of the rows, by spmm with ones")):  # type: ignore[misc]
+    @staticmethod
+    def forward(a: Ref, p: Tensor, dp: Tensor) -> Tensor:
+        return softmax_gradient.below(a, p, dp)
+
+    @staticmethod
+    def vmap(info: Any, dims: Any, a: Ref, p: Tensor, dp: Tensor) -> Any:
+        return _batched_lists(softmax_gradient, info.batch_size, a, (p, dims[1]), (dp, dims[2]))
+
+
 softmax_gradient = Operator(
-    "softmax_gradient(int a, Tensor p, Tensor dp) -> Tensor",
+    "softmax_gradient(a, Tensor p, Tensor dp) -> Tensor",
     _softmax_gradient,
     _fake_softmax_gradient,
-    once_differentiable("softmax", "write it with sums of the rows, by spmm with ones"),
+    _SoftmaxGradient,
 )
 
 
 # ---- spmm_update ----
 
 
-def _check_update(
-    handle: Handle, t: bool, b: Tensor, w: Tensor, bias: Tensor | None, transposed_weights: bool
+def check_update(
+    a: Sizes, t: bool, b: Tensor, w: Tensor, bias: Tensor | None, transposed_weights: bool
 ) -> tuple[int, int]:
-    rows, cols = sizes(handle, t)
-    check_rows("x", b, cols, "rows" if t else "columns", handle, (2,))
+    """Refuses operands that do not fit; gives the shape of the result."""
+    rows, cols = sizes(a, t)
+    check_rows("x", b, cols, "rows" if t else "columns", a, (2,))
     check_alike(("x", b), ("weight", w), ("bias", bias))
     n = b.shape[1]
     if w.dim() != 2 or w.shape[1 if transposed_weights else 0] != n:
@@ -387,8 +598,6 @@ def _check_update(
     m = w.shape[0 if transposed_weights else 1]
     if bias is not None and list(bias.shape) != [m]:
         raise UsageError(f"bias is {list(bias.shape)}; pass [{m}]")
-    if n == 0 or m == 0:
-        raise UsageError(f"weight is {list(w.shape)}; its sizes are at least 1")
     return rows, m
 
 
@@ -405,7 +614,7 @@ def update_request(n: int, m: int, like: Tensor, relu: bool, transposed_weights:
 
 
 def _spmm_update(
-    a: int,
+    a: Entries,
     t: bool,
     b: Tensor,
     w: Tensor,
@@ -414,7 +623,7 @@ def _spmm_update(
     transposed_weights: bool,
     keep: bool,
 ) -> tuple[Tensor, Tensor]:
-    handle = handle_of(a)
+    handle = a.handle
     out, z = _fake_spmm_update(a, t, b, w, bias, relu, transposed_weights, keep)
     rows, m = out.shape
     if rows == 0:
@@ -437,7 +646,7 @@ def _spmm_update(
 
 
 def _fake_spmm_update(
-    a: int,
+    a: Sizes,
     t: bool,
     b: Tensor,
     w: Tensor,
@@ -446,15 +655,14 @@ def _fake_spmm_update(
     transposed_weights: bool,
     keep: bool,
 ) -> tuple[Tensor, Tensor]:
-    rows, m = _check_update(handle_of(a), t, b, w, bias, transposed_weights)
+    rows, m = check_update(a, t, b, w, bias, transposed_weights)
     return b.new_empty((rows, m)), b.new_empty((rows if keep else 0, b.shape[1]))
 
 
 class _SpmmUpdate(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any,
-        a: int,
+        a: Ref,
         t: bool,
         b: Tensor,
         w: Tensor,
@@ -463,32 +671,37 @@ class _SpmmUpdate(torch.autograd.Function):
         transposed_weights: bool,
         keep: bool,
     ) -> tuple[Tensor, Tensor]:
-        ctx.a, ctx.t, ctx.handle = a, t, handle_of(a)
-        ctx.relu, ctx.transposed_weights = relu, transposed_weights
+        keep = keep or any(x is not None and x.requires_grad for x in (w, bias))
+        return spmm_update.below(a, t, b, w, bias, relu, transposed_weights, keep)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.a, ctx.t, _b, w, _bias, ctx.relu, ctx.transposed_weights, _keep = inputs
+        out, z = output
         wanted = ctx.needs_input_grad[3] or ctx.needs_input_grad[4]
-        out, z = spmm_update.below(a, t, b, w, bias, relu, transposed_weights, keep or wanted)
-        ctx.save_for_backward(w, z if wanted else None, out if relu else None)
+        ctx.save_for_backward(w, z if wanted else None, out if ctx.relu else None)
         ctx.mark_non_differentiable(z)
-        return out, z
 
     @staticmethod
     def backward(ctx: Any, dc: Tensor, _dz: Tensor) -> Any:
         w, z, out = ctx.saved_tensors
         g, db, dw, dbias = dc, None, None, None
         if z is not None:
-            through, dbias, dw = update_gradient(ctx.a, ctx.t, z, dc, out, ctx.relu)
+            through, dbias, dw = update_gradient.again(ctx.a, ctx.t, z, dc, out, ctx.relu)
             g = through if ctx.relu else dc
             dw = dw.t() if ctx.transposed_weights else dw
         elif ctx.relu:
             g = torch.where(out > 0, dc, 0)
         if ctx.needs_input_grad[2]:
-            db, _ = spmm_update(ctx.a, not ctx.t, g, w, None, False, not ctx.transposed_weights, False)
+            db, _ = spmm_update.again(ctx.a, not ctx.t, g, w, None, False, not ctx.transposed_weights, False)
         wanted = ctx.needs_input_grad
         return None, None, db, dw if wanted[3] else None, dbias if wanted[4] else None, None, None, None
 
+    jvp = vmap = only_reverse("spmm_update")
+
 
 spmm_update = Operator(
-    "spmm_update(int a, bool t, Tensor b, Tensor w, Tensor? bias, bool relu, bool transposed_weights,"
+    "spmm_update(a, bool t, Tensor b, Tensor w, Tensor? bias, bool relu, bool transposed_weights,"
     " bool keep) -> (Tensor, Tensor)",
     _spmm_update,
     _fake_spmm_update,
@@ -497,9 +710,9 @@ spmm_update = Operator(
 
 
 def _update_gradient(
-    a: int, t: bool, z: Tensor, dc: Tensor, out: Tensor | None, relu: bool
+    a: Entries, t: bool, z: Tensor, dc: Tensor, out: Tensor | None, relu: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    handle = handle_of(a)
+    handle = a.handle
     g, dbias, dw = _fake_update_gradient(a, t, z, dc, out, relu)
     n, m = dw.shape
     if z.shape[0] == 0:
@@ -523,7 +736,7 @@ def _update_gradient(
 
 
 def _fake_update_gradient(
-    a: int, t: bool, z: Tensor, dc: Tensor, out: Tensor | None, relu: bool
+    _a: Sizes, _t: bool, z: Tensor, dc: Tensor, out: Tensor | None, relu: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     m = dc.shape[1]
     g = dc.new_empty(dc.shape) if relu else dc.new_empty((0, m))
@@ -531,7 +744,7 @@ def _fake_update_gradient(
 
 
 update_gradient = Operator(
-    "update_gradient(int a, bool t, Tensor z, Tensor dc, Tensor? out, bool relu) -> (Tensor, Tensor, Tensor)",
+    "update_gradient(a, bool t, Tensor z, Tensor dc, Tensor? out, bool relu) -> (Tensor, Tensor, Tensor)",
     _update_gradient,
     _fake_update_gradient,
     once_differentiable("spmm_update", "write it as spmm and a product"),

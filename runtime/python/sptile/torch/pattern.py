@@ -3,16 +3,47 @@ transpose."""
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import accumulate
+from typing import ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
+from torch._C import _DisableFuncTorch, _len_torch_dispatch_stack
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ..errors import BadInputError, UnsupportedError, UsageError
 
 MAX_SIDE = 2**31 - 1
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Outside of inference mode, transforms and modes: what is made here may be kept and serve any later call."""
+    with ExitStack() as stack:
+        stack.enter_context(torch.inference_mode(False))
+        stack.enter_context(torch.no_grad())
+        stack.enter_context(_DisableFuncTorch())
+        if _len_torch_dispatch_stack() > 0:
+            stack.enter_context(_disable_current_modes())
+        yield
+
+
+def kept(make: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """A function whose result is kept."""
+
+    @functools.wraps(make)
+    def made(*arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
+        with apart():
+            return make(*arguments, **named)
+
+    return made
 
 
 def check_list_of_ids(ids: object, what: str) -> Tensor:
@@ -29,7 +60,7 @@ def check_list_of_ids(ids: object, what: str) -> Tensor:
     return ids
 
 
-def _check_ids(ids: object, what: str, count: int) -> None:
+def check_ids(ids: object, what: str, count: int) -> None:
     """Refuses ids that are no list of integers from 0 to count - 1."""
     ids = check_list_of_ids(ids, what)
     if ids.numel() == 0:
@@ -46,7 +77,7 @@ def _check_side(size: int, what: str) -> None:
         raise UnsupportedError(f"a matrix of {size} {what}; row and column ids are 32-bit")
 
 
-def _rows_of_pointers(crow: Tensor, entries: int) -> Tensor:
+def rows_of_pointers(crow: Tensor, entries: int) -> Tensor:
     """The row of each entry; refuses pointers that are none."""
     if crow.numel() == 0:
         raise UsageError("crow is empty; it has one number more than the matrix has rows")
@@ -64,30 +95,62 @@ def inverse(permutation: Tensor) -> Tensor:
     return torch.empty_like(permutation).index_copy_(0, permutation.long(), places)
 
 
-class EntryOrder:
-    """How the numbers that a user has for entries, one for each as they were given, go with those of CSR.
+# Sums of several numbers are formed in a wider type.
+WIDE = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.float32: torch.float64}
 
-    position  int64 [given]: which entry of CSR each is; None: they are in order
+
+class EntryOrder:
+    """Maps numbers in the order in which entries were given to the order of CSR.
+
+    position  int64 [given]: the CSR entry of each given one; None: they are in order
     source    int64 [nnz]: the inverse; None where entries are in order, or were given more than once
     """
 
     def __init__(self, nnz: int, position: Tensor | None = None, source: Tensor | None = None) -> None:
         self.nnz, self.position, self.source = nnz, position, source
         self.given = nnz if position is None else position.numel()
+        self.repeats = position is not None and source is None
+        self._counts: Tensor | None = None
 
-    def to_csr(self, values: Tensor) -> Tensor:
-        """Numbers as they were given (first dimension) in the order of CSR, added where an entry was given
-        more than once. Differentiable."""
+    def to_csr(self, values: Tensor, dim: int = 0) -> Tensor:
+        """Numbers of the given entries in the order of CSR. Repeated entries are summed in float32 or wider.
+        Differentiable."""
         if self.position is None:
             return values
         if self.source is not None:
-            return values.index_select(0, self.source)
-        return values.new_zeros((self.nnz, *values.shape[1:])).index_add(0, self.position, values)
+            return values.index_select(dim, self.source)
+        shape = list(values.shape)
+        shape[dim] = self.nnz
+        wide = values.to(WIDE.get(values.dtype, values.dtype))
+        return wide.new_zeros(shape).index_add(dim, self.position, wide).to(values.dtype)
 
-    def from_csr(self, values: Tensor) -> Tensor:
-        """Numbers in the order of CSR (first dimension) for each entry as it was given. Differentiable."""
-        return values if self.position is None else values.index_select(0, self.position)
+    def from_csr(self, values: Tensor, dim: int = 0) -> Tensor:
+        """Numbers in the order of CSR for each given entry. Differentiable."""
+        return values if self.position is None else values.index_select(dim, self.position)
 
+    @kept
+    def counts(self) -> Tensor:
+        """float64 [nnz]: how often each entry was given. Only of an order that repeats."""
+        if self._counts is None:
+            assert self.position is not None
+            self._counts = torch.bincount(self.position, minlength=self.nnz).to(torch.float64)
+        return self._counts
+
+    def log_sum_exp(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """Scores [..., given] of an order that repeats: the logarithm of the sum of the exponentials at each
+        entry [..., nnz], and the share of each given one in that sum [..., given]. A sum of -inf has shares
+        of 0."""
+        assert self.position is not None
+        index = self.position.expand(scores.shape)
+        shape = (*scores.shape[:-1], self.nnz)
+        top = scores.new_full(shape, -torch.inf).scatter_reduce(-1, index, scores, "amax")
+        shift = torch.where(top == -torch.inf, 0, top)
+        weights = (scores - self.from_csr(shift, -1)).exp()
+        sums = self.to_csr(weights, -1)
+        shares = weights / self.from_csr(torch.where(sums == 0, 1, sums), -1)
+        return shift + sums.log(), shares
+
+    @kept
     def transposed(self, source: Tensor) -> EntryOrder:
         """The same user's numbers, and the CSR of the transpose, whose entries were `source`."""
         place = inverse(source).long()
@@ -96,6 +159,7 @@ class EntryOrder:
         of_source = None if self.source is None else self.source.index_select(0, source)
         return EntryOrder(self.nnz, place.index_select(0, self.position), of_source)
 
+    @kept
     def to(self, device: torch.device) -> EntryOrder:
         """The same on another device."""
         moved = [None if ids is None else ids.to(device) for ids in (self.position, self.source)]
@@ -127,6 +191,7 @@ class Pattern:
             pattern, source = self._transposed
         return (self if pattern is None else pattern), source
 
+    @kept
     def _transpose(self) -> tuple[Pattern | None, Tensor]:
         """None for the pattern itself, which must not hold itself."""
         column, source = torch.sort(self.col, stable=True)
@@ -138,17 +203,19 @@ class Pattern:
             return None, source
         return Pattern(self.cols, self.rows, crow, col), source
 
+    @kept
     def to(self, device: torch.device) -> Pattern:
         """The same on another device."""
         return Pattern(self.rows, self.cols, self.crow.to(device), self.col.to(device))
 
 
+@kept
 def pattern_of_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> tuple[Pattern, EntryOrder]:
     """Of the row and the column of each entry, in any order."""
     _check_side(rows, "rows")
     _check_side(cols, "columns")
-    _check_ids(row, "row", rows)
-    _check_ids(col, "col", cols)
+    check_ids(row, "row", rows)
+    check_ids(col, "col", cols)
     if row.numel() != col.numel():
         raise UsageError(f"{row.numel()} rows and {col.numel()} columns; each entry has one of both")
     if row.device != col.device:
@@ -169,9 +236,10 @@ def pattern_of_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> tuple[
     return pattern, EntryOrder(pattern.nnz, position, source)
 
 
+@kept
 def pattern_of_pointers(crow: Tensor, col: Tensor, cols: int) -> tuple[Pattern, EntryOrder]:
     """Of CSR arrays; columns may stand in any order in their row."""
-    row = _rows_of_pointers(check_list_of_ids(crow, "crow"), check_list_of_ids(col, "col").numel())
+    row = rows_of_pointers(check_list_of_ids(crow, "crow"), check_list_of_ids(col, "col").numel())
     return pattern_of_entries(row, col, crow.numel() - 1, cols)
 
 
@@ -204,6 +272,7 @@ def _chain(lists: Sequence[Tensor], begins: Sequence[int]) -> Tensor:
     return moves.add_(torch.cat(list(lists)))
 
 
+@kept
 def chain_patterns(patterns: Sequence[Pattern], diagonal: bool) -> Pattern:
     """Of one pattern or more, rows of each behind those of the one before, and if `diagonal` columns, too;
     else all have the same columns."""
@@ -217,6 +286,7 @@ def chain_patterns(patterns: Sequence[Pattern], diagonal: bool) -> Pattern:
     return Pattern(rows, cols, crow, _chain([p.col for p in patterns], first_columns).to(torch.int32))
 
 
+@kept
 def chain_orders(orders: Sequence[EntryOrder], device: torch.device) -> EntryOrder:
     """Of numbers for the entries of patterns, as they were given, one behind the other."""
     nnz = sum(order.nnz for order in orders)

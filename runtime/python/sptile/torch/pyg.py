@@ -11,6 +11,7 @@ from torch import Tensor
 from ..errors import UnsupportedError, UsageError
 from .functions import spmm
 from .matrix import SparseMatrix
+from .nn.graph import mean
 
 _PRODUCTS = (torch.sparse.mm, torch.mm, torch.matmul, Tensor.mm, Tensor.matmul, Tensor.__matmul__)
 
@@ -42,14 +43,35 @@ class AdjacencyTensor(Tensor):
 def _multiply(a: SparseMatrix, x: Tensor, reduce: str) -> Tensor:
     if reduce == "sum":
         return spmm(a, x)
+    if reduce == "mean" and a._given_values() is None:
+        return mean(a, x)
     if reduce == "mean":
-        counts = a.pattern.crow.diff().clamp(min=1).to(x.dtype)
-        return spmm(a, x) / counts.view(-1, 1)
+        counts = _edges(a)[0].diff().clamp(min=1)
+        return spmm(a, x) / counts.view(-1, 1).to(x.dtype)
     raise UnsupportedError(f"reduce = {reduce!r} of a sparse matrix; use 'sum' or 'mean'")
 
 
+def _edges(a: SparseMatrix) -> tuple[Tensor, Tensor, Tensor | None]:
+    """CSR arrays in which an entry is as often as it was given: where rows begin, columns, and the order of the given
+    ones; None: theirs."""
+    return a._derive("edges", lambda: _sorted_edges(a))
+
+
+def _sorted_edges(a: SparseMatrix) -> tuple[Tensor, Tensor, Tensor | None]:
+    order, pattern = a._order, a.pattern
+    if not order.repeats:
+        return pattern.crow, pattern.col.long(), order.source
+    assert order.position is not None
+    place, source = torch.sort(order.position, stable=True)
+    crow = torch.cat([pattern.crow[:1], order.counts().long().cumsum(0)])[pattern.crow]
+    return crow, pattern.col.long()[place], source
+
+
 def _values(a: SparseMatrix) -> Tensor:
-    return torch.ones(a.nnz, device=a.device) if a.values is None else a._order.to_csr(a.values)
+    _crow, col, source = _edges(a)
+    if a.values is None:
+        return torch.ones(col.numel(), device=a.device)
+    return a.values if source is None else a.values.index_select(0, source)
 
 
 def _size(a: SparseMatrix, dim: int | None = None) -> Any:
@@ -63,8 +85,8 @@ _ANSWERS: dict[Any, Callable[..., Any]] = {
     Tensor.requires_grad.__get__: lambda a: a.requires_grad,  # type: ignore[attr-defined]
     Tensor.size: _size,
     Tensor.dim: lambda a: 2,
-    Tensor.crow_indices: lambda a: a.pattern.crow,
-    Tensor.col_indices: lambda a: a.pattern.col.long(),
+    Tensor.crow_indices: lambda a: _edges(a)[0],
+    Tensor.col_indices: lambda a: _edges(a)[1],
     Tensor.values: _values,
     Tensor.t: lambda a: adj_t(a.t()),
     Tensor.to_dense: lambda a: a.to_dense(),
@@ -75,7 +97,8 @@ _ANSWERS: dict[Any, Callable[..., Any]] = {
 
 def adj_t(A: SparseMatrix) -> Tensor:
     """A as the `edge_index` of unmodified layers of PyG that multiply by it (GCNConv with normalize=False,
-    SAGEConv, GINConv, ...), in eager mode; layers that make messages of edges get its entries."""
+    SAGEConv, GINConv, ...), in eager mode; layers that make messages of edges get its entries, each as often as it
+    was given. Means divide by the number of given edges."""
     if not isinstance(A, SparseMatrix):
         raise UsageError(f"A is of type {type(A).__name__}; pass a SparseMatrix")
     tensor = torch.empty(0, device=A.device, dtype=A.dtype).as_subclass(AdjacencyTensor)

@@ -32,15 +32,15 @@ class Product(torch.autograd.Function):
 def _product(a: DistSparseMatrix, x: Tensor) -> Tensor:
     """local x while rows of others are on their way, then halo times these is added."""
     pending = a._exchange.fetch(x)
-    out = operators.spmm.below(a.local.number, False, x, None)
-    operators.add_spmm(a.halo.number, False, pending.wait(), out)
+    out = operators.spmm.below(a.local._product, False, x, None)
+    operators.add_spmm(a.halo._product, False, pending.wait(), out)
     return out
 
 
 def _product_t(a: DistSparseMatrix, x: Tensor) -> Tensor:
     """halo^T x leaves while local^T x is formed; what others send is added to the rows that are theirs."""
-    pending = a._exchange.give_back(operators.spmm.below(a.halo.number, True, x, None))
-    out: Tensor = operators.spmm.below(a.local.number, True, x, None)
+    pending = a._exchange.give_back(operators.spmm.below(a.halo._product, True, x, None))
+    out: Tensor = operators.spmm.below(a.local._product, True, x, None)
     a._exchange.add(out, pending.wait())
     return out
 

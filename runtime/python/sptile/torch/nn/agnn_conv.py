@@ -5,15 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ..functions import attention
-from .graph import Graph, attended
+from .graph import Graph, GraphLayer, attend, check_features, matrix_of
 
 
-class AGNNConv(nn.Module):
+class AGNNConv(GraphLayer):
     """Means of neighbours, weighed by softmax(beta cos(x_i, x_j)). Arguments and parameters are those of
     torch_geometric.nn.AGNNConv.
 
-    forward(x, edge_index): x and the result [nodes, n]. Nothing of the size of the edges is made.
+    forward(x, edge_index): x and the result [..., nodes, n]. Nothing of the size of the edges is made.
     """
 
     def __init__(self, requires_grad: bool = True, add_self_loops: bool = True) -> None:
@@ -30,8 +29,14 @@ class AGNNConv(nn.Module):
             nn.init.ones_(self.beta)
 
     def forward(self, x: Tensor, edge_index: Graph) -> Tensor:
-        a, repeated = attended(edge_index, x.shape[0], x.shape[0], self.add_self_loops)
+        x = check_features(x, "AGNNConv")
+        nodes = x.shape[-2]
+        a = matrix_of(edge_index, nodes, nodes)
+        # Graphs of a batch are heads.
+        lead = x.shape[:-2]
+        if lead:
+            x = x.reshape(-1, *x.shape[-2:]).transpose(0, 1)
         unit = nn.functional.normalize(x, dim=-1)
-        bias = None if repeated is None else repeated.to(x.dtype)
         # beta is on the device: scores are dot products of beta x_i and x_j.
-        return attention(a, self.beta * unit, unit, x, scale=1.0, bias=bias)
+        out = attend(a, self.beta * unit, unit, x, self.add_self_loops, scale=1.0)
+        return out.transpose(0, 1).reshape(*lead, *out.shape[::2]) if lead else out

@@ -7,21 +7,28 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ...errors import UnsupportedError, UsageError
-from ..functions import attention, sddmm, softmax, spmm
-from ..matrix import SparseMatrix
-from .graph import Graph, attended, matrix_of
+from ..functions import sddmm, softmax, spmm
+from ..operators import statistic
+from .graph import Edges, Features, Graph, GraphLayer, Size, attend, edges_of, node_sets
 from .linear import GlorotLinear, glorot_
 
 
-class GATConv(nn.Module):
+class GATConv(GraphLayer):
     """Means of the neighbours' W x, weighed by softmax(leaky_relu(a_src . W x_j + a_dst . W x_i)), for each
     head. Arguments and parameters are those of torch_geometric.nn.GATConv.
 
-    forward(x, edge_index, edge_attr=None, return_attention_weights=None): x [nodes, in_channels], or a pair:
-    of the nodes that send, and of those that receive; the result [nodes, heads out_channels], the mean of the
-    heads [nodes, out_channels] without `concat`. Without dropout, edge features and weights that are returned
+    forward(x, edge_index, edge_attr=None, size=None, return_attention_weights=None)
+    x          [nodes, in_channels], or a pair: of the nodes that send, and of those that receive (or None)
+    edge_attr  [edges, edge_dim] or, where edge_dim is 1, [edges], in the order in which edges were given
+    size       the numbers of nodes that send and that receive
+    result     [nodes, heads out_channels], the mean of the heads [nodes, out_channels] without `concat`. With
+               return_attention_weights a pair: the result, and (edges [2, edges], weights [edges, heads]): given
+               edges in their order, each of several alike, then loops. With `add_self_loops` given loops are
+               left out, and each node gets one.
+
+    in_channels = -1 is the width of the first x. Without dropout, edge features and weights that are returned
     nothing of the size of the edges is made; with them numbers for each edge and head, never features.
-    `fill_value`, the edge features of added loops, is a number, "mean" or "add".
+    `fill_value`, the edge features of added loops, is a number, a tensor [edge_dim], "mean" or "add".
     """
 
     def __init__(
@@ -34,13 +41,15 @@ class GATConv(nn.Module):
         dropout: float = 0.0,
         add_self_loops: bool = True,
         edge_dim: int | None = None,
-        fill_value: float | str = "mean",
+        fill_value: float | Tensor | str = "mean",
         bias: bool = True,
         residual: bool = False,
     ) -> None:
         super().__init__()
-        if fill_value not in ("mean", "add") and not isinstance(fill_value, int | float):
-            raise UnsupportedError(f"fill_value = {fill_value!r}; use a number, 'mean' or 'add'")
+        if not isinstance(fill_value, int | float | Tensor) and fill_value not in ("mean", "add", "sum"):
+            raise UnsupportedError(
+                f"fill_value = {fill_value!r}; use a number, a tensor [edge_dim], 'mean', 'add' or 'sum'"
+            )
         self.in_channels, self.out_channels, self.heads, self.concat = (
             in_channels,
             out_channels,
@@ -76,50 +85,52 @@ class GATConv(nn.Module):
 
     def forward(
         self,
-        x: Tensor | tuple[Tensor, Tensor],
+        x: Features,
         edge_index: Graph,
         edge_attr: Tensor | None = None,
+        size: Size = None,
         return_attention_weights: bool | None = None,
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
-        source, target = (x, x) if isinstance(x, Tensor) else x
+        source, target, a = node_sets(x, edge_index, size, "GATConv", batches=False)
         if self.lin is not None:
             h = self.lin(source)
-            of_target = h if target is source else self.lin(target)
+            of_target = h if target is source else None if target is None else self.lin(target)
         else:
             assert self.lin_src is not None and self.lin_dst is not None
-            h, of_target = self.lin_src(source), self.lin_dst(target)
+            h, of_target = self.lin_src(source), None if target is None else self.lin_dst(target)
         alpha_src, alpha_dst = self._scores(h, of_target)
+        if alpha_dst is None:
+            alpha_dst = alpha_src.new_zeros(a.shape[0], self.heads)
         h = h.view(-1, self.heads, self.out_channels)
-        a, repeated = attended(edge_index, target.shape[0], source.shape[0], self.add_self_loops)
-        bias = None if repeated is None else repeated.to(h.dtype)
         p = self.dropout if self.training else 0.0
-        weights = None
+        listed = None
         if edge_attr is None and not return_attention_weights:
-            out = attention(
-                a,
-                alpha_dst,
-                alpha_src,
-                h,
-                bias=bias,
-                dropout_p=p,
-                score="additive",
-                negative_slope=self.negative_slope,
-            )
+            settings = {"dropout_p": p, "score": "additive", "negative_slope": self.negative_slope}
+            out = attend(a, alpha_dst, alpha_src, h, self.add_self_loops, **settings)
         else:
-            of_edges = None if edge_attr is None else self._of_edges(edge_attr, edge_index, a)
-            weights = self._weights(a, alpha_dst, alpha_src, of_edges, bias, p)
-            out = spmm(a, h, weights)
+            edges = edges_of(a, self.add_self_loops)
+            if return_attention_weights and edges.left_out is not None:
+                raise UnsupportedError(
+                    "weights of attention in compiled code, where added loops replace an unknown number of edges; "
+                    "add the loops to the graph and pass add_self_loops=False"
+                )
+            formed = statistic(h.dtype)
+            with torch.autocast(h.device.type, enabled=False):
+                scores = alpha_dst.to(formed), alpha_src.to(formed)
+                weights = self._weights(edges, *scores, edge_attr, p)
+                out = spmm(edges.matrix, h.to(formed), weights).to(h.dtype)
+            listed = torch.stack([edges.col, edges.row]), weights.to(h.dtype)
         out = out.flatten(1) if self.concat else out.mean(1)
-        if self.res is not None:
+        if self.res is not None and target is not None:
             out = out + self.res(target)
         if self.bias is not None:
             out = out + self.bias.to(out.dtype)
         if not return_attention_weights:
             return out
-        assert weights is not None
-        return out, (torch.stack([a.pattern.col.long(), a.pattern.row()]), weights)
+        assert listed is not None
+        return out, listed
 
-    def _scores(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    def _scores(self, source: Tensor, target: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """What nodes of [nodes, heads out_channels] add to scores where they send and where they receive,
         each [nodes, heads]: products with the two vectors of each head, so that nothing of the size of h is
         made."""
@@ -129,55 +140,68 @@ class GATConv(nn.Module):
             for att in (self.att_src, self.att_dst)
         )
         if source is not target:
-            return source @ by_src, target @ by_dst
+            return source @ by_src, None if target is None else target @ by_dst
         both = (source @ torch.cat([by_src, by_dst], 1)).view(-1, 2, self.heads)
         return both[:, 0], both[:, 1]
 
     def _weights(
-        self,
-        a: SparseMatrix,
-        alpha_dst: Tensor,
-        alpha_src: Tensor,
-        of_edges: Tensor | None,
-        bias: Tensor | None,
-        p: float,
+        self, edges: Edges, alpha_dst: Tensor, alpha_src: Tensor, edge_attr: Tensor | None, p: float
     ) -> Tensor:
-        """What each edge weighs, [entries, heads]."""
+        """What each edge weighs, [edges, heads]."""
         to, by = torch.ones_like(alpha_dst), torch.ones_like(alpha_src)
-        scores = sddmm(a, torch.stack([alpha_dst, to], -1), torch.stack([by, alpha_src], -1))
-        if of_edges is not None:
-            scores = scores + of_edges
+        scores = sddmm(edges.matrix, torch.stack([alpha_dst, to], -1), torch.stack([by, alpha_src], -1))
+        if edge_attr is not None:
+            scores = scores + self._of_edges(edge_attr, edges, scores.dtype)
         scores = functional.leaky_relu(scores, self.negative_slope)
-        if bias is not None:
-            scores = scores + bias.unsqueeze(1)
-        return functional.dropout(softmax(a, scores), p)
+        if edges.left_out is not None:
+            masked = torch.cat([edges.left_out, edges.left_out.new_zeros(edges.loops)])
+            scores = scores.masked_fill(masked.unsqueeze(1), -torch.inf)
+        # Dense in the order of the edges, so that dropout draws what it draws in PyG.
+        return functional.dropout(softmax(edges.matrix, scores).contiguous(), p)
 
-    def _of_edges(self, edge_attr: Tensor, edge_index: Graph, entries: SparseMatrix) -> Tensor:
-        """What the features of edges add to their scores, [entries, heads]: linear in them, so that added
-        loops get the mean or the sum of what the other edges of their node have."""
+    def _of_edges(self, edge_attr: Tensor, edges: Edges, dtype: torch.dtype) -> Tensor:
+        """What the features of edges add to their scores, [edges, heads]: linear in them, so that added loops
+        get the mean or the sum of what the other edges of their node have."""
         if self.lin_edge is None or self.att_edge is None:
             raise UsageError("edge_attr is given, but edge_dim was not")
-        rows, cols = entries.shape
-        a = matrix_of(edge_index, rows, cols)
-        if a._order.given != a.nnz:
-            raise UnsupportedError("features of edges of a graph that has an edge several times")
+        if not isinstance(edge_attr, Tensor):
+            raise UsageError(f"edge_attr is of type {type(edge_attr).__name__}; pass a tensor [edges, edge_dim]")
+        if edge_attr.dim() == 1:
+            edge_attr = edge_attr.unsqueeze(1)
+        if edge_attr.dim() == 2:
+            self.lin_edge.materialize(edge_attr.shape[1])
+        given = edges.given
+        wanted = [given, self.lin_edge.in_features]
+        if list(edge_attr.shape) != wanted or not edge_attr.is_floating_point():
+            raise UsageError(
+                f"edge_attr is {edge_attr.dtype} {list(edge_attr.shape)}; pass floating-point numbers {wanted}"
+            )
         weight = self.lin_edge.weight.view(self.heads, self.out_channels, -1)
-        by_head = (weight * self.att_edge.view(self.heads, self.out_channels, 1)).sum(1)  # [heads, edge_dim]
-        given = a._order.to_csr(edge_attr.reshape(edge_attr.shape[0], -1) @ by_head.t())
-        if not self.add_self_loops:
-            return given
-        row, col = a.pattern.row(), a.pattern.col.long()
-        others = row != col
-        row, col, given = row[others], col[others], given[others]
-        of_loops = given.new_zeros(rows, self.heads).index_add(0, row, given)
+        att = self.att_edge.view(self.heads, self.out_channels, 1)
+        by_head = (weight.to(dtype) * att.to(dtype)).sum(1)  # [heads, edge_dim]
+        scores = edge_attr.to(dtype) @ by_head.t()
+        if edges.loops == 0:
+            return scores
+        if edges.kept is not None:
+            scores = scores[edges.kept]
+        return torch.cat([scores, self._of_loops(scores, edges, by_head)])
+
+    def _of_loops(self, scores: Tensor, edges: Edges, by_head: Tensor) -> Tensor:
+        """What added loops get, [loops, heads], where `scores` are those of the other edges."""
+        if not isinstance(self.fill_value, str):
+            fill = torch.as_tensor(self.fill_value, dtype=by_head.dtype, device=by_head.device)
+            return (by_head * fill).sum(1).expand(edges.loops, -1)
+        row = edges.row[: scores.shape[0]]
+        counted = torch.ones_like(row)
+        if edges.left_out is not None:
+            scores = scores.masked_fill(edges.left_out.unsqueeze(1), 0)
+            counted = counted.masked_fill(edges.left_out, 0)
+        sums = scores.new_zeros(edges.matrix.shape[0], self.heads, dtype=torch.float64)
+        sums = sums.index_add(0, row, scores.double())[: edges.loops]
         if self.fill_value == "mean":
-            counts = given.new_zeros(rows).index_add(0, row, given.new_ones(row.numel()))
-            of_loops = of_loops / counts.clamp(min=1).unsqueeze(1)
-        elif not isinstance(self.fill_value, str):
-            of_loops = (self.fill_value * by_head.sum(1)).expand(rows, -1)
-        row_of = entries.pattern.row()
-        place = torch.searchsorted(row_of * cols + entries.pattern.col, row * cols + col)
-        return of_loops.index_select(0, row_of).index_copy(0, place, given)
+            counts = row.new_zeros(edges.matrix.shape[0]).index_add(0, row, counted)[: edges.loops]
+            sums = sums / counts.clamp(min=1).unsqueeze(1)
+        return sums.to(scores.dtype)
 
     def extra_repr(self) -> str:
         return f"{self.in_channels}, {self.out_channels}, heads={self.heads}"

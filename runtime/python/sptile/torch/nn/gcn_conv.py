@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from ...errors import UsageError
-from ..functions import fused_update_pays, spmm, spmm_update
+from ..functions import fused_update_pays, spmm_update
 from ..matrix import SparseMatrix
-from .graph import Graph, matrix_of, normalized
+from .graph import Graph, GraphLayer, check_features, matrix_of, normalized, propagate
 from .linear import GlorotLinear
 
 
@@ -22,11 +22,11 @@ def aggregate_first(in_channels: int, out_channels: int, x_learns: bool, trainin
     return before < after
 
 
-class GCNConv(nn.Module):
+class GCNConv(GraphLayer):
     """D^-1/2 (A + I) D^-1/2 x W + b. Arguments and parameters are those of torch_geometric.nn.GCNConv.
 
-    forward(x, edge_index, edge_weight=None): x [nodes, in_channels], the result [nodes, out_channels]. A
-    SparseMatrix that gcn_norm made is taken as it is; any other one, and edge_index, is normalised, once for
+    forward(x, edge_index, edge_weight=None): x [..., nodes, in_channels], the result [..., nodes,
+    out_channels]. in_channels = -1 is the width of the first x. A SparseMatrix that gcn_norm made is taken as it is; any other one, and edge_index, is normalised, once for
     each matrix whose values do not learn. `cached`: that of the first call is used in all others. Loops that
     are there keep their weight, others get 1; with `improved` 2, where edges have weights: without, PyG takes
     1 all the same.
@@ -62,24 +62,30 @@ class GCNConv(nn.Module):
         self._cache = None
 
     def forward(self, x: Tensor, edge_index: Graph, edge_weight: Tensor | None = None) -> Tensor:
+        x = check_features(x, "GCNConv")
+        self.lin.materialize(x.shape[-1])
         a = self._matrix(x, edge_index, edge_weight)
         training = torch.is_grad_enabled()
-        if aggregate_first(self.in_channels, self.out_channels, x.requires_grad, training):
-            if not torch.compiler.is_compiling() and fused_update_pays(
-                a, x.shape[1], self.out_channels, x.dtype
+        if aggregate_first(self.lin.in_features, self.out_channels, x.requires_grad, training):
+            if (
+                not torch.compiler.is_compiling()
+                and x.dim() == 2
+                and fused_update_pays(a, x.shape[1], self.out_channels, x.dtype)
             ):
                 return spmm_update(a, x, self.lin.weight.t(), self.bias)
-            return nn.functional.linear(spmm(a, x), self.lin.weight, self.bias)
-        out = spmm(a, self.lin(x))
+            return nn.functional.linear(propagate(a, x), self.lin.weight, self.bias)
+        out = propagate(a, self.lin(x))
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
     def _matrix(self, x: Tensor, edge_index: Graph, edge_weight: Tensor | None) -> SparseMatrix:
         if self._cache is not None:
             return self._cache
-        a = matrix_of(edge_index, x.shape[0], x.shape[0], edge_weight)
-        if self.normalize:
-            weighted = a.values is not None and not a._counts
-            a = normalized(a, self.add_self_loops, 2.0 if self.improved and weighted else 1.0, x.dtype)
+        nodes = x.shape[-2]
+        a = matrix_of(edge_index, nodes, nodes, edge_weight)
+        if not self.normalize:
+            return a
+        weighted = a.values is not None and not a._counts
+        a = normalized(a, self.add_self_loops, 2.0 if self.improved and weighted else 1.0, x.dtype)
         if self.cached:
             self._cache = a
         return a

@@ -7,15 +7,15 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from ..functions import spmm
-from .graph import Graph, matrix_of, unweighted
+from .graph import Features, Graph, GraphLayer, Size, node_sets, total
 
 
-class GINConv(nn.Module):
+class GINConv(GraphLayer):
     """nn((1 + eps) x + A x), A without weights. Arguments and parameters are those of
     torch_geometric.nn.GINConv.
 
-    forward(x, edge_index): x [nodes, n], or a pair: of the nodes that send, and of those that receive.
+    forward(x, edge_index, size=None): x [..., nodes, n], or a pair: of the nodes that send, and of those that
+    receive (or None); `size` are the numbers of both.
     """
 
     eps: Tensor
@@ -37,10 +37,10 @@ class GINConv(nn.Module):
                     module.reset_parameters()  # type: ignore[operator]
         nn.init.constant_(self.eps, self.initial_eps)
 
-    def forward(self, x: Tensor | tuple[Tensor, Tensor], edge_index: Graph) -> Tensor:
-        source, target = (x, x) if isinstance(x, Tensor) else x
-        a = unweighted(matrix_of(edge_index, target.shape[0], source.shape[0]))
-        out = spmm(a, source)
-        own = (1 + self.eps).to(out.dtype) * target.to(out.dtype)
-        result: Tensor = self.nn(out + own)
+    def forward(self, x: Features, edge_index: Graph, size: Size = None) -> Tensor:
+        source, target, a = node_sets(x, edge_index, size, "GINConv")
+        out = total(a, source)
+        if target is not None:
+            out = out + (1 + self.eps).to(out.dtype) * target.to(out.dtype)
+        result: Tensor = self.nn(out)
         return result

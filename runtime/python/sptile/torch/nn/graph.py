@@ -1,21 +1,104 @@
-"""What layers take as a graph: a SparseMatrix, or edge_index, from which one is made once."""
+"""The graph of a layer: a SparseMatrix, or an edge_index, whose matrix is made once; sums and means over
+neighbours."""
 
 from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.utils.weak import WeakTensorKeyDictionary
 
-from ...errors import UsageError
+from ...errors import UnsupportedError, UsageError
+from ..functions import _cast, attention, spmm
+from ..handle import capturing, refuse_capture
 from ..matrix import SparseMatrix
+from ..operators import statistic
+from ..pattern import apart
 
 Graph = SparseMatrix | Tensor
+Features = Tensor | tuple[Tensor, Tensor | None]
+Size = tuple[int | None, int | None] | None
 
-# Matrices of the tensors that were last seen, as long as these live: layers of one model share them.
-_seen: list[tuple[weakref.ref[Tensor], tuple[int, int, int], SparseMatrix]] = []
+
+class GraphLayer(nn.Module):
+    """A layer that takes node features and a graph."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        for x in (*arguments, *named.values()):
+            if isinstance(x, torch.fx.Proxy) and type(x.tracer).__module__ == "torch_geometric.nn.fx":
+                raise UnsupportedError(
+                    f"{type(self).__name__} is not a MessagePassing layer, which to_hetero needs; "
+                    "use torch_geometric.nn.HeteroConv with a layer for each edge type"
+                )
+        return super().__call__(*arguments, **named)
+
+
+def check_features(x: object, layer: str, batches: bool = True) -> Tensor:
+    """Refuses x unless it is [nodes, n], or with `batches` [..., nodes, n]."""
+    wanted = "[..., nodes, n]" if batches else "[nodes, n]"
+    if isinstance(x, tuple | list):
+        raise UsageError(f"{layer}: x is a pair; pass one tensor {wanted}, this layer has one set of nodes")
+    if not isinstance(x, Tensor):
+        raise UsageError(f"{layer}: x is of type {type(x).__name__}; pass a tensor {wanted}")
+    if x.dim() < 2 or x.dim() > 2 and not batches:
+        raise UsageError(f"{layer}: x is {list(x.shape)}; pass {wanted}")
+    return x
+
+
+def node_sets(
+    x: Features, edge_index: Graph, size: Size, layer: str, batches: bool = True
+) -> tuple[Tensor, Tensor | None, SparseMatrix]:
+    """Features of the source nodes and of the target nodes (None: there are none), and the targets x sources
+    matrix.
+
+    x     a tensor, where both are the same nodes, or a pair
+    size  numbers of source and target nodes, each may be None. Without it, and without features of the
+          targets, an edge_index has as many targets as sources.
+    """
+    single = not isinstance(x, tuple | list)
+    if not single and len(x) != 2:
+        raise UsageError(f"{layer}: x is a tuple of {len(x)}; pass a tensor, or a pair (sources, targets)")
+    source, target = (x, x) if single else x
+    source = check_features(source, layer, batches)
+    if target is not None and not single:
+        target = check_features(target, layer, batches)
+    if size is not None and (not isinstance(size, Sequence) or len(size) != 2):
+        raise UsageError(f"{layer}: size = {size!r}; pass a pair (number of sources, number of targets)")
+    sources, targets = size or (None, None)
+    cols = source.shape[-2]
+    if target is not None:
+        rows = target.shape[-2]
+    elif isinstance(edge_index, SparseMatrix):
+        rows = edge_index.shape[0]
+    else:
+        rows = cols if targets is None else targets
+    if sources not in (None, cols) or targets not in (None, rows):
+        raise UsageError(f"{layer}: size = {tuple(size or ())}; there are {cols} sources and {rows} targets")
+    return source, target, matrix_of(edge_index, rows, cols)
+
+
+def unchanged(kept: Tensor, now: Tensor) -> bool:
+    """True if a tensor of ids equals the copy that was kept of it: versions and addresses miss changes
+    through `.data` and through memory that NumPy shares. O(ids), on a CUDA device with a synchronization;
+    while a graph is captured, ids are taken to be unchanged."""
+    if kept.shape != now.shape or kept.dtype != now.dtype or kept.device != now.device:
+        return False
+    if kept.device.type != "cpu" or type(now) is not Tensor:
+        return capturing() or torch.equal(kept, now)
+    return np.array_equal(kept.numpy(), now.numpy())
+
+
+# Matrices of the tensors that were last seen, as long as these live: layers of one model share them. With each
+# its rows and columns, and a copy of the edges.
+_seen: list[tuple[weakref.ref[Tensor], tuple[int, int, Tensor], SparseMatrix]] = []
 _MOST_SEEN = 8
+# Patterns of weights by their columns, as long as these live: the rest of what each was made of, and copies.
+_of_weights: Any = WeakTensorKeyDictionary()
 _lock = threading.RLock()
 
 
@@ -24,9 +107,45 @@ def _forget(reference: weakref.ref[Tensor]) -> None:
         _seen[:] = [seen for seen in _seen if seen[0] is not reference]
 
 
+def _copy(ids: Tensor) -> Tensor:
+    return ids.clone(memory_format=torch.contiguous_format)
+
+
+def matrix_of_edges(edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
+    """That of `matrix_of`, made where edge_index is another tensor or holds other edges."""
+    with _lock:
+        for place, (reference, (*shape, kept), matrix) in enumerate(_seen):
+            if reference() is edge_index and shape == [rows, cols]:
+                if unchanged(kept, edge_index):
+                    return matrix
+                del _seen[place]
+                break
+        refuse_capture("the matrix of edge_index is not there yet", edge_index.device)
+        with apart():
+            edges = _copy(edge_index)
+            matrix = SparseMatrix._of_entries(edges[1], edges[0], None, (rows, cols))
+        del _seen[: 1 - _MOST_SEEN]
+        _seen.append((weakref.ref(edge_index, _forget), (rows, cols, edges), matrix))
+    return matrix
+
+
+def matrix_of_pointers(crow: Tensor, col: Tensor, cols: int, format: str = "auto") -> SparseMatrix:
+    """The pattern of CSR arrays, made where they are other tensors or hold other numbers."""
+    shape = (crow.numel() - 1, cols)
+    with _lock:
+        of, crow_kept, col_kept, matrix = _of_weights.get(col) or (None,) * 4
+        if of != (shape, format) or not (unchanged(crow_kept, crow) and unchanged(col_kept, col)):
+            refuse_capture("the matrix of the weights is not there yet", col.device)
+            with apart():
+                matrix = SparseMatrix(_copy(crow), _copy(col), None, shape, format=format)
+                _of_weights[col] = (shape, format), _copy(crow), _copy(col), matrix
+    found: SparseMatrix = matrix
+    return found
+
+
 def matrix_of(edge_index: Graph, rows: int, cols: int, weight: Tensor | None = None) -> SparseMatrix:
-    """The rows x cols matrix of a graph: row i has the edges that lead to node i. A tensor [2, edges] is
-    looked at once, as long as it lives and is not changed."""
+    """The rows x cols matrix of a graph: row i has the edges that lead to node i. The matrix of a tensor
+    [2, edges] is kept as long as the tensor lives and holds the same edges."""
     if isinstance(edge_index, SparseMatrix):
         if weight is not None:
             raise UsageError(
@@ -37,22 +156,21 @@ def matrix_of(edge_index: Graph, rows: int, cols: int, weight: Tensor | None = N
                 f"the matrix is {list(edge_index.shape)}, the features are of {rows} x {cols} nodes"
             )
         return edge_index
+    if isinstance(edge_index, Tensor) and edge_index.layout != torch.strided:
+        raise UsageError(f"edge_index is {edge_index.layout}; pass SparseMatrix.from_torch(edge_index)")
     if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.shape[0] != 2:
         raise UsageError("edge_index is neither a SparseMatrix nor a tensor [2, edges]")
-    key = (edge_index._version, rows, cols)
-    with _lock:
-        for reference, seen, matrix in _seen:
-            if reference() is edge_index and seen == key:
-                break
-        else:
-            matrix = SparseMatrix._of_entries(edge_index[1], edge_index[0], None, (rows, cols))
-            del _seen[: 1 - _MOST_SEEN]
-            _seen.append((weakref.ref(edge_index, _forget), key, matrix))
+    if not (weight is None or isinstance(weight, Tensor)):
+        raise UsageError(f"edge weights are of type {type(weight).__name__}; pass a tensor [edges]")
+    if torch.compiler.is_compiling():
+        matrix = SparseMatrix._of_graph(edge_index, rows, cols)
+    else:
+        matrix = matrix_of_edges(edge_index, rows, cols)
     return matrix if weight is None else matrix.with_values(weight.reshape(-1))
 
 
 def normalized(a: SparseMatrix, add_self_loops: bool, fill_value: float, dtype: torch.dtype) -> SparseMatrix:
-    """As gcn_norm; kept where values do not learn."""
+    """As gcn_norm, with values of a type; kept where values do not learn."""
     if a.is_normalized:
         return a
 
@@ -69,40 +187,114 @@ def unweighted(a: SparseMatrix) -> SparseMatrix:
     return a if a.values is None else a._derive("unweighted", lambda: a.with_values(None))
 
 
-def mean(a: SparseMatrix, dtype: torch.dtype) -> SparseMatrix:
-    """Rows that take the mean of neighbours."""
-    return a._derive(f"mean {dtype}", lambda: _mean(unweighted(a), dtype))
+def propagate(a: SparseMatrix, x: Tensor) -> Tensor:
+    """A x of x [..., nodes, n]."""
+    if x.dim() == 2:
+        return spmm(a, x)
+    out = spmm(a, x.reshape(-1, *x.shape[-2:]).transpose(0, 1)).transpose(0, 1)
+    return out.reshape(*x.shape[:-2], *out.shape[-2:])
 
 
-def _mean(a: SparseMatrix, dtype: torch.dtype) -> SparseMatrix:
-    values = torch.ones(a.nnz, dtype=dtype, device=a.device)
-    if a.values is not None:
-        values = a._order.to_csr(a.values.to(dtype))
-    row = a.pattern.row()
-    degree = values.new_zeros(a.shape[0]).index_add(0, row, values)
-    bare = SparseMatrix(a.pattern.crow, a.pattern.col, values / degree[row], (a.shape[0], a.shape[1]))
-    return bare
+def total(a: SparseMatrix, x: Tensor) -> Tensor:
+    """Sums over neighbours, x [..., nodes, n]."""
+    return propagate(unweighted(a), x)
 
 
-def attended(
-    edge_index: Graph, rows: int, cols: int, add_self_loops: bool
-) -> tuple[SparseMatrix, Tensor | None]:
-    """The pattern whose entries attention weighs, and what is added to their scores: logarithms of how often
-    each edge of a multigraph is there, as every one of them is weighed; None: all are there once."""
-    a = matrix_of(edge_index, rows, cols)
-    entries = a.with_loops() if add_self_loops else a.entries()
-    if a._order.given == a.nnz:
-        return entries, None
-    return entries, a._derive(f"repeated {add_self_loops}", lambda: _repeated(a, entries, add_self_loops))
+def mean(a: SparseMatrix, x: Tensor) -> Tensor:
+    """Means over neighbours, x [..., nodes, n], 0 where there are none. Sums are divided in float32 or wider;
+    those of float16, which overflow, and of long rows are formed in a wider type as well."""
+    if not torch.is_autocast_enabled(x.device.type):
+        return _mean(a, x)
+    x = _cast(a, x)  # type: ignore[assignment]
+    with torch.autocast(x.device.type, enabled=False):
+        return _mean(a, x)
 
 
-def _repeated(a: SparseMatrix, entries: SparseMatrix, add_self_loops: bool) -> Tensor:
-    cols = a.shape[1]
-    counts = a._order.to_csr(torch.ones(a._order.given, device=a.device))
-    if add_self_loops:
-        row, col = a.pattern.row(), a.pattern.col.long()
-        place = torch.searchsorted(entries.pattern.row() * cols + entries.pattern.col, row * cols + col)
-        counts = torch.ones(entries.nnz, device=a.device).index_copy(
-            0, place, torch.where(row == col, 1, counts)
-        )
-    return counts.log()
+def _mean(a: SparseMatrix, x: Tensor) -> Tensor:
+    type_of_sums = statistic(x.dtype)
+    name = f"degrees {type_of_sums}"
+    if torch.compiler.is_compiling() and name not in a._derived:
+        degree, long = a.degrees().clamp(min=1).to(type_of_sums), None  # which rows are long is not known here
+    else:
+        degree, long = a._derive(name, lambda: _degrees(a, type_of_sums))
+    sums = total(a, x.float() if x.dtype == torch.float16 else x).to(type_of_sums)
+    if long is not None and x.dtype != torch.float64:
+        rows, part = long
+        sums = sums.index_copy(-2, rows, total(part, x.double()).to(type_of_sums))
+    return (sums / degree).to(x.dtype)
+
+
+# A float32 sum of more numbers loses the sixth digit: 10^6 times 0.1 is 1 % off.
+_LONG = 4096
+
+
+def _degrees(a: SparseMatrix, dtype: torch.dtype) -> tuple[Tensor, tuple[Tensor, SparseMatrix] | None]:
+    """Numbers of edges that lead to the nodes, at least 1, [rows, 1]; ids of the rows of more than
+    _LONG edges, and the matrix of these rows, or None."""
+    row, col = a.places()
+    degree = a.degrees()
+    is_long = degree.squeeze(1) > _LONG
+    rows = is_long.nonzero().flatten()
+    long = None
+    if rows.numel() > 0:
+        chosen = is_long[row]
+        place = (is_long.cumsum(0) - 1)[row[chosen]]
+        long = rows, SparseMatrix._of_entries(place, col[chosen], None, (rows.numel(), a.shape[1]))
+    return degree.clamp(min=1).to(dtype), long
+
+
+class Edges(NamedTuple):
+    """The edges that attention weighs, in PyG's order: those given, in their order, then added loops."""
+
+    matrix: SparseMatrix  # its entries are these edges, in this order
+    row: Tensor
+    col: Tensor
+    given: int  # how many edges were given
+    kept: Tensor | None  # ids of the given edges among them; None: all
+    loops: int  # how many loops follow
+    left_out: Tensor | None = None  # in compiled code: the given edges that weigh nothing, bool [given]
+
+
+def edges_of(a: SparseMatrix, add_self_loops: bool) -> Edges:
+    """The edges of a graph; with `add_self_loops` given loops are left out and each node gets one. Kept with
+    the matrix. In compiled code they are among the edges, and `left_out` says which they are."""
+    return a._derive(f"edges {add_self_loops}", lambda: _edges(a, add_self_loops))
+
+
+def _edges(a: SparseMatrix, add_self_loops: bool) -> Edges:
+    row, col = a.places()
+    if not add_self_loops:
+        return Edges(a.with_values(None), row, col, row.numel(), None, 0)
+    rows, cols = a.shape
+    if torch.compiler.is_compiling():
+        looped, loop, _last = a._compiled_loops(row, col)
+        return Edges(looped, *looped.places(), row.numel(), None, min(rows, cols), loop)
+    kept = (row != col).nonzero().flatten()
+    loops = torch.arange(min(rows, cols), device=a.device)
+    row, col = torch.cat([row[kept], loops]), torch.cat([col[kept], loops])
+    matrix = SparseMatrix._of_entries(row, col, None, (rows, cols))
+    return Edges(matrix, row, col, a._order.given, kept, loops.numel())
+
+
+def repeats(a: SparseMatrix) -> bool:
+    """True if an edge is there more than once, or may be, in compiled code."""
+    return torch.compiler.is_compiling() or a._order.repeats
+
+
+def attended(a: SparseMatrix, add_self_loops: bool) -> tuple[SparseMatrix, Tensor | None]:
+    """The matrix whose entries attention weighs, and what is added to their scores, None: nothing. In compiled
+    code given loops are among the entries, and weigh nothing."""
+    if not add_self_loops:
+        return a, None
+    if torch.compiler.is_compiling() and "attended" not in a._derived:
+        looped, loop, last = a._compiled_loops(*a.places())
+        masks = torch.where(loop, -torch.inf, 0.0)
+        return looped, torch.cat([masks, masks.new_zeros(last.shape[0])])
+    return a._derive("attended", lambda: edges_of(a, True).matrix if repeats(a) else a.with_loops()), None
+
+
+def attend(a: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, add_self_loops: bool, **settings: Any) -> Tensor:
+    """attention over a graph, with loops or as it is."""
+    entries, masks = attended(a, add_self_loops)
+    bias = None if masks is None else masks.to(v.dtype)
+    return attention(entries, q, k, v, bias=bias, **settings)

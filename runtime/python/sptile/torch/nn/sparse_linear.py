@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from ...errors import UsageError
 from ..functions import spmm
 from ..matrix import SparseMatrix
+from .graph import matrix_of_pointers
 
 
 def density(weight: Tensor) -> float:
@@ -18,8 +21,8 @@ def density(weight: Tensor) -> float:
 class SparseLinear(nn.Module):
     """x W^T + b with a sparse W [out_features, in_features]; make it with `from_linear`.
 
-    Parameters: `values` [nnz] (row after row) and `bias`; buffers: `crow`, `col`. x [..., in_features]. The
-    pattern stays, values learn.
+    Parameters: `values` [nnz] (row after row) and `bias`; buffers: `crow`, `col`. x [..., in_features]. Values
+    learn; the pattern is that of the buffers, which load_state_dict replaces, also by one of another size.
     """
 
     crow: Tensor
@@ -34,7 +37,6 @@ class SparseLinear(nn.Module):
         self.register_buffer("col", col)
         self.values = nn.Parameter(values)
         self.bias = None if bias is None else nn.Parameter(bias)
-        self._matrix: tuple[tuple[int, int], SparseMatrix] | None = None
 
     @classmethod
     def from_linear(
@@ -61,26 +63,40 @@ class SparseLinear(nn.Module):
         bias = None if linear.bias is None else linear.bias.detach().to(dtype, copy=True)
         return cls(crow, col.to(torch.int32), weight[row, col].to(dtype), weight.shape[1], bias)
 
+    def _pattern(self) -> SparseMatrix:
+        """The pattern of W; made anew where `crow` or `col` hold other numbers than in the last call."""
+        if torch.compiler.is_compiling():
+            return SparseMatrix(self.crow, self.col, None, (self.out_features, self.in_features))
+        return matrix_of_pointers(self.crow, self.col, self.in_features)
+
     def matrix(self) -> SparseMatrix:
-        """W, with the values of now where they need no gradient, else without."""
-        learns = torch.is_grad_enabled() and self.values.requires_grad
-        key = (self.crow.data_ptr(), -1 if learns else self.values._version)
-        if self._matrix is None or self._matrix[0] != key:
-            if self._matrix is None or self._matrix[0][0] != key[0]:
-                bare = SparseMatrix(self.crow, self.col, None, (self.out_features, self.in_features))
-            else:
-                bare = self._matrix[1]
-            self._matrix = key, bare.with_values(None if learns else self.values.detach().clone())
-        return self._matrix[1]
+        """W, with the values of now."""
+        values = self.values
+        return self._pattern().with_values(values if values.requires_grad else values.clone())
 
     def forward(self, x: Tensor) -> Tensor:
         if x.shape[-1] != self.in_features:
             raise UsageError(f"x is {list(x.shape)}; pass [..., {self.in_features}]")
-        a = self.matrix()
-        flat = x.reshape(-1, self.in_features).t()
-        out = spmm(a, flat, self.values if a.values is None else None).t()
+        # Values go with each call, wherever they come from: prune, functional_call, an average.
+        out = spmm(self._pattern(), x.reshape(-1, self.in_features).t(), self.values).t()
         out = out.reshape(*x.shape[:-1], self.out_features)
-        return out if self.bias is None else out + self.bias
+        return out if self.bias is None else out + self.bias.to(out.dtype)
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        """Makes room for a state with another number of entries, in the same Parameter, which optimizers
+        hold."""
+        crow, col, values = (state_dict.get(prefix + name) for name in ("crow", "col", "values"))
+        own = self._parameters.get("values")
+        loadable = own is not None and all(isinstance(x, Tensor) for x in (crow, col, values))
+        if loadable and crow.shape == self.crow.shape and col.shape == values.shape and col.dim() == 1:
+            assert own is not None
+            if own.shape != values.shape:
+                self.col = self.col.new_zeros(col.shape)
+                own.grad = None
+                other = torch.float32 if own.dtype == torch.float64 else torch.float64
+                for dtype in (other, own.dtype):  # autograd forgets the old size with the old type alone
+                    own.data = torch.zeros(values.shape, dtype=dtype, device=own.device)
+        super()._load_from_state_dict(state_dict, prefix, *rest)  # type: ignore[no-untyped-call]
 
     def extra_repr(self) -> str:
         share = self.values.numel() / max(self.in_features * self.out_features, 1)

@@ -1,0 +1,122 @@
+"""Operators that make matrices in compiled code, where a compiler sees their tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .handle import Entries, Handle, Ref, entries_of
+from .matrix import SparseMatrix
+from .operators import TAGS, library
+from .pattern import pattern_of_entries
+
+Tokens = tuple[Tensor, Tensor]
+
+
+def _tokens(a: SparseMatrix) -> Tokens:
+    """Of the entries and of the product."""
+    return a._entries.entries.token(), a._product.entries.token()
+
+
+def _matrix_of(row: Tensor, col: Tensor, rows: int, cols: int, format: str) -> Tokens:
+    return _tokens(SparseMatrix._of_entries(row, col, None, (rows, cols), format))
+
+
+def _graph_of(edge_index: Tensor, rows: int, cols: int) -> Tokens:
+    from .nn.graph import matrix_of_edges
+
+    return _tokens(matrix_of_edges(edge_index, rows, cols))
+
+
+def _csr_of(crow: Tensor, col: Tensor, cols: int, format: str) -> Tokens:
+    from .nn.graph import matrix_of_pointers
+
+    return _tokens(matrix_of_pointers(crow, col, cols, format))
+
+
+def _counted(entries: Tensor) -> Tensor:
+    return _tokens(SparseMatrix._of_ref(_ref(entries), None))[1]
+
+
+def _transpose_of(entries: Tensor, product: Tensor, learned: bool) -> Tokens:
+    """As SparseMatrix.t() does."""
+    a, b = entries_of(entries), entries_of(product)
+    turned = b.handle.transposed()
+    if turned is b.handle and not learned:
+        return a.token(), b.token()
+    order = a.order.transposed(a.handle.source())
+    return Entries(a.handle.transposed(), order).token(), Entries(turned, order).token()
+
+
+def _with_loops_of(entries: Tensor) -> Tensor:
+    """The pattern with all loops behind the entries, kept."""
+    a = entries_of(entries)
+    derived = a.handle.derived.setdefault("all loops", {})
+    if a.order not in derived:
+        loops = torch.arange(min(a.rows, a.cols), device=a.device)
+        row, col = torch.cat([a.row(), loops]), torch.cat([a.col(), loops])
+        pattern, order = pattern_of_entries(row, col, a.rows, a.cols)
+        derived[a.order] = Entries(Handle(pattern, None, a.handle.format), order)
+    found: Entries = derived[a.order]
+    return found.token()
+
+
+def _places_of(entries: Tensor, _given: int, _device: torch.device) -> Tokens:
+    a = entries_of(entries)
+    return a.row(), a.col()
+
+
+def _degrees_of(entries: Tensor, _rows: int, _device: torch.device) -> Tensor:
+    return SparseMatrix._of_ref(_ref(entries), None).degrees()
+
+
+def _ref(token: Tensor) -> Ref:
+    a = entries_of(token)
+    return Ref(token, a.rows, a.cols, a.given, a)
+
+
+def _token(*_arguments: Any) -> Tensor:
+    return torch.empty((), dtype=torch.int64, device="cpu")
+
+
+def _two_tokens(*_arguments: Any) -> Tokens:
+    return _token(), _token()
+
+
+def _two_lists(_entries: Tensor, given: int, device: torch.device) -> Tokens:
+    row, col = (torch.empty(given, dtype=torch.int64, device=device) for _ in range(2))
+    return row, col
+
+
+def _list_of_rows(_entries: Tensor, rows: int, device: torch.device) -> Tensor:
+    return torch.empty((rows, 1), dtype=torch.float64, device=device)
+
+
+# Schema, what it does, what a compiler sees.
+OPERATORS: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (
+    (
+        "matrix_of(Tensor row, Tensor col, SymInt rows, SymInt cols, str format) -> (Tensor, Tensor)",
+        _matrix_of,
+        _two_tokens,
+    ),
+    ("graph_of(Tensor edge_index, SymInt rows, SymInt cols) -> (Tensor, Tensor)", _graph_of, _two_tokens),
+    ("csr_of(Tensor crow, Tensor col, SymInt cols, str format) -> (Tensor, Tensor)", _csr_of, _two_tokens),
+    ("counted(Tensor entries) -> Tensor", _counted, _token),
+    (
+        "transpose_of(Tensor entries, Tensor product, bool learned) -> (Tensor, Tensor)",
+        _transpose_of,
+        _two_tokens,
+    ),
+    ("with_loops_of(Tensor entries) -> Tensor", _with_loops_of, _token),
+    ("degrees_of(Tensor entries, SymInt rows, Device device) -> Tensor", _degrees_of, _list_of_rows),
+    ("places_of(Tensor entries, SymInt given, Device device) -> (Tensor, Tensor)", _places_of, _two_lists),
+)
+
+for _schema, _run, _fake in OPERATORS:
+    _name = _schema.split("(")[0]
+    library.define(_schema, tags=TAGS)
+    library.impl(_name, _run, "CompositeExplicitAutograd")
+    torch.library.register_fake(f"sptile::{_name}", _fake, lib=library)

@@ -747,6 +747,8 @@ def test_means_of_a_million_neighbours(dtype: torch.dtype) -> None:
     found = layer.to(dtype)(x, edges)
     tolerance = {torch.float32: 1e-6, torch.float16: 1e-3, torch.bfloat16: 8e-3}[dtype]
     assert error(found[0], x.double().mean(0)) < tolerance and not found[1:].any()
+    a = st.SparseMatrix.from_edge_index(edges, num_nodes=count)
+    assert torch.equal(torch.sparse.mm(st.adj_t(a), x, "mean"), found)
 
 
 def test_means_of_float16_do_not_overflow() -> None:

@@ -11,6 +11,7 @@ from torch import Tensor
 from ..errors import UnsupportedError, UsageError
 from .functions import spmm
 from .matrix import SparseMatrix
+from .nn.graph import mean
 
 _PRODUCTS = (torch.sparse.mm, torch.mm, torch.matmul, Tensor.mm, Tensor.matmul, Tensor.__matmul__)
 
@@ -42,6 +43,8 @@ class AdjacencyTensor(Tensor):
 def _multiply(a: SparseMatrix, x: Tensor, reduce: str) -> Tensor:
     if reduce == "sum":
         return spmm(a, x)
+    if reduce == "mean" and a._given_values() is None:
+        return mean(a, x)
     if reduce == "mean":
         counts = _edges(a)[0].diff().clamp(min=1)
         return spmm(a, x) / counts.view(-1, 1).to(x.dtype)

@@ -17,7 +17,7 @@ from ...errors import UnsupportedError, UsageError
 from ..functions import _cast, attention, spmm
 from ..handle import capturing, refuse_capture
 from ..matrix import SparseMatrix
-from ..operators import statistic
+from ..operators import statistic, transformed
 from ..pattern import apart
 
 Graph = SparseMatrix | Tensor
@@ -88,8 +88,9 @@ def unchanged(kept: Tensor, now: Tensor) -> bool:
     while a graph is captured, ids are taken to be unchanged."""
     if kept.shape != now.shape or kept.dtype != now.dtype or kept.device != now.device:
         return False
-    if kept.device.type != "cpu" or type(now) is not Tensor:
-        return capturing() or torch.equal(kept, now)
+    if kept.device.type != "cpu" or type(now) is not Tensor or transformed():
+        with apart():
+            return capturing() or torch.equal(kept, now)
     return np.array_equal(kept.numpy(), now.numpy())
 
 
@@ -212,23 +213,24 @@ def mean(a: SparseMatrix, x: Tensor) -> Tensor:
 
 def _mean(a: SparseMatrix, x: Tensor) -> Tensor:
     type_of_sums = statistic(x.dtype)
-    if torch.compiler.is_compiling() and "degrees" not in a._derived:
-        degree, long = a.degrees().clamp(min=1), None  # which rows are long is not known here
+    name = f"degrees {type_of_sums}"
+    if torch.compiler.is_compiling() and name not in a._derived:
+        degree, long = a.degrees().clamp(min=1).to(type_of_sums), None  # which rows are long is not known here
     else:
-        degree, long = a._derive("degrees", lambda: _degrees(a))
+        degree, long = a._derive(name, lambda: _degrees(a, type_of_sums))
     sums = total(a, x.float() if x.dtype == torch.float16 else x).to(type_of_sums)
     if long is not None and x.dtype != torch.float64:
         rows, part = long
         sums = sums.index_copy(-2, rows, total(part, x.double()).to(type_of_sums))
-    return (sums / degree.to(type_of_sums)).to(x.dtype)
+    return (sums / degree).to(x.dtype)
 
 
 # A float32 sum of more numbers loses the sixth digit: 10^6 times 0.1 is 1 % off.
 _LONG = 4096
 
 
-def _degrees(a: SparseMatrix) -> tuple[Tensor, tuple[Tensor, SparseMatrix] | None]:
-    """Numbers of edges that lead to the nodes, at least 1, float64 [rows, 1]; ids of the rows of more than
+def _degrees(a: SparseMatrix, dtype: torch.dtype) -> tuple[Tensor, tuple[Tensor, SparseMatrix] | None]:
+    """Numbers of edges that lead to the nodes, at least 1, [rows, 1]; ids of the rows of more than
     _LONG edges, and the matrix of these rows, or None."""
     row, col = a.places()
     degree = a.degrees()
@@ -239,7 +241,7 @@ def _degrees(a: SparseMatrix) -> tuple[Tensor, tuple[Tensor, SparseMatrix] | Non
         chosen = is_long[row]
         place = (is_long.cumsum(0) - 1)[row[chosen]]
         long = rows, SparseMatrix._of_entries(place, col[chosen], None, (rows.numel(), a.shape[1]))
-    return degree.clamp(min=1), long
+    return degree.clamp(min=1).to(dtype), long
 
 
 class Edges(NamedTuple):

@@ -240,3 +240,65 @@ def test_checkpoints_and_hooks_keep_gradients() -> None:
     with torch.autograd.graph.save_on_cpu():
         (found,) = torch.autograd.grad((a @ x).sum(), x)
     assert close(found, expected)
+
+
+LAYERS: dict[str, Callable[[], torch.nn.Module]] = {
+    "gcn": lambda: st.nn.GCNConv(5, 3),
+    "sage": lambda: st.nn.SAGEConv(5, 3),
+    "gin": lambda: st.nn.GINConv(torch.nn.Linear(5, 3)),
+    "gat": lambda: st.nn.GATConv(5, 3, heads=2),
+    "agnn": lambda: st.nn.AGNNConv(),
+    "sparse linear": lambda: st.nn.SparseLinear.from_linear(torch.nn.Linear(5, 3)),
+}
+
+
+@on_devices
+@pytest.mark.parametrize("given", ["edge_index", "matrix"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_in_transforms(device: str, given: str, name: str) -> None:
+    """Also of graphs that are first seen there: what a layer keeps of them serves calls outside."""
+    torch.manual_seed(0)
+    layer = LAYERS[name]().double().to(device)
+    x = torch.rand(12, 5, dtype=torch.float64, device=device)
+    edges = torch.randint(0, 12, (2, 60)).to(device)
+    graph = edges if given == "edge_index" else st.SparseMatrix.from_edge_index(edges, num_nodes=12)
+    rest = () if name == "sparse linear" else (graph,)
+    parameters = dict(layer.named_parameters())
+
+    def loss(parameters: dict[str, Tensor], x: Tensor) -> Tensor:
+        return torch.func.functional_call(layer, parameters, (x, *rest)).square().sum()
+
+    found = torch.func.grad(loss)(parameters, x)
+    samples = torch.func.vmap(torch.func.grad(loss), (None, 0))(parameters, torch.stack([2 * x, x]))
+    tangent = torch.func.jvp(lambda x: loss(parameters, x), (x,), (x,))[1]
+    own = x.clone().requires_grad_()
+    value = layer(own, *rest).square().sum()
+    expected = torch.autograd.grad(value, [own, *parameters.values()])
+    assert close(tangent, (expected[0] * x).sum())
+    for key, wanted in zip(parameters, expected[1:], strict=True):
+        assert close(found[key], wanted) and close(samples[key][1], wanted)
+
+
+@on_devices
+def test_compiled_transforms(device: str) -> None:
+    """Where a compiler gives up on a frame, it must not look into functions that pass addresses on."""
+    torch.manual_seed(0)
+    a, _ = matrix(12, 12, 0.4, device=device, dtype=torch.float32)
+    layer = LAYERS["gat"]().to(device)
+    parameters = dict(layer.named_parameters())
+    x = torch.rand(12, 5, device=device)
+
+    def loss(parameters: dict[str, Tensor], x: Tensor) -> Tensor:
+        return torch.func.functional_call(layer, parameters, (x, a)).square().sum()
+
+    functions = {
+        "grad": lambda x: torch.func.grad(loss)(parameters, x)["lin.weight"],
+        "jvp": lambda x: torch.func.jvp(lambda y: a @ y, (x,), (x,))[1],
+        "vmap": lambda x: torch.func.vmap(lambda y: a @ y)(torch.stack([x, -x])),
+    }
+    torch._dynamo.reset()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, function in functions.items():
+            assert close(torch.compile(function, backend="aot_eager")(x), function(x)), name
+    torch._dynamo.reset()

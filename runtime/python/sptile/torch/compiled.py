@@ -11,7 +11,7 @@ from torch import Tensor
 from .handle import Entries, Handle, Ref, entries_of
 from .matrix import SparseMatrix
 from .operators import TAGS, library
-from .pattern import pattern_of_entries
+from .pattern import pattern_of_entries, untraced
 
 Tokens = tuple[Tensor, Tensor]
 
@@ -118,5 +118,5 @@ OPERATORS: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (
 for _schema, _run, _fake in OPERATORS:
     _name = _schema.split("(")[0]
     library.define(_schema, tags=TAGS)
-    library.impl(_name, _run, "CompositeExplicitAutograd")
+    library.impl(_name, untraced(_run), "CompositeExplicitAutograd")
     torch.library.register_fake(f"sptile::{_name}", _fake, lib=library)

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from .. import _library as c
 from ..errors import Error, UsageError
-from .pattern import EntryOrder, Pattern, apart, inverse
+from .pattern import EntryOrder, Pattern, apart, inverse, untraced
 
 DTYPES = {torch.float32: c.F32, torch.float64: c.F64, torch.float16: c.F16, torch.bfloat16: c.BF16}
 
@@ -109,6 +109,7 @@ class Plan:
         self._spare: list[_Call] = []
         self._workspaces: dict[int, tuple[Any, Tensor | None]] = {}
 
+    @untraced
     def run(
         self,
         dense: Iterable[tuple[int, int, int] | None],
@@ -139,6 +140,7 @@ class Plan:
         if status:
             c.check(status)
 
+    @untraced
     def _workspace(self, stream: int) -> tuple[Any, Tensor | None]:
         """Zeroed memory for the runs of a stream. A graph has its own, zeroed by each replay: the allocator
         gives it to other work of the graph meanwhile."""
@@ -228,6 +230,7 @@ class Handle:
             return self._create(request, "csr")
         return self._fastest(request)
 
+    @untraced
     def _fastest(self, request: Request) -> Plan:
         """Of the formats that can, the one whose runs take the least time here."""
         device, pattern = self.pattern.device, self.pattern
@@ -248,6 +251,7 @@ class Handle:
         assert best is not None
         return best[1]
 
+    @untraced
     def _create(self, request: Request, format: str) -> Plan:
         pattern = self.pattern
         cuda = pattern.device.type == "cuda"
@@ -278,6 +282,7 @@ class Handle:
         assert pointer.value is not None
         return Plan(pointer.value, pattern.device, (pattern.crow, pattern.col, values))
 
+    @untraced
     def _matrix(self, dtype: torch.dtype | None) -> tuple[int, Tensor | None]:
         """The library's matrix with the values in a type, or with zeros where runs bring values; a
         pattern."""

@@ -30,6 +30,7 @@ from torch.autograd import forward_ad
 from .. import _library as c
 from ..errors import UnsupportedError, UsageError
 from .handle import DTYPES, Entries, Ref, Request, entries_of, precision_of
+from .pattern import untraced
 
 library: Any = torch.library.Library("sptile", "FRAGMENT")
 
@@ -109,6 +110,8 @@ class Operator:
         def seen(token: Tensor, rows: int, cols: int, given: int, *arguments: Any) -> Any:
             return fake(Ref(token, rows, cols, given), *arguments)
 
+        for one in (run, found):
+            untraced(one)
         for key in ("CPU", "CUDA"):
             library.impl(name, found, key)
         library.impl(name, self._differentiable, "Autograd")
@@ -318,6 +321,7 @@ class _Spmm(torch.autograd.Function):
 spmm = Operator("spmm(a, bool t, Tensor b, Tensor? values) -> Tensor", _spmm, _fake_spmm, _Spmm)
 
 
+@untraced
 def _add_spmm(a: Entries, t: bool, b: Tensor, out: Tensor) -> None:
     handle = a.handle
     rows = _check_spmm(a, t, b, None)
@@ -333,6 +337,7 @@ def _add_spmm(a: Entries, t: bool, b: Tensor, out: Tensor) -> None:
     )
 
 
+@untraced
 def _found_add_spmm(token: Tensor, _rows: int, _cols: int, _given: int, *arguments: Any) -> None:
     _add_spmm(entries_of(token), *arguments)
 

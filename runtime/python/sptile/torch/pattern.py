@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import accumulate
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
@@ -18,6 +18,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 from ..errors import BadInputError, UnsupportedError, UsageError
 
 MAX_SIDE = 2**31 - 1
+
+_eval_frame: Any = torch._C._dynamo.eval_frame
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -44,6 +46,17 @@ def kept(make: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
             return make(*arguments, **named)
 
     return made
+
+
+def untraced(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """A function that torch.compile runs as it is. One that passes addresses on must keep its tensors until it
+    returns; compiled frames drop what they no longer read."""
+    if hasattr(_eval_frame, "set_code_exec_strategy"):
+        skip = _eval_frame._FrameAction.SKIP
+        _eval_frame.set_code_exec_strategy(function.__code__, _eval_frame._FrameExecStrategy(skip, skip))
+    elif hasattr(_eval_frame, "skip_code"):  # torch before 2.7
+        _eval_frame.skip_code(function.__code__)
+    return function
 
 
 def check_list_of_ids(ids: object, what: str) -> Tensor:

@@ -17,7 +17,7 @@ from ...errors import UnsupportedError, UsageError
 from ..functions import _cast, attention, spmm
 from ..handle import capturing, refuse_capture
 from ..matrix import SparseMatrix
-from ..operators import statistic
+from ..operators import statistic, transformed
 from ..pattern import apart
 
 Graph = SparseMatrix | Tensor
@@ -88,8 +88,9 @@ def unchanged(kept: Tensor, now: Tensor) -> bool:
     while a graph is captured, ids are taken to be unchanged."""
     if kept.shape != now.shape or kept.dtype != now.dtype or kept.device != now.device:
         return False
-    if kept.device.type != "cpu" or type(now) is not Tensor:
-        return capturing() or torch.equal(kept, now)
+    if kept.device.type != "cpu" or type(now) is not Tensor or transformed():
+        with apart():
+            return capturing() or torch.equal(kept, now)
     return np.array_equal(kept.numpy(), now.numpy())
 
 

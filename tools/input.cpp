@@ -10,6 +10,7 @@
 
 #include "formats/io/sha256.hpp"
 #include "formats/layout/registry.hpp"
+#include "formats/narrow_values.hpp"
 #include "tools/matrix_kinds.hpp"
 #include "tools/names.hpp"
 #include "tools/shell_words.hpp"
@@ -107,9 +108,22 @@ Status probe_matrix(const std::string& path, bool real_part) {
 void take_type(LoadedMatrix& loaded, const std::string& source, DType dtype) {
   const formats::CsrView a = loaded.csr.view();
   if (a.is_pattern() || dtype == DType::none || a.values.dtype == dtype) return;
-  formats::Array rounded = formats::convert_values(a.values, dtype);
-  loaded.overflow = find_overflow(a, rounded.view(), source);
-  loaded.csr.values = std::move(rounded);
+  loaded.csr.values = formats::narrow_values(a, dtype, loaded.integers, source, loaded.loss);
+}
+
+std::vector<std::string> describe_losses(const formats::LossCounts& lost, DType dtype, std::string_view in) {
+  const struct {
+    std::int64_t count;
+    const char *what, *now;
+  } rows[] = {{lost.overflowed, "values too large for {}", "infinite"},
+              {lost.underflowed, "values too small for {}", "0"},
+              {lost.inexact, "integers that {} cannot hold exactly", "rounded values"}};
+  std::vector<std::string> sentences;
+  for (const auto& row : rows)
+    if (row.count > 0)
+      sentences.push_back(fmt::format("{}, {}: {}", fmt::format(fmt::runtime(row.what), name_of(dtype)),
+                                      fmt::format(fmt::runtime(in), row.now), row.count));
+  return sentences;
 }
 
 Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, const LoadOptions& options) {
@@ -120,9 +134,8 @@ Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, const Load
   loaded->name = base_name(path);
   if (options.hash_source)
     if (Status s = add_hash(path, *loaded); !s) return tl::unexpected(std::move(s.error()));
-  if (loaded->overflow.count > 0)
-    work.warn(fmt::format("{}: values too large for {}, read as infinite: {}", path,
-                          name_of(loaded->csr.values.dtype()), loaded->overflow.count));
+  for (const std::string& sentence : describe_losses(loaded->loss, loaded->csr.values.dtype(), "read as {}"))
+    work.warn(fmt::format("{}: {}", path, sentence));
   return loaded;
 }
 

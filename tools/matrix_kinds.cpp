@@ -13,17 +13,21 @@
 #include "formats/io/binsparse.hpp"
 #include "formats/io/compress.hpp"
 #include "formats/io/edge_list.hpp"
+#include "formats/io/harwell_boeing.hpp"
+#include "formats/io/hdf5_matrix.hpp"
+#include "formats/io/mat.hpp"
 #include "formats/io/matrix_market.hpp"
 #include "formats/io/metis_graph.hpp"
 #include "formats/io/npz.hpp"
 #include "formats/io/raw_csr.hpp"
+#include "formats/io/smtx.hpp"
+#include "formats/io/tns.hpp"
 #include "formats/io/text_stream.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/value_types.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "tools/output_name.hpp"
-#include "tools/overflow.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -51,8 +55,9 @@ Result<LoadedMatrix> take_read(Work& work, const std::string& path, const LoadOp
                                Result<formats::ReadMatrix> read) {
   if (!read) return tl::unexpected(std::move(read.error()));
   for (const std::string& note : read->notes) work.note(fmt::format("{}: {}", path, note));
-  tell_content(work, path, read->duplicates, count_nonfinite(read->csr.view()));
-  LoadedMatrix loaded{std::move(read->csr), {}, std::move(read->source_sha256), {}, read->duplicates, {}};
+  tell_content(work, path, read->duplicates, count_nonfinite(read->csr.view()) - read->loss.overflowed);
+  LoadedMatrix loaded{std::move(read->csr), {},           std::move(read->source_sha256), {}, read->duplicates,
+                      std::move(read->loss), read->integers};
   take_type(loaded, path, options.dtype);
   return loaded;
 }
@@ -64,13 +69,14 @@ Result<LoadedMatrix> read_market(Work& work, const std::string& path, const Load
                                          .hash_source = options.hash_source,
                                          .progress = &work.progress});
   if (!read) return tl::unexpected(std::move(read.error()));
-  tell_content(work, path, read->duplicates, read->nonfinite - read->overflowed);
+  tell_content(work, path, read->duplicates, read->nonfinite - read->loss.overflowed);
   return LoadedMatrix{std::move(read->csr),
                       {},
                       std::move(read->source_sha256),
                       {},
                       read->duplicates,
-                      {read->overflowed, std::move(read->overflow)}};
+                      std::move(read->loss),
+                      read->integers};
 }
 
 Result<LoadedMatrix> read_bundle(Work&, const std::string& path, const LoadOptions& options) {
@@ -162,12 +168,34 @@ Result<LoadedMatrix> read_metis(Work& work, const std::string& path, const LoadO
   return read_text(work, path, options, formats::read_metis_graph);
 }
 
+Result<LoadedMatrix> read_dlmc(Work& work, const std::string& path, const LoadOptions& options) {
+  return read_text(work, path, options, formats::read_smtx);
+}
+
+Result<LoadedMatrix> read_frostt(Work& work, const std::string& path, const LoadOptions& options) {
+  return read_text(work, path, options, formats::read_tns);
+}
+
+Result<LoadedMatrix> read_hb(Work& work, const std::string& path, const LoadOptions& options) {
+  return read_text(work, path, options, [&](formats::InputBytes input) {
+    return formats::read_harwell_boeing(std::move(input), options.real_part);
+  });
+}
+
+bool is_mat_file(const FileHead& head) { return formats::is_mat(head.stored); }
+
+Result<LoadedMatrix> read_mat_file(Work& work, const std::string& path, const LoadOptions& options) {
+  return read_text(work, path, options, [&](formats::InputBytes input) {
+    return formats::read_mat(std::move(input), options.real_part);
+  });
+}
+
 Status write_metis(const CsrView& a, const std::string& path, bool force, Progress*) {
   return formats::write_metis_graph(a, path, force);
 }
 
-Result<LoadedMatrix> read_bsp(Work& work, const std::string& path, const LoadOptions& options) {
-  return take_read(work, path, options, formats::read_binsparse(path, options.real_part));
+Result<LoadedMatrix> read_hdf5(Work& work, const std::string& path, const LoadOptions& options) {
+  return take_read(work, path, options, formats::read_hdf5_matrix(path, options.real_part));
 }
 
 Status write_bsp(const CsrView& a, const std::string& path, bool force, Progress*) {
@@ -190,12 +218,20 @@ Status write_raw(const CsrView& a, const std::string& path, bool force, Progress
 
 constexpr MatrixKind kKinds[] = {
     {"bundle", "a bundle", ".h5 .hdf5", false, true, is_bundle, read_bundle, probe_bundle, nullptr},
-    {"binsparse", "binsparse", ".bsp.h5 .bsp.hdf5", false, false, nullptr, read_bsp, nullptr, write_bsp},
+    {"binsparse", "binsparse", ".bsp.h5 .bsp.hdf5", false, false, nullptr, read_hdf5, nullptr, write_bsp},
+    {"anndata", "AnnData", ".h5ad", false, false, nullptr, read_hdf5, nullptr, nullptr},
+    {"10x", "10x Genomics", ".h5", false, false, nullptr, read_hdf5, nullptr, nullptr},
+    {"mat", "a MAT-file", ".mat", false, false, is_mat_file, read_mat_file, nullptr, nullptr},
     {"raw-csr", "raw CSR", ".csr", false, true, is_raw_csr, read_raw, nullptr, write_raw},
     {"npz", "a SciPy archive", ".npz", false, true, is_zip, read_npz, probe_npz, write_npz},
     {"matrix-market", "Matrix Market", ".mtx", true, false, is_market, read_market, probe_market,
      write_market},
     {"metis", "a METIS graph", ".graph .metis", true, false, nullptr, read_metis, nullptr, write_metis},
+    {"smtx", "DLMC", ".smtx", true, false, nullptr, read_dlmc, nullptr, nullptr},
+    {"tns", "FROSTT", ".tns", true, false, nullptr, read_frostt, nullptr, nullptr},
+    {"harwell-boeing", "Harwell-Boeing",
+     ".rb .rua .rsa .rza .rra .rha .rue .rse .pua .psa .pza .pra .pse .cua .csa .cha .cza .cra .iua .isa .iza .ira .hb",
+     true, false, nullptr, read_hb, nullptr, nullptr},
     {"edge-list", "an edge list", ".edges .el .txt .tsv .csv", true, false, nullptr, read_edges, nullptr,
      write_edges},
 };

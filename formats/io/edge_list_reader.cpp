@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "formats/io/edge_list.hpp"
-#include "formats/io/parse_value.hpp"
 #include "formats/io/quote.hpp"
-#include "formats/io/sparse_arrays.hpp"
-#include "formats/io/text_lines.hpp"
+#include "formats/io/text_values.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -126,11 +124,8 @@ class EdgeListReader {
     if (weighted != weighted_)
       return lines_.bad(weighted ? "a weight, but the edges before have none"
                                  : "no weight, but the edges before have one");
-    if (double weight = 0; weighted) {
-      if (!parse_real(fields.field[2], weight))
-        return lines_.bad("weight " + quoted(fields.field[2]) + " is no number");
-      weights_.push_back(weight);
-    }
+    if (weighted && !weights_.add(fields.field[2], lines_))
+      return lines_.bad("weight " + quoted(fields.field[2]) + " is no number");
     rows_.push_back(static_cast<std::int32_t>(ends[0]));
     cols_.push_back(static_cast<std::int32_t>(ends[1]));
     return {};
@@ -153,13 +148,13 @@ class EdgeListReader {
     arrays.cols = heading_ ? heading_->cols : arrays.rows;
     if (Status s = take_ids(rows_, base, arrays.rows, arrays.row_ids); !s) return tl::unexpected(s.error());
     if (Status s = take_ids(cols_, base, arrays.cols, arrays.ids); !s) return tl::unexpected(s.error());
-    if (weighted_) {
-      arrays.values = Array(DType::f64, static_cast<std::int64_t>(weights_.size()));
-      std::copy(weights_.begin(), weights_.end(), arrays.values.as<double>().begin());
-    }
+    ValueLoss loss;
+    if (weighted_) weights_.give(arrays, loss);
     auto made = assemble(std::move(arrays), "");
     if (!made) return fail(made.error().code, made.error().message, lines_.name());
-    ReadMatrix matrix{std::move(made->csr), made->duplicates, lines_.input().finish_hash(), {}};
+    made->loss += loss;
+    ReadMatrix matrix = to_read_matrix(std::move(*made));
+    matrix.source_sha256 = lines_.input().finish_hash();
     matrix.notes.push_back(describe(base, found_out));
     return matrix;
   }
@@ -197,7 +192,7 @@ class EdgeListReader {
   std::optional<Heading> heading_;
   bool headed_ = false, weighted_ = false;
   std::vector<std::int32_t> rows_, cols_;
-  std::vector<double> weights_;
+  TextValues weights_;
 };
 
 }  // namespace

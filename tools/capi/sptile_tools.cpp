@@ -107,10 +107,13 @@ Status copy(const sptile_arrays* from, sptile_tools_matrix** out, const sptile_t
                                                           SPTILE_ARRAYS_INIT, "arrays");
   if (!arrays) return tl::unexpected(arrays.error());
   begin(&work.progress, "copy", 0);
-  auto csr = copy_csr(*arrays);
-  if (!csr) return tl::unexpected(csr.error());
+  auto copied = copy_csr(*arrays);
+  if (!copied) return tl::unexpected(copied.error());
   LoadedMatrix loaded;
-  loaded.csr = std::move(*csr);
+  loaded.csr = std::move(copied->csr);
+  loaded.duplicates = copied->duplicates;
+  loaded.loss = std::move(copied->loss);
+  loaded.integers = copied->integers;
   loaded.name = "memory";
   loaded.sha256 = hash_of(loaded.csr.view());
   take_type(loaded, loaded.name, static_cast<DType>(options.dtype));
@@ -132,14 +135,23 @@ Status describe(const sptile_tools_matrix* matrix, sptile_arrays* arrays) {
                                               "arrays");
 }
 
+Status describe_losses_of(const sptile_tools_matrix* matrix, sptile_tools_loss* loss) {
+  if (matrix == nullptr) return null_argument("sptile_tools_losses", "matrix");
+  if (loss == nullptr) return null_argument("sptile_tools_losses", "loss");
+  const formats::LossCounts& lost = matrix->loaded->loss;
+  return runtime::write_struct<sptile_tools_loss>(
+      loss, {sizeof(sptile_tools_loss), lost.overflowed, lost.underflowed, lost.inexact},
+      SPTILE_SIZE_WITH(sptile_tools_loss, inexact), "loss");
+}
+
 // The matrix with values of the type that a bundle keeps: the same one where it has it.
 std::shared_ptr<const LoadedMatrix> as_source(const std::shared_ptr<const LoadedMatrix>& matrix,
                                               DType dtype) {
   const formats::CsrView a = matrix->csr.view();
   if (a.is_pattern() || a.values.dtype == dtype) return matrix;
-  LoadedMatrix other{formats::copy(a), matrix->name, matrix->sha256, {}, matrix->duplicates, {}};
+  LoadedMatrix other{formats::copy(a),   matrix->name, matrix->sha256,  {},
+                     matrix->duplicates, matrix->loss, matrix->integers};
   take_type(other, other.name, dtype);
-  other.overflow += matrix->overflow;
   return std::make_shared<const LoadedMatrix>(std::move(other));
 }
 
@@ -205,11 +217,13 @@ Status convert_matrix(const sptile_tools_matrix& matrix, const char* path, int f
                                                      .cols = made->cols,
                                                      .nnz = made->nnz,
                                                      .duplicates = made->duplicates,
-                                                     .overflowed = made->overflowed,
+                                                     .overflowed = made->lost.overflowed,
                                                      .file_bytes = made->file_bytes,
                                                      .seconds = made->total,
                                                      .symmetric = made->symmetric ? 1 : 0,
-                                                     .reordered = made->reordered ? 1 : 0},
+                                                     .reordered = made->reordered ? 1 : 0,
+                                                     .underflowed = made->lost.underflowed,
+                                                     .inexact = made->lost.inexact},
                                                     kReportSize, "report");
 }
 
@@ -280,6 +294,10 @@ sptile_status sptile_tools_copy(const sptile_arrays* arrays, const sptile_tools_
 
 sptile_status sptile_tools_arrays(const sptile_tools_matrix* matrix, sptile_arrays* arrays) {
   return guarded([&] { return describe(matrix, arrays); });
+}
+
+sptile_status sptile_tools_losses(const sptile_tools_matrix* matrix, sptile_tools_loss* loss) {
+  return guarded([&] { return describe_losses_of(matrix, loss); });
 }
 
 void sptile_tools_matrix_destroy(sptile_tools_matrix* matrix) { delete matrix; }

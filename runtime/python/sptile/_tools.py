@@ -60,6 +60,17 @@ class Report(c._Sized):
         ("seconds", c_double),
         ("symmetric", c_int32),
         ("reordered", c_int32),
+        ("underflowed", c_int64),
+        ("inexact", c_int64),
+    ]
+
+
+class Loss(c._Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("overflowed", c_int64),
+        ("underflowed", c_int64),
+        ("inexact", c_int64),
     ]
 
 
@@ -90,6 +101,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_tools_read": (c_int, [c_char_p, POINTER(Options), POINTER(c_void_p)]),
     "sptile_tools_copy": (c_int, [POINTER(c.Arrays), POINTER(Options), POINTER(c_void_p)]),
     "sptile_tools_arrays": (c_int, [c_void_p, POINTER(c.Arrays)]),
+    "sptile_tools_losses": (c_int, [c_void_p, POINTER(Loss)]),
     "sptile_tools_matrix_destroy": (None, [c_void_p]),
     "sptile_tools_convert": (c_int, [c_void_p, c_char_p, c_int, POINTER(Options), POINTER(Report)]),
     "sptile_tools_reorder": (
@@ -187,6 +199,14 @@ class Matrix:
         if status != c.OK:
             raise error_of(status, message)
         return described
+
+    def losses(self) -> Loss:
+        """Values that the type of the matrix cannot hold."""
+        loss = Loss()
+        status, message = _outcome(lambda: library().sptile_tools_losses(self.handle, ctypes.byref(loss)))
+        if status != c.OK:
+            raise error_of(status, message)
+        return loss
 
     def convert(self, path: bytes | None, fd: int, options: Options) -> Report:
         report = Report()

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from . import _library as c
 from . import _tools as tools
-from ._arrays import DTYPE_CODES, dtype_code, view
+from ._arrays import DTYPE_CODES, DTYPE_NAMES, dtype_code, view
 from .bundle import Bundle, MemoryFile
 from .bundle import open as open_bundle
-from .errors import UsageError
+from .errors import BadInputError, UsageError
 
 if TYPE_CHECKING:
     import scipy.sparse  # type: ignore[import-untyped, unused-ignore]
@@ -68,7 +68,9 @@ class Ordering:
     after: Quality
 
 
-def read(path: Path, *, dtype: Any = None, real_part: bool = False, threads: int = 0) -> scipy.sparse.csr_array:
+def read(
+    path: Path, *, dtype: Any = None, real_part: bool = False, strict: bool = False, threads: int = 0
+) -> scipy.sparse.csr_array:
     """Reads a matrix from any file that the command reads. Contents tell what it is, else the ending of the name.
 
     Matrix Market (.mtx), edge lists (.edges, .el, .txt, .tsv, .csv) and METIS graphs (.graph, .metis), all also
@@ -81,11 +83,13 @@ def read(path: Path, *, dtype: Any = None, real_part: bool = False, threads: int
         dtype: of the values, float32 or float64; None: that of the file, float64 of text. Each entry of a
             pattern is 1.0.
         real_part: of complex files; else they are refused.
+        strict: refuse values that the type cannot hold: that become infinite or 0, and integers that change. Else a
+            RuntimeWarning counts them.
         threads: 0: all.
 
     Raises:
         IoError: the file cannot be read.
-        BadInputError: it breaks its format; the message names the line.
+        BadInputError: it breaks its format, where the message names the line; or values are lost, with `strict`.
         UsageError: dtype is neither float32 nor float64.
     """
     from scipy.sparse import csr_array
@@ -93,6 +97,7 @@ def read(path: Path, *, dtype: Any = None, real_part: bool = False, threads: int
     code = c.NONE if dtype is None else _value_type(dtype)
     matrix = tools.Matrix.read(_path(path), tools.Options(dtype=code, real_part=bool(real_part), threads=_threads(threads)))
     arrays = matrix.arrays()
+    _tell_losses(matrix.losses(), arrays.value_dtype, "read as {}", os.fsdecode(path) if strict else None)
     wide = arrays.nnz > np.iinfo(np.int32).max
     pointers = _borrow(matrix, arrays.row, arrays.rows + 1, np.int64).astype(np.int64 if wide else np.int32)
     columns = _borrow(matrix, arrays.col, arrays.nnz, np.int32)
@@ -127,7 +132,7 @@ def convert(
 
     Args:
         src: a path of what `read` reads, a SciPy matrix or array of any format, a CuPy one, or a sparse torch
-            tensor. Entries are sorted, those of one place are summed; integers and bool become float64.
+            tensor. Entries are sorted, those of one place are summed; bool and entries without values then are counted.
         path: of the bundle (.h5); None: in memory.
         formats: to store beside csr: "all", or names, some with a parameter ("tall:64").
         reorder, preset, settings, window_rows, seed: how rows are ordered inside the formats; see `reorder`. None:
@@ -136,7 +141,8 @@ def convert(
         transpose: True: formats of the transpose, too; "auto": where they cost nothing, of symmetric matrices.
         refreshable: values can be replaced later.
         overwrite: replace a file that is there.
-        strict: refuse values that are too large for `dtype`; else they become infinite, with a RuntimeWarning.
+        strict: refuse values that `dtype` cannot hold: that become infinite or 0, and integers that change. Else a
+            RuntimeWarning counts them.
         real_part: of complex files; else they are refused.
         threads: 0: all.
 
@@ -163,10 +169,7 @@ def convert(
         memory = MemoryFile()
         report = matrix.convert(None, memory.fd, options)
         bundle = Bundle(memory, "in memory")
-    if report.overflowed:
-        warnings.warn(
-            f"values too large for {dtype}, infinite in the bundle: {report.overflowed}", RuntimeWarning, stacklevel=2
-        )
+    _tell_losses(report, options.dtype, "{} in the bundle")
     return bundle
 
 
@@ -251,6 +254,24 @@ def _value_type(dtype: Any) -> int:
     return code
 
 
+def _tell_losses(lost: tools.Loss | tools.Report, dtype: int, now: str, refused: str | None = None) -> None:
+    """Warns the caller's caller of values that a type cannot hold, or refuses them for the file `refused`."""
+    name = DTYPE_NAMES.get(dtype, "")
+    sentences = [
+        f"{what.format(name)}, {now.format(result)}: {count}"
+        for count, what, result in (
+            (lost.overflowed, "values too large for {}", "infinite"),
+            (lost.underflowed, "values too small for {}", "0"),
+            (lost.inexact, "integers that {} cannot hold exactly", "rounded values"),
+        )
+        if count
+    ]
+    if sentences and refused is not None:
+        raise BadInputError(f"{refused}: {'; '.join(sentences)}; leave out strict, or take another dtype")
+    for sentence in sentences:
+        warnings.warn(sentence, RuntimeWarning, stacklevel=3)
+
+
 def _transpose(transpose: Any) -> int:
     if isinstance(transpose, str) and transpose == "auto":
         return tools.TRANSPOSE_IF_SYMMETRIC
@@ -325,25 +346,41 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
     if src.dim() != 2:
         raise UsageError(f"a matrix is wanted, not a tensor of {src.dim()} dimensions")
     src = src.detach()
+    if src.is_complex():
+        raise UsageError(f"values are {src.dtype}; pass the real part")
+    if src.layout is torch.sparse_coo:  # sums of bool are bool, those of 8 bits wrap, those of 16 bits are rounded
+        src = torch.sparse_coo_tensor(src._indices(), _wide(torch, src._values()), tuple(src.shape))
     if src.layout is not torch.sparse_csr:
         src = src.to_sparse_csr()
     values = src.values()
-    if values.is_complex():
-        raise UsageError(f"values are {values.dtype}; pass the real part")
     if not values.is_floating_point():
-        values = values.to(torch.float64)
+        values = values.to(torch.int64)
     parts = [part.cpu().contiguous() for part in (src.crow_indices(), src.col_indices(), values)]
     return _described(tuple(src.shape), *parts)
+
+
+def _wide(torch: Any, values: Any) -> Any:
+    """Values whose sums are exact, or at least those of float32."""
+    if not values.is_floating_point():
+        return values.to(torch.int64)
+    return values.to(torch.float32) if values.element_size() == 2 else values
 
 
 def _from_scipy(src: Any) -> tuple[Any, c.Arrays]:
     if len(src.shape) != 2:
         raise UsageError(f"a matrix is wanted, not an array of {len(src.shape)} dimensions")
+    if src.format != "csr":  # sums of bool are bool, those of 8 bits wrap, those of 16 bits are rounded
+        if src.dtype.kind in "biu" and src.dtype != np.uint64:
+            src = src.astype(np.int64)
+        elif src.dtype == np.float16:
+            src = src.astype(np.float32)
     csr = src.tocsr()
     values = np.asarray(csr.data)
+    if values.dtype.kind == "u" and values.max(initial=0) > np.iinfo(np.int64).max:
+        raise UsageError(f"values are {values.dtype} beyond 2**63 - 1; pass A.astype(float)")
     if values.dtype.kind in "biu":
-        values = values.astype(np.float64)
-    if values.dtype.name not in DTYPE_CODES:
+        values = values.astype(np.int64)
+    elif values.dtype.name not in DTYPE_CODES:
         raise UsageError(f"values are {values.dtype}; real numbers of {', '.join(DTYPE_CODES)} are wanted")
     parts = [np.ascontiguousarray(part, part.dtype.newbyteorder("=")) for part in map(np.asarray, (csr.indptr, csr.indices, values))]
     return _described(tuple(csr.shape), *parts)

@@ -48,9 +48,11 @@ void check_all_block_sizes(std::string_view text) {
     REQUIRE(identical(pieces->csr.view(), whole->csr.view()));
     REQUIRE(pieces->duplicates == whole->duplicates);
     REQUIRE(pieces->nonfinite == whole->nonfinite);
-    REQUIRE(pieces->overflowed == whole->overflowed);
-    REQUIRE(pieces->overflow.has_value() == whole->overflow.has_value());
-    if (whole->overflow) REQUIRE(pieces->overflow->text() == whole->overflow->text());
+    REQUIRE(pieces->loss.overflowed == whole->loss.overflowed);
+    REQUIRE(pieces->loss.underflowed == whole->loss.underflowed);
+    REQUIRE(pieces->loss.inexact == whole->loss.inexact);
+    REQUIRE(pieces->loss.first.has_value() == whole->loss.first.has_value());
+    if (whole->loss.first) REQUIRE(pieces->loss.first->text() == whole->loss.first->text());
   }
 }
 
@@ -156,21 +158,21 @@ TEST_CASE("values that are finite in the text alone are counted, the first one w
   const std::string text =
       kReal + "3 3 6\n1 1 NaN\n1 2 -Inf\n% none\n1 3 1e400\n2 1 1\n2 2 1e300\n2 3 70000\n";
   const MtxMatrix wide = read(text);
-  CHECK(wide.overflowed == 1);
-  CHECK(wide.overflow->text() == "a.mtx:6: value '1e400' is too large for f64, in row 1, column 3");
-  CHECK(wide.overflow->code == Errc::bad_input);
-  CHECK(read(text, with_dtype(DType::f32)).overflowed == 2);
-  CHECK(read(text, with_dtype(DType::f16)).overflowed == 3);
+  CHECK(wide.loss.overflowed == 1);
+  CHECK(wide.loss.first->text() == "a.mtx:6: value '1e400' is too large for f64, in row 1, column 3");
+  CHECK(wide.loss.first->code == Errc::bad_input);
+  CHECK(read(text, with_dtype(DType::f32)).loss.overflowed == 2);
+  CHECK(read(text, with_dtype(DType::f16)).loss.overflowed == 3);
   const MtxMatrix none = read(kReal + "2 2 1\n1 2 -Inf\n");
-  CHECK(none.overflowed == 0);
-  CHECK_FALSE(none.overflow.has_value());
+  CHECK(none.loss.overflowed == 0);
+  CHECK_FALSE(none.loss.first.has_value());
   check_all_block_sizes(text);
 }
 
 TEST_CASE("overflows of other kinds of files") {
   const std::string digits(60, '9');
   const auto first = [](const std::string& text, DType dtype) {
-    return read(text, with_dtype(dtype)).overflow.value_or(Error{}).text();
+    return read(text, with_dtype(dtype)).loss.first.value_or(Error{}).text();
   };
   CHECK(first("%%MatrixMarket matrix array real general\n2 1\n1\n1e39\n", DType::f32) ==
         "a.mtx:4: value '1e39' is too large for f32");

@@ -67,10 +67,16 @@ std::vector<std::string> cell_groups(const Hdf5Reader& file) {
   return groups;
 }
 
-bool is_anndata(const Hdf5Reader& file) { return file.has(kAnnData); }
+bool is_anndata(const Hdf5Reader& file) {
+  if (file.has(kAnnData)) return true;
+  const auto encoding = file.text(kCellTexts[0]);
+  return encoding && *encoding == "anndata";
+}
 
 Result<ReadMatrix> read_anndata(Hdf5Reader file, const std::string& name, bool) {
   const std::string place = file.where(kAnnData);
+  if (!file.has(kAnnData))
+    return fail(Errc::unsupported, "AnnData without X; copy the layer that is wanted to X", name);
   std::optional<std::string> encoding;
   for (const char* attribute : kCellTexts) {
     auto text = file.text(attribute, kAnnData);

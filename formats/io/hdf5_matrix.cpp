@@ -39,6 +39,7 @@ void ask_hdf5(int fd) {
   if (!file) return;
   static_cast<void>(file->text(kBinsparseAttribute));
   static_cast<void>(file->names());
+  static_cast<void>(is_anndata(*file));
   const auto ask_array = [&](const std::string& name) {
     const auto array = file->array(name);
     if (!array || !array->in_chunks) return;

@@ -8,7 +8,7 @@
 
 namespace sptile::formats {
 
-/// True of the first 128 bytes of a MAT-file of level 5, and of one of version 7.3.
+/// True of the first 128 bytes of a MAT-file, also of level 4 and of version 7.3, which read_mat refuses by name.
 bool is_mat(std::string_view head);
 
 /// Reads the only sparse matrix of a file, also in structs; of several the one called A, at the top or as Problem.A (as the

@@ -41,6 +41,25 @@ struct Tag {
   std::array<char, 4> small{};
 };
 
+bool is_level_5(std::string_view head) {
+  if (head.size() < kHeaderBytes || !head.starts_with("MATLAB")) return false;
+  const std::string_view order = head.substr(126, 2);
+  return order == "IM" || order == "MI";
+}
+
+// A matrix with the name that follows five numbers: its type, rows, columns, whether it is complex, and the name's length.
+bool is_level_4(std::string_view head) {
+  constexpr std::size_t kNumbers = 5;
+  constexpr std::uint32_t kLargestType = 52, kLongestName = 64;
+  if (head.size() <= kNumbers * 4) return false;
+  std::array<std::uint32_t, kNumbers> numbers{};
+  std::memcpy(numbers.data(), head.data(), sizeof(numbers));
+  const std::uint32_t length = numbers[4];
+  const std::string_view name = head.substr(sizeof(numbers));
+  return numbers[0] <= kLargestType && numbers[3] <= 1 && length > 1 && length <= kLongestName &&
+         name.find('\0') + 1 == length;
+}
+
 class MatReader {
  public:
   MatReader(InputBytes& input, bool real_part) : input_(input), real_part_(real_part) {}
@@ -68,8 +87,9 @@ class MatReader {
                   "is a MAT-file of version 7.3, which is HDF5; save it with '-v7' in MATLAB, or as .npz from "
                   "Python",
                   where_);
-    if (!is_mat(text))
-      return bad("is no MAT-file of level 5; save it with '-v7' in MATLAB, or by scipy.io.savemat");
+    if (!is_level_5(text))
+      return fail(Errc::unsupported,
+                  "is no MAT-file of level 5; save it with '-v7' in MATLAB, or by scipy.io.savemat", where_);
     swapped_ = text.substr(126) == "MI";
     return {};
   }
@@ -323,10 +343,7 @@ class MatReader {
 }  // namespace
 
 bool is_mat(std::string_view head) {
-  if (head.starts_with(kMagic73)) return true;
-  if (head.size() < kHeaderBytes || !head.starts_with("MATLAB")) return false;
-  const std::string_view order = head.substr(126, 2);
-  return order == "IM" || order == "MI";
+  return head.starts_with(kMagic73) || is_level_5(head) || is_level_4(head);
 }
 
 Result<ReadMatrix> read_mat(InputBytes input, bool real_part) {

@@ -183,6 +183,33 @@ TEST_CASE("overflows of other kinds of files") {
         "1");
 }
 
+TEST_CASE("values that become 0 and integers that change are counted with their line") {
+  const std::string text = kReal + "1 3 3\n1 1 0.000e5\n1 2 -1e-60\n1 3 1e-400\n";
+  CHECK(read(text, with_dtype(DType::f64)).loss.underflowed == 1);
+  CHECK(read(text, with_dtype(DType::f32)).loss.underflowed == 2);
+  CHECK(read(text, with_dtype(DType::f32)).loss.first->text() ==
+        "a.mtx:4: value '-1e-60' is too small for f32, in row 1, column 2");
+  check_all_block_sizes(text);
+  const std::string integers =
+      "%%MatrixMarket matrix coordinate integer general\n2 3 5\n1 1 16777216\n1 2 -16777217\n1 3 "
+      "9007199254740993\n2 1 18446744073709551615\n2 2 70000\n";
+  CHECK(read(integers, with_dtype(DType::f64)).loss.inexact == 2);
+  CHECK(read(integers, with_dtype(DType::f32)).loss.inexact == 3);
+  CHECK(read(integers, with_dtype(DType::bf16)).loss.inexact == 4);
+  CHECK(read(integers, with_dtype(DType::f16)).loss.overflowed == 5);
+  CHECK(read(integers, with_dtype(DType::f32)).loss.first->text() ==
+        "a.mtx:4: integer '-16777217' is not exact in f32, in row 1, column 2");
+  CHECK(read(integers).integers);
+  check_all_block_sizes(integers);
+}
+
+TEST_CASE("a pattern with repeated entries has their counts, also of a symmetric one") {
+  const MtxMatrix a = read("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 4\n2 1\n2 1\n1 1\n2 1\n");
+  CHECK(a.duplicates == 4);
+  CHECK(entries_of(a.csr.view()) == Entries{{{0, 0}, 1}, {{0, 1}, 3}, {{1, 0}, 3}});
+  CHECK(read("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n2 1\n").csr.view().is_pattern());
+}
+
 TEST_CASE("the header alone tells what is wrong with it") {
   const TemporaryFolder folder;
   const auto header = [&](const std::string& text) {

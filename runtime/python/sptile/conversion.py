@@ -349,7 +349,8 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
     if src.is_complex():
         raise UsageError(f"values are {src.dtype}; pass the real part")
     if src.layout is torch.sparse_coo:  # sums of bool are bool, those of 8 bits wrap, those of 16 bits are rounded
-        src = torch.sparse_coo_tensor(src._indices(), _wide(torch, src._values()), tuple(src.shape))
+        values = _wide(torch, src._values())
+        src = torch.sparse_coo_tensor(src._indices(), values, tuple(src.shape), check_invariants=False)
     if src.layout is not torch.sparse_csr:
         src = src.to_sparse_csr()
     values = src.values()

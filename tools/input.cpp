@@ -126,7 +126,7 @@ Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, LoadOption
   const auto kind = is_pipe(path) ? look_into_pipe(path, options) : find_kind(path, options.from);
   if (!kind) return tl::unexpected(kind.error());
   auto loaded = (*kind)->read(work, path, options);
-  if (!loaded && options.from.empty() && loaded.error().code == Errc::bad_input && is_fallback(**kind, path))
+  if (!loaded && options.from.empty() && loaded.error().code == Errc::bad_input && is_fallback(**kind))
     loaded.error().message += "; --from names the kind of a file that is something else";
   if (!loaded) return loaded;
   loaded->name = base_name(path);

@@ -300,8 +300,15 @@ const MatrixKind* kind_by_contents(const FileHead& head) {
   return nullptr;
 }
 
+// Matrix Market where nothing says so.
+const MatrixKind& fallback() {
+  static const MatrixKind kind = market();
+  return kind;
+}
+
 const MatrixKind& unnamed_text(const FileHead& head) {
-  return formats::starts_edge_list(head.text) ? named("edge-list") : market();
+  if (formats::starts_edge_list(head.text)) return named("edge-list");
+  return head.text.empty() ? market() : fallback();
 }
 
 template <class Has>
@@ -345,9 +352,7 @@ bool is_pipe(const std::string& path) {
          (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
 }
 
-bool is_fallback(const MatrixKind& kind, const std::string& path) {
-  return &kind == &market() && kind_by_suffix(path) == nullptr;
-}
+bool is_fallback(const MatrixKind& kind) { return &kind == &fallback(); }
 
 std::vector<std::string> kind_words() {
   std::vector<std::string> words;

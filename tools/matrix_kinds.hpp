@@ -57,7 +57,7 @@ Result<const MatrixKind*> find_kind_named(const std::string& word);
 std::vector<std::string> kind_words();
 
 /// Whether the kind is Matrix Market because nothing told another.
-bool is_fallback(const MatrixKind& kind, const std::string& path);
+bool is_fallback(const MatrixKind& kind);
 
 /// Standard input, or anything else that can be read once.
 bool is_pipe(const std::string& path);

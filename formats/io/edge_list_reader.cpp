@@ -129,13 +129,13 @@ class TimeStamps {
   }
   /// Seconds, milliseconds, microseconds or nanoseconds since 1970, of years from 1973 to 2106.
   [[nodiscard]] bool of_an_epoch() const {
-    if (!whole_ || lines_ < 2 || least_ == most_) return false;
+    if (!whole_ || lines_ == 0) return false;
     for (const double unit : {1.0, 1e3, 1e6, 1e9})
       if (least_ >= 1e8 * unit && most_ < 4.3e9 * unit) return true;
     return false;
   }
   [[nodiscard]] bool whole() const { return whole_; }
-  [[nodiscard]] bool certain() const { return of_an_epoch() && ascending_; }
+  [[nodiscard]] bool certain() const { return of_an_epoch() && ascending_ && least_ < most_; }
   [[nodiscard]] bool likely() const {
     constexpr double kLarge = 1e6;
     return of_an_epoch() || (whole_ && ascending_ && lines_ >= 3 && first_ < last_ && most_ >= kLarge);
@@ -363,7 +363,7 @@ class EdgeListReader {
     for (std::size_t i = 0; i < names_.size(); ++i)
       if (i != plan_.source && i != plan_.target && i != plan_.weight)
         left_out += (left_out.empty() ? "" : ", ") + (names_[i].empty() ? "(no name)" : quoted(names_[i]));
-    if (!left_out.empty()) note("columns that are left out: " + left_out);
+    if (!left_out.empty()) note("columns that are left out: " + left_out + "; --columns says otherwise");
     return {};
   }
 
@@ -527,9 +527,12 @@ class EdgeListReader {
       return {};
     }
     if (!is_edge) return tl::unexpected(*uneven_);
+    // Vertices and edges, of which the edges are counted in another way, or edges and vertices.
+    const std::int64_t largest = std::max(ids.rows, ids.cols), vertices = largest - base + 1;
     const bool doubled = counts_->edges == 2 * edges || 2 * counts_->edges == edges;
-    const bool vertices = std::max(ids.rows, ids.cols) - base + 1 == counts_->rows;
-    if (options_.columns.empty() && edges > 0 && vertices && doubled)
+    const bool likely = (counts_->rows == vertices && (doubled || counts_->edges > largest)) ||
+                        (counts_->rows == edges && counts_->edges == vertices);
+    if (options_.columns.empty() && edges > 0 && likely)
       note(line + "is read as an edge; if it has counts, start it with #");
     return {};
   }
@@ -549,7 +552,8 @@ class EdgeListReader {
           "leaves "
           "it out");
     }
-    if (times.whole() && first_counts_ && !is_path_ && separator_ != ' ' && rows_.size() >= 3)
+    if (times.whole() && first_counts_ && !is_path_ && !(separator_ == ' ' && blanks_ == "blanks") &&
+        rows_.size() >= 3)
       note(
           "the first column, which counts the lines, is read as vertices; --columns -,source,target leaves "
           "it out");

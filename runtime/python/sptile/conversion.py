@@ -119,12 +119,12 @@ def read(
     arrays = matrix.arrays()
     wide = arrays.nnz > np.iinfo(np.int32).max
     pointers = _borrow(matrix, arrays.row, arrays.rows + 1, np.int64).astype(np.int64 if wide else np.int32)
-    columns = _borrow(matrix, arrays.col, arrays.nnz, np.int32)
+    ids = _borrow(matrix, arrays.col, arrays.nnz, np.int32)
     if arrays.value_dtype == c.NONE:
         values = np.ones(arrays.nnz, _VALUE_TYPES.get(code, np.float64))
     else:
         values = _borrow_values(matrix, arrays)
-    result = csr_array((values, columns, pointers), shape=(arrays.rows, arrays.cols), copy=False)
+    result = csr_array((values, ids, pointers), shape=(arrays.rows, arrays.cols), copy=False)
     result.has_canonical_format = True
     return result
 

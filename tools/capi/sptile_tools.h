@@ -80,19 +80,22 @@ typedef struct sptile_tools_options {
   const char* columns; /* of an edge list, as of --columns; NULL: by its heading */
 } sptile_tools_options;
 
-#define SPTILE_TOOLS_OPTIONS_INIT \
-  { sizeof(sptile_tools_options), NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, NULL }
+#define SPTILE_TOOLS_OPTIONS_INIT                                                                            \
+  {                                                                                                          \
+    sizeof(sptile_tools_options), NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, \
+        NULL                                                                                                 \
+  }
 
 /* ---- Matrices ---- */
 
-/* Reads a matrix from any file that the command reads: Matrix Market, edge lists, SciPy archives, bundles, ...
- * `options` may be NULL here and below: the defaults. *matrix is NULL after a failure. */
+/* Reads a matrix from any file that the command reads: Matrix Market, edge lists, SciPy archives, bundles,
+ * ... `options` may be NULL here and below: the defaults. *matrix is NULL after a failure. */
 sptile_status sptile_tools_read(const char* path, const sptile_tools_options* options,
                                 sptile_tools_matrix** matrix);
 
-/* What was said while the matrix was read, by number from 0: what was guessed, left out or summed. NULL behind the last
- * one. `is_warning`, which may be NULL, becomes 1 where the result is not all it should be. Valid as long as the
- * matrix. */
+/* What was said while the matrix was read, by number from 0: what was guessed, left out or summed. NULL
+ * behind the last one. `is_warning`, which may be NULL, becomes 1 where the result is not all it should be.
+ * Valid as long as the matrix. */
 const char* sptile_tools_note(const sptile_tools_matrix* matrix, int64_t number, int32_t* is_warning);
 
 /* Copies and checks CSR arrays in host memory, with row pointers and columns of SPTILE_I32 or SPTILE_I64, and

@@ -3,12 +3,12 @@ printf '0 1\n1 2\n' > a.el
 printf '2 1\n2\n1\n' > a.graph
 size() { sptile stats --json "$@" | jq -c '[.rows, .cols, .nnz]'; }
 size - < a.el
-cat a.el | size -
+size - < <(cat a.el)
 for program in gzip xz zstd; do $program -c a.el | size -; done
 mkfifo pipe && { cat a.el > pipe & size pipe; }
 size <(printf '%% bip unweighted\n%% 2 2 5\n1 1\n2 5\n')
-cat a.graph | size - --from metis
-cat "$ROOT/data/examples/us_states.mtx" | size -
+size - --from metis < a.graph
+size - < "$ROOT/data/examples/us_states.mtx"
 cp a.el a.mtx
 size a.mtx --from edges
 size a.mtx -q || echo $?
@@ -16,8 +16,8 @@ printf '1 2 3 4\n' | size - || echo $?
 echo hello | size - || echo $?
 sptile convert -q a.el a.h5 --base 0
 sptile export -q a.h5 a.npz
-cat a.npz | size - || echo $?
-cat a.h5 | size - || echo $?
+size - < a.npz || echo $?
+size - < a.h5 || echo $?
 size a.el --from graphs || echo $?
 size a.el --columns source,sink || echo $?
 size a.el --columns target,source --base 1 || echo $?

@@ -138,7 +138,8 @@ class Conversion {
 
 Result<std::shared_ptr<const LoadedMatrix>> Conversion::load() {
   if (task_.matrix) return task_.matrix;
-  return load_matrix(work_, task_.in, {source_type(task_.dtype), task_.real_part, true, task_.edges})
+  return load_matrix(work_, task_.in,
+                     {source_type(task_.dtype), task_.real_part, true, task_.edges, task_.from, {}})
       .map([](LoadedMatrix&& loaded) { return std::make_shared<const LoadedMatrix>(std::move(loaded)); });
 }
 

@@ -4,8 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "formats/io/parse_value.hpp"
 #include "formats/io/quote.hpp"
-#include "formats/io/text_values.hpp"
+#include "formats/io/sparse_arrays.hpp"
+#include "formats/io/text_lines.hpp"
+#include "formats/io/text_loss.hpp"
 #include "formats/io/tns.hpp"
 #include "formats/io/words.hpp"
 
@@ -57,8 +60,10 @@ class TnsReader {
         return lines_.bad("index " + quoted(words.word[i]) + " is no whole number from 1 to " +
                           std::to_string(most) + " (indices count from 1)");
     }
-    if (!values_.add(words.word[2], lines_))
-      return lines_.bad("value " + quoted(words.word[2]) + " is no number");
+    double value = 0;
+    if (!parse_real(words.word[2], value)) return lines_.bad("value " + quoted(words.word[2]) + " is no number");
+    values_.push_back(value);
+    loss_.look(words.word[2], value, [&] { return lines_.name() + ":" + std::to_string(lines_.number()); });
     rows_.push_back(static_cast<std::int32_t>(ids[0] - 1));
     cols_.push_back(static_cast<std::int32_t>(ids[1] - 1));
     return {};
@@ -96,11 +101,12 @@ class TnsReader {
     arrays.ids = Buffer<std::int32_t>(static_cast<std::int64_t>(cols_.size()));
     std::copy(rows_.begin(), rows_.end(), arrays.row_ids.begin());
     std::copy(cols_.begin(), cols_.end(), arrays.ids.begin());
-    ValueLoss loss;
-    values_.give(arrays, loss);
+    arrays.values = Array(DType::f64, static_cast<std::int64_t>(values_.size()));
+    std::copy(values_.begin(), values_.end(), arrays.values.as<double>().begin());
+    arrays.integers = loss_.integers();
     auto made = assemble(std::move(arrays), "");
     if (!made) return fail(made.error().code, made.error().message, lines_.name());
-    made->loss += loss;
+    made->loss += loss_.loss();
     ReadMatrix matrix = to_read_matrix(std::move(*made));
     matrix.source_sha256 = lines_.input().finish_hash();
     return matrix;
@@ -110,7 +116,8 @@ class TnsReader {
   bool ordered_ = false;                           // the number of indices is told
   std::optional<std::vector<std::int64_t>> shape_;  // of rows and columns, where it is told
   std::vector<std::int32_t> rows_, cols_;
-  TextValues values_;
+  std::vector<double> values_;
+  TextLoss loss_;
 };
 
 }  // namespace

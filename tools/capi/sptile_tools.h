@@ -45,6 +45,13 @@ typedef enum sptile_tools_transpose {
   SPTILE_TRANSPOSE_IF_SYMMETRIC = 2
 } sptile_tools_transpose;
 
+/* From what the vertices of an edge list are counted. */
+typedef enum sptile_tools_base {
+  SPTILE_BASE_AUTO = 0, /* from 0 where a vertex 0 is named, else from 1 */
+  SPTILE_BASE_0 = 1,
+  SPTILE_BASE_1 = 2
+} sptile_tools_base;
+
 typedef struct sptile_tools_options {
   size_t size;
   /* of all calls */
@@ -67,17 +74,30 @@ typedef struct sptile_tools_options {
   int32_t overwrite;   /* != 0: a file that exists is replaced */
   int32_t strict;      /* != 0: values and integers that dtype cannot hold are refused; else they are rounded, to
                           infinity or 0 where they are too large or too small */
+  /* of files; 'sptile help convert' has their words */
+  const char* kind;    /* of the file, as of --from; NULL: what the file says */
+  int32_t base;        /* sptile_tools_base */
+  int32_t separator;   /* ' ' (any white space), '\t', ',' or ';'; 0: that of the first edge */
+  const char* columns; /* of an edge list, as of --columns; NULL: by its heading */
 } sptile_tools_options;
 
-#define SPTILE_TOOLS_OPTIONS_INIT \
-  { sizeof(sptile_tools_options), NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0 }
+#define SPTILE_TOOLS_OPTIONS_INIT                                                                            \
+  {                                                                                                          \
+    sizeof(sptile_tools_options), NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, \
+        NULL                                                                                                 \
+  }
 
 /* ---- Matrices ---- */
 
-/* Reads Matrix Market (.mtx, also .gz, .xz, .zst), a raw CSR file, or the source matrix of a bundle.
- * `options` may be NULL here and below: the defaults. *matrix is NULL after a failure. */
+/* Reads a matrix from any file that the command reads: Matrix Market, edge lists, SciPy archives, bundles,
+ * ... `options` may be NULL here and below: the defaults. *matrix is NULL after a failure. */
 sptile_status sptile_tools_read(const char* path, const sptile_tools_options* options,
                                 sptile_tools_matrix** matrix);
+
+/* What was said while the matrix was read, by number from 0: what was guessed, left out or summed. NULL
+ * behind the last one. `is_warning`, which may be NULL, becomes 1 where the result is not all it should be.
+ * Valid as long as the matrix. */
+const char* sptile_tools_note(const sptile_tools_matrix* matrix, int64_t number, int32_t* is_warning);
 
 /* Copies and checks CSR arrays in host memory, with row pointers and columns of SPTILE_I32 or SPTILE_I64, and
  * values of any type or none; SPTILE_I64: integers, which become SPTILE_F64. */

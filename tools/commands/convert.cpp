@@ -174,6 +174,7 @@ Action declare_convert(Options& app) {
   return [options, input](Session& session) {
     options->real_part = input->real_part;
     options->edges = input->edges();
+    options->from = input->kind();
     return run_convert(session, *options);
   };
 }

@@ -69,11 +69,20 @@ class Ordering:
 
 
 def read(
-    path: Path, *, dtype: Any = None, real_part: bool = False, strict: bool = False, threads: int = 0
+    path: Path,
+    *,
+    dtype: Any = None,
+    real_part: bool = False,
+    strict: bool = False,
+    kind: str | None = None,
+    base: int | None = None,
+    separator: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    threads: int = 0,
 ) -> scipy.sparse.csr_array:
     """Reads a matrix from any file that the command reads. Contents tell what it is, else the ending of the name.
 
-    Matrix Market (.mtx), edge lists (.edges, .el, .txt, .tsv, .csv) and METIS graphs (.graph, .metis), all also
+    Matrix Market (.mtx), edge lists (.edges, .el, .txt, .tsv, .csv, ...) and METIS graphs (.graph, .metis), all also
     .gz, .xz and .zst; Matrix Market in a tar archive, as the SuiteSparse collection packs it (.tar.gz); SciPy
     archives (.npz); binsparse in HDF5 (.bsp.h5); raw CSR (.csr); the source matrix of a bundle (.h5). Rows are in
     their own order, entries sorted and summed.
@@ -85,27 +94,42 @@ def read(
         real_part: of complex files; else they are refused.
         strict: refuse values that the type cannot hold: that become infinite or 0, and integers that change. Else a
             RuntimeWarning counts them.
+        kind: of the file, --from of the command: "edges", "mtx", "metis", "npz", ...; None: what the file says.
+        base: of the vertices of an edge list, 0 or 1; None: 0 where a vertex 0 is named, else 1.
+        separator: of the fields of an edge list: "blank" (any white space), "tab", "comma", "semicolon" or the
+            character; None: that of the first edge.
+        columns: of an edge list, names with commas or in a list: "source", "target", "weight", "time", and "-" for one
+            to leave out; None: by the heading, else source, target and perhaps weight.
         threads: 0: all.
 
     Raises:
         IoError: the file cannot be read.
         BadInputError: it breaks its format, where the message names the line; or values are lost, with `strict`.
-        UsageError: dtype is neither float32 nor float64.
+        UnsupportedError: more than 2**31 - 1 rows or columns, or a vertex beyond.
+        UsageError: an argument is unknown, or dtype is neither float32 nor float64.
+
+    Warns:
+        UserWarning: what the command notes: what was guessed, left out or summed.
+        RuntimeWarning: values that the type cannot hold.
     """
     from scipy.sparse import csr_array
 
     code = c.NONE if dtype is None else _value_type(dtype)
-    matrix = tools.Matrix.read(_path(path), tools.Options(dtype=code, real_part=bool(real_part), threads=_threads(threads)))
+    options = _file_options(real_part, kind, base, separator, columns, _threads(threads), code)
+    matrix = tools.Matrix.read(_path(path), options)
     arrays = matrix.arrays()
-    _tell_losses(matrix.losses(), arrays.value_dtype, "read as {}", os.fsdecode(path) if strict else None)
+    if strict and (lost := _describe_losses(matrix.losses(), arrays.value_dtype, "read as {}")):
+        raise BadInputError(f"{os.fsdecode(path)}: {'; '.join(lost)}; leave out strict, or take another dtype")
+    for text, is_loss in matrix.notes():
+        warnings.warn(text, RuntimeWarning if is_loss else UserWarning, stacklevel=2)
     wide = arrays.nnz > np.iinfo(np.int32).max
     pointers = _borrow(matrix, arrays.row, arrays.rows + 1, np.int64).astype(np.int64 if wide else np.int32)
-    columns = _borrow(matrix, arrays.col, arrays.nnz, np.int32)
+    ids = _borrow(matrix, arrays.col, arrays.nnz, np.int32)
     if arrays.value_dtype == c.NONE:
         values = np.ones(arrays.nnz, _VALUE_TYPES.get(code, np.float64))
     else:
         values = _borrow_values(matrix, arrays)
-    result = csr_array((values, columns, pointers), shape=(arrays.rows, arrays.cols), copy=False)
+    result = csr_array((values, ids, pointers), shape=(arrays.rows, arrays.cols), copy=False)
     result.has_canonical_format = True
     return result
 
@@ -126,6 +150,10 @@ def convert(
     overwrite: bool = False,
     strict: bool = False,
     real_part: bool = False,
+    kind: str | None = None,
+    base: int | None = None,
+    separator: str | None = None,
+    columns: str | Sequence[str] | None = None,
     threads: int = 0,
 ) -> Bundle:
     """Converts a matrix to a bundle, in memory or at `path`, where it appears whole or not at all. Ctrl-C stops it.
@@ -144,7 +172,11 @@ def convert(
         strict: refuse values that `dtype` cannot hold: that become infinite or 0, and integers that change. Else a
             RuntimeWarning counts them.
         real_part: of complex files; else they are refused.
+        kind, base, separator, columns: of a file; see `read`.
         threads: 0: all.
+
+    Warns:
+        UserWarning: what the command notes of a file, as `read`.
 
     Raises:
         UsageError: an argument is unknown or out of range, src is no matrix, or the file exists.
@@ -158,10 +190,8 @@ def convert(
     options.transpose = _transpose(transpose)
     options.refreshable, options.overwrite, options.strict = bool(refreshable), bool(overwrite), bool(strict)
     out = None if path is None else _path(path)
-    source = tools.Options(
-        dtype=c.F64 if options.dtype == c.F64 else c.F32, real_part=bool(real_part), threads=options.threads
-    )
-    matrix = _matrix(src, source)
+    code = c.F64 if options.dtype == c.F64 else c.F32
+    matrix = _matrix(src, _file_options(real_part, kind, base, separator, columns, options.threads, code))
     if out is not None:
         report = matrix.convert(out, -1, options)
         bundle = open_bundle(os.fsdecode(out))
@@ -169,7 +199,8 @@ def convert(
         memory = MemoryFile()
         report = matrix.convert(None, memory.fd, options)
         bundle = Bundle(memory, "in memory")
-    _tell_losses(report, options.dtype, "{} in the bundle")
+    for sentence in _describe_losses(report, options.dtype, "{} in the bundle"):
+        warnings.warn(sentence, RuntimeWarning, stacklevel=2)
     return bundle
 
 
@@ -181,6 +212,11 @@ def reorder(
     settings: Settings = None,
     window_rows: int = 8,
     seed: int = 1,
+    real_part: bool = False,
+    kind: str | None = None,
+    base: int | None = None,
+    separator: str | None = None,
+    columns: str | Sequence[str] | None = None,
     threads: int = 0,
 ) -> Ordering:
     """Orders the rows of a matrix so that rows that share columns stand together.
@@ -192,14 +228,19 @@ def reorder(
         settings: parameters of the method by name; they win over those of the preset.
         window_rows: height of the windows that it aims at, 1 to 1024.
         seed: of every random choice: the same seed gives the same order.
+        real_part: of complex files; else they are refused.
+        kind, base, separator, columns: of a file; see `read`.
         threads: 0: all.
+
+    Warns:
+        UserWarning: what the command notes of a file, as `read`.
 
     Raises:
         UsageError: an argument is unknown or out of range, or A is no matrix.
-        BadInputError, IoError: as `convert`.
+        BadInputError, UnsupportedError, IoError: as `convert`.
     """
     options = _order_options(method, preset, settings, window_rows, seed, threads)
-    matrix = _matrix(A, tools.Options(threads=options.threads))
+    matrix = _matrix(A, _file_options(real_part, kind, base, separator, columns, options.threads, c.NONE))
     permutation = np.empty(matrix.arrays().rows, np.int32)
     before, after = matrix.reorder(permutation.ctypes.data, options)
     return Ordering(permutation, _quality(before), _quality(after))
@@ -254,10 +295,10 @@ def _value_type(dtype: Any) -> int:
     return code
 
 
-def _tell_losses(lost: tools.Loss | tools.Report, dtype: int, now: str, refused: str | None = None) -> None:
-    """Warns the caller's caller of values that a type cannot hold, or refuses them for the file `refused`."""
+def _describe_losses(lost: tools.Loss | tools.Report, dtype: int, now: str) -> list[str]:
+    """Sentences on the values that a type cannot hold; {} of `now` stands for what they are instead."""
     name = DTYPE_NAMES.get(dtype, "")
-    sentences = [
+    return [
         f"{what.format(name)}, {now.format(result)}: {count}"
         for count, what, result in (
             (lost.overflowed, "values too large for {}", "infinite"),
@@ -266,10 +307,6 @@ def _tell_losses(lost: tools.Loss | tools.Report, dtype: int, now: str, refused:
         )
         if count
     ]
-    if sentences and refused is not None:
-        raise BadInputError(f"{refused}: {'; '.join(sentences)}; leave out strict, or take another dtype")
-    for sentence in sentences:
-        warnings.warn(sentence, RuntimeWarning, stacklevel=3)
 
 
 def _transpose(transpose: Any) -> int:
@@ -293,6 +330,33 @@ def _order_options(
         options.preset = _text("preset", preset)
     if settings is not None:
         options.settings = _text("settings", ",".join(f"{name}={value}" for name, value in dict(settings).items()))
+    return options
+
+
+_BASES = {None: tools.BASE_AUTO, 0: tools.BASE_0, 1: tools.BASE_1}
+_SEPARATORS = {"blank": " ", "tab": "\t", "comma": ",", "semicolon": ";"}
+
+
+def _file_options(
+    real_part: Any, kind: Any, base: Any, separator: Any, columns: Any, threads: int, dtype: int
+) -> tools.Options:
+    """Options of reading a file; "auto", as in the command, is None."""
+    base, separator, kind, columns = (None if isinstance(x, str) and x == "auto" else x for x in (base, separator, kind, columns))
+    if base is not None:
+        base = _integer("base", base, 0, 1)
+    if separator is not None and separator not in (*_SEPARATORS, *_SEPARATORS.values()):
+        raise UsageError(f"separator = {separator!r}; use {', '.join(map(repr, _SEPARATORS))} or None")
+    options = tools.Options(
+        dtype=dtype,
+        real_part=bool(real_part),
+        threads=threads,
+        base=_BASES[base],
+        separator=0 if separator is None else ord(_SEPARATORS.get(separator, separator)),
+    )
+    if kind is not None:
+        options.kind = _text("kind", kind)
+    if columns is not None:
+        options.columns = _list("columns", columns)
     return options
 
 
@@ -320,7 +384,11 @@ def _borrow_values(matrix: tools.Matrix, arrays: c.Arrays) -> npt.NDArray[Any]:
 
 def _matrix(src: Any, options: tools.Options) -> tools.Matrix:
     if isinstance(src, (str, bytes, os.PathLike)):
-        return tools.Matrix.read(_path(src), options)
+        matrix = tools.Matrix.read(_path(src), options)
+        for text, is_loss in matrix.notes():
+            if not is_loss:  # what values lose the report says
+                warnings.warn(text, UserWarning, stacklevel=3)
+        return matrix
     kept, arrays = _csr_arrays(src)
     matrix = tools.Matrix.copy(arrays, options)
     del kept
@@ -349,8 +417,7 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
     if src.is_complex():
         raise UsageError(f"values are {src.dtype}; pass the real part")
     if src.layout is torch.sparse_coo:  # sums of bool are bool, those of 8 bits wrap, those of 16 bits are rounded
-        values = _wide(torch, src._values())
-        src = torch.sparse_coo_tensor(src._indices(), values, tuple(src.shape), check_invariants=False)
+        src = src.to(_sum_type(torch, src.dtype))
     if src.layout is not torch.sparse_csr:
         src = src.to_sparse_csr()
     values = src.values()
@@ -360,11 +427,11 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
     return _described(tuple(src.shape), *parts)
 
 
-def _wide(torch: Any, values: Any) -> Any:
-    """Values whose sums are exact, or at least those of float32."""
-    if not values.is_floating_point():
-        return values.to(torch.int64)
-    return values.to(torch.float32) if values.element_size() == 2 else values
+def _sum_type(torch: Any, dtype: Any) -> Any:
+    """The type of sums of values: exact, or at least float32."""
+    if not dtype.is_floating_point:
+        return torch.int64
+    return torch.float32 if dtype.itemsize == 2 else dtype
 
 
 def _from_scipy(src: Any) -> tuple[Any, c.Arrays]:

@@ -117,7 +117,8 @@ TEST_CASE("options say how a file is read, notes what was guessed") {
   std::ofstream(path) << "5;1;2\n7;2;3\n5;1;2\n";
   const auto read_as = [&](const sptile_tools_options& options) {
     sptile_tools_matrix* matrix = nullptr;
-    CHECK((sptile_tools_read(path.c_str(), &options, &matrix) == SPTILE_OK) == (matrix != nullptr));
+    const sptile_status status = sptile_tools_read(path.c_str(), &options, &matrix);
+    CHECK((status == SPTILE_OK) == (matrix != nullptr));
     return matrix;
   };
   sptile_tools_options options = SPTILE_TOOLS_OPTIONS_INIT;

@@ -317,6 +317,8 @@ class EdgeListReader {
       if (!planned_) s = plan_unnamed(*second);
       // Told where the counts do not fit.
       if (s) uneven_ = uneven_fields(fields.count, *second);
+      if (s)
+        uneven_->message += "; if line " + std::to_string(counts_->line) + " has counts, start it with #";
       return s;
     }
     if (!planned_) s = plan_unnamed(fields);
@@ -467,6 +469,8 @@ class EdgeListReader {
     const auto error = [&](std::string message) {
       return Error{Errc::bad_input, std::move(message), where()};
     };
+    if (double count = 0; !planned_ && fields.count == 1 && parse_id(fields.field[0], count))
+      return error("one number in the line; start it with # if it is a count");
     if (fields.count < 2) return error("one field in the line; an edge is: from, to, perhaps a weight");
     if (names_.empty() && options_.columns.empty()) {
       if (wanted == 2 && fields.count == 3) return error("a weight, but the edges before have none");

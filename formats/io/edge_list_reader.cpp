@@ -171,6 +171,7 @@ std::optional<Counts> parse_counts(const EdgeFields& fields) {
 Status parse_columns(const std::string& columns, EdgeColumns& plan) {
   EdgeFields names;
   split_fields(columns, ',', names);
+  if (names.count > kMostFields) return fail(Errc::usage, "more than 64 columns");
   std::vector<EdgeRole> roles = roles_of(names);
   for (std::size_t i = 0; i < roles.size(); ++i) {
     if (names.field[i] == "-") roles[i] = EdgeRole::id;
@@ -295,6 +296,7 @@ class EdgeListReader {
 
   // The roles of the columns: by the heading, else by the fields of the first edge.
   Status plan_edges() {
+    if (fields_.count > kMostFields) return uneven(fields_);
     if (first_) return take_first(&fields_);
     if (names_.empty()) return plan_unnamed(fields_);
     if (fields_.count == names_.size() + 1 && !fields_.field[names_.size()].empty())
@@ -316,6 +318,8 @@ class EdgeListReader {
       if (!planned_) s = plan_unnamed(*second);
       // Told where the counts do not fit.
       if (s) uneven_ = uneven_fields(fields.count, *second);
+      if (s)
+        uneven_->message += "; if line " + std::to_string(counts_->line) + " has counts, start it with #";
       return s;
     }
     if (!planned_) s = plan_unnamed(fields);
@@ -467,6 +471,8 @@ class EdgeListReader {
     const auto error = [&](std::string message) {
       return Error{Errc::bad_input, std::move(message), where()};
     };
+    if (double count = 0; !planned_ && fields.count == 1 && parse_id(fields.field[0], count))
+      return error("one number in the line; start it with # if it is a count");
     if (fields.count < 2) return error("one field in the line; an edge is: from, to, perhaps a weight");
     if (names_.empty() && options_.columns.empty()) {
       if (wanted == 2 && fields.count == 3) return error("a weight, but the edges before have none");
@@ -512,8 +518,9 @@ class EdgeListReader {
     const Range ids = range(first);
     const std::int64_t base = base_of(ids);
     const std::string line = "line " + std::to_string(counts_->line) + ", " + quoted(counts_->text) + ", ";
-    const bool holds = edges > 0 && ids.rows - base < counts_->rows && ids.cols - base < counts_->cols;
-    if (holds && counts_->edges == edges && !(is_edge && !options_.columns.empty())) {
+    const bool fits = edges > 0 && counts_->edges == edges && ids.rows - base < counts_->rows &&
+                      ids.cols - base < counts_->cols;
+    if (fits && (!is_edge || (edges > 1 && options_.columns.empty()))) {
       note(line + "is taken for counts: " + std::to_string(counts_->rows) + " x " +
            std::to_string(counts_->cols) + " with " + std::to_string(edges) + " edges" +
            (is_edge ? "; --columns " + std::string(weighted_ ? "source,target,weight" : "source,target") +
@@ -532,7 +539,7 @@ class EdgeListReader {
     // Vertices and edges, of which the edges are counted in another way, or edges and vertices.
     const std::int64_t largest = std::max(ids.rows, ids.cols), vertices = largest - base + 1;
     const bool doubled = counts_->edges == 2 * edges || 2 * counts_->edges == edges;
-    const bool likely = (counts_->rows == vertices && (doubled || counts_->edges > largest)) ||
+    const bool likely = fits || (counts_->rows == vertices && (doubled || counts_->edges > largest)) ||
                         (counts_->rows == edges && counts_->edges == vertices);
     if (options_.columns.empty() && edges > 0 && likely)
       note(line + "is read as an edge; if it has counts, start it with #");

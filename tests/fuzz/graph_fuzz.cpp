@@ -37,7 +37,9 @@ bool has_long_number(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (has_long_number(bytes)) return 0;
+  starts_edge_list(bytes);
   check(read_edge_list(InputBytes::from_memory(bytes, "fuzz.txt"), {}));
+  check(read_edge_list(InputBytes::from_memory(bytes, "fuzz.txt"), {0, ',', "weight,source,target"}));
   check(read_metis_graph(InputBytes::from_memory(bytes, "fuzz.graph")));
   check(read_smtx(InputBytes::from_memory(bytes, "fuzz.smtx")));
   check(read_tns(InputBytes::from_memory(bytes, "fuzz.tns")));

@@ -170,7 +170,8 @@ TEST_CASE("what may be something else is read as an edge, with a note") {
   REQUIRE(index);
   CHECK(has_note(*index, "first column, which counts the lines"));
   CHECK(!has_note(*read("0,1,4\n1,2,5\n2,3,3\n"), "first column"));  // a path
-  for (const char* text : {"4 6\n1 2\n2 3\n3 4\n", "4 5\n1 2\n2 3\n3 4\n", "3 4\n1 2\n2 3\n3 4\n"})
+  for (const char* text :
+       {"4 6\n1 2\n2 3\n3 4\n", "4 5\n1 2\n2 3\n3 4\n", "3 4\n1 2\n2 3\n3 4\n", "2 1\n1 2\n"})
     CHECK(has_note(*read(text), "is read as an edge"));
 }
 
@@ -204,7 +205,9 @@ TEST_CASE("names are refused, and headings that do not say which column is what"
   CHECK(refusal("source,target,weight\n0,1,\n") == "a.txt:2: no weight, but the edges before have one");
   CHECK(refusal("source,target\n0,1,2,3\n") == "a.txt:2: 4 fields in the line; there are 2 columns");
   CHECK(refusal("0 1 {'weight': 3}\n1 2 {}\n") == "a.txt:2: no weight, but the edges before have one");
-  CHECK(refusal("4 5\n1 2 5\n2 3 6\n") == "a.txt:2: a weight, but the edges before have none");
+  CHECK(refusal("4 5\n1 2 5\n2 3 6\n") ==
+        "a.txt:2: a weight, but the edges before have none; if line 1 has counts, start it with #");
+  CHECK(refusal("3\n1 2\n2 3\n") == "a.txt:1: one number in the line; start it with # if it is a count");
   CHECK(refusal("0 1.5\n").starts_with("a.txt:1: vertex '1.5' is no whole number"));
   CHECK(refusal("0 1\r1 x\r").starts_with("a.txt:2: vertex 'x'"));
   CHECK(refusal(std::string("\xFF\xFE"

@@ -84,8 +84,9 @@ def read(
 
     Matrix Market (.mtx), edge lists (.edges, .el, .txt, .tsv, .csv, ...) and METIS graphs (.graph, .metis), all also
     .gz, .xz and .zst; Matrix Market in a tar archive, as the SuiteSparse collection packs it (.tar.gz); SciPy
-    archives (.npz); binsparse in HDF5 (.bsp.h5); raw CSR (.csr); the source matrix of a bundle (.h5). Rows are in
-    their own order, entries sorted and summed.
+    archives (.npz), also of edges; MAT-files (.mat); AnnData (.h5ad) and 10x Genomics (.h5); Harwell-Boeing (.rb, .rua,
+    ...); DLMC (.smtx); FROSTT (.tns); binsparse in HDF5 (.bsp.h5); raw CSR (.csr); the source matrix of a bundle (.h5).
+    Rows are in their own order, entries sorted and summed; a pattern with repeated entries has their counts.
 
     Args:
         path: of the file.

@@ -1,4 +1,4 @@
-// sort_and_sum_duplicates of csr.hpp.
+// sort_columns and sort_and_sum_duplicates of csr.hpp.
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
@@ -113,15 +113,25 @@ std::int64_t sort_and_sum(Csr& a, T* values) {
   return repeated;
 }
 
+// Calls f with the values, of a pattern a null pointer to NoValue.
+template <class F>
+std::int64_t visit_values(Csr& a, const F& f) {
+  if (!a.values.present()) return f(static_cast<NoValue*>(nullptr));
+  return visit_value_type(a.values.dtype(), [&](auto type) {
+    using T = typename decltype(type)::type;
+    return f(a.values.as<T>().data());
+  });
+}
+
 }  // namespace
 
+std::int64_t sort_columns(Csr& a) {
+  return visit_values(a, [&](auto* values) { return sort_rows(a, values); });
+}
+
 std::int64_t sort_and_sum_duplicates(Csr& a) {
-  if (!a.values.present()) return sort_and_sum(a, static_cast<NoValue*>(nullptr));
-  const std::int64_t repeated = visit_value_type(a.values.dtype(), [&](auto type) {
-    using T = typename decltype(type)::type;
-    return sort_and_sum(a, a.values.as<T>().data());
-  });
-  a.values.truncate(a.nnz());
+  const std::int64_t repeated = visit_values(a, [&](auto* values) { return sort_and_sum(a, values); });
+  if (a.values.present()) a.values.truncate(a.nnz());
   return repeated;
 }
 

@@ -252,7 +252,7 @@ void Benchmark::note_failure(const std::string& path, const Error& error) {
 std::vector<std::string> Benchmark::probe_inputs() {
   std::vector<std::string> good;
   for (const std::string& path : task_.inputs) {
-    if (const Status s = probe_matrix(path, task_.input.real_part); s)
+    if (const Status s = probe_matrix(path, task_.input.load(DType::f32)); s)
       good.push_back(path);
     else
       note_failure(path, s.error());

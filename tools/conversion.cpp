@@ -15,6 +15,7 @@
 #include "formats/convert/converters.hpp"
 #include "formats/io/bundle_writer.hpp"
 #include "formats/layout/csr.hpp"
+#include "formats/narrow_values.hpp"
 #include "formats/row_order.hpp"
 #include "runtime/symmetry.hpp"
 #include "runtime/transpose.hpp"
@@ -103,8 +104,7 @@ class Conversion {
   Result<ConvertedFormat> make_format(const FormatChoice& choice);
   Status commit();
   Status round_values();
-  Status tell_overflow();
-  Status take_overflow(const Overflow& overflow, DType wide_enough);
+  Status take_loss(const formats::ValueLoss& loss, DType wide_enough);
   void apply_order();
   void find_positions();
   Status write_transposed_source(const ConvertedFormat& made);
@@ -126,6 +126,7 @@ class Conversion {
   formats::Side side_ = formats::Side::matrix;              // that is being converted: A, then A^T
   std::int64_t largest_ = 0;                                // bytes of a format that was made
   std::shared_ptr<const LoadedMatrix> source_;              // shared with the task that writes it
+  bool integers_ = false;                                   // the values of the source are integers
   std::shared_ptr<const runtime::TransposedCsr> turned_;    // where A^T, or what refreshes it, is wanted
   std::shared_ptr<const std::vector<std::int32_t>> order_;  // empty: as it stands
   formats::Array rounded_;                                  // values of the formats when not those of /csr
@@ -137,7 +138,8 @@ class Conversion {
 
 Result<std::shared_ptr<const LoadedMatrix>> Conversion::load() {
   if (task_.matrix) return task_.matrix;
-  return load_matrix(work_, task_.in, {source_type(task_.dtype), task_.real_part, true, task_.edges})
+  return load_matrix(work_, task_.in,
+                     {source_type(task_.dtype), task_.real_part, true, task_.edges, task_.from, {}})
       .map([](LoadedMatrix&& loaded) { return std::make_shared<const LoadedMatrix>(std::move(loaded)); });
 }
 
@@ -146,13 +148,14 @@ Status Conversion::read() {
   auto loaded = load();
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   source_ = std::move(*loaded);
+  integers_ = source_->integers;
   matrix_ = source_->csr.view();
   report_.read = watch.seconds();
   report_.rows = matrix_.rows;
   report_.cols = matrix_.cols;
   report_.nnz = matrix_.nnz();
   report_.duplicates = source_->duplicates;
-  if (Status s = take_overflow(source_->overflow, DType::f64); !s) return s;
+  if (Status s = take_loss(source_->loss, DType::f64); !s) return s;
   report_.formats.push_back(report_format(formats::as_format(matrix_), 0, {}, {}));
   work_.detail(fmt::format("read {} x {}, {} entries in {}", report_.rows, report_.cols, report_.nnz,
                            human_seconds(report_.read)));
@@ -168,10 +171,11 @@ Status Conversion::read() {
   return writing_.start([this, source = source_] { return writer_->add_csr(source->csr.view()); });
 }
 
-Status Conversion::take_overflow(const Overflow& overflow, DType wide_enough) {
-  report_.overflowed += overflow.count;
-  if (overflow.count == 0 || !task_.strict) return {};
-  Error first = *overflow.first;
+Status Conversion::take_loss(const formats::ValueLoss& loss, DType wide_enough) {
+  report_.lost += loss;
+  if (!loss.any() || !task_.strict) return {};
+  Error first = loss.first.value_or(Error{Errc::bad_input, "values that their type cannot hold", {}});
+  if (first.where.empty()) first.where = task_.in;
   first.message +=
       fmt::format("; {}leave out --strict",
                   wide_enough == task_.dtype ? "" : fmt::format("--dtype {} or ", name_of(wide_enough)));
@@ -219,18 +223,13 @@ Status Conversion::transpose() {
 
 Status Conversion::round_values() {
   if (matrix_.is_pattern() || matrix_.values.dtype == task_.dtype) return {};
-  rounded_ = formats::convert_values(matrix_.values, task_.dtype);
-  Status s = side_ == formats::Side::matrix ? tell_overflow() : Status();  // A^T has the values of A
+  formats::ValueLoss loss;
+  rounded_ = formats::narrow_values(matrix_, task_.dtype, integers_, task_.in, loss);
   matrix_.values = rounded_.view();
-  return s;
-}
-
-Status Conversion::tell_overflow() {
-  const Overflow overflow = find_overflow(matrix_, rounded_.view(), task_.in);
-  if (Status s = take_overflow(overflow, DType::f32); !s) return s;
-  if (overflow.count > 0)
-    work_.warn(fmt::format("{}: values too large for {}, infinite in the formats: {}", task_.in,
-                           name_of(task_.dtype), overflow.count));
+  if (side_ == formats::Side::transpose) return {};  // A^T has the values of A
+  if (Status s = take_loss(loss, DType::f32); !s) return s;
+  for (const std::string& sentence : describe_losses(loss, task_.dtype, "{} in the formats"))
+    work_.warn(fmt::format("{}: {}", task_.in, sentence));
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include "formats/csr_view.hpp"
 #include "formats/dtype.hpp"
 #include "formats/parameters.hpp"
+#include "formats/value_loss.hpp"
 #include "tools/convert_task.hpp"
 #include "tools/work.hpp"
 
@@ -34,7 +35,7 @@ struct TransposeReport {
 
 struct ConvertReport {
   std::int64_t rows, cols, nnz, duplicates;
-  std::int64_t overflowed = 0;  ///< values that are too large for the type and became infinite
+  formats::LossCounts lost;  ///< values that their type cannot hold
   std::vector<FormatReport> formats;
   double read = 0, reorder = 0, convert = 0, write = 0, total = 0;
   bool reordered = false;

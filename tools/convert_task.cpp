@@ -73,7 +73,8 @@ Result<ConvertTask> resolve(const ConvertOptions& options) {
   return ConvertTask{options.in,           options.out,       std::move(*formats), labels,
                      std::move(*ordering), options.dtype,     device.device,       options.refreshable,
                      options.transpose,    options.real_part, options.strict,      options.force,
-                     options.edges,        options.matrix,    options.fd,          options.dry_run};
+                     options.edges,        options.from,      options.matrix,      options.fd,
+                     options.dry_run};
 }
 
 }  // namespace sptile::tools

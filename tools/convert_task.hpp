@@ -26,6 +26,7 @@ struct ConvertOptions {
   bool refreshable = false, transpose = false, real_part = false, strict = false, force = false;
   std::shared_ptr<const LoadedMatrix> matrix = {};  ///< in memory, in place of a file `in`
   formats::EdgeListOptions edges = {};              ///< how an edge list is read
+  std::string from = {};                            ///< kind of the file `in`; empty: what it says
   int fd = -1;                                      ///< an open, empty file in place of a new one at `out`
   bool dry_run = false;                             ///< do all but write
 };
@@ -42,6 +43,7 @@ struct ConvertTask {
   bool strict = false;  ///< refuse values that are too large for dtype (Errc::bad_input)
   bool force = false;
   formats::EdgeListOptions edges;
+  std::string from;
   std::shared_ptr<const LoadedMatrix> matrix;  ///< values of type f64 where dtype is f64, else f32, or none
   int fd = -1;
   bool dry_run = false;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
@@ -10,6 +9,7 @@
 
 #include "formats/io/sha256.hpp"
 #include "formats/layout/registry.hpp"
+#include "formats/narrow_values.hpp"
 #include "tools/matrix_kinds.hpp"
 #include "tools/names.hpp"
 #include "tools/shell_words.hpp"
@@ -35,6 +35,19 @@ Status add_hash(const std::string& path, LoadedMatrix& loaded) {
   if (!hash) return tl::unexpected(std::move(hash.error()));
   loaded.sha256 = std::move(*hash);
   return {};
+}
+
+// The kind of a pipe, by the option or its first bytes; `options` then has what is read.
+Result<const MatrixKind*> look_into_pipe(const std::string& path, LoadOptions& options) {
+  auto input = formats::InputBytes::open(path);
+  if (!input) return tl::unexpected(std::move(input.error()));
+  options.input = std::make_shared<formats::InputBytes>(std::move(*input));
+  const auto kind = options.from.empty() ? kind_of_bytes(*options.input) : find_kind_named(options.from);
+  if (!kind || (*kind)->compressible) return kind;
+  return fail(
+      Errc::unsupported,
+      fmt::format("{} is read from a file, not from a pipe; save it and name the file", (*kind)->what),
+      options.input->name());
 }
 
 // What is stored instead, and how the format is added: a bundle holds its matrix, so no source is needed.
@@ -96,33 +109,45 @@ Result<std::vector<runtime::PlanMatrix>> held_matrices(const std::shared_ptr<con
 
 std::string_view dtype_label(DType dtype) { return dtype == DType::none ? "pattern" : name_of(dtype); }
 
-Status probe_matrix(const std::string& path, bool real_part) {
-  const auto kind = find_kind(path);
+Status probe_matrix(const std::string& path, const LoadOptions& options) {
+  const auto kind = find_kind(path, options.from);
   if (!kind) return tl::unexpected(kind.error());
-  struct stat status {};
-  const bool is_file = ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-  return is_file && (*kind)->probe != nullptr ? (*kind)->probe(path, real_part) : Status();
+  return !is_pipe(path) && (*kind)->probe != nullptr ? (*kind)->probe(path, options.real_part) : Status();
 }
 
 void take_type(LoadedMatrix& loaded, const std::string& source, DType dtype) {
   const formats::CsrView a = loaded.csr.view();
   if (a.is_pattern() || dtype == DType::none || a.values.dtype == dtype) return;
-  formats::Array rounded = formats::convert_values(a.values, dtype);
-  loaded.overflow = find_overflow(a, rounded.view(), source);
-  loaded.csr.values = std::move(rounded);
+  loaded.csr.values = formats::narrow_values(a, dtype, loaded.integers, source, loaded.loss);
 }
 
-Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, const LoadOptions& options) {
-  const auto kind = find_kind(path);
+std::vector<std::string> describe_losses(const formats::LossCounts& lost, DType dtype, std::string_view in) {
+  const struct {
+    std::int64_t count;
+    const char *what, *now;
+  } rows[] = {{lost.overflowed, "values too large for {}", "infinite"},
+              {lost.underflowed, "values too small for {}", "0"},
+              {lost.inexact, "integers that {} cannot hold exactly", "rounded values"}};
+  std::vector<std::string> sentences;
+  for (const auto& row : rows)
+    if (row.count > 0)
+      sentences.push_back(fmt::format("{}, {}: {}", fmt::format(fmt::runtime(row.what), name_of(dtype)),
+                                      fmt::format(fmt::runtime(in), row.now), row.count));
+  return sentences;
+}
+
+Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, LoadOptions options) {
+  const auto kind = is_pipe(path) ? look_into_pipe(path, options) : find_kind(path, options.from);
   if (!kind) return tl::unexpected(kind.error());
   auto loaded = (*kind)->read(work, path, options);
+  if (!loaded && options.from.empty() && loaded.error().code == Errc::bad_input && is_fallback(**kind))
+    loaded.error().message += "; --from names the kind of a file that is something else";
   if (!loaded) return loaded;
   loaded->name = base_name(path);
   if (options.hash_source)
     if (Status s = add_hash(path, *loaded); !s) return tl::unexpected(std::move(s.error()));
-  if (loaded->overflow.count > 0)
-    work.warn(fmt::format("{}: values too large for {}, read as infinite: {}", path,
-                          name_of(loaded->csr.values.dtype()), loaded->overflow.count));
+  for (const std::string& sentence : describe_losses(loaded->loss, loaded->csr.values.dtype(), "read as {}"))
+    work.warn(fmt::format("{}: {}", path, sentence));
   return loaded;
 }
 

@@ -10,8 +10,9 @@
 
 #include "formats/csr.hpp"
 #include "formats/io/edge_list.hpp"
+#include "formats/io/input_bytes.hpp"
+#include "formats/value_loss.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
-#include "tools/overflow.hpp"
 #include "tools/work.hpp"
 
 namespace sptile::tools {
@@ -21,6 +22,9 @@ struct LoadOptions {
   bool real_part = false;    ///< of complex Matrix Market files
   bool hash_source = false;  ///< fill LoadedMatrix::sha256
   formats::EdgeListOptions edges = {};
+  std::string from = {};  ///< the kind of file, a name that find_kind_named takes; empty: what the file says
+  /// What is read in place of the file, where that is a pipe and its first bytes were looked at.
+  std::shared_ptr<formats::InputBytes> input = {};
 };
 
 /// A matrix in its original row order.
@@ -30,20 +34,25 @@ struct LoadedMatrix {
   std::string sha256;                   ///< of the file's bytes, when asked for
   std::vector<std::int32_t> row_order;  ///< new_to_old that a bundle holds; empty otherwise
   std::int64_t duplicates = 0;          ///< entries summed into others
-  Overflow overflow;                    ///< values that are infinite in the type that was asked for
+  formats::ValueLoss loss;              ///< values that the type that was asked for cannot hold
+  bool integers = false;                ///< the values are integers, or counts of repeated entries
 };
 
-/// Gives the values another type, unless they have it, there are none, or it is none; says what became
-/// infinite. `source` is what messages call the matrix.
+/// Gives the values another type, unless they have it, there are none, or it is none; adds what that loses to
+/// LoadedMatrix::loss. `source` is what messages call the matrix.
 void take_type(LoadedMatrix& loaded, const std::string& source, DType dtype);
 
 /// Reads a matrix of any kind that matrix_kinds.hpp lists; "-" is standard input. Notes duplicates and
-/// non-finite values on stderr; warns of values that are too large for the type.
-Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, const LoadOptions& options);
+/// non-finite values on stderr; warns of values that the type cannot hold.
+Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, LoadOptions options);
+
+/// Sentences on lost values: "values too large for f32, read as infinite: 2". `in`: "read as {}", where {} stands for
+/// what they are now.
+std::vector<std::string> describe_losses(const formats::LossCounts& lost, DType dtype, std::string_view in);
 
 /// Finds early what load_matrix would refuse: looks at the header of the file, not at pipes, which can be
 /// read once.
-Status probe_matrix(const std::string& path, bool real_part);
+Status probe_matrix(const std::string& path, const LoadOptions& options);
 
 /// Opens a bundle; other kinds of files are refused with what they are (Errc::bad_input).
 Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path);

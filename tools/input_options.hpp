@@ -11,17 +11,20 @@ namespace sptile::tools {
 /// As typed.
 struct InputOptions {
   bool real_part = false;
-  std::string base = "auto", separator = "auto";
+  std::string from = "auto", base = "auto", separator = "auto", columns = "auto";
 
   /// Of edge lists; the words were checked when they were parsed.
   [[nodiscard]] formats::EdgeListOptions edges() const;
+  /// The kind of file; empty where it says that itself.
+  [[nodiscard]] std::string kind() const { return from == "auto" ? "" : from; }
   /// How a file is read with these; without a hash of it.
-  [[nodiscard]] LoadOptions load(DType dtype) const { return {dtype, real_part, false, edges()}; }
+  [[nodiscard]] LoadOptions load(DType dtype) const { return {dtype, real_part, false, edges(), kind(), {}}; }
   /// " --base 1": what is not the default, as it would be typed.
   [[nodiscard]] std::string typed() const;
 };
 
-/// Declares --real-part, --base and --separator; the same words on every verb that reads a matrix.
+/// Declares --from, --real-part, --base, --separator and --columns; the same words on every verb that reads a
+/// matrix.
 void declare_input(Options& app, InputOptions& options);
 
 }  // namespace sptile::tools

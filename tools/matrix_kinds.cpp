@@ -13,17 +13,23 @@
 #include "formats/io/binsparse.hpp"
 #include "formats/io/compress.hpp"
 #include "formats/io/edge_list.hpp"
+#include "formats/io/harwell_boeing.hpp"
+#include "formats/io/hdf5_matrix.hpp"
+#include "formats/io/mat.hpp"
 #include "formats/io/matrix_market.hpp"
+#include "formats/io/matrix_market_reader.hpp"
 #include "formats/io/metis_graph.hpp"
 #include "formats/io/npz.hpp"
 #include "formats/io/raw_csr.hpp"
+#include "formats/io/smtx.hpp"
+#include "formats/io/tns.hpp"
 #include "formats/io/text_stream.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/value_types.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
+#include "tools/names.hpp"
 #include "tools/output_name.hpp"
-#include "tools/overflow.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -51,26 +57,36 @@ Result<LoadedMatrix> take_read(Work& work, const std::string& path, const LoadOp
                                Result<formats::ReadMatrix> read) {
   if (!read) return tl::unexpected(std::move(read.error()));
   for (const std::string& note : read->notes) work.note(fmt::format("{}: {}", path, note));
-  tell_content(work, path, read->duplicates, count_nonfinite(read->csr.view()));
-  LoadedMatrix loaded{std::move(read->csr), {}, std::move(read->source_sha256), {}, read->duplicates, {}};
+  tell_content(work, path, read->duplicates, count_nonfinite(read->csr.view()) - read->loss.overflowed);
+  LoadedMatrix loaded{std::move(read->csr), {},           std::move(read->source_sha256), {}, read->duplicates,
+                      std::move(read->loss), read->integers};
   take_type(loaded, path, options.dtype);
   return loaded;
 }
 
+// The pipe that was looked into, else the file.
+Result<formats::InputBytes> open_input(const std::string& path, const LoadOptions& options) {
+  if (options.input) return std::move(*options.input);
+  return formats::InputBytes::open(path);
+}
+
 Result<LoadedMatrix> read_market(Work& work, const std::string& path, const LoadOptions& options) {
-  auto read =
-      formats::read_matrix_market(path, {.dtype = options.dtype == DType::none ? DType::f64 : options.dtype,
-                                         .real_part = options.real_part,
-                                         .hash_source = options.hash_source,
-                                         .progress = &work.progress});
+  auto input = open_input(path, options);
+  if (!input) return tl::unexpected(std::move(input.error()));
+  auto read = formats::read_matrix_market(std::move(*input),
+                                          {.dtype = options.dtype == DType::none ? DType::f64 : options.dtype,
+                                           .real_part = options.real_part,
+                                           .hash_source = options.hash_source,
+                                           .progress = &work.progress});
   if (!read) return tl::unexpected(std::move(read.error()));
-  tell_content(work, path, read->duplicates, read->nonfinite - read->overflowed);
+  tell_content(work, path, read->duplicates, read->nonfinite - read->loss.overflowed);
   return LoadedMatrix{std::move(read->csr),
                       {},
                       std::move(read->source_sha256),
                       {},
                       read->duplicates,
-                      {read->overflowed, std::move(read->overflow)}};
+                      std::move(read->loss),
+                      read->integers};
 }
 
 Result<LoadedMatrix> read_bundle(Work&, const std::string& path, const LoadOptions& options) {
@@ -143,7 +159,7 @@ Status write_npz(const CsrView& a, const std::string& path, bool force, Progress
 template <class Read>
 Result<LoadedMatrix> read_text(Work& work, const std::string& path, const LoadOptions& options,
                                const Read& read) {
-  auto input = formats::InputBytes::open(path);
+  auto input = open_input(path, options);
   if (!input) return tl::unexpected(std::move(input.error()));
   return take_read(work, path, options, read(std::move(*input)));
 }
@@ -162,12 +178,34 @@ Result<LoadedMatrix> read_metis(Work& work, const std::string& path, const LoadO
   return read_text(work, path, options, formats::read_metis_graph);
 }
 
+Result<LoadedMatrix> read_dlmc(Work& work, const std::string& path, const LoadOptions& options) {
+  return read_text(work, path, options, formats::read_smtx);
+}
+
+Result<LoadedMatrix> read_frostt(Work& work, const std::string& path, const LoadOptions& options) {
+  return read_text(work, path, options, formats::read_tns);
+}
+
+Result<LoadedMatrix> read_hb(Work& work, const std::string& path, const LoadOptions& options) {
+  return read_text(work, path, options, [&](formats::InputBytes input) {
+    return formats::read_harwell_boeing(std::move(input), options.real_part);
+  });
+}
+
+bool is_mat_file(const FileHead& head) { return formats::is_mat(head.stored); }
+
+Result<LoadedMatrix> read_mat_file(Work& work, const std::string& path, const LoadOptions& options) {
+  return read_text(work, path, options, [&](formats::InputBytes input) {
+    return formats::read_mat(std::move(input), options.real_part);
+  });
+}
+
 Status write_metis(const CsrView& a, const std::string& path, bool force, Progress*) {
   return formats::write_metis_graph(a, path, force);
 }
 
-Result<LoadedMatrix> read_bsp(Work& work, const std::string& path, const LoadOptions& options) {
-  return take_read(work, path, options, formats::read_binsparse(path, options.real_part));
+Result<LoadedMatrix> read_hdf5(Work& work, const std::string& path, const LoadOptions& options) {
+  return take_read(work, path, options, formats::read_hdf5_matrix(path, options.real_part));
 }
 
 Status write_bsp(const CsrView& a, const std::string& path, bool force, Progress*) {
@@ -190,14 +228,22 @@ Status write_raw(const CsrView& a, const std::string& path, bool force, Progress
 
 constexpr MatrixKind kKinds[] = {
     {"bundle", "a bundle", ".h5 .hdf5", false, true, is_bundle, read_bundle, probe_bundle, nullptr},
-    {"binsparse", "binsparse", ".bsp.h5 .bsp.hdf5", false, false, nullptr, read_bsp, nullptr, write_bsp},
+    {"binsparse", "binsparse", ".bsp.h5 .bsp.hdf5", false, false, nullptr, read_hdf5, nullptr, write_bsp},
+    {"anndata", "AnnData", ".h5ad", false, false, nullptr, read_hdf5, nullptr, nullptr},
+    {"10x", "10x Genomics", ".h5", false, false, nullptr, read_hdf5, nullptr, nullptr},
+    {"mat", "a MAT-file", ".mat", false, false, is_mat_file, read_mat_file, nullptr, nullptr},
     {"raw-csr", "raw CSR", ".csr", false, true, is_raw_csr, read_raw, nullptr, write_raw},
     {"npz", "a SciPy archive", ".npz", false, true, is_zip, read_npz, probe_npz, write_npz},
     {"matrix-market", "Matrix Market", ".mtx", true, false, is_market, read_market, probe_market,
      write_market},
     {"metis", "a METIS graph", ".graph .metis", true, false, nullptr, read_metis, nullptr, write_metis},
-    {"edge-list", "an edge list", ".edges .el .txt .tsv .csv", true, false, nullptr, read_edges, nullptr,
-     write_edges},
+    {"smtx", "DLMC", ".smtx", true, false, nullptr, read_dlmc, nullptr, nullptr},
+    {"tns", "FROSTT", ".tns", true, false, nullptr, read_frostt, nullptr, nullptr},
+    {"harwell-boeing", "Harwell-Boeing",
+     ".rb .rua .rsa .rza .rra .rha .rue .rse .pua .psa .pza .pra .pse .cua .csa .cha .cza .cra .iua .isa .iza .ira .hb",
+     true, false, nullptr, read_hb, nullptr, nullptr},
+    {"edge-list", "an edge list", ".edges .el .txt .tsv .csv .edgelist .wel .ncol", true, false, nullptr,
+     read_edges, nullptr, write_edges},
 };
 
 const MatrixKind& named(std::string_view name) {
@@ -258,28 +304,47 @@ const MatrixKind* kind_of_name(std::string_view name, const formats::Compression
   return longest_suffix(name.substr(0, name.size() - compression->ending.size()), true);
 }
 
-Result<FileHead> read_head(const std::string& path) {
-  constexpr std::size_t kHeadBytes = 512;
-  FileHead head;
-  auto input = formats::InputBytes::open(path);
-  if (!input) return fail(input.error().code, input.error().message, path);
-  head.stored.resize(kHeadBytes);
-  const auto count = input->read(head.stored);
-  if (!count) return tl::unexpected(count.error());
-  head.stored.resize(static_cast<std::size_t>(*count));
-  auto again = formats::InputBytes::open(path);
-  if (!again) return tl::unexpected(again.error());
-  auto stream = formats::TextStream::open(std::move(*again));
-  if (!stream) return tl::unexpected(stream.error());
-  head.text.resize(kHeadBytes);
+constexpr std::size_t kHeadBytes = 4096;
+
+std::string read_text_head(formats::InputBytes input) {
+  auto stream = formats::TextStream::open(std::move(input));
+  if (!stream) return {};  // its reader says what is wrong
+  std::string text(kHeadBytes, '\0');
   std::size_t filled = 0;
   while (filled < kHeadBytes) {
-    const auto more = stream->read(std::span(head.text).subspan(filled));
-    if (!more || *more == 0) break;  // its reader says what is wrong
+    const auto more = stream->read(std::span(text).subspan(filled));
+    if (!more || *more == 0) break;
     filled += static_cast<std::size_t>(*more);
   }
-  head.text.resize(filled);
+  text.resize(filled);
+  return text;
+}
+
+Result<FileHead> read_head(const std::string& path) {
+  auto input = formats::InputBytes::open(path);
+  if (!input) return fail(input.error().code, input.error().message, path);
+  const auto stored = input->look(kHeadBytes);
+  if (!stored) return tl::unexpected(stored.error());
+  FileHead head{std::string(*stored), {}};
+  head.text = read_text_head(std::move(*input));
   return head;
+}
+
+const MatrixKind* kind_by_contents(const FileHead& head) {
+  for (const MatrixKind& kind : kKinds)
+    if (kind.starts != nullptr && kind.starts(head)) return &kind;
+  return nullptr;
+}
+
+// Matrix Market where nothing says so.
+const MatrixKind& fallback() {
+  static const MatrixKind kind = market();
+  return kind;
+}
+
+const MatrixKind& unnamed_text(const FileHead& head) {
+  if (formats::starts_edge_list(head.text)) return named("edge-list");
+  return head.text.empty() ? market() : fallback();
 }
 
 template <class Has>
@@ -317,7 +382,55 @@ const MatrixKind* written_kind(const std::string& path) {
   return kind != nullptr && kind->write != nullptr ? kind : nullptr;
 }
 
-Result<const MatrixKind*> find_kind(const std::string& path) {
+bool is_pipe(const std::string& path) {
+  struct stat status {};
+  return path == "-" ||
+         (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
+}
+
+bool is_fallback(const MatrixKind& kind) { return &kind == &fallback(); }
+
+std::vector<std::string> kind_words() {
+  std::vector<std::string> words;
+  const auto add = [&](std::string_view word) {
+    if (std::find(words.begin(), words.end(), word) == words.end()) words.emplace_back(word);
+  };
+  for (const MatrixKind& kind : kKinds) {
+    add(kind.name);
+    for (std::string_view left = kind.suffixes; !left.empty();) {
+      const std::size_t length = std::min(left.find(' '), left.size());
+      add(left.substr(1, length - 1));
+      left.remove_prefix(std::min(left.size(), length + 1));
+    }
+  }
+  return words;
+}
+
+Result<const MatrixKind*> find_kind_named(const std::string& word) {
+  for (const MatrixKind& kind : kKinds)
+    if (kind.name == word) return &kind;
+  const MatrixKind* const kind = longest_suffix("." + word, false);
+  if (kind != nullptr && matching_suffix(*kind, "." + word).size() == word.size() + 1) return kind;
+  return tl::unexpected(unknown_name("kind of file", word, kind_words()));
+}
+
+Result<const MatrixKind*> kind_of_bytes(formats::InputBytes& input) {
+  constexpr std::size_t kBlock = 256 << 10;  // of the compressors: before its end they may give nothing
+  FileHead head;
+  for (const std::size_t bytes : {kHeadBytes, kBlock}) {
+    const auto stored = input.look(bytes);
+    if (!stored) return tl::unexpected(stored.error());
+    head = {std::string(*stored), read_text_head(formats::InputBytes::from_memory(*stored, input.name()))};
+    if (!head.text.empty()) break;
+  }
+  if (const MatrixKind* const kind = kind_by_contents(head)) return kind;
+  if (head.stored.starts_with(std::string_view(kHdf5Magic.data(), kHdf5Magic.size())))
+    return &named("binsparse");
+  return &unnamed_text(head);
+}
+
+Result<const MatrixKind*> find_kind(const std::string& path, const std::string& from) {
+  if (!from.empty()) return find_kind_named(from);
   if (path == "-") return &market();
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return fail(Errc::io, std::strerror(errno), path);
@@ -325,12 +438,12 @@ Result<const MatrixKind*> find_kind(const std::string& path) {
   if (!S_ISREG(status.st_mode)) return &market();  // pipes cannot be looked into twice
   const auto head = read_head(path);
   if (!head) return tl::unexpected(head.error());
-  for (const MatrixKind& kind : kKinds)
-    if (kind.starts != nullptr && kind.starts(*head)) return &kind;
+  if (const MatrixKind* const kind = kind_by_contents(*head)) return kind;
   std::ifstream in(path, std::ios::binary);
   if (is_hdf5(in)) return &named("binsparse");  // which says what is missing
   const MatrixKind* const kind = kind_by_suffix(path);
-  return kind != nullptr && kind->starts == nullptr ? kind : &market();
+  if (kind == nullptr) return &unnamed_text(*head);
+  return kind->starts == nullptr ? kind : &market();
 }
 
 Result<const MatrixKind*> kind_to_write(const std::string& path) {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/csr_view.hpp"
 #include "tools/input.hpp"
@@ -20,7 +21,7 @@ struct MatrixKind {
   std::string_view name;      ///< "npz"
   std::string_view what;      ///< "a SciPy archive", in messages and help
   std::string_view suffixes;  ///< with blanks; the first is the usual one
-  bool compressible;          ///< may be .gz, .xz or .zst
+  bool compressible;          ///< text: may be .gz, .xz or .zst, and come from a pipe
   bool keeps_f16;             ///< what is written says how wide its values are
   /// By contents; nullptr where only the suffix tells.
   bool (*starts)(const FileHead& head);
@@ -42,9 +43,24 @@ std::string matrix_help();
 /// one; nullptr when there is none.
 const MatrixKind* kind_by_suffix(const std::string& path);
 
-/// Tells what a file is: by its contents first, then by its name; Matrix Market, which says what is wrong,
-/// for everything else, pipes and "-". Errc::io for folders and missing files.
-Result<const MatrixKind*> find_kind(const std::string& path);
+/// Tells what a file is: by its contents first, then by its name, then whether it starts as an edge list;
+/// Matrix Market, which says what is wrong, for everything else, pipes and "-". With `from` it is the kind of
+/// that name. Errc::io for folders and missing files.
+Result<const MatrixKind*> find_kind(const std::string& path, const std::string& from = {});
+
+/// The same of bytes that have no name; takes none of them.
+Result<const MatrixKind*> kind_of_bytes(formats::InputBytes& input);
+
+/// The kind of a name ("metis") or an ending without its point ("mtx"); Errc::usage for another word.
+Result<const MatrixKind*> find_kind_named(const std::string& word);
+/// The words that it takes.
+std::vector<std::string> kind_words();
+
+/// Whether the kind is Matrix Market because nothing told another.
+bool is_fallback(const MatrixKind& kind);
+
+/// Standard input, or anything else that can be read once.
+bool is_pipe(const std::string& path);
 
 /// The kind that is written under a name: Matrix Market for "-"; nullptr for endings of other things, and of
 /// kinds that are only read.

@@ -58,7 +58,7 @@ Status map_rows(PartitionSource& source, const std::string& path, bool in_order)
 Result<PartitionSource> open_partition_source(Work& work, const std::string& path, LoadOptions options,
                                               bool in_order) {
   PartitionSource source;
-  const auto kind = find_kind(path);
+  const auto kind = find_kind(path, options.from);
   if (!kind) return tl::unexpected(kind.error());
   if ((*kind)->name == "bundle") {
     auto bundle = runtime::Bundle::open(path);

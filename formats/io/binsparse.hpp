@@ -7,6 +7,8 @@
 
 namespace sptile::formats {
 
+class Hdf5Reader;
+
 /// The attribute that says what the arrays beside it are, as JSON; CSR as bundles and write_binsparse have
 /// it.
 inline constexpr const char* kBinsparseAttribute = "binsparse";
@@ -16,10 +18,11 @@ std::string binsparse_descriptor(const CsrView& a);
 /// width, bint8, complex[] with `real_part`, iso[] (of ones, or bint8 of ones: a pattern), whole or as one
 /// triangle of a symmetric, skew-symmetric or Hermitian matrix. Errc::bad_input and Errc::unsupported with
 /// file and array. Nothing is allocated from a number that the size of the file does not allow.
-Result<ReadMatrix> read_binsparse(const std::string& path, bool real_part);
-/// The same from a file that is open and stays the caller's; `name` is for messages. The other one tries in a
-/// child process first whether HDF5, which is not made for damaged files, crashes on this one.
-Result<ReadMatrix> read_binsparse(int fd, const std::string& name, bool real_part);
+Result<ReadMatrix> read_binsparse(Hdf5Reader file, const std::string& name, bool real_part);
+/// True where the root has the attribute.
+bool is_binsparse(const Hdf5Reader& file);
+/// What the arrays are called.
+inline constexpr const char* kBinsparseArrays[] = {"pointers_to_1", "indices_0", "indices_1", "values"};
 
 /// Writes CSR; a pattern has iso values, f16 and bf16 become f32. As AtomicFile otherwise.
 Status write_binsparse(const CsrView& a, const std::string& path, bool force);

@@ -1,17 +1,11 @@
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "formats/io/binsparse.hpp"
-#include "formats/io/child_trial.hpp"
-#include "formats/io/hdf5_reader.hpp"
+#include "formats/io/hdf5_arrays.hpp"
 #include "formats/io/quote.hpp"
 #include "formats/io/sparse_arrays.hpp"
-#include "formats/io/system_error.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -79,10 +73,13 @@ class BinsparseReader {
       if (Status s = (this->*step)(); !s) return tl::unexpected(std::move(s.error()));
     auto made = assemble(std::move(arrays_), "pointers_to_1");
     if (!made) return fail(made.error().code, made.error().message, name_);
-    if (structure_ == nullptr) return ReadMatrix{std::move(made->csr), made->duplicates, {}, {}};
-    auto whole = mirror_triangle(made->csr, structure_->lower, structure_->negated);
-    if (!whole) return fail(whole.error().code, whole.error().message, name_);
-    return ReadMatrix{std::move(*whole), made->duplicates, {}, {}};
+    if (structure_ != nullptr) {
+      auto whole = mirror_triangle(made->csr, structure_->lower, structure_->negated);
+      if (!whole) return fail(whole.error().code, whole.error().message, name_);
+      made->csr = std::move(*whole);
+    }
+    made->loss.LossCounts::operator+=(lost_);
+    return to_read_matrix(std::move(*made));
   }
 
  private:
@@ -102,7 +99,6 @@ class BinsparseReader {
   Status read_descriptor() {
     const auto text = file_.text(kBinsparseAttribute);
     if (!text) return tl::unexpected(text.error());
-    if (!*text) return tell_contents();
     Json all = Json::parse(**text, nullptr, false);
     const auto found = all.is_object() ? all.find("binsparse") : all.end();
     if (!all.is_object() || found == all.end() || !found->is_object())
@@ -112,16 +108,6 @@ class BinsparseReader {
     if (!version.empty() && !version.starts_with("0."))
       return unsupported("is binsparse " + formats::quoted(version) + "; sptile reads 0.1");
     return {};
-  }
-
-  Status tell_contents() const {
-    std::string held;
-    for (const std::string& name : file_.names()) held += (held.empty() ? "" : ", ") + formats::quoted(name);
-    return bad(
-        "HDF5 of " + (held.empty() ? "nothing" : held) +
-        ", but neither a bundle nor binsparse: sptile's header is missing, and so is the attribute "
-        "'binsparse' of the root; 'sptile convert' writes bundles, and HDF5 tools that copy a file may "
-        "drop it");
   }
 
   Status read_format() {
@@ -165,41 +151,17 @@ class BinsparseReader {
     return {};
   }
 
-  // Integers, each from 0 to limit - 1; as many as `wanted`, where that is said.
-  template <class T>
-  Status read_integers(const char* name, Buffer<T>& into, std::int64_t limit, std::int64_t wanted = -1) {
-    const auto array = file_.array(name);
-    if (!array) return tl::unexpected(array.error());
-    const auto refuse = [&](std::string message) {
-      return fail(Errc::bad_input, std::move(message), file_.where(name));
-    };
-    if (array->type.kind == NumberKind::real) return refuse("has real numbers; indices are integers");
-    if (wanted >= 0 && array->size != wanted)
-      return refuse("has " + std::to_string(array->size) + " elements, not " + std::to_string(wanted));
-    into = Buffer<T>(array->size);
-    if (Status s = file_.read(*array, into.data()); !s) return s;
-    const auto out = std::find_if(into.begin(), into.end(), [=](T x) { return x < 0 || x >= limit; });
-    if (out == into.end()) return {};
-    return refuse(std::to_string(*out) + " at " + std::to_string(out - into.begin()) +
-                  "; it must be from 0 to " + std::to_string(limit - 1));
-  }
-
   Status read_indices() {
     const auto told = descriptor_.find("number_of_stored_values");
     const std::int64_t wanted =
         told != descriptor_.end() && told->is_number_unsigned()
             ? static_cast<std::int64_t>(std::min<std::uint64_t>(told->get<std::uint64_t>(), INT64_MAX))
             : -1;
-    Status s = read_integers(format_->ids, arrays_.ids, minors(arrays_), wanted);
+    Status s = formats::read_indices(file_, format_->ids, arrays_.ids, minors(arrays_), wanted);
     if (s && format_->rows != nullptr)
-      return read_integers(format_->rows, arrays_.row_ids, arrays_.rows, arrays_.ids.size());
-    return s ? read_integers("pointers_to_1", arrays_.pointers, INT64_MAX, majors(arrays_) + 1) : s;
-  }
-
-  template <class T>
-  Status read_numbers(const Hdf5Array& array) {
-    arrays_.values = Array(dtype_of<T>, array.size);
-    return file_.read(array, arrays_.values.as<T>().data());
+      return formats::read_indices(file_, format_->rows, arrays_.row_ids, arrays_.rows, arrays_.ids.size());
+    return s ? formats::read_indices(file_, "pointers_to_1", arrays_.pointers, INT64_MAX, majors(arrays_) + 1)
+             : s;
   }
 
   Status read_values() {
@@ -213,9 +175,11 @@ class BinsparseReader {
                   "has " + std::to_string(array->size) + " elements, not " +
                       std::to_string((type_.iso ? 1 : entries) * parts),
                   file_.where("values"));
-    const bool narrow = array->type.kind == NumberKind::real && array->type.bytes <= 4;
-    if (Status s = narrow ? read_numbers<float>(*array) : read_numbers<double>(*array); !s) return s;
-    return narrow ? shape_values<float>(entries) : shape_values<double>(entries);
+    auto values = formats::read_values(file_, *array, lost_);
+    if (!values) return tl::unexpected(std::move(values.error()));
+    arrays_.values = std::move(*values);
+    arrays_.integers = array->type.kind != NumberKind::real;
+    return arrays_.values.dtype() == DType::f32 ? shape_values<float>(entries) : shape_values<double>(entries);
   }
 
   // From what is stored to one value an entry.
@@ -247,39 +211,18 @@ class BinsparseReader {
   const StructureRow* structure_ = nullptr;  // null: all entries are stored
   ValueType type_;
   SparseArrays arrays_;
+  LossCounts lost_;
 };
-
-// All that HDF5 is asked when the file is read, but for arrays in one piece: of these it only tells the
-// place.
-void ask_hdf5(int fd) {
-  const auto file = Hdf5Reader::open(fd, "");
-  if (!file) return;
-  static_cast<void>(file->text(kBinsparseAttribute));
-  static_cast<void>(file->names());
-  for (const char* name : {"pointers_to_1", "indices_0", "indices_1", "values"}) {
-    const auto array = file->array(name);
-    if (!array || !array->in_chunks) continue;
-    Buffer<double> elements(array->size);
-    static_cast<void>(file->read(*array, elements.data()));
-  }
-}
 
 }  // namespace
 
-Result<ReadMatrix> read_binsparse(int fd, const std::string& name, bool real_part) {
-  auto file = Hdf5Reader::open(fd, name);
-  if (!file) return tl::unexpected(std::move(file.error()));
-  return BinsparseReader(std::move(*file), name, real_part).read();
+bool is_binsparse(const Hdf5Reader& file) {
+  const auto text = file.text(kBinsparseAttribute);
+  return !text || text->has_value();  // its reader says what is wrong with it
 }
 
-Result<ReadMatrix> read_binsparse(const std::string& path, bool real_part) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return system_failure(errno, "cannot open", path);
-  auto matrix = survives([=] { ask_hdf5(fd); })
-                    ? read_binsparse(fd, path, real_part)
-                    : fail(Errc::bad_input, "HDF5 crashes on this file: it is damaged; get it again", path);
-  ::close(fd);
-  return matrix;
+Result<ReadMatrix> read_binsparse(Hdf5Reader file, const std::string& name, bool real_part) {
+  return BinsparseReader(std::move(file), name, real_part).read();
 }
 
 }  // namespace sptile::formats

@@ -1,7 +1,8 @@
-// Edge lists: a line an edge, from, to and perhaps a weight.
+// Edge lists: one edge per line, source, target and perhaps a weight.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "formats/io/input_bytes.hpp"
 #include "formats/io/read_matrix.hpp"
@@ -9,18 +10,28 @@
 
 namespace sptile::formats {
 
-/// What is found out where it is not said.
+/// What the file does not say.
 struct EdgeListOptions {
-  int base = -1;       ///< of the vertices, 0 or 1; -1: 0 where a vertex 0 is named, else 1
-  char separator = 0;  ///< ' ' (blanks and tabs), '\t', ',' or ';'; 0: what the first edge has
+  int base = -1;             ///< of the vertices, 0 or 1; -1: 0 where a vertex 0 is named, else 1
+  char separator = 0;        ///< ' ' (any white space), '\t', ',' or ';'; 0: that of the first edge
+  std::string columns = {};  ///< "source,target,weight": roles of the columns, "-" for one to leave out;
+                             ///< empty: by the heading, else source, target, weight
 };
 
-/// Reads a square matrix, an entry an edge as it stands; lines that start with #, % or // are comments, and a
-/// first line of words is a heading. Our own heading comment "# ROWS x COLS, base B" gives shape and base.
-/// Either all edges have weights or none. Compressed text is recognised. Errc::bad_input with file and line.
+/// Reads one nonzero per edge, in the direction of the line; edges listed several times are summed, without
+/// weights counted. The matrix is square, except where a header gives a shape: "# ROWS x COLS, base B" of
+/// write_edge_list, the header of KONECT, or a first line of counts that fits all others. Lines that start
+/// with #, % or // are comments. Accepts a byte order mark, a heading with names in any order (also in the
+/// last comment), fields in quotes, ids such as 1.0, attributes in braces (networkx), compressed text. Notes
+/// tell what was guessed and what was left out. Errc::bad_input with file and line; Errc::unsupported for ids
+/// beyond 2^31 - 1; Errc::usage for unknown columns.
 Result<ReadMatrix> read_edge_list(InputBytes input, const EdgeListOptions& options);
 
-/// Writes vertices from 0, parted by commas under .csv, tabs under .tsv, else blanks, with the heading
+/// Tells whether text starts like an edge list: with a heading that names sources and targets or a line of
+/// two or more numbers, behind comments.
+bool starts_edge_list(std::string_view head);
+
+/// Writes vertices from 0, separated by commas under .csv, tabs under .tsv, else blanks, with the heading
 /// comment; .gz, .xz and .zst compress, "-" is standard output.
 Status write_edge_list(const CsrView& a, const std::string& path, bool force);
 

@@ -170,7 +170,7 @@ void number_array_entries(EntryStore& store, const MtxHeader& header) {
 }  // namespace
 
 Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted,
-                                    std::int64_t memory_limit) {
+                                    DType dtype, std::int64_t memory_limit) {
   const bool in_order = sorted && header.coordinate && header.symmetry == MtxSymmetry::general;
   const std::int64_t per_row = 8 * (in_order ? 1 : 2);  // row pointers; the sort counts in a second array
   if (Status fits = check_memory("the row pointers of " + std::to_string(header.rows) + " rows",
@@ -191,7 +191,8 @@ Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, 
   }
   if (header.field != MtxField::pattern && !csr.values.present()) csr.values = Array(store.dtype(), 0);
   store = EntryStore(header, store.dtype(), 0, 1);
-  result.duplicates = sort_and_sum_duplicates(csr);
+  result.integers = header.field == MtxField::integer || header.field == MtxField::pattern;
+  result.duplicates = sum_entries(csr, dtype, result.integers, result.loss);
   return result;
 }
 

@@ -4,18 +4,22 @@
 #include "formats/csr.hpp"
 #include "formats/error.hpp"
 #include "formats/io/entry_store.hpp"
+#include "formats/narrow_values.hpp"
 
 namespace sptile::formats {
 
 struct AssembledCsr {
   Csr csr;
-  std::int64_t duplicates = 0;
+  std::int64_t duplicates = 0;  ///< entries that were summed into another one
+  ValueLoss loss;               ///< of the sums
+  bool integers = false;        ///< the values are integers, or counts
 };
 
-/// Expands the symmetry, orders entries by row and column and sums duplicates. `sorted`: the rows of the
+/// Expands the symmetry, orders entries by row and column and sums duplicates; the sums, also the counts of a pattern,
+/// have the type `dtype`. `sorted`: the rows of the
 /// entries never decrease; then nothing is moved. Empties the store. Errc::io when the row pointers do not
 /// fit in memory.
 Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted,
-                                    std::int64_t memory_limit);
+                                    DType dtype, std::int64_t memory_limit);
 
 }  // namespace sptile::formats

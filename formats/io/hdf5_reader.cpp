@@ -41,6 +41,7 @@ Result<NumberType> type_of(hid_t array, const std::string& where) {
   if (kind == H5T_INTEGER && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8))
     return NumberType{H5Tget_sign(type.id()) == H5T_SGN_NONE ? NumberKind::natural : NumberKind::integer,
                       static_cast<int>(bytes)};
+  if (kind == H5T_ENUM && bytes == 1) return NumberType{NumberKind::boolean, 1};  // as h5py writes bool
   if (kind == H5T_FLOAT && (bytes == 2 || bytes == 4 || bytes == 8))
     return NumberType{NumberKind::real, static_cast<int>(bytes)};
   return fail(Errc::unsupported, "has elements that are neither integers nor real numbers of up to 64 bits",
@@ -85,10 +86,12 @@ Hdf5Reader::~Hdf5Reader() {
   driver_.close();
 }
 
-Result<std::optional<std::string>> Hdf5Reader::text(const std::string& attribute) const {
+Result<std::optional<std::string>> Hdf5Reader::text(const std::string& attribute,
+                                                    const std::string& object) const {
   const Hdf5Call call;
-  if (H5Aexists(file_.id(), attribute.c_str()) <= 0) return std::nullopt;
-  const Hdf5Handle<H5Aclose> id(H5Aopen(file_.id(), attribute.c_str(), H5P_DEFAULT));
+  if (H5Aexists_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT) <= 0) return std::nullopt;
+  const Hdf5Handle<H5Aclose> id(
+      H5Aopen_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT));
   const TypeHandle type(H5Aget_type(id.id()));
   const SpaceHandle space(H5Aget_space(id.id()));
   if (!id || H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1)
@@ -108,6 +111,44 @@ Result<std::optional<std::string>> Hdf5Reader::text(const std::string& attribute
   if (H5Aread(id.id(), type.id(), fixed.data()) < 0)
     return damaged(name_, "the attribute " + quoted(attribute) + " cannot be read");
   return fixed.substr(0, fixed.find('\0'));
+}
+
+Result<std::optional<std::vector<std::int64_t>>> Hdf5Reader::integers(const std::string& attribute,
+                                                                     const std::string& object) const {
+  constexpr hssize_t kMostNumbers = 32;
+  const Hdf5Call call;
+  if (H5Aexists_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT) <= 0) return std::nullopt;
+  const Hdf5Handle<H5Aclose> id(
+      H5Aopen_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT));
+  const TypeHandle type(H5Aget_type(id.id()));
+  const SpaceHandle space(H5Aget_space(id.id()));
+  const hssize_t count = H5Sget_simple_extent_npoints(space.id());
+  if (!id || H5Tget_class(type.id()) != H5T_INTEGER || H5Tget_size(type.id()) > 8 || count < 0 ||
+      count > kMostNumbers)
+    return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " has no integers", where(object));
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
+  if (count > 0 && H5Aread(id.id(), H5T_NATIVE_INT64, numbers.data()) < 0)
+    return damaged(where(object), "the attribute " + quoted(attribute) + " cannot be read");
+  return numbers;
+}
+
+// A soft or external link could lead to another file, or round in a circle.
+Status Hdf5Reader::check_links(const std::string& path) const {
+  for (std::size_t end = 0; end != path.npos;) {
+    end = path.find('/', end + 1);
+    const std::string part = path.substr(0, end);
+    H5L_info_t link{};
+    if (H5Lexists(file_.id(), part.c_str(), H5P_DEFAULT) <= 0)
+      return fail(Errc::bad_input, "the array is missing", where(path));
+    if (H5Lget_info(file_.id(), part.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
+      return fail(Errc::unsupported, "is a link to another place; make one file of them (h5repack)", where(path));
+  }
+  return {};
+}
+
+bool Hdf5Reader::has(const std::string& path) const {
+  const Hdf5Call call;
+  return check_links(path).has_value();
 }
 
 std::vector<std::string> Hdf5Reader::names() const {
@@ -150,12 +191,7 @@ Status Hdf5Reader::check_storage(const Hdf5Array& array) const {
 
 Result<Hdf5Array> Hdf5Reader::array(const std::string& name) const {
   const Hdf5Call call;
-  H5L_info_t link{};
-  if (H5Lexists(file_.id(), name.c_str(), H5P_DEFAULT) <= 0)
-    return fail(Errc::bad_input, "the array is missing", where(name));
-  if (H5Lget_info(file_.id(), name.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
-    return fail(Errc::unsupported, "is a link to another place; make one file of them (h5repack)",
-                where(name));
+  if (Status s = check_links(name); !s) return tl::unexpected(std::move(s.error()));
   Hdf5Array array;
   array.name = name;
   array.id = Hdf5Handle<H5Dclose>(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT));
@@ -191,6 +227,9 @@ Status Hdf5Reader::read(const Hdf5Array& array, std::int32_t* to) const {
 }
 Status Hdf5Reader::read(const Hdf5Array& array, std::int64_t* to) const {
   return read_as(array, H5T_NATIVE_INT64, to);
+}
+Status Hdf5Reader::read(const Hdf5Array& array, std::uint64_t* to) const {
+  return read_as(array, H5T_NATIVE_UINT64, to);
 }
 Status Hdf5Reader::read(const Hdf5Array& array, float* to) const {
   return read_as(array, H5T_NATIVE_FLOAT, to);

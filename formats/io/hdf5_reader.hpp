@@ -1,4 +1,4 @@
-// HDF5 files of other programs: what stands in the root, read with care.
+// HDF5 files of other programs, read with care.
 #pragma once
 
 #include <cstdint>
@@ -30,17 +30,24 @@ class Hdf5Reader {
   Hdf5Reader& operator=(Hdf5Reader&&) = delete;
   ~Hdf5Reader();
 
-  /// The text of an attribute of the root; nothing where there is none.
-  Result<std::optional<std::string>> text(const std::string& attribute) const;
+  /// The text of an attribute of the root or of the group or array `object`; nothing where there is none.
+  Result<std::optional<std::string>> text(const std::string& attribute, const std::string& object = ".") const;
+  /// The numbers of an attribute of `object`, integers; nothing where there is none. Errc::bad_input for others, and for
+  /// more than 32.
+  Result<std::optional<std::vector<std::int64_t>>> integers(const std::string& attribute,
+                                                            const std::string& object) const;
+  /// True where the path is there, by links inside the file alone.
+  [[nodiscard]] bool has(const std::string& path) const;
   /// Names in the root, the first few.
   [[nodiscard]] std::vector<std::string> names() const;
 
-  /// Opens an array of the root. Refuses what can be larger than the file: data that were never written or
+  /// Opens an array; its path may lead through groups ("X/data"). Refuses what can be larger than the file: data that were never written or
   /// stand in other files, filters that sptile does not know, chunks that claim more than they can hold.
   Result<Hdf5Array> array(const std::string& name) const;
   /// Reads all of an array as i32: what does not fit becomes the nearest number that does.
   Status read(const Hdf5Array& array, std::int32_t* to) const;
   Status read(const Hdf5Array& array, std::int64_t* to) const;
+  Status read(const Hdf5Array& array, std::uint64_t* to) const;
   Status read(const Hdf5Array& array, float* to) const;
   Status read(const Hdf5Array& array, double* to) const;
 
@@ -49,6 +56,7 @@ class Hdf5Reader {
  private:
   Hdf5Reader() = default;
   Status check_storage(const Hdf5Array& array) const;
+  Status check_links(const std::string& path) const;
   Status read_as(const Hdf5Array& array, hid_t type, void* to) const;
 
   std::string name_;

@@ -40,6 +40,7 @@ InputBytes::InputBytes(InputBytes&& other) noexcept
     : name_(std::move(other.name_)),
       fd_(std::exchange(other.fd_, -1)),
       memory_(other.memory_),
+      ahead_(std::move(other.ahead_)),
       size_(other.size_),
       position_(other.position_),
       hash_(std::move(other.hash_)) {}
@@ -62,8 +63,22 @@ Result<std::int64_t> InputBytes::read_some(std::span<char> out) {
   return count;
 }
 
+Result<std::string_view> InputBytes::look(std::size_t most) {
+  while (ahead_.size() < most) {
+    const std::size_t had = ahead_.size();
+    ahead_.resize(most);
+    const Result<std::int64_t> count = read_some(std::span(ahead_).subspan(had));
+    ahead_.resize(had + (count ? static_cast<std::size_t>(*count) : 0));
+    if (!count) return tl::unexpected(count.error());
+    if (*count == 0) break;
+  }
+  return std::string_view(ahead_).substr(0, most);
+}
+
 Result<std::int64_t> InputBytes::read(std::span<char> out) {
-  std::size_t filled = 0;
+  std::size_t filled = std::min(out.size(), ahead_.size());
+  std::copy_n(ahead_.data(), filled, out.data());
+  ahead_.erase(0, filled);
   while (filled < out.size()) {
     const Result<std::int64_t> count = read_some(out.subspan(filled));
     if (!count) return count;

@@ -27,6 +27,10 @@ class InputBytes {
   InputBytes& operator=(InputBytes&&) = delete;
   ~InputBytes();
 
+  /// The next bytes, at most `most`, fewer only where the input ends. They are still to be read: also a pipe
+  /// can be looked into.
+  Result<std::string_view> look(std::size_t most);
+
   /// Fills `out`; gives fewer bytes only where the input ends.
   Result<std::int64_t> read(std::span<char> out);
 
@@ -46,6 +50,7 @@ class InputBytes {
   std::string name_;
   int fd_ = -1;
   std::string_view memory_;  // used when there is no fd
+  std::string ahead_;        // looked at, still to be read
   std::optional<std::int64_t> size_;
   std::int64_t position_ = 0;
   std::optional<Sha256> hash_;

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "formats/csr.hpp"
 #include "formats/error.hpp"
 #include "formats/progress.hpp"
+#include "formats/value_loss.hpp"
 
 namespace sptile::formats {
 
@@ -36,8 +36,8 @@ struct MtxMatrix {
   MtxHeader header;
   std::int64_t duplicates = 0;  ///< entries that were summed into another one
   std::int64_t nonfinite = 0;   ///< values that are NaN or infinite (in the file, or after rounding to dtype)
-  std::int64_t overflowed = 0;  ///< those of them that are finite in the file
-  std::optional<Error> overflow;  ///< the first of these: Errc::bad_input, with its line, place and value
+  ValueLoss loss;               ///< values that dtype cannot hold; the first one has its line, place and value
+  bool integers = false;        ///< the values are integers, or counts
   std::string source_sha256;      ///< lower-case hex; empty unless asked for
 };
 

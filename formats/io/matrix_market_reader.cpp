@@ -104,8 +104,7 @@ class BodyReader {
   EntryStore& store() { return store_; }
   [[nodiscard]] bool sorted() const { return sorted_; }
   [[nodiscard]] std::int64_t nonfinite() const { return nonfinite_; }
-  [[nodiscard]] std::int64_t overflowed() const { return overflowed_; }
-  [[nodiscard]] const std::optional<Error>& overflow() const { return overflow_; }
+  [[nodiscard]] const ValueLoss& loss() const { return loss_; }
 
  private:
   Work* read();
@@ -132,7 +131,8 @@ class BodyReader {
   bool sorted_ = true;
   std::int32_t last_row_ = 0;
   bool lower_ = false, upper_ = false;  // triangles seen so far
-  std::int64_t nonfinite_ = 0, overflowed_ = 0;
+  std::int64_t nonfinite_ = 0;
+  ValueLoss loss_;
   std::optional<Error> overflow_;  // the first
 };
 
@@ -210,9 +210,10 @@ void BodyReader::collect(Work& work) {
   }
   look_at_order(work);
   nonfinite_ += work.summary.nonfinite;
-  overflowed_ += work.summary.overflowed;
-  if (auto& first = work.summary.overflow; first && !overflow_)
-    overflow_ = Error{Errc::bad_input, std::move(first->message), where(work.block.first_line + first->line)};
+  ValueLoss loss{work.summary.lost, {}};
+  if (auto& first = work.summary.loss)
+    loss.first = Error{Errc::bad_input, std::move(first->message), where(work.block.first_line + first->line)};
+  loss_ += loss;
   store_.keep(work.piece, work.summary.entries);
 }
 
@@ -266,11 +267,10 @@ Result<MtxMatrix> read_all(InputBytes input, const MtxReadOptions& options, cons
   BodyReader body(blocks, *std::move(opening), *proven, options, sizes);
   if (Status done = body.run(); !done) return tl::unexpected(done.error());
   matrix.nonfinite = body.nonfinite();
-  matrix.overflowed = body.overflowed();
-  matrix.overflow = body.overflow();
+  matrix.loss = body.loss();
   matrix.source_sha256 = blocks.stream().input().finish_hash();
   Result<AssembledCsr> assembled =
-      entries_to_csr(matrix.header, body.store(), body.sorted(),
+      entries_to_csr(matrix.header, body.store(), body.sorted(), options.dtype,
                      sizes.memory_limit > 0 ? sizes.memory_limit : available_memory());
   if (!assembled) {
     assembled.error().where = blocks.stream().name();
@@ -278,6 +278,9 @@ Result<MtxMatrix> read_all(InputBytes input, const MtxReadOptions& options, cons
   }
   matrix.csr = std::move(assembled->csr);
   matrix.duplicates = assembled->duplicates;
+  matrix.nonfinite += assembled->loss.overflowed;
+  matrix.loss += assembled->loss;
+  matrix.integers = assembled->integers;
   return matrix;
 }
 

@@ -133,6 +133,7 @@ class MetisReader {
       const auto weight = words.take("the weight of an edge", 0, INT64_MAX);
       if (!weight) return tl::unexpected(weight.error());
       weights_.push_back(static_cast<double>(*weight));
+      inexact_ += !is_exactly(weights_.back(), *weight);
     }
     pointers_.push_back(static_cast<std::int64_t>(neighbours_.size()));
     return {};
@@ -148,6 +149,7 @@ class MetisReader {
     if (header_.edge_weights) {
       arrays.values = Array(DType::f64, static_cast<std::int64_t>(weights_.size()));
       std::copy(weights_.begin(), weights_.end(), arrays.values.as<double>().begin());
+      arrays.integers = true;
     }
     const std::string name = lines_.name();
     auto made = assemble(std::move(arrays), "");
@@ -156,7 +158,9 @@ class MetisReader {
       return fail(Errc::bad_input, std::to_string(made->duplicates) + " edges are listed twice", name);
     if (!identical(transpose(made->csr.view()).view(), made->csr.view()))
       return fail(Errc::bad_input, "an edge is listed at one of its ends only, or with two weights", name);
-    ReadMatrix matrix{std::move(made->csr), 0, lines_.input().finish_hash(), {}};
+    made->loss.inexact += inexact_;
+    ReadMatrix matrix = to_read_matrix(std::move(*made));
+    matrix.source_sha256 = lines_.input().finish_hash();
     if (header_.constraints > 0 || header_.sizes)
       matrix.notes.emplace_back("weights and sizes of vertices are left aside");
     return matrix;
@@ -167,6 +171,7 @@ class MetisReader {
   std::vector<std::int64_t> pointers_;
   std::vector<std::int32_t> neighbours_;
   std::vector<double> weights_;
+  std::int64_t inexact_ = 0;  // weights that f64 cannot hold
 };
 
 }  // namespace

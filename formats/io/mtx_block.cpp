@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "formats/io/digits.hpp"
 #include "formats/io/line_blocks.hpp"
@@ -79,6 +80,16 @@ struct ComplexValue {  // rare: always the full grammar
   static const char* read(const char*, T&) { return nullptr; }
 };
 
+// All integers of smaller magnitude are values of T.
+template <class T>
+constexpr double kFirstInexact = 0x1p53;
+template <>
+constexpr double kFirstInexact<float> = 0x1p24;
+template <>
+constexpr double kFirstInexact<Half> = 0x1p11;
+template <>
+constexpr double kFirstInexact<BFloat16> = 0x1p8;
+
 struct PatternValue {
   using Type = NoValue;
 };
@@ -142,6 +153,8 @@ class LineParser {
         dtype_(dtype),
         text_(text),
         target_(target),
+        largest_exact_(header.field == MtxField::integer ? kFirstInexact<T>
+                                                         : std::numeric_limits<double>::infinity()),
         p_(text.data()),
         end_(text.data() + text.size()) {}
 
@@ -163,8 +176,8 @@ class LineParser {
     BlockSummary result;
     result.entries = entries_;
     result.nonfinite = nonfinite_;
-    result.overflowed = overflowed_;
-    result.overflow = std::move(overflow_);
+    result.lost = lost_;
+    result.loss = std::move(loss_);
     result.defect = std::move(defect_);
     return result;
   }
@@ -176,25 +189,27 @@ class LineParser {
       target_.rows[entries_] = row;
       target_.cols[entries_] = col;
     }
-    if constexpr (kHasValue<V>)
-      if (!std::isfinite(widen(static_cast<T*>(target_.values)[entries_]))) [[unlikely]]
-        note_nonfinite(row, col);
+    if constexpr (kHasValue<V>) {
+      const double value = widen(static_cast<T*>(target_.values)[entries_]), size = std::abs(value);
+      if (!(size > 0 && size < largest_exact_)) [[unlikely]]
+        note_unusual(row, col, value);
+    }
     ++entries_;
   }
 
-  // Words that stand for NaN and infinity have an n, numbers have none.
-  [[gnu::noinline]] void note_nonfinite(std::int32_t row, std::int32_t col) {
+  // Counts the value of the line at p_ where it is not a number, or the text says something else than the type holds.
+  [[gnu::noinline]] void note_unusual(std::int32_t row, std::int32_t col, double value) {
     std::string_view rest(p_, static_cast<std::size_t>(end_ - p_));
-    const std::string_view line = take_line(rest);
-    ++nonfinite_;
-    if (line.find_first_of("nN") != line.npos) return;
-    ++overflowed_;
-    if (overflow_) return;
-    const std::string_view word = split_words(line).word[header_.coordinate ? 2 : 0];
-    std::string message = "value " + quoted(word) + " is too large for " + std::string(name_of(dtype_));
+    const std::string_view word = split_words(take_line(rest)).word[header_.coordinate ? 2 : 0];
+    const auto loss = text_loss(word, value, header_.field == MtxField::integer);
+    nonfinite_ += !std::isfinite(value);
+    if (!loss) return;
+    lost_.add(*loss);
+    if (loss_) return;
+    std::string message = describe_loss(*loss, quoted(word), dtype_);
     if (header_.coordinate)
       message += ", in row " + std::to_string(row + 1) + ", column " + std::to_string(col + 1);
-    overflow_ = {lines_before(), std::move(message)};
+    loss_ = {lines_before(), std::move(message)};
   }
 
   [[nodiscard]] std::int64_t lines_before() const {
@@ -217,10 +232,12 @@ class LineParser {
   const DType dtype_;
   const std::string_view text_;
   const EntryTarget target_;
+  const double largest_exact_;  // magnitudes from here on, and zeros, are compared with the text
   const char* p_;
   const char* const end_;
-  std::int64_t entries_ = 0, nonfinite_ = 0, overflowed_ = 0;
-  std::optional<LineDefect> overflow_, defect_;
+  std::int64_t entries_ = 0, nonfinite_ = 0;
+  LossCounts lost_;
+  std::optional<LineDefect> loss_, defect_;
 };
 
 // Closes the gap that comment lines of the first half leave in front of the entries of the second.
@@ -259,9 +276,9 @@ BlockSummary parse_lines(const MtxHeader& header, DType dtype, std::string_view 
     if (tail.defect) summary.defect = {first_lines + tail.defect->line, std::move(tail.defect->message)};
     summary.entries += tail.entries;
     summary.nonfinite += tail.nonfinite;
-    summary.overflowed += tail.overflowed;
-    if (!summary.overflow && tail.overflow)
-      summary.overflow = {first_lines + tail.overflow->line, std::move(tail.overflow->message)};
+    summary.lost += tail.lost;
+    if (!summary.loss && tail.loss)
+      summary.loss = {first_lines + tail.loss->line, std::move(tail.loss->message)};
   }
   if (header.coordinate) look_at_order(header, target, summary);
   return summary;

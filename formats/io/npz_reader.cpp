@@ -97,17 +97,19 @@ class Member {
   std::int64_t header_bytes_;
 };
 
-// Whole numbers from 0, each below `limit`; T holds them.
+// Whole numbers from 0, each below `limit`; T holds them. `header` gets that of the array, which else has one dimension.
 template <class T>
 Result<Buffer<T>> read_integers(ZipReader& zip, const std::string& name, std::int64_t limit,
-                                std::int64_t wanted = -1) {
+                                std::int64_t wanted = -1, NpyHeader* header = nullptr) {
   auto member = Member::open(zip, name);
   if (!member) return tl::unexpected(std::move(member.error()));
   const auto type = member->numbers();
   if (!type) return tl::unexpected(type.error());
-  if (type->kind != NumberKind::integer && type->kind != NumberKind::natural)
+  if (!is_integer(type->kind))
     return member->bad("has elements of type ", quoted(member->header().descr), "; indices are integers");
-  if (member->header().shape.size() != 1)
+  if (header != nullptr)
+    *header = member->header();
+  else if (member->header().shape.size() != 1)
     return member->bad("has ", std::to_string(member->header().shape.size()), " dimensions, not one");
   if (wanted >= 0 && member->header().count != wanted)
     return member->bad("has ", std::to_string(member->header().count), " elements, not ",
@@ -158,23 +160,97 @@ constexpr FormatRow kFormats[] = {{"csr", ArrayLayout::csr},
                                   {"coo", ArrayLayout::coo},
                                   {"bsr", ArrayLayout::bsr}};
 
+/// The arrays of a matrix by name, where they are not those of SciPy.
+struct ArraysRow {
+  ArrayLayout layout;
+  std::string_view shape, values, ids;
+  std::string_view starts;  // pointers; of coo, rows
+};
+constexpr std::string_view kFormatName = "format";
+constexpr ArraysRow kSciPy = {ArrayLayout::csr, "shape", "data", "indices", "indptr"};
+constexpr ArraysRow kSciPyCoo = {ArrayLayout::coo, "shape", "data", "col", "row"};
+constexpr ArraysRow kArrays[] = {kSciPy,
+                                 kSciPyCoo,
+                                 {ArrayLayout::csr, "adj_shape", "adj_data", "adj_indices", "adj_indptr"},
+                                 {ArrayLayout::csr, "adj_matrix.shape", "adj_matrix.data",
+                                  "adj_matrix.indices", "adj_matrix.indptr"}};
+
+/// The arrays of a graph by name: an edge goes from a vertex of `from` to the one of `to`. Without `to`, `from` has two
+/// rows or columns.
+struct EdgesRow {
+  std::string_view from, to;
+};
+constexpr EdgesRow kEdges[] = {{"src_li", "dst_li"}, {"src", "dst"}, {"row", "col"}, {"edge_index", ""}};
+constexpr std::string_view kVertices[] = {"num_nodes", "num_nodes_li", "n_nodes"};
+constexpr std::string_view kWeights[] = {"edge_weight", "edge_weights", "weight", "weights"};
+
+bool has_array(const ZipReader& zip, std::string_view name) {
+  return zip.has(std::string(name) + std::string(kSuffix));
+}
+
+template <std::size_t N>
+std::string_view first_array(const ZipReader& zip, const std::string_view (&names)[N]) {
+  const auto* const found =
+      std::find_if(std::begin(names), std::end(names), [&](auto name) { return has_array(zip, name); });
+  return found == std::end(names) ? std::string_view() : *found;
+}
+
 class NpzReader {
  public:
   NpzReader(ZipReader& zip, bool real_part) : zip_(zip), real_part_(real_part) {}
 
   Result<ReadMatrix> read() {
-    for (const auto step :
-         {&NpzReader::read_layout, &NpzReader::read_shape, &NpzReader::read_values, &NpzReader::read_indices})
-      if (Status s = (this->*step)(); !s) return tl::unexpected(std::move(s.error()));
-    auto made = assemble(std::move(arrays_), "indptr");
+    const bool told = has_array(zip_, kFormatName);
+    const auto* const arrays =
+        std::find_if(std::begin(kArrays), std::end(kArrays), [&](const ArraysRow& row) {
+          return has_array(zip_, row.shape) && has_array(zip_, row.ids) && has_array(zip_, row.starts);
+        });
+    const auto* const edges =
+        std::find_if(std::begin(kEdges), std::end(kEdges), [&](const EdgesRow& row) {
+          return has_array(zip_, row.from) && (row.to.empty() || has_array(zip_, row.to));
+        });
+    Status s;
+    if (told && has_array(zip_, "shape") && has_array(zip_, "data")) {
+      s = read_layout();
+      if (s) s = read_arrays();
+    } else if (!told && arrays != std::end(kArrays)) {
+      names_ = *arrays, arrays_.layout = arrays->layout;
+      s = read_arrays();
+      notes_.push_back("no array 'format': taken for " + std::string(find_name(arrays_.layout)));
+    } else if (edges != std::end(kEdges)) {
+      s = read_edges(*edges);
+    } else {
+      s = tell_contents();
+    }
+    if (!s) return tl::unexpected(std::move(s.error()));
+    auto made = assemble(std::move(arrays_), names_.starts);
     if (!made) {
       made.error().where = zip_.where();
       return tl::unexpected(std::move(made.error()));
     }
-    return ReadMatrix{std::move(made->csr), made->duplicates, {}, {}};
+    made->loss.LossCounts::operator+=(loss_);
+    ReadMatrix matrix = to_read_matrix(std::move(*made));
+    matrix.notes = std::move(notes_);
+    return matrix;
   }
 
  private:
+  static std::string_view find_name(ArrayLayout layout) {
+    return std::find_if(std::begin(kFormats), std::end(kFormats), [=](const FormatRow& row) {
+             return row.layout == layout;
+           })->name;
+  }
+
+  [[nodiscard]] Status tell_contents() const {
+    std::string held;
+    for (const std::string& name : zip_.names()) held += (held.empty() ? "" : ", ") + name;
+    return fail(Errc::bad_input,
+                "a NumPy archive of " + held.substr(0, 200) +
+                    ", but no sparse matrix; scipy.sparse.save_npz writes one, and edges are src_li and dst_li, "
+                    "src and dst, or edge_index",
+                zip_.where().substr(0, zip_.where().size() - 1));
+  }
+
   Status read_layout() {
     const auto name = read_format(zip_);
     if (!name) return tl::unexpected(name.error());
@@ -186,11 +262,18 @@ class NpzReader {
                       "; sptile reads csr, csc, coo and bsr: save A.tocsr()",
                   zip_.where());
     arrays_.layout = row->layout;
+    names_ = row->layout == ArrayLayout::coo ? kSciPyCoo : kSciPy;
     return {};
   }
 
+  Status read_arrays() {
+    Status s = read_shape();
+    if (s && has_array(zip_, names_.values)) s = read_values(names_.values);
+    return s ? read_indices() : s;
+  }
+
   Status read_shape() {
-    auto shape = read_integers<std::int64_t>(zip_, "shape", INT64_MAX);
+    auto shape = read_integers<std::int64_t>(zip_, std::string(names_.shape), INT64_MAX);
     if (!shape) return tl::unexpected(std::move(shape.error()));
     if (shape->size() != 2)
       return fail(Errc::unsupported,
@@ -222,8 +305,8 @@ class NpzReader {
     return {};
   }
 
-  Status read_values() {
-    auto member = Member::open(zip_, "data");
+  Status read_values(std::string_view name) {
+    auto member = Member::open(zip_, std::string(name));
     if (!member) return tl::unexpected(std::move(member.error()));
     const auto type = member->numbers();
     if (!type) return tl::unexpected(type.error());
@@ -235,35 +318,93 @@ class NpzReader {
     auto* to = static_cast<char*>(arrays_.values.data());
     const std::size_t width = size_of(arrays_.values.dtype());
     Status s = member->each_piece(*type, [&](const char* from, std::int64_t count) -> Status {
-      to_values(*type, from, count, to);
+      loss_.inexact += to_values(*type, from, count, to);
       to += width * static_cast<std::size_t>(count);
       return {};
     });
     if (s && type->kind == NumberKind::boolean && arrays_.layout != ArrayLayout::bsr &&
         all_ones(arrays_.values.view()))
       arrays_.values = Array();
+    arrays_.integers = is_integer(type->kind) || type->kind == NumberKind::boolean;
     return s;
+  }
+
+  template <class T>
+  Status read_ids(std::string_view name, Buffer<T>& into, std::int64_t limit, std::int64_t wanted) {
+    auto integers = read_integers<T>(zip_, std::string(name), limit, wanted);
+    if (!integers) return tl::unexpected(std::move(integers.error()));
+    into = std::move(*integers);
+    return {};
   }
 
   Status read_indices() {
     const bool coo = arrays_.layout == ArrayLayout::coo;
-    const auto read = [&](const char* name, auto& into, std::int64_t limit, std::int64_t wanted) -> Status {
-      using T = std::remove_reference_t<decltype(into[0])>;
-      auto integers = read_integers<T>(zip_, name, limit, wanted);
-      if (!integers) return tl::unexpected(std::move(integers.error()));
-      into = std::move(*integers);
-      return {};
-    };
-    Status s = coo ? read("row", arrays_.row_ids, arrays_.rows, ids_) : Status();
-    if (s) s = read(coo ? "col" : "indices", arrays_.ids, minors(arrays_), ids_);
-    if (s && !coo) s = read("indptr", arrays_.pointers, INT64_MAX, majors(arrays_) + 1);
-    return s;
+    Status s = coo ? read_ids(names_.starts, arrays_.row_ids, arrays_.rows, ids_) : Status();
+    if (s) s = read_ids(names_.ids, arrays_.ids, minors(arrays_), coo ? arrays_.row_ids.size() : ids_);
+    return s && !coo ? read_ids(names_.starts, arrays_.pointers, INT64_MAX, majors(arrays_) + 1) : s;
+  }
+
+  // An entry an edge, at the row of the vertex that it comes from; square.
+  Status read_edges(const EdgesRow& row) {
+    arrays_.layout = ArrayLayout::coo;
+    const std::string_view vertices = first_array(zip_, kVertices), weights = first_array(zip_, kWeights);
+    std::int64_t limit = INT32_MAX;
+    if (!vertices.empty()) {
+      NpyHeader header;
+      const auto count = read_integers<std::int64_t>(zip_, std::string(vertices), INT32_MAX + std::int64_t{1}, 1, &header);
+      if (!count) return tl::unexpected(count.error());
+      limit = (*count)[0];
+    }
+    Status s = row.to.empty() ? read_pairs(row.from, limit) : read_ids(row.from, arrays_.row_ids, limit, -1);
+    if (s && !row.to.empty()) s = read_ids(row.to, arrays_.ids, limit, arrays_.row_ids.size());
+    if (!s) return s;
+    arrays_.rows = limit;
+    if (vertices.empty()) {
+      std::int32_t largest = -1;
+      for (const auto* ids : {&arrays_.row_ids, &arrays_.ids})
+        for (const std::int32_t id : *ids) largest = std::max(largest, id);
+      arrays_.rows = largest + std::int64_t{1};
+    }
+    arrays_.cols = arrays_.rows;
+    notes_.push_back("edges from " + std::string(row.from) + (row.to.empty() ? "[0] to " : " to ") +
+                     std::string(row.to.empty() ? "edge_index[1]" : row.to) + ", " +
+                     std::to_string(arrays_.rows) + " vertices" +
+                     (vertices.empty() ? " (the largest is named)" : "") +
+                     (weights.empty() ? ", without weights" : ", with weights " + std::string(weights)));
+    if (weights.empty()) return {};
+    s = read_values(weights);
+    if (!s || ids_ == arrays_.ids.size()) return s;
+    return fail(Errc::bad_input,
+                "has " + std::to_string(ids_) + " elements for " + std::to_string(arrays_.ids.size()) + " edges",
+                zip_.where());
+  }
+
+  // Two rows or two columns of vertices.
+  Status read_pairs(std::string_view name, std::int64_t limit) {
+    NpyHeader header;
+    const auto both = read_integers<std::int32_t>(zip_, std::string(name), limit, -1, &header);
+    if (!both) return tl::unexpected(both.error());
+    const bool rows = header.shape.size() == 2 && header.shape[0] == 2;
+    if (!rows && (header.shape.size() != 2 || header.shape[1] != 2))
+      return fail(Errc::bad_input, "has no two rows: the vertices that edges come from, and those they go to",
+                  zip_.where());
+    const std::int64_t edges = header.count / 2;
+    const bool apart = rows != header.columns_first;  // the vertices of an edge are not neighbours
+    arrays_.row_ids = Buffer<std::int32_t>(edges), arrays_.ids = Buffer<std::int32_t>(edges);
+    for (std::int64_t i = 0; i < edges; ++i) {
+      arrays_.row_ids[i] = (*both)[apart ? i : 2 * i];
+      arrays_.ids[i] = (*both)[apart ? edges + i : 2 * i + 1];
+    }
+    return {};
   }
 
   ZipReader& zip_;
   bool real_part_;
+  ArraysRow names_ = kSciPy;
   SparseArrays arrays_;
-  std::int64_t ids_ = 0;
+  std::int64_t ids_ = -1;  // how many the values are
+  LossCounts loss_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace
@@ -273,16 +414,6 @@ bool is_npz(const ZipReader& zip) {
                      [](const std::string& name) { return name.ends_with(kSuffix); });
 }
 
-Result<ReadMatrix> read_npz(ZipReader zip, bool real_part) {
-  if (!zip.has("format.npy") || !zip.has("shape.npy") || !zip.has("data.npy")) {
-    std::string held;
-    for (const std::string& name : zip.names()) held += (held.empty() ? "" : ", ") + name;
-    return fail(Errc::bad_input,
-                "a NumPy archive of " + held.substr(0, 200) +
-                    ", but no sparse matrix; scipy.sparse.save_npz writes one",
-                zip.where().substr(0, zip.where().size() - 1));
-  }
-  return NpzReader(zip, real_part).read();
-}
+Result<ReadMatrix> read_npz(ZipReader zip, bool real_part) { return NpzReader(zip, real_part).read(); }
 
 }  // namespace sptile::formats

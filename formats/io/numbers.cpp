@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "formats/value_loss.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {
@@ -21,17 +22,22 @@ T load(const char* from, bool swapped) {
 }
 
 template <class Stored, class Value>
-void convert(NumberType type, const char* from, std::int64_t count, void* to) {
+std::int64_t convert(NumberType type, const char* from, std::int64_t count, void* to) {
   auto* values = static_cast<Value*>(to);
+  std::int64_t changed = 0;
   for (std::int64_t i = 0; i < count; ++i, from += type.bytes) {
+    const auto stored = load<Stored>(from, type.swapped);
     if constexpr (std::is_same_v<Stored, Value>)
-      values[i] = load<Stored>(from, type.swapped);
+      values[i] = stored;
     else
-      values[i] = static_cast<Value>(load<Stored>(from, type.swapped));
+      values[i] = static_cast<Value>(stored);
+    if constexpr (std::is_integral_v<Stored> && sizeof(Stored) == 8)
+      changed += !is_exactly(values[i], stored);
   }
+  return changed;
 }
 
-using Converter = void (*)(NumberType, const char*, std::int64_t, void*);
+using Converter = std::int64_t (*)(NumberType, const char*, std::int64_t, void*);
 struct ConverterRow {
   NumberKind kind;
   int bytes;
@@ -65,8 +71,8 @@ const ConverterRow& row_of(NumberType type) {
 
 DType value_type(NumberType type) { return row_of(type).value; }
 
-void to_values(NumberType type, const char* from, std::int64_t count, void* to) {
-  row_of(type).convert(type, from, count, to);
+std::int64_t to_values(NumberType type, const char* from, std::int64_t count, void* to) {
+  return row_of(type).convert(type, from, count, to);
 }
 
 std::optional<std::int64_t> to_integer(NumberType type, const char* from) {

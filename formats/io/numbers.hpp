@@ -22,8 +22,11 @@ struct NumberType {
 DType value_type(NumberType type);
 
 /// Makes values of value_type(type), `count` of them at `to`, of stored numbers. Integers beyond 2^53 are
-/// rounded.
-void to_values(NumberType type, const char* from, std::int64_t count, void* to);
+/// rounded; returns how many of them that changed.
+std::int64_t to_values(NumberType type, const char* from, std::int64_t count, void* to);
+
+/// True of integers and natural numbers.
+inline bool is_integer(NumberKind kind) { return kind == NumberKind::integer || kind == NumberKind::natural; }
 
 /// Reads one integer (or natural number); nothing where it does not fit 64 bits with a sign.
 std::optional<std::int64_t> to_integer(NumberType type, const char* from);

@@ -72,6 +72,22 @@ bool parse_integer(std::string_view word, T& value) {
   return convert(std::int64_t{}) || convert(std::uint64_t{});
 }
 
+std::optional<Loss> text_loss(std::string_view word, double value, bool is_integer) {
+  if (word.find_first_of("nN") != word.npos) return std::nullopt;  // nan, inf; numbers have no n
+  if (!std::isfinite(value)) return Loss::overflow;
+  if (value == 0) {
+    const std::string_view mantissa = word.substr(0, word.find_first_of("eE"));
+    return mantissa.find_first_of("123456789") == word.npos ? std::nullopt : std::optional(Loss::underflow);
+  }
+  if (!is_integer) return std::nullopt;
+  word = without_plus(word);
+  const auto differs = [&](auto integer) {
+    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), integer);
+    return error == std::errc() && !is_exactly(value, integer);
+  };
+  return differs(std::int64_t{}) || differs(std::uint64_t{}) ? std::optional(Loss::inexact) : std::nullopt;
+}
+
 template bool parse_real(std::string_view, Half&);
 template bool parse_real(std::string_view, BFloat16&);
 template bool parse_real(std::string_view, float&);

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
 #include "formats/io/digits.hpp"
+#include "formats/value_loss.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {
@@ -22,6 +24,9 @@ bool parse_real(std::string_view word, T& value);
 /// Reads a whole word as an integer from -2^63 to 2^64 - 1, rounded to T.
 template <class T>
 bool parse_integer(std::string_view word, T& value);
+
+/// Tells what reading a word as `value`, an integer where that is said, lost beyond digits.
+std::optional<Loss> text_loss(std::string_view word, double value, bool is_integer);
 
 /// A decimal number of at most 19 digits: digits * 10^exponent.
 struct Decimal {

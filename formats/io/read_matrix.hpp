@@ -7,6 +7,7 @@
 
 #include "formats/csr.hpp"
 #include "formats/error.hpp"
+#include "formats/value_loss.hpp"
 
 namespace sptile::formats {
 
@@ -16,6 +17,8 @@ struct ReadMatrix {
   std::int64_t duplicates = 0;     ///< entries that were summed into another one
   std::string source_sha256;       ///< of the bytes as stored, where the reader was asked for it
   std::vector<std::string> notes;  ///< what was taken for granted or left aside, a sentence each
+  ValueLoss loss = {};             ///< values that the type of the result cannot hold
+  bool integers = false;           ///< the values are integers
 };
 
 }  // namespace sptile::formats

@@ -179,9 +179,15 @@ Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_n
   using Maker = Csr (*)(SparseArrays &&);
   constexpr Maker kMakers[] = {take_csr, from_csc, from_coo, from_bsr};  // as in ArrayLayout
   AssembledCsr made;
+  const bool integers = arrays.integers;
   made.csr = kMakers[static_cast<std::size_t>(arrays.layout)](std::move(arrays));
-  made.duplicates = sort_and_sum_duplicates(made.csr);
+  made.integers = integers || !made.csr.values.present();
+  made.duplicates = sum_entries(made.csr, sum_type(made.csr.values.dtype()), made.integers, made.loss);
   return made;
+}
+
+ReadMatrix to_read_matrix(AssembledCsr&& made) {
+  return {std::move(made.csr), made.duplicates, {}, {}, std::move(made.loss), made.integers};
 }
 
 }  // namespace sptile::formats

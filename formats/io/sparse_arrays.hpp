@@ -6,6 +6,7 @@
 
 #include "formats/error.hpp"
 #include "formats/io/entries_to_csr.hpp"
+#include "formats/io/read_matrix.hpp"
 
 namespace sptile::formats {
 
@@ -22,6 +23,7 @@ struct SparseArrays {
   Buffer<std::int32_t> ids;                     ///< in range: columns, of csc rows, of bsr block columns
   Buffer<std::int32_t> row_ids;                 ///< coo: in range
   Array values;                                 ///< one an id, a block of bsr by rows; not there: a pattern
+  bool integers = false;                        ///< the values are integers
 };
 
 /// Errc::unsupported for more than 2^31 - 1 rows or columns.
@@ -32,9 +34,13 @@ std::int64_t majors(const SparseArrays& arrays);
 /// What `ids` may be less than.
 std::int64_t minors(const SparseArrays& arrays);
 
-/// Makes CSR: sorted, summed, zeros kept. Errc::bad_input, naming `pointers_name`, where the pointers do not
+/// Makes CSR: sorted, summed (values of 16 bits then are f32), zeros kept; a pattern with repeated entries gets their
+/// counts. Errc::bad_input, naming `pointers_name`, where the pointers do not
 /// ascend from 0 to the number of ids; Errc::io where memory is short.
 Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_name);
+
+/// What a reader gives of a matrix and what was noticed while it was made.
+ReadMatrix to_read_matrix(AssembledCsr&& made);
 
 /// Makes a square matrix whole of which the `lower` or the upper triangle is stored: entry (j, i) is entry
 /// (i, j), `negated` of a skew-symmetric one. Errc::bad_input for an entry in the other triangle, and on the

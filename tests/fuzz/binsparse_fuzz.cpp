@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "formats/io/binsparse.hpp"
+#include "formats/io/hdf5_matrix.hpp"
 #include "formats/layout/csr.hpp"
 #include "tests/formats/io/binsparse_file.hpp"
 
@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const BinsparseFile file = unfold({reinterpret_cast<const char*>(data), size});
   const int fd = ::memfd_create("fuzz.bsp.h5", MFD_CLOEXEC);
   if (fd < 0 || !file.write(fd)) std::abort();
-  const auto matrix = formats::read_binsparse(fd, "fuzz.bsp.h5", true);
+  const auto matrix = formats::read_hdf5_matrix(fd, "fuzz.bsp.h5", true);
   ::close(fd);
   if (!matrix || formats::check_csr(matrix->csr.view())) return 0;
   std::fprintf(stderr, "binsparse_fuzz: the matrix breaks an invariant\n");

@@ -1,4 +1,4 @@
-// Reads any bytes as an edge list and as a METIS graph: a matrix that is accepted is a valid CSR.
+// Reads any bytes as each kind of text but Matrix Market: a matrix that is accepted is a valid CSR.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -6,7 +6,10 @@
 #include <string_view>
 
 #include "formats/io/edge_list.hpp"
+#include "formats/io/harwell_boeing.hpp"
 #include "formats/io/metis_graph.hpp"
+#include "formats/io/smtx.hpp"
+#include "formats/io/tns.hpp"
 #include "formats/layout/csr.hpp"
 
 namespace {
@@ -34,7 +37,12 @@ bool has_long_number(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (has_long_number(bytes)) return 0;
+  starts_edge_list(bytes);
   check(read_edge_list(InputBytes::from_memory(bytes, "fuzz.txt"), {}));
+  check(read_edge_list(InputBytes::from_memory(bytes, "fuzz.txt"), {0, ',', "weight,source,target"}));
   check(read_metis_graph(InputBytes::from_memory(bytes, "fuzz.graph")));
+  check(read_smtx(InputBytes::from_memory(bytes, "fuzz.smtx")));
+  check(read_tns(InputBytes::from_memory(bytes, "fuzz.tns")));
+  check(read_harwell_boeing(InputBytes::from_memory(bytes, "fuzz.rua"), true));
   return 0;
 }

@@ -72,7 +72,7 @@ def test_a_bundle_gives_back_what_it_was_made_of(matrix: sp.coo_array) -> None:
     bundle = sptile.convert(matrix, dtype="float64", formats=["bittcf"])
     arrays = bundle.csr()
     back = sp.csr_array((arrays.values, arrays.indices, arrays.indptr), shape=bundle.shape)
-    assert same(back, matrix)
+    assert same(back, matrix.astype(np.int64 if matrix.dtype == bool else matrix.dtype))  # repeated entries are counted
 
 
 def test_what_is_read_outlives_everything_else() -> None:
@@ -193,6 +193,52 @@ def test_values_that_are_too_large() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sptile.convert(matrix, dtype="bfloat16")
+
+
+def told(call: Any) -> list[str]:
+    """What a call warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [str(w.message) for w in caught if w.category is RuntimeWarning]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "message"),
+    [
+        ([2**24 + 1, 2**24], "float32", "integers that float32 cannot hold exactly, rounded values in the bundle: 1"),
+        ([2**53 + 1, 1], "float64", "integers that float64 cannot hold exactly, rounded values in the bundle: 1"),
+        ([2049, 2048], "float16", "integers that float16 cannot hold exactly, rounded values in the bundle: 1"),
+        ([1e-50, 0.0], "float32", "values too small for float32, 0 in the bundle: 1"),
+        ([1e-10, 1.0], "float16", "values too small for float16, 0 in the bundle: 1"),
+        ([1e300, 1.0], "float32", "values too large for float32, infinite in the bundle: 1"),
+        ([0.1, 16777217.0], "float32", None),
+        ([True, True], "float16", None),
+    ],
+)
+def test_values_that_the_type_cannot_hold(values: list[Any], dtype: str, message: str | None) -> None:
+    matrix = sp.csr_array(np.array([values]))
+    assert told(lambda: sptile.convert(matrix, dtype=dtype, formats="csr")) == ([message] if message else [])
+    if message is None:
+        sptile.convert(matrix, dtype=dtype, formats="csr", strict=True)
+    else:
+        with pytest.raises(sptile.BadInputError):
+            sptile.convert(matrix, dtype=dtype, formats="csr", strict=True)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.float32])
+@pytest.mark.parametrize("layout", ["coo", "csr", "csc"])
+def test_repeated_entries_are_summed_without_wrapping(dtype: Any, layout: str) -> None:
+    one, many = np.zeros(3, int), np.array([0, 3])
+    values = np.full(3, 100 if dtype is not bool else 1, dtype)
+    make = {"coo": sp.coo_array, "csr": sp.csr_array, "csc": sp.csc_array}[layout]
+    matrix = make((values, (one, one)) if layout == "coo" else (values, one, many), shape=(1, 1))
+    assert sptile.convert(matrix, formats="csr").tocsr().toarray() == (3 if dtype is bool else 300)
+
+
+def test_integers_beyond_the_type_of_any_matrix() -> None:
+    with pytest.raises(sptile.UsageError, match="uint64"):
+        sptile.convert(sp.csr_array(np.array([[2**63]], np.uint64)))
 
 
 # ---- reorder ----

@@ -6,8 +6,10 @@
 #include <cstring>
 #include <limits>
 
+#include "formats/io/numbers.hpp"
 #include "formats/layout/csr.hpp"
 #include "runtime/capi/arguments.hpp"
+#include "runtime/capi/error.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -82,22 +84,46 @@ Status copy_columns(const sptile_arrays& a, formats::Csr& csr) {
 }
 
 // What is left to find is the order of columns.
-Status order_entries(std::int32_t disorder, formats::Csr& csr) {
-  if (disorder == SPTILE_REFUSE) return formats::check_csr(csr.view());
-  const std::int64_t summed = formats::sort_and_sum_duplicates(csr);
-  if (summed == 0 || disorder == SPTILE_SUM) return {};
+Status order_entries(std::int32_t disorder, formats::AssembledCsr& made) {
+  if (disorder == SPTILE_REFUSE) return formats::check_csr(made.csr.view());
+  const DType sums = formats::sum_type(made.csr.values.dtype());
+  made.duplicates = formats::sum_entries(made.csr, sums, made.integers, made.loss);
+  if (made.duplicates == 0 || disorder == SPTILE_SUM) return {};
   return fail(Errc::bad_input,
-              fmt::format("entries of one place: {}; sum them first, or pass SPTILE_SUM", summed));
+              fmt::format("entries of one place: {}; sum them first, or pass SPTILE_SUM", made.duplicates));
+}
+
+constexpr formats::NumberType kInteger{formats::NumberKind::integer, 8};
+
+// Integers are no values of a matrix elsewhere.
+Result<DType> type_of_values(const sptile_arrays& a) {
+  if (a.value_dtype != SPTILE_I64)
+    return runtime::matrix_value_type("sptile_tools_copy", a.values, a.value_dtype, a.nnz);
+  if (a.values == nullptr && a.nnz > 0) return runtime::null_argument("sptile_tools_copy", "values");
+  return formats::value_type(kInteger);
+}
+
+void copy_values(const sptile_arrays& a, DType dtype, formats::AssembledCsr& made) {
+  made.integers = dtype == DType::none || a.value_dtype == SPTILE_I64;
+  if (dtype == DType::none) return;
+  formats::Array& values = made.csr.values;
+  values = formats::Array(dtype, a.nnz);
+  if (a.nnz == 0) return;
+  if (a.value_dtype == SPTILE_I64)
+    made.loss.inexact = formats::to_values(kInteger, static_cast<const char*>(a.values), a.nnz, values.data());
+  else
+    std::memcpy(values.data(), a.values, static_cast<std::size_t>(values.view().bytes()));
 }
 
 }  // namespace
 
-Result<formats::Csr> copy_csr(const sptile_arrays& a) {
+Result<formats::AssembledCsr> copy_csr(const sptile_arrays& a) {
   if (Status s = check_codes(a); !s) return tl::unexpected(s.error());
   if (Status s = check_sizes(a); !s) return tl::unexpected(s.error());
-  const auto dtype = runtime::matrix_value_type("sptile_tools_copy", a.values, a.value_dtype, a.nnz);
+  const auto dtype = type_of_values(a);
   if (!dtype) return tl::unexpected(dtype.error());
-  formats::Csr csr;
+  formats::AssembledCsr made;
+  formats::Csr& csr = made.csr;
   csr.rows = a.rows, csr.cols = a.cols;
   if (Status s =
           a.row_dtype == SPTILE_I32 ? copy_rows<std::int32_t>(a, csr) : copy_rows<std::int64_t>(a, csr);
@@ -107,13 +133,9 @@ Result<formats::Csr> copy_csr(const sptile_arrays& a) {
           a.col_dtype == SPTILE_I64 ? copy_columns<std::int64_t>(a, csr) : copy_columns<std::int32_t>(a, csr);
       !s)
     return tl::unexpected(s.error());
-  if (*dtype != DType::none) {
-    csr.values = formats::Array(*dtype, a.nnz);
-    if (a.nnz > 0)
-      std::memcpy(csr.values.data(), a.values, static_cast<std::size_t>(csr.values.view().bytes()));
-  }
-  if (Status s = order_entries(a.disorder, csr); !s) return tl::unexpected(s.error());
-  return csr;
+  copy_values(a, *dtype, made);
+  if (Status s = order_entries(a.disorder, made); !s) return tl::unexpected(s.error());
+  return made;
 }
 
 }  // namespace sptile::tools

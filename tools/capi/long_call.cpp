@@ -24,7 +24,7 @@ using runtime::report;
 
 constexpr std::chrono::milliseconds kBetweenCalls{50};
 
-using Step = std::function<Status(Work&)>;
+using Step = std::function<Status(CallWork&)>;
 
 // OpenMP's number of threads is the thread's: it is put back, because the thread may be the caller's.
 class Threads {
@@ -44,7 +44,7 @@ class Threads {
   std::optional<tbb::global_control> limit_;
 };
 
-Status limited(const sptile_tools_options& options, const Step& step, Work& work) {
+Status limited(const sptile_tools_options& options, const Step& step, CallWork& work) {
   const Threads threads(options.threads);
   return step(work);
 }
@@ -57,7 +57,7 @@ struct Background {
   std::exception_ptr thrown;
   Status status;
 
-  void run(const sptile_tools_options& options, const Step& step, Work& work) {
+  void run(const sptile_tools_options& options, const Step& step, CallWork& work) {
     try {
       status = limited(options, step, work);
     } catch (...) {
@@ -69,7 +69,7 @@ struct Background {
   }
 };
 
-Status told(const sptile_tools_options& options, const Step& step, Work& work) {
+Status told(const sptile_tools_options& options, const Step& step, CallWork& work) {
   Background background;
   std::thread thread([&] { background.run(options, step, work); });
   std::unique_lock lock(background.mutex);
@@ -90,7 +90,7 @@ Status told(const sptile_tools_options& options, const Step& step, Work& work) {
 
 sptile_status long_call(const sptile_tools_options& options, const Step& step) noexcept {
   try {
-    Work work;
+    CallWork work;
     work.seed = options.seed == 0 ? 1 : options.seed;
     const Status status =
         options.progress == nullptr ? limited(options, step, work) : told(options, step, work);

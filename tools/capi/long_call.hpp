@@ -2,6 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "formats/error.hpp"
 #include "tools/capi/sptile_tools.h"
@@ -9,9 +12,26 @@
 
 namespace sptile::tools {
 
+/// Something that was said beside the result.
+struct Message {
+  std::string text;
+  bool is_warning = false;
+};
+
+/// Keeps what is said.
+class CallWork : public Work {
+ public:
+  void warn(const std::string& text) const override { messages_.push_back({text, true}); }
+  void note(const std::string& text) const override { messages_.push_back({text, false}); }
+  [[nodiscard]] std::vector<Message> take_messages() { return std::move(messages_); }
+
+ private:
+  mutable std::vector<Message> messages_;
+};
+
 /// Does the step with the seed and threads of the options and reports its error, or whatever it throws. With
 /// a progress callback it is done on a thread of its own, and this one tells.
 sptile_status long_call(const sptile_tools_options& options,
-                        const std::function<Status(Work& work)>& step) noexcept;
+                        const std::function<Status(CallWork& work)>& step) noexcept;
 
 }  // namespace sptile::tools

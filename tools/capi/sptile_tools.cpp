@@ -26,6 +26,7 @@
 
 struct sptile_tools_matrix {
   std::shared_ptr<const sptile::tools::LoadedMatrix> loaded;
+  std::vector<sptile::tools::Message> messages;
 };
 
 namespace sptile::tools {
@@ -56,6 +57,13 @@ Result<sptile_tools_options> read_options(const sptile_tools_options* from) {
     s = check_range(options->transpose, SPTILE_TRANSPOSE_NEVER, SPTILE_TRANSPOSE_IF_SYMMETRIC, "transpose");
   if (s && options->dtype != SPTILE_NONE)
     s = runtime::value_type(options->dtype, "options.dtype").map([](DType) {});
+  if (s) s = check_range(options->base, SPTILE_BASE_AUTO, SPTILE_BASE_1, "base");
+  if (s &&
+      (options->separator < 0 || options->separator > 127 ||
+       std::string_view(" \t,;\0", 5).find(static_cast<char>(options->separator)) == std::string_view::npos))
+    s = fail(Errc::usage,
+             fmt::format("options.separator = {}; it must be a blank, a tab, a comma or a semicolon",
+                         options->separator));
   if (!s) return tl::unexpected(s.error());
   return options;
 }
@@ -70,7 +78,7 @@ sptile_status call(const sptile_tools_options* from, const Step& step) noexcept 
       });
       s != SPTILE_OK)
     return s;
-  return long_call(*options, [&](Work& work) -> Status { return step(*options, work); });
+  return long_call(*options, [&](CallWork& work) -> Status { return step(*options, work); });
 }
 
 std::string text_of(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }
@@ -92,30 +100,44 @@ std::string hash_of(const formats::CsrView& a) {
   return hash.finish();
 }
 
-Status read(const char* path, sptile_tools_matrix** out, const sptile_tools_options& options, Work& work) {
+Status read(const char* path, sptile_tools_matrix** out, const sptile_tools_options& options,
+            CallWork& work) {
   const std::string file = std::string_view(path) == "-" ? "./-" : path;  // the command has it for its input
-  auto loaded = load_matrix(work, file, {static_cast<DType>(options.dtype), options.real_part != 0, true});
+  auto loaded = load_matrix(
+      work, file,
+      {static_cast<DType>(options.dtype),
+       options.real_part != 0,
+       true,
+       formats::EdgeListOptions{options.base - SPTILE_BASE_0, static_cast<char>(options.separator),
+                                text_of(options.columns, "")},
+       text_of(options.kind, ""),
+       {}});
   if (!loaded) return tl::unexpected(loaded.error());
   if (cancelled(&work.progress)) return fail(Errc::io, "cancelled");
-  *out = new sptile_tools_matrix{std::make_shared<const LoadedMatrix>(std::move(*loaded))};
+  *out =
+      new sptile_tools_matrix{std::make_shared<const LoadedMatrix>(std::move(*loaded)), work.take_messages()};
   return {};
 }
 
 Status copy(const sptile_arrays* from, sptile_tools_matrix** out, const sptile_tools_options& options,
-            Work& work) {
+            CallWork& work) {
   const auto arrays = runtime::read_struct<sptile_arrays>(from, SPTILE_SIZE_WITH(sptile_arrays, reserved),
                                                           SPTILE_ARRAYS_INIT, "arrays");
   if (!arrays) return tl::unexpected(arrays.error());
   begin(&work.progress, "copy", 0);
-  auto csr = copy_csr(*arrays);
-  if (!csr) return tl::unexpected(csr.error());
+  auto copied = copy_csr(*arrays);
+  if (!copied) return tl::unexpected(copied.error());
   LoadedMatrix loaded;
-  loaded.csr = std::move(*csr);
+  loaded.csr = std::move(copied->csr);
+  loaded.duplicates = copied->duplicates;
+  loaded.loss = std::move(copied->loss);
+  loaded.integers = copied->integers;
   loaded.name = "memory";
   loaded.sha256 = hash_of(loaded.csr.view());
   take_type(loaded, loaded.name, static_cast<DType>(options.dtype));
   if (cancelled(&work.progress)) return fail(Errc::io, "cancelled");
-  *out = new sptile_tools_matrix{std::make_shared<const LoadedMatrix>(std::move(loaded))};
+  *out =
+      new sptile_tools_matrix{std::make_shared<const LoadedMatrix>(std::move(loaded)), work.take_messages()};
   return {};
 }
 
@@ -132,14 +154,23 @@ Status describe(const sptile_tools_matrix* matrix, sptile_arrays* arrays) {
                                               "arrays");
 }
 
+Status describe_losses_of(const sptile_tools_matrix* matrix, sptile_tools_loss* loss) {
+  if (matrix == nullptr) return null_argument("sptile_tools_losses", "matrix");
+  if (loss == nullptr) return null_argument("sptile_tools_losses", "loss");
+  const formats::LossCounts& lost = matrix->loaded->loss;
+  return runtime::write_struct<sptile_tools_loss>(
+      loss, {sizeof(sptile_tools_loss), lost.overflowed, lost.underflowed, lost.inexact},
+      SPTILE_SIZE_WITH(sptile_tools_loss, inexact), "loss");
+}
+
 // The matrix with values of the type that a bundle keeps: the same one where it has it.
 std::shared_ptr<const LoadedMatrix> as_source(const std::shared_ptr<const LoadedMatrix>& matrix,
                                               DType dtype) {
   const formats::CsrView a = matrix->csr.view();
   if (a.is_pattern() || a.values.dtype == dtype) return matrix;
-  LoadedMatrix other{formats::copy(a), matrix->name, matrix->sha256, {}, matrix->duplicates, {}};
+  LoadedMatrix other{formats::copy(a),   matrix->name, matrix->sha256,  {},
+                     matrix->duplicates, matrix->loss, matrix->integers};
   take_type(other, other.name, dtype);
-  other.overflow += matrix->overflow;
   return std::make_shared<const LoadedMatrix>(std::move(other));
 }
 
@@ -205,11 +236,13 @@ Status convert_matrix(const sptile_tools_matrix& matrix, const char* path, int f
                                                      .cols = made->cols,
                                                      .nnz = made->nnz,
                                                      .duplicates = made->duplicates,
-                                                     .overflowed = made->overflowed,
+                                                     .overflowed = made->lost.overflowed,
                                                      .file_bytes = made->file_bytes,
                                                      .seconds = made->total,
                                                      .symmetric = made->symmetric ? 1 : 0,
-                                                     .reordered = made->reordered ? 1 : 0},
+                                                     .reordered = made->reordered ? 1 : 0,
+                                                     .underflowed = made->lost.underflowed,
+                                                     .inexact = made->lost.inexact},
                                                     kReportSize, "report");
 }
 
@@ -267,7 +300,7 @@ sptile_status sptile_tools_read(const char* path, const sptile_tools_options* op
   *matrix = nullptr;
   if (path == nullptr) return guarded([] { return null_argument("sptile_tools_read", "path"); });
   return call(options,
-              [=](const auto& read_from, Work& work) { return read(path, matrix, read_from, work); });
+              [=](const auto& read_from, CallWork& work) { return read(path, matrix, read_from, work); });
 }
 
 sptile_status sptile_tools_copy(const sptile_arrays* arrays, const sptile_tools_options* options,
@@ -275,11 +308,23 @@ sptile_status sptile_tools_copy(const sptile_arrays* arrays, const sptile_tools_
   if (matrix == nullptr) return guarded([] { return null_argument("sptile_tools_copy", "matrix"); });
   *matrix = nullptr;
   if (arrays == nullptr) return guarded([] { return null_argument("sptile_tools_copy", "arrays"); });
-  return call(options, [=](const auto& given, Work& work) { return copy(arrays, matrix, given, work); });
+  return call(options, [=](const auto& given, CallWork& work) { return copy(arrays, matrix, given, work); });
 }
 
 sptile_status sptile_tools_arrays(const sptile_tools_matrix* matrix, sptile_arrays* arrays) {
   return guarded([&] { return describe(matrix, arrays); });
+}
+
+sptile_status sptile_tools_losses(const sptile_tools_matrix* matrix, sptile_tools_loss* loss) {
+  return guarded([&] { return describe_losses_of(matrix, loss); });
+}
+
+const char* sptile_tools_note(const sptile_tools_matrix* matrix, int64_t number, int32_t* is_warning) {
+  if (matrix == nullptr || number < 0 || number >= static_cast<int64_t>(matrix->messages.size()))
+    return nullptr;
+  const Message& message = matrix->messages[static_cast<std::size_t>(number)];
+  if (is_warning != nullptr) *is_warning = message.is_warning ? 1 : 0;
+  return message.text.c_str();
 }
 
 void sptile_tools_matrix_destroy(sptile_tools_matrix* matrix) { delete matrix; }

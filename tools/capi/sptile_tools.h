@@ -45,6 +45,13 @@ typedef enum sptile_tools_transpose {
   SPTILE_TRANSPOSE_IF_SYMMETRIC = 2
 } sptile_tools_transpose;
 
+/* From what the vertices of an edge list are counted. */
+typedef enum sptile_tools_base {
+  SPTILE_BASE_AUTO = 0, /* from 0 where a vertex 0 is named, else from 1 */
+  SPTILE_BASE_0 = 1,
+  SPTILE_BASE_1 = 2
+} sptile_tools_base;
+
 typedef struct sptile_tools_options {
   size_t size;
   /* of all calls */
@@ -65,27 +72,52 @@ typedef struct sptile_tools_options {
   int32_t transpose;   /* sptile_tools_transpose */
   int32_t refreshable; /* != 0: stores where each value comes from, so that values can be replaced */
   int32_t overwrite;   /* != 0: a file that exists is replaced */
-  int32_t strict;      /* != 0: values that are too large for dtype are refused; else infinite */
+  int32_t strict;      /* != 0: values and integers that dtype cannot hold are refused; else they are rounded, to
+                          infinity or 0 where they are too large or too small */
+  /* of files; 'sptile help convert' has their words */
+  const char* kind;    /* of the file, as of --from; NULL: what the file says */
+  int32_t base;        /* sptile_tools_base */
+  int32_t separator;   /* ' ' (any white space), '\t', ',' or ';'; 0: that of the first edge */
+  const char* columns; /* of an edge list, as of --columns; NULL: by its heading */
 } sptile_tools_options;
 
-#define SPTILE_TOOLS_OPTIONS_INIT \
-  { sizeof(sptile_tools_options), NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0 }
+#define SPTILE_TOOLS_OPTIONS_INIT                                                                            \
+  {                                                                                                          \
+    sizeof(sptile_tools_options), NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, \
+        NULL                                                                                                 \
+  }
 
 /* ---- Matrices ---- */
 
-/* Reads Matrix Market (.mtx, also .gz, .xz, .zst), a raw CSR file, or the source matrix of a bundle.
- * `options` may be NULL here and below: the defaults. *matrix is NULL after a failure. */
+/* Reads a matrix from any file that the command reads: Matrix Market, edge lists, SciPy archives, bundles,
+ * ... `options` may be NULL here and below: the defaults. *matrix is NULL after a failure. */
 sptile_status sptile_tools_read(const char* path, const sptile_tools_options* options,
                                 sptile_tools_matrix** matrix);
 
+/* What was said while the matrix was read, by number from 0: what was guessed, left out or summed. NULL
+ * behind the last one. `is_warning`, which may be NULL, becomes 1 where the result is not all it should be.
+ * Valid as long as the matrix. */
+const char* sptile_tools_note(const sptile_tools_matrix* matrix, int64_t number, int32_t* is_warning);
+
 /* Copies and checks CSR arrays in host memory, with row pointers and columns of SPTILE_I32 or SPTILE_I64, and
- * values of any type or none. */
+ * values of any type or none; SPTILE_I64: integers, which become SPTILE_F64. */
 sptile_status sptile_tools_copy(const sptile_arrays* arrays, const sptile_tools_options* options,
                                 sptile_tools_matrix** matrix);
 
 /* The arrays of a matrix, borrowed: row pointers SPTILE_I64, columns SPTILE_I32, `values` NULL and
  * value_dtype SPTILE_NONE for a pattern. arrays->size says how much is wanted. */
 sptile_status sptile_tools_arrays(const sptile_tools_matrix* matrix, sptile_arrays* arrays);
+
+/* Values of a file or of arrays that the type of the matrix cannot hold. */
+typedef struct sptile_tools_loss {
+  size_t size;
+  int64_t overflowed;  /* finite values that became infinite */
+  int64_t underflowed; /* nonzeros that became 0 */
+  int64_t inexact;     /* integers that became other numbers */
+} sptile_tools_loss;
+
+/* Fills *loss; loss->size says how much is wanted. */
+sptile_status sptile_tools_losses(const sptile_tools_matrix* matrix, sptile_tools_loss* loss);
 
 void sptile_tools_matrix_destroy(sptile_tools_matrix* matrix);
 
@@ -100,6 +132,8 @@ typedef struct sptile_tools_report {
   double seconds;      /* that the conversion took, without reading */
   int32_t symmetric;   /* 1: equals its transpose */
   int32_t reordered;   /* 1: rows stand in another order inside the formats */
+  int64_t underflowed; /* nonzeros that are too small for the type and became 0 */
+  int64_t inexact;     /* integers that the type cannot hold exactly */
 } sptile_tools_report;
 
 /* Converts a matrix to a bundle at `path`, which appears whole or not at all. With path = NULL the bundle is

@@ -118,7 +118,7 @@ Result<CalibrateTask> resolve(const CalibrateOptions& options) {
   if (Status s = check_output_name(paths.out, FileKind::profile); !s) return tl::unexpected(s.error());
   if (Status s = check_output_name(paths.samples, FileKind::csv); !s) return tl::unexpected(s.error());
   for (const std::string& path : options.inputs)
-    if (Status s = probe_matrix(path, options.input.real_part); !s) return tl::unexpected(s.error());
+    if (Status s = probe_matrix(path, options.input.load(DType::f32)); !s) return tl::unexpected(s.error());
   auto device = describe_device(row.device);
   if (!device) return tl::unexpected(device.error());
   auto files = open_files(paths, *device);

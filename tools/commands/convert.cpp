@@ -57,7 +57,9 @@ Json convert_json(const Session& session, const ConvertTask& task, const Convert
   json.update({{"input", task.in}, {"output", task.out}});
   json.update({{"rows", report.rows}, {"cols", report.cols}, {"nnz", report.nnz}});
   json.update({{"duplicates", report.duplicates},
-               {"overflowed", report.overflowed},
+               {"overflowed", report.lost.overflowed},
+               {"underflowed", report.lost.underflowed},
+               {"inexact_integers", report.lost.inexact},
                {"dtype", dtype_label(report.dtype)},
                {"reorder", task.ordering.method->name}});
   json.update({{"row_order", report.reordered}, {"seed", session.seed}, {"file_bytes", report.file_bytes}});
@@ -163,7 +165,7 @@ Action declare_convert(Options& app) {
                "store where each value comes from, so values can be replaced");
   app.add_flag("--transpose", options->transpose,
                "also store the formats of the transpose; those of a symmetric matrix serve for both");
-  app.add_flag("--strict", options->strict, "refuse values that are too large for the type; else infinite");
+  app.add_flag("--strict", options->strict, "refuse values and integers that the type cannot hold");
   app.add_flag("--dry-run", options->dry_run,
                "write nothing: tell the sizes of formats and bundle, memory and time");
   auto input = std::make_shared<InputOptions>();
@@ -172,6 +174,7 @@ Action declare_convert(Options& app) {
   return [options, input](Session& session) {
     options->real_part = input->real_part;
     options->edges = input->edges();
+    options->from = input->kind();
     return run_convert(session, *options);
   };
 }

@@ -113,6 +113,7 @@ Status write_bundle(Session& session, const ReorderOptions& options, const Order
   task.dtype = options.dtype;
   task.real_part = options.input.real_part;
   task.edges = options.input.edges();
+  task.from = options.input.kind();
   task.force = options.force;
   const auto report = convert(session, task, observe);
   if (!report) return tl::unexpected(report.error());

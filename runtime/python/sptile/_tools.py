@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from typing import Any
 
@@ -21,6 +22,8 @@ ABI_VERSION = 1
 
 # sptile_tools_transpose
 TRANSPOSE_NEVER, TRANSPOSE_ALWAYS, TRANSPOSE_IF_SYMMETRIC = 0, 1, 2
+# sptile_tools_base
+BASE_AUTO, BASE_0, BASE_1 = 0, 1, 2
 
 HEIGHTS = 5
 
@@ -45,6 +48,10 @@ class Options(c._Sized):
         ("refreshable", c_int32),
         ("overwrite", c_int32),
         ("strict", c_int32),
+        ("kind", c_char_p),
+        ("base", c_int32),
+        ("separator", c_int32),
+        ("columns", c_char_p),
     ]
 
 
@@ -60,6 +67,17 @@ class Report(c._Sized):
         ("seconds", c_double),
         ("symmetric", c_int32),
         ("reordered", c_int32),
+        ("underflowed", c_int64),
+        ("inexact", c_int64),
+    ]
+
+
+class Loss(c._Sized):
+    _fields_ = [
+        ("size", c_size_t),
+        ("overflowed", c_int64),
+        ("underflowed", c_int64),
+        ("inexact", c_int64),
     ]
 
 
@@ -88,8 +106,10 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_tools_version": (c_char_p, []),
     "sptile_tools_last_error": (c_char_p, []),
     "sptile_tools_read": (c_int, [c_char_p, POINTER(Options), POINTER(c_void_p)]),
+    "sptile_tools_note": (c_char_p, [c_void_p, c_int64, POINTER(c_int32)]),
     "sptile_tools_copy": (c_int, [POINTER(c.Arrays), POINTER(Options), POINTER(c_void_p)]),
     "sptile_tools_arrays": (c_int, [c_void_p, POINTER(c.Arrays)]),
+    "sptile_tools_losses": (c_int, [c_void_p, POINTER(Loss)]),
     "sptile_tools_matrix_destroy": (None, [c_void_p]),
     "sptile_tools_convert": (c_int, [c_void_p, c_char_p, c_int, POINTER(Options), POINTER(Report)]),
     "sptile_tools_reorder": (
@@ -187,6 +207,23 @@ class Matrix:
         if status != c.OK:
             raise error_of(status, message)
         return described
+
+    def losses(self) -> Loss:
+        """Values that the type of the matrix cannot hold."""
+        loss = Loss()
+        status, message = _outcome(lambda: library().sptile_tools_losses(self.handle, ctypes.byref(loss)))
+        if status != c.OK:
+            raise error_of(status, message)
+        return loss
+
+    def notes(self) -> Iterator[tuple[str, bool]]:
+        """What was said while the file was read, and whether the result is not all it should be."""
+        is_warning = c_int32()
+        for number in itertools.count():
+            text = library().sptile_tools_note(self.handle, number, ctypes.byref(is_warning))
+            if text is None:
+                return
+            yield text.decode("utf-8", "replace"), bool(is_warning.value)
 
     def convert(self, path: bytes | None, fd: int, options: Options) -> Report:
         report = Report()

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from . import _library as c
 from . import _tools as tools
-from ._arrays import DTYPE_CODES, dtype_code, view
+from ._arrays import DTYPE_CODES, DTYPE_NAMES, dtype_code, view
 from .bundle import Bundle, MemoryFile, remember_order
 from .bundle import open as open_bundle
-from .errors import UsageError
+from .errors import BadInputError, UsageError
 
 if TYPE_CHECKING:
     import scipy.sparse  # type: ignore[import-untyped, unused-ignore]
@@ -68,39 +68,69 @@ class Ordering:
     after: Quality
 
 
-def read(path: Path, *, dtype: Any = None, real_part: bool = False, threads: int = 0) -> scipy.sparse.csr_array:
+def read(
+    path: Path,
+    *,
+    dtype: Any = None,
+    real_part: bool = False,
+    strict: bool = False,
+    kind: str | None = None,
+    base: int | None = None,
+    separator: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    threads: int = 0,
+) -> scipy.sparse.csr_array:
     """Reads a matrix from any file that the command reads. Contents tell what it is, else the ending of the name.
 
-    Matrix Market (.mtx), edge lists (.edges, .el, .txt, .tsv, .csv) and METIS graphs (.graph, .metis), all also
+    Matrix Market (.mtx), edge lists (.edges, .el, .txt, .tsv, .csv, ...) and METIS graphs (.graph, .metis), all also
     .gz, .xz and .zst; Matrix Market in a tar archive, as the SuiteSparse collection packs it (.tar.gz); SciPy
-    archives (.npz); binsparse in HDF5 (.bsp.h5); raw CSR (.csr); the source matrix of a bundle (.h5). Rows are in
-    their own order, entries sorted and summed.
+    archives (.npz), also of edges; MAT-files (.mat); AnnData (.h5ad) and 10x Genomics (.h5); Harwell-Boeing (.rb, .rua,
+    ...); DLMC (.smtx); FROSTT (.tns); binsparse in HDF5 (.bsp.h5); raw CSR (.csr); the source matrix of a bundle (.h5).
+    Rows are in their own order, entries sorted and summed; a pattern with repeated entries has their counts.
 
     Args:
         path: of the file.
         dtype: of the values, float32 or float64; None: that of the file, float64 of text. Each entry of a
             pattern is 1.0.
         real_part: of complex files; else they are refused.
+        strict: refuse values that the type cannot hold: that become infinite or 0, and integers that change. Else a
+            RuntimeWarning counts them.
+        kind: of the file, --from of the command: "edges", "mtx", "metis", "npz", ...; None: what the file says.
+        base: of the vertices of an edge list, 0 or 1; None: 0 where a vertex 0 is named, else 1.
+        separator: of the fields of an edge list: "blank" (any white space), "tab", "comma", "semicolon" or the
+            character; None: that of the first edge.
+        columns: of an edge list, names with commas or in a list: "source", "target", "weight", "time", and "-" for one
+            to leave out; None: by the heading, else source, target and perhaps weight.
         threads: 0: all.
 
     Raises:
         IoError: the file cannot be read.
-        BadInputError: it breaks its format; the message names the line.
-        UsageError: dtype is neither float32 nor float64.
+        BadInputError: it breaks its format, where the message names the line; or values are lost, with `strict`.
+        UnsupportedError: more than 2**31 - 1 rows or columns, or a vertex beyond.
+        UsageError: an argument is unknown, or dtype is neither float32 nor float64.
+
+    Warns:
+        UserWarning: what the command notes: what was guessed, left out or summed.
+        RuntimeWarning: values that the type cannot hold.
     """
     from scipy.sparse import csr_array
 
     code = c.NONE if dtype is None else _value_type(dtype)
-    matrix = tools.Matrix.read(_path(path), tools.Options(dtype=code, real_part=bool(real_part), threads=_threads(threads)))
+    options = _file_options(real_part, kind, base, separator, columns, _threads(threads), code)
+    matrix = tools.Matrix.read(_path(path), options)
     arrays = matrix.arrays()
+    if strict and (lost := _describe_losses(matrix.losses(), arrays.value_dtype, "read as {}")):
+        raise BadInputError(f"{os.fsdecode(path)}: {'; '.join(lost)}; leave out strict, or take another dtype")
+    for text, is_loss in matrix.notes():
+        warnings.warn(text, RuntimeWarning if is_loss else UserWarning, stacklevel=2)
     wide = arrays.nnz > np.iinfo(np.int32).max
     pointers = _borrow(matrix, arrays.row, arrays.rows + 1, np.int64).astype(np.int64 if wide else np.int32)
-    columns = _borrow(matrix, arrays.col, arrays.nnz, np.int32)
+    ids = _borrow(matrix, arrays.col, arrays.nnz, np.int32)
     if arrays.value_dtype == c.NONE:
         values = np.ones(arrays.nnz, _VALUE_TYPES.get(code, np.float64))
     else:
         values = _borrow_values(matrix, arrays)
-    result = csr_array((values, columns, pointers), shape=(arrays.rows, arrays.cols), copy=False)
+    result = csr_array((values, ids, pointers), shape=(arrays.rows, arrays.cols), copy=False)
     result.has_canonical_format = True
     return result
 
@@ -121,6 +151,10 @@ def convert(
     overwrite: bool = False,
     strict: bool = False,
     real_part: bool = False,
+    kind: str | None = None,
+    base: int | None = None,
+    separator: str | None = None,
+    columns: str | Sequence[str] | None = None,
     threads: int = 0,
 ) -> Bundle:
     """Converts a matrix to a bundle, in memory or at `path`, where it appears whole or not at all. Ctrl-C stops it.
@@ -130,7 +164,7 @@ def convert(
 
     Args:
         src: a path of what `read` reads, a SciPy matrix or array of any format, a CuPy one, or a sparse torch
-            tensor. Entries are sorted, those of one place are summed; integers and bool become float64.
+            tensor. Entries are sorted, those of one place are summed; bool and entries without values then are counted.
         path: of the bundle (.h5); None: in memory.
         formats: to store beside csr: "all", or names, some with a parameter ("tall:64").
         reorder, preset, settings, window_rows, seed: how rows are ordered inside the formats; see `reorder`. None:
@@ -139,9 +173,14 @@ def convert(
         transpose: True: formats of the transpose, too; "auto": where they cost nothing, of symmetric matrices.
         refreshable: values can be replaced later.
         overwrite: replace a file that is there.
-        strict: refuse values that are too large for `dtype`; else they become infinite, with a RuntimeWarning.
+        strict: refuse values that `dtype` cannot hold: that become infinite or 0, and integers that change. Else a
+            RuntimeWarning counts them.
         real_part: of complex files; else they are refused.
+        kind, base, separator, columns: of a file; see `read`.
         threads: 0: all.
+
+    Warns:
+        UserWarning: what the command notes of a file, as `read`.
 
     Raises:
         UsageError: an argument is unknown or out of range, src is no matrix, or the file exists.
@@ -155,10 +194,8 @@ def convert(
     options.transpose = _transpose(transpose)
     options.refreshable, options.overwrite, options.strict = bool(refreshable), bool(overwrite), bool(strict)
     out = None if path is None else _path(path)
-    source = tools.Options(
-        dtype=c.F64 if options.dtype == c.F64 else c.F32, real_part=bool(real_part), threads=options.threads
-    )
-    matrix = _matrix(src, source)
+    code = c.F64 if options.dtype == c.F64 else c.F32
+    matrix = _matrix(src, _file_options(real_part, kind, base, separator, columns, options.threads, code))
     if out is not None:
         report = matrix.convert(out, -1, options)
         bundle = open_bundle(os.fsdecode(out))
@@ -168,10 +205,8 @@ def convert(
         bundle = Bundle(memory, "in memory")
     if not isinstance(src, (str, bytes, os.PathLike)):
         remember_order(bundle, src)
-    if report.overflowed:
-        warnings.warn(
-            f"values too large for {dtype}, infinite in the bundle: {report.overflowed}", RuntimeWarning, stacklevel=2
-        )
+    for sentence in _describe_losses(report, options.dtype, "{} in the bundle"):
+        warnings.warn(sentence, RuntimeWarning, stacklevel=2)
     return bundle
 
 
@@ -183,6 +218,11 @@ def reorder(
     settings: Settings = None,
     window_rows: int = 8,
     seed: int = 1,
+    real_part: bool = False,
+    kind: str | None = None,
+    base: int | None = None,
+    separator: str | None = None,
+    columns: str | Sequence[str] | None = None,
     threads: int = 0,
 ) -> Ordering:
     """Orders the rows of a matrix so that rows that share columns stand together.
@@ -194,14 +234,19 @@ def reorder(
         settings: parameters of the method by name; they win over those of the preset.
         window_rows: height of the windows that it aims at, 1 to 1024.
         seed: of every random choice: the same seed gives the same order.
+        real_part: of complex files; else they are refused.
+        kind, base, separator, columns: of a file; see `read`.
         threads: 0: all.
+
+    Warns:
+        UserWarning: what the command notes of a file, as `read`.
 
     Raises:
         UsageError: an argument is unknown or out of range, or A is no matrix.
-        BadInputError, IoError: as `convert`.
+        BadInputError, UnsupportedError, IoError: as `convert`.
     """
     options = _order_options(method, preset, settings, window_rows, seed, threads)
-    matrix = _matrix(A, tools.Options(threads=options.threads))
+    matrix = _matrix(A, _file_options(real_part, kind, base, separator, columns, options.threads, c.NONE))
     permutation = np.empty(matrix.arrays().rows, np.int32)
     before, after = matrix.reorder(permutation.ctypes.data, options)
     return Ordering(permutation, _quality(before), _quality(after))
@@ -256,6 +301,20 @@ def _value_type(dtype: Any) -> int:
     return code
 
 
+def _describe_losses(lost: tools.Loss | tools.Report, dtype: int, now: str) -> list[str]:
+    """Sentences on the values that a type cannot hold; {} of `now` stands for what they are instead."""
+    name = DTYPE_NAMES.get(dtype, "")
+    return [
+        f"{what.format(name)}, {now.format(result)}: {count}"
+        for count, what, result in (
+            (lost.overflowed, "values too large for {}", "infinite"),
+            (lost.underflowed, "values too small for {}", "0"),
+            (lost.inexact, "integers that {} cannot hold exactly", "rounded values"),
+        )
+        if count
+    ]
+
+
 def _transpose(transpose: Any) -> int:
     if isinstance(transpose, str) and transpose == "auto":
         return tools.TRANSPOSE_IF_SYMMETRIC
@@ -277,6 +336,33 @@ def _order_options(
         options.preset = _text("preset", preset)
     if settings is not None:
         options.settings = _text("settings", ",".join(f"{name}={value}" for name, value in dict(settings).items()))
+    return options
+
+
+_BASES = {None: tools.BASE_AUTO, 0: tools.BASE_0, 1: tools.BASE_1}
+_SEPARATORS = {"blank": " ", "tab": "\t", "comma": ",", "semicolon": ";"}
+
+
+def _file_options(
+    real_part: Any, kind: Any, base: Any, separator: Any, columns: Any, threads: int, dtype: int
+) -> tools.Options:
+    """Options of reading a file; "auto", as in the command, is None."""
+    base, separator, kind, columns = (None if isinstance(x, str) and x == "auto" else x for x in (base, separator, kind, columns))
+    if base is not None:
+        base = _integer("base", base, 0, 1)
+    if separator is not None and separator not in (*_SEPARATORS, *_SEPARATORS.values()):
+        raise UsageError(f"separator = {separator!r}; use {', '.join(map(repr, _SEPARATORS))} or None")
+    options = tools.Options(
+        dtype=dtype,
+        real_part=bool(real_part),
+        threads=threads,
+        base=_BASES[base],
+        separator=0 if separator is None else ord(_SEPARATORS.get(separator, separator)),
+    )
+    if kind is not None:
+        options.kind = _text("kind", kind)
+    if columns is not None:
+        options.columns = _list("columns", columns)
     return options
 
 
@@ -304,7 +390,11 @@ def _borrow_values(matrix: tools.Matrix, arrays: c.Arrays) -> npt.NDArray[Any]:
 
 def _matrix(src: Any, options: tools.Options) -> tools.Matrix:
     if isinstance(src, (str, bytes, os.PathLike)):
-        return tools.Matrix.read(_path(src), options)
+        matrix = tools.Matrix.read(_path(src), options)
+        for text, is_loss in matrix.notes():
+            if not is_loss:  # what values lose the report says
+                warnings.warn(text, UserWarning, stacklevel=3)
+        return matrix
     kept, arrays = _csr_arrays(src)
     matrix = tools.Matrix.copy(arrays, options)
     del kept
@@ -334,25 +424,41 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
     src = src.detach()
     if src.layout in (torch.sparse_bsr, torch.sparse_bsc):
         src = src.to_sparse()
+    if src.is_complex():
+        raise UsageError(f"values are {src.dtype}; pass the real part")
+    if src.layout is torch.sparse_coo:  # sums of bool are bool, those of 8 bits wrap, those of 16 bits are rounded
+        src = src.to(_sum_type(torch, src.dtype))
     if src.layout is not torch.sparse_csr:
         src = src.to_sparse_csr()
     values = src.values()
-    if values.is_complex():
-        raise UsageError(f"values are {values.dtype}; pass the real part")
     if not values.is_floating_point():
-        values = values.to(torch.float64)
+        values = values.to(torch.int64)
     parts = [part.cpu().contiguous() for part in (src.crow_indices(), src.col_indices(), values)]
     return _described(tuple(src.shape), *parts)
+
+
+def _sum_type(torch: Any, dtype: Any) -> Any:
+    """The type of sums of values: exact, or at least float32."""
+    if not dtype.is_floating_point:
+        return torch.int64
+    return torch.float32 if dtype.itemsize == 2 else dtype
 
 
 def _from_scipy(src: Any) -> tuple[Any, c.Arrays]:
     if len(src.shape) != 2:
         raise UsageError(f"a matrix is wanted, not an array of {len(src.shape)} dimensions")
+    if src.format != "csr":  # sums of bool are bool, those of 8 bits wrap, those of 16 bits are rounded
+        if src.dtype.kind in "biu" and src.dtype != np.uint64:
+            src = src.astype(np.int64)
+        elif src.dtype == np.float16:
+            src = src.astype(np.float32)
     csr = src.tocsr()
     values = np.asarray(csr.data)
+    if values.dtype.kind == "u" and values.max(initial=0) > np.iinfo(np.int64).max:
+        raise UsageError(f"values are {values.dtype} beyond 2**63 - 1; pass A.astype(float)")
     if values.dtype.kind in "biu":
-        values = values.astype(np.float64)
-    if values.dtype.name not in DTYPE_CODES:
+        values = values.astype(np.int64)
+    elif values.dtype.name not in DTYPE_CODES:
         raise UsageError(f"values are {values.dtype}; real numbers of {', '.join(DTYPE_CODES)} are wanted")
     parts = [np.ascontiguousarray(part, part.dtype.newbyteorder("=")) for part in map(np.asarray, (csr.indptr, csr.indices, values))]
     return _described(tuple(csr.shape), *parts)

@@ -7,6 +7,7 @@
 
 #include "formats/io/binsparse.hpp"
 #include "formats/io/child_trial.hpp"
+#include "formats/io/hdf5_matrix.hpp"
 #include "formats/layout/csr.hpp"
 #include "tests/formats/io/binsparse_file.hpp"
 #include "tests/formats/io/read_text.hpp"
@@ -43,7 +44,7 @@ struct Reader {
 
   Result<ReadMatrix> operator()(const BinsparseFile& file, bool real_part = false) const {
     REQUIRE(file.write(path));
-    return read_binsparse(path, real_part);
+    return read_hdf5_matrix(path, real_part);
   }
   [[nodiscard]] std::string error(const BinsparseFile& file) const {
     const auto a = (*this)(file);
@@ -195,7 +196,7 @@ TEST_CASE("what is wrong is refused with its array, before memory is asked for")
         std::string::npos);
   CHECK(with(2, BinsparseArray::of("values", D{1, 2, 3})) == ":values: has 3 elements, not 4");
   CHECK(with(2, BinsparseArray::of("other", D{1, 2, 3, 4})) == ":values: the array is missing");
-  CHECK(read_binsparse("/nowhere/a.bsp.h5", false).error().code == Errc::io);
+  CHECK(read_hdf5_matrix("/nowhere/a.bsp.h5", false).error().code == Errc::io);
 }
 
 TEST_CASE("what is written reads back identically, is the same each time, and appears whole") {
@@ -213,7 +214,7 @@ TEST_CASE("what is written reads back identically, is the same each time, and ap
       REQUIRE(write_binsparse(a->csr.view(), folder / "a.bsp.h5", true));
       REQUIRE(write_binsparse(a->csr.view(), folder / "b.bsp.h5", true));
       CHECK(content("a.bsp.h5") == content("b.bsp.h5"));
-      const auto back = read_binsparse(folder / "a.bsp.h5", false);
+      const auto back = read_hdf5_matrix(folder / "a.bsp.h5", false);
       REQUIRE(back);
       if (!a->csr.view().is_pattern() && dtype != DType::f64)
         a->csr.values = convert_values(a->csr.values.view(), DType::f32);
@@ -236,6 +237,6 @@ TEST_CASE("a file that is cut off anywhere is refused") {
   const std::string whole{std::istreambuf_iterator<char>(in), {}};
   for (std::size_t length = 0; length < whole.size(); length += 97) {
     std::ofstream(read.path, std::ios::binary) << whole.substr(0, length);
-    CHECK(!read_binsparse(read.path, false));
+    CHECK(!read_hdf5_matrix(read.path, false));
   }
 }

@@ -48,9 +48,11 @@ void check_all_block_sizes(std::string_view text) {
     REQUIRE(identical(pieces->csr.view(), whole->csr.view()));
     REQUIRE(pieces->duplicates == whole->duplicates);
     REQUIRE(pieces->nonfinite == whole->nonfinite);
-    REQUIRE(pieces->overflowed == whole->overflowed);
-    REQUIRE(pieces->overflow.has_value() == whole->overflow.has_value());
-    if (whole->overflow) REQUIRE(pieces->overflow->text() == whole->overflow->text());
+    REQUIRE(pieces->loss.overflowed == whole->loss.overflowed);
+    REQUIRE(pieces->loss.underflowed == whole->loss.underflowed);
+    REQUIRE(pieces->loss.inexact == whole->loss.inexact);
+    REQUIRE(pieces->loss.first.has_value() == whole->loss.first.has_value());
+    if (whole->loss.first) REQUIRE(pieces->loss.first->text() == whole->loss.first->text());
   }
 }
 
@@ -156,21 +158,21 @@ TEST_CASE("values that are finite in the text alone are counted, the first one w
   const std::string text =
       kReal + "3 3 6\n1 1 NaN\n1 2 -Inf\n% none\n1 3 1e400\n2 1 1\n2 2 1e300\n2 3 70000\n";
   const MtxMatrix wide = read(text);
-  CHECK(wide.overflowed == 1);
-  CHECK(wide.overflow->text() == "a.mtx:6: value '1e400' is too large for f64, in row 1, column 3");
-  CHECK(wide.overflow->code == Errc::bad_input);
-  CHECK(read(text, with_dtype(DType::f32)).overflowed == 2);
-  CHECK(read(text, with_dtype(DType::f16)).overflowed == 3);
+  CHECK(wide.loss.overflowed == 1);
+  CHECK(wide.loss.first->text() == "a.mtx:6: value '1e400' is too large for f64, in row 1, column 3");
+  CHECK(wide.loss.first->code == Errc::bad_input);
+  CHECK(read(text, with_dtype(DType::f32)).loss.overflowed == 2);
+  CHECK(read(text, with_dtype(DType::f16)).loss.overflowed == 3);
   const MtxMatrix none = read(kReal + "2 2 1\n1 2 -Inf\n");
-  CHECK(none.overflowed == 0);
-  CHECK_FALSE(none.overflow.has_value());
+  CHECK(none.loss.overflowed == 0);
+  CHECK_FALSE(none.loss.first.has_value());
   check_all_block_sizes(text);
 }
 
 TEST_CASE("overflows of other kinds of files") {
   const std::string digits(60, '9');
   const auto first = [](const std::string& text, DType dtype) {
-    return read(text, with_dtype(dtype)).overflow.value_or(Error{}).text();
+    return read(text, with_dtype(dtype)).loss.first.value_or(Error{}).text();
   };
   CHECK(first("%%MatrixMarket matrix array real general\n2 1\n1\n1e39\n", DType::f32) ==
         "a.mtx:4: value '1e39' is too large for f32");
@@ -179,6 +181,33 @@ TEST_CASE("overflows of other kinds of files") {
   CHECK(first("%%MatrixMarket matrix coordinate real general\n2 2 1\n2\t1   " + digits + "\n", DType::f32) ==
         "a.mtx:3: value '9999999999999999999999999999999999999999...' is too large for f32, in row 2, column "
         "1");
+}
+
+TEST_CASE("values that become 0 and integers that change are counted with their line") {
+  const std::string text = kReal + "1 3 3\n1 1 0.000e5\n1 2 -1e-60\n1 3 1e-400\n";
+  CHECK(read(text, with_dtype(DType::f64)).loss.underflowed == 1);
+  CHECK(read(text, with_dtype(DType::f32)).loss.underflowed == 2);
+  CHECK(read(text, with_dtype(DType::f32)).loss.first->text() ==
+        "a.mtx:4: value '-1e-60' is too small for f32, in row 1, column 2");
+  check_all_block_sizes(text);
+  const std::string integers =
+      "%%MatrixMarket matrix coordinate integer general\n2 3 5\n1 1 16777216\n1 2 -16777217\n1 3 "
+      "9007199254740993\n2 1 18446744073709551615\n2 2 70000\n";
+  CHECK(read(integers, with_dtype(DType::f64)).loss.inexact == 2);
+  CHECK(read(integers, with_dtype(DType::f32)).loss.inexact == 3);
+  CHECK(read(integers, with_dtype(DType::bf16)).loss.inexact == 4);
+  CHECK(read(integers, with_dtype(DType::f16)).loss.overflowed == 5);
+  CHECK(read(integers, with_dtype(DType::f32)).loss.first->text() ==
+        "a.mtx:4: integer '-16777217' is not exact in f32, in row 1, column 2");
+  CHECK(read(integers).integers);
+  check_all_block_sizes(integers);
+}
+
+TEST_CASE("a pattern with repeated entries has their counts, also of a symmetric one") {
+  const MtxMatrix a = read("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 4\n2 1\n2 1\n1 1\n2 1\n");
+  CHECK(a.duplicates == 4);
+  CHECK(entries_of(a.csr.view()) == Entries{{{0, 0}, 1}, {{0, 1}, 3}, {{1, 0}, 3}});
+  CHECK(read("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n2 1\n").csr.view().is_pattern());
 }
 
 TEST_CASE("the header alone tells what is wrong with it") {

@@ -129,6 +129,70 @@ TEST_CASE("numbers of every type: swapped, complex, and bools that are a pattern
   CHECK(doubles(read(path).value())[{0, 0}] == 0);
 }
 
+TEST_CASE("repeated entries of a pattern are counted, those of 16 bits summed in f32") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.npz";
+  std::vector<Member> members = {format("csr"), shape(1, 2), array<char>("data", "|b1", {1, 1, 1}),
+                                 array<std::int32_t>("indices", "<i4", {1, 0, 1}),
+                                 array<std::int32_t>("indptr", "<i4", {0, 3})};
+  pack(path, members);
+  CHECK(doubles(read(path).value()) == Entries{{{0, 0}, 1}, {{0, 1}, 2}});
+  CHECK(read(path)->integers);
+  members[2] = array<std::uint16_t>("data", "<f2", {0x6800, 0x3c00, 0x3c00});  // 2048, 1, 1
+  pack(path, members);
+  CHECK(read(path)->csr.values.dtype() == DType::f32);
+  CHECK(doubles(read(path).value())[{0, 1}] == 2049);
+}
+
+TEST_CASE("integers that f64 cannot hold are counted") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.npz";
+  std::vector<Member> members = kCsr;
+  members[2] = array<std::int64_t>("data", "<i8", {1, (std::int64_t{1} << 53) + 1, 3, INT64_MAX});
+  pack(path, members);
+  CHECK(read(path)->loss.inexact == 2);
+  CHECK(read(path)->integers);
+  members[2] = array<std::uint64_t>("data", "<u8", {1, UINT64_MAX, 3, std::uint64_t{1} << 63});
+  pack(path, members);
+  CHECK(read(path)->loss.inexact == 1);
+}
+
+TEST_CASE("arrays of other names: graphs from one vertex to another, CSR and COO without a format") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.npz";
+  const auto read_of = [&](const std::vector<Member>& members) {
+    pack(path, members);
+    auto a = read(path);
+    if (!a) FAIL(a.error().text());
+    CHECK(a->notes.size() == 1);
+    return std::move(*a);
+  };
+  const Member from = array<std::int64_t>("src_li", "<i8", {0, 1, 0}), to = array<std::int64_t>("dst_li", "<i8", {2, 0, 2});
+  const Entries edges = {{{0, 2}, 2}, {{1, 0}, 1}};
+  ReadMatrix a = read_of({from, to, {"num_nodes.npy", npy_header("<i8", {}) + bytes_of<std::int64_t>({5})}});
+  CHECK(doubles(a) == edges);
+  CHECK(a.csr.rows == 5);
+  CHECK(a.csr.cols == 5);
+  a = read_of({from, to});
+  CHECK(a.csr.rows == 3);
+  CHECK(doubles(read_of({array<std::int32_t>("edge_index", "<i4", {0, 1, 0, 2, 0, 2}, {2, 3})})) == edges);
+  CHECK(doubles(read_of({array<std::int32_t>("edge_index", "<i4", {0, 2, 1, 0, 0, 2}, {3, 2})})) == edges);
+  CHECK(doubles(read_of({from, to, array<double>("edge_weight", "<f8", {1, 2, 3})})) == Entries{{{0, 2}, 4}, {{1, 0}, 2}});
+  CHECK(doubles(read_of({kCsr[1], kCsr[2], kCsr[3], kCsr[4]})) == kEntries);
+  CHECK(doubles(read_of({shape(3, 4), array<double>("data", "<f8", {1, 2, 3, 4}), array<std::int32_t>("row", "<i4", {0, 0, 2, 2}),
+                         array<std::int32_t>("col", "<i4", {3, 0, 1, 2})})) == kEntries);
+  const auto refused = [&](const std::vector<Member>& members) {
+    pack(path, members);
+    const auto b = read(path);
+    REQUIRE(!b);
+    return b.error().text().substr(path.size());
+  };
+  CHECK(refused({from, to, array<std::int64_t>("num_nodes", "<i8", {2})}) == ":dst_li.npy: 2 at 0; it must be from 0 to 1");
+  CHECK(refused({from, array<std::int64_t>("dst_li", "<i8", {2})}) == ":dst_li.npy: has 1 elements, not 3");
+  CHECK(refused({from, to, array<double>("edge_weight", "<f8", {1})}) == ":edge_weight.npy: has 1 elements for 3 edges");
+  CHECK(refused({array<std::int32_t>("edge_index", "<i4", {0, 1, 2})}).find("two rows") != std::string::npos);
+}
+
 TEST_CASE("what is wrong is refused with its member, before memory is asked for") {
   const TemporaryFolder folder;
   const std::string path = folder / "a.npz";

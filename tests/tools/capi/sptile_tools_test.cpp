@@ -111,6 +111,52 @@ TEST_CASE("a file is read, and arrays are copied, to the same matrix") {
   sptile_tools_matrix_destroy(from_arrays);
 }
 
+TEST_CASE("options say how a file is read, notes what was guessed") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "graph.data";
+  std::ofstream(path) << "5;1;2\n7;2;3\n5;1;2\n";
+  const auto read_as = [&](const sptile_tools_options& options) {
+    sptile_tools_matrix* matrix = nullptr;
+    const sptile_status status = sptile_tools_read(path.c_str(), &options, &matrix);
+    CHECK((status == SPTILE_OK) == (matrix != nullptr));
+    return matrix;
+  };
+  sptile_tools_options options = SPTILE_TOOLS_OPTIONS_INIT;
+  options.columns = "weight,source,target";
+  sptile_tools_matrix* const guessed = read_as(options);
+  REQUIRE(guessed != nullptr);
+  CHECK(arrays_of(guessed).rows == 3);
+  std::int32_t is_warning = -1;
+  CHECK(std::string(sptile_tools_note(guessed, 0, &is_warning)).find("vertices from 1") != std::string::npos);
+  CHECK(is_warning == 0);
+  CHECK(std::string(sptile_tools_note(guessed, 1, nullptr)).ends_with("at the same place: 1"));
+  for (const std::int64_t number : {-1, 2}) CHECK(sptile_tools_note(guessed, number, nullptr) == nullptr);
+  CHECK(sptile_tools_note(nullptr, 0, nullptr) == nullptr);
+  sptile_tools_matrix_destroy(guessed);
+
+  options.base = SPTILE_BASE_0;
+  options.separator = ';';
+  options.kind = "edges";
+  sptile_tools_matrix* const told = read_as(options);
+  REQUIRE(told != nullptr);
+  CHECK(arrays_of(told).rows == 4);
+  CHECK(sptile_tools_note(told, 1, nullptr) == nullptr);
+  sptile_tools_matrix_destroy(told);
+
+  options.kind = "graphs";
+  CHECK(read_as(options) == nullptr);
+  options.kind = nullptr;
+  for (const std::int32_t separator : {-1, 120, 256 + 32}) {
+    options.separator = separator;
+    CHECK(read_as(options) == nullptr);
+  }
+  options.separator = 0;
+  for (const std::int32_t base : {-1, 3}) {
+    options.base = base;
+    CHECK(read_as(options) == nullptr);
+  }
+}
+
 TEST_CASE("a bundle, in a file and in memory, has the same bytes, and libsptile opens both") {
   const TemporaryFolder folder;
   const std::string path = folder / "a.h5";

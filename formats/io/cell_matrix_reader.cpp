@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "formats/io/cell_matrix.hpp"
+#include "formats/io/hdf5_arrays.hpp"
+#include "formats/io/quote.hpp"
+#include "formats/io/sparse_arrays.hpp"
+
+namespace sptile::formats {
+namespace {
+
+constexpr const char* kAnnData = "X";
+constexpr const char* k10x = "matrix";
+
+struct EncodingRow {
+  std::string_view name;
+  ArrayLayout layout;
+};
+constexpr EncodingRow kEncodings[] = {{"csr_matrix", ArrayLayout::csr},
+                                      {"csc_matrix", ArrayLayout::csc},
+                                      {"csr", ArrayLayout::csr},
+                                      {"csc", ArrayLayout::csc}};
+
+bool has_arrays(const Hdf5Reader& file, const std::string& group) {
+  return file.has(group + "/data") && file.has(group + "/indices") && file.has(group + "/indptr");
+}
+
+// The group of a file of 10x Genomics; empty where it is none.
+std::string group_of_10x(const Hdf5Reader& file) {
+  const auto is_group = [&](const std::string& name) {
+    return has_arrays(file, name) && file.has(name + "/shape");
+  };
+  if (is_group(k10x)) return k10x;
+  const std::vector<std::string> names = file.names();
+  return names.size() == 1 && is_group(names[0]) && file.has(names[0] + "/barcodes") ? names[0] : "";
+}
+
+// The arrays of compressed rows or columns in a group.
+Result<ReadMatrix> read_group(const Hdf5Reader& file, const std::string& group, const std::string& name,
+                              SparseArrays arrays) {
+  const auto at = [&](const char* array) { return group + "/" + array; };
+  if (Status s = check_matrix_shape(arrays.rows, arrays.cols); !s)
+    return fail(s.error().code, s.error().message, name);
+  LossCounts lost;
+  const auto data = file.array(at("data"));
+  if (!data) return tl::unexpected(data.error());
+  auto values = read_values(file, *data, lost);
+  if (!values) return tl::unexpected(std::move(values.error()));
+  arrays.integers = data->type.kind != NumberKind::real;
+  if (data->type.kind != NumberKind::boolean || !all_ones(values->view())) arrays.values = std::move(*values);
+  Status s = read_indices(file, at("indices"), arrays.ids, minors(arrays), data->size);
+  if (s) s = read_indices(file, at("indptr"), arrays.pointers, INT64_MAX, majors(arrays) + 1);
+  if (!s) return tl::unexpected(std::move(s.error()));
+  auto made = assemble(std::move(arrays), at("indptr"));
+  if (!made) return fail(made.error().code, made.error().message, name);
+  made->loss.LossCounts::operator+=(lost);
+  return to_read_matrix(std::move(*made));
+}
+
+}  // namespace
+
+std::vector<std::string> cell_groups(const Hdf5Reader& file) {
+  std::vector<std::string> groups;
+  if (file.has(kAnnData)) groups.emplace_back(kAnnData);
+  if (const std::string group = group_of_10x(file); !group.empty()) groups.push_back(group);
+  return groups;
+}
+
+bool is_anndata(const Hdf5Reader& file) {
+  if (file.has(kAnnData)) return true;
+  const auto encoding = file.text(kCellTexts[0]);
+  return encoding && *encoding == "anndata";
+}
+
+Result<ReadMatrix> read_anndata(Hdf5Reader file, const std::string& name, bool) {
+  const std::string place = file.where(kAnnData);
+  if (!file.has(kAnnData))
+    return fail(Errc::unsupported, "AnnData without X; copy the layer that is wanted to X", name);
+  std::optional<std::string> encoding;
+  for (const char* attribute : kCellTexts) {
+    auto text = file.text(attribute, kAnnData);
+    if (!text) return tl::unexpected(std::move(text.error()));
+    if (!encoding) encoding = std::move(*text);
+  }
+  const auto* const row =
+      std::find_if(std::begin(kEncodings), std::end(kEncodings),
+                   [&](const EncodingRow& r) { return encoding && r.name == *encoding; });
+  if (row == std::end(kEncodings))
+    return fail(Errc::unsupported,
+                (encoding ? "is encoded as " + quoted(*encoding) : "has no 'encoding-type'") +
+                    "; sptile reads csr_matrix and csc_matrix: X = scipy.sparse.csr_matrix(X) makes it sparse",
+                place);
+  SparseArrays arrays;
+  arrays.layout = row->layout;
+  std::optional<std::vector<std::int64_t>> shape;
+  for (const char* attribute : kCellShapes) {
+    auto numbers = file.integers(attribute, kAnnData);
+    if (!numbers) return tl::unexpected(std::move(numbers.error()));
+    if (!shape) shape = std::move(*numbers);
+  }
+  if (!shape || shape->size() != 2) return fail(Errc::bad_input, "has no attribute 'shape' of two numbers", place);
+  arrays.rows = (*shape)[0], arrays.cols = (*shape)[1];
+  auto matrix = read_group(file, kAnnData, name, std::move(arrays));
+  if (matrix) matrix->notes.emplace_back("AnnData: X is read, layers and annotations are left aside");
+  return matrix;
+}
+
+bool is_10x(const Hdf5Reader& file) { return !group_of_10x(file).empty(); }
+
+Result<ReadMatrix> read_10x(Hdf5Reader file, const std::string& name, bool) {
+  const std::string group = group_of_10x(file);
+  SparseArrays arrays;
+  arrays.layout = ArrayLayout::csc;
+  Buffer<std::int64_t> shape;
+  if (Status s = read_indices(file, group + "/shape", shape, INT64_MAX, 2); !s)
+    return tl::unexpected(std::move(s.error()));
+  arrays.rows = shape[0], arrays.cols = shape[1];
+  auto matrix = read_group(file, group, name, std::move(arrays));
+  if (matrix) matrix->notes.emplace_back("10x Genomics: rows are features, columns are barcodes");
+  return matrix;
+}
+
+}  // namespace sptile::formats

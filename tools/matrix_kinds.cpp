@@ -15,6 +15,7 @@
 #include "formats/io/edge_list.hpp"
 #include "formats/io/matrix_market.hpp"
 #include "formats/io/metis_graph.hpp"
+#include "formats/io/mtx_header.hpp"
 #include "formats/io/npz.hpp"
 #include "formats/io/raw_csr.hpp"
 #include "formats/io/text_stream.hpp"
@@ -89,7 +90,7 @@ Result<LoadedMatrix> read_bundle(Work&, const std::string& path, const LoadOptio
   return loaded;
 }
 
-bool is_market(const FileHead& head) { return head.text.starts_with("%%MatrixMarket"); }
+bool is_market(const FileHead& head) { return formats::is_banner(head.text); }
 
 Status probe_market(const std::string& path, bool real_part) {
   return formats::read_matrix_market_header(path, real_part).map([](const auto&) {});
@@ -143,7 +144,7 @@ Status write_npz(const CsrView& a, const std::string& path, bool force, Progress
 template <class Read>
 Result<LoadedMatrix> read_text(Work& work, const std::string& path, const LoadOptions& options,
                                const Read& read) {
-  auto input = formats::InputBytes::open(path);
+  auto input = formats::InputBytes::open(path, &work.progress);
   if (!input) return tl::unexpected(std::move(input.error()));
   return take_read(work, path, options, read(std::move(*input)));
 }

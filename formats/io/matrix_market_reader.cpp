@@ -309,7 +309,7 @@ Result<MtxHeader> read_matrix_market_header(const std::string& path, bool real_p
 }
 
 Result<MtxMatrix> read_matrix_market(const std::string& path, const MtxReadOptions& options) {
-  Result<InputBytes> input = InputBytes::open(path);
+  Result<InputBytes> input = InputBytes::open(path, options.progress);
   if (!input) return tl::unexpected(input.error());
   return read_matrix_market(*std::move(input), options);
 }

@@ -57,13 +57,8 @@ Result<T> choose(std::string_view what, std::string_view word, const Choice<T> (
 tl::unexpected<Error> no_banner(std::string_view line) {
   constexpr std::string_view kWanted =
       "the first line of a Matrix Market file is like '%%MatrixMarket matrix coordinate real general'";
-  if (line.starts_with("\xEF\xBB\xBF%%"))
-    return bad("a byte order mark (EF BB BF) stands before the banner; save the file as UTF-8 without BOM");
   if (line.starts_with("\xFF\xFE") || line.starts_with("\xFE\xFF"))
     return bad("the file is UTF-16 text; save it as ASCII or UTF-8 without BOM");
-  const Words words = split_words(line);
-  if (words.count > 0 && same_word(words.word[0], "%MatrixMarket"))
-    return bad("the banner starts with one '%'; write '%%MatrixMarket'");
   return bad("no banner but " + quoted(line) + "; " + std::string(kWanted));
 }
 
@@ -71,8 +66,6 @@ tl::unexpected<Error> no_banner(std::string_view line) {
 std::optional<std::string> contradiction(const MtxHeader& h) {
   if (!h.coordinate && h.field == MtxField::pattern)
     return "array together with pattern; a pattern has no values to list, so it must be coordinate";
-  if (h.symmetry == MtxSymmetry::hermitian && h.field != MtxField::complex)
-    return "hermitian, but the values are not complex; a real hermitian matrix is symmetric";
   if (h.symmetry == MtxSymmetry::skew_symmetric && h.field == MtxField::pattern)
     return "pattern together with skew-symmetric; a pattern has no signs, so it can only be general or "
            "symmetric";
@@ -108,6 +101,14 @@ std::int64_t array_entries(const MtxHeader& h) {
 
 }  // namespace
 
+bool is_banner(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF", kSpace = " \t\r\n";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(kSpace));
+  return same_word(word, "%%MatrixMarket") || same_word(word, "%MatrixMarket");
+}
+
 bool is_comment_or_blank(std::string_view line) {
   const auto first = std::find_if_not(line.begin(), line.end(), is_blank);
   return first == line.end() || *first == '%';
@@ -115,6 +116,7 @@ bool is_comment_or_blank(std::string_view line) {
 
 Result<bool> MtxHeaderReader::take(std::string_view line) {
   if (!has_banner_) {
+    if (std::all_of(line.begin(), line.end(), is_blank)) return false;
     if (Status banner = take_banner(line); !banner) return tl::unexpected(banner.error());
     has_banner_ = true;
     return false;
@@ -132,9 +134,8 @@ std::string_view MtxHeaderReader::awaits() const {
 Status MtxHeaderReader::take_banner(std::string_view line) {
   if (line.find('\r') != line.npos)
     return bad("lines end with CR only; convert the file to LF (for example with tr '\\r' '\\n')");
+  if (!is_banner(line)) return no_banner(line);
   const Words words = split_words(line);
-  if (words.count == 0 || !same_word(words.word[0], "%%MatrixMarket") || is_blank(line.front()))
-    return no_banner(line);
   if (words.count != 5)
     return bad("the banner has " + std::to_string(words.count) +
                " words; it has 5, like '%%MatrixMarket matrix coordinate real general'");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "formats/csr.hpp"
 #include "formats/io/edge_list.hpp"
+#include "formats/nonempty_rows.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "tools/overflow.hpp"
 #include "tools/work.hpp"
@@ -21,6 +23,7 @@ struct LoadOptions {
   bool real_part = false;    ///< of complex Matrix Market files
   bool hash_source = false;  ///< fill LoadedMatrix::sha256
   formats::EdgeListOptions edges = {};
+  bool compress_rows = false;  ///< see LoadedMatrix::nonempty; only some kinds of files heed it
 };
 
 /// A matrix in its original row order.
@@ -31,6 +34,7 @@ struct LoadedMatrix {
   std::vector<std::int32_t> row_order;  ///< new_to_old that a bundle holds; empty otherwise
   std::int64_t duplicates = 0;          ///< entries summed into others
   Overflow overflow;                    ///< values that are infinite in the type that was asked for
+  std::optional<formats::NonemptyRows> nonempty = {};  ///< rows that `csr` has, where it does not have all
 };
 
 /// Gives the values another type, unless they have it, there are none, or it is none; says what became

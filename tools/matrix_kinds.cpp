@@ -55,6 +55,7 @@ Result<LoadedMatrix> take_read(Work& work, const std::string& path, const LoadOp
   tell_content(work, path, read->duplicates, count_nonfinite(read->csr.view()));
   LoadedMatrix loaded{std::move(read->csr), {}, std::move(read->source_sha256), {}, read->duplicates, {}};
   take_type(loaded, path, options.dtype);
+  loaded.nonempty = std::move(read->nonempty);
   return loaded;
 }
 
@@ -63,6 +64,7 @@ Result<LoadedMatrix> read_market(Work& work, const std::string& path, const Load
       formats::read_matrix_market(path, {.dtype = options.dtype == DType::none ? DType::f64 : options.dtype,
                                          .real_part = options.real_part,
                                          .hash_source = options.hash_source,
+                                         .compress_rows = options.compress_rows,
                                          .progress = &work.progress});
   if (!read) return tl::unexpected(std::move(read.error()));
   tell_content(work, path, read->duplicates, read->nonfinite - read->overflowed);
@@ -71,7 +73,8 @@ Result<LoadedMatrix> read_market(Work& work, const std::string& path, const Load
                       std::move(read->source_sha256),
                       {},
                       read->duplicates,
-                      {read->overflowed, std::move(read->overflow)}};
+                      {read->overflowed, std::move(read->overflow)},
+                      std::move(read->nonempty)};
 }
 
 Result<LoadedMatrix> read_bundle(Work&, const std::string& path, const LoadOptions& options) {
@@ -151,7 +154,9 @@ Result<LoadedMatrix> read_text(Work& work, const std::string& path, const LoadOp
 
 Result<LoadedMatrix> read_edges(Work& work, const std::string& path, const LoadOptions& options) {
   return read_text(work, path, options, [&](formats::InputBytes input) {
-    return formats::read_edge_list(std::move(input), options.edges);
+    formats::EdgeListOptions edges = options.edges;
+    edges.compress_rows = options.compress_rows;
+    return formats::read_edge_list(std::move(input), edges);
   });
 }
 

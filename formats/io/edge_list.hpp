@@ -11,8 +11,9 @@ namespace sptile::formats {
 
 /// What is found out where it is not said.
 struct EdgeListOptions {
-  int base = -1;       ///< of the vertices, 0 or 1; -1: 0 where a vertex 0 is named, else 1
-  char separator = 0;  ///< ' ' (blanks and tabs), '\t', ',' or ';'; 0: what the first edge has
+  int base = -1;               ///< of the vertices, 0 or 1; -1: 0 where a vertex 0 is named, else 1
+  char separator = 0;          ///< ' ' (blanks and tabs), '\t', ',' or ';'; 0: what the first edge has
+  bool compress_rows = false;  ///< keep only the rows with entries of a matrix that is mostly_empty
 };
 
 /// Reads a square matrix, an entry an edge as it stands; lines that start with #, % or // are comments, and a
@@ -21,7 +22,7 @@ struct EdgeListOptions {
 Result<ReadMatrix> read_edge_list(InputBytes input, const EdgeListOptions& options);
 
 /// Writes vertices from 0, parted by commas under .csv, tabs under .tsv, else blanks, with the heading
-/// comment; .gz, .xz and .zst compress, "-" is standard output.
+/// comment; .gz, .bz2, .xz and .zst compress, "-" is standard output.
 Status write_edge_list(const CsrView& a, const std::string& path, bool force);
 
 }  // namespace sptile::formats

@@ -78,7 +78,10 @@ std::optional<Heading> parse_heading(std::string_view line) {
 class EdgeListReader {
  public:
   EdgeListReader(TextLines& lines, const EdgeListOptions& options)
-      : lines_(lines), separator_(options.separator), base_(options.base) {}
+      : lines_(lines),
+        separator_(options.separator),
+        base_(options.base),
+        compress_rows_(options.compress_rows) {}
 
   Result<ReadMatrix> read() {
     for (;;) {
@@ -157,9 +160,10 @@ class EdgeListReader {
       arrays.values = Array(DType::f64, static_cast<std::int64_t>(weights_.size()));
       std::copy(weights_.begin(), weights_.end(), arrays.values.as<double>().begin());
     }
-    auto made = assemble(std::move(arrays), "");
+    auto made = assemble(std::move(arrays), "", compress_rows_);
     if (!made) return fail(made.error().code, made.error().message, lines_.name());
     ReadMatrix matrix{std::move(made->csr), made->duplicates, lines_.input().finish_hash(), {}};
+    matrix.nonempty = std::move(made->nonempty);
     matrix.notes.push_back(describe(base, found_out));
     return matrix;
   }
@@ -194,6 +198,7 @@ class EdgeListReader {
   TextLines& lines_;
   char separator_;
   int base_;
+  bool compress_rows_;
   std::optional<Heading> heading_;
   bool headed_ = false, weighted_ = false;
   std::vector<std::int32_t> rows_, cols_;

@@ -271,12 +271,13 @@ Result<MtxMatrix> read_all(InputBytes input, const MtxReadOptions& options, cons
   matrix.source_sha256 = blocks.stream().input().finish_hash();
   Result<AssembledCsr> assembled =
       entries_to_csr(matrix.header, body.store(), body.sorted(),
-                     sizes.memory_limit > 0 ? sizes.memory_limit : available_memory());
+                     sizes.memory_limit > 0 ? sizes.memory_limit : available_memory(), options.compress_rows);
   if (!assembled) {
     assembled.error().where = blocks.stream().name();
     return tl::unexpected(assembled.error());
   }
   matrix.csr = std::move(assembled->csr);
+  matrix.nonempty = std::move(assembled->nonempty);
   matrix.duplicates = assembled->duplicates;
   return matrix;
 }

@@ -33,8 +33,10 @@ std::int64_t majors(const SparseArrays& arrays);
 std::int64_t minors(const SparseArrays& arrays);
 
 /// Makes CSR: sorted, summed, zeros kept. Errc::bad_input, naming `pointers_name`, where the pointers do not
-/// ascend from 0 to the number of ids; Errc::io where memory is short.
-Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_name);
+/// ascend from 0 to the number of ids; Errc::io where memory is short. With `compress_rows`, a list of
+/// entries (coo) of a matrix that is mostly_empty becomes a Csr of its rows with entries.
+Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_name,
+                              bool compress_rows = false);
 
 /// Makes a square matrix whole of which the `lower` or the upper triangle is stored: entry (j, i) is entry
 /// (i, j), `negated` of a skew-symmetric one. Errc::bad_input for an entry in the other triangle, and on the

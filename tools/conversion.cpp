@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "formats/convert/converters.hpp"
+#include "formats/io/available_memory.hpp"
 #include "formats/io/bundle_writer.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/row_order.hpp"
@@ -179,6 +180,11 @@ Status Conversion::take_overflow(const Overflow& overflow, DType wide_enough) {
 }
 
 Status Conversion::look_for_symmetry() {
+  // The place in each row that the comparison has reached, then the rows in their order.
+  if (Status s = formats::check_memory(fmt::format("the arrays of {} rows", matrix_.rows),
+                                       8 * (matrix_.rows + 1), formats::available_memory());
+      !s)
+    return s;
   report_.symmetric = runtime::is_symmetric(matrix_);
   if (task_.transpose) report_.transpose.emplace();
   if (Status s = writing_.start([this] { return writer_->add_symmetry(report_.symmetric); }); !s) return s;

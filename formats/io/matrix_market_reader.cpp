@@ -290,8 +290,8 @@ Result<MtxMatrix> read_matrix_market(InputBytes input, const MtxReadOptions& opt
   const std::string name = input.name();
   try {
     return read_all(std::move(input), options, sizes);
-  } catch (const std::bad_alloc&) {
-    return fail(Errc::io, "not enough memory to read the matrix", name);
+  } catch (const std::bad_alloc& error) {
+    return fail(Errc::io, out_of_memory(error), name);
   }
 }
 

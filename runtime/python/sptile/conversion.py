@@ -16,6 +16,7 @@ import numpy.typing as npt
 from . import _library as c
 from . import _tools as tools
 from ._arrays import DTYPE_CODES, dtype_code, view
+from ._memory import check_memory, tocsr
 from .bundle import Bundle, MemoryFile
 from .bundle import open as open_bundle
 from .errors import UsageError
@@ -93,6 +94,7 @@ def read(path: Path, *, dtype: Any = None, real_part: bool = False, threads: int
     code = c.NONE if dtype is None else _value_type(dtype)
     matrix = tools.Matrix.read(_path(path), tools.Options(dtype=code, real_part=bool(real_part), threads=_threads(threads)))
     arrays = matrix.arrays()
+    check_memory(f"the row pointers of {arrays.rows} rows", 8 * (arrays.rows + 1))
     wide = arrays.nnz > np.iinfo(np.int32).max
     pointers = _borrow(matrix, arrays.row, arrays.rows + 1, np.int64).astype(np.int64 if wide else np.int32)
     columns = _borrow(matrix, arrays.col, arrays.nnz, np.int32)
@@ -326,6 +328,7 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
         raise UsageError(f"a matrix is wanted, not a tensor of {src.dim()} dimensions")
     src = src.detach()
     if src.layout is not torch.sparse_csr:
+        check_memory(f"the row pointers of {src.shape[0]} rows", 8 * (src.shape[0] + 1))
         src = src.to_sparse_csr()
     values = src.values()
     if values.is_complex():
@@ -339,7 +342,7 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
 def _from_scipy(src: Any) -> tuple[Any, c.Arrays]:
     if len(src.shape) != 2:
         raise UsageError(f"a matrix is wanted, not an array of {len(src.shape)} dimensions")
-    csr = src.tocsr()
+    csr = tocsr(src)
     values = np.asarray(csr.data)
     if values.dtype.kind in "biu":
         values = values.astype(np.float64)

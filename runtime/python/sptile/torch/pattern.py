@@ -10,8 +10,8 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
+from .._memory import check_memory
 from ..errors import BadInputError, UnsupportedError, UsageError
-from .memory import check_memory
 
 MAX_SIDE = 2**31 - 1
 
@@ -49,7 +49,12 @@ def _check_side(size: int, what: str) -> None:
 
 def check_pointers_fit(size: int, what: str, device: torch.device) -> None:
     """IoError where the pointers of so many rows or columns, and the array that they are made from, do not fit."""
-    check_memory(f"the pointers of {size} {what}", 16 * (size + 1), device)
+    needed = 16 * (size + 1)
+    if device.type == "cuda" and needed >= 1 << 27:
+        cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        check_memory(f"the pointers of {size} {what}", needed, torch.cuda.mem_get_info(device)[0] + cached)
+    elif device.type == "cpu":
+        check_memory(f"the pointers of {size} {what}", needed)
 
 
 def _rows_of_pointers(crow: Tensor, entries: int) -> Tensor:

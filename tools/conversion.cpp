@@ -181,10 +181,7 @@ Status Conversion::take_overflow(const Overflow& overflow, DType wide_enough) {
 
 Status Conversion::look_for_symmetry() {
   // The place in each row that the comparison has reached, then the rows in their order.
-  if (Status s = formats::check_memory(fmt::format("the arrays of {} rows", matrix_.rows),
-                                       8 * (matrix_.rows + 1), formats::available_memory());
-      !s)
-    return s;
+  if (Status s = formats::check_row_memory(matrix_.rows, 8); !s) return s;
   report_.symmetric = runtime::is_symmetric(matrix_);
   if (task_.transpose) report_.transpose.emplace();
   if (Status s = writing_.start([this] { return writer_->add_symmetry(report_.symmetric); }); !s) return s;

@@ -305,7 +305,7 @@ std::string readable_kinds() {
 }
 std::string matrix_help() {
   return "matrix: " + readable_kinds() +
-         "; text also .gz, .xz, .zst, Matrix Market also in .tar of these; -: standard input";
+         "; text also .gz, .bz2, .xz, .zst, Matrix Market also in .tar of these; -: standard input";
 }
 std::string writable_kinds() {
   return list_kinds([](const MatrixKind& kind) { return kind.write != nullptr; });

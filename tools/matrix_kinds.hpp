@@ -20,7 +20,7 @@ struct MatrixKind {
   std::string_view name;      ///< "npz"
   std::string_view what;      ///< "a SciPy archive", in messages and help
   std::string_view suffixes;  ///< with blanks; the first is the usual one
-  bool compressible;          ///< may be .gz, .xz or .zst
+  bool compressible;          ///< may be .gz, .bz2, .xz or .zst
   bool keeps_f16;             ///< what is written says how wide its values are
   /// By contents; nullptr where only the suffix tells.
   bool (*starts)(const FileHead& head);

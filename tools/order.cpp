@@ -171,10 +171,7 @@ Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request) {
 Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
                                                 const formats::CsrView& a, OrderChoice* choice) {
   // Orders, their inverses and row pointers of graphs; most methods need more.
-  const std::int64_t bytes_per_row = ordering.method->name == "identity" ? 4 : 16;
-  if (Status s = formats::check_memory(fmt::format("the orders of {} rows", a.rows), bytes_per_row * a.rows,
-                                       formats::available_memory());
-      !s)
+  if (Status s = formats::check_row_memory(a.rows, ordering.method->name == "identity" ? 4 : 16); !s)
     return tl::unexpected(std::move(s.error()));
   begin(&work.progress, "reorder", 0);
   const std::vector<reorder::Setting> settings = all_settings(ordering);

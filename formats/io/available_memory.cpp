@@ -57,4 +57,9 @@ Status check_memory(const std::string& what, std::int64_t bytes, std::int64_t av
               fmt::format("{} need {} of memory; {} are available", what, amount(bytes), amount(available)));
 }
 
+Status check_row_memory(std::int64_t rows, std::int64_t bytes_per_row) {
+  return check_memory(fmt::format("the arrays of {} rows", rows), bytes_per_row * (rows + 1),
+                      available_memory());
+}
+
 }  // namespace sptile::formats

@@ -16,4 +16,7 @@ std::int64_t available_memory();
 /// with MiB for less than 1 GiB.
 Status check_memory(const std::string& what, std::int64_t bytes, std::int64_t available);
 
+/// The same for arrays with a number for each row: "the arrays of N rows need ...".
+Status check_row_memory(std::int64_t rows, std::int64_t bytes_per_row);
+
 }  // namespace sptile::formats

@@ -135,7 +135,7 @@ class XzDecoder final : public Decoder {
     out = out.last(stream_.avail_out);
     if (code == LZMA_MEM_ERROR) throw std::bad_alloc();
     if (code == LZMA_MEMLIMIT_ERROR)
-      return check_memory("xz: the dictionary", static_cast<std::int64_t>(::lzma_memusage(&stream_)),
+      return check_memory("xz: its dictionaries", static_cast<std::int64_t>(::lzma_memusage(&stream_)),
                           static_cast<std::int64_t>(::lzma_memlimit_get(&stream_)));
     if (code == LZMA_OPTIONS_ERROR)
       return fail(Errc::unsupported,

@@ -41,6 +41,11 @@ bool same_word(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
+}
+
 tl::unexpected<Error> bad(std::string message) { return fail(Errc::bad_input, std::move(message)); }
 
 template <class T, std::size_t N>
@@ -102,8 +107,8 @@ std::int64_t array_entries(const MtxHeader& h) {
 }  // namespace
 
 bool is_banner(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF", kSpace = " \t\r\n";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  constexpr std::string_view kSpace = " \t\r\n";
+  text = without_mark(text);
   text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
   const std::string_view word = text.substr(0, text.find_first_of(kSpace));
   return same_word(word, "%%MatrixMarket") || same_word(word, "%MatrixMarket");
@@ -135,7 +140,7 @@ Status MtxHeaderReader::take_banner(std::string_view line) {
   if (line.find('\r') != line.npos)
     return bad("lines end with CR only; convert the file to LF (for example with tr '\\r' '\\n')");
   if (!is_banner(line)) return no_banner(line);
-  const Words words = split_words(line);
+  const Words words = split_words(without_mark(line));
   if (words.count != 5)
     return bad("the banner has " + std::to_string(words.count) +
                " words; it has 5, like '%%MatrixMarket matrix coordinate real general'");

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "formats/io/available_memory.hpp"
 #include "runtime/symmetry.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/core_shares.hpp"
@@ -108,6 +109,7 @@ Status order_rows(Session& session, const Ordering& ordering, LoadedMatrix& load
 
 // What needs all rows, empty ones included.
 Status measure_rows(Session& session, const Ordering& ordering, LoadedMatrix& loaded, Stats& stats) {
+  if (Status s = formats::check_row_memory(loaded.csr.rows, 8); !s) return s;
   stats.symmetric = runtime::is_symmetric(loaded.csr.view());
   if (Status s = order_rows(session, ordering, loaded, stats); !s) return s;
   return measure_formats(session, loaded.csr.view()).map([&](auto&& sizes) {

@@ -73,7 +73,7 @@ def read(path: Path, *, dtype: Any = None, real_part: bool = False, threads: int
     """Reads a matrix from any file that the command reads. Contents tell what it is, else the ending of the name.
 
     Matrix Market (.mtx), edge lists (.edges, .el, .txt, .tsv, .csv) and METIS graphs (.graph, .metis), all also
-    .gz, .xz and .zst; Matrix Market in a tar archive, as the SuiteSparse collection packs it (.tar.gz); SciPy
+    .gz, .bz2, .xz and .zst; Matrix Market in a tar archive, as the SuiteSparse collection packs it (.tar.gz); SciPy
     archives (.npz); binsparse in HDF5 (.bsp.h5); raw CSR (.csr); the source matrix of a bundle (.h5). Rows are in
     their own order, entries sorted and summed.
 

@@ -12,6 +12,7 @@
 
 #include "formats/io/binsparse.hpp"
 #include "formats/io/compress.hpp"
+#include "formats/io/decompress.hpp"
 #include "formats/io/edge_list.hpp"
 #include "formats/io/matrix_market.hpp"
 #include "formats/io/metis_graph.hpp"
@@ -258,10 +259,10 @@ const MatrixKind* longest_suffix(std::string_view name, bool compressed) {
 }
 
 // The kind of a name in small letters, which may end with that of a compression.
-const MatrixKind* kind_of_name(std::string_view name, const formats::Compression* compression) {
+const MatrixKind* kind_of_name(std::string_view name, std::string_view compression) {
   if (const MatrixKind* const kind = longest_suffix(name, false)) return kind;
-  if (compression == nullptr) return nullptr;
-  return longest_suffix(name.substr(0, name.size() - compression->ending.size()), true);
+  if (compression.empty()) return nullptr;
+  return longest_suffix(name.substr(0, name.size() - compression.size()), true);
 }
 
 Result<FileHead> read_head(const std::string& path) {
@@ -313,13 +314,14 @@ std::string writable_kinds() {
 
 const MatrixKind* kind_by_suffix(const std::string& path) {
   const std::string name = lower(path);
-  return kind_of_name(name, formats::find_compression(name));
+  return kind_of_name(name, formats::codec_ending(name));
 }
 
 const MatrixKind* written_kind(const std::string& path) {
   if (path == "-") return &market();
   // Writers compress by endings in small letters: .XZ would be plain text under that name.
-  const MatrixKind* const kind = kind_of_name(lower(path), formats::find_compression(path));
+  const formats::Compression* const compression = formats::find_compression(path);
+  const MatrixKind* const kind = kind_of_name(lower(path), compression == nullptr ? "" : compression->ending);
   return kind != nullptr && kind->write != nullptr ? kind : nullptr;
 }
 

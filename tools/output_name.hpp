@@ -17,7 +17,7 @@ std::optional<FileKind> named_kind(const std::string& path);
 
 /// Refuses a name whose ending stands for something else than what is going to be written (Errc::usage, with
 /// a better name). Endings that stand for nothing known are fine, and so is "-". Text may be compressed: .gz,
-/// .bz2, .xz, .zst.
+/// .xz, .zst.
 Status check_output_name(const std::string& path, FileKind kind);
 
 /// A name for what is made from an input: beside it, with another ending (".h5"); never that of the input

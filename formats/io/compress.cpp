@@ -1,6 +1,5 @@
 #include "formats/io/compress.hpp"
 
-#include <bzlib.h>
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -52,42 +51,6 @@ class GzipEncoder final : public Encoder {
   }
 
   z_stream stream_{};
-};
-
-class Bzip2Encoder final : public Encoder {
- public:
-  Bzip2Encoder() {
-    constexpr int kBlock = 9;  // as bzip2 itself, in 100 kB
-    if (::BZ2_bzCompressInit(&stream_, kBlock, 0, 0) != BZ_OK) throw std::bad_alloc();
-  }
-  Bzip2Encoder(const Bzip2Encoder&) = delete;
-  Bzip2Encoder& operator=(const Bzip2Encoder&) = delete;
-  ~Bzip2Encoder() override { ::BZ2_bzCompressEnd(&stream_); }
-
-  void encode(std::string_view in, bool last, std::string& out) override {
-    do {
-      const std::string_view piece = in.substr(0, std::numeric_limits<unsigned>::max());
-      in.remove_prefix(piece.size());
-      stream_.next_in = const_cast<char*>(piece.data());  // bzip2 does not write to it
-      stream_.avail_in = static_cast<unsigned>(piece.size());
-      while (stream_.avail_in > 0) compress_step(BZ_RUN, out);
-    } while (!in.empty());
-    if (last)
-      while (compress_step(BZ_FINISH, out) != BZ_STREAM_END) {
-      }
-  }
-
- private:
-  int compress_step(int action, std::string& out) {
-    std::array<char, kStep> step;
-    stream_.next_out = step.data();
-    stream_.avail_out = kStep;
-    const int code = ::BZ2_bzCompress(&stream_, action);
-    out.append(step.data(), kStep - stream_.avail_out);
-    return code;
-  }
-
-  bz_stream stream_{};
 };
 
 class XzEncoder final : public Encoder {
@@ -147,10 +110,8 @@ std::unique_ptr<Encoder> make() {
   return std::make_unique<T>();
 }
 
-constexpr Compression kCompressions[] = {{".gz", make<GzipEncoder>},
-                                         {".bz2", make<Bzip2Encoder>},
-                                         {".xz", make<XzEncoder>},
-                                         {".zst", make<ZstdEncoder>}};
+constexpr Compression kCompressions[] = {
+    {".gz", make<GzipEncoder>}, {".xz", make<XzEncoder>}, {".zst", make<ZstdEncoder>}};
 
 }  // namespace
 

@@ -207,14 +207,14 @@ std::unique_ptr<Decoder> make() {
 }
 
 constexpr Codec kCodecs[] = {
-    {"gzip", "\x1f\x8b"sv, make<GzipDecoder>},
-    {"bzip2", "BZh?"sv, make<Bzip2Decoder>},
-    {"xz",
+    {"gzip", ".gz", "\x1f\x8b"sv, make<GzipDecoder>},
+    {"bzip2", ".bz2", "BZh?"sv, make<Bzip2Decoder>},
+    {"xz", ".xz",
      "\xfd"
      "7zXZ\0"sv,
      make<XzDecoder>},
-    {"zstd", "\x28\xb5\x2f\xfd"sv, make<ZstdDecoder>},
-    {"zstd", "\x50\x2a\x4d\x18"sv, make<ZstdDecoder>},  // a skippable frame, which pzstd puts first
+    {"zstd", ".zst", "\x28\xb5\x2f\xfd"sv, make<ZstdDecoder>},
+    {"zstd", ".zst", "\x50\x2a\x4d\x18"sv, make<ZstdDecoder>},  // a skippable frame, which pzstd puts first
 };
 
 struct ForeignCodec {
@@ -236,6 +236,12 @@ const Codec* find_codec(std::string_view head) {
         std::equal(codec.magic.begin(), codec.magic.end(), head.begin(), matches))
       return &codec;
   return nullptr;
+}
+
+std::string_view codec_ending(std::string_view name) {
+  for (const Codec& codec : kCodecs)
+    if (name.ends_with(codec.ending)) return codec.ending;
+  return {};
 }
 
 Status check_codec(std::string_view head) {

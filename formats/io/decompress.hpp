@@ -24,8 +24,9 @@ class Decoder {
 };
 
 struct Codec {
-  std::string_view name;   ///< "gzip"
-  std::string_view magic;  ///< the bytes that every file of it starts with; '?' is any byte
+  std::string_view name;    ///< "gzip"
+  std::string_view ending;  ///< of names: ".gz"
+  std::string_view magic;   ///< the bytes that every file of it starts with; '?' is any byte
   std::unique_ptr<Decoder> (*make)();
 };
 
@@ -34,6 +35,9 @@ inline constexpr std::size_t kLongestMagic = 6;
 
 /// Finds the codec of data that starts with `head`; nullptr when it is not compressed.
 const Codec* find_codec(std::string_view head);
+
+/// The ending of a name that is that of a codec; empty where there is none.
+std::string_view codec_ending(std::string_view name);
 
 /// Errc::unsupported, naming the format, for data in a compressed format that sptile does not read.
 Status check_codec(std::string_view head);

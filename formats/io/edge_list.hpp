@@ -22,7 +22,7 @@ struct EdgeListOptions {
 Result<ReadMatrix> read_edge_list(InputBytes input, const EdgeListOptions& options);
 
 /// Writes vertices from 0, parted by commas under .csv, tabs under .tsv, else blanks, with the heading
-/// comment; .gz, .bz2, .xz and .zst compress, "-" is standard output.
+/// comment; .gz, .xz and .zst compress, "-" is standard output.
 Status write_edge_list(const CsrView& a, const std::string& path, bool force);
 
 }  // namespace sptile::formats

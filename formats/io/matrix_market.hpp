@@ -62,7 +62,7 @@ struct MtxWriteOptions {
 };
 
 /// Writes coordinate real (or pattern) general text, one entry per line in row order, values in the shortest
-/// form that reads back exactly. `path` may be "-" (standard output); .gz, .bz2, .xz and .zst at its end
+/// form that reads back exactly. `path` may be "-" (standard output); .gz, .xz and .zst at its end
 /// compress. The file appears whole or not at all.
 Status write_matrix_market(const CsrView& a, const std::string& path, const MtxWriteOptions& options = {});
 

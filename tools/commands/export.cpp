@@ -49,9 +49,8 @@ Status run_export(Session& session, const ExportOptions& options) {
 Action declare_export(Options& app) {
   auto options = std::make_shared<ExportOptions>();
   app.add_option("BUNDLE", options->bundle, "bundle to read").required();
-  app.add_option(
-         "OUT", options->out,
-         "file to write: " + writable_kinds() + "; text also .gz, .bz2, .xz, .zst; -: standard output")
+  app.add_option("OUT", options->out,
+                 "file to write: " + writable_kinds() + "; text also .gz, .xz, .zst; -: standard output")
       .required();
   app.add_option("--from", options->from, "stored format to rebuild the matrix from")
       .names("format", format_names());

@@ -136,10 +136,9 @@ void declare_kind(Options& verb, const gen::Generator& kind, const std::shared_p
 
 Action declare_gen(Options& app) {
   auto options = std::make_shared<GenOptions>();
-  app.add_option(
-      "-o,--output", options->out,
-      "Matrix Market file to write (also .gz, .bz2, .xz, .zst), or a bundle (.h5) without formats; -: "
-      "standard output");
+  app.add_option("-o,--output", options->out,
+                 "Matrix Market file to write (also .gz, .xz, .zst), or a bundle (.h5) without formats; -: "
+                 "standard output");
   app.add_option("--field", options->field, "values uniform in (-1, 1) and never 0, or none")
       .one_of({"real", "pattern"});
   app.add_flag("--shuffle", options->shuffle,

@@ -176,7 +176,7 @@ Action declare_reorder(Options& app) {
   app.add_option("IN", options->in, matrix_help()).required();
   app.add_option("-o,--output", options->out,
                  "reordered matrix to write: a bundle (.h5), " + writable_kinds() +
-                     "; text also .gz, .bz2, .xz, .zst; -: standard output");
+                     "; text also .gz, .xz, .zst; -: standard output");
   app.add_option("--perm", options->permutation,
                  "permutation to write: the old row of each new row, counted from 0, one per line");
   declare_order(app, options->order, "--method", "how to order ('sptile list reorderers')")

@@ -52,7 +52,7 @@ void write(const std::string& path, const std::string& text, std::size_t piece) 
 
 TEST_CASE("what is written compressed is read back, in any pieces, and is always the same bytes") {
   const TemporaryFolder folder;
-  for (const char* ending : {".gz", ".bz2", ".xz", ".zst"})
+  for (const char* ending : {".gz", ".xz", ".zst"})
     for (const std::size_t bytes : {0, 1, 65536, 700001}) {
       CAPTURE(ending);
       CAPTURE(bytes);

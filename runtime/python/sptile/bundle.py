@@ -13,6 +13,7 @@ import numpy as np
 from . import _arrays
 from . import _library as c
 from ._arrays import View
+from ._memory import tocsr
 from ._options import PRECISIONS, name_of, plan_options
 from ._plan import Plan
 from .errors import BadInputError, UnsupportedError, UsageError
@@ -360,7 +361,7 @@ def csr_memory(A: Any, copy: bool = False) -> CsrMemory:
 
 def _of_sparse(A: Any, copy: bool) -> CsrMemory:
     """Of SciPy or CuPy: what has tocsr."""
-    csr = A.tocsr()
+    csr = tocsr(A)
     try:
         parts = [_arrays.view(csr.indptr, "A.indptr"), _arrays.view(csr.indices, "A.indices")]
         parts.append(_arrays.view(csr.data, "A.data"))

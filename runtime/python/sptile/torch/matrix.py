@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from .._memory import tocsr
 from ..errors import UsageError
 from .handle import DTYPES, Handle
 from .pattern import (
@@ -141,7 +142,7 @@ class SparseMatrix:
     @classmethod
     def from_scipy(cls, matrix: Any, *, format: str = "auto") -> SparseMatrix:
         """Of a SciPy sparse matrix or array, in host memory: `.to(device)` moves it."""
-        csr = matrix.tocsr()
+        csr = tocsr(matrix)
         crow, col, values = (torch.from_numpy(x.copy()) for x in (csr.indptr, csr.indices, csr.data))
         if values.dtype not in DTYPES:
             values = values.to(torch.float32)

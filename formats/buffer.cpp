@@ -3,9 +3,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdio>
+
 namespace sptile::formats {
 namespace {
 constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
+}
+
+OutOfMemory::OutOfMemory(std::uint64_t bytes) noexcept {
+  std::snprintf(text_.data(), text_.size(), "out of memory: an array of %llu bytes was refused",
+                static_cast<unsigned long long>(bytes));
+}
+
+const char* out_of_memory(const std::bad_alloc& error) noexcept {
+  const auto* const ours = dynamic_cast<const OutOfMemory*>(&error);
+  return ours != nullptr ? ours->what() : "out of memory";
 }
 
 void* allocate_bytes(std::int64_t bytes) {
@@ -13,7 +25,7 @@ void* allocate_bytes(std::int64_t bytes) {
   const auto alignment = static_cast<std::size_t>(large ? kHugePage : 64);
   const std::size_t rounded = (static_cast<std::size_t>(bytes) + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) throw OutOfMemory(rounded);
   if (large) ::madvise(memory, rounded, MADV_HUGEPAGE);  // advice only: failing changes nothing but speed
   return memory;
 }

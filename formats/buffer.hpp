@@ -1,6 +1,7 @@
 // Owning arrays without the zero fill of std::vector: conversions write every element anyway.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +18,20 @@ namespace sptile::formats {
 /// Lets the system have the whole pages between the two addresses; their contents are lost.
 void release_pages(void* begin, void* end);
 
-/// Owns `size` uninitialised, 64-byte aligned elements; throws std::bad_alloc (tools/main turns it into exit
+/// The system refused the memory of an array.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(std::uint64_t bytes) noexcept;
+  [[nodiscard]] const char* what() const noexcept override { return text_.data(); }
+
+ private:
+  std::array<char, 80> text_{};
+};
+
+/// Text for a failed allocation: "out of memory", with the bytes of the array where it is one of ours.
+const char* out_of_memory(const std::bad_alloc& error) noexcept;
+
+/// Owns `size` uninitialised, 64-byte aligned elements; throws OutOfMemory (tools/main turns it into exit
 /// code 5). Large buffers ask for huge pages: first-touch page faults otherwise cost as much as filling them.
 template <class T>
 class Buffer {
@@ -75,12 +89,13 @@ class Buffer {
 };
 
 /// Allocates 64-byte aligned raw memory, 2 MiB aligned with huge pages advised when large; throws
-/// std::bad_alloc.
+/// OutOfMemory.
 void* allocate_bytes(std::int64_t bytes);
 
 template <class T>
 Buffer<T>::Buffer(std::int64_t size) : size_(size) {
-  if (size < 0 || static_cast<std::uint64_t>(size) > std::uint64_t{1} << 46) throw std::bad_alloc();
+  if (size < 0 || static_cast<std::uint64_t>(size) > std::uint64_t{1} << 46)
+    throw OutOfMemory(static_cast<std::uint64_t>(size) * sizeof(T));
   if (size > 0) data_.reset(static_cast<T*>(allocate_bytes(size * static_cast<std::int64_t>(sizeof(T)))));
 }
 

@@ -13,7 +13,7 @@ import re
 import sys
 
 VOCABULARY = ("array_view", "csr_view", "dtype", "error", "half", "no_value_type", "parameters", "progress")
-OFFLINE = re.compile(r"(H5|hdf5|tbb/|oneapi/|metis|boost/|fmt/|nlohmann/|CLI/|openssl/|zlib|lzma|zstd)")
+OFFLINE = re.compile(r"(H5|hdf5|tbb/|oneapi/|metis|boost/|fmt/|nlohmann/|CLI/|openssl/|zlib|bzlib|lzma|zstd)")
 
 # folder -> what its files may include of the project, what they may not include from outside
 RULES = {

@@ -23,7 +23,7 @@ bool varies(const Json& rows, const char* key) {
 
 // Without the ending of a file.
 std::string short_name(const std::string& matrix) {
-  for (const char* ending : {".gz", ".xz", ".zst"})
+  for (const char* ending : {".gz", ".bz2", ".xz", ".zst"})
     if (matrix.ends_with(ending)) return short_name(matrix.substr(0, matrix.rfind('.')));
   for (const char* ending : {".mtx", ".csr", ".h5"})
     if (matrix.ends_with(ending)) return matrix.substr(0, matrix.rfind('.'));

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "formats/convert/converters.hpp"
+#include "formats/io/available_memory.hpp"
 #include "formats/io/bundle_writer.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/narrow_values.hpp"
@@ -183,6 +184,8 @@ Status Conversion::take_loss(const formats::ValueLoss& loss, DType wide_enough) 
 }
 
 Status Conversion::look_for_symmetry() {
+  // The place in each row that the comparison has reached, then the rows in their order.
+  if (Status s = formats::check_row_memory(matrix_.rows, 8); !s) return s;
   report_.symmetric = runtime::is_symmetric(matrix_);
   if (task_.transpose) report_.transpose.emplace();
   if (Status s = writing_.start([this] { return writer_->add_symmetry(report_.symmetric); }); !s) return s;

@@ -28,7 +28,7 @@ FormatRow stored_row(const formats::FormatView& view) {
 }  // namespace
 
 Result<std::vector<FormatRow>> measure_formats(Work& work, const formats::CsrView& a,
-                                               const FormatObserver& observe) {
+                                               const FormatObserver& observe, const FormatMaker& make) {
   const auto seen = [&](const formats::FormatView& view) { return observe ? observe(view) : Status(); };
   const auto value_size = static_cast<std::int64_t>(size_of(a.values.dtype));
   std::vector<FormatRow> rows = {comparison_row(formats::coo_size(a.rows, a.cols, a.nnz(), value_size)),
@@ -37,7 +37,7 @@ Result<std::vector<FormatRow>> measure_formats(Work& work, const formats::CsrVie
   if (Status s = seen(formats::as_format(a)); !s) return tl::unexpected(std::move(s.error()));
   for (const formats::Converter& converter : formats::converters()) {
     if (converter.format == formats::kCsrLayout.name) continue;
-    const auto data = converter.from_csr(a, &work.progress);
+    const auto data = make ? make(converter, a) : converter.from_csr(a, &work.progress);
     if (data) {
       rows.push_back(stored_row(data->view()));
       if (Status s = seen(data->view()); !s) return tl::unexpected(std::move(s.error()));

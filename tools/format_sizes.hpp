@@ -31,9 +31,14 @@ double mean_per_block(const FormatRow& row);
 /// Sees each format that sptile has, as long as it is there.
 using FormatObserver = std::function<Status(const formats::FormatView& format)>;
 
-/// Converts to every format, one at a time, and keeps the sizes.
+/// Makes a format of `a`.
+using FormatMaker = std::function<Result<formats::FormatData>(const formats::Converter& converter,
+                                                              const formats::CsrView& a)>;
+
+/// Converts to every format, one at a time, and keeps the sizes. `make` replaces Converter::from_csr.
 Result<std::vector<FormatRow>> measure_formats(Work& work, const formats::CsrView& a,
-                                               const FormatObserver& observe = {});
+                                               const FormatObserver& observe = {},
+                                               const FormatMaker& make = {});
 
 Json to_json(const std::vector<FormatRow>& rows);
 

@@ -38,8 +38,8 @@ Status add_hash(const std::string& path, LoadedMatrix& loaded) {
 }
 
 // The kind of a pipe, by the option or its first bytes; `options` then has what is read.
-Result<const MatrixKind*> look_into_pipe(const std::string& path, LoadOptions& options) {
-  auto input = formats::InputBytes::open(path);
+Result<const MatrixKind*> look_into_pipe(Work& work, const std::string& path, LoadOptions& options) {
+  auto input = formats::InputBytes::open(path, &work.progress);
   if (!input) return tl::unexpected(std::move(input.error()));
   options.input = std::make_shared<formats::InputBytes>(std::move(*input));
   const auto kind = options.from.empty() ? kind_of_bytes(*options.input) : find_kind_named(options.from);
@@ -137,7 +137,7 @@ std::vector<std::string> describe_losses(const formats::LossCounts& lost, DType 
 }
 
 Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, LoadOptions options) {
-  const auto kind = is_pipe(path) ? look_into_pipe(path, options) : find_kind(path, options.from);
+  const auto kind = is_pipe(path) ? look_into_pipe(work, path, options) : find_kind(path, options.from);
   if (!kind) return tl::unexpected(kind.error());
   auto loaded = (*kind)->read(work, path, options);
   if (!loaded && options.from.empty() && loaded.error().code == Errc::bad_input && is_fallback(**kind))

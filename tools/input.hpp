@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "formats/io/edge_list.hpp"
 #include "formats/io/input_bytes.hpp"
 #include "formats/value_loss.hpp"
+#include "formats/nonempty_rows.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "tools/work.hpp"
 
@@ -25,6 +27,7 @@ struct LoadOptions {
   std::string from = {};  ///< the kind of file, a name that find_kind_named takes; empty: what the file says
   /// What is read in place of the file, where that is a pipe and its first bytes were looked at.
   std::shared_ptr<formats::InputBytes> input = {};
+  bool compress_rows = false;  ///< see LoadedMatrix::nonempty; only some kinds of files heed it
 };
 
 /// A matrix in its original row order.
@@ -36,6 +39,7 @@ struct LoadedMatrix {
   std::int64_t duplicates = 0;          ///< entries summed into others
   formats::ValueLoss loss;              ///< values that the type that was asked for cannot hold
   bool integers = false;                ///< the values are integers, or counts of repeated entries
+  std::optional<formats::NonemptyRows> nonempty = {};  ///< rows that `csr` has, where it does not have all
 };
 
 /// Gives the values another type, unless they have it, there are none, or it is none; adds what that loses to

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <typeinfo>
 
+#include "formats/buffer.hpp"
 #include "formats/io/atomic_file.hpp"
 #include "tools/command_line.hpp"
 #include "tools/complaint.hpp"
@@ -65,8 +66,8 @@ int run_command(int argc, char** argv) {
     verb = command->verb;
     const Status status = run_verb(*command);
     return status ? static_cast<int>(Errc::ok) : complain(verb, status.error());
-  } catch (const std::bad_alloc&) {
-    return complain(verb, {Errc::io, "out of memory", {}});
+  } catch (const std::bad_alloc& error) {
+    return complain(verb, {Errc::io, formats::out_of_memory(error), {}});
   } catch (const std::exception& error) {
     if (is_refusal(error))
       return complain(

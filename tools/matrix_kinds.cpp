@@ -12,6 +12,7 @@
 
 #include "formats/io/binsparse.hpp"
 #include "formats/io/compress.hpp"
+#include "formats/io/decompress.hpp"
 #include "formats/io/edge_list.hpp"
 #include "formats/io/harwell_boeing.hpp"
 #include "formats/io/hdf5_matrix.hpp"
@@ -19,6 +20,7 @@
 #include "formats/io/matrix_market.hpp"
 #include "formats/io/matrix_market_reader.hpp"
 #include "formats/io/metis_graph.hpp"
+#include "formats/io/mtx_header.hpp"
 #include "formats/io/npz.hpp"
 #include "formats/io/raw_csr.hpp"
 #include "formats/io/smtx.hpp"
@@ -61,22 +63,24 @@ Result<LoadedMatrix> take_read(Work& work, const std::string& path, const LoadOp
   LoadedMatrix loaded{std::move(read->csr), {},           std::move(read->source_sha256), {}, read->duplicates,
                       std::move(read->loss), read->integers};
   take_type(loaded, path, options.dtype);
+  loaded.nonempty = std::move(read->nonempty);
   return loaded;
 }
 
 // The pipe that was looked into, else the file.
-Result<formats::InputBytes> open_input(const std::string& path, const LoadOptions& options) {
+Result<formats::InputBytes> open_input(Work& work, const std::string& path, const LoadOptions& options) {
   if (options.input) return std::move(*options.input);
-  return formats::InputBytes::open(path);
+  return formats::InputBytes::open(path, &work.progress);
 }
 
 Result<LoadedMatrix> read_market(Work& work, const std::string& path, const LoadOptions& options) {
-  auto input = open_input(path, options);
+  auto input = open_input(work, path, options);
   if (!input) return tl::unexpected(std::move(input.error()));
   auto read = formats::read_matrix_market(std::move(*input),
                                           {.dtype = options.dtype == DType::none ? DType::f64 : options.dtype,
                                            .real_part = options.real_part,
                                            .hash_source = options.hash_source,
+                                           .compress_rows = options.compress_rows,
                                            .progress = &work.progress});
   if (!read) return tl::unexpected(std::move(read.error()));
   tell_content(work, path, read->duplicates, read->nonfinite - read->loss.overflowed);
@@ -86,7 +90,8 @@ Result<LoadedMatrix> read_market(Work& work, const std::string& path, const Load
                       {},
                       read->duplicates,
                       std::move(read->loss),
-                      read->integers};
+                      read->integers,
+                      std::move(read->nonempty)};
 }
 
 Result<LoadedMatrix> read_bundle(Work&, const std::string& path, const LoadOptions& options) {
@@ -105,7 +110,7 @@ Result<LoadedMatrix> read_bundle(Work&, const std::string& path, const LoadOptio
   return loaded;
 }
 
-bool is_market(const FileHead& head) { return head.text.starts_with("%%MatrixMarket"); }
+bool is_market(const FileHead& head) { return formats::is_banner(head.text); }
 
 Status probe_market(const std::string& path, bool real_part) {
   return formats::read_matrix_market_header(path, real_part).map([](const auto&) {});
@@ -159,14 +164,16 @@ Status write_npz(const CsrView& a, const std::string& path, bool force, Progress
 template <class Read>
 Result<LoadedMatrix> read_text(Work& work, const std::string& path, const LoadOptions& options,
                                const Read& read) {
-  auto input = open_input(path, options);
+  auto input = open_input(work, path, options);
   if (!input) return tl::unexpected(std::move(input.error()));
   return take_read(work, path, options, read(std::move(*input)));
 }
 
 Result<LoadedMatrix> read_edges(Work& work, const std::string& path, const LoadOptions& options) {
   return read_text(work, path, options, [&](formats::InputBytes input) {
-    return formats::read_edge_list(std::move(input), options.edges);
+    formats::EdgeListOptions edges = options.edges;
+    edges.compress_rows = options.compress_rows;
+    return formats::read_edge_list(std::move(input), edges);
   });
 }
 
@@ -298,10 +305,10 @@ const MatrixKind* longest_suffix(std::string_view name, bool compressed) {
 }
 
 // The kind of a name in small letters, which may end with that of a compression.
-const MatrixKind* kind_of_name(std::string_view name, const formats::Compression* compression) {
+const MatrixKind* kind_of_name(std::string_view name, std::string_view compression) {
   if (const MatrixKind* const kind = longest_suffix(name, false)) return kind;
-  if (compression == nullptr) return nullptr;
-  return longest_suffix(name.substr(0, name.size() - compression->ending.size()), true);
+  if (compression.empty()) return nullptr;
+  return longest_suffix(name.substr(0, name.size() - compression.size()), true);
 }
 
 constexpr std::size_t kHeadBytes = 4096;
@@ -364,7 +371,7 @@ std::string readable_kinds() {
 }
 std::string matrix_help() {
   return "matrix: " + readable_kinds() +
-         "; text also .gz, .xz, .zst, Matrix Market also in .tar of these; -: standard input";
+         "; text also .gz, .bz2, .xz, .zst, Matrix Market also in .tar of these; -: standard input";
 }
 std::string writable_kinds() {
   return list_kinds([](const MatrixKind& kind) { return kind.write != nullptr; });
@@ -372,13 +379,14 @@ std::string writable_kinds() {
 
 const MatrixKind* kind_by_suffix(const std::string& path) {
   const std::string name = lower(path);
-  return kind_of_name(name, formats::find_compression(name));
+  return kind_of_name(name, formats::codec_ending(name));
 }
 
 const MatrixKind* written_kind(const std::string& path) {
   if (path == "-") return &market();
   // Writers compress by endings in small letters: .XZ would be plain text under that name.
-  const MatrixKind* const kind = kind_of_name(lower(path), formats::find_compression(path));
+  const formats::Compression* const compression = formats::find_compression(path);
+  const MatrixKind* const kind = kind_of_name(lower(path), compression == nullptr ? "" : compression->ending);
   return kind != nullptr && kind->write != nullptr ? kind : nullptr;
 }
 

@@ -21,7 +21,7 @@ struct MatrixKind {
   std::string_view name;      ///< "npz"
   std::string_view what;      ///< "a SciPy archive", in messages and help
   std::string_view suffixes;  ///< with blanks; the first is the usual one
-  bool compressible;          ///< text: may be .gz, .xz or .zst, and come from a pipe
+  bool compressible;          ///< text: may be .gz, .bz2, .xz or .zst, and come from a pipe
   bool keeps_f16;             ///< what is written says how wide its values are
   /// By contents; nullptr where only the suffix tells.
   bool (*starts)(const FileHead& head);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "formats/io/available_memory.hpp"
 #include "tools/names.hpp"
 
 namespace sptile::tools {
@@ -169,6 +170,9 @@ Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request) {
 
 Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
                                                 const formats::CsrView& a, OrderChoice* choice) {
+  // Orders, their inverses and row pointers of graphs; most methods need more.
+  if (Status s = formats::check_row_memory(a.rows, ordering.method->name == "identity" ? 4 : 16); !s)
+    return tl::unexpected(std::move(s.error()));
   begin(&work.progress, "reorder", 0);
   const std::vector<reorder::Setting> settings = all_settings(ordering);
   std::vector<reorder::TriedOrder> tried;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "formats/io/compress.hpp"
+#include "formats/io/decompress.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -107,8 +108,7 @@ Status check_output_name(const std::string& path, FileKind kind) {
 std::string proposed_output(const std::string& input, std::string_view ending) {
   if (input == "-" || input.starts_with("/dev/")) return std::string("matrix").append(ending);
   std::string stem = input;
-  if (const formats::Compression* const packed = formats::find_compression(stem))
-    stem.resize(stem.size() - packed->ending.size());
+  stem.resize(stem.size() - formats::codec_ending(stem).size());
   const std::size_t name = stem.find_last_of('/') + 1;
   if (const std::size_t dot = stem.find_last_of('.'); dot != std::string::npos && dot > name)
     stem.resize(dot);

@@ -8,11 +8,15 @@
 
 namespace sptile::formats {
 
-/// Bytes that can be filled without swapping or hitting a control group's limit; the largest int64 where the
-/// system does not tell.
+/// Bytes that can be filled without swapping or hitting the limit of a control group or of the address space
+/// (ulimit -v); the largest int64 where the system does not tell.
 std::int64_t available_memory();
 
-/// Errc::io when `bytes` are more than `available`: "WHAT need N GiB of memory; M GiB are available".
+/// Errc::io when `bytes` are more than `available`: "WHAT need N GiB of memory; M GiB are available",
+/// with MiB for less than 1 GiB.
 Status check_memory(const std::string& what, std::int64_t bytes, std::int64_t available);
+
+/// The same for arrays with a number for each row: "the arrays of N rows need ...".
+Status check_row_memory(std::int64_t rows, std::int64_t bytes_per_row);
 
 }  // namespace sptile::formats

@@ -17,6 +17,8 @@ Result<DecodedStream> DecodedStream::open(InputBytes input) {
   const std::span<const char> head = text.stored_.span().first(static_cast<std::size_t>(*count));
   text.codec_ = find_codec({head.data(), head.size()});
   if (text.codec_ == nullptr) {
+    if (Status s = check_codec({head.data(), head.size()}); !s)
+      return fail(s.error().code, s.error().message, text.input_.name());
     text.pending_ = head;
   } else {
     text.encoded_ = head;

@@ -16,6 +16,7 @@ struct EdgeListOptions {
   char separator = 0;        ///< ' ' (any white space), '\t', ',' or ';'; 0: that of the first edge
   std::string columns = {};  ///< "source,target,weight": roles of the columns, "-" for one to leave out;
                              ///< empty: by the heading, else source, target, weight
+  bool compress_rows = false;  ///< keep only the rows with entries of a matrix that is mostly_empty
 };
 
 /// Reads one nonzero per edge, in the direction of the line; edges listed several times are summed, without

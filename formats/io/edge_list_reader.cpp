@@ -602,7 +602,7 @@ class EdgeListReader {
       arrays.integers = loss_.integers();
     }
     weights_ = {};
-    auto made = assemble(std::move(arrays), "");
+    auto made = assemble(std::move(arrays), "", options_.compress_rows);
     if (!made) return fail(made.error().code, made.error().message, lines_.name());
     made->loss += loss_.loss();
     tell_rest(edges, found_out, base);

@@ -10,6 +10,7 @@
 
 #include "formats/counting_sort.hpp"
 #include "formats/io/available_memory.hpp"
+#include "formats/io/sparse_arrays.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {
@@ -108,6 +109,23 @@ std::int64_t expanded_size(EntryStore& store, Mirror mirror) {
   return store.entries() + mirrored;
 }
 
+// Calls sink(row, column, value) for entries [begin, end), each followed by its mirror image.
+template <class T, class Sink>
+void for_each_entry(EntryStore& store, Mirror mirror, std::int64_t begin, std::int64_t end, Sink&& sink) {
+  for_each_run(store, begin, end,
+               [&](const EntrySegment& segment, std::int64_t first, std::int64_t last, auto) {
+                 const auto* source = static_cast<const T*>(segment.values.data());
+                 for (std::int64_t i = first; i < last; ++i) {
+                   const std::int32_t row = segment.rows[i], col = segment.cols[i];
+                   T value{};
+                   if constexpr (!std::is_same_v<T, NoValue>) value = source[i];
+                   sink(row, col, value);
+                   if (mirror != Mirror::none && row != col)
+                     sink(col, row, mirror == Mirror::negated ? negated(value) : value);
+                 }
+               });
+}
+
 template <class T>
 void scatter(EntryStore& store, Mirror mirror, Csr& csr, T* values) {
   const std::int64_t entries = store.entries();
@@ -116,18 +134,7 @@ void scatter(EntryStore& store, Mirror mirror, Csr& csr, T* values) {
     const auto bound = [&](int p) {
       return entries / parts * p + std::min<std::int64_t>(p, entries % parts);
     };
-    for_each_run(store, bound(part), bound(part + 1),
-                 [&](const EntrySegment& segment, std::int64_t first, std::int64_t last, auto) {
-                   const auto* source = static_cast<const T*>(segment.values.data());
-                   for (std::int64_t i = first; i < last; ++i) {
-                     const std::int32_t row = segment.rows[i], col = segment.cols[i];
-                     T value{};
-                     if constexpr (!std::is_same_v<T, NoValue>) value = source[i];
-                     sink(row, col, value);
-                     if (mirror != Mirror::none && row != col)
-                       sink(col, row, mirror == Mirror::negated ? negated(value) : value);
-                   }
-                 });
+    for_each_entry<T>(store, mirror, bound(part), bound(part + 1), sink);
   };
   csr.row_ptr = counting_sort(csr.rows, parts, visit, [&](std::int64_t at, std::int32_t col, T value) {
     csr.col_idx[at] = col;
@@ -145,6 +152,38 @@ void scatter_entries(EntryStore& store, const MtxHeader& header, DType dtype, Cs
     using T = typename decltype(type)::type;
     scatter(store, mirror, csr, csr.values.as<T>().data());
   });
+}
+
+template <class T>
+void list_entries(EntryStore& store, Mirror mirror, SparseArrays& list, T* values) {
+  std::int64_t at = 0;
+  for_each_entry<T>(store, mirror, 0, store.entries(), [&](std::int32_t row, std::int32_t col, T value) {
+    list.row_ids[at] = row;
+    list.ids[at] = col;
+    if constexpr (!std::is_same_v<T, NoValue>) values[at] = value;
+    ++at;
+  });
+}
+
+// All entries, those of the mirror image included.
+SparseArrays entry_list(EntryStore& store, const MtxHeader& header, DType dtype) {
+  const Mirror mirror = mirror_of(header.symmetry);
+  SparseArrays list;
+  list.layout = ArrayLayout::coo;
+  list.rows = header.rows, list.cols = header.cols;
+  list.integers = header.field == MtxField::integer;
+  list.row_ids = Buffer<std::int32_t>(expanded_size(store, mirror));
+  list.ids = Buffer<std::int32_t>(list.row_ids.size());
+  if (dtype == DType::none) {
+    list_entries(store, mirror, list, static_cast<NoValue*>(nullptr));
+    return list;
+  }
+  list.values = Array(dtype, list.ids.size());
+  visit_value_type(dtype, [&](auto type) {
+    using T = typename decltype(type)::type;
+    list_entries(store, mirror, list, list.values.as<T>().data());
+  });
+  return list;
 }
 
 // Array files list values by columns, of the lower triangle where there is a symmetry. Gives them rows and
@@ -170,7 +209,9 @@ void number_array_entries(EntryStore& store, const MtxHeader& header) {
 }  // namespace
 
 Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted,
-                                    DType dtype, std::int64_t memory_limit) {
+                                    DType dtype, std::int64_t memory_limit, bool compress_rows) {
+  if (compress_rows && header.coordinate && mostly_empty(header.rows, 2 * store.entries()))
+    return assemble(entry_list(store, header, store.dtype()), "", true);
   const bool in_order = sorted && header.coordinate && header.symmetry == MtxSymmetry::general;
   const std::int64_t per_row = 8 * (in_order ? 1 : 2);  // row pointers; the sort counts in a second array
   if (Status fits = check_memory("the row pointers of " + std::to_string(header.rows) + " rows",

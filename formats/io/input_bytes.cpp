@@ -1,6 +1,7 @@
 #include "formats/io/input_bytes.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,11 +13,12 @@
 
 namespace sptile::formats {
 
-Result<InputBytes> InputBytes::open(const std::string& path) {
+Result<InputBytes> InputBytes::open(const std::string& path, const Progress* progress) {
   InputBytes input;
+  input.progress_ = progress;
   const bool is_stdin = path == "-";
   input.name_ = is_stdin ? "<stdin>" : path;
-  input.fd_ = is_stdin ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  input.fd_ = is_stdin ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (input.fd_ < 0) return system_failure(errno, "cannot open", input.name_);
   struct stat status {};
   if (::fstat(input.fd_, &status) != 0) return system_failure(errno, "cannot examine", input.name_);
@@ -39,6 +41,7 @@ InputBytes InputBytes::from_memory(std::string_view bytes, std::string name) {
 InputBytes::InputBytes(InputBytes&& other) noexcept
     : name_(std::move(other.name_)),
       fd_(std::exchange(other.fd_, -1)),
+      progress_(other.progress_),
       memory_(other.memory_),
       ahead_(std::move(other.ahead_)),
       size_(other.size_),
@@ -49,6 +52,20 @@ InputBytes::~InputBytes() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+// Waits until a pipe or a terminal has bytes or has ended. A named pipe counts as ended only after a writer
+// has come.
+Status InputBytes::wait_for_bytes() const {
+  if (size_) return {};               // regular files are always ready
+  constexpr int kBetweenLooks = 100;  // milliseconds
+  pollfd waited{fd_, POLLIN, 0};
+  for (;;) {
+    if (cancelled(progress_)) return fail(Errc::io, "cancelled", name_);
+    const int ready = ::poll(&waited, 1, progress_ == nullptr ? -1 : kBetweenLooks);
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) return system_failure(errno, "cannot read", name_);
+  }
+}
+
 Result<std::int64_t> InputBytes::read_some(std::span<char> out) {
   if (fd_ < 0) {
     const std::size_t count = std::min(out.size(), memory_.size());
@@ -57,8 +74,10 @@ Result<std::int64_t> InputBytes::read_some(std::span<char> out) {
     return static_cast<std::int64_t>(count);
   }
   ssize_t count = 0;
-  do count = ::read(fd_, out.data(), out.size());
-  while (count < 0 && errno == EINTR);
+  do {
+    if (Status ready = wait_for_bytes(); !ready) return tl::unexpected(ready.error());
+    count = ::read(fd_, out.data(), out.size());
+  } while (count < 0 && (errno == EINTR || errno == EAGAIN));
   if (count < 0) return system_failure(errno, "cannot read", name_);
   return count;
 }

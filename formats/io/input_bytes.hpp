@@ -10,6 +10,7 @@
 
 #include "formats/error.hpp"
 #include "formats/io/sha256.hpp"
+#include "formats/progress.hpp"
 
 namespace sptile::formats {
 
@@ -18,8 +19,10 @@ namespace sptile::formats {
 /// it.
 class InputBytes {
  public:
-  /// Opens a file, or standard input for "-"; Errc::io when that fails.
-  static Result<InputBytes> open(const std::string& path);
+  /// Opens a file, or standard input for "-"; Errc::io when that fails. Opening a named pipe does not wait
+  /// for its writer, reading does. `progress` must outlive the object; reads of a pipe or a terminal fail
+  /// soon after it is cancelled.
+  static Result<InputBytes> open(const std::string& path, const Progress* progress = nullptr);
   /// Reads from memory, which must outlive the object.
   static InputBytes from_memory(std::string_view bytes, std::string name);
 
@@ -46,9 +49,11 @@ class InputBytes {
  private:
   InputBytes() = default;
   Result<std::int64_t> read_some(std::span<char> out);
+  Status wait_for_bytes() const;
 
   std::string name_;
   int fd_ = -1;
+  const Progress* progress_ = nullptr;
   std::string_view memory_;  // used when there is no fd
   std::string ahead_;        // looked at, still to be read
   std::optional<std::int64_t> size_;

@@ -271,12 +271,13 @@ Result<MtxMatrix> read_all(InputBytes input, const MtxReadOptions& options, cons
   matrix.source_sha256 = blocks.stream().input().finish_hash();
   Result<AssembledCsr> assembled =
       entries_to_csr(matrix.header, body.store(), body.sorted(), options.dtype,
-                     sizes.memory_limit > 0 ? sizes.memory_limit : available_memory());
+                     sizes.memory_limit > 0 ? sizes.memory_limit : available_memory(), options.compress_rows);
   if (!assembled) {
     assembled.error().where = blocks.stream().name();
     return tl::unexpected(assembled.error());
   }
   matrix.csr = std::move(assembled->csr);
+  matrix.nonempty = std::move(assembled->nonempty);
   matrix.duplicates = assembled->duplicates;
   matrix.nonfinite += assembled->loss.overflowed;
   matrix.loss += assembled->loss;
@@ -292,8 +293,8 @@ Result<MtxMatrix> read_matrix_market(InputBytes input, const MtxReadOptions& opt
   const std::string name = input.name();
   try {
     return read_all(std::move(input), options, sizes);
-  } catch (const std::bad_alloc&) {
-    return fail(Errc::io, "not enough memory to read the matrix", name);
+  } catch (const std::bad_alloc& error) {
+    return fail(Errc::io, out_of_memory(error), name);
   }
 }
 
@@ -312,7 +313,7 @@ Result<MtxHeader> read_matrix_market_header(const std::string& path, bool real_p
 }
 
 Result<MtxMatrix> read_matrix_market(const std::string& path, const MtxReadOptions& options) {
-  Result<InputBytes> input = InputBytes::open(path);
+  Result<InputBytes> input = InputBytes::open(path, options.progress);
   if (!input) return tl::unexpected(input.error());
   return read_matrix_market(*std::move(input), options);
 }

@@ -41,6 +41,11 @@ bool same_word(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
+}
+
 tl::unexpected<Error> bad(std::string message) { return fail(Errc::bad_input, std::move(message)); }
 
 template <class T, std::size_t N>
@@ -57,13 +62,8 @@ Result<T> choose(std::string_view what, std::string_view word, const Choice<T> (
 tl::unexpected<Error> no_banner(std::string_view line) {
   constexpr std::string_view kWanted =
       "the first line of a Matrix Market file is like '%%MatrixMarket matrix coordinate real general'";
-  if (line.starts_with("\xEF\xBB\xBF%%"))
-    return bad("a byte order mark (EF BB BF) stands before the banner; save the file as UTF-8 without BOM");
   if (line.starts_with("\xFF\xFE") || line.starts_with("\xFE\xFF"))
     return bad("the file is UTF-16 text; save it as ASCII or UTF-8 without BOM");
-  const Words words = split_words(line);
-  if (words.count > 0 && same_word(words.word[0], "%MatrixMarket"))
-    return bad("the banner starts with one '%'; write '%%MatrixMarket'");
   return bad("no banner but " + quoted(line) + "; " + std::string(kWanted));
 }
 
@@ -71,8 +71,6 @@ tl::unexpected<Error> no_banner(std::string_view line) {
 std::optional<std::string> contradiction(const MtxHeader& h) {
   if (!h.coordinate && h.field == MtxField::pattern)
     return "array together with pattern; a pattern has no values to list, so it must be coordinate";
-  if (h.symmetry == MtxSymmetry::hermitian && h.field != MtxField::complex)
-    return "hermitian, but the values are not complex; a real hermitian matrix is symmetric";
   if (h.symmetry == MtxSymmetry::skew_symmetric && h.field == MtxField::pattern)
     return "pattern together with skew-symmetric; a pattern has no signs, so it can only be general or "
            "symmetric";
@@ -108,6 +106,14 @@ std::int64_t array_entries(const MtxHeader& h) {
 
 }  // namespace
 
+bool is_banner(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  text = without_mark(text);
+  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(kSpace));
+  return same_word(word, "%%MatrixMarket") || same_word(word, "%MatrixMarket");
+}
+
 bool is_comment_or_blank(std::string_view line) {
   const auto first = std::find_if_not(line.begin(), line.end(), is_blank);
   return first == line.end() || *first == '%';
@@ -115,6 +121,7 @@ bool is_comment_or_blank(std::string_view line) {
 
 Result<bool> MtxHeaderReader::take(std::string_view line) {
   if (!has_banner_) {
+    if (std::all_of(line.begin(), line.end(), is_blank)) return false;
     if (Status banner = take_banner(line); !banner) return tl::unexpected(banner.error());
     has_banner_ = true;
     return false;
@@ -132,9 +139,8 @@ std::string_view MtxHeaderReader::awaits() const {
 Status MtxHeaderReader::take_banner(std::string_view line) {
   if (line.find('\r') != line.npos)
     return bad("lines end with CR only; convert the file to LF (for example with tr '\\r' '\\n')");
-  const Words words = split_words(line);
-  if (words.count == 0 || !same_word(words.word[0], "%%MatrixMarket") || is_blank(line.front()))
-    return no_banner(line);
+  if (!is_banner(line)) return no_banner(line);
+  const Words words = split_words(without_mark(line));
   if (words.count != 5)
     return bad("the banner has " + std::to_string(words.count) +
                " words; it has 5, like '%%MatrixMarket matrix coordinate real general'");

@@ -9,6 +9,10 @@
 
 namespace sptile::formats {
 
+/// True where text starts with the first word of a banner, in upper or lower case. A byte-order mark, white
+/// space in front of it and one '%' instead of two are accepted: files in circulation have them.
+bool is_banner(std::string_view text);
+
 /// What a line of a Matrix Market file is, by its first word; comments and blank lines may stand anywhere
 /// after the banner.
 bool is_comment_or_blank(std::string_view line);

@@ -89,10 +89,7 @@ std::optional<std::string> parse_values(const MtxHeader& header, const std::stri
 
 std::optional<std::string> parse_indices(const MtxHeader& header, const Words& words, LineContent& entry) {
   if (auto wrong = parse_index("row", words.word[0], header.rows, entry.row)) return wrong;
-  if (auto wrong = parse_index("column", words.word[1], header.cols, entry.col)) return wrong;
-  if (header.symmetry == MtxSymmetry::skew_symmetric && entry.row == entry.col)
-    return "entry on the diagonal of a skew-symmetric matrix; it is 0 there and must not be listed";
-  return std::nullopt;
+  return parse_index("column", words.word[1], header.cols, entry.col);
 }
 
 }  // namespace
@@ -108,9 +105,14 @@ LineContent parse_line(const MtxHeader& header, DType dtype, std::string_view li
   if (header.coordinate)
     if (const auto wrong = parse_indices(header, words, entry)) return defect(*wrong);
   if (header.field == MtxField::pattern) return entry;
-  const auto wrong = visit_value_type(dtype, [&](auto type) {
+  const bool zero_expected =
+      header.coordinate && header.symmetry == MtxSymmetry::skew_symmetric && entry.row == entry.col;
+  const auto wrong = visit_value_type(dtype, [&](auto type) -> std::optional<std::string> {
     using T = typename decltype(type)::type;
-    return parse_values(header, &words.word[header.coordinate ? 2 : 0], static_cast<T*>(value));
+    T& number = *static_cast<T*>(value);
+    if (auto bad = parse_values(header, &words.word[header.coordinate ? 2 : 0], &number)) return bad;
+    if (!zero_expected || widen(number) == 0) return std::nullopt;
+    return "value " + quoted(words.word[2]) + " on the diagonal of a skew-symmetric matrix; it must be 0";
   });
   return wrong ? defect(*wrong) : entry;
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "formats/csr.hpp"
 #include "formats/error.hpp"
+#include "formats/nonempty_rows.hpp"
 #include "formats/value_loss.hpp"
 
 namespace sptile::formats {
@@ -19,6 +21,7 @@ struct ReadMatrix {
   std::vector<std::string> notes;  ///< what was taken for granted or left aside, a sentence each
   ValueLoss loss = {};             ///< values that the type of the result cannot hold
   bool integers = false;           ///< the values are integers
+  std::optional<NonemptyRows> nonempty = {};  ///< which rows `csr` has, where it does not have all
 };
 
 }  // namespace sptile::formats

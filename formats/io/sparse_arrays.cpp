@@ -66,6 +66,18 @@ Csr from_coo(SparseArrays&& arrays) {
   return csr;
 }
 
+// Numbers the rows that have entries 0, 1, ... in their order; the list has no others then.
+NonemptyRows number_nonempty_rows(SparseArrays& list) {
+  NonemptyRows nonempty{list.rows, Buffer<std::int32_t>(list.row_ids.size())};
+  std::copy(list.row_ids.begin(), list.row_ids.end(), nonempty.ids.begin());
+  std::sort(nonempty.ids.begin(), nonempty.ids.end());
+  nonempty.ids.truncate(std::unique(nonempty.ids.begin(), nonempty.ids.end()) - nonempty.ids.begin());
+  for (std::int32_t& row : list.row_ids)
+    row = static_cast<std::int32_t>(std::ranges::lower_bound(nonempty.ids, row) - nonempty.ids.begin());
+  list.rows = nonempty.ids.size();
+  return nonempty;
+}
+
 Csr from_bsr(SparseArrays&& arrays) {
   const std::int64_t height = arrays.block_rows, width = arrays.block_cols;
   const std::int64_t entries = arrays.ids.size() * height * width;
@@ -168,7 +180,11 @@ Result<Csr> mirror_triangle(const Csr& triangle, bool lower, bool negated) {
   return lower ? join_triangles(triangle, other) : join_triangles(other, triangle);
 }
 
-Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_name) {
+Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_name, bool compress_rows) {
+  AssembledCsr made;
+  const bool integers = arrays.integers;
+  if (compress_rows && arrays.layout == ArrayLayout::coo && mostly_empty(arrays.rows, arrays.ids.size()))
+    made.nonempty = number_nonempty_rows(arrays);
   constexpr std::int64_t kCopies = 2;  // row pointers, and a second array where something is sorted
   if (Status s = check_memory("the row pointers of " + std::to_string(arrays.rows) + " rows",
                               kCopies * 8 * (arrays.rows + 1), available_memory());
@@ -178,8 +194,6 @@ Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_n
     if (Status s = check_pointers(arrays, pointers_name); !s) return tl::unexpected(s.error());
   using Maker = Csr (*)(SparseArrays &&);
   constexpr Maker kMakers[] = {take_csr, from_csc, from_coo, from_bsr};  // as in ArrayLayout
-  AssembledCsr made;
-  const bool integers = arrays.integers;
   made.csr = kMakers[static_cast<std::size_t>(arrays.layout)](std::move(arrays));
   made.integers = integers || !made.csr.values.present();
   made.duplicates = sum_entries(made.csr, sum_type(made.csr.values.dtype()), made.integers, made.loss);
@@ -187,7 +201,8 @@ Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_n
 }
 
 ReadMatrix to_read_matrix(AssembledCsr&& made) {
-  return {std::move(made.csr), made.duplicates, {}, {}, std::move(made.loss), made.integers};
+  return {std::move(made.csr),  made.duplicates, {}, {},
+          std::move(made.loss), made.integers,   std::move(made.nonempty)};
 }
 
 }  // namespace sptile::formats

@@ -14,6 +14,7 @@
 #include <thread>
 #include <typeinfo>
 
+#include "formats/buffer.hpp"
 #include "runtime/capi/error.hpp"
 #include "runtime/fork.hpp"
 
@@ -95,8 +96,8 @@ sptile_status long_call(const sptile_tools_options& options, const Step& step) n
     const Status status =
         options.progress == nullptr ? limited(options, step, work) : told(options, step, work);
     return status ? SPTILE_OK : report(status.error().code, status.error().text());
-  } catch (const std::bad_alloc&) {
-    return report(Errc::io, "out of memory");
+  } catch (const std::bad_alloc& error) {
+    return report(Errc::io, formats::out_of_memory(error));
   } catch (const std::system_error& error) {
     return report(Errc::io, std::string("the system refused: ") + error.what());
   } catch (const std::exception& error) {

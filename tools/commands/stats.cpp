@@ -2,10 +2,12 @@
 
 #include <vector>
 
+#include "formats/io/available_memory.hpp"
 #include "runtime/symmetry.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/core_shares.hpp"
 #include "tools/format_sizes.hpp"
+#include "tools/hypersparse.hpp"
 #include "tools/input.hpp"
 #include "tools/input_options.hpp"
 #include "tools/json.hpp"
@@ -18,6 +20,8 @@
 
 namespace sptile::tools {
 namespace {
+
+constexpr const char* kGivenOrder = "identity";
 
 struct StatsOptions {
   std::string in;
@@ -91,8 +95,8 @@ std::string stats_text(const Stats& stats) {
 // before the rows move: the bandwidth needs to know where they were.
 Status order_rows(Session& session, const Ordering& ordering, LoadedMatrix& loaded, Stats& stats) {
   std::vector<std::int32_t> order = std::move(loaded.row_order);
-  stats.order = order.empty() ? "identity" : "of the bundle";
-  if (ordering.method->name != "identity") {
+  stats.order = order.empty() ? kGivenOrder : "of the bundle";
+  if (ordering.method->name != kGivenOrder) {
     auto computed = compute_order(session, ordering, loaded.csr.view());
     if (!computed) return tl::unexpected(std::move(computed.error()));
     order = std::move(*computed);
@@ -103,25 +107,46 @@ Status order_rows(Session& session, const Ordering& ordering, LoadedMatrix& load
   return {};
 }
 
+// What needs all rows, empty ones included.
+Status measure_rows(Session& session, const Ordering& ordering, LoadedMatrix& loaded, Stats& stats) {
+  if (Status s = formats::check_row_memory(loaded.csr.rows, 8); !s) return s;
+  stats.symmetric = runtime::is_symmetric(loaded.csr.view());
+  if (Status s = order_rows(session, ordering, loaded, stats); !s) return s;
+  return measure_formats(session, loaded.csr.view()).map([&](auto&& sizes) {
+    stats.formats = std::move(sizes);
+  });
+}
+
+// The same where only the rows with entries are kept, in their given order.
+Status measure_rows(Session& session, const formats::CsrView& a, const formats::NonemptyRows& nonempty,
+                    Stats& stats) {
+  stats.order = kGivenOrder;
+  stats.symmetric = is_symmetric(a, nonempty);
+  stats.quality = measure_order(a, nonempty);
+  return measure_formats(session, a, nonempty).map([&](auto&& sizes) { stats.formats = std::move(sizes); });
+}
+
 Status run_stats(Session& session, const StatsOptions& options) {
   const auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(ordering.error());
-  auto loaded = load_matrix(session, options.in, options.input.load(options.dtype));
+  LoadOptions load = options.input.load(options.dtype);
+  load.compress_rows = ordering->method->name == kGivenOrder;
+  auto loaded = load_matrix(session, options.in, load);
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  const auto& nonempty = loaded->nonempty;
   Stats stats{};
-  stats.symmetric = runtime::is_symmetric(loaded->csr.view());
-  if (Status s = order_rows(session, *ordering, *loaded, stats); !s) return s;
+  if (Status s = nonempty ? measure_rows(session, loaded->csr.view(), *nonempty, stats)
+                          : measure_rows(session, *ordering, *loaded, stats);
+      !s)
+    return s;
   const formats::CsrView a = loaded->csr.view();
   stats.name = loaded->name;
-  stats.rows = a.rows;
+  stats.rows = nonempty ? nonempty->rows : a.rows;
   stats.cols = a.cols;
   stats.nnz = a.nnz();
   stats.dtype = a.values.dtype;
-  stats.row_nnz = measure_lengths(row_lengths(a), a.rows);
+  stats.row_nnz = measure_lengths(row_lengths(a), stats.rows);
   stats.column_nnz = measure_lengths(column_lengths(a), a.cols);
-  auto sizes = measure_formats(session, a);
-  if (!sizes) return tl::unexpected(std::move(sizes.error()));
-  stats.formats = std::move(*sizes);
   print_result(session, stats_json(session, stats), stats_text(stats));
   return {};
 }

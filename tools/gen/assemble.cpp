@@ -4,7 +4,15 @@
 
 #include <algorithm>
 
+#include "formats/io/available_memory.hpp"
+
 namespace sptile::tools::gen {
+
+formats::Buffer<std::int64_t> row_pointers(std::int64_t rows) {
+  const std::int64_t bytes = 8 * (rows + 1);
+  if (bytes > formats::available_memory()) throw formats::OutOfMemory(static_cast<std::uint64_t>(bytes));
+  return formats::Buffer<std::int64_t>(rows + 1);
+}
 
 formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices, Progress* progress) {
   begin(progress, "sort", 0);
@@ -17,7 +25,7 @@ formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices, Progress* pro
 
   formats::Csr a;
   a.rows = a.cols = vertices;
-  a.row_ptr = formats::Buffer<std::int64_t>(vertices + 1);
+  a.row_ptr = row_pointers(vertices);
   a.col_idx = formats::Buffer<std::int32_t>(nnz);
   // Entry k starts every row after the row of entry k - 1 up to its own; one past the end closes the rest.
   tbb::parallel_for(std::int64_t{0}, nnz + 1, [&](std::int64_t k) {

@@ -28,6 +28,9 @@ void for_each_counted(Progress* progress, const char* phase, std::int64_t count,
                     tbb::simple_partitioner());
 }
 
+/// Makes room for the row pointers of so many rows; throws OutOfMemory where the system does not have it.
+formats::Buffer<std::int64_t> row_pointers(std::int64_t rows);
+
 /// Builds a pattern row by row: `row_nnz(r)` gives the length of row r, then `fill(r, columns)` writes its
 /// sorted unique columns.
 template <class RowNnz, class Fill>
@@ -36,7 +39,7 @@ formats::Csr csr_by_rows(std::int64_t rows, std::int64_t cols, const RowNnz& row
   formats::Csr a;
   a.rows = rows;
   a.cols = cols;
-  a.row_ptr = formats::Buffer<std::int64_t>(rows + 1);
+  a.row_ptr = row_pointers(rows);
   a.row_ptr[0] = 0;
   tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t r) { a.row_ptr[r + 1] = row_nnz(r); });
   std::partial_sum(a.row_ptr.begin(), a.row_ptr.end(), a.row_ptr.begin());

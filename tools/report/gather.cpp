@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "formats/convert/packed_positions.hpp"
+#include "formats/io/available_memory.hpp"
 #include "reorder/quality.hpp"
 #include "runtime/operation/operation.hpp"
 #include "runtime/symmetry.hpp"
@@ -212,6 +213,7 @@ Result<Report> gather(Session& session, const Task& task) {
   auto loaded = load_matrix(session, task.in, task.input.load(task.dtype));
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   const formats::CsrView a = loaded->csr.view();
+  if (Status s = formats::check_row_memory(a.rows, 16); !s) return tl::unexpected(std::move(s.error()));
   Report report;
   describe(report, task, *loaded);
   const auto best = try_orders(session, task, a, report);

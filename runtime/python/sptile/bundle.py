@@ -14,6 +14,7 @@ import numpy as np
 from . import _arrays
 from . import _library as c
 from ._arrays import View
+from ._memory import tocsr
 from ._options import PRECISIONS, name_of, plan_options, text
 from ._order import DeviceOrder, Order, sorted_entries
 from ._plan import Plan
@@ -669,7 +670,7 @@ def _of_sparse(A: Any, copy: bool, pointers: bool) -> CsrMemory:
     if package == "cupyx" and format in _DEVICE_ENTRIES and not pointers:
         parts = [_arrays.view(part, "an array of A") for part in _DEVICE_ENTRIES[format](A)]
         return _of_arrays(A.shape, parts, name, copy, layout=c.COO)
-    csr = A.tocsr()
+    csr = tocsr(A)
     try:
         parts = [_arrays.view(csr.indptr, "A.indptr"), _arrays.view(csr.indices, "A.indices")]
         parts.append(_arrays.view(csr.data, "A.data"))

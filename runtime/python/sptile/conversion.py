@@ -16,6 +16,7 @@ import numpy.typing as npt
 from . import _library as c
 from . import _tools as tools
 from ._arrays import DTYPE_CODES, DTYPE_NAMES, dtype_code, view
+from ._memory import check_memory, tocsr
 from .bundle import Bundle, MemoryFile, remember_order
 from .bundle import open as open_bundle
 from .errors import BadInputError, UsageError
@@ -83,7 +84,7 @@ def read(
     """Reads a matrix from any file that the command reads. Contents tell what it is, else the ending of the name.
 
     Matrix Market (.mtx), edge lists (.edges, .el, .txt, .tsv, .csv, ...) and METIS graphs (.graph, .metis), all also
-    .gz, .xz and .zst; Matrix Market in a tar archive, as the SuiteSparse collection packs it (.tar.gz); SciPy
+    .gz, .bz2, .xz and .zst; Matrix Market in a tar archive, as the SuiteSparse collection packs it (.tar.gz); SciPy
     archives (.npz), also of edges; MAT-files (.mat); AnnData (.h5ad) and 10x Genomics (.h5); Harwell-Boeing (.rb, .rua,
     ...); DLMC (.smtx); FROSTT (.tns); binsparse in HDF5 (.bsp.h5); raw CSR (.csr); the source matrix of a bundle (.h5).
     Rows are in their own order, entries sorted and summed; a pattern with repeated entries has their counts.
@@ -123,6 +124,7 @@ def read(
         raise BadInputError(f"{os.fsdecode(path)}: {'; '.join(lost)}; leave out strict, or take another dtype")
     for text, is_loss in matrix.notes():
         warnings.warn(text, RuntimeWarning if is_loss else UserWarning, stacklevel=2)
+    check_memory(f"the row pointers of {arrays.rows} rows", 8 * (arrays.rows + 1))
     wide = arrays.nnz > np.iinfo(np.int32).max
     pointers = _borrow(matrix, arrays.row, arrays.rows + 1, np.int64).astype(np.int64 if wide else np.int32)
     ids = _borrow(matrix, arrays.col, arrays.nnz, np.int32)
@@ -429,6 +431,7 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
     if src.layout is torch.sparse_coo:  # sums of bool are bool, those of 8 bits wrap, those of 16 bits are rounded
         src = src.to(_sum_type(torch, src.dtype))
     if src.layout is not torch.sparse_csr:
+        check_memory(f"the row pointers of {src.shape[0]} rows", 8 * (src.shape[0] + 1))
         src = src.to_sparse_csr()
     values = src.values()
     if not values.is_floating_point():
@@ -452,7 +455,7 @@ def _from_scipy(src: Any) -> tuple[Any, c.Arrays]:
             src = src.astype(np.int64)
         elif src.dtype == np.float16:
             src = src.astype(np.float32)
-    csr = src.tocsr()
+    csr = tocsr(src)
     values = np.asarray(csr.data)
     if values.dtype.kind == "u" and values.max(initial=0) > np.iinfo(np.int64).max:
         raise UsageError(f"values are {values.dtype} beyond 2**63 - 1; pass A.astype(float)")

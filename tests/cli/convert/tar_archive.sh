@@ -9,9 +9,9 @@ for kind in v7 ustar pax gnu; do
   tar cf plate.tar --format=$kind plate/plate_b.mtx plate/plate.mtx
   sptile verify want.h5 --against plate.tar --json | jq .ok
 done
-gzip -k plate.tar && xz -k plate.tar && zstd -q plate.tar
+gzip -k plate.tar && bzip2 -k plate.tar && xz -k plate.tar && zstd -q plate.tar
 cp plate.tar.gz plate.tgz
-for archive in plate.tar.gz plate.tgz plate.tar.xz plate.tar.zst; do sptile verify want.h5 --against $archive --json | jq .ok; done
+for archive in plate.tar.gz plate.tgz plate.tar.bz2 plate.tar.xz plate.tar.zst; do sptile verify want.h5 --against $archive --json | jq .ok; done
 sptile stats - --json < plate.tar.gz | jq -c '[.name, .rows, .cols, .nnz]'
 sptile convert plate.tar.gz a.h5 -q
 h5dump -a source_sha256 a.h5 | grep -c "$(sha256sum plate.tar.gz | cut -d' ' -f1)"

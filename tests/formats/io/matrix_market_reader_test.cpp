@@ -109,6 +109,34 @@ TEST_CASE("skew-symmetric files are expanded with the sign changed") {
   }
 }
 
+TEST_CASE("zeros on the diagonal of a skew-symmetric matrix are kept, other values are refused") {
+  const std::string banner = "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 2\n2 1 3\n";
+  for (const char* zero : {"0", "0.0", "-0", "0e5"})
+    CHECK(entries(banner + "1 1 " + zero + "\n") == Entries{{{0, 0}, 0}, {{1, 0}, 3}, {{0, 1}, -3}});
+  CHECK(error_of(read_text(banner + "1 1 0.5\n")) ==
+        "a.mtx:4: value '0.5' on the diagonal of a skew-symmetric matrix; it must be 0");
+}
+
+TEST_CASE("white space, a byte-order mark or one percent sign before the banner is accepted") {
+  const std::string body = "3 4 1\n3 4 1.5\n", mark = "\xEF\xBB\xBF";
+  for (const std::string& start : {" " + kReal, "\t  " + kReal, "\n\r\n \n" + kReal, mark + kReal,
+                                   mark + " " + kReal, kReal.substr(1), " " + kReal.substr(1)})
+    CHECK(entries(start + body) == Entries{{{2, 3}, 1.5}});
+  for (const std::string& start :
+       {"x" + kReal, "% " + kReal.substr(2), kReal.substr(2), "% a comment\n" + kReal})
+    CHECK(error_of(read_text(start + body)).find("a.mtx:1: no banner but ") == 0);
+}
+
+TEST_CASE("hermitian matrices of real values, of integers or without values are symmetric") {
+  const Entries full{{{0, 0}, 1}, {{1, 0}, 2}, {{0, 1}, 2}};
+  CHECK(entries("%%MatrixMarket matrix coordinate real hermitian\n2 2 2\n1 1 1\n2 1 2\n") == full);
+  CHECK(entries("%%MatrixMarket matrix coordinate integer hermitian\n2 2 2\n1 1 1\n2 1 2\n") == full);
+  CHECK(entries("%%MatrixMarket matrix coordinate pattern hermitian\n2 2 1\n2 1\n") ==
+        Entries{{{1, 0}, 1}, {{0, 1}, 1}});
+  CHECK(entries("%%MatrixMarket matrix array real hermitian\n2 2\n1\n2\n3\n") ==
+        Entries{{{0, 0}, 1}, {{1, 0}, 2}, {{0, 1}, 2}, {{1, 1}, 3}});
+}
+
 TEST_CASE("array files are read by columns, every value an entry") {
   CHECK(entries("%%MatrixMarket matrix array real general\n2 3\n1\n2\n0\n4\n5\n6\n") ==
         Entries{{{0, 0}, 1}, {{1, 0}, 2}, {{0, 1}, 0}, {{1, 1}, 4}, {{0, 2}, 5}, {{1, 2}, 6}});
@@ -319,6 +347,30 @@ TEST_CASE("rows that do not fit in memory are refused with the bytes they need")
   CHECK(error_of(refused) ==
         "a.mtx: the row pointers of 2147483647 rows need 16.0 GiB of memory; 1.0 GiB are available");
   CHECK(read_text(kReal + "1000000 1 1\n1000000 1 5\n", {}, {.memory_limit = 1 << 30}).has_value());
+}
+
+TEST_CASE("with compress_rows only the rows with entries of a mostly empty matrix are kept") {
+  MtxReadOptions options = with_dtype(DType::f64);
+  options.compress_rows = true;
+  const std::string shape = "2147483647 2147483647 3\n", body = "2147483647 1 2\n5 4 1\n2147483647 1 3\n";
+  const auto matrix = read_text(kReal + shape + body, options, {.memory_limit = 1 << 20});
+  REQUIRE(matrix);
+  REQUIRE(matrix->nonempty);
+  CHECK(matrix->nonempty->rows == 2147483647);
+  CHECK(std::vector<std::int32_t>(matrix->nonempty->ids.begin(), matrix->nonempty->ids.end()) ==
+        std::vector<std::int32_t>{4, 2147483646});
+  CHECK(entries_of(matrix->csr.view()) == Entries{{{0, 3}, 1}, {{1, 0}, 5}});
+  CHECK(matrix->duplicates == 1);
+  const auto mirrored =
+      read_text("%%MatrixMarket matrix coordinate real skew-symmetric\n" + shape + body, options);
+  REQUIRE(mirrored);
+  REQUIRE(mirrored->nonempty);
+  CHECK(entries_of(mirrored->csr.view()) ==
+        Entries{{{0, 2147483646}, -5}, {{1, 4}, -1}, {{2, 3}, 1}, {{3, 0}, 5}});
+  const auto dense = read_text(kReal + "2000 3 1\n7 2 1\n", options);
+  REQUIRE(dense);
+  CHECK(!dense->nonempty);
+  CHECK(dense->csr.rows == 2000);
 }
 
 TEST_CASE("reading can be cancelled and tells how far it is") {

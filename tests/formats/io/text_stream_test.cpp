@@ -1,5 +1,6 @@
 #include "formats/io/text_stream.hpp"
 
+#include <bzlib.h>
 #include <doctest/doctest.h>
 #include <lzma.h>
 #include <zstd.h>
@@ -27,6 +28,15 @@ std::string xz(const std::string& text) {
   return out;
 }
 
+std::string bzip2(const std::string& text) {
+  std::string out(text.size() + text.size() / 100 + 600, '\0');
+  auto size = static_cast<unsigned>(out.size());
+  REQUIRE(::BZ2_bzBuffToBuffCompress(out.data(), &size, const_cast<char*>(text.data()),
+                                     static_cast<unsigned>(text.size()), 1, 0, 0) == BZ_OK);
+  out.resize(size);
+  return out;
+}
+
 std::string zstd(const std::string& text) {
   std::string out(::ZSTD_compressBound(text.size()), '\0');
   const std::size_t size = ::ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3);
@@ -47,7 +57,7 @@ struct Compressor {
   const char* name;
   std::string (*encode)(const std::string&);
 };
-const std::vector<Compressor> kCompressors{{"gzip", gzip}, {"xz", xz}, {"zstd", zstd}};
+const std::vector<Compressor> kCompressors{{"gzip", gzip}, {"bzip2", bzip2}, {"xz", xz}, {"zstd", zstd}};
 
 struct Text {
   std::string text, error;
@@ -119,5 +129,50 @@ TEST_CASE("a changed byte is an error or changes nothing, and what follows the d
       }
     CHECK(read(whole + "junk junk junk", 100).error.find("corrupt " + std::string(codec.name)) !=
           std::string::npos);
+  }
+}
+
+TEST_CASE("zeros after the last stream are padding, anything else is refused") {
+  const std::string text = "text\n";
+  for (const Compressor& codec : kCompressors) {
+    CAPTURE(codec.name);
+    const std::string whole = codec.encode(text);
+    for (const std::size_t zeros : {4, 512, 300000}) {
+      CHECK(read(whole + std::string(zeros, '\0'), 100).text == text);
+      CHECK(read(whole + std::string(zeros, '\0'), 100).error.empty());
+      const Text more = read(whole + std::string(zeros, '\0') + codec.encode(text), 100);
+      CHECK(more.error.empty());
+      CHECK(more.text == text + text);
+      CHECK(!read(whole + std::string(zeros, '\0') + "junk junk junk", 100).error.empty());
+    }
+  }
+}
+
+TEST_CASE("zstd: windows above the default of the library are read, and frames to skip") {
+  const std::string text = long_text();
+  const std::unique_ptr<ZSTD_CCtx, decltype(&::ZSTD_freeCCtx)> context(::ZSTD_createCCtx(), ::ZSTD_freeCCtx);
+  ::ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, 28);
+  ::ZSTD_CCtx_setParameter(context.get(), ZSTD_c_contentSizeFlag, 0);
+  std::string stored(::ZSTD_compressBound(text.size()), '\0');
+  ZSTD_inBuffer from{text.data(), text.size(), 0};
+  ZSTD_outBuffer to{stored.data(), stored.size(), 0};
+  std::size_t left = 0;
+  for (const ZSTD_EndDirective step : {ZSTD_e_flush, ZSTD_e_end})  // the size is not known beforehand
+    left = ::ZSTD_compressStream2(context.get(), &to, &from, step);
+  REQUIRE(left == 0);
+  stored.resize(to.pos);
+  CHECK(read(stored, 1 << 16).text == text);
+  const std::string skipped = std::string("\x50\x2a\x4d\x18\x04\0\0\0four", 12);
+  CHECK(read(skipped + zstd("tail"), 100).text == "tail");
+  CHECK(read(skipped.substr(0, 10), 100).error == "a: the zstd data is cut off; get the whole file");
+}
+
+TEST_CASE("data in other compressed formats are refused by name") {
+  for (const std::string head : {"\x1f\x9d", "\x5d\0\0", "LZIP", "\x04\x22\x4d\x18", "7z\xbc\xaf\x27\x1c"}) {
+    const std::string stored = (head == "\x5d" ? std::string("\x5d\0\0", 3) : head) + "rest of it";
+    const auto stream = TextStream::open(InputBytes::from_memory(stored, "a"));
+    REQUIRE(!stream);
+    CHECK(stream.error().code == Errc::unsupported);
+    CHECK(stream.error().text().starts_with("a: compressed by "));
   }
 }

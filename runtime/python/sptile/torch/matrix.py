@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from .._memory import tocsr
 from ..errors import BadInputError, DeviceError, UnsupportedError, UsageError
 from .handle import DTYPES, Handle, Ref
 from .operators import followed, statistic
@@ -252,7 +253,7 @@ class SparseMatrix:
         if len(matrix.shape) != 2:
             raise UsageError(f"matrix is {list(matrix.shape)}; pass one of two dimensions")
         if kind not in ("csr", "csc", "coo"):
-            matrix, kind = matrix.tocsr(), "csr"
+            matrix, kind = tocsr(matrix), "csr"
         shape = (int(matrix.shape[0]), int(matrix.shape[1]))
         values = _values_of_numpy(matrix.data if kind == "coo" else matrix.data[: matrix.indptr[-1]])
         if kind == "coo":

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch._C import _DisableFuncTorch, _len_torch_dispatch_stack
 from torch.utils._python_dispatch import _disable_current_modes
 
+from .._memory import check_memory
 from ..errors import BadInputError, UnsupportedError, UsageError
 
 MAX_SIDE = 2**31 - 1
@@ -88,6 +89,16 @@ def _check_side(size: int, what: str) -> None:
         raise UsageError(f"a matrix of {size} {what}; sizes are not negative")
     if size > MAX_SIDE:
         raise UnsupportedError(f"a matrix of {size} {what}; row and column ids are 32-bit")
+
+
+def check_pointers_fit(size: int, what: str, device: torch.device) -> None:
+    """IoError where the pointers of so many rows or columns, and the array that they are made from, do not fit."""
+    needed = 16 * (size + 1)
+    if device.type == "cuda" and needed >= 1 << 27:
+        cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        check_memory(f"the pointers of {size} {what}", needed, torch.cuda.mem_get_info(device)[0] + cached)
+    elif device.type == "cpu":
+        check_memory(f"the pointers of {size} {what}", needed)
 
 
 def rows_of_pointers(crow: Tensor, entries: int) -> Tensor:
@@ -207,6 +218,7 @@ class Pattern:
     @kept
     def _transpose(self) -> tuple[Pattern | None, Tensor]:
         """None for the pattern itself, which must not hold itself."""
+        check_pointers_fit(self.cols, "columns", self.device)
         column, source = torch.sort(self.col, stable=True)
         crow = torch.searchsorted(column, torch.arange(self.cols + 1, device=self.device, dtype=column.dtype))
         col = self.row().to(torch.int32)[source]
@@ -233,6 +245,7 @@ def pattern_of_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> tuple[
         raise UsageError(f"{row.numel()} rows and {col.numel()} columns; each entry has one of both")
     if row.device != col.device:
         raise UsageError(f"rows are on {row.device}, columns on {col.device}; put them on one device")
+    check_pointers_fit(rows, "rows", row.device)
     width = max(cols, 1)
     place = row.to(torch.int64) * width + col
     position = source = None

@@ -1,0 +1,61 @@
+"""Refuses arrays that do not fit in memory before they are allocated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import IoError
+
+_LARGE = 1 << 27
+"""Smaller arrays are allocated without a look at the system."""
+
+
+def _number(path: str, key: str = "") -> int | None:
+    """The first number of a file, or of its line that starts with `key`; None where there is none."""
+    try:
+        with open(path, encoding="ascii") as file:
+            words = next((line.removeprefix(key).split() for line in file if line.startswith(key)), [])
+    except OSError:
+        return None
+    return int(words[0]) if words and words[0].isdigit() else None
+
+
+def available_memory() -> int | None:
+    """Bytes of host memory that can be filled: what the machine, the control group and the limit of the address space
+    (ulimit -v) leave; None where the system does not say."""
+    import resource
+
+    found: list[int] = []
+    machine = _number("/proc/meminfo", "MemAvailable:")
+    if machine is not None:
+        found.append(machine << 10)
+    group, used = _number("/sys/fs/cgroup/memory.max"), _number("/sys/fs/cgroup/memory.current")
+    if group is not None and used is not None:
+        found.append(group - used)
+    limit, pages = resource.getrlimit(resource.RLIMIT_AS)[0], _number("/proc/self/statm")
+    if limit != resource.RLIM_INFINITY and pages is not None:
+        found.append(limit - pages * resource.getpagesize())
+    return max(0, min(found)) if found else None
+
+
+def check_memory(what: str, needed: int, available: int | None = None) -> None:
+    """IoError "WHAT need N bytes of memory; M are available" where they do not fit; M is that of the host where it is
+    not given."""
+    if needed < _LARGE:
+        return
+    if available is None:
+        available = available_memory()
+    if available is not None and needed > available:
+        raise IoError(f"{what} need {needed} bytes of memory; {available} are available")
+
+
+def tocsr(matrix: Any) -> Any:
+    """`matrix.tocsr()` of a SciPy or CuPy matrix. IoError where the row pointers do not fit in memory."""
+    if getattr(matrix, "format", "csr") == "csr" or not type(matrix).__module__.startswith("scipy."):
+        return matrix.tocsr()
+    what, needed = f"the row pointers of {matrix.shape[0]} rows", 8 * (int(matrix.shape[0]) + 1)
+    check_memory(what, needed)
+    try:
+        return matrix.tocsr()
+    except MemoryError as error:
+        raise IoError(f"{what} need {needed} bytes of memory: {error}") from None

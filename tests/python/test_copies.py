@@ -191,7 +191,8 @@ def total(what: Any) -> float:
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_other_processes(method: str, file: Path) -> None:
-    sent = [sptile.open(file), sptile.Bundle.of(UNSORTED), sptile.open(file).plan(3), sptile.convert(A, dtype="float64")]
+    converted = sptile.convert(A, dtype="float64")
+    sent = [sptile.open(file), sptile.Bundle.of(UNSORTED), sptile.open(file).plan(3), converted]
     context: Any = multiprocessing.get_context(method)
     with context.Pool(1) as pool:
         found = pool.map_async(total, sent).get(60)

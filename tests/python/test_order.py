@@ -395,7 +395,8 @@ def test_converted_tensors_and_integers_keep_the_order_of_their_entries() -> Non
     (row, col, values), (X, Y) = Entries.of(A), operands(A, np.float64)
     tensor = torch.sparse_coo_tensor(np.array([row, col]), values, A.shape)
     dots = (X[row] * Y[col]).sum(1)
-    for source, own in ((tensor, (row, col)), (tensor.to_sparse_csc(), None), (sp.coo_array((values > 9, (row, col)), A.shape), (row, col))):
+    truths = sp.coo_array((values > 9, (row, col)), A.shape)
+    for source, own in ((tensor, (row, col)), (tensor.to_sparse_csc(), None), (truths, (row, col))):
         got = sptile.convert(source, dtype="float64", formats="csr").plan(3, op="sddmm").sddmm(X, Y)
         if own is None:
             line = np.repeat(np.arange(6), np.diff(source.ccol_indices()))

@@ -257,8 +257,8 @@ class Plan:
         order in which the format stores them; with the format csr and order="csr" one for each given entry,
         in the order of A.data. So are all lists with a number for each entry: repeated ones have a score and
         a weight each. Lists of a plan with transpose=True are in the CSR order of the transpose. Operands
-        without columns (n = 0) give sums of nothing. `workspace`: zeroed device memory of workspace_bytes, which runs on
-        several streams at a time need each. Returns the results that were written, one as itself, several as
+        without columns (n = 0) give sums of nothing. `workspace`: zeroed device memory of workspace_bytes,
+        which runs on several streams at a time need each. Returns the results that were written, one as itself, several as
         a tuple.
         """
         if beta != 0 and any(

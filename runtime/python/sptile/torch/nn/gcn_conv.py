@@ -26,10 +26,10 @@ class GCNConv(GraphLayer):
     """D^-1/2 (A + I) D^-1/2 x W + b. Arguments and parameters are those of torch_geometric.nn.GCNConv.
 
     forward(x, edge_index, edge_weight=None): x [..., nodes, in_channels], the result [..., nodes,
-    out_channels]. in_channels = -1 is the width of the first x. A SparseMatrix that gcn_norm made is taken as it is; any other one, and edge_index, is normalised, once for
-    each matrix whose values do not learn. `cached`: that of the first call is used in all others. Loops that
-    are there keep their weight, others get 1; with `improved` 2, where edges have weights: without, PyG takes
-    1 all the same.
+    out_channels]. in_channels = -1 is the width of the first x. A SparseMatrix that gcn_norm made is taken as
+    it is; any other one, and edge_index, is normalised, once for each matrix whose values do not learn.
+    `cached`: that of the first call is used in all others. Loops that are there keep their weight, others get
+    1; with `improved` 2, where edges have weights: without, PyG takes 1 all the same.
     """
 
     def __init__(

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 import sptile
 import sptile._library as c
+from sptile.bundle import _InOrder
 
 from conftest import command
 from given import Given
@@ -40,6 +41,7 @@ class EntryPoint(NamedTuple):
     multiply  A B of what was made, for B float64 [cols, n]
     dtypes    of values that it takes; None: patterns
     square    whether it takes square matrices only
+    sorted    whether it takes sorted entries of distinct places only
     sddmm, softmax, attention, refreshed, gradient: what it has for one number for each entry as given:
         sddmm(A, X, Y), softmax(A, scores), attention(A, Q, K, V, bias), refreshed(A, values, B) = A B with new
         values, gradient(A, B, G) = that of the values under sum(G * (A B))
@@ -51,6 +53,7 @@ class EntryPoint(NamedTuple):
     make: Callable[[Given, str], Any]
     multiply: Callable[[Any, Array], Array]
     square: bool = False
+    sorted: bool = False
     devices: tuple[str, ...] = ("cpu",)
     sddmm: Callable[[Any, Array, Array], Array] | None = None
     softmax: Callable[[Any, Array], Array] | None = None
@@ -112,7 +115,7 @@ def _command(write: Callable[[Given], tuple[str, bytes]]) -> Callable[[Given, st
             name, data = write(given)
             path, out = Path(folder, name), Path(folder, "a.h5")
             path.write_bytes(data)
-            dtype = given.dtype or "float32"
+            dtype = "f64" if given.dtype == "float64" else "f32"
             subprocess.run([program, "convert", "-q", path, out, "--dtype", dtype], check=True, capture_output=True)
             return sptile.open(out)
 
@@ -191,30 +194,29 @@ def _operator(given: Given, _: str) -> Any:
 # ---- C ----
 
 
-class _Coordinates(NamedTuple):
-    """A source of `sptile.Bundle`: coordinate arrays, handed to `sptile_matrix_create` as a C program does."""
+class _Pointers(_InOrder):
+    """A source of `sptile.Bundle`: CSR arrays, handed to `sptile_matrix_create` as a C program does."""
 
-    arrays: c.Arrays
-    kept: tuple[Array, ...]
+    name = "C"
 
-    @property
-    def given(self) -> int:
-        return int(self.arrays.nnz)
+    def __init__(self, arrays: c.Arrays, kept: tuple[Array, ...]) -> None:
+        self.arrays, self.kept = arrays, kept
 
     def make(self, options: Any, handle: Any) -> None:
         handle.arrays = self.kept
         c.check(c.lib.sptile_matrix_create(ctypes.byref(self.arrays), ctypes.byref(options), None, ctypes.byref(handle)))
 
 
-def _c_coordinates(given: Given, _: str) -> Any:
-    kept = given.row.astype(np.int32), given.col.astype(np.int32), given.values.astype(given.dtype or "float32")
+def _c_arrays(given: Given, _: str) -> Any:
+    pointers = np.searchsorted(given.row, np.arange(given.shape[0] + 1)).astype(np.int64)
+    kept = pointers, given.col.astype(np.int32), given.values.astype(given.dtype or "float32")
     row, col, values = (part.ctypes.data for part in kept)
     arrays = c.Arrays(
-        rows=given.shape[0], cols=given.shape[1], nnz=len(given.row), row=row, col=col, layout=c.COO,
-        values=None if given.dtype is None else values, disorder=c.SUM, row_dtype=c.I32, col_dtype=c.I32,
+        rows=given.shape[0], cols=given.shape[1], nnz=len(given.row), row=row, col=col,
+        values=None if given.dtype is None else values,
         value_dtype=c.NONE if given.dtype is None else {"float32": c.F32, "float64": c.F64}[given.dtype],
     )  # fmt: skip
-    return sptile.Bundle(_Coordinates(arrays, kept), "C")
+    return sptile.Bundle(_Pointers(arrays, kept), "C")
 
 
 # ---- PyTorch ----
@@ -372,7 +374,7 @@ ENTRY_POINTS = [
     EntryPoint("block_diag", "csr", _SCIPY_DTYPES, _batch(sptile.block_diag), **_PLANS),
     EntryPoint("vstack", "csr", _SCIPY_DTYPES, _batch(sptile.vstack), **_PLANS),
     EntryPoint("aslinearoperator", "csr", _SCIPY_DTYPES, _operator, lambda A, B: A @ B),
-    EntryPoint("C, coordinates", "coo", _FILE_DTYPES, _c_coordinates, **_PLANS),
+    EntryPoint("C", "csr", _FILE_DTYPES, _c_arrays, **_PLANS, sorted=True),
 ]
 if torch is not None:
     ENTRY_POINTS += [
@@ -397,7 +399,7 @@ if torch is not None:
         EntryPoint("transposed twice", "csr", _TORCH_DTYPES, _sparse_matrix, _torch_transposed_twice),
         EntryPoint("adj_t", "csr", _TORCH_DTYPES, _sparse_matrix, _torch_adjacency, devices=("cpu", "cuda")),
         EntryPoint("compiled", "csr", _TORCH_DTYPES, _sparse_matrix, _torch_compiled),
-        EntryPoint("GINConv", "coo", (None,), _edge_index, _gin, True, ("cpu", "cuda")),
+        EntryPoint("GINConv", "coo", (None,), _edge_index, _gin, True, devices=("cpu", "cuda")),
         EntryPoint("GINConv, compiled", "coo", (None,), _edge_index, _gin_compiled, True),
         EntryPoint("SparseLinear", "csr", _SPARSE, _sparse_linear, _linear, devices=("cpu", "cuda")),
         EntryPoint("SparseLinear, compiled", "csr", _SPARSE, _sparse_linear, _linear_compiled),

@@ -27,10 +27,9 @@ class Given(NamedTuple):
     dtype: str | None
 
     @property
-    def repeats(self) -> bool:
-        """Whether a place has several entries."""
-        places = self.row * max(self.shape[1], 1) + self.col
-        return len(np.unique(places)) < len(places)
+    def is_sorted(self) -> bool:
+        """Whether entries are row by row, in ascending columns, each place once."""
+        return bool((np.diff(self.row * max(self.shape[1], 1) + self.col) > 0).all())
 
     def dense(self) -> npt.NDArray[np.float64]:
         """The matrix with its zeros; repeated entries are summed."""

@@ -17,7 +17,7 @@ shift
 say() { printf '== Python: %s\n' "$*" >&2; }
 
 environment=$PWD/.venv-tests
-needs=(pytest hypothesis numpy scipy mypy)
+needs=(pytest hypothesis numpy scipy h5py mypy)
 torch=(torch==2.11.0 nvidia-cufile==1.15.1.6 nvidia-cusparselt-cu13==0.8.0 nvidia-nvshmem-cu13==3.4.5)
 torch_needs=(filelock typing-extensions sympy networkx jinja2 fsspec)
 geometric=(torch-geometric==2.8.0.post1 aiohttp psutil pyparsing requests tqdm xxhash)
@@ -54,7 +54,7 @@ if [ -n "${SPTILE_TEST_PYTHON:-}" ]; then
 else
   python=$environment/bin/python
   [ -x "$python" ] || python3 -m venv "$environment" >&2
-  has "pytest, hypothesis, numpy, scipy, mypy" || install "${needs[@]}" || without_packages
+  has "pytest, hypothesis, numpy, scipy, h5py, mypy" || install "${needs[@]}" || without_packages
   # It compares layers with those of PyG, where that is there.
   if install_torch; then has torch_geometric || install "${geometric[@]}" || true; fi
 fi

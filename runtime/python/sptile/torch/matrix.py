@@ -208,8 +208,7 @@ class SparseMatrix:
     @classmethod
     def from_torch(cls, tensor: Tensor, *, format: str = "auto") -> SparseMatrix:
         """Of a sparse CSR or COO tensor of two dimensions, or of the entries of a dense one that are not
-        0. Gradients reach the values of the tensor. One that requires a gradient and is not coalesced has the entries
-        of `tensor.coalesce()`. UsageError for other layouts, and for tensors whose entries are not single
+        0. Entries of a COO tensor are in the order of its indices. Gradients reach the values of the tensor. UsageError for other layouts, and for tensors whose entries are not single
         numbers."""
         if not isinstance(tensor, Tensor):
             raise UsageError(f"tensor is of type {type(tensor).__name__}; pass a torch.Tensor")
@@ -235,11 +234,12 @@ class SparseMatrix:
         if tensor.layout == torch.strided:
             row, col = tensor.nonzero(as_tuple=True)
             return cls._of_entries(row, col, tensor[row, col], shape, format)
-        if followed(tensor):  # _values() has no history
-            tensor = tensor.coalesce()
-        coalesced = tensor.is_coalesced()
-        row, col = tensor.indices() if coalesced else tensor._indices()
-        return cls._of_entries(row, col, tensor.values() if coalesced else tensor._values(), shape, format)
+        row, col = tensor._indices()
+        if tensor.is_coalesced():
+            values = tensor.values()
+        else:
+            values = _GivenValues.apply(tensor) if followed(tensor) else tensor._values()
+        return cls._of_entries(row, col, values, shape, format)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, format: str = "auto") -> SparseMatrix:
@@ -744,6 +744,26 @@ def _device(device: Any) -> torch.device:
     if found.type == "cuda" and found.index is None:
         return torch.device("cuda", torch.cuda.current_device())
     return torch.device("cpu") if found.type == "cpu" else found
+
+
+class _GivenValues(torch.autograd.Function):
+    """The values of a COO tensor that is not coalesced, in their order; `_values()` has no history."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Tensor) -> Tensor:
+        ctx.save_for_backward(tensor._indices())
+        ctx.shape = tensor.shape
+        return tensor._values().clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        """A gradient for each place: torch hands it to every entry there, so that repeated ones share their mean."""
+        (indices,) = ctx.saved_tensors
+        wide = gradient.to(statistic(gradient.dtype))
+        total = torch.sparse_coo_tensor(indices, wide, ctx.shape).coalesce()
+        count = torch.sparse_coo_tensor(indices, torch.ones_like(wide), ctx.shape).coalesce()
+        mean = (total.values() / count.values()).to(gradient.dtype)
+        return torch.sparse_coo_tensor(total.indices(), mean, ctx.shape, is_coalesced=True)
 
 
 def _tensor_of(array: Any, dtype: Any = None) -> Tensor:

@@ -78,7 +78,7 @@ class SparseLinear(nn.Module):
         if x.shape[-1] != self.in_features:
             raise UsageError(f"x is {list(x.shape)}; pass [..., {self.in_features}]")
         # Values go with each call, wherever they come from: prune, functional_call, an average.
-        out = spmm(self._pattern(), x.reshape(-1, self.in_features).t(), self.values).t()
+        out = spmm(self._pattern(), x.reshape(x.shape[:-1].numel(), self.in_features).t(), self.values).t()
         out = out.reshape(*x.shape[:-1], self.out_features)
         return out if self.bias is None else out + self.bias.to(out.dtype)
 

@@ -35,8 +35,8 @@ Csr permute_rows(const CsrView& a, std::span<const std::int32_t> new_to_old);
 /// Verifies that the span is a permutation of 0..n-1; names the first id that is out of range or repeated.
 Status check_permutation(std::span<const std::int32_t> new_to_old, std::int64_t n);
 
-/// Sorts the columns of each row, in place and stably; returns how many entries have the place of the one before.
-/// Parallel over rows.
+/// Sorts the columns of each row, in place and stably; returns how many entries have the place of the one
+/// before. Parallel over rows.
 std::int64_t sort_columns(Csr& a);
 
 /// Sorts the columns of each row and sums entries that share a row and a column, in place; returns how many

@@ -28,8 +28,7 @@ ValueLoss compare(const CsrView& a, ArrayView rounded, bool integers, const std:
     if (!loss) continue;
     found.add(*loss);
     if (!found.first)
-      found.first =
-          describe(a, static_cast<std::int64_t>(i), *loss, widen(before[i]), rounded.dtype, source);
+      found.first = describe(a, static_cast<std::int64_t>(i), *loss, widen(before[i]), rounded.dtype, source);
   }
   return found;
 }
@@ -62,6 +61,8 @@ std::int64_t sum_entries(Csr& a, DType sums, bool integers, ValueLoss& loss) {
   return repeated;
 }
 
-DType sum_type(DType stored) { return size_of(stored) == 2 || stored == DType::f32 ? DType::f32 : DType::f64; }
+DType sum_type(DType stored) {
+  return size_of(stored) == 2 || stored == DType::f32 ? DType::f32 : DType::f64;
+}
 
 }  // namespace sptile::formats

@@ -45,7 +45,8 @@ inline std::optional<Loss> find_loss(double before, double after, bool is_intege
 /// Tells whether `rounded`, to which an integer of 64 bits was rounded, is that integer.
 template <class T>
 bool is_exactly(double rounded, T integer) {
-  constexpr double kLimit = std::is_signed_v<T> ? 0x1p63 : 0x1p64;  // from here on a conversion back overflows
+  constexpr double kLimit =
+      std::is_signed_v<T> ? 0x1p63 : 0x1p64;  // from here on a conversion back overflows
   return rounded < kLimit && static_cast<T>(rounded) == integer;
 }
 

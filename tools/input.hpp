@@ -12,8 +12,8 @@
 #include "formats/csr.hpp"
 #include "formats/io/edge_list.hpp"
 #include "formats/io/input_bytes.hpp"
-#include "formats/value_loss.hpp"
 #include "formats/nonempty_rows.hpp"
+#include "formats/value_loss.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "tools/work.hpp"
 
@@ -50,8 +50,8 @@ void take_type(LoadedMatrix& loaded, const std::string& source, DType dtype);
 /// non-finite values on stderr; warns of values that the type cannot hold.
 Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, LoadOptions options);
 
-/// Sentences on lost values: "values too large for f32, read as infinite: 2". `in`: "read as {}", where {} stands for
-/// what they are now.
+/// Sentences on lost values: "values too large for f32, read as infinite: 2". `in`: "read as {}", where {}
+/// stands for what they are now.
 std::vector<std::string> describe_losses(const formats::LossCounts& lost, DType dtype, std::string_view in);
 
 /// Finds early what load_matrix would refuse: looks at the header of the file, not at pipes, which can be

@@ -24,8 +24,8 @@
 #include "formats/io/npz.hpp"
 #include "formats/io/raw_csr.hpp"
 #include "formats/io/smtx.hpp"
-#include "formats/io/tns.hpp"
 #include "formats/io/text_stream.hpp"
+#include "formats/io/tns.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/value_types.hpp"
@@ -60,8 +60,9 @@ Result<LoadedMatrix> take_read(Work& work, const std::string& path, const LoadOp
   if (!read) return tl::unexpected(std::move(read.error()));
   for (const std::string& note : read->notes) work.note(fmt::format("{}: {}", path, note));
   tell_content(work, path, read->duplicates, count_nonfinite(read->csr.view()) - read->loss.overflowed);
-  LoadedMatrix loaded{std::move(read->csr), {},           std::move(read->source_sha256), {}, read->duplicates,
-                      std::move(read->loss), read->integers};
+  LoadedMatrix loaded{
+      std::move(read->csr), {}, std::move(read->source_sha256), {}, read->duplicates, std::move(read->loss),
+      read->integers};
   take_type(loaded, path, options.dtype);
   loaded.nonempty = std::move(read->nonempty);
   return loaded;
@@ -247,7 +248,8 @@ constexpr MatrixKind kKinds[] = {
     {"smtx", "DLMC", ".smtx", true, false, nullptr, read_dlmc, nullptr, nullptr},
     {"tns", "FROSTT", ".tns", true, false, nullptr, read_frostt, nullptr, nullptr},
     {"harwell-boeing", "Harwell-Boeing",
-     ".rb .rua .rsa .rza .rra .rha .rue .rse .pua .psa .pza .pra .pse .cua .csa .cha .cza .cra .iua .isa .iza .ira .hb",
+     ".rb .rua .rsa .rza .rra .rha .rue .rse .pua .psa .pza .pra .pse .cua .csa .cha .cza .cra .iua .isa "
+     ".iza .ira .hb",
      true, false, nullptr, read_hb, nullptr, nullptr},
     {"edge-list", "an edge list", ".edges .el .txt .tsv .csv .edgelist .wel .ncol", true, false, nullptr,
      read_edges, nullptr, write_edges},

@@ -179,7 +179,8 @@ class BinsparseReader {
     if (!values) return tl::unexpected(std::move(values.error()));
     arrays_.values = std::move(*values);
     arrays_.integers = array->type.kind != NumberKind::real;
-    return arrays_.values.dtype() == DType::f32 ? shape_values<float>(entries) : shape_values<double>(entries);
+    return arrays_.values.dtype() == DType::f32 ? shape_values<float>(entries)
+                                                : shape_values<double>(entries);
   }
 
   // From what is stored to one value an entry.

@@ -83,14 +83,14 @@ Result<ReadMatrix> read_anndata(Hdf5Reader file, const std::string& name, bool) 
     if (!text) return tl::unexpected(std::move(text.error()));
     if (!encoding) encoding = std::move(*text);
   }
-  const auto* const row =
-      std::find_if(std::begin(kEncodings), std::end(kEncodings),
-                   [&](const EncodingRow& r) { return encoding && r.name == *encoding; });
+  const auto* const row = std::find_if(std::begin(kEncodings), std::end(kEncodings),
+                                       [&](const EncodingRow& r) { return encoding && r.name == *encoding; });
   if (row == std::end(kEncodings))
-    return fail(Errc::unsupported,
-                (encoding ? "is encoded as " + quoted(*encoding) : "has no 'encoding-type'") +
-                    "; sptile reads csr_matrix and csc_matrix: X = scipy.sparse.csr_matrix(X) makes it sparse",
-                place);
+    return fail(
+        Errc::unsupported,
+        (encoding ? "is encoded as " + quoted(*encoding) : "has no 'encoding-type'") +
+            "; sptile reads csr_matrix and csc_matrix: X = scipy.sparse.csr_matrix(X) makes it sparse",
+        place);
   SparseArrays arrays;
   arrays.layout = row->layout;
   std::optional<std::vector<std::int64_t>> shape;
@@ -99,7 +99,8 @@ Result<ReadMatrix> read_anndata(Hdf5Reader file, const std::string& name, bool) 
     if (!numbers) return tl::unexpected(std::move(numbers.error()));
     if (!shape) shape = std::move(*numbers);
   }
-  if (!shape || shape->size() != 2) return fail(Errc::bad_input, "has no attribute 'shape' of two numbers", place);
+  if (!shape || shape->size() != 2)
+    return fail(Errc::bad_input, "has no attribute 'shape' of two numbers", place);
   arrays.rows = (*shape)[0], arrays.cols = (*shape)[1];
   auto matrix = read_group(file, kAnnData, name, std::move(arrays));
   if (matrix) matrix->notes.emplace_back("AnnData: X is read, layers and annotations are left aside");

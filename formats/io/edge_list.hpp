@@ -12,10 +12,10 @@ namespace sptile::formats {
 
 /// What the file does not say.
 struct EdgeListOptions {
-  int base = -1;             ///< of the vertices, 0 or 1; -1: 0 where a vertex 0 is named, else 1
-  char separator = 0;        ///< ' ' (any white space), '\t', ',' or ';'; 0: that of the first edge
-  std::string columns = {};  ///< "source,target,weight": roles of the columns, "-" for one to leave out;
-                             ///< empty: by the heading, else source, target, weight
+  int base = -1;               ///< of the vertices, 0 or 1; -1: 0 where a vertex 0 is named, else 1
+  char separator = 0;          ///< ' ' (any white space), '\t', ',' or ';'; 0: that of the first edge
+  std::string columns = {};    ///< "source,target,weight": roles of the columns, "-" for one to leave out;
+                               ///< empty: by the heading, else source, target, weight
   bool compress_rows = false;  ///< keep only the rows with entries of a matrix that is mostly_empty
 };
 

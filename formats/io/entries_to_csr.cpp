@@ -208,8 +208,8 @@ void number_array_entries(EntryStore& store, const MtxHeader& header) {
 
 }  // namespace
 
-Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted,
-                                    DType dtype, std::int64_t memory_limit, bool compress_rows) {
+Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted, DType dtype,
+                                    std::int64_t memory_limit, bool compress_rows) {
   if (compress_rows && header.coordinate && mostly_empty(header.rows, 2 * store.entries()))
     return assemble(entry_list(store, header, store.dtype()), "", true);
   const bool in_order = sorted && header.coordinate && header.symmetry == MtxSymmetry::general;

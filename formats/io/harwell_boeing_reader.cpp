@@ -63,18 +63,21 @@ std::optional<FieldFormat> parse_format(std::string_view written) {
     counted = take_number(format.count);
   }
   if (counted && take('(')) return std::nullopt;  // nested
-  if (left.empty() || std::string_view("IEDFG").find(left.front()) == std::string_view::npos) return std::nullopt;
+  if (left.empty() || std::string_view("IEDFG").find(left.front()) == std::string_view::npos)
+    return std::nullopt;
   format.letter = left.front();
   left.remove_prefix(1);
   if (!take_number(format.width)) return std::nullopt;
   if (take('.') && !take_number(format.decimals)) return std::nullopt;
   std::int64_t exponent = 0;
   if (take('E') && !take_number(exponent)) return std::nullopt;
-  const bool right = take(')') && left.empty() && format.count > 0 && format.width > 0 && format.decimals >= 0;
+  const bool right =
+      take(')') && left.empty() && format.count > 0 && format.width > 0 && format.decimals >= 0;
   return right ? std::optional(format) : std::nullopt;
 }
 
-/// What Fortran reads in a field: blanks mean nothing, D is E, the letter may be missing ("1.5+3"), and so may the point.
+/// What Fortran reads in a field: blanks mean nothing, D is E, the letter may be missing ("1.5+3"), and so
+/// may the point.
 std::string plain_number(std::string_view field, const FieldFormat& format) {
   std::string mantissa;
   std::size_t i = 0;
@@ -130,14 +133,16 @@ class HarwellBoeingReader {
   }
 
   // Numbers of a header line from column `start` on; absent ones are 0.
-  Status take_numbers(std::string_view line, std::size_t start, std::initializer_list<std::int64_t*> numbers) {
+  Status take_numbers(std::string_view line, std::size_t start,
+                      std::initializer_list<std::int64_t*> numbers) {
     const Words words = split_words(line.substr(std::min(start, line.size())));
     std::size_t i = 0;
     for (std::int64_t* number : numbers) {
       if (i >= words.count) break;
       if (!parse_whole(words.word[i], *number) || *number < 0)
-        return lines_.bad(quoted(words.word[i]) + " in the header is no whole number from 0; is this a "
-                                                  "Harwell-Boeing file?");
+        return lines_.bad(quoted(words.word[i]) +
+                          " in the header is no whole number from 0; is this a "
+                          "Harwell-Boeing file?");
       ++i;
     }
     return {};
@@ -150,15 +155,17 @@ class HarwellBoeingReader {
     if (!line) return tl::unexpected(line.error());
     if (split_words(*line).count < 4)
       return lines_.bad("four counts of lines are wanted: in all, of pointers, indices and values");
-    Status s = take_numbers(*line, 0, {&total, &header_.pointer_lines, &header_.index_lines, &header_.value_lines,
-                                       &header_.rhs_lines});
+    Status s = take_numbers(
+        *line, 0,
+        {&total, &header_.pointer_lines, &header_.index_lines, &header_.value_lines, &header_.rhs_lines});
     if (!s) return s;
     line = next_line("its type, rows, columns and entries");
     if (!line) return tl::unexpected(line.error());
     const std::string_view type = trimmed(line->substr(0, 3));
     if (type.size() != 3 || split_words(*line).count < 4)
-      return lines_.bad("a type of three letters, rows, columns and entries are wanted; is this a Harwell-Boeing "
-                        "file?");
+      return lines_.bad(
+          "a type of three letters, rows, columns and entries are wanted; is this a Harwell-Boeing "
+          "file?");
     header_.field = upper(type[0]), header_.symmetry = upper(type[1]), header_.storage = upper(type[2]);
     s = take_numbers(*line, 3, {&header_.rows, &header_.cols, &header_.entries, &elemental});
     if (s) s = check_type(std::string(type));
@@ -201,7 +208,8 @@ class HarwellBoeingReader {
       if (!wanted) return {};
       const auto format = parse_format(text);
       if (!format || (whole && format->letter != 'I'))
-        return lines_.bad("format " + quoted(text) + "; one like " + (whole ? "(16I5)" : "(5E16.8)") + " is wanted");
+        return lines_.bad("format " + quoted(text) + "; one like " + (whole ? "(16I5)" : "(5E16.8)") +
+                          " is wanted");
       into = *format;
       return {};
     };
@@ -231,14 +239,14 @@ class HarwellBoeingReader {
 
   // Counted from 1 in the file. Grows with the text: the header may promise anything.
   template <class T>
-  Status read_integers(std::int64_t count, const FieldFormat& format, std::string_view what, std::int64_t most,
-                       Buffer<T>& into) {
+  Status read_integers(std::int64_t count, const FieldFormat& format, std::string_view what,
+                       std::int64_t most, Buffer<T>& into) {
     std::vector<T> numbers;
     Status s = each_field(count, format, what, [&](std::string_view field) -> Status {
       std::int64_t number = 0;
       if (!parse_whole(trimmed(field), number) || number < 1 || number > most)
-        return lines_.bad(std::string(what) + " is " + quoted(trimmed(field)) + "; it is a whole number from 1 to " +
-                          std::to_string(most));
+        return lines_.bad(std::string(what) + " is " + quoted(trimmed(field)) +
+                          "; it is a whole number from 1 to " + std::to_string(most));
       numbers.push_back(static_cast<T>(number - 1));
       return {};
     });

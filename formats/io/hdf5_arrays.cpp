@@ -19,8 +19,7 @@ Result<Array> read_wide_integers(const Hdf5Reader& file, const Hdf5Array& array,
   if (Status s = file.read(array, integers.data()); !s) return tl::unexpected(std::move(s.error()));
   Array values(DType::f64, array.size);
   const NumberType type{std::is_signed_v<T> ? NumberKind::integer : NumberKind::natural, sizeof(T)};
-  lost.inexact +=
-      to_values(type, reinterpret_cast<const char*>(integers.data()), array.size, values.data());
+  lost.inexact += to_values(type, reinterpret_cast<const char*>(integers.data()), array.size, values.data());
   return values;
 }
 

@@ -12,8 +12,8 @@
 
 namespace sptile::formats {
 
-/// Reads integers, each from 0 to limit - 1; as many as `wanted`, unless that is negative. Errc::bad_input with file
-/// and array.
+/// Reads integers, each from 0 to limit - 1; as many as `wanted`, unless that is negative. Errc::bad_input
+/// with file and array.
 template <class T>
 Status read_indices(const Hdf5Reader& file, const std::string& name, Buffer<T>& into, std::int64_t limit,
                     std::int64_t wanted = -1) {
@@ -33,7 +33,8 @@ Status read_indices(const Hdf5Reader& file, const std::string& name, Buffer<T>& 
                 "; it must be from 0 to " + std::to_string(limit - 1));
 }
 
-/// Reads values: f32 of real numbers of up to 32 bits, else f64. Adds the integers that f64 cannot hold to `lost`.
+/// Reads values: f32 of real numbers of up to 32 bits, else f64. Adds the integers that f64 cannot hold to
+/// `lost`.
 Result<Array> read_values(const Hdf5Reader& file, const Hdf5Array& array, LossCounts& lost);
 
 }  // namespace sptile::formats

@@ -114,7 +114,7 @@ Result<std::optional<std::string>> Hdf5Reader::text(const std::string& attribute
 }
 
 Result<std::optional<std::vector<std::int64_t>>> Hdf5Reader::integers(const std::string& attribute,
-                                                                     const std::string& object) const {
+                                                                      const std::string& object) const {
   constexpr hssize_t kMostNumbers = 32;
   const Hdf5Call call;
   if (H5Aexists_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT) <= 0) return std::nullopt;
@@ -141,7 +141,8 @@ Status Hdf5Reader::check_links(const std::string& path) const {
     if (H5Lexists(file_.id(), part.c_str(), H5P_DEFAULT) <= 0)
       return fail(Errc::bad_input, "the array is missing", where(path));
     if (H5Lget_info(file_.id(), part.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
-      return fail(Errc::unsupported, "is a link to another place; make one file of them (h5repack)", where(path));
+      return fail(Errc::unsupported, "is a link to another place; make one file of them (h5repack)",
+                  where(path));
   }
   return {};
 }

@@ -31,9 +31,10 @@ class Hdf5Reader {
   ~Hdf5Reader();
 
   /// The text of an attribute of the root or of the group or array `object`; nothing where there is none.
-  Result<std::optional<std::string>> text(const std::string& attribute, const std::string& object = ".") const;
-  /// The numbers of an attribute of `object`, integers; nothing where there is none. Errc::bad_input for others, and for
-  /// more than 32.
+  Result<std::optional<std::string>> text(const std::string& attribute,
+                                          const std::string& object = ".") const;
+  /// The numbers of an attribute of `object`, integers; nothing where there is none. Errc::bad_input for
+  /// others, and for more than 32.
   Result<std::optional<std::vector<std::int64_t>>> integers(const std::string& attribute,
                                                             const std::string& object) const;
   /// True where the path is there, by links inside the file alone.
@@ -41,8 +42,9 @@ class Hdf5Reader {
   /// Names in the root, the first few.
   [[nodiscard]] std::vector<std::string> names() const;
 
-  /// Opens an array; its path may lead through groups ("X/data"). Refuses what can be larger than the file: data that were never written or
-  /// stand in other files, filters that sptile does not know, chunks that claim more than they can hold.
+  /// Opens an array; its path may lead through groups ("X/data"). Refuses what can be larger than the file:
+  /// data that were never written or stand in other files, filters that sptile does not know, chunks that
+  /// claim more than they can hold.
   Result<Hdf5Array> array(const std::string& name) const;
   /// Reads all of an array as i32: what does not fit becomes the nearest number that does.
   Status read(const Hdf5Array& array, std::int32_t* to) const;

@@ -31,8 +31,8 @@ MatBytes::~MatBytes() {
 }
 
 tl::unexpected<Error> MatBytes::damaged(const std::string& what) const {
-  return fail(Errc::bad_input, what + " at byte " + std::to_string(input_.position()) + "; get the file again",
-              input_.name());
+  return fail(Errc::bad_input,
+              what + " at byte " + std::to_string(input_.position()) + "; get the file again", input_.name());
 }
 
 Result<std::int64_t> MatBytes::read_stored(std::span<char> out) {
@@ -42,7 +42,8 @@ Result<std::int64_t> MatBytes::read_stored(std::span<char> out) {
 }
 
 Status MatBytes::read(std::span<char> out) {
-  if (static_cast<std::int64_t>(out.size()) > left_) return damaged("an element is longer than what holds it");
+  if (static_cast<std::int64_t>(out.size()) > left_)
+    return damaged("an element is longer than what holds it");
   left_ -= static_cast<std::int64_t>(out.size());
   if (!inflating_) {
     const auto count = input_.read(out);
@@ -52,7 +53,8 @@ Status MatBytes::read(std::span<char> out) {
   z_stream& stream = *inflating_;
   while (!out.empty()) {
     if (stream.avail_in == 0 && stored_ > 0) {
-      const auto count = read_stored(piece_.span().first(static_cast<std::size_t>(std::min(stored_, kPieceBytes))));
+      const auto count =
+          read_stored(piece_.span().first(static_cast<std::size_t>(std::min(stored_, kPieceBytes))));
       if (!count) return tl::unexpected(count.error());
       stored_ -= *count;
       stream.next_in = reinterpret_cast<Bytef*>(piece_.data());
@@ -84,7 +86,8 @@ Status MatBytes::skip(std::int64_t bytes) {
 
 Status MatBytes::finish() {
   while (stored_ > 0) {
-    const auto count = read_stored(piece_.span().first(static_cast<std::size_t>(std::min(stored_, kPieceBytes))));
+    const auto count =
+        read_stored(piece_.span().first(static_cast<std::size_t>(std::min(stored_, kPieceBytes))));
     if (!count) return tl::unexpected(count.error());
     stored_ -= *count;
   }

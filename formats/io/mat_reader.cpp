@@ -47,7 +47,8 @@ bool is_level_5(std::string_view head) {
   return order == "IM" || order == "MI";
 }
 
-// A matrix with the name that follows five numbers: its type, rows, columns, whether it is complex, and the name's length.
+// A matrix with the name that follows five numbers: its type, rows, columns, whether it is complex, and the
+// name's length.
 bool is_level_4(std::string_view head) {
   constexpr std::size_t kNumbers = 5;
   constexpr std::uint32_t kLargestType = 52, kLongestName = 64;
@@ -83,10 +84,11 @@ class MatReader {
     if (!count) return tl::unexpected(count.error());
     const std::string_view text(header.data(), static_cast<std::size_t>(*count));
     if (text.starts_with(kMagic73))
-      return fail(Errc::unsupported,
-                  "is a MAT-file of version 7.3, which is HDF5; save it with '-v7' in MATLAB, or as .npz from "
-                  "Python",
-                  where_);
+      return fail(
+          Errc::unsupported,
+          "is a MAT-file of version 7.3, which is HDF5; save it with '-v7' in MATLAB, or as .npz from "
+          "Python",
+          where_);
     if (!is_level_5(text))
       return fail(Errc::unsupported,
                   "is no MAT-file of level 5; save it with '-v7' in MATLAB, or by scipy.io.savemat", where_);
@@ -107,7 +109,8 @@ class MatReader {
     tag.type = tag.is_small ? first & 0xffff : first;
     tag.bytes = tag.is_small ? first >> 16 : word(start.data() + 4);
     std::copy_n(start.data() + 4, 4, tag.small.begin());
-    if (tag.is_small && tag.bytes > 4) return bad("a small element of " + std::to_string(tag.bytes) + " bytes");
+    if (tag.is_small && tag.bytes > 4)
+      return bad("a small element of " + std::to_string(tag.bytes) + " bytes");
     if (!tag.is_small && tag.bytes > bytes.left())
       return bad("an element promises " + std::to_string(tag.bytes) + " bytes; at most " +
                  std::to_string(bytes.left()) + " follow");
@@ -126,7 +129,8 @@ class MatReader {
     Buffer<char> piece(std::min(tag.bytes, kPieceBytes));
     for (std::int64_t left = tag.bytes; left > 0;) {
       const std::int64_t count = std::min(left, kPieceBytes) / type.bytes;
-      if (Status s = bytes.read(piece.span().first(static_cast<std::size_t>(count * type.bytes))); !s) return s;
+      if (Status s = bytes.read(piece.span().first(static_cast<std::size_t>(count * type.bytes))); !s)
+        return s;
       if (Status s = take(piece.data(), count); !s) return s;
       left -= count * type.bytes;
     }
@@ -134,14 +138,15 @@ class MatReader {
   }
 
   [[nodiscard]] Result<NumberType> type_of(const Tag& tag, bool integers) const {
-    const auto* const row =
-        std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.code == tag.type; });
+    const auto* const row = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                         [&](const TypeRow& r) { return r.code == tag.type; });
     if (row == std::end(kTypes) || (integers && row->type.kind == NumberKind::real))
       return bad("an array has elements of type " + std::to_string(tag.type) +
                  (integers ? "; indices are integers" : "; numbers are wanted"));
     NumberType type = row->type;
     type.swapped = swapped_;
-    if (Status s = check_memory(where_ + ": its elements", tag.bytes / type.bytes * 8, available_memory()); !s)
+    if (Status s = check_memory(where_ + ": its elements", tag.bytes / type.bytes * 8, available_memory());
+        !s)
       return tl::unexpected(std::move(s.error()));
     return type;
   }
@@ -232,7 +237,8 @@ class MatReader {
     else if (kind == kStructClass && depth < kDeepest)
       s = read_struct(bytes, *shape, *name, depth, end);
     if (!s) return s;
-    return bytes.left() >= end ? bytes.skip(bytes.left() - end) : bad("a variable is longer than it promises");
+    return bytes.left() >= end ? bytes.skip(bytes.left() - end)
+                               : bad("a variable is longer than it promises");
   }
 
   Status read_struct(MatBytes& bytes, const Buffer<std::int64_t>& shape, const std::string& name, int depth,
@@ -280,7 +286,8 @@ class MatReader {
     if (!values) return tl::unexpected(std::move(values.error()));
     if (entries > ids->size() || entries > values->size())
       return bad("the column pointers end with " + std::to_string(entries) + "; there are " +
-                 std::to_string(ids->size()) + " row indices and " + std::to_string(values->size()) + " values");
+                 std::to_string(ids->size()) + " row indices and " + std::to_string(values->size()) +
+                 " values");
     ids->truncate(entries);  // there may be room for more
     values->truncate(entries);
     arrays.ids = std::move(*ids), arrays.pointers = std::move(*pointers);

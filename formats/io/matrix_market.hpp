@@ -39,9 +39,9 @@ struct MtxMatrix {
   MtxHeader header;
   std::int64_t duplicates = 0;  ///< entries that were summed into another one
   std::int64_t nonfinite = 0;   ///< values that are NaN or infinite (in the file, or after rounding to dtype)
-  ValueLoss loss;               ///< values that dtype cannot hold; the first one has its line, place and value
-  bool integers = false;        ///< the values are integers, or counts
-  std::string source_sha256;      ///< lower-case hex; empty unless asked for
+  ValueLoss loss;             ///< values that dtype cannot hold; the first one has its line, place and value
+  bool integers = false;      ///< the values are integers, or counts
+  std::string source_sha256;  ///< lower-case hex; empty unless asked for
 };
 
 /// Reads a Matrix Market file into CSR: sorted unique columns, symmetry expanded, duplicates summed, explicit

@@ -212,7 +212,8 @@ void BodyReader::collect(Work& work) {
   nonfinite_ += work.summary.nonfinite;
   ValueLoss loss{work.summary.lost, {}};
   if (auto& first = work.summary.loss)
-    loss.first = Error{Errc::bad_input, std::move(first->message), where(work.block.first_line + first->line)};
+    loss.first =
+        Error{Errc::bad_input, std::move(first->message), where(work.block.first_line + first->line)};
   loss_ += loss;
   store_.keep(work.piece, work.summary.entries);
 }

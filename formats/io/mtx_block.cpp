@@ -197,7 +197,8 @@ class LineParser {
     ++entries_;
   }
 
-  // Counts the value of the line at p_ where it is not a number, or the text says something else than the type holds.
+  // Counts the value of the line at p_ where it is not a number, or the text says something else than the
+  // type holds.
   [[gnu::noinline]] void note_unusual(std::int32_t row, std::int32_t col, double value) {
     std::string_view rest(p_, static_cast<std::size_t>(end_ - p_));
     const std::string_view word = split_words(take_line(rest)).word[header_.coordinate ? 2 : 0];

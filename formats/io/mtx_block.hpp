@@ -24,13 +24,13 @@ struct LineDefect {
 
 /// What became of a block.
 struct BlockSummary {
-  std::int64_t entries = 0;                    ///< stored, in front of the defect if there is one
-  std::int64_t nonfinite = 0;                  ///< values that are NaN or infinite
-  LossCounts lost;                             ///< values that the type of the result cannot hold
-  bool sorted = true;                          ///< rows never decrease
-  bool lower = false;                          ///< has an entry below the diagonal
-  bool upper = false;                          ///< has an entry above it
-  std::optional<LineDefect> loss, defect;      ///< the first of each; a defect breaks the format
+  std::int64_t entries = 0;                ///< stored, in front of the defect if there is one
+  std::int64_t nonfinite = 0;              ///< values that are NaN or infinite
+  LossCounts lost;                         ///< values that the type of the result cannot hold
+  bool sorted = true;                      ///< rows never decrease
+  bool lower = false;                      ///< has an entry below the diagonal
+  bool upper = false;                      ///< has an entry above it
+  std::optional<LineDefect> loss, defect;  ///< the first of each; a defect breaks the format
 };
 
 /// Parses whole lines (the last one ends with '\n', kTextPadding more bytes are readable) into `target`.

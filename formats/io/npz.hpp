@@ -13,11 +13,11 @@ namespace sptile::formats {
 bool is_npz(const ZipReader& zip);
 
 /// Reads a matrix in csr, csc, coo or bsr, of numbers of any type; a matrix of bools that are all true is a
-/// pattern. Without an array `format` the names of the others tell: row and col, indices and indptr (csr), or the edges
-/// of a graph (src_li and dst_li, src and dst, row and col, edge_index), whose entries stand in the row of the vertex
-/// that they come from. Errc::bad_input and Errc::unsupported with file and member: for other formats, pickles, complex
-/// values without `real_part`, sizes that the archive cannot hold. Nothing is allocated from a number that
-/// the archive's size does not allow.
+/// pattern. Without an array `format` the names of the others tell: row and col, indices and indptr (csr), or
+/// the edges of a graph (src_li and dst_li, src and dst, row and col, edge_index), whose entries stand in the
+/// row of the vertex that they come from. Errc::bad_input and Errc::unsupported with file and member: for
+/// other formats, pickles, complex values without `real_part`, sizes that the archive cannot hold. Nothing is
+/// allocated from a number that the archive's size does not allow.
 Result<ReadMatrix> read_npz(ZipReader zip, bool real_part);
 
 /// Writes csr, deflated; a pattern has bools, bf16 becomes f32. As AtomicFile otherwise.

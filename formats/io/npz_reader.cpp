@@ -97,7 +97,8 @@ class Member {
   std::int64_t header_bytes_;
 };
 
-// Whole numbers from 0, each below `limit`; T holds them. `header` gets that of the array, which else has one dimension.
+// Whole numbers from 0, each below `limit`; T holds them. `header` gets that of the array, which else has one
+// dimension.
 template <class T>
 Result<Buffer<T>> read_integers(ZipReader& zip, const std::string& name, std::int64_t limit,
                                 std::int64_t wanted = -1, NpyHeader* header = nullptr) {
@@ -169,14 +170,14 @@ struct ArraysRow {
 constexpr std::string_view kFormatName = "format";
 constexpr ArraysRow kSciPy = {ArrayLayout::csr, "shape", "data", "indices", "indptr"};
 constexpr ArraysRow kSciPyCoo = {ArrayLayout::coo, "shape", "data", "col", "row"};
-constexpr ArraysRow kArrays[] = {kSciPy,
-                                 kSciPyCoo,
-                                 {ArrayLayout::csr, "adj_shape", "adj_data", "adj_indices", "adj_indptr"},
-                                 {ArrayLayout::csr, "adj_matrix.shape", "adj_matrix.data",
-                                  "adj_matrix.indices", "adj_matrix.indptr"}};
+constexpr ArraysRow kArrays[] = {
+    kSciPy,
+    kSciPyCoo,
+    {ArrayLayout::csr, "adj_shape", "adj_data", "adj_indices", "adj_indptr"},
+    {ArrayLayout::csr, "adj_matrix.shape", "adj_matrix.data", "adj_matrix.indices", "adj_matrix.indptr"}};
 
-/// The arrays of a graph by name: an edge goes from a vertex of `from` to the one of `to`. Without `to`, `from` has two
-/// rows or columns.
+/// The arrays of a graph by name: an edge goes from a vertex of `from` to the one of `to`. Without `to`,
+/// `from` has two rows or columns.
 struct EdgesRow {
   std::string_view from, to;
 };
@@ -205,10 +206,9 @@ class NpzReader {
         std::find_if(std::begin(kArrays), std::end(kArrays), [&](const ArraysRow& row) {
           return has_array(zip_, row.shape) && has_array(zip_, row.ids) && has_array(zip_, row.starts);
         });
-    const auto* const edges =
-        std::find_if(std::begin(kEdges), std::end(kEdges), [&](const EdgesRow& row) {
-          return has_array(zip_, row.from) && (row.to.empty() || has_array(zip_, row.to));
-        });
+    const auto* const edges = std::find_if(std::begin(kEdges), std::end(kEdges), [&](const EdgesRow& row) {
+      return has_array(zip_, row.from) && (row.to.empty() || has_array(zip_, row.to));
+    });
     Status s;
     if (told && has_array(zip_, "shape") && has_array(zip_, "data")) {
       s = read_layout();
@@ -236,19 +236,20 @@ class NpzReader {
 
  private:
   static std::string_view find_name(ArrayLayout layout) {
-    return std::find_if(std::begin(kFormats), std::end(kFormats), [=](const FormatRow& row) {
-             return row.layout == layout;
-           })->name;
+    return std::find_if(std::begin(kFormats), std::end(kFormats),
+                        [=](const FormatRow& row) { return row.layout == layout; })
+        ->name;
   }
 
   [[nodiscard]] Status tell_contents() const {
     std::string held;
     for (const std::string& name : zip_.names()) held += (held.empty() ? "" : ", ") + name;
-    return fail(Errc::bad_input,
-                "a NumPy archive of " + held.substr(0, 200) +
-                    ", but no sparse matrix; scipy.sparse.save_npz writes one, and edges are src_li and dst_li, "
-                    "src and dst, or edge_index",
-                zip_.where().substr(0, zip_.where().size() - 1));
+    return fail(
+        Errc::bad_input,
+        "a NumPy archive of " + held.substr(0, 200) +
+            ", but no sparse matrix; scipy.sparse.save_npz writes one, and edges are src_li and dst_li, "
+            "src and dst, or edge_index",
+        zip_.where().substr(0, zip_.where().size() - 1));
   }
 
   Status read_layout() {
@@ -351,7 +352,8 @@ class NpzReader {
     std::int64_t limit = INT32_MAX;
     if (!vertices.empty()) {
       NpyHeader header;
-      const auto count = read_integers<std::int64_t>(zip_, std::string(vertices), INT32_MAX + std::int64_t{1}, 1, &header);
+      const auto count =
+          read_integers<std::int64_t>(zip_, std::string(vertices), INT32_MAX + std::int64_t{1}, 1, &header);
       if (!count) return tl::unexpected(count.error());
       limit = (*count)[0];
     }
@@ -374,9 +376,10 @@ class NpzReader {
     if (weights.empty()) return {};
     s = read_values(weights);
     if (!s || ids_ == arrays_.ids.size()) return s;
-    return fail(Errc::bad_input,
-                "has " + std::to_string(ids_) + " elements for " + std::to_string(arrays_.ids.size()) + " edges",
-                zip_.where());
+    return fail(
+        Errc::bad_input,
+        "has " + std::to_string(ids_) + " elements for " + std::to_string(arrays_.ids.size()) + " edges",
+        zip_.where());
   }
 
   // Two rows or two columns of vertices.

@@ -6,8 +6,9 @@
 
 namespace sptile::formats {
 
-/// Reads "rows, columns, nonzeros", rows + 1 offsets and the columns, counted from 0: a pattern. Numbers are parted by
-/// commas, blanks or ends of lines. Compressed text is recognised. Errc::bad_input with file and line.
+/// Reads "rows, columns, nonzeros", rows + 1 offsets and the columns, counted from 0: a pattern. Numbers are
+/// parted by commas, blanks or ends of lines. Compressed text is recognised. Errc::bad_input with file and
+/// line.
 Result<ReadMatrix> read_smtx(InputBytes input);
 
 }  // namespace sptile::formats

@@ -56,7 +56,8 @@ class SmtxReader {
     if (!word) return tl::unexpected(word.error());
     if (word->empty()) return lines_.bad("the file ends before " + std::string(what) + "; is it cut off?");
     const auto [end, error] = std::from_chars(word->data(), word->data() + word->size(), number);
-    if (error == std::errc() && end == word->data() + word->size() && number >= 0 && number <= most) return {};
+    if (error == std::errc() && end == word->data() + word->size() && number >= 0 && number <= most)
+      return {};
     return lines_.bad(std::string(what) + " is " + quoted(*word) + "; it is a whole number from 0" +
                       (most < std::int64_t{1} << 60 ? " to " + std::to_string(most) : ""));
   }

@@ -201,8 +201,8 @@ Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_n
 }
 
 ReadMatrix to_read_matrix(AssembledCsr&& made) {
-  return {std::move(made.csr),  made.duplicates, {}, {},
-          std::move(made.loss), made.integers,   std::move(made.nonempty)};
+  return {std::move(made.csr), made.duplicates,         {}, {}, std::move(made.loss),
+          made.integers,       std::move(made.nonempty)};
 }
 
 }  // namespace sptile::formats

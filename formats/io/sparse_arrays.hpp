@@ -34,10 +34,10 @@ std::int64_t majors(const SparseArrays& arrays);
 /// What `ids` may be less than.
 std::int64_t minors(const SparseArrays& arrays);
 
-/// Makes CSR: sorted, summed (values of 16 bits then are f32), zeros kept; a pattern with repeated entries gets their
-/// counts. Errc::bad_input, naming `pointers_name`, where the pointers do not
-/// ascend from 0 to the number of ids; Errc::io where memory is short. With `compress_rows`, a list of
-/// entries (coo) of a matrix that is mostly_empty becomes a Csr of its rows with entries.
+/// Makes CSR: sorted, summed (values of 16 bits then are f32), zeros kept; a pattern with repeated entries
+/// gets their counts. Errc::bad_input, naming `pointers_name`, where the pointers do not ascend from 0 to the
+/// number of ids; Errc::io where memory is short. With `compress_rows`, a list of entries (coo) of a matrix
+/// that is mostly_empty becomes a Csr of its rows with entries.
 Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_name,
                               bool compress_rows = false);
 

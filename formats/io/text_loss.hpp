@@ -21,7 +21,8 @@ class TextLoss {
     if (!loss) return;
     ValueLoss& counts = *loss == Loss::inexact ? integer_loss_ : loss_;
     counts.add(*loss);
-    if (!counts.first) counts.first = Error{Errc::bad_input, describe_loss(*loss, quoted(word), DType::f64), where()};
+    if (!counts.first)
+      counts.first = Error{Errc::bad_input, describe_loss(*loss, quoted(word), DType::f64), where()};
   }
 
   [[nodiscard]] bool integers() const { return integers_; }

@@ -40,8 +40,9 @@ class TnsReader {
 
  private:
   [[nodiscard]] tl::unexpected<Error> unsupported(std::int64_t indices) {
-    Error error = lines_.bad("a tensor of " + std::to_string(indices) + (indices == 1 ? " index" : " indices") +
-                             "; sptile reads matrices, which have 2")
+    Error error = lines_
+                      .bad("a tensor of " + std::to_string(indices) + (indices == 1 ? " index" : " indices") +
+                           "; sptile reads matrices, which have 2")
                       .value();
     error.code = Errc::unsupported;
     return tl::unexpected(std::move(error));
@@ -61,7 +62,8 @@ class TnsReader {
                           std::to_string(most) + " (indices count from 1)");
     }
     double value = 0;
-    if (!parse_real(words.word[2], value)) return lines_.bad("value " + quoted(words.word[2]) + " is no number");
+    if (!parse_real(words.word[2], value))
+      return lines_.bad("value " + quoted(words.word[2]) + " is no number");
     values_.push_back(value);
     loss_.look(words.word[2], value, [&] { return lines_.name() + ":" + std::to_string(lines_.number()); });
     rows_.push_back(static_cast<std::int32_t>(ids[0] - 1));
@@ -72,7 +74,8 @@ class TnsReader {
   Status take_order(const Words& words) {
     std::int64_t order = 0;
     if (!parse_whole(words.word[0], order) || order < 1)
-      return lines_.bad(quoted(words.word[0]) + " is neither an entry (row, column, value) nor a number of indices");
+      return lines_.bad(quoted(words.word[0]) +
+                        " is neither an entry (row, column, value) nor a number of indices");
     ordered_ = true;
     return order == 2 ? Status() : unsupported(order);
   }
@@ -113,7 +116,7 @@ class TnsReader {
   }
 
   TextLines& lines_;
-  bool ordered_ = false;                           // the number of indices is told
+  bool ordered_ = false;                            // the number of indices is told
   std::optional<std::vector<std::int64_t>> shape_;  // of rows and columns, where it is told
   std::vector<std::int32_t> rows_, cols_;
   std::vector<double> values_;

@@ -27,8 +27,7 @@ Csr row_of(DType dtype, const std::vector<double>& values, std::int64_t entries)
   Csr a{1, 1, Buffer<std::int64_t>(2), Buffer<std::int32_t>(entries), {}};
   a.row_ptr[0] = 0, a.row_ptr[1] = entries;
   std::fill(a.col_idx.begin(), a.col_idx.end(), 0);
-  if (dtype != DType::none)
-    a.values = convert_values(ArrayView(DType::f64, values.data(), entries), dtype);
+  if (dtype != DType::none) a.values = convert_values(ArrayView(DType::f64, values.data(), entries), dtype);
   return a;
 }
 

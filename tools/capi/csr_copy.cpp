@@ -110,7 +110,8 @@ void copy_values(const sptile_arrays& a, DType dtype, formats::AssembledCsr& mad
   values = formats::Array(dtype, a.nnz);
   if (a.nnz == 0) return;
   if (a.value_dtype == SPTILE_I64)
-    made.loss.inexact = formats::to_values(kInteger, static_cast<const char*>(a.values), a.nnz, values.data());
+    made.loss.inexact =
+        formats::to_values(kInteger, static_cast<const char*>(a.values), a.nnz, values.data());
   else
     std::memcpy(values.data(), a.values, static_cast<std::size_t>(values.view().bytes()));
 }

@@ -72,8 +72,8 @@ typedef struct sptile_tools_options {
   int32_t transpose;   /* sptile_tools_transpose */
   int32_t refreshable; /* != 0: stores where each value comes from, so that values can be replaced */
   int32_t overwrite;   /* != 0: a file that exists is replaced */
-  int32_t strict;      /* != 0: values and integers that dtype cannot hold are refused; else they are rounded, to
-                          infinity or 0 where they are too large or too small */
+  int32_t strict; /* != 0: values and integers that dtype cannot hold are refused; else they are rounded, to
+                     infinity or 0 where they are too large or too small */
   /* of files; 'sptile help convert' has their words */
   const char* kind;    /* of the file, as of --from; NULL: what the file says */
   int32_t base;        /* sptile_tools_base */

@@ -81,7 +81,8 @@ Entries entries(const Result<ReadMatrix>& a) {
 
 }  // namespace
 
-TEST_CASE("a sparse matrix of a MAT-file is read in both byte orders, deflated or not, among other variables") {
+TEST_CASE(
+    "a sparse matrix of a MAT-file is read in both byte orders, deflated or not, among other variables") {
   const Mat mat, swapped{true};
   CHECK(is_mat(mat.file("")));
   CHECK(is_mat(swapped.file("")));
@@ -95,14 +96,16 @@ TEST_CASE("a sparse matrix of a MAT-file is read in both byte orders, deflated o
 
 TEST_CASE("logical values are a pattern, complex ones are refused or halved") {
   const Mat mat;
-  const auto logical = read(mat.file(mat.variable(
-      0x205, "L",
-      mat.numbers<std::int32_t>(5, {0, 1}) + mat.numbers<std::int32_t>(5, {0, 1, 1, 2}) + mat.element(2, "\1\1"))));
+  const auto logical =
+      read(mat.file(mat.variable(0x205, "L",
+                                 mat.numbers<std::int32_t>(5, {0, 1}) +
+                                     mat.numbers<std::int32_t>(5, {0, 1, 1, 2}) + mat.element(2, "\1\1"))));
   CHECK(entries(logical) == Entries{{{0, 0}, 1}, {{1, 2}, 1}});
   CHECK(logical->csr.view().is_pattern());
   const std::string complex = mat.file(mat.sparse("C", 0x805));
   CHECK(read(complex).error().code == Errc::unsupported);
-  CHECK(read(complex).error().text() == "a.mat:C: the values are complex; --real-part takes their real parts");
+  CHECK(read(complex).error().text() ==
+        "a.mat:C: the values are complex; --real-part takes their real parts");
   CHECK(entries(read(complex, true)) == kEntries);
 }
 
@@ -114,10 +117,11 @@ TEST_CASE("of several sparse matrices A is taken, in a struct, too; else their n
   CHECK(read(mat.file(others + mat.sparse("M"))).error().text() ==
         "a.mat: a MAT-file of 2 sparse matrices ('B', 'M'); save the one that is wanted alone, or call it A");
   CHECK(read(mat.file("")).error().text().starts_with("a.mat: a MAT-file without a sparse matrix"));
-  const std::string problem = mat.variable(
-      2, "Problem",
-      mat.numbers<std::int32_t>(5, {2}) + mat.element(1, std::string("Z\0A\0", 4)) + mat.sparse("", 5, {8, 9, 0}) + mat.sparse(""), 1,
-      1);
+  const std::string problem =
+      mat.variable(2, "Problem",
+                   mat.numbers<std::int32_t>(5, {2}) + mat.element(1, std::string("Z\0A\0", 4)) +
+                       mat.sparse("", 5, {8, 9, 0}) + mat.sparse(""),
+                   1, 1);
   CHECK(entries(read(mat.file(problem))) == kEntries);
   CHECK(entries(read(mat.file(deflated(problem)))) == kEntries);
 }
@@ -125,7 +129,8 @@ TEST_CASE("of several sparse matrices A is taken, in a struct, too; else their n
 TEST_CASE("what is no MAT-file of level 5 is refused by name") {
   CHECK(read("MATLAB 7.3 MAT-file").error().code == Errc::unsupported);
   CHECK(read("MATLAB 7.3 MAT-file").error().text().find("HDF5") != std::string::npos);
-  const std::string level4 = bytes_of<std::uint32_t>({0, 2, 3, 0, 2}) + std::string("A\0", 2) + std::string(48, '\0');
+  const std::string level4 =
+      bytes_of<std::uint32_t>({0, 2, 3, 0, 2}) + std::string("A\0", 2) + std::string(48, '\0');
   CHECK(is_mat(level4));
   CHECK(read(level4).error().code == Errc::unsupported);
 }
@@ -137,12 +142,14 @@ TEST_CASE("damage is refused before memory is asked for") {
   for (std::size_t size = 129; size < packed.size(); ++size) CHECK(!read(packed.substr(0, size)));
   CHECK(read(mat.file(bytes_of<std::uint32_t>({14, 0xfffffff0u}))).error().text().find("promises") !=
         std::string::npos);
-  const std::string far = mat.variable(5, "M",
-                                       mat.numbers<std::int32_t>(5, {0, 2}) +
-                                           mat.numbers<std::int32_t>(5, {0, 1, 1, 2}) + mat.numbers<double>(9, {1, 2}));
+  const std::string far =
+      mat.variable(5, "M",
+                   mat.numbers<std::int32_t>(5, {0, 2}) + mat.numbers<std::int32_t>(5, {0, 1, 1, 2}) +
+                       mat.numbers<double>(9, {1, 2}));
   CHECK(read(mat.file(far)).error().text() == "a.mat:M: row index 1 is 2; it must be from 0 to 1");
-  const std::string pointers = mat.variable(5, "M",
-                                            mat.numbers<std::int32_t>(5, {0, 1}) + mat.numbers<std::int32_t>(5, {0, 1, 2}) +
-                                                mat.numbers<double>(9, {1, 2}));
+  const std::string pointers =
+      mat.variable(5, "M",
+                   mat.numbers<std::int32_t>(5, {0, 1}) + mat.numbers<std::int32_t>(5, {0, 1, 2}) +
+                       mat.numbers<double>(9, {1, 2}));
   CHECK(read(mat.file(pointers)).error().text() == "a.mat:M: 3 column pointers for 3 columns");
 }

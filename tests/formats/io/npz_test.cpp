@@ -167,7 +167,8 @@ TEST_CASE("arrays of other names: graphs from one vertex to another, CSR and COO
     CHECK(a->notes.size() == 1);
     return std::move(*a);
   };
-  const Member from = array<std::int64_t>("src_li", "<i8", {0, 1, 0}), to = array<std::int64_t>("dst_li", "<i8", {2, 0, 2});
+  const Member from = array<std::int64_t>("src_li", "<i8", {0, 1, 0}),
+               to = array<std::int64_t>("dst_li", "<i8", {2, 0, 2});
   const Entries edges = {{{0, 2}, 2}, {{1, 0}, 1}};
   ReadMatrix a = read_of({from, to, {"num_nodes.npy", npy_header("<i8", {}) + bytes_of<std::int64_t>({5})}});
   CHECK(doubles(a) == edges);
@@ -177,9 +178,11 @@ TEST_CASE("arrays of other names: graphs from one vertex to another, CSR and COO
   CHECK(a.csr.rows == 3);
   CHECK(doubles(read_of({array<std::int32_t>("edge_index", "<i4", {0, 1, 0, 2, 0, 2}, {2, 3})})) == edges);
   CHECK(doubles(read_of({array<std::int32_t>("edge_index", "<i4", {0, 2, 1, 0, 0, 2}, {3, 2})})) == edges);
-  CHECK(doubles(read_of({from, to, array<double>("edge_weight", "<f8", {1, 2, 3})})) == Entries{{{0, 2}, 4}, {{1, 0}, 2}});
+  CHECK(doubles(read_of({from, to, array<double>("edge_weight", "<f8", {1, 2, 3})})) ==
+        Entries{{{0, 2}, 4}, {{1, 0}, 2}});
   CHECK(doubles(read_of({kCsr[1], kCsr[2], kCsr[3], kCsr[4]})) == kEntries);
-  CHECK(doubles(read_of({shape(3, 4), array<double>("data", "<f8", {1, 2, 3, 4}), array<std::int32_t>("row", "<i4", {0, 0, 2, 2}),
+  CHECK(doubles(read_of({shape(3, 4), array<double>("data", "<f8", {1, 2, 3, 4}),
+                         array<std::int32_t>("row", "<i4", {0, 0, 2, 2}),
                          array<std::int32_t>("col", "<i4", {3, 0, 1, 2})})) == kEntries);
   const auto refused = [&](const std::vector<Member>& members) {
     pack(path, members);
@@ -187,9 +190,11 @@ TEST_CASE("arrays of other names: graphs from one vertex to another, CSR and COO
     REQUIRE(!b);
     return b.error().text().substr(path.size());
   };
-  CHECK(refused({from, to, array<std::int64_t>("num_nodes", "<i8", {2})}) == ":dst_li.npy: 2 at 0; it must be from 0 to 1");
+  CHECK(refused({from, to, array<std::int64_t>("num_nodes", "<i8", {2})}) ==
+        ":dst_li.npy: 2 at 0; it must be from 0 to 1");
   CHECK(refused({from, array<std::int64_t>("dst_li", "<i8", {2})}) == ":dst_li.npy: has 1 elements, not 3");
-  CHECK(refused({from, to, array<double>("edge_weight", "<f8", {1})}) == ":edge_weight.npy: has 1 elements for 3 edges");
+  CHECK(refused({from, to, array<double>("edge_weight", "<f8", {1})}) ==
+        ":edge_weight.npy: has 1 elements for 3 edges");
   CHECK(refused({array<std::int32_t>("edge_index", "<i4", {0, 1, 2})}).find("two rows") != std::string::npos);
 }
 

@@ -25,7 +25,9 @@ Error refusal(const Result<ReadMatrix>& a) {
   return a.error();
 }
 
-Result<ReadMatrix> smtx(const std::string& text) { return read_smtx(InputBytes::from_memory(text, "a.smtx")); }
+Result<ReadMatrix> smtx(const std::string& text) {
+  return read_smtx(InputBytes::from_memory(text, "a.smtx"));
+}
 Result<ReadMatrix> tns(const std::string& text) { return read_tns(InputBytes::from_memory(text, "a.tns")); }
 Result<ReadMatrix> hb(const std::string& text, bool real_part = false) {
   return read_harwell_boeing(InputBytes::from_memory(text, "a.rua"), real_part);
@@ -36,7 +38,8 @@ std::string header(const std::string& type, const std::string& sizes, const std:
                    const std::string& counts = "3 1 1 1") {
   std::string format = values_format;
   format.resize(20, ' ');
-  return "title\n" + counts + "\n" + type + " " + sizes + " 0\n(8I3)           (8I3)           " + format + "\n";
+  return "title\n" + counts + "\n" + type + " " + sizes + " 0\n(8I3)           (8I3)           " + format +
+         "\n";
 }
 
 }  // namespace
@@ -53,11 +56,14 @@ TEST_CASE("smtx is a pattern in CSR, parted by commas and blanks") {
 TEST_CASE("a smtx that breaks its format is refused with its line") {
   CHECK(refusal(smtx("")).text() == "a.smtx:0: the file ends before the number of rows; is it cut off?");
   CHECK(refusal(smtx("2, x, 3\n")).text().starts_with("a.smtx:1: the number of columns is 'x'"));
-  CHECK(refusal(smtx("2, 3, 3\n0 1 3\n2 0 3\n")).text() == "a.smtx:3: a column is '3'; it is a whole number from 0 to 2");
+  CHECK(refusal(smtx("2, 3, 3\n0 1 3\n2 0 3\n")).text() ==
+        "a.smtx:3: a column is '3'; it is a whole number from 0 to 2");
   CHECK(refusal(smtx("2, 3, 3\n0 2 1\n2 0 1\n")).code == Errc::bad_input);
-  CHECK(refusal(smtx("2, 3, 3\n0 1 3\n2 0\n")).text() == "a.smtx:3: the file ends before a column; is it cut off?");
+  CHECK(refusal(smtx("2, 3, 3\n0 1 3\n2 0\n")).text() ==
+        "a.smtx:3: the file ends before a column; is it cut off?");
   CHECK(refusal(smtx("2, 3, 1\n0 1 1\n2 0\n")).text().starts_with("a.smtx:3: numbers behind the 1 columns"));
-  CHECK(refusal(smtx("2000000000, 3, 1152921504606846976\n0 1\n")).text().find("is it cut off?") != std::string::npos);
+  CHECK(refusal(smtx("2000000000, 3, 1152921504606846976\n0 1\n")).text().find("is it cut off?") !=
+        std::string::npos);
   CHECK(refusal(smtx("4000000000, 3, 1\n")).code == Errc::unsupported);
 }
 
@@ -77,10 +83,13 @@ TEST_CASE("tns of two indices counts from 1 and sums; sizes may stand in front")
 
 TEST_CASE("a tns of another order or out of range is refused") {
   CHECK(refusal(tns("1 1 1 2.0\n")).code == Errc::unsupported);
-  CHECK(refusal(tns("1 1 1 2.0\n")).text() == "a.tns:1: a tensor of 3 indices; sptile reads matrices, which have 2");
+  CHECK(refusal(tns("1 1 1 2.0\n")).text() ==
+        "a.tns:1: a tensor of 3 indices; sptile reads matrices, which have 2");
   CHECK(refusal(tns("3\n2 2 2\n")).code == Errc::unsupported);
   CHECK(refusal(tns("1 1 1\n0 1 1\n")).text().starts_with("a.tns:2: index '0'"));
-  CHECK(refusal(tns("2\n3 3\n4 1 1\n")).text().starts_with("a.tns:3: index '4' is no whole number from 1 to 3"));
+  CHECK(refusal(tns("2\n3 3\n4 1 1\n"))
+            .text()
+            .starts_with("a.tns:3: index '4' is no whole number from 1 to 3"));
   CHECK(refusal(tns("1 1 x\n")).text() == "a.tns:1: value 'x' is no number");
   CHECK(refusal(tns("1 1 1\n1 1\n")).text().starts_with("a.tns:2: 2 words in the line"));
 }
@@ -98,8 +107,10 @@ TEST_CASE("text values count what f64 cannot hold") {
 TEST_CASE("Harwell-Boeing reads fields of fixed width as Fortran does") {
   const std::string body = "  1  2  3\n  2  1\n";
   const Entries right = {{{1, 0}, 1.5}, {{0, 1}, -20}};
-  for (const auto& [format, values] : {std::pair("(2F5.1)", "  1.5-20.0"), {"(1P,2E9.2)", "  1.50D+0 -2.0e+01"},
-                                       {"(1p2d9.2)", "  1.5     -2.00+1 "}, {"(4E5.1)", "   15 -200"},
+  for (const auto& [format, values] : {std::pair("(2F5.1)", "  1.5-20.0"),
+                                       {"(1P,2E9.2)", "  1.50D+0 -2.0e+01"},
+                                       {"(1p2d9.2)", "  1.5     -2.00+1 "},
+                                       {"(4E5.1)", "   15 -200"},
                                        {"(2G6.2E2)", " 1.5   -20. "}}) {
     CAPTURE(format);
     // P moves the point of numbers without an exponent
@@ -116,7 +127,8 @@ TEST_CASE("Harwell-Boeing types: triangles, patterns, integers, complex values")
         Entries{{{0, 0}, 1}, {{0, 1}, 2}, {{1, 0}, 2}, {{1, 1}, 3}});
   CHECK(entries(hb(header("RSA", "2 2 2", "(3F4.1)") + "  1  2  3\n  1  1\n 1.0 2.0\n")) ==
         Entries{{{0, 0}, 1}, {{0, 1}, 2}, {{1, 0}, 2}});  // the upper one
-  CHECK(entries(hb(header("RZA", "2 2 1", "(3F4.1)") + below + " 2.0\n")) == Entries{{{0, 1}, -2}, {{1, 0}, 2}});
+  CHECK(entries(hb(header("RZA", "2 2 1", "(3F4.1)") + below + " 2.0\n")) ==
+        Entries{{{0, 1}, -2}, {{1, 0}, 2}});
   const auto pattern = hb(header("PSA", "2 2 1", "", "2 1 1 0") + below);
   CHECK(entries(pattern) == Entries{{{0, 1}, 1}, {{1, 0}, 1}});
   CHECK(pattern->csr.view().is_pattern());
@@ -127,7 +139,8 @@ TEST_CASE("Harwell-Boeing types: triangles, patterns, integers, complex values")
   CHECK(refusal(hb(complex)).code == Errc::unsupported);
   CHECK(entries(hb(complex, true)) == Entries{{{0, 1}, 2}, {{1, 0}, 2}});
   CHECK(entries(hb(header("RRA", "3 2 1", "(8F4.1)") + below + " 2.0\n")) == Entries{{{1, 0}, 2}});
-  CHECK(refusal(hb(header("RSE", "2 2 1", "(8F4.1)") + below)).text().find("unassembled") != std::string::npos);
+  CHECK(refusal(hb(header("RSE", "2 2 1", "(8F4.1)") + below)).text().find("unassembled") !=
+        std::string::npos);
   CHECK(refusal(hb(header("RUE", "2 2 1", "(8F4.1)") + below)).code == Errc::unsupported);
 }
 
@@ -147,8 +160,10 @@ TEST_CASE("a Harwell-Boeing file that breaks its format is refused with its line
   CHECK(with("2 2 2", "(8Q4.1)", "").starts_with("a.rua:4: format '(8Q4.1)'"));
   CHECK(with("2 2 2", "(8F4.1)", "  1  2  3\n  3  1\n") ==
         "a.rua:6: a row index is '3'; it is a whole number from 1 to 2");
-  CHECK(with("2 2 9999999999", "(8F4.1)", "  1  2  3\n  2  1\n").starts_with("a.rua:6: the line ends before"));
-  CHECK(with("2 2 2", "(8F4.1)", "  1  3  2\n  2  1\n 1.0 2.0\n").find("they ascend from 0") != std::string::npos);
+  CHECK(
+      with("2 2 9999999999", "(8F4.1)", "  1  2  3\n  2  1\n").starts_with("a.rua:6: the line ends before"));
+  CHECK(with("2 2 2", "(8F4.1)", "  1  3  2\n  2  1\n 1.0 2.0\n").find("they ascend from 0") !=
+        std::string::npos);
   CHECK(with("2 2 2", "(8F4.1)", "  1  2  3\n  2  1\n 1.0 a.0\n") == "a.rua:7: value 'a.0' is no number");
   CHECK(with("4000000000 2 2", "(8F4.1)", "").find("4000000000 rows") != std::string::npos);
   CHECK(refusal(hb(header("RSA", "3 2 1", "(8F4.1)"))).text().find("square") != std::string::npos);

@@ -253,9 +253,10 @@ class MatReader {
     for (std::size_t at = 0; single && at + width <= names->size() && bytes.left() > end; at += width) {
       const auto tag = read_tag(bytes);
       if (!tag) return tl::unexpected(tag.error());
-      const std::string field = names->substr(at, width);
+      const std::string padded = names->substr(at, width);
+      const std::string field = padded.substr(0, padded.find('\0'));
       if (tag->type != kMatrixType) return bad("a field of a struct is no matrix");
-      if (Status s = read_matrix(bytes, *tag, name + "." + field.c_str(), depth + 1); !s) return s;
+      if (Status s = read_matrix(bytes, *tag, name + "." + field, depth + 1); !s) return s;
     }
     return {};
   }

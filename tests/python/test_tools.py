@@ -14,6 +14,7 @@ from sptile import _tools
 
 HEADER = ROOT / "tools" / "capi" / "sptile_tools.h"
 STRUCTS = {
+    "sptile_tools_loss": _tools.Loss,
     "sptile_tools_options": _tools.Options,
     "sptile_tools_report": _tools.Report,
     "sptile_tools_windows": _tools.Windows,

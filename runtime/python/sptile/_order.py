@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ._memory import check_memory
+
 if TYPE_CHECKING:
     from ._arrays import View
 
@@ -89,7 +91,9 @@ def sorted_entries(
     row: Any, col: Any, rows: int, cols: int
 ) -> tuple[Positions, npt.NDArray[np.int32], Order | None]:
     """Row pointers and columns of entries in any order, with ids in range, and their order; None where they
-    ascend strictly. O(entries + rows + cols) where SciPy is imported, which counts."""
+    ascend strictly. O(entries + rows + cols) where SciPy is imported, which counts. IoError where rows do not
+    fit in memory."""
+    check_memory(f"the row pointers of {rows} rows", 16 * (rows + 1))  # and the counts that they are sums of
     row, col = row.astype(np.int32, copy=False), col.astype(np.int32, copy=False)
     order: Any = None
     if not _ascends(row, col):
@@ -121,7 +125,7 @@ def _ascends(row: Any, col: Any) -> bool:
 def _sorted_by(keys: Any, size: int) -> Any:
     """Positions that sort keys of 0 to size - 1; equal ones keep their order."""
     scipy = sys.modules.get("scipy.sparse")
-    if scipy is None:
+    if scipy is None or size > 16 * len(keys):  # which counts in memory for all of `size`
         return np.argsort(keys, kind="stable")
     count = len(keys)
     ones = np.arange(count + 1, dtype=np.int32 if count < 2**31 else np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import torch
@@ -12,6 +13,8 @@ import sptile.torch as st
 
 _LAYERS = ("AGNNConv", "GATConv", "GCNConv", "GINConv", "SAGEConv")
 _active = False
+# Their matrices have no weights in sptile; PyG multiplies by those of a torch.sparse tensor.
+_UNWEIGHTED = ("GINConv", "SAGEConv")
 
 
 def _graph(edge_index: Any) -> Any:
@@ -19,6 +22,10 @@ def _graph(edge_index: Any) -> Any:
     if isinstance(edge_index, torch.Tensor) and edge_index.layout is not torch.strided:
         return st.SparseMatrix.from_torch(edge_index)
     return edge_index
+
+
+def _weighted(edge_index: Any) -> bool:
+    return edge_index.layout is not torch.strided and not bool((edge_index.to_sparse_csr().values() == 1).all())
 
 
 def _first(result: Any) -> Any:
@@ -35,18 +42,18 @@ def _compare(name: str) -> None:
 
     def forward(self: Any, x: Any, edge_index: Any, *arguments: Any, **options: Any) -> Any:
         global _active
-        state = torch.get_rng_state()
+        random, state = torch.get_rng_state(), copy.deepcopy(self.state_dict())
         expected = called(self, x, edge_index, *arguments, **options)
-        if _active or not isinstance(edge_index, torch.Tensor):
+        if _active or not isinstance(edge_index, torch.Tensor) or (name in _UNWEIGHTED and _weighted(edge_index)):
             return expected
         _active = True
 
         def same() -> Any:
-            made, named = self._created
+            made, named = copy.deepcopy(self._created)
             layer = ours(*made, **{key: value for key, value in named.items() if key in ours.__init__.__annotations__})
-            layer.load_state_dict(self.state_dict())
+            layer.load_state_dict(state)
             layer.train(self.training)
-            torch.set_rng_state(state)
+            torch.set_rng_state(random)
             return _first(layer(x, _graph(edge_index), *arguments, **options))
 
         compare(f"{name}{tuple(self._created[0])}", same, _first(expected), 1e-4)

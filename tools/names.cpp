@@ -51,7 +51,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(name, known);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
-  const std::string all = !what.empty() && known.size() > kReadable
+  const bool listed = !what.empty() && what.find(' ') == what.npos;  // by `sptile list`
+  const std::string all = listed && known.size() > kReadable
                               ? fmt::format("'sptile list {}s' shows all {}", what, known.size())
                               : fmt::format("Known: {}", fmt::join(known, ", "));
   return {Errc::usage,

@@ -34,7 +34,8 @@ class _Compared(linalg.LinearOperator):  # type: ignore[misc]
             return found[0]
 
         tolerance = 1e-4 if np.finfo(expected.dtype).bits == 32 else 1e-11
-        compare(f"{name} of {matrix.dtype} {matrix.shape} and {x.dtype} {x.shape}", product, expected, tolerance)
+        what = f"{name} of {matrix.dtype} {matrix.shape} and {x.dtype} {x.shape}"
+        compare(what, product, expected, tolerance, abs(matrix) @ np.abs(x))
         return found[0] if found else expected
 
     def _matvec(self, x: Any) -> Any:

@@ -15,8 +15,9 @@ _shown: list[str] = []
 _MOST_SHOWN = 40
 
 
-def compare(what: str, found: Callable[[], Any], expected: Any, tolerance: float) -> None:
-    """Counts `found()`, an array, as right, refused (a `sptile.Error`), wrong or a crash."""
+def compare(what: str, found: Callable[[], Any], expected: Any, tolerance: float, scale: Any = None) -> None:
+    """Counts `found()`, an array, as right, refused (a `sptile.Error`), wrong or a crash. Errors are relative to `scale`,
+    the sums of absolute products; None: to the largest element."""
     try:
         array = np.asarray(found())
     except (sptile.Error, NotImplementedError) as error:
@@ -25,9 +26,9 @@ def compare(what: str, found: Callable[[], Any], expected: Any, tolerance: float
     except Exception as error:
         _count("crashes", f"{what}: {type(error).__name__}: {error}")
         return
-    scale = np.abs(expected).max(initial=0.0)
+    largest = np.abs(expected if scale is None else scale).max(initial=0.0)
     same = array.shape == expected.shape and np.allclose(
-        array, expected, rtol=tolerance, atol=tolerance * (scale if np.isfinite(scale) else 1.0), equal_nan=True
+        array, expected, rtol=tolerance, atol=tolerance * (largest if np.isfinite(largest) else 1.0), equal_nan=True
     )
     _count("right" if same else "wrong", f"{what}: another result")
 

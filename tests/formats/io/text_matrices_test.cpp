@@ -107,16 +107,19 @@ TEST_CASE("text values count what f64 cannot hold") {
 TEST_CASE("Harwell-Boeing reads fields of fixed width as Fortran does") {
   const std::string body = "  1  2  3\n  2  1\n";
   const Entries right = {{{1, 0}, 1.5}, {{0, 1}, -20}};
-  for (const auto& [format, values] : {std::pair("(2F5.1)", "  1.5-20.0"),
-                                       {"(1P,2E9.2)", "  1.50D+0 -2.0e+01"},
-                                       {"(1p2d9.2)", "  1.5     -2.00+1 "},
-                                       {"(4E5.1)", "   15 -200"},
-                                       {"(2G6.2E2)", " 1.5   -20. "}}) {
-    CAPTURE(format);
+  const struct {
+    std::string format, values;
+  } rows[] = {{"(2F5.1)", "  1.5-20.0"},
+              {"(1P,2E9.2)", "  1.50D+0 -2.0e+01"},
+              {"(1p2d9.2)", "  1.5     -2.00+1 "},
+              {"(4E5.1)", "   15 -200"},
+              {"(2G6.2E2)", " 1.5   -20. "}};
+  for (const auto& row : rows) {
+    CAPTURE(row.format);
     // P moves the point of numbers without an exponent
-    const bool scaled = std::string(format) == "(1p2d9.2)";
+    const bool scaled = row.format == "(1p2d9.2)";
     const Entries expected = scaled ? Entries{{{1, 0}, 0.15}, {{0, 1}, -20}} : right;
-    CHECK(entries(hb(header("RUA", "2 2 2", format) + body + values + "\n")) == expected);
+    CHECK(entries(hb(header("RUA", "2 2 2", row.format) + body + row.values + "\n")) == expected);
   }
   CHECK(entries(hb(header("rua", "2 2 2", "(1F5.1)") + body + "  1.5\r\n-20.0\r\n")) == right);
 }

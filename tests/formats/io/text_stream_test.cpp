@@ -80,7 +80,7 @@ Text read(const std::string& stored, std::size_t step) {
 
 TEST_CASE("plain text passes unchanged, also when it is shorter than a magic") {
   for (const std::string text : {"", "a", "abc", "abcdef", "abcdefg", "\x1f", "BZh"})
-    for (const std::size_t step : {1, 2, 100}) CHECK(read(text, step).text == text);
+    for (const std::size_t step : {1U, 2U, 100U}) CHECK(read(text, step).text == text);
 }
 
 TEST_CASE("compressed text is found by its first bytes and decoded, one stream or several") {
@@ -137,7 +137,7 @@ TEST_CASE("zeros after the last stream are padding, anything else is refused") {
   for (const Compressor& codec : kCompressors) {
     CAPTURE(codec.name);
     const std::string whole = codec.encode(text);
-    for (const std::size_t zeros : {4, 512, 300000}) {
+    for (const std::size_t zeros : {4U, 512U, 300000U}) {
       CHECK(read(whole + std::string(zeros, '\0'), 100).text == text);
       CHECK(read(whole + std::string(zeros, '\0'), 100).error.empty());
       const Text more = read(whole + std::string(zeros, '\0') + codec.encode(text), 100);

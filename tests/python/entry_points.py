@@ -141,37 +141,53 @@ def _bundle_of(layout: str) -> Callable[[Given, str], Any]:
     return lambda given, _: sptile.Bundle.of(_scipy(given, layout))
 
 
+def _cupy(given: Given, _: str) -> Any:
+    """CuPy's CSR matrix with the arrays as they are given."""
+    cupy, sparse = pytest.importorskip("cupy"), pytest.importorskip("cupyx.scipy.sparse")
+    csr = _scipy(given, "csr")
+    return sptile.Bundle.of(sparse.csr_matrix(tuple(map(cupy.asarray, (csr.data, csr.indices, csr.indptr))), csr.shape))
+
+
 def _dtype_of(bundle: Any) -> Any:
     return bundle.dtype or np.float32
 
 
+def _put(bundle: Any, array: Array) -> Any:
+    """An operand of the type and on the device of a matrix."""
+    converted = array.astype(_dtype_of(bundle))
+    return converted if bundle.device == "cpu" else pytest.importorskip("cupy").asarray(converted)
+
+
+def _get(array: Any) -> Array:
+    found: Array = array if isinstance(array, np.ndarray) else array.get()
+    return found
+
+
 def _plan(bundle: Any, B: Array) -> Array:
     with bundle.plan(max(B.shape[1], 1)) as plan:
-        return np.asarray(plan(B.astype(_dtype_of(bundle))))
+        return _get(plan(_put(bundle, B)))
 
 
 def _plan_sddmm(bundle: Any, X: Array, Y: Array) -> Array:
-    dtype = _dtype_of(bundle)
     with bundle.plan(X.shape[1], op="sddmm") as plan:
-        return np.asarray(plan.sddmm(X.astype(dtype), Y.astype(dtype)))
+        return _get(plan.sddmm(_put(bundle, X), _put(bundle, Y)))
 
 
 def _plan_softmax(bundle: Any, scores: Array) -> Array:
     with bundle.plan(1, op="softmax_rows") as plan:
-        return np.asarray(plan.run(scores.astype(_dtype_of(bundle))))
+        return _get(plan.run(_put(bundle, scores)))
 
 
 def _plan_attention(bundle: Any, Q: Array, K: Array, V: Array, bias: Array) -> Array:
-    operands = [part.astype(_dtype_of(bundle)) for part in (Q, K, V, bias)]
+    operands = [_put(bundle, part) for part in (Q, K, V, bias)]
     with bundle.plan(Q.shape[1], op="attention", m=V.shape[1]) as plan:
-        return np.asarray(plan.run(*operands))
+        return _get(plan.run(*operands))
 
 
 def _plan_refreshed(bundle: Any, values: Array, B: Array) -> Array:
-    dtype = _dtype_of(bundle)
     with bundle.plan(B.shape[1], refreshable=True) as plan:
-        plan.refresh(values.astype(dtype))
-        return np.asarray(plan(B.astype(dtype)))
+        plan.refresh(_put(bundle, values))
+        return _get(plan(_put(bundle, B)))
 
 
 _PLANS: dict[str, Any] = {
@@ -371,6 +387,7 @@ ENTRY_POINTS = [
     EntryPoint("Bundle.of csr", "csr", _SCIPY_DTYPES, _bundle_of("csr"), **_PLANS),
     EntryPoint("Bundle.of csc", "csc", _SCIPY_DTYPES, _bundle_of("csc"), **_PLANS),
     EntryPoint("Bundle.of coo", "coo", _SCIPY_DTYPES, _bundle_of("coo"), **_PLANS),
+    EntryPoint("Bundle.of CuPy csr", "csr", _SCIPY_DTYPES, _cupy, **_PLANS, devices=("cuda",)),
     EntryPoint("block_diag", "csr", _SCIPY_DTYPES, _batch(sptile.block_diag), **_PLANS),
     EntryPoint("vstack", "csr", _SCIPY_DTYPES, _batch(sptile.vstack), **_PLANS),
     EntryPoint("aslinearoperator", "csr", _SCIPY_DTYPES, _operator, lambda A, B: A @ B),

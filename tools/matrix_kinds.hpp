@@ -56,7 +56,7 @@ Result<const MatrixKind*> find_kind_named(const std::string& word);
 /// The words that it takes.
 std::vector<std::string> kind_words();
 
-/// Whether the kind is Matrix Market because nothing told another.
+/// Returns true for the kind that is assumed when neither contents nor ending identify one.
 bool is_fallback(const MatrixKind& kind);
 
 /// Standard input, or anything else that can be read once.

@@ -50,7 +50,7 @@ struct EdgeColumns {
   [[nodiscard]] bool complete() const { return source != kNone && target != kNone; }
 };
 
-/// Gives columns their roles. What is wrong, where two columns have one role.
+/// Assigns roles to columns. Returns an error message where two columns have the same role.
 std::optional<std::string> assign_roles(const std::vector<EdgeRole>& roles, EdgeColumns& columns);
 
 /// The weight in a dictionary that networkx writes behind an edge, "{'weight': 3}", as text; empty where

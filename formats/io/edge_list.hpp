@@ -10,7 +10,7 @@
 
 namespace sptile::formats {
 
-/// What the file does not say.
+/// Settings that override detection.
 struct EdgeListOptions {
   int base = -1;               ///< of the vertices, 0 or 1; -1: 0 where a vertex 0 is named, else 1
   char separator = 0;          ///< ' ' (any white space), '\t', ',' or ';'; 0: that of the first edge

@@ -19,7 +19,7 @@ class MatBytes {
  public:
   /// All that is left of a file; `input` must outlive it.
   explicit MatBytes(InputBytes& input);
-  /// What the next `stored` bytes of a file inflate to.
+  /// Inflates the next `stored` bytes of a file.
   MatBytes(InputBytes& input, std::int64_t stored);
   MatBytes(const MatBytes&) = delete;
   MatBytes& operator=(const MatBytes&) = delete;

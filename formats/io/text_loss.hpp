@@ -1,4 +1,4 @@
-// What is lost of values in text whose type nobody tells.
+// Counts values lost in text whose value type is unknown.
 #pragma once
 
 #include <string_view>

@@ -95,7 +95,7 @@ Status order_entries(std::int32_t disorder, formats::AssembledCsr& made) {
 
 constexpr formats::NumberType kInteger{formats::NumberKind::integer, 8};
 
-// Integers are no values of a matrix elsewhere.
+// Integer values are accepted here only.
 Result<DType> type_of_values(const sptile_arrays& a) {
   if (a.value_dtype != SPTILE_I64)
     return runtime::matrix_value_type("sptile_tools_copy", a.values, a.value_dtype, a.nnz);

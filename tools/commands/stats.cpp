@@ -107,7 +107,7 @@ Status order_rows(Session& session, const Ordering& ordering, LoadedMatrix& load
   return {};
 }
 
-// What needs all rows, empty ones included.
+// Results that need all rows, including empty ones.
 Status measure_rows(Session& session, const Ordering& ordering, LoadedMatrix& loaded, Stats& stats) {
   if (Status s = formats::check_row_memory(loaded.csr.rows, 8); !s) return s;
   stats.symmetric = runtime::is_symmetric(loaded.csr.view());

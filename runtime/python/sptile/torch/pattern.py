@@ -92,7 +92,7 @@ def _check_side(size: int, what: str) -> None:
 
 
 def check_pointers_fit(size: int, what: str, device: torch.device) -> None:
-    """IoError where the pointers of so many rows or columns, and the array that they are made from, do not fit."""
+    """Raises IoError where the pointers of `size` rows or columns, and their source array, do not fit in memory."""
     needed = 16 * (size + 1)
     if device.type == "cuda" and needed >= 1 << 27:
         cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)

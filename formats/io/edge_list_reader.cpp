@@ -704,11 +704,9 @@ bool starts_edge_list(std::string_view head) {
 }
 
 Result<ReadMatrix> read_edge_list(InputBytes input, const EdgeListOptions& options) {
-  input.start_hash();
-  auto stream = TextStream::open(std::move(input));
-  if (!stream) return tl::unexpected(std::move(stream.error()));
-  TextLines lines(std::move(*stream));
-  return EdgeListReader(lines, options).read();
+  auto lines = TextLines::open(std::move(input));
+  if (!lines) return tl::unexpected(std::move(lines.error()));
+  return EdgeListReader(*lines, options).read();
 }
 
 }  // namespace sptile::formats

@@ -330,11 +330,9 @@ class HarwellBoeingReader {
 }  // namespace
 
 Result<ReadMatrix> read_harwell_boeing(InputBytes input, bool real_part) {
-  input.start_hash();
-  auto stream = TextStream::open(std::move(input));
-  if (!stream) return tl::unexpected(std::move(stream.error()));
-  TextLines lines(std::move(*stream));
-  return HarwellBoeingReader(lines, real_part).read();
+  auto lines = TextLines::open(std::move(input));
+  if (!lines) return tl::unexpected(std::move(lines.error()));
+  return HarwellBoeingReader(*lines, real_part).read();
 }
 
 }  // namespace sptile::formats

@@ -177,11 +177,9 @@ class MetisReader {
 }  // namespace
 
 Result<ReadMatrix> read_metis_graph(InputBytes input) {
-  input.start_hash();
-  auto stream = TextStream::open(std::move(input));
-  if (!stream) return tl::unexpected(std::move(stream.error()));
-  TextLines lines(std::move(*stream));
-  return MetisReader(lines).read();
+  auto lines = TextLines::open(std::move(input));
+  if (!lines) return tl::unexpected(std::move(lines.error()));
+  return MetisReader(*lines).read();
 }
 
 }  // namespace sptile::formats

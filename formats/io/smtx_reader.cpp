@@ -96,11 +96,9 @@ class SmtxReader {
 }  // namespace
 
 Result<ReadMatrix> read_smtx(InputBytes input) {
-  input.start_hash();
-  auto stream = TextStream::open(std::move(input));
-  if (!stream) return tl::unexpected(std::move(stream.error()));
-  TextLines lines(std::move(*stream));
-  return SmtxReader(lines).read();
+  auto lines = TextLines::open(std::move(input));
+  if (!lines) return tl::unexpected(std::move(lines.error()));
+  return SmtxReader(*lines).read();
 }
 
 }  // namespace sptile::formats

@@ -14,6 +14,14 @@ class TextLines {
  public:
   explicit TextLines(TextStream text) : blocks_(std::move(text), 256 << 10) {}
 
+  /// Opens text, compressed or not, and hashes its bytes as they are read. Errors as TextStream.
+  static Result<TextLines> open(InputBytes input) {
+    input.start_hash();
+    auto stream = TextStream::open(std::move(input));
+    if (!stream) return tl::unexpected(std::move(stream.error()));
+    return TextLines(std::move(*stream));
+  }
+
   /// The next line without its end; nothing at the end of the text. Errors as LineBlocks.
   Result<std::optional<std::string_view>> next() {
     if (block_.text.empty()) {

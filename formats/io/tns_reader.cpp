@@ -126,11 +126,9 @@ class TnsReader {
 }  // namespace
 
 Result<ReadMatrix> read_tns(InputBytes input) {
-  input.start_hash();
-  auto stream = TextStream::open(std::move(input));
-  if (!stream) return tl::unexpected(std::move(stream.error()));
-  TextLines lines(std::move(*stream));
-  return TnsReader(lines).read();
+  auto lines = TextLines::open(std::move(input));
+  if (!lines) return tl::unexpected(std::move(lines.error()));
+  return TnsReader(*lines).read();
 }
 
 }  // namespace sptile::formats

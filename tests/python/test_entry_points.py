@@ -40,8 +40,10 @@ def _served(entry: EntryPoint, device: str) -> list[Given]:
 
 
 def _no_cuda() -> str:
-    import torch
-
+    try:
+        import torch
+    except ImportError:
+        return missing_cuda()
     return "" if torch.cuda.is_available() else missing_cuda() or "torch has no CUDA device"
 
 

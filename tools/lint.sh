@@ -19,14 +19,17 @@ check_format() { sources | batch=64 all_cores clang-format-14 --dry-run -Werror;
 
 check_shell() { scripts | batch=32 all_cores shellcheck; }
 
-# As builds with sanitizers compile it: sources of tools/ come together, so that their headers are looked at once for
-# several. What clang-tidy says of the warnings that it left out is dropped.
+# tidy ARGUMENT...: clang-tidy over the names that come in. What it says of the warnings that it left out is dropped.
+tidy() { tr '\n' '\0' | batch=1 all_cores clang-tidy-14 -p build-lint --quiet "$@" 2> >(grep -v ' warnings\? generated\.$'); }
+
+# As builds with sanitizers compile it: sources of tools/ come together, so that their headers are inspected once for
+# several. Measuring programs, which no build of the tests contains, are only checked to compile.
 check_tidy() {
-  CC=clang-14 CXX=clang++-14 configure build-lint -Db_sanitize=undefined -Db_lundef=false
+  local sources
+  CC=clang-14 CXX=clang++-14 configure build-lint -Db_sanitize=undefined -Db_lundef=false -Dbenchmarks=enabled
   ninja -C build-lint -t targets all | sed -n 's/\.inc: .*/.inc/p' | xargs ninja -C build-lint >&2
-  jq -r '.[] | .directory + "/" + .file' build-lint/compile_commands.json | grep '\.cpp$' | grep -v '/tests/' | sort -u |
-    tr '\n' '\0' | batch=1 all_cores clang-tidy-14 -p build-lint --quiet \
-    2> >(grep -v ' warnings\? generated\.$')
+  sources=$(jq -r '.[] | .directory + "/" + .file' build-lint/compile_commands.json | grep '\.cpp$' | grep -v '/tests/' | sort -u)
+  grep -v '/tools/bench/' <<<"$sources" | tidy && grep '/tools/bench/' <<<"$sources" | tidy --checks='-*,clang-diagnostic-*'
 }
 
 [ $# -gt 0 ] || set -- format shell tidy

@@ -255,9 +255,9 @@ sptile_status sptile_matrix_refresh(sptile_matrix* matrix, const sptile_values* 
 
 /* ---- Parts of a partition ---- */
 
-/* Opens one part of what 'sptile partition' made by mapping it, and proves its lists, which are small beside
- * its matrices: lengths, ranges, offsets that rise, rows that ascend. sptile_part_matrix gives the matrices.
- * options: only `copy` may be set; may be NULL. *part is NULL after a
+/* Opens one part of what 'sptile partition' made by mapping it, once for both matrices, and proves its lists,
+ * which are small beside its matrices: lengths, ranges, offsets that rise, rows that ascend.
+ * sptile_part_matrix gives the matrices. options: only `copy` may be set; may be NULL. *part is NULL after a
  * failure; SPTILE_BAD_INPUT also for a bundle that is no part. */
 sptile_status sptile_part_open(const char* path, const sptile_matrix_options* options, sptile_part** part);
 

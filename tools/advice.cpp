@@ -78,7 +78,8 @@ std::optional<std::string> advice_on_file(const std::string& path) {
   const MatrixKind* const kind = found ? *found : named;
   if (path == "-" || kind == nullptr) return std::nullopt;
   // Matrix Market is what find_kind takes everything else for.
-  if (named == nullptr && kind->name == "matrix-market" && !kind->probe(path, true)) return std::nullopt;
+  if (named == nullptr && kind->name == "matrix-market" && !probe_matrix(path, {.real_part = true}))
+    return std::nullopt;
   if (!found)
     return fmt::format("{}: {}; verbs stand before files:\n{}", path, found.error().message,
                        commands_text(commands_for(path, kind->name == "bundle")));

@@ -140,7 +140,7 @@ class Conversion {
 Result<std::shared_ptr<const LoadedMatrix>> Conversion::load() {
   if (task_.matrix) return task_.matrix;
   return load_matrix(work_, task_.in,
-                     {source_type(task_.dtype), task_.real_part, true, task_.edges, task_.from, {}})
+                     {source_type(task_.dtype), task_.real_part, true, task_.edges, task_.from})
       .map([](LoadedMatrix&& loaded) { return std::make_shared<const LoadedMatrix>(std::move(loaded)); });
 }
 
@@ -164,6 +164,7 @@ Status Conversion::read() {
     return fail(Errc::io, fmt::format("no file in memory for a dry run: {}", std::strerror(errno)));
   auto writer =
       formats::BundleWriter::create(task_.out, {.force = task_.force,
+                                                .group = task_.group,
                                                 .fd = task_.dry_run ? holes_->fd() : task_.fd,
                                                 .layout_only = task_.dry_run,
                                                 .attributes = root_attributes(task_, *source_, work_.seed)});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formats/dtype.hpp"
+#include "formats/io/output_group.hpp"
 #include "runtime/options.hpp"
 #include "tools/format_choice.hpp"
 #include "tools/input.hpp"
@@ -47,6 +48,7 @@ struct ConvertTask {
   std::shared_ptr<const LoadedMatrix> matrix;  ///< values of type f64 where dtype is f64, else f32, or none
   int fd = -1;
   bool dry_run = false;
+  formats::OutputGroup* group = nullptr;  ///< see formats::Placing
 };
 
 /// Resolves names and checks values, the device and the output: before the input is read, because what is

@@ -1,5 +1,6 @@
 #include "tools/csv_log.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,8 +9,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 namespace sptile::tools {
@@ -71,10 +70,8 @@ Status check_head(const std::vector<std::string>& fields, std::span<const CsvCol
   return same ? Status() : refuse("has more columns or another order of them");
 }
 
-// What is no regular file can neither be read back nor cut: a pipe would keep the reader waiting for ever.
-Status check_regular(const std::string& path) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode)) return {};
+// It can neither be read back nor cut.
+Status not_regular(const std::string& path) {
   return fail(Errc::usage, "is no regular file; rows are read back from it, so name one", path);
 }
 
@@ -140,18 +137,32 @@ Status CsvLog::drop_torn_line(const std::string& text, std::size_t keep) const {
   if (keep == text.size()) return {};
   if (keep == 0 && !head().starts_with(text))
     return fail(Errc::bad_input, "is no CSV file of bench; name a new file to start over", path_);
-  return ::truncate(path_.c_str(), static_cast<off_t>(keep)) == 0
+  return ::ftruncate(::fileno(file_.get()), static_cast<off_t>(keep)) == 0
              ? Status()
              : fail(Errc::io, std::strerror(errno), path_);
 }
 
+// A named pipe is not waited for.
+Status CsvLog::open_file(int flags) {
+  const int fd = ::open(path_.c_str(), flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+  if (fd < 0) return errno == EISDIR ? not_regular(path_) : fail(Errc::io, std::strerror(errno), path_);
+  file_.reset(::fdopen(fd, (flags & O_ACCMODE) == O_RDONLY ? "rb" : "a+b"));
+  if (!file_) {
+    ::close(fd);
+    return fail(Errc::io, std::strerror(errno), path_);
+  }
+  struct stat facts {};
+  return ::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) ? Status() : not_regular(path_);
+}
+
 // All of the file, after its whole lines have become rows.
 Result<std::string> CsvLog::read_text() {
-  if (Status s = check_regular(path_); !s) return tl::unexpected(std::move(s.error()));
-  errno = 0;
-  std::ifstream in(path_, std::ios::binary);
-  if (!in) return fail(Errc::io, std::strerror(errno), path_);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text;
+  std::vector<char> block(1 << 16);
+  std::rewind(file_.get());
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file_.get()))
+    text.append(block.data(), count);
+  if (std::ferror(file_.get()) != 0) return fail(Errc::io, std::strerror(errno), path_);
   if (Status s = read_lines(text.substr(0, whole_lines(text))); !s)
     return tl::unexpected(std::move(s.error()));
   return text;
@@ -161,6 +172,7 @@ Result<std::vector<Json>> CsvLog::read(const std::string& path, std::span<const 
   CsvLog log;
   log.path_ = path;
   log.columns_ = columns;
+  if (Status s = log.open_file(O_RDONLY); !s) return tl::unexpected(std::move(s.error()));
   const auto text = log.read_text();
   if (!text) return tl::unexpected(text.error());
   if (whole_lines(*text) == 0) return fail(Errc::bad_input, "is no CSV file of bench", path);
@@ -172,14 +184,11 @@ Result<CsvLog> CsvLog::open(const std::string& path, std::span<const CsvColumn> 
   log.path_ = path;
   log.columns_ = columns;
   if (path.empty()) return log;
-  std::string text;
-  if (struct stat facts{}; ::stat(path.c_str(), &facts) == 0 || errno != ENOENT) {
-    auto known = log.read_text();
-    if (!known) return tl::unexpected(std::move(known.error()));
-    text = std::move(*known);
-  }
-  const std::size_t whole = whole_lines(text);
-  if (Status s = log.drop_torn_line(text, whole); !s) return tl::unexpected(std::move(s.error()));
+  if (Status s = log.open_file(O_RDWR | O_CREAT | O_APPEND); !s) return tl::unexpected(std::move(s.error()));
+  const auto text = log.read_text();
+  if (!text) return tl::unexpected(text.error());
+  const std::size_t whole = whole_lines(*text);
+  if (Status s = log.drop_torn_line(*text, whole); !s) return tl::unexpected(std::move(s.error()));
   if (whole > 0) return log;
   if (Status s = log.add_text(log.head()); !s) return tl::unexpected(std::move(s.error()));
   return log;
@@ -191,9 +200,9 @@ const Json* CsvLog::find(const Json& wanted) const {
 }
 
 Status CsvLog::add_text(const std::string& text) const {
-  std::ofstream out(path_, std::ios::binary | std::ios::app);
-  if (!(out << text << std::flush)) return fail(Errc::io, std::strerror(errno), path_);
-  return {};
+  const bool written = std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size();
+  if (std::fflush(file_.get()) == 0 && written) return {};
+  return fail(Errc::io, std::strerror(errno), path_);
 }
 
 Status CsvLog::append(const Json& row) { return path_.empty() ? Status() : add_text(line(row)); }

@@ -2,7 +2,9 @@
 // was.
 #pragma once
 
+#include <cstdio>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +20,8 @@ struct CsvColumn {
   bool text, identifies;
 };
 
-/// Keeps the rows of one CSV file. Rows are JSON objects that have a value for every column.
+/// Keeps the rows of one CSV file, which is opened once: what is read, cut and appended to is one file,
+/// whatever has its name by then. Rows are JSON objects that have a value for every column.
 class CsvLog {
  public:
   /// Reads the rows that `path` has, if it exists; an empty path keeps nothing. A last line that was cut off
@@ -43,12 +46,18 @@ class CsvLog {
   [[nodiscard]] std::string identity(const Json& row) const;
   [[nodiscard]] std::string line(const Json& row) const;
   [[nodiscard]] std::string head() const;
+  Status open_file(int flags);
   Result<std::string> read_text();
   Status read_lines(const std::string& text);
   [[nodiscard]] Status drop_torn_line(const std::string& text, std::size_t keep) const;
   [[nodiscard]] Status add_text(const std::string& text) const;
 
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
   std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
   std::span<const CsvColumn> columns_;
   std::vector<Json> rows_;
   std::map<std::string, std::size_t> places_;  // in rows_, by identity

@@ -3,11 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
-#include "formats/io/sha256.hpp"
 #include "formats/layout/registry.hpp"
 #include "formats/narrow_values.hpp"
 #include "tools/matrix_kinds.hpp"
@@ -16,38 +11,33 @@
 
 namespace sptile::tools {
 namespace {
-Result<std::string> hash_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  formats::Sha256 hash;
+Result<std::string> hash_of(formats::InputBytes input) {
   std::vector<char> block(1 << 20);
-  while (in) {
-    in.read(block.data(), static_cast<std::streamsize>(block.size()));
-    hash.update(block.data(), static_cast<std::size_t>(in.gcount()));
+  input.start_hash();
+  for (;;) {
+    const auto count = input.read(block);
+    if (!count) return tl::unexpected(count.error());
+    if (*count < std::ssize(block)) return input.finish_hash();
   }
-  if (!in.eof()) return fail(Errc::io, std::strerror(errno), path);
-  return hash.finish();
 }
 
-// Text is hashed as it is read: it may come from a pipe.
-Status add_hash(const std::string& path, LoadedMatrix& loaded) {
-  if (!loaded.sha256.empty()) return {};
-  auto hash = hash_file(path);
+// Text is hashed as it is read: it may come from a pipe. Other files are read once more, through the same
+// descriptor.
+Result<LoadedMatrix> read_and_hash(Work& work, const std::string& path, formats::InputBytes input,
+                                   const MatrixKind& kind, const LoadOptions& options) {
+  if (!options.hash_source || !input.is_file()) return kind.read(work, path, std::move(input), options);
+  auto second = input.again();
+  if (!second) return tl::unexpected(std::move(second.error()));
+  auto loaded = kind.read(work, path, std::move(input), options);
+  if (!loaded || !loaded->sha256.empty()) return loaded;
+  auto hash = hash_of(std::move(*second));
   if (!hash) return tl::unexpected(std::move(hash.error()));
-  loaded.sha256 = std::move(*hash);
-  return {};
+  loaded->sha256 = std::move(*hash);
+  return loaded;
 }
 
-// The kind of a pipe, by the option or its first bytes; `options` then has what is read.
-Result<const MatrixKind*> look_into_pipe(Work& work, const std::string& path, LoadOptions& options) {
-  auto input = formats::InputBytes::open(path, &work.progress);
-  if (!input) return tl::unexpected(std::move(input.error()));
-  options.input = std::make_shared<formats::InputBytes>(std::move(*input));
-  const auto kind = options.from.empty() ? kind_of_bytes(*options.input) : find_kind_named(options.from);
-  if (!kind || (*kind)->compressible) return kind;
-  return fail(
-      Errc::unsupported,
-      fmt::format("{} is read from a file, not from a pipe; save it and name the file", (*kind)->what),
-      options.input->name());
+Status known_kind(const std::string& word) {
+  return find_kind_named(word).map([](const auto&) {});
 }
 
 // What is stored instead, and how the format is added: a bundle holds its matrix, so no source is needed.
@@ -71,12 +61,18 @@ std::string not_stored(const runtime::Bundle& bundle, const std::string& path, c
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path) {
-  const auto kind = find_kind(path);
-  if (!kind) return tl::unexpected(kind.error());
-  if ((*kind)->name != "bundle")
+Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path,
+                                                           const runtime::BundleOpenOptions& options) {
+  const auto refused = [&] {
     return fail(Errc::bad_input, "not a bundle; 'sptile convert' makes one from a matrix", path);
-  return runtime::Bundle::open(path);
+  };
+  if (is_pipe(path)) return refused();
+  auto input = open_matrix_file(path);
+  if (!input) return tl::unexpected(std::move(input.error()));
+  const auto kind = find_kind(*input, path, {});
+  if (!kind) return tl::unexpected(kind.error());
+  if ((*kind)->name != "bundle") return refused();
+  return runtime::Bundle::from_descriptor(input->release(), path, options);
 }
 
 Result<const formats::FormatView*> held_format(const runtime::Bundle& bundle, const std::string& path,
@@ -110,9 +106,13 @@ Result<std::vector<runtime::PlanMatrix>> held_matrices(const std::shared_ptr<con
 std::string_view dtype_label(DType dtype) { return dtype == DType::none ? "pattern" : name_of(dtype); }
 
 Status probe_matrix(const std::string& path, const LoadOptions& options) {
-  const auto kind = find_kind(path, options.from);
+  if (is_pipe(path)) return options.from.empty() ? Status() : known_kind(options.from);
+  auto input = open_matrix_file(path);
+  if (!input) return tl::unexpected(std::move(input.error()));
+  const auto kind = find_kind(*input, path, options.from);
   if (!kind) return tl::unexpected(kind.error());
-  return !is_pipe(path) && (*kind)->probe != nullptr ? (*kind)->probe(path, options.real_part) : Status();
+  if ((*kind)->probe == nullptr) return {};
+  return (*kind)->probe(path, std::move(*input), options.real_part);
 }
 
 void take_type(LoadedMatrix& loaded, const std::string& source, DType dtype) {
@@ -136,16 +136,26 @@ std::vector<std::string> describe_losses(const formats::LossCounts& lost, DType 
   return sentences;
 }
 
-Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, LoadOptions options) {
-  const auto kind = is_pipe(path) ? look_into_pipe(work, path, options) : find_kind(path, options.from);
+Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, const LoadOptions& options) {
+  auto input = open_matrix_file(path, &work.progress);
+  if (!input) return tl::unexpected(std::move(input.error()));
+  return load_matrix(work, path, std::move(*input), options);
+}
+
+Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, formats::InputBytes input,
+                                 const LoadOptions& options) {
+  const auto kind = find_kind(input, path, options.from);
   if (!kind) return tl::unexpected(kind.error());
-  auto loaded = (*kind)->read(work, path, options);
+  if (!input.is_file() && !(*kind)->compressible)
+    return fail(
+        Errc::unsupported,
+        fmt::format("{} is read from a file, not from a pipe; save it and name the file", (*kind)->what),
+        input.name());
+  auto loaded = read_and_hash(work, path, std::move(input), **kind, options);
   if (!loaded && options.from.empty() && loaded.error().code == Errc::bad_input && is_fallback(**kind))
     loaded.error().message += "; --from names the kind of a file that is something else";
   if (!loaded) return loaded;
   loaded->name = base_name(path);
-  if (options.hash_source)
-    if (Status s = add_hash(path, *loaded); !s) return tl::unexpected(std::move(s.error()));
   for (const std::string& sentence : describe_losses(loaded->loss, loaded->csr.values.dtype(), "read as {}"))
     work.warn(fmt::format("{}: {}", path, sentence));
   return loaded;

@@ -25,8 +25,6 @@ struct LoadOptions {
   bool hash_source = false;  ///< fill LoadedMatrix::sha256
   formats::EdgeListOptions edges = {};
   std::string from = {};  ///< the kind of file, a name that find_kind_named takes; empty: what the file says
-  /// What is read in place of the file, where that is a pipe and its first bytes were looked at.
-  std::shared_ptr<formats::InputBytes> input = {};
   bool compress_rows = false;  ///< see LoadedMatrix::nonempty; only some kinds of files heed it
 };
 
@@ -48,7 +46,10 @@ void take_type(LoadedMatrix& loaded, const std::string& source, DType dtype);
 
 /// Reads a matrix of any kind that matrix_kinds.hpp lists; "-" is standard input. Notes duplicates and
 /// non-finite values on stderr; warns of values that the type cannot hold.
-Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, LoadOptions options);
+Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, const LoadOptions& options);
+/// The same of a file that is open (open_matrix_file); `path` is for messages.
+Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, formats::InputBytes input,
+                                 const LoadOptions& options);
 
 /// Sentences on lost values: "values too large for f32, read as infinite: 2". `in`: "read as {}", where {}
 /// stands for what they are now.
@@ -59,7 +60,8 @@ std::vector<std::string> describe_losses(const formats::LossCounts& lost, DType 
 Status probe_matrix(const std::string& path, const LoadOptions& options);
 
 /// Opens a bundle; other kinds of files are refused with what they are (Errc::bad_input).
-Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path);
+Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path,
+                                                           const runtime::BundleOpenOptions& options = {});
 
 /// Finds a stored format, of the matrix or its transpose; Errc::usage with what the bundle holds when it is
 /// not there.

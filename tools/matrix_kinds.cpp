@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 
 #include "formats/io/binsparse.hpp"
 #include "formats/io/compress.hpp"
@@ -37,6 +37,7 @@ namespace sptile::tools {
 namespace {
 
 using formats::CsrView;
+using formats::Placing;
 
 std::int64_t count_nonfinite(const CsrView& a) {
   if (a.is_pattern()) return 0;
@@ -68,16 +69,9 @@ Result<LoadedMatrix> take_read(Work& work, const std::string& path, const LoadOp
   return loaded;
 }
 
-// The pipe that was looked into, else the file.
-Result<formats::InputBytes> open_input(Work& work, const std::string& path, const LoadOptions& options) {
-  if (options.input) return std::move(*options.input);
-  return formats::InputBytes::open(path, &work.progress);
-}
-
-Result<LoadedMatrix> read_market(Work& work, const std::string& path, const LoadOptions& options) {
-  auto input = open_input(work, path, options);
-  if (!input) return tl::unexpected(std::move(input.error()));
-  auto read = formats::read_matrix_market(std::move(*input),
+Result<LoadedMatrix> read_market(Work& work, const std::string& path, formats::InputBytes input,
+                                 const LoadOptions& options) {
+  auto read = formats::read_matrix_market(std::move(input),
                                           {.dtype = options.dtype == DType::none ? DType::f64 : options.dtype,
                                            .real_part = options.real_part,
                                            .hash_source = options.hash_source,
@@ -95,8 +89,9 @@ Result<LoadedMatrix> read_market(Work& work, const std::string& path, const Load
                       std::move(read->nonempty)};
 }
 
-Result<LoadedMatrix> read_bundle(Work&, const std::string& path, const LoadOptions& options) {
-  auto bundle = runtime::Bundle::open(path);
+Result<LoadedMatrix> read_bundle(Work&, const std::string& path, formats::InputBytes input,
+                                 const LoadOptions& options) {
+  auto bundle = runtime::Bundle::from_descriptor(input.release(), path);
   if (!bundle) return tl::unexpected(std::move(bundle.error()));
   const formats::CsrView csr = (*bundle)->csr();
   if (const Status s = formats::check_csr(csr); !s) return fail(s.error().code, s.error().message, path);
@@ -113,12 +108,13 @@ Result<LoadedMatrix> read_bundle(Work&, const std::string& path, const LoadOptio
 
 bool is_market(const FileHead& head) { return formats::is_banner(head.text); }
 
-Status probe_market(const std::string& path, bool real_part) {
-  return formats::read_matrix_market_header(path, real_part).map([](const auto&) {});
+Status probe_market(const std::string&, formats::InputBytes input, bool real_part) {
+  return formats::read_matrix_market_header(std::move(input), real_part).map([](const auto&) {});
 }
 
-Status write_market(const CsrView& a, const std::string& path, bool force, Progress* progress) {
-  return formats::write_matrix_market(a, path, {.force = force, .comment = {}, .progress = progress});
+Status write_market(const CsrView& a, const std::string& path, Placing placing, Progress* progress) {
+  return formats::write_matrix_market(
+      a, path, {.force = placing.force, .group = placing.group, .comment = {}, .progress = progress});
 }
 
 bool is_bundle(const FileHead& head) {
@@ -126,16 +122,16 @@ bool is_bundle(const FileHead& head) {
       std::string_view(reinterpret_cast<const char*>(formats::kBundleMagic), sizeof(formats::kBundleMagic)));
 }
 
-Status probe_bundle(const std::string& path, bool) {
-  return runtime::Bundle::open(path).map([](const auto&) {});
+Status probe_bundle(const std::string& path, formats::InputBytes input, bool) {
+  return runtime::Bundle::from_descriptor(input.release(), path).map([](const auto&) {});
 }
 
 bool is_zip(const FileHead& head) {
   return head.stored.starts_with(formats::kZipMagic) || head.stored.starts_with(formats::kEmptyZipMagic);
 }
 
-Result<formats::ZipReader> open_npz(const std::string& path) {
-  auto zip = formats::ZipReader::open(path);
+Result<formats::ZipReader> open_npz(const std::string& path, formats::InputBytes input) {
+  auto zip = formats::ZipReader::open(input.release(), path);
   if (!zip || formats::is_npz(*zip)) return zip;
   const auto& names = zip->names();
   std::string held = names.empty() ? "nothing" : names.front();
@@ -148,90 +144,109 @@ Result<formats::ZipReader> open_npz(const std::string& path) {
       path);
 }
 
-Result<LoadedMatrix> read_npz(Work& work, const std::string& path, const LoadOptions& options) {
-  auto zip = open_npz(path);
+Result<LoadedMatrix> read_npz(Work& work, const std::string& path, formats::InputBytes input,
+                              const LoadOptions& options) {
+  auto zip = open_npz(path, std::move(input));
   if (!zip) return tl::unexpected(std::move(zip.error()));
   return take_read(work, path, options, formats::read_npz(std::move(*zip), options.real_part));
 }
 
-Status probe_npz(const std::string& path, bool) {
-  return open_npz(path).map([](const auto&) {});
+Status probe_npz(const std::string& path, formats::InputBytes input, bool) {
+  return open_npz(path, std::move(input)).map([](const auto&) {});
 }
 
-Status write_npz(const CsrView& a, const std::string& path, bool force, Progress*) {
-  return formats::write_npz(a, path, force);
+Status write_npz(const CsrView& a, const std::string& path, Placing placing, Progress*) {
+  return formats::write_npz(a, path, placing);
 }
 
 template <class Read>
-Result<LoadedMatrix> read_text(Work& work, const std::string& path, const LoadOptions& options,
-                               const Read& read) {
-  auto input = open_input(work, path, options);
-  if (!input) return tl::unexpected(std::move(input.error()));
-  return take_read(work, path, options, read(std::move(*input)));
+Result<LoadedMatrix> read_text(Work& work, const std::string& path, formats::InputBytes input,
+                               const LoadOptions& options, const Read& read) {
+  return take_read(work, path, options, read(std::move(input)));
 }
 
-Result<LoadedMatrix> read_edges(Work& work, const std::string& path, const LoadOptions& options) {
-  return read_text(work, path, options, [&](formats::InputBytes input) {
+Result<LoadedMatrix> read_edges(Work& work, const std::string& path, formats::InputBytes input,
+                                const LoadOptions& options) {
+  return read_text(work, path, std::move(input), options, [&](formats::InputBytes bytes) {
     formats::EdgeListOptions edges = options.edges;
     edges.compress_rows = options.compress_rows;
-    return formats::read_edge_list(std::move(input), edges);
+    return formats::read_edge_list(std::move(bytes), edges);
   });
 }
 
-Status write_edges(const CsrView& a, const std::string& path, bool force, Progress*) {
-  return formats::write_edge_list(a, path, force);
+Status write_edges(const CsrView& a, const std::string& path, Placing placing, Progress*) {
+  return formats::write_edge_list(a, path, placing);
 }
 
-Result<LoadedMatrix> read_metis(Work& work, const std::string& path, const LoadOptions& options) {
-  return read_text(work, path, options, formats::read_metis_graph);
+Result<LoadedMatrix> read_metis(Work& work, const std::string& path, formats::InputBytes input,
+                                const LoadOptions& options) {
+  return read_text(work, path, std::move(input), options, formats::read_metis_graph);
 }
 
-Result<LoadedMatrix> read_dlmc(Work& work, const std::string& path, const LoadOptions& options) {
-  return read_text(work, path, options, formats::read_smtx);
+Result<LoadedMatrix> read_dlmc(Work& work, const std::string& path, formats::InputBytes input,
+                               const LoadOptions& options) {
+  return read_text(work, path, std::move(input), options, formats::read_smtx);
 }
 
-Result<LoadedMatrix> read_frostt(Work& work, const std::string& path, const LoadOptions& options) {
-  return read_text(work, path, options, formats::read_tns);
+Result<LoadedMatrix> read_frostt(Work& work, const std::string& path, formats::InputBytes input,
+                                 const LoadOptions& options) {
+  return read_text(work, path, std::move(input), options, formats::read_tns);
 }
 
-Result<LoadedMatrix> read_hb(Work& work, const std::string& path, const LoadOptions& options) {
-  return read_text(work, path, options, [&](formats::InputBytes input) {
-    return formats::read_harwell_boeing(std::move(input), options.real_part);
+Result<LoadedMatrix> read_hb(Work& work, const std::string& path, formats::InputBytes input,
+                             const LoadOptions& options) {
+  return read_text(work, path, std::move(input), options, [&](formats::InputBytes bytes) {
+    return formats::read_harwell_boeing(std::move(bytes), options.real_part);
   });
 }
 
 bool is_mat_file(const FileHead& head) { return formats::is_mat(head.stored); }
 
-Result<LoadedMatrix> read_mat_file(Work& work, const std::string& path, const LoadOptions& options) {
-  return read_text(work, path, options, [&](formats::InputBytes input) {
-    return formats::read_mat(std::move(input), options.real_part);
+Result<LoadedMatrix> read_mat_file(Work& work, const std::string& path, formats::InputBytes input,
+                                   const LoadOptions& options) {
+  return read_text(work, path, std::move(input), options, [&](formats::InputBytes bytes) {
+    return formats::read_mat(std::move(bytes), options.real_part);
   });
 }
 
-Status write_metis(const CsrView& a, const std::string& path, bool force, Progress*) {
-  return formats::write_metis_graph(a, path, force);
+Status write_metis(const CsrView& a, const std::string& path, Placing placing, Progress*) {
+  return formats::write_metis_graph(a, path, placing);
 }
 
-Result<LoadedMatrix> read_hdf5(Work& work, const std::string& path, const LoadOptions& options) {
-  return take_read(work, path, options, formats::read_hdf5_matrix(path, options.real_part));
+// What opens the file by its path must have found the one that was looked at, and that is hashed.
+Status check_unchanged(const formats::InputBytes& input, const std::string& path) {
+  struct stat opened {
+  }, named{};
+  if (::fstat(input.fd(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+      opened.st_dev == named.st_dev && opened.st_ino == named.st_ino)
+    return {};
+  return fail(Errc::io, "was replaced while it was read; read it again", path);
 }
 
-Status write_bsp(const CsrView& a, const std::string& path, bool force, Progress*) {
-  return formats::write_binsparse(a, path, force);
+Result<LoadedMatrix> read_hdf5(Work& work, const std::string& path, formats::InputBytes input,
+                               const LoadOptions& options) {
+  auto read = formats::read_hdf5_matrix(path, options.real_part);
+  if (Status s = check_unchanged(input, path); read && !s) return tl::unexpected(std::move(s.error()));
+  return take_read(work, path, options, std::move(read));
+}
+
+Status write_bsp(const CsrView& a, const std::string& path, Placing placing, Progress*) {
+  return formats::write_binsparse(a, path, placing);
 }
 
 bool is_raw_csr(const FileHead& head) {
   return head.stored.starts_with(formats::kRawCsrMagic) || head.stored.starts_with(formats::kRawCsrMagic2);
 }
 
-Result<LoadedMatrix> read_raw(Work& work, const std::string& path, const LoadOptions& options) {
-  auto csr = formats::read_raw_csr(path);
+Result<LoadedMatrix> read_raw(Work& work, const std::string& path, formats::InputBytes input,
+                              const LoadOptions& options) {
+  auto csr = formats::read_raw_csr(std::move(input));
   if (!csr) return tl::unexpected(std::move(csr.error()));
   return take_read(work, path, options, formats::ReadMatrix{std::move(*csr), 0, {}, {}});
 }
 
-Status write_raw(const CsrView& a, const std::string& path, bool force, Progress*) {
-  return formats::write_raw_csr(a, path, force);
+Status write_raw(const CsrView& a, const std::string& path, Placing placing, Progress*) {
+  return formats::write_raw_csr(a, path, placing);
 }
 
 constexpr MatrixKind kKinds[] = {
@@ -263,18 +278,15 @@ const MatrixKind& market() { return named("matrix-market"); }
 
 constexpr std::array<char, 8> kHdf5Magic = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
 
-bool has_magic(std::istream& in, std::int64_t offset, const void* magic, std::size_t length = 8) {
-  std::array<char, 8> bytes{};
-  in.clear();
-  return in.seekg(offset) && in.read(bytes.data(), static_cast<std::streamsize>(length)) &&
-         std::memcmp(bytes.data(), magic, length) == 0;
-}
-
 // HDF5 looks for its superblock at 0, 512, 1024 and further doublings.
-bool is_hdf5(std::istream& in) {
-  if (has_magic(in, 0, kHdf5Magic.data())) return true;
+bool is_hdf5(int fd) {
+  std::array<char, kHdf5Magic.size()> bytes{};
+  const auto has_magic = [&](std::int64_t offset) {
+    return ::pread(fd, bytes.data(), bytes.size(), offset) == std::ssize(bytes) && bytes == kHdf5Magic;
+  };
+  if (has_magic(0)) return true;
   for (std::int64_t offset = 512; offset <= (std::int64_t{1} << 20); offset *= 2)
-    if (has_magic(in, offset, kHdf5Magic.data())) return true;
+    if (has_magic(offset)) return true;
   return false;
 }
 
@@ -329,9 +341,9 @@ std::string read_text_head(formats::InputBytes input) {
   return text;
 }
 
-Result<FileHead> read_head(const std::string& path) {
-  auto input = formats::InputBytes::open(path);
-  if (!input) return fail(input.error().code, input.error().message, path);
+Result<FileHead> read_head(const formats::InputBytes& file) {
+  auto input = file.again();
+  if (!input) return tl::unexpected(input.error());
   const auto stored = input->look(kHeadBytes);
   if (!stored) return tl::unexpected(stored.error());
   FileHead head{std::string(*stored), {}};
@@ -354,6 +366,22 @@ const MatrixKind& fallback() {
 const MatrixKind& unnamed_text(const FileHead& head) {
   if (formats::starts_edge_list(head.text)) return named("edge-list");
   return head.text.empty() ? market() : fallback();
+}
+
+// The same of what can be read once; takes none of it.
+Result<const MatrixKind*> kind_of_bytes(formats::InputBytes& input) {
+  constexpr std::size_t kBlock = 256 << 10;  // of the compressors: before its end they may give nothing
+  FileHead head;
+  for (const std::size_t bytes : {kHeadBytes, kBlock}) {
+    const auto stored = input.look(bytes);
+    if (!stored) return tl::unexpected(stored.error());
+    head = {std::string(*stored), read_text_head(formats::InputBytes::from_memory(*stored, input.name()))};
+    if (!head.text.empty()) break;
+  }
+  if (const MatrixKind* const kind = kind_by_contents(head)) return kind;
+  if (head.stored.starts_with(std::string_view(kHdf5Magic.data(), kHdf5Magic.size())))
+    return &named("binsparse");
+  return &unnamed_text(head);
 }
 
 template <class Has>
@@ -424,36 +452,33 @@ Result<const MatrixKind*> find_kind_named(const std::string& word) {
   return tl::unexpected(unknown_name("kind of file", word, kind_words()));
 }
 
-Result<const MatrixKind*> kind_of_bytes(formats::InputBytes& input) {
-  constexpr std::size_t kBlock = 256 << 10;  // of the compressors: before its end they may give nothing
-  FileHead head;
-  for (const std::size_t bytes : {kHeadBytes, kBlock}) {
-    const auto stored = input.look(bytes);
-    if (!stored) return tl::unexpected(stored.error());
-    head = {std::string(*stored), read_text_head(formats::InputBytes::from_memory(*stored, input.name()))};
-    if (!head.text.empty()) break;
-  }
-  if (const MatrixKind* const kind = kind_by_contents(head)) return kind;
-  if (head.stored.starts_with(std::string_view(kHdf5Magic.data(), kHdf5Magic.size())))
-    return &named("binsparse");
-  return &unnamed_text(head);
-}
-
-Result<const MatrixKind*> find_kind(const std::string& path, const std::string& from) {
-  if (!from.empty()) return find_kind_named(from);
-  if (path == "-") return &market();
+Result<formats::InputBytes> open_matrix_file(const std::string& path, const Progress* progress) {
+  auto input = formats::InputBytes::open(path, progress);
+  if (input || path == "-") return input;
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return fail(Errc::io, std::strerror(errno), path);
   if (S_ISDIR(status.st_mode)) return fail(Errc::io, "is a folder; a matrix file is wanted", path);
-  if (!S_ISREG(status.st_mode)) return &market();  // pipes cannot be looked into twice
-  const auto head = read_head(path);
+  return input;
+}
+
+Result<const MatrixKind*> find_kind(formats::InputBytes& input, const std::string& path,
+                                    const std::string& from) {
+  if (!from.empty()) return find_kind_named(from);
+  if (!input.is_file()) return kind_of_bytes(input);
+  const auto head = read_head(input);
   if (!head) return tl::unexpected(head.error());
   if (const MatrixKind* const kind = kind_by_contents(*head)) return kind;
-  std::ifstream in(path, std::ios::binary);
-  if (is_hdf5(in)) return &named("binsparse");  // which says what is missing
+  if (is_hdf5(input.fd())) return &named("binsparse");  // which says what is missing
   const MatrixKind* const kind = kind_by_suffix(path);
   if (kind == nullptr) return &unnamed_text(*head);
   return kind->starts == nullptr ? kind : &market();
+}
+
+Result<const MatrixKind*> find_kind(const std::string& path) {
+  if (is_pipe(path)) return &market();  // pipes cannot be looked into twice
+  auto input = open_matrix_file(path);
+  if (!input) return tl::unexpected(std::move(input.error()));
+  return find_kind(*input, path, {});
 }
 
 Result<const MatrixKind*> kind_to_write(const std::string& path) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formats/csr_view.hpp"
+#include "formats/io/output_group.hpp"
 #include "tools/input.hpp"
 
 namespace sptile::tools {
@@ -25,11 +26,14 @@ struct MatrixKind {
   bool keeps_f16;             ///< what is written says how wide its values are
   /// By contents; nullptr where only the suffix tells.
   bool (*starts)(const FileHead& head);
-  Result<LoadedMatrix> (*read)(Work& work, const std::string& path, const LoadOptions& options);
+  /// Reads what is open; `path` is for messages.
+  Result<LoadedMatrix> (*read)(Work& work, const std::string& path, formats::InputBytes input,
+                               const LoadOptions& options);
   /// Looks at no more than the header; nullptr where that is no quicker than reading.
-  Status (*probe)(const std::string& path, bool real_part);
+  Status (*probe)(const std::string& path, formats::InputBytes input, bool real_part);
   /// Writes a whole file or none; nullptr where nothing is written.
-  Status (*write)(const formats::CsrView& a, const std::string& path, bool force, Progress* progress);
+  Status (*write)(const formats::CsrView& a, const std::string& path, formats::Placing placing,
+                  Progress* progress);
 };
 
 /// "Matrix Market (.mtx), a SciPy archive (.npz), ...": those that are read, or those that are written.
@@ -43,13 +47,17 @@ std::string matrix_help();
 /// one; nullptr when there is none.
 const MatrixKind* kind_by_suffix(const std::string& path);
 
-/// Tells what a file is: by its contents first, then by its name, then whether it starts as an edge list;
-/// Matrix Market, which says what is wrong, for everything else, pipes and "-". With `from` it is the kind of
-/// that name. Errc::io for folders and missing files.
-Result<const MatrixKind*> find_kind(const std::string& path, const std::string& from = {});
+/// Opens a file, or standard input for "-"; Errc::io for folders and missing files.
+Result<formats::InputBytes> open_matrix_file(const std::string& path, const Progress* progress = nullptr);
 
-/// The same of bytes that have no name; takes none of them.
-Result<const MatrixKind*> kind_of_bytes(formats::InputBytes& input);
+/// Tells what an open file is: by its contents first, then by its name, then whether it starts as an edge
+/// list; Matrix Market, which says what is wrong, for everything else. Of a pipe the first bytes alone tell.
+/// With `from` it is the kind of that name. Takes no bytes.
+Result<const MatrixKind*> find_kind(formats::InputBytes& input, const std::string& path,
+                                    const std::string& from);
+
+/// The same of a path, for advice: whoever reads the file opens it first. Matrix Market for pipes and "-".
+Result<const MatrixKind*> find_kind(const std::string& path);
 
 /// The kind of a name ("metis") or an ending without its point ("mtx"); Errc::usage for another word.
 Result<const MatrixKind*> find_kind_named(const std::string& word);

@@ -58,10 +58,14 @@ Status map_rows(PartitionSource& source, const std::string& path, bool in_order)
 Result<PartitionSource> open_partition_source(Work& work, const std::string& path, LoadOptions options,
                                               bool in_order) {
   PartitionSource source;
-  const auto kind = find_kind(path, options.from);
+  auto input = open_matrix_file(path, &work.progress);
+  if (!input) return tl::unexpected(std::move(input.error()));
+  const auto kind = find_kind(*input, path, options.from);
   if (!kind) return tl::unexpected(kind.error());
-  if ((*kind)->name == "bundle") {
-    auto bundle = runtime::Bundle::open(path);
+  if ((*kind)->name == "bundle" && input->is_file()) {
+    auto mapped = input->again();  // the file itself may have to be read, with values of another type
+    if (!mapped) return tl::unexpected(std::move(mapped.error()));
+    auto bundle = runtime::Bundle::from_descriptor(mapped->release(), path);
     if (!bundle) return tl::unexpected(std::move(bundle.error()));
     const DType own = (*bundle)->is_pattern() ? DType::none : (*bundle)->dtype();
     if (own == DType::none || options.dtype == DType::none || own == options.dtype)
@@ -75,7 +79,7 @@ Result<PartitionSource> open_partition_source(Work& work, const std::string& pat
     if (!s) return tl::unexpected(std::move(s.error()));
     return source;
   }
-  auto loaded = load_matrix(work, path, options);
+  auto loaded = load_matrix(work, path, std::move(*input), options);
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   source.loaded = std::move(*loaded);
   source.rows.a = source.loaded.csr.view();

@@ -49,6 +49,10 @@ tl::unexpected<Error> exists(const std::string& path) {
   return fail(Errc::usage, "file exists; --force replaces it", path);
 }
 
+tl::unexpected<Error> another(const std::string& path) {
+  return fail(Errc::io, "was replaced since it was opened; nothing was written: try again", path);
+}
+
 tl::unexpected<Error> cannot_create(int errnum, const std::string& path) {
   return system_failure(errnum, "cannot create a file beside it", path);
 }
@@ -81,17 +85,37 @@ int rename_without_replacing(int folder, const char* from, const char* to) {
 
 }  // namespace
 
-Result<AtomicFile> AtomicFile::create(const std::string& path, bool force) {
-  const Result<std::string> target = resolve_target(path, force);
+Result<AtomicFile> AtomicFile::create(const std::string& path, Placing placing) {
+  const Result<std::string> target = resolve_target(path, placing.force);
   if (!target) return tl::unexpected(target.error());
   SplitPath parts = split_path(*target);
-  AtomicFile file;
-  file.force_ = force;
-  file.path_ = path;
-  file.folder_ =
+  const int folder =
       ::open(parts.folder.empty() ? "." : parts.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file.folder_ < 0) return cannot_create(errno, path);
-  file.target_ = std::move(parts.name);
+  return begin(folder, std::move(parts.name), path, placing);
+}
+
+Result<AtomicFile> AtomicFile::create_in(int folder, const std::string& name, const std::string& path) {
+  return begin(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), name, path, false);
+}
+
+Result<AtomicFile> AtomicFile::replace(int fd, const std::string& path) {
+  auto file = create(path, true);
+  if (!file) return file;
+  file->replaced_ = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (file->replaced_ < 0) return system_failure(errno, "cannot use the descriptor", path);
+  if (!is_still(file->folder_, file->target_.c_str(), fd)) return another(path);
+  return file;
+}
+
+// Takes the folder, or the errno of why there is none.
+Result<AtomicFile> AtomicFile::begin(int folder, std::string name, const std::string& path, Placing placing) {
+  if (folder < 0) return cannot_create(errno, path);
+  AtomicFile file;
+  file.force_ = placing.force;
+  file.group_ = placing.group;
+  file.path_ = path;
+  file.folder_ = folder;
+  file.target_ = std::move(name);
   remove_stale_temporaries(file.folder_, file.target_);
   for (int tried = 0; tried < kTries; ++tried) {
     if (file.open_temporary()) return file;
@@ -138,9 +162,12 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   discard();
   folder_ = std::exchange(other.folder_, -1);
   fd_ = std::exchange(other.fd_, -1);
+  replaced_ = std::exchange(other.replaced_, -1);
   slot_ = std::exchange(other.slot_, kNoSlot);
+  group_ = other.group_;
   force_ = other.force_;
   borrowed_ = other.borrowed_;
+  lost_old_ = other.lost_old_;
   path_ = std::exchange(other.path_, {});
   target_ = std::exchange(other.target_, {});
   temporary_ = std::exchange(other.temporary_, {});
@@ -158,6 +185,7 @@ void AtomicFile::drop_temporary() noexcept {
 
 void AtomicFile::discard() noexcept {
   drop_temporary();
+  if (replaced_ >= 0) ::close(std::exchange(replaced_, -1));
   if (folder_ >= 0) ::close(std::exchange(folder_, -1));
 }
 
@@ -169,27 +197,74 @@ Status AtomicFile::write(std::string_view bytes) {
 
 Status AtomicFile::commit(mode_t mode) {
   assert(fd_ >= 0);
-  Status done = borrowed_ ? Status() : publish(mode);
+  Status done = borrowed_ ? Status() : prepare(mode);
+  if (done && group_ != nullptr) {
+    group_->files_.push_back(std::move(*this));
+    return {};
+  }
+  if (done && !borrowed_) done = place(false);
+  if (done && !borrowed_) done = settle();
   discard();
   return done;
 }
 
-Status AtomicFile::publish(mode_t mode) {
+Status AtomicFile::prepare(mode_t mode) {
   // The file was created with 0666 less the umask; what the umask took away stays away.
   struct stat status {};
   if (::fstat(fd_, &status) != 0) return system_failure(errno, "cannot examine the new file", path_);
   if (::fsync(fd_) != 0) return system_failure(errno, "cannot write to disk", path_);
   if (::fchmod(fd_, mode & (status.st_mode | 0700)) != 0)
     return system_failure(errno, "cannot set the permissions", path_);
-  const char* from = temporary_.c_str();
-  const char* to = target_.c_str();
+  return {};
+}
+
+// Takes the name. With `keep_old` what had it is kept as the temporary, so that it can be taken back.
+Status AtomicFile::place(bool keep_old) {
+  const char* const from = temporary_.c_str();
+  const char* const to = target_.c_str();
   if (!is_still(folder_, from, fd_)) {
     temporary_.clear();  // whatever has that name is not ours
     return fail(Errc::io, "somebody removed or replaced the temporary file; nothing was written", path_);
   }
+  if (replaced_ >= 0 && !is_still(folder_, to, replaced_)) return another(path_);
+  struct stat old {};
+  const bool replaces = force_ && ::fstatat(folder_, to, &old, AT_SYMLINK_NOFOLLOW) == 0;
+  if (keep_old && replaces && S_ISREG(old.st_mode) && place_and_keep()) return {};
   if ((force_ ? ::renameat(folder_, from, folder_, to) : rename_without_replacing(folder_, from, to)) != 0)
     return errno == EEXIST ? Status(exists(path_)) : system_failure(errno, "cannot rename", path_);
-  temporary_.clear();                            // it has become the target
+  temporary_.clear();  // it has become the target
+  lost_old_ = replaces;
+  return {};
+}
+
+// By exchanging the names, or, where the file system cannot do that, with another link to the old file.
+bool AtomicFile::place_and_keep() {
+  const char* const from = temporary_.c_str();
+  const char* const to = target_.c_str();
+  if (::renameat2(folder_, from, folder_, to, RENAME_EXCHANGE) == 0) return true;
+  std::string old = random_temporary(target_);
+  if (::linkat(folder_, to, folder_, old.c_str(), 0) != 0) return false;
+  if (::renameat(folder_, from, folder_, to) != 0) {
+    ::unlinkat(folder_, old.c_str(), 0);
+    return false;
+  }
+  temporary_ = std::move(old);
+  return true;
+}
+
+// Nobody can give back what is gone.
+void AtomicFile::take_back() noexcept {
+  const char* const to = target_.c_str();
+  if (lost_old_ || !is_still(folder_, to, fd_)) return;
+  if (temporary_.empty())
+    ::unlinkat(folder_, to, 0);
+  else if (::renameat(folder_, temporary_.c_str(), folder_, to) == 0)
+    temporary_.clear();
+}
+
+Status AtomicFile::settle() {
+  if (!temporary_.empty()) ::unlinkat(folder_, temporary_.c_str(), 0);
+  temporary_.clear();
   if (::fsync(folder_) != 0 && errno != EINVAL)  // EINVAL: nothing to sync there
     return system_failure(errno, "cannot make the new name durable", path_);
   return {};

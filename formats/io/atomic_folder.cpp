@@ -43,10 +43,14 @@ bool belongs(std::string_view name, AtomicFolder::Own own) {
                        is_temporary_of(name.substr(1, mark - 1), name) && own(name.substr(1, mark - 1)));
 }
 
-// Of a folder that is open as `fd`; other files keep it where it is.
-void remove_folder(int parent, const char* name, int fd, AtomicFolder::Own own) {
+void remove_files_in(int fd, AtomicFolder::Own own) {
   for (const std::string& file : names_in(fd))
     if (belongs(file, own)) ::unlinkat(fd, file.c_str(), 0);
+}
+
+// Of a folder that is open as `fd`; other files keep it where it is.
+void remove_folder(int parent, const char* name, int fd, AtomicFolder::Own own) {
+  remove_files_in(fd, own);
   ::unlinkat(parent, name, AT_REMOVEDIR);
 }
 
@@ -78,7 +82,6 @@ Result<AtomicFolder> AtomicFolder::create(const std::string& path, bool force, O
   folder.force_ = force;
   folder.own_ = own;
   folder.path_ = path;
-  folder.folder_ = parts.folder;
   folder.target_ = std::move(parts.name);
   folder.parent_ =
       ::open(parts.folder.empty() ? "." : parts.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -99,8 +102,13 @@ Status AtomicFolder::check_target() const {
   if (!S_ISDIR(status.st_mode)) return fail(Errc::usage, "is no folder; name one", path_);
   const int fd = open_folder(parent_, target_.c_str());
   if (fd < 0) return system_failure(errno, "cannot look into it", path_);
-  const std::vector<std::string> names = names_in(fd);
+  Status s = check_target(fd);
   ::close(fd);
+  return s;
+}
+
+Status AtomicFolder::check_target(int fd) const {
+  const std::vector<std::string> names = names_in(fd);
   if (!names.empty() && !force_) return fail(Errc::usage, "folder exists; --force replaces it", path_);
   for (const std::string& name : names)
     if (!belongs(name, own_))
@@ -116,7 +124,10 @@ bool AtomicFolder::make_temporary() {
   slot_ = enlist_unfinished(parent_, temporary_);  // before it exists: a signal may come in between
   if (::mkdirat(parent_, name, 0777) == 0) {
     fd_ = open_folder(parent_, name);
-    if (fd_ >= 0 && ::flock(fd_, LOCK_EX | LOCK_NB) == 0 && is_still(parent_, name, fd_)) return true;
+    if (fd_ >= 0 && ::flock(fd_, LOCK_EX | LOCK_NB) == 0 && is_still(parent_, name, fd_)) {
+      open_unfinished(slot_, fd_);
+      return true;
+    }
     errno = fd_ < 0 && errno != ENOENT ? errno : EEXIST;
   }
   const int errnum = errno;
@@ -138,7 +149,6 @@ AtomicFolder& AtomicFolder::operator=(AtomicFolder&& other) noexcept {
   force_ = other.force_;
   own_ = other.own_;
   path_ = std::exchange(other.path_, {});
-  folder_ = std::exchange(other.folder_, {});
   target_ = std::exchange(other.target_, {});
   temporary_ = std::exchange(other.temporary_, {});
   return *this;
@@ -154,9 +164,11 @@ void AtomicFolder::discard() noexcept {
   if (parent_ >= 0) ::close(std::exchange(parent_, -1));
 }
 
-std::string AtomicFolder::path_of(std::string_view name) const {
-  return folder_ + temporary_ + "/" + std::string(name);
+Result<AtomicFile> AtomicFolder::create_file(const std::string& name) const {
+  return AtomicFile::create_in(fd_, name, path_of(name));
 }
+
+std::string AtomicFolder::path_of(std::string_view name) const { return path_ + "/" + std::string(name); }
 
 // An empty folder, or none, is replaced by renaming; the other one changes places with ours, and then goes.
 Status AtomicFolder::replace() {
@@ -166,12 +178,16 @@ Status AtomicFolder::replace() {
     return {};
   }
   if (errno != ENOTEMPTY && errno != EEXIST) return system_failure(errno, "cannot rename", path_);
-  if (Status s = check_target(); !s) return s;
   const int old = open_folder(parent_, to);
-  const bool swapped = old >= 0 && ::renameat2(parent_, from, parent_, to, RENAME_EXCHANGE) == 0;
+  if (old < 0) return system_failure(errno, "cannot look into it", path_);
+  if (Status s = check_target(old); !s) {
+    ::close(old);
+    return s;
+  }
+  const bool swapped = ::renameat2(parent_, from, parent_, to, RENAME_EXCHANGE) == 0;
   const int errnum = errno;
   if (swapped) remove_folder(parent_, from, old, own_);
-  if (old >= 0) ::close(old);
+  ::close(old);
   if (!swapped) return system_failure(errnum, "cannot take the place of the old folder; remove it", path_);
   temporary_.clear();
   return {};
@@ -180,6 +196,7 @@ Status AtomicFolder::replace() {
 Status AtomicFolder::commit() {
   if (::fsync(fd_) != 0 && errno != EINVAL) return system_failure(errno, "cannot write to disk", path_);
   if (!is_still(parent_, temporary_.c_str(), fd_)) {
+    remove_files_in(fd_, own_);  // wherever it is now
     temporary_.clear();
     return fail(Errc::io, "somebody removed or replaced the temporary folder; nothing was written", path_);
   }

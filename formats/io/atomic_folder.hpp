@@ -5,13 +5,16 @@
 #include <string_view>
 
 #include "formats/error.hpp"
+#include "formats/io/atomic_file.hpp"
 #include "formats/io/unfinished_files.hpp"
 
 namespace sptile::formats {
 
 /// A temporary folder beside its target. `commit` renames it; anything else (an error, a destructor, SIGINT
 /// through discard_unfinished_files) removes it with all files in it. Killed hard, it leaves the old target
-/// alone and a temporary that the next writer of the same target removes.
+/// alone and a temporary that the next writer of the same target removes. It is opened once, when it is made,
+/// and its files are created and removed through that descriptor: a link or another folder that somebody puts
+/// in its place gets none of them.
 class AtomicFolder {
  public:
   /// Tells the files that such a folder is made of, by their names: no others are ever removed.
@@ -26,7 +29,10 @@ class AtomicFolder {
   AtomicFolder& operator=(AtomicFolder&&) noexcept;
   ~AtomicFolder();
 
-  /// Where to write a file of it until commit.
+  /// Begins a file of it; as AtomicFile::create_in.
+  [[nodiscard]] Result<AtomicFile> create_file(const std::string& name) const;
+
+  /// Returns the path that a file will have.
   [[nodiscard]] std::string path_of(std::string_view name) const;
 
   /// Makes the folder durable and gives it its name, in place of what has it. Once only.
@@ -35,6 +41,7 @@ class AtomicFolder {
  private:
   AtomicFolder() = default;
   bool make_temporary();
+  Status check_target(int fd) const;
   Status check_target() const;
   Status replace();
   void discard() noexcept;
@@ -43,8 +50,8 @@ class AtomicFolder {
   UnfinishedSlot slot_ = kNoSlot;
   bool force_ = false;
   Own own_ = nullptr;
-  std::string path_;                         ///< as the caller named it, for messages
-  std::string folder_, target_, temporary_;  ///< path of the parent; names in it
+  std::string path_;                ///< as the caller named it, for messages
+  std::string target_, temporary_;  ///< names in the parent
 };
 
 }  // namespace sptile::formats

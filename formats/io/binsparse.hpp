@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "formats/io/output_group.hpp"
 #include "formats/io/read_matrix.hpp"
 
 namespace sptile::formats {
@@ -25,6 +26,6 @@ bool is_binsparse(const Hdf5Reader& file);
 inline constexpr const char* kBinsparseArrays[] = {"pointers_to_1", "indices_0", "indices_1", "values"};
 
 /// Writes CSR; a pattern has iso values, f16 and bf16 become f32. As AtomicFile otherwise.
-Status write_binsparse(const CsrView& a, const std::string& path, bool force);
+Status write_binsparse(const CsrView& a, const std::string& path, Placing placing);
 
 }  // namespace sptile::formats

@@ -39,14 +39,14 @@ std::string binsparse_descriptor(const CsrView& a) {
       a.rows, a.cols, a.nnz(), a.is_pattern() ? fmt::format("iso[{}]", type) : std::string(type));
 }
 
-Status write_binsparse(const CsrView& a, const std::string& path, bool force) {
+Status write_binsparse(const CsrView& a, const std::string& path, Placing placing) {
   CsrView stored = a;
   Array wide;
   if (!a.is_pattern() && a.values.dtype != DType::f64) {
     wide = convert_values(a.values, DType::f32);
     stored.values = wide.view();
   }
-  auto file = AtomicFile::create(path, force);
+  auto file = AtomicFile::create(path, placing);
   if (!file) return tl::unexpected(std::move(file.error()));
   if (Status s = write_container(stored, file->fd()); !s) {
     if (s.error().where.empty()) s.error().where = path;

@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "formats/io/atomic_file.hpp"
 #include "formats/io/binsparse.hpp"
 #include "formats/io/file_writes.hpp"
 #include "formats/io/hdf5_file.hpp"
@@ -162,12 +161,19 @@ BundleWriter::~BundleWriter() = default;
 Result<BundleWriter> BundleWriter::create(const std::string& path, const BundleWriteOptions& options) {
   if (Status s = check_user_block(options.user_block); !s)
     return fail(s.error().code, s.error().message, path);
-  Result<AtomicFile> file =
-      options.fd < 0 ? AtomicFile::create(path, options.force) : AtomicFile::borrow(options.fd, path);
+  Result<AtomicFile> file = options.fd < 0 ? AtomicFile::create(path, {options.force, options.group})
+                                           : AtomicFile::borrow(options.fd, path);
   if (!file) return tl::unexpected(file.error());
-  Result<Hdf5File> container = Hdf5File::create(file->fd(), options.user_block);
+  return create(std::move(*file), path, options);
+}
+
+Result<BundleWriter> BundleWriter::create(AtomicFile file, const std::string& path,
+                                          const BundleWriteOptions& options) {
+  if (Status s = check_user_block(options.user_block); !s)
+    return fail(s.error().code, s.error().message, path);
+  Result<Hdf5File> container = Hdf5File::create(file.fd(), options.user_block);
   if (!container) return fail(container.error().code, container.error().message, path);
-  auto state = std::unique_ptr<State>(new State{path, options, std::move(*file), std::move(*container)});
+  auto state = std::unique_ptr<State>(new State{path, options, std::move(file), std::move(*container)});
   Status s = state->container.add_attribute("/", "sptile_version", std::string(SPTILE_VERSION));
   for (const auto& [name, value] : options.attributes)
     if (s) s = state->container.add_attribute("/", name, value);
@@ -227,31 +233,14 @@ Status copy_bytes(int from, int to, std::uint64_t bytes, Progress* progress) {
   return {};
 }
 
-/// A file open for reading.
-class SourceFile {
- public:
-  explicit SourceFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  SourceFile(const SourceFile&) = delete;
-  SourceFile& operator=(const SourceFile&) = delete;
-  ~SourceFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 }  // namespace
 
-Result<BundleWriter> BundleWriter::extend(const std::string& path, Progress* progress) {
-  const SourceFile source(path);
-  if (source.fd() < 0) return system_failure(errno, "cannot open", path);
-  Result<Front> front = read_front(source.fd());
+Result<BundleWriter> BundleWriter::extend(int source, const std::string& path, Progress* progress) {
+  Result<Front> front = read_front(source);
   if (!front) return fail(front.error().code, front.error().message, path);
-  Result<AtomicFile> file = AtomicFile::create(path, true);
+  Result<AtomicFile> file = AtomicFile::replace(source, path);
   if (!file) return tl::unexpected(file.error());
-  if (Status s = copy_bytes(source.fd(), file->fd(), front->header.file_size, progress); !s)
+  if (Status s = copy_bytes(source, file->fd(), front->header.file_size, progress); !s)
     return fail(s.error().code, s.error().message, path);
   Result<Hdf5File> container = Hdf5File::open(file->fd());
   if (!container) return fail(container.error().code, container.error().message, path);

@@ -11,13 +11,15 @@
 #include "formats/convert/converters.hpp"
 #include "formats/csr_view.hpp"
 #include "formats/error.hpp"
+#include "formats/io/atomic_file.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/parameters.hpp"
 
 namespace sptile::formats {
 
 struct BundleWriteOptions {
-  bool force = false;  ///< replace an existing file
+  bool force = false;            ///< replace an existing file
+  OutputGroup* group = nullptr;  ///< see Placing
   int fd = -1;  ///< an empty file that is open (see AtomicFile::borrow), written instead; the path names it
   /// Arrays get their places, and no contents: the file has the size of the bundle, and is none.
   bool layout_only = false;
@@ -34,10 +36,14 @@ struct BundleWriteOptions {
 class BundleWriter {
  public:
   static Result<BundleWriter> create(const std::string& path, const BundleWriteOptions& options);
-  /// Goes on with a bundle: `commit` replaces it by a copy to which plans were added, or from which they were
-  /// taken. Everything else has the same bytes at the same place. Errc::bad_input for a file whose header is
-  /// not that of a bundle.
-  static Result<BundleWriter> extend(const std::string& path, Progress* progress = nullptr);
+  /// The same in a file that was begun, and is called `path` in messages.
+  static Result<BundleWriter> create(AtomicFile file, const std::string& path,
+                                     const BundleWriteOptions& options);
+  /// Goes on with the bundle at `path`, which is open as `source` (read from start to end, whatever its
+  /// position): `commit` replaces it by a copy to which plans were added, or from which they were taken.
+  /// Everything else has the same bytes at the same place. Errc::bad_input for a file whose header is not
+  /// that of a bundle, Errc::io where another file has taken its name.
+  static Result<BundleWriter> extend(int source, const std::string& path, Progress* progress = nullptr);
   BundleWriter(BundleWriter&&) noexcept;
   BundleWriter& operator=(BundleWriter&&) noexcept;
   ~BundleWriter();

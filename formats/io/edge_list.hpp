@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "formats/io/input_bytes.hpp"
+#include "formats/io/output_group.hpp"
 #include "formats/io/read_matrix.hpp"
 #include "formats/progress.hpp"
 
@@ -34,6 +35,6 @@ bool starts_edge_list(std::string_view head);
 
 /// Writes vertices from 0, separated by commas under .csv, tabs under .tsv, else blanks, with the heading
 /// comment; .gz, .xz and .zst compress, "-" is standard output.
-Status write_edge_list(const CsrView& a, const std::string& path, bool force);
+Status write_edge_list(const CsrView& a, const std::string& path, Placing placing);
 
 }  // namespace sptile::formats

@@ -40,8 +40,8 @@ Status write_edges(const CsrView& a, const Value* values, char separator, Output
 
 }  // namespace
 
-Status write_edge_list(const CsrView& a, const std::string& path, bool force) {
-  auto out = OutputBytes::create(path, force);
+Status write_edge_list(const CsrView& a, const std::string& path, Placing placing) {
+  auto out = OutputBytes::create(path, placing);
   if (!out) return tl::unexpected(std::move(out.error()));
   Status s = out->write("# " + std::to_string(a.rows) + " x " + std::to_string(a.cols) + ", base 0\n");
   if (!s) return s;

@@ -26,6 +26,7 @@ Result<InputBytes> InputBytes::open(const std::string& path, const Progress* pro
   if (S_ISREG(status.st_mode)) {
     const off_t start = ::lseek(input.fd_, 0, SEEK_CUR);  // not 0 for `tool < file` after an earlier reader
     input.size_ = std::max<std::int64_t>(0, status.st_size - std::max<off_t>(0, start));
+    if (!is_stdin) input.offset_ = 0;
   }
   return input;
 }
@@ -45,12 +46,27 @@ InputBytes::InputBytes(InputBytes&& other) noexcept
       memory_(other.memory_),
       ahead_(std::move(other.ahead_)),
       size_(other.size_),
+      offset_(other.offset_),
       position_(other.position_),
       hash_(std::move(other.hash_)) {}
 
 InputBytes::~InputBytes() {
   if (fd_ >= 0) ::close(fd_);
 }
+
+Result<InputBytes> InputBytes::again() const {
+  if (!is_file()) return fail(Errc::usage, "can be read once", name_);
+  InputBytes input;
+  input.name_ = name_;
+  input.progress_ = progress_;
+  input.fd_ = ::fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+  if (input.fd_ < 0) return system_failure(errno, "cannot open again", name_);
+  input.size_ = size_;
+  input.offset_ = 0;
+  return input;
+}
+
+int InputBytes::release() { return std::exchange(fd_, -1); }
 
 // Waits until a pipe or a terminal has bytes or has ended. A named pipe counts as ended only after a writer
 // has come.
@@ -76,9 +92,10 @@ Result<std::int64_t> InputBytes::read_some(std::span<char> out) {
   ssize_t count = 0;
   do {
     if (Status ready = wait_for_bytes(); !ready) return tl::unexpected(ready.error());
-    count = ::read(fd_, out.data(), out.size());
+    count = offset_ ? ::pread(fd_, out.data(), out.size(), *offset_) : ::read(fd_, out.data(), out.size());
   } while (count < 0 && (errno == EINTR || errno == EAGAIN));
   if (count < 0) return system_failure(errno, "cannot read", name_);
+  if (offset_) *offset_ += count;
   return count;
 }
 

@@ -1,6 +1,8 @@
 // The bytes of an input as they are stored: a file, standard input, or memory.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +16,7 @@
 
 namespace sptile::formats {
 
+/// A file is opened once: who looks at it first and reads it then, or hashes it, does so through `again`.
 /// Reads with read(2), not through a mapping: another program that shortens the file meanwhile then causes an
 /// error or a short read instead of a signal, and one small buffer that stays in the cache does for all of
 /// it.
@@ -29,6 +32,16 @@ class InputBytes {
   InputBytes(InputBytes&& other) noexcept;
   InputBytes& operator=(InputBytes&&) = delete;
   ~InputBytes();
+
+  /// Whether it is a file that was opened by its path, and can be read again.
+  [[nodiscard]] bool is_file() const { return offset_.has_value(); }
+  /// Another reader of the same file, from its start, whatever has its path now. Errc::usage for anything
+  /// else.
+  [[nodiscard]] Result<InputBytes> again() const;
+  /// The open descriptor; -1 for memory.
+  [[nodiscard]] int fd() const { return fd_; }
+  /// Gives the descriptor away; nothing can be read any more.
+  [[nodiscard]] int release();
 
   /// The next bytes, at most `most`, fewer only where the input ends. They are still to be read: also a pipe
   /// can be looked into.
@@ -57,6 +70,7 @@ class InputBytes {
   std::string_view memory_;  // used when there is no fd
   std::string ahead_;        // looked at, still to be read
   std::optional<std::int64_t> size_;
+  std::optional<off_t> offset_;  // of the next byte in a file that can be read again
   std::int64_t position_ = 0;
   std::optional<Sha256> hash_;
 };

@@ -6,6 +6,7 @@
 
 #include "formats/csr.hpp"
 #include "formats/error.hpp"
+#include "formats/io/output_group.hpp"
 #include "formats/nonempty_rows.hpp"
 #include "formats/progress.hpp"
 #include "formats/value_loss.hpp"
@@ -56,8 +57,9 @@ Result<MtxMatrix> read_matrix_market(const std::string& path, const MtxReadOptio
 Result<MtxHeader> read_matrix_market_header(const std::string& path, bool real_part = false);
 
 struct MtxWriteOptions {
-  bool force = false;   ///< replace an existing file
-  std::string comment;  ///< written as %-lines after the banner; may be empty
+  bool force = false;            ///< replace an existing file
+  OutputGroup* group = nullptr;  ///< see Placing
+  std::string comment;           ///< written as %-lines after the banner; may be empty
   Progress* progress = nullptr;
 };
 

@@ -302,7 +302,11 @@ Result<MtxMatrix> read_matrix_market(InputBytes input, const MtxReadOptions& opt
 Result<MtxHeader> read_matrix_market_header(const std::string& path, bool real_part) {
   Result<InputBytes> input = InputBytes::open(path);
   if (!input) return tl::unexpected(input.error());
-  Result<TextStream> stream = TextStream::open(*std::move(input));
+  return read_matrix_market_header(*std::move(input), real_part);
+}
+
+Result<MtxHeader> read_matrix_market_header(InputBytes input, bool real_part) {
+  Result<TextStream> stream = TextStream::open(std::move(input));
   if (!stream) return tl::unexpected(stream.error());
   constexpr std::int64_t kBlockBytes = 4 << 10;
   LineBlocks blocks(*std::move(stream), kBlockBytes);

@@ -18,4 +18,6 @@ struct MtxReadSizes {
 Result<MtxMatrix> read_matrix_market(InputBytes input, const MtxReadOptions& options,
                                      const MtxReadSizes& sizes = {});
 
+Result<MtxHeader> read_matrix_market_header(InputBytes input, bool real_part);
+
 }  // namespace sptile::formats

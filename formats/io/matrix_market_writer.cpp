@@ -117,7 +117,7 @@ Status write_entries(const CsrView& a, OutputBytes& output, Progress* progress) 
 
 Status write_matrix_market(const CsrView& a, const std::string& path, const MtxWriteOptions& options) {
   begin(options.progress, "write", a.nnz());
-  Result<OutputBytes> output = OutputBytes::create(path, options.force);
+  Result<OutputBytes> output = OutputBytes::create(path, {options.force, options.group});
   if (!output) return tl::unexpected(output.error());
   if (Status done = output->write(header_text(a, options.comment)); !done) return done;
   if (Status done = write_entries(a, *output, options.progress); !done) return done;

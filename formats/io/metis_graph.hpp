@@ -4,6 +4,7 @@
 #include <string>
 
 #include "formats/io/input_bytes.hpp"
+#include "formats/io/output_group.hpp"
 #include "formats/io/read_matrix.hpp"
 
 namespace sptile::formats {
@@ -15,6 +16,6 @@ Result<ReadMatrix> read_metis_graph(InputBytes input);
 
 /// Writes a symmetric matrix without a diagonal, a pattern or one of positive whole numbers; others are
 /// refused with Errc::unsupported, which names an entry.
-Status write_metis_graph(const CsrView& a, const std::string& path, bool force);
+Status write_metis_graph(const CsrView& a, const std::string& path, Placing placing);
 
 }  // namespace sptile::formats

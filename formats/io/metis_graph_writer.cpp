@@ -34,11 +34,11 @@ Status check_graph(const CsrView& a, std::span<const double> weights) {
 
 }  // namespace
 
-Status write_metis_graph(const CsrView& a, const std::string& path, bool force) {
+Status write_metis_graph(const CsrView& a, const std::string& path, Placing placing) {
   const Array wide = a.is_pattern() ? Array() : convert_values(a.values, DType::f64);
   const std::span<const double> weights = wide.present() ? wide.as<double>() : std::span<const double>();
   if (Status s = check_graph(a, weights); !s) return fail(s.error().code, s.error().message, path);
-  auto out = OutputBytes::create(path, force);
+  auto out = OutputBytes::create(path, placing);
   if (!out) return tl::unexpected(std::move(out.error()));
   std::string text =
       std::to_string(a.rows) + " " + std::to_string(a.nnz() / 2) + (wide.present() ? " 1\n" : "\n");

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "formats/io/output_group.hpp"
 #include "formats/io/read_matrix.hpp"
 #include "formats/io/zip_file.hpp"
 
@@ -21,6 +22,6 @@ bool is_npz(const ZipReader& zip);
 Result<ReadMatrix> read_npz(ZipReader zip, bool real_part);
 
 /// Writes csr, deflated; a pattern has bools, bf16 becomes f32. As AtomicFile otherwise.
-Status write_npz(const CsrView& a, const std::string& path, bool force);
+Status write_npz(const CsrView& a, const std::string& path, Placing placing);
 
 }  // namespace sptile::formats

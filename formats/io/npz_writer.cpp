@@ -55,8 +55,8 @@ Status add_values(ZipWriter& zip, const CsrView& a) {
 
 }  // namespace
 
-Status write_npz(const CsrView& a, const std::string& path, bool force) {
-  auto zip = ZipWriter::create(path, force);
+Status write_npz(const CsrView& a, const std::string& path, Placing placing) {
+  auto zip = ZipWriter::create(path, placing);
   if (!zip) return tl::unexpected(std::move(zip.error()));
   const std::int64_t shape[] = {a.rows, a.cols};
   Status s = add_array(*zip, "indices", ArrayView(a.col_idx));

@@ -9,14 +9,14 @@
 
 namespace sptile::formats {
 
-Result<OutputBytes> OutputBytes::create(const std::string& path, bool force) {
+Result<OutputBytes> OutputBytes::create(const std::string& path, Placing placing) {
   OutputBytes output;
   if (path == "-") {
     output.name_ = "<stdout>";
     output.fd_ = STDOUT_FILENO;
     return output;
   }
-  Result<AtomicFile> file = AtomicFile::create(path, force);
+  Result<AtomicFile> file = AtomicFile::create(path, placing);
   if (!file) return tl::unexpected(file.error());
   output.name_ = path;
   output.file_ = *std::move(file);

@@ -15,7 +15,7 @@ namespace sptile::formats {
 class OutputBytes {
  public:
   /// "-" is standard output; otherwise as AtomicFile::create, compressed as the ending of the name says.
-  static Result<OutputBytes> create(const std::string& path, bool force);
+  static Result<OutputBytes> create(const std::string& path, Placing placing);
 
   /// Writes all of it; Errc::io otherwise.
   Status write(std::string_view bytes);

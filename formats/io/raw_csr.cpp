@@ -131,10 +131,10 @@ Result<Csr> read_raw_csr(const std::string& path) {
   return read_raw_csr(std::move(*input));
 }
 
-Status write_raw_csr(const CsrView& a, const std::string& path, bool force) {
+Status write_raw_csr(const CsrView& a, const std::string& path, Placing placing) {
   const RawCsrHeader header{true, static_cast<std::int32_t>(a.rows), static_cast<std::int32_t>(a.cols),
                             a.is_pattern() ? DType::none : a.values.dtype, a.nnz()};
-  auto file = AtomicFile::create(path, force);
+  auto file = AtomicFile::create(path, placing);
   if (!file) return tl::unexpected(std::move(file.error()));
   const std::array<char, kValueAlignment> zeros{};
   const auto pieces = {

@@ -7,6 +7,7 @@
 #include "formats/csr.hpp"
 #include "formats/error.hpp"
 #include "formats/io/input_bytes.hpp"
+#include "formats/io/output_group.hpp"
 
 namespace sptile::formats {
 
@@ -25,6 +26,6 @@ Result<Csr> read_raw_csr(InputBytes input);
 Result<Csr> read_raw_csr(const std::string& path);
 
 /// Writes layout 2. As AtomicFile otherwise.
-Status write_raw_csr(const CsrView& a, const std::string& path, bool force);
+Status write_raw_csr(const CsrView& a, const std::string& path, Placing placing);
 
 }  // namespace sptile::formats

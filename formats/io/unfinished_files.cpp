@@ -22,6 +22,7 @@ enum class Use : int { free, reserved, listed };
 // atomic store after the rest of it is complete.
 struct Entry {
   std::atomic<Use> use{Use::free};
+  std::atomic<int> inside;  // the folder itself; -1: a file, or not open yet
   int folder;
   char name[NAME_MAX + 1];
 };
@@ -30,9 +31,7 @@ static_assert(std::atomic<Use>::is_always_lock_free);
 
 // readdir may allocate, which a signal handler must not. Again and again from the start: what is removed
 // moves what is behind it.
-void empty_folder(int parent, const char* name) noexcept {
-  const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return;
+void empty_folder(int fd) noexcept {
   alignas(dirent64) char block[4096];
   for (bool removed = true; removed;) {
     removed = false;
@@ -44,7 +43,13 @@ void empty_folder(int parent, const char* name) noexcept {
       at += entry->d_reclen;
     }
   }
-  ::close(fd);
+}
+
+void discard(Entry& entry) noexcept {
+  const int inside = entry.inside.load();
+  if (inside >= 0) empty_folder(inside);
+  if (::unlinkat(entry.folder, entry.name, 0) != 0 && errno == EISDIR)
+    ::unlinkat(entry.folder, entry.name, AT_REMOVEDIR);
 }
 
 }  // namespace
@@ -55,11 +60,16 @@ UnfinishedSlot enlist_unfinished(int folder, const std::string& name) noexcept {
     Use expected = Use::free;
     if (!table[i].use.compare_exchange_strong(expected, Use::reserved)) continue;
     table[i].folder = folder;
+    table[i].inside.store(-1);
     std::memcpy(table[i].name, name.c_str(), name.size() + 1);
     table[i].use.store(Use::listed);
     return static_cast<UnfinishedSlot>(i);
   }
   return kNoSlot;
+}
+
+void open_unfinished(UnfinishedSlot slot, int inside) noexcept {
+  if (slot != kNoSlot) table[static_cast<std::size_t>(slot)].inside.store(inside);
 }
 
 void delist_unfinished(UnfinishedSlot slot) noexcept {
@@ -68,10 +78,7 @@ void delist_unfinished(UnfinishedSlot slot) noexcept {
 
 void discard_unfinished_files() noexcept {
   for (Entry& entry : table)
-    if (entry.use.load() == Use::listed && ::unlinkat(entry.folder, entry.name, 0) != 0 && errno == EISDIR) {
-      empty_folder(entry.folder, entry.name);
-      ::unlinkat(entry.folder, entry.name, AT_REMOVEDIR);
-    }
+    if (entry.use.load() == Use::listed) discard(entry);
 }
 
 }  // namespace sptile::formats

@@ -41,6 +41,14 @@ Result<ZipReader> ZipReader::open(const std::string& path) {
   return open_stream(file, path);
 }
 
+Result<ZipReader> ZipReader::open(int fd, std::string name) {
+  std::FILE* const file = ::fdopen(fd, "rb");
+  if (file != nullptr) return open_stream(file, std::move(name));
+  const int failed = errno;
+  ::close(fd);
+  return system_failure(failed, "cannot read", std::move(name));
+}
+
 Result<ZipReader> ZipReader::from_memory(std::string_view bytes, std::string name) {
   std::FILE* const file =
       bytes.empty() ? nullptr : ::fmemopen(const_cast<char*>(bytes.data()), bytes.size(), "rb");
@@ -121,8 +129,8 @@ Status ZipReader::finish() {
 
 void ZipWriter::Close::operator()(void* archive) const { static_cast<void>(::zipClose(archive, nullptr)); }
 
-Result<ZipWriter> ZipWriter::create(const std::string& path, bool force) {
-  auto file = AtomicFile::create(path, force);
+Result<ZipWriter> ZipWriter::create(const std::string& path, Placing placing) {
+  auto file = AtomicFile::create(path, placing);
   if (!file) return tl::unexpected(std::move(file.error()));
   ZipWriter zip;
   zip.path_ = path;

@@ -21,6 +21,8 @@ inline constexpr std::string_view kZipMagic = "PK\x03\x04", kEmptyZipMagic = "PK
 class ZipReader {
  public:
   static Result<ZipReader> open(const std::string& path);
+  /// Reads a file that is open as `fd`, which it closes.
+  static Result<ZipReader> open(int fd, std::string name);
   /// Reads from memory, which must outlive the object.
   static Result<ZipReader> from_memory(std::string_view bytes, std::string name);
 
@@ -57,7 +59,7 @@ class ZipReader {
 class ZipWriter {
  public:
   /// As AtomicFile::create.
-  static Result<ZipWriter> create(const std::string& path, bool force);
+  static Result<ZipWriter> create(const std::string& path, Placing placing);
   /// Starts a member of `bytes` bytes.
   Status add(const std::string& member, std::int64_t bytes);
   Status write(std::string_view bytes);

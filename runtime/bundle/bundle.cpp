@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <numeric>
 
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/layout/registry.hpp"
-#include "runtime/bundle/bundle_table.hpp"
 
 namespace sptile::runtime {
 namespace {
 
-using formats::BundleEntry;
 using formats::FormatLayout;
 using formats::FormatView;
 using std::to_string;
@@ -59,74 +56,70 @@ std::string_view text_of(std::span<const std::uint8_t> bytes) {
 
 Result<std::shared_ptr<const Bundle>> Bundle::open(const std::string& path,
                                                    const BundleOpenOptions& options) {
-  Result<FileBytes> file = FileBytes::open(path);
-  if (!file) return fail(file.error().code, file.error().message, path);
-  return validate(std::move(*file), path, options);
+  return open(FileBytes::open(path), path, options);
+}
+
+Result<std::shared_ptr<const Bundle>> Bundle::from_descriptor(int fd, const std::string& name,
+                                                              const BundleOpenOptions& options) {
+  return open(FileBytes::take(fd), name, options);
 }
 
 Result<std::shared_ptr<const Bundle>> Bundle::from_memory(std::span<const std::byte> memory,
                                                           const std::string& name) {
   if (reinterpret_cast<std::uintptr_t>(memory.data()) % kMemoryAlignment != 0)
     return fail(Errc::usage, "a bundle in memory must start at a multiple of 64 bytes", name);
-  return validate(FileBytes::borrow(memory), name, {});
+  return open(FileBytes::borrow(memory), name, {});
 }
 
-Result<std::shared_ptr<const Bundle>> Bundle::validate(FileBytes file, const std::string& path,
-                                                       const BundleOpenOptions& options) {
-  std::shared_ptr<Bundle> bundle(new Bundle(std::move(file), path, formats::matrix_group(options.matrix)));
-  const Result<BundleTable> table = read_bundle_table(bundle->file_);
-  if (!table) return fail(table.error().code, table.error().message, path);
-  Status s = bundle->read_shape(*table);
-  if (s) s = bundle->bring_to_memory(*table, options);
+Result<std::shared_ptr<const Bundle>> Bundle::open(Result<FileBytes> bytes, const std::string& path,
+                                                   const BundleOpenOptions& options) {
+  if (!bytes) return fail(bytes.error().code, bytes.error().message, path);
+  if (options.keep_open) bytes->keep_open();
+  auto file = BundleFile::open(std::move(*bytes), options.copy);
+  if (!file) return fail(file.error().code, file.error().message, path);
+  return validate(std::move(*file), path, options.matrix);
+}
+
+Result<std::shared_ptr<const Bundle>> Bundle::other(const std::string& matrix) const {
+  return validate(file_, path_, matrix);
+}
+
+Result<std::shared_ptr<const Bundle>> Bundle::validate(std::shared_ptr<const BundleFile> file,
+                                                       const std::string& path, const std::string& matrix) {
+  std::shared_ptr<Bundle> bundle(new Bundle(std::move(file), path, formats::matrix_group(matrix)));
+  Status s = bundle->read_shape();
   if (s) s = bundle->relate();
-  const std::string of_matrix = options.matrix.empty() ? "" : options.matrix + ": ";
+  const std::string of_matrix = matrix.empty() ? "" : matrix + ": ";
   if (!s) return fail(s.error().code, of_matrix + s.error().message, path);
   return bundle;
 }
 
-Status Bundle::read_shape(const BundleTable& table) {
-  const std::string path = formats::kShapePath, whole = root_ + path;
-  const auto is_shape = [&](const BundleEntry& e) { return path_of(e) == whole; };
-  const auto entry = std::find_if(table.entries.begin(), table.entries.end(), is_shape);
-  if (entry == table.entries.end()) return bad(path + " is missing");
+Status Bundle::read_shape() {
+  const std::string path = formats::kShapePath;
+  const BundleArray* const stored = file_->find(root_ + path);
+  if (stored == nullptr) return bad(path + " is missing");
   std::array<std::int64_t, 3> shape{};
-  if (entry->rank != 1 || entry->dims[0] != shape.size() || static_cast<DType>(entry->dtype) != DType::i64)
+  if (stored->rank != 1 || stored->array.size != std::ssize(shape) || stored->array.dtype != DType::i64)
     return bad(path + " must be i64[3]: rows, columns, entries");
-  if (Status s = file_.read(entry->offset, std::as_writable_bytes(std::span(shape))); !s) return s;
+  std::ranges::copy(stored->array.as<std::int64_t>(), shape.begin());
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (shape[0] < 0 || shape[0] > kMost || shape[1] < 0 || shape[1] > kMost || shape[2] < 0)
     return bad(path + " says " + to_string(shape[0]) + " x " + to_string(shape[1]) + " with " +
                to_string(shape[2]) + " entries; rows and columns go from 0 to 2^31 - 1");
   rows_ = shape[0], cols_ = shape[1], nnz_ = shape[2];
-  pattern_ = (table.header.may_ignore & formats::kBundlePattern) != 0;
-  return read_symmetry(table);
+  pattern_ = (file_->header().may_ignore & formats::kBundlePattern) != 0;
+  return read_symmetry();
 }
 
-Status Bundle::read_symmetry(const BundleTable& table) {
+Status Bundle::read_symmetry() {
   if (!root_.empty()) return {};  // the header speaks of the first matrix
-  const bool yes = (table.header.may_ignore & formats::kBundleSymmetric) != 0,
-             no = (table.header.may_ignore & formats::kBundleNotSymmetric) != 0;
+  const std::uint64_t flags = file_->header().may_ignore;
+  const bool yes = (flags & formats::kBundleSymmetric) != 0, no = (flags & formats::kBundleNotSymmetric) != 0;
   if (yes && no) return bad("the header says that the matrix is symmetric, and that it is not");
   if (yes && rows_ != cols_)
     return bad("the header says that the matrix is symmetric, but /shape says " + to_string(rows_) + " x " +
                to_string(cols_));
   if (yes || no) symmetric_ = yes;
-  return {};
-}
-
-Status Bundle::bring_to_memory(const BundleTable& table, const BundleOpenOptions& options) {
-  std::vector<ByteRange> pieces;
-  for (const BundleEntry& e : table.entries) pieces.push_back({e.offset, e.bytes});
-  if (Status s = options.copy ? file_.load(pieces) : file_.map(); !s) return s;
-  for (const BundleEntry& e : table.entries) {
-    const ArrayView view(static_cast<DType>(e.dtype), e.bytes == 0 ? nullptr : file_.data() + e.offset,
-                         elements_of(e));
-    arrays_.push_back({std::string(path_of(e)), view, e.hash});
-  }
-  by_path_.resize(arrays_.size());
-  std::iota(by_path_.begin(), by_path_.end(), 0u);
-  std::sort(by_path_.begin(), by_path_.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return arrays_[a].path < arrays_[b].path; });
   return {};
 }
 
@@ -169,8 +162,8 @@ Status Bundle::check_shared() const {
   for (const FormatLayout* layout : formats::layouts()) {
     const std::string source = formats::value_source_path(*layout, Side::transpose);
     for (const std::uint32_t position : group(formats::bundle_group(*layout, Side::transpose)))
-      if (arrays_[position].path != source || format(layout->name) == nullptr)
-        return own(arrays_[position].path);
+      if (arrays()[position].path != source || format(layout->name) == nullptr)
+        return own(arrays()[position].path);
     if (!find(source).present()) continue;
     if (Status s = check_value_source(source); !s) return s;
   }
@@ -193,12 +186,12 @@ Status Bundle::check_value_source(const std::string& path) const {
 void Bundle::add_plans() {
   const std::string_view kKey = formats::kPlanKeyName;
   for (const std::uint32_t position : group(formats::kPlansPath)) {
-    const std::string_view path = arrays_[position].path;
+    const std::string_view path = arrays()[position].path;
     if (!path.ends_with(kKey) || path[path.size() - kKey.size() - 1] != '/') continue;
     const std::string_view name = path.substr(0, path.size() - kKey.size() - 1);
-    const ArrayView key = arrays_[position].array;
-    const BundleArray* const numbers = entry(std::string(name) + "/" + formats::kPlanNumbersName);
-    const BundleArray* const schedule = entry(std::string(name) + "/" + formats::kPlanScheduleName);
+    const ArrayView key = arrays()[position].array;
+    const BundleArray* const numbers = file_->find(std::string(name) + "/" + formats::kPlanNumbersName);
+    const BundleArray* const schedule = file_->find(std::string(name) + "/" + formats::kPlanScheduleName);
     if (key.dtype == DType::u8 && key.size <= kLongestKey && is_printable(key.as<std::uint8_t>()) &&
         numbers != nullptr && numbers->array.dtype == DType::i64 && schedule != nullptr &&
         schedule->array.dtype == DType::u8)
@@ -232,7 +225,7 @@ Status Bundle::add_format(const FormatLayout& layout, Side side) {
     known.push_back(path);
   }
   for (const std::uint32_t position : group(formats::bundle_group(layout, side)))
-    if (const std::string path = arrays_[position].path.substr(root_.size());
+    if (const std::string path = arrays()[position].path.substr(root_.size());
         std::find(known.begin(), known.end(), path) == known.end())
       return bad(path + " is not an array of " + std::string(layout.name));
   if (Status s = layout.check_lengths(view); !s) return bad(s.error().message);
@@ -241,25 +234,11 @@ Status Bundle::add_format(const FormatLayout& layout, Side side) {
 }
 
 std::span<const std::uint32_t> Bundle::group(std::string_view path) const {
-  const auto before = [&](std::uint32_t position, const std::string& bound) {
-    return arrays_[position].path < bound;
-  };
-  const std::string whole = root_ + std::string(path);
-  const auto first = std::lower_bound(by_path_.begin(), by_path_.end(), whole + "/", before);
-  const auto last = std::lower_bound(first, by_path_.end(), whole + '0', before);
-  return {first, last};
-}
-
-const BundleArray* Bundle::entry(std::string_view path) const {
-  const auto before = [&](std::uint32_t position, std::string_view bound) {
-    return arrays_[position].path < bound;
-  };
-  const auto found = std::lower_bound(by_path_.begin(), by_path_.end(), path, before);
-  return found != by_path_.end() && arrays_[*found].path == path ? &arrays_[*found] : nullptr;
+  return file_->group(root_ + std::string(path));
 }
 
 ArrayView Bundle::array(std::string_view path) const {
-  const BundleArray* const found = entry(path);
+  const BundleArray* const found = file_->find(path);
   return found != nullptr ? found->array : ArrayView{};
 }
 
@@ -287,8 +266,8 @@ ArrayView Bundle::value_source(std::string_view format, Side side) const {
 
 std::uint64_t Bundle::content() const {
   formats::BundleHasher hasher;
-  for (const std::uint32_t i : by_path_) {
-    const BundleArray& one = arrays_[i];
+  for (const std::uint32_t i : file_->by_path()) {
+    const BundleArray& one = arrays()[i];
     if (one.path.starts_with(formats::kPlansPath)) continue;
     hasher.add(one.path.c_str(), one.path.size() + 1);
     hasher.add(&one.hash, sizeof one.hash);

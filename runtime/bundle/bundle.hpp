@@ -15,27 +15,20 @@
 #include "formats/error.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/format_layout.hpp"
-#include "runtime/bundle/file_bytes.hpp"
+#include "runtime/bundle/bundle_file.hpp"
 #include "runtime/stored_plan.hpp"
 
 namespace sptile::runtime {
 
-struct BundleTable;
 using formats::Side;
 
 struct BundleOpenOptions {
   bool copy = false;  ///< read the arrays into memory instead of mapping: for folders that others can write
   std::string matrix = {};  ///< which one of a bundle that has several, "halo"; empty: the first one
+  bool keep_open = false;   ///< see Bundle::descriptor
 };
 
-/// One array of the table.
-struct BundleArray {
-  std::string path;
-  ArrayView array;
-  std::uint64_t hash = 0;
-};
-
-/// An open bundle. Immutable and thread-safe; views borrow from it.
+/// An open bundle: one matrix of a file. Immutable and thread-safe; views borrow from it.
 class Bundle {
  public:
   /// Validates header, table, lengths and the relations between arrays; the data is not touched (but /shape
@@ -44,10 +37,18 @@ class Bundle {
   /// layout or an unknown must-know flag; Errc::io when it cannot be read.
   static Result<std::shared_ptr<const Bundle>> open(const std::string& path,
                                                     const BundleOpenOptions& options = {});
+  /// The same of a file that is open for reading as `fd`, which it closes. `name` stands for the path in
+  /// messages.
+  static Result<std::shared_ptr<const Bundle>> from_descriptor(int fd, const std::string& name,
+                                                               const BundleOpenOptions& options = {});
   /// The same for a bundle in memory that starts at a multiple of 64 bytes (else Errc::usage) and outlives
   /// the result. `name` stands for the path in messages.
   static Result<std::shared_ptr<const Bundle>> from_memory(std::span<const std::byte> memory,
                                                            const std::string& name);
+
+  /// Opens another matrix of the same file, which was opened once: whatever has its name now, both are of one
+  /// bundle.
+  [[nodiscard]] Result<std::shared_ptr<const Bundle>> other(const std::string& matrix) const;
 
   Bundle(const Bundle&) = delete;
   Bundle& operator=(const Bundle&) = delete;
@@ -60,7 +61,9 @@ class Bundle {
   [[nodiscard]] std::optional<bool> symmetric() const { return symmetric_; }
   /// Type of the source values in /csr/values: f32, f64, or none for a pattern.
   [[nodiscard]] DType dtype() const;
-  [[nodiscard]] std::uint64_t file_size() const { return file_.size(); }
+  [[nodiscard]] std::uint64_t file_size() const { return file_->size(); }
+  /// The file, open for reading, for those who go on with it; -1 unless BundleOpenOptions::keep_open.
+  [[nodiscard]] int descriptor() const { return file_->descriptor(); }
 
   /// The source matrix in original row order (contents unchecked, see formats::check_csr).
   [[nodiscard]] formats::CsrView csr() const;
@@ -83,7 +86,7 @@ class Bundle {
   /// the table says; not present where there is none.
   [[nodiscard]] ArrayView array(std::string_view path) const;
   /// Every array of the table, by offset.
-  [[nodiscard]] const std::vector<BundleArray>& arrays() const { return arrays_; }
+  [[nodiscard]] const std::vector<BundleArray>& arrays() const { return file_->arrays(); }
 
   /// Returns a hash of the paths and hashes of all arrays of the table except stored plans: the same for the
   /// same matrices and formats, whatever file they are in. The data are not read.
@@ -93,13 +96,14 @@ class Bundle {
   [[nodiscard]] Status verify_checksum(const BundleArray& array) const;
 
  private:
-  Bundle(FileBytes file, std::string path, std::string root)
+  Bundle(std::shared_ptr<const BundleFile> file, std::string path, std::string root)
       : file_(std::move(file)), path_(std::move(path)), root_(std::move(root)) {}
-  static Result<std::shared_ptr<const Bundle>> validate(FileBytes file, const std::string& path,
-                                                        const BundleOpenOptions& options);
-  Status read_shape(const BundleTable& table);
-  Status read_symmetry(const BundleTable& table);
-  Status bring_to_memory(const BundleTable& table, const BundleOpenOptions& options);
+  static Result<std::shared_ptr<const Bundle>> open(Result<FileBytes> bytes, const std::string& path,
+                                                    const BundleOpenOptions& options);
+  static Result<std::shared_ptr<const Bundle>> validate(std::shared_ptr<const BundleFile> file,
+                                                        const std::string& path, const std::string& matrix);
+  Status read_shape();
+  Status read_symmetry();
   Status relate();
   Status relate_transpose();
   [[nodiscard]] Status check_row_order(Side side) const;
@@ -109,18 +113,15 @@ class Bundle {
   [[nodiscard]] Status check_value_source(const std::string& path) const;
   [[nodiscard]] bool shared() const { return symmetric_.value_or(false); }
   void add_plans();
-  [[nodiscard]] const BundleArray* entry(std::string_view path) const;
   [[nodiscard]] ArrayView find(std::string_view path) const;
   [[nodiscard]] std::span<const std::uint32_t> group(std::string_view path) const;
 
-  FileBytes file_;
+  std::shared_ptr<const BundleFile> file_;
   std::string path_;
   std::string root_;  ///< in front of the paths of the matrix: "" or "/halo"
   std::int64_t rows_ = 0, cols_ = 0, nnz_ = 0;
   bool pattern_ = false;
   std::optional<bool> symmetric_;
-  std::vector<BundleArray> arrays_;
-  std::vector<std::uint32_t> by_path_;                       ///< positions in arrays_, sorted by path
   std::array<std::vector<formats::FormatView>, 2> formats_;  ///< of A; of A^T, where they are not the same
   std::vector<StoredPlan> plans_;
 };

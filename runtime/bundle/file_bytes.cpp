@@ -33,10 +33,15 @@ Status read_exactly(int fd, std::uint64_t offset, std::byte* to, std::uint64_t b
 }  // namespace
 
 Result<FileBytes> FileBytes::open(const std::string& path) {
-  FileBytes file;
   // Without O_NONBLOCK a named pipe would block here for ever.
-  file.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file.fd_ < 0) return fail(Errc::io, "cannot be opened" + because());
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return fail(Errc::io, "cannot be opened" + because());
+  return take(fd);
+}
+
+Result<FileBytes> FileBytes::take(int fd) {
+  FileBytes file;
+  file.fd_ = fd;
   struct stat facts {};
   if (::fstat(file.fd_, &facts) != 0) return fail(Errc::io, "cannot be examined" + because());
   if (S_ISDIR(facts.st_mode)) return fail(Errc::bad_input, "is a folder; name a bundle in it");
@@ -58,13 +63,15 @@ FileBytes::FileBytes(FileBytes&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       size_(other.size_),
       data_(std::exchange(other.data_, nullptr)),
-      owned_(std::exchange(other.owned_, false)) {}
+      owned_(std::exchange(other.owned_, false)),
+      keep_open_(other.keep_open_) {}
 
 FileBytes& FileBytes::operator=(FileBytes&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(size_, other.size_);
   std::swap(data_, other.data_);
   std::swap(owned_, other.owned_);
+  std::swap(keep_open_, other.keep_open_);
   return *this;
 }
 
@@ -75,6 +82,10 @@ FileBytes::~FileBytes() {
 
 void FileBytes::close_file() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+void FileBytes::done_with_file() {
+  if (!keep_open_) close_file();
 }
 
 Status FileBytes::read(std::uint64_t offset, std::span<std::byte> to) const {
@@ -97,7 +108,7 @@ Status FileBytes::reserve(int protection, int flags, int fd) {
 Status FileBytes::map() {
   if (fd_ < 0) return {};  // memory is there already
   if (Status s = reserve(PROT_READ, MAP_SHARED, fd_); !s) return s;
-  close_file();
+  done_with_file();
   return {};
 }
 
@@ -109,7 +120,7 @@ Status FileBytes::load(std::span<const ByteRange> pieces) {
   for (const ByteRange& piece : pieces)
     if (Status s = read_exactly(fd_, piece.offset, memory + piece.offset, piece.bytes); !s) return s;
   ::mprotect(memory, size_, PROT_READ);  // views are const: a stray write should show itself
-  close_file();
+  done_with_file();
   return {};
 }
 

@@ -22,6 +22,8 @@ class FileBytes {
  public:
   /// Opens a file. Errc::bad_input for anything that is not a regular file.
   static Result<FileBytes> open(const std::string& path);
+  /// Takes a file that is open for reading as `fd`, which it closes; errors as open.
+  static Result<FileBytes> take(int fd);
   /// Borrows memory, which must outlive the object.
   static FileBytes borrow(std::span<const std::byte> memory);
 
@@ -30,6 +32,10 @@ class FileBytes {
   ~FileBytes();
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  /// The open file; -1 once it is closed.
+  [[nodiscard]] int descriptor() const { return fd_; }
+  /// map and load do not close the file.
+  void keep_open() { keep_open_ = true; }
 
   /// Copies the bytes from `offset` on; fails when the file ends before.
   [[nodiscard]] Status read(std::uint64_t offset, std::span<std::byte> to) const;
@@ -47,11 +53,13 @@ class FileBytes {
   FileBytes() = default;
   Status reserve(int protection, int flags, int fd);
   void close_file();
+  void done_with_file();
 
   int fd_ = -1;
   std::uint64_t size_ = 0;
   const std::byte* data_ = nullptr;
   bool owned_ = false;  ///< data_ is a mapping of size_ bytes
+  bool keep_open_ = false;
 };
 
 }  // namespace sptile::runtime

@@ -111,16 +111,12 @@ Status take_lists(Part& part) {
 
 Result<Part> open_part(const std::string& path, const BundleOpenOptions& options) {
   Part part;
-  BundleOpenOptions of_halo = options;
-  of_halo.matrix = formats::kHaloMatrix;
   auto local = Bundle::open(path, options);
   if (!local) return tl::unexpected(std::move(local.error()));
   if (!(*local)->array(path_in_part(formats::kPartNumbers)).present())
     return fail(Errc::bad_input, "is a bundle, but no part of a partition", path);
-  auto halo = Bundle::open(path, of_halo);
+  auto halo = (*local)->other(formats::kHaloMatrix);
   if (!halo) return tl::unexpected(std::move(halo.error()));
-  if ((*local)->content() != (*halo)->content())
-    return fail(Errc::io, "was replaced while it was opened; open it again", path);
   part.local = std::move(*local);
   part.halo = std::move(*halo);
   if (Status s = take_lists(part); !s) return fail(s.error().code, s.error().message, path);

@@ -35,9 +35,9 @@ struct Part {
   }
 };
 
-/// Opens a part and proves its lists, which are small beside its matrices: lengths, ranges, offsets that
-/// never fall, rows that ascend, nothing for itself. The matrices are as Bundle::open leaves them. Errors as
-/// Bundle::open; Errc::bad_input also for a bundle that is no part.
+/// Opens a part, once for both its matrices, and proves its lists, which are small beside its matrices:
+/// lengths, ranges, offsets that never fall, rows that ascend, nothing for itself. The matrices are as
+/// Bundle::open leaves them. Errors as Bundle::open; Errc::bad_input also for a bundle that is no part.
 Result<Part> open_part(const std::string& path, const BundleOpenOptions& options = {});
 
 }  // namespace sptile::runtime

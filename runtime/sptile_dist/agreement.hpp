@@ -2,12 +2,13 @@
 // all.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -26,9 +27,19 @@ struct Record {
   std::int64_t status = SPTILE_OK;
   char message[512] = {};
 
-  void failed(sptile_status with, const std::string& why) {
+  void failed(sptile_status with, std::string_view why) {
     status = with;
-    std::snprintf(message, sizeof message, "%s", why.c_str());
+    const std::size_t bytes = whole_letters(why, sizeof message - 1);
+    std::copy_n(why.data(), bytes, message);
+    message[bytes] = '\0';
+  }
+
+ private:
+  /// The bytes of a start of the text, `most` or fewer, that ends with a whole letter of UTF-8.
+  static std::size_t whole_letters(std::string_view text, std::size_t most) {
+    if (text.size() <= most) return text.size();
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+    return most;
   }
 };
 
@@ -85,6 +96,8 @@ void attempt(G& group, Record& record, const Work& work) {
     record.failed(e.status(), e.what());
   } catch (const std::exception& e) {
     record.failed(SPTILE_IO, e.what());
+  } catch (...) {
+    record.failed(SPTILE_INTERNAL, "something was thrown that is no std::exception");
   }
   agree(gathered(group, record));
 }
@@ -102,27 +115,37 @@ struct Rows {
 };
 
 /// Parts are sound by themselves: what each sends to each other one must be what that one expects.
-template <Group G>
-void check_lists(const Part& part, G& group) {
-  const auto parts = static_cast<std::size_t>(part.parts());
-  std::vector<Rows> mine(2 * parts), all(2 * parts * parts);  // to each part; from each part
-  for (std::size_t p = 0; p < parts; ++p) {
-    for (auto i = part.send_offset()[p]; i < part.send_offset()[p + 1]; ++i)
-      mine[p].add(part.old_ids()[static_cast<std::size_t>(part.send_rows()[static_cast<std::size_t>(i)])]);
-    for (auto i = part.receive_offset()[p]; i < part.receive_offset()[p + 1]; ++i)
-      mine[parts + p].add(part.halo_ids()[static_cast<std::size_t>(i)]);
-  }
-  group.all_gather(mine.data(), mine.size() * sizeof(Rows), all.data());
-  for (std::size_t from = 0; from < parts; ++from)
-    for (std::size_t to = 0; to < parts; ++to) {
-      const Rows &sent = all[2 * parts * from + to], &expected = all[2 * parts * to + parts + from];
-      if (sent != expected)
-        throw Exception(SPTILE_BAD_INPUT,
-                        "part " + std::to_string(from) + " sends " + std::to_string(sent.count) +
-                            " rows to part " + std::to_string(to) + ", which needs " +
-                            std::to_string(expected.count) + ", or others; partition the matrix again");
+class Lists {
+ public:
+  explicit Lists(const Part& part)
+      : parts_(static_cast<std::size_t>(part.parts())), mine_(2 * parts_), all_(2 * parts_ * parts_) {
+    for (std::size_t p = 0; p < parts_; ++p) {
+      for (auto i = part.send_offset()[p]; i < part.send_offset()[p + 1]; ++i)
+        mine_[p].add(part.old_ids()[static_cast<std::size_t>(part.send_rows()[static_cast<std::size_t>(i)])]);
+      for (auto i = part.receive_offset()[p]; i < part.receive_offset()[p + 1]; ++i)
+        mine_[parts_ + p].add(part.halo_ids()[static_cast<std::size_t>(i)]);
     }
-}
+  }
+
+  /// Throws in all processes where two of them differ.
+  template <Group G>
+  void compare(G& group) {
+    group.all_gather(mine_.data(), mine_.size() * sizeof(Rows), all_.data());
+    for (std::size_t from = 0; from < parts_; ++from)
+      for (std::size_t to = 0; to < parts_; ++to) {
+        const Rows &sent = all_[2 * parts_ * from + to], &expected = all_[2 * parts_ * to + parts_ + from];
+        if (sent != expected)
+          throw Exception(SPTILE_BAD_INPUT,
+                          "part " + std::to_string(from) + " sends " + std::to_string(sent.count) +
+                              " rows to part " + std::to_string(to) + ", which needs " +
+                              std::to_string(expected.count) + ", or others; partition the matrix again");
+      }
+  }
+
+ private:
+  std::size_t parts_;
+  std::vector<Rows> mine_, all_;  // to each part, from each part: of this process; of all
+};
 
 }  // namespace detail
 }  // namespace dist

@@ -33,7 +33,8 @@ struct ProductOptions {
   int threads = 0;          ///< 0: all that OpenMP gives
   std::string format = {};  ///< as of PlanOptions; empty: the best of those that are stored
   Precision precision = Precision::kernel_default;  ///< as of PlanOptions
-  bool never_slower = false;  ///< than process 0 with the whole matrix: both are measured, see fell_back
+  bool never_slower = false;  ///< than process 0 with the whole matrix, for which it reads and checks all
+                              ///< parts: both are measured, see fell_back
 };
 
 /// Mean seconds of one A B: in all parts, and with the whole matrix in process 0 (infinity where it has no
@@ -61,9 +62,12 @@ class Product {
   Product(const std::string& folder, E& exchange, const ProductOptions& options)
       : exchange_(exchange), n_(options.n) {
     detail::Record record;
-    detail::attempt(exchange, record,
-                    [&] { open(detail::path_of_part(folder, exchange.rank()), options, record); });
-    detail::check_lists(*part_, exchange);
+    std::optional<detail::Lists> lists;
+    detail::attempt(exchange, record, [&] {
+      open(detail::path_of_part(folder, exchange.rank()), options, record);
+      if (part_->parts() == exchange.size()) lists.emplace(*part_);  // else all refuse
+    });
+    lists->compare(exchange);
     if (options.never_slower) take_the_faster(folder, options, record);
   }
   Product(const Product&) = delete;
@@ -168,6 +172,8 @@ class Product {
     if (n_ < 1) throw Exception(SPTILE_USAGE, "n = " + std::to_string(n_) + "; it is 1 or more");
     transpose_ = options.transpose;
     part_.emplace(path);
+    check_size(part_->rows());
+    check_size(std::ssize(part_->send_rows()));
     record = {.id = part_->id(),
               .parts = part_->parts(),
               .rank = part_->rank(),
@@ -187,6 +193,14 @@ class Product {
     rows_.emplace(*memory_, *part_, n_, both);
     sent_ = Buffer(part_->send_rows().size() * width());
     received_ = Buffer(static_cast<std::size_t>(part_->needed()) * width());
+  }
+
+  /// That operands of so many rows can be counted in bytes.
+  void check_size(std::int64_t rows) const {
+    constexpr auto most = std::numeric_limits<std::ptrdiff_t>::max() / static_cast<std::ptrdiff_t>(sizeof(T));
+    if (rows > 0 && n_ > most / rows)
+      throw Exception(SPTILE_USAGE, "n = " + std::to_string(n_) + ", with " + std::to_string(rows) +
+                                        " rows; that is more than memory can hold");
   }
 
   /// None for a matrix without entries.
@@ -209,14 +223,17 @@ class Product {
     own.reset();
     bytes_sent_ = 0;
     std::optional<Plan> whole, whole_transposed;
+    std::vector<std::int32_t> whole_ids;
     detail::attempt(exchange_, record, [&] {
       if (exchange_.rank() != 0) return;
       mine.whole = std::numeric_limits<double>::infinity();
       try {
-        const detail::WholeMatrix all(folder, part_->parts());
+        const detail::WholeMatrix all(folder, *part_);
         Matrix matrix(all.csr(), {.copy = true});
         whole = planned(matrix, options, false);
         if (transpose_ && !part_->symmetric()) whole_transposed = planned(matrix, options, true);
+        whole_ids.resize(static_cast<std::size_t>(part_->rows()));
+        std::iota(whole_ids.begin(), whole_ids.end(), 0);
         mine.whole = Trial(*this, part_->rows()).seconds([&](std::span<const T> b, std::span<T> c) {
           memory_->begin(nullptr);
           multiply(whole, b, c, 0, nullptr);
@@ -238,9 +255,8 @@ class Product {
     halo_transposed_.reset();
     sent_ = Buffer();
     received_ = Buffer();
+    whole_ids_ = std::move(whole_ids);
     if (exchange_.rank() != 0) return;
-    whole_ids_.resize(static_cast<std::size_t>(part_->rows()));
-    std::iota(whole_ids_.begin(), whole_ids_.end(), 0);
     std::fprintf(stderr,
                  "sptile: a product takes %.3g s in %lld parts, %.3g s in one: process 0 has all rows now\n",
                  measured_.divided, static_cast<long long>(part_->parts()), measured_.whole);

@@ -27,28 +27,24 @@ inline std::string path_of_part(const std::string& folder, std::int64_t rank) {
 /// The rows of all parts in the order of the whole matrix, with values of the type that parts have.
 class WholeMatrix {
  public:
-  WholeMatrix(const std::string& folder, std::int64_t parts) {
+  /// Reads the parts of a folder; that of this process is `own`, which is not opened again. Proves first that
+  /// all are of one partition, that each is at its place, and that each row has one owner: SPTILE_BAD_INPUT
+  /// names the file, or the row, that breaks this.
+  WholeMatrix(const std::string& folder, const Part& own) {
+    std::vector<Part> others;
     std::vector<Piece> pieces;
-    for (std::int64_t p = 0; p < parts; ++p) pieces.emplace_back(path_of_part(folder, p));
+    others.reserve(static_cast<std::size_t>(own.parts()));  // pieces refer to them
+    for (std::int64_t p = 0; p < own.parts(); ++p) {
+      const std::string path = path_of_part(folder, p);
+      if (p != own.rank()) others.emplace_back(path);
+      const Piece& piece = pieces.emplace_back(p == own.rank() ? own : others.back());
+      check_belongs(piece, p, pieces.front(), own, path);
+    }
+    check_sums(pieces, own, folder);
+    check_owners(pieces, own.rows(), folder);
     type_ = pieces.front().local.type();
-    row_ptr_.resize(static_cast<std::size_t>(pieces.front().part.rows()) + 1);
-    for (const Piece& piece : pieces)
-      piece.each_row([&](std::size_t row, const auto& entries) {
-        row_ptr_[row + 1] = static_cast<std::int64_t>(entries.size());
-      });
-    for (std::size_t row = 1; row < row_ptr_.size(); ++row) row_ptr_[row] += row_ptr_[row - 1];
-    col_idx_.resize(static_cast<std::size_t>(row_ptr_.back()));
-    const std::size_t bytes = bytes_of(type_);
-    values_.resize(col_idx_.size() * bytes);
-    for (const Piece& piece : pieces)
-      piece.each_row([&](std::size_t row, const auto& entries) {
-        auto at = static_cast<std::size_t>(row_ptr_[row]);
-        for (const auto& [column, value] : entries) {
-          col_idx_[at] = column;
-          if (bytes > 0) std::memcpy(&values_[at * bytes], value, bytes);
-          ++at;
-        }
-      });
+    count(pieces, own.rows());
+    fill(pieces);
   }
 
   /// Borrows the arrays.
@@ -59,28 +55,28 @@ class WholeMatrix {
   }
 
  private:
-  /// Of a value of a type that values have; 0 for those of patterns.
-  static std::size_t bytes_of(Type type) {
-    return type == Type::none ? 0 : type == Type::f64 ? 8 : type == Type::f32 ? 4 : 2;
-  }
-
   using Entry = std::pair<std::int32_t, const std::byte*>;  // column, value
 
+  /// A part and the arrays of its matrices, whose ids and offsets are proven.
   struct Piece {
-    explicit Piece(const std::string& path)
-        : part(path), local(part), halo(part, "halo"), of_local(local.csr()), of_halo(halo.csr()) {}
+    explicit Piece(const Part& of)
+        : part(&of), local(of), halo(of, "halo"), of_local(local.csr()), of_halo(halo.csr()) {}
+
+    [[nodiscard]] std::int64_t entries() const {
+      return std::ssize(of_local.col_idx) + std::ssize(of_halo.col_idx);
+    }
 
     /// Calls take(row of the whole, its entries by column).
     template <class Take>
     void each_row(const Take& take) const {
       std::vector<Entry> entries;
-      for (std::size_t i = 0; i < part.old_ids().size(); ++i) {
+      for (std::size_t i = 0; i < part->old_ids().size(); ++i) {
         entries.clear();
-        append(of_local, part.old_ids(), i, entries);
-        append(of_halo, part.halo_ids(), i, entries);
+        append(of_local, part->old_ids(), i, entries);
+        append(of_halo, part->halo_ids(), i, entries);
         std::sort(entries.begin(), entries.end(),
                   [](const Entry& x, const Entry& y) { return x.first < y.first; });
-        take(static_cast<std::size_t>(part.old_ids()[i]), entries);
+        take(static_cast<std::size_t>(part->old_ids()[i]), entries);
       }
     }
 
@@ -94,10 +90,80 @@ class WholeMatrix {
                              values == nullptr ? nullptr : values + e * bytes);
     }
 
-    Part part;
+    const Part* part;
     Matrix local, halo;
     CsrMatrix of_local, of_halo;
   };
+
+  /// Of a value of a type that values have; 0 for those of patterns.
+  static std::size_t bytes_of(Type type) {
+    return type == Type::none ? 0 : type == Type::f64 ? 8 : type == Type::f32 ? 4 : 2;
+  }
+
+  static Exception bad(const std::string& where, const std::string& what) {
+    return {SPTILE_BAD_INPUT, where + ": " + what + "; partition the matrix again"};
+  }
+
+  static void check_belongs(const Piece& piece, std::int64_t place, const Piece& first, const Part& own,
+                            const std::string& path) {
+    const Part& part = *piece.part;
+    if (part.id() != own.id() || part.parts() != own.parts() || part.rows() != own.rows() ||
+        part.entries() != own.entries() || part.symmetric() != own.symmetric())
+      throw bad(path, "is of another partition than the part of process " + std::to_string(own.rank()));
+    if (part.rank() != place)
+      throw bad(path, "says that it is part " + std::to_string(part.rank()) + ", but is part " +
+                          std::to_string(place) + " of the folder");
+    if (piece.local.type() != first.local.type()) throw bad(path, "has values of another type than part 0");
+  }
+
+  /// That parts have as many rows and entries as the whole: these have their places in files, so that memory
+  /// is reserved for no more than was stored.
+  static void check_sums(const std::vector<Piece>& pieces, const Part& own, const std::string& folder) {
+    std::int64_t rows = 0, entries = 0;
+    for (const Piece& piece : pieces) {
+      rows += piece.part->owned();
+      entries += piece.entries();
+    }
+    if (rows != own.rows() || entries != own.entries())
+      throw bad(folder, "the parts have " + std::to_string(rows) + " rows and " + std::to_string(entries) +
+                            " entries, the whole matrix " + std::to_string(own.rows()) + " and " +
+                            std::to_string(own.entries()));
+  }
+
+  /// That no row has two owners: then each has one, as there are as many as rows.
+  static void check_owners(const std::vector<Piece>& pieces, std::int64_t rows, const std::string& folder) {
+    std::vector<bool> owned(static_cast<std::size_t>(rows));
+    for (const Piece& piece : pieces)
+      for (const std::int32_t id : piece.part->old_ids()) {
+        if (owned[static_cast<std::size_t>(id)])
+          throw bad(folder, "row " + std::to_string(id) + " belongs to two parts");
+        owned[static_cast<std::size_t>(id)] = true;
+      }
+  }
+
+  void count(const std::vector<Piece>& pieces, std::int64_t rows) {
+    row_ptr_.resize(static_cast<std::size_t>(rows) + 1);
+    for (const Piece& piece : pieces)
+      piece.each_row([&](std::size_t row, const auto& entries) {
+        row_ptr_[row + 1] = static_cast<std::int64_t>(entries.size());
+      });
+    for (std::size_t row = 1; row < row_ptr_.size(); ++row) row_ptr_[row] += row_ptr_[row - 1];
+  }
+
+  void fill(const std::vector<Piece>& pieces) {
+    const std::size_t bytes = bytes_of(type_);
+    col_idx_.resize(static_cast<std::size_t>(row_ptr_.back()));
+    values_.resize(col_idx_.size() * bytes);
+    for (const Piece& piece : pieces)
+      piece.each_row([&](std::size_t row, const auto& entries) {
+        auto at = static_cast<std::size_t>(row_ptr_[row]);
+        for (const auto& [column, value] : entries) {
+          col_idx_[at] = column;
+          if (bytes > 0) std::memcpy(&values_[at * bytes], value, bytes);
+          ++at;
+        }
+      });
+  }
 
   Type type_ = Type::none;
   std::vector<std::int64_t> row_ptr_;

@@ -137,6 +137,18 @@ void check_failures(const Files& files) {
             Product<T, dist::NcclExchange<ThreadExchange>>(rank == 0 ? apart : files.parts, nccl,
                                                            {.n = 3, .never_slower = true});
           });
+  std::filesystem::copy(dist::detail::path_of_part(files.parts, 1), dist::detail::path_of_part(apart, 2));
+  refused("a part that rank 0 has twice", ranks, {"part-0002.h5: says that it is part 1, but is part 2"},
+          [&](std::int64_t rank, ThreadExchange& host) {
+            dist::NcclExchange nccl(host, 10);
+            Product<T, dist::NcclExchange<ThreadExchange>>(rank == 0 ? apart : files.parts, nccl,
+                                                           {.n = 3, .never_slower = true});
+          });
+  refused("columns that no memory holds", ranks, {"rank 0: n = 4611686018427387904, with "},
+          [&](std::int64_t, ThreadExchange& host) {
+            dist::NcclExchange nccl(host, 10);
+            Product<T, dist::NcclExchange<ThreadExchange>>(files.parts, nccl, {.n = std::int64_t{1} << 62});
+          });
   // One finds that its time is over, and aborts; the others find that, or the same.
   const std::vector<std::string> gone = {"no answer from others in 0.5", "remote process exited"};
   refused(

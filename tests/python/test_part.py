@@ -8,6 +8,7 @@ import os
 import pickle
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -139,3 +140,35 @@ def test_parts_are_copied(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
         assert np.array_equal(one.send_rows, part.send_rows)
         assert one.local.nnz + one.halo.nnz == part.local.nnz + part.halo.nnz
     assert abs(halo.tocsr() - part.halo.tocsr()).nnz == 0
+
+
+def test_a_folder_that_is_exchanged_gives_no_mixed_parts(folder: Path, tmp_path: Path) -> None:
+    """As `sptile partition --force` exchanges it: what is opened is of the one partition or of the other."""
+    first, second = (shutil.copytree(folder, tmp_path / "first"), tmp_path / "second")
+    subprocess.run(
+        [command(), "partition", folder.parent / "a.mtx", "--parts", str(PARTS), "--method", "rows", "-o", second, "-q"],
+        check=True,
+    )
+
+    def facts(part: sptile.Part) -> tuple[int, int, list[int]]:
+        return part.local.nnz, part.halo.nnz, part.halo_ids.tolist()
+
+    opened = [sptile.open_part(one / "part-0001.h5") for one in (first, second)]
+    known = {part.id: facts(part) for part in opened}
+    assert len(known) == 2
+    libc, exchange, over = ctypes.CDLL(None, use_errno=True), 2, threading.Event()
+    names = (os.fsencode(first), os.fsencode(second))
+
+    def exchange_all_the_time() -> None:
+        while not over.is_set():
+            assert libc.renameat2(-100, names[0], -100, names[1], exchange) == 0
+
+    thread = threading.Thread(target=exchange_all_the_time)
+    thread.start()
+    try:
+        for _ in range(500):
+            part = sptile.open_part(first / "part-0001.h5")
+            assert facts(part) == known[part.id]
+    finally:
+        over.set()
+        thread.join()

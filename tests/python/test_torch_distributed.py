@@ -33,6 +33,7 @@ import sptile.torch as st  # noqa: E402
 from sptile.torch.distributed import DistSparseMatrix, attention, sddmm  # noqa: E402
 from sptile.torch.distributed import nn as dist_nn  # noqa: E402
 from sptile.torch.distributed import whole as whole_module  # noqa: E402
+from sptile.torch.distributed.ranks import Ranks  # noqa: E402
 
 RANKS = 4
 WIDTHS = (1, 64)
@@ -499,6 +500,35 @@ def test_what_never_slower_refuses(parts: dict[str, str], broken: Callable[..., 
     alike(outcomes, "IoError", "rank 0 of 4", "part-0002.h5")
 
 
+def whole_of(rank: int, path: str, other: str) -> None:
+    """Rank 0 finds another partition when it reads all parts."""
+    take = DistSparseMatrix._take_the_faster
+    if rank == 0:
+        DistSparseMatrix._take_the_faster = lambda self, _path, *rest: take(self, other, *rest)
+    DistSparseMatrix(path, never_slower=4)
+
+
+def shared_row(rank: int, path: str) -> None:
+    """Rank 0 finds a row in two parts."""
+    open_one, rows = whole_module.open_one_part, DistSparseMatrix(path).rows
+
+    def forged(*arguments: Any) -> Any:
+        part = open_one(*arguments)
+        if part.rank == 2:
+            part.old_ids = np.concatenate([rows[:1].numpy().astype("int32"), part.old_ids[1:]])
+        return part
+
+    if rank == 0:
+        whole_module.open_one_part = forged
+    DistSparseMatrix(path, never_slower=4)
+
+
+def test_a_whole_matrix_is_that_of_the_parts(parts: dict[str, str]) -> None:
+    good, other = parts["unsymmetric f32"], parts["symmetric f32"]
+    alike(run_ranks(whole_of, good, other), "BadInputError", "rank 0 of 4", "part 1 is of another partition")
+    alike(run_ranks(shared_row, good), "BadInputError", "rank 0 of 4", "belongs to 2 parts")
+
+
 # ---- What is wrong ----
 
 
@@ -592,6 +622,7 @@ def test_another_number_of_ranks(parts: dict[str, str]) -> None:
     [
         ("hello", "BadInputError", "no JSON"),
         ("[]", "BadInputError", "no description"),
+        ("[" * 200_000 + "]" * 200_000, "BadInputError", "nested too deeply"),
         ('{"schema_version": 1, "id": 5, "parts": []}', "BadInputError", "no description"),
         ('{"schema_version": 9}', "UnsupportedError", "schema_version is 9"),
         (None, "IoError", "partition.json"),
@@ -606,6 +637,71 @@ def test_a_description_that_is_none(
             (folder / "partition.json").write_text(text)
 
     alike(run_ranks(open_each, [broken(damage)], size=2), error, "rank 0 of 2", words)
+
+
+def test_a_description_that_is_a_named_pipe(broken: Callable[..., str]) -> None:
+    """It is not waited for."""
+
+    def damage(folder: Path) -> None:
+        (folder / "partition.json").unlink()
+        os.mkfifo(folder / "partition.json")
+
+    alike(run_ranks(open_each, [broken(damage)], size=2), "BadInputError", "not a file that sptile writes")
+
+
+def raised_in(number: int, raised: BaseException | dict[str, Any]) -> str:
+    """What a rank sees when rank `number` raises that, or describes what it made so."""
+    ranks = Ranks()
+
+    def make() -> dict[str, Any]:
+        if ranks.rank == number and isinstance(raised, BaseException):
+            raise raised
+        return raised if ranks.rank == number and isinstance(raised, dict) else {}
+
+    try:
+        ranks.attempt(make, lambda made: made)
+    except sptile.Error as error:
+        return f"{type(error).__name__}: {error}"
+    return "no error"
+
+
+LONG_TEXTS = ["\N{GREEK SMALL LETTER ALPHA}" * 5000, "\U0001d11e" * 5000, "\x1b" * 5000, "\udcff" * 5000, "a" * 5000]
+
+
+def raise_each(_rank: int) -> list[str]:
+    errors: list[BaseException | dict[str, Any]] = [
+        RecursionError("too deep"),
+        MemoryError(),
+        KeyError("key"),
+        OSError(28, "No space left on device"),
+        torch.cuda.OutOfMemoryError("CUDA out of memory"),
+        {"text": "a" * 5000},
+        {"text": object()},
+        *(sptile.BadInputError(text) for text in LONG_TEXTS),
+        *(ValueError(text) for text in LONG_TEXTS),
+    ]
+    return [raised_in(1, error) for error in errors] + [raised_in(1, {})]
+
+
+def test_any_exception_of_one_rank_is_an_error_of_all() -> None:
+    """With a status, and a text that is cut where it is too long; then the ranks still understand each other."""
+    found = values(run_ranks(raise_each, size=2))
+    assert found[0] == found[1]
+    told = found[0]
+    assert told[:5] == [
+        "InternalError: rank 1 of 2: RecursionError: too deep",
+        "IoError: rank 1 of 2: MemoryError",
+        "InternalError: rank 1 of 2: KeyError: 'key'",
+        "IoError: rank 1 of 2: OSError: [Errno 28] No space left on device",
+        "DeviceError: rank 1 of 2: OutOfMemoryError: CUDA out of memory",
+    ]
+    assert told[5].startswith("InternalError: rank 1 of 2: a record of ")
+    assert told[6].startswith("InternalError: rank 1 of 2: TypeError: ")
+    for text, known, unknown in zip(LONG_TEXTS, told[7:12], told[12:17], strict=True):
+        head, letters = "BadInputError: rank 1 of 2: ", "ValueError: "
+        assert known.startswith(head + text[:200]) and len(known) < 3200
+        assert unknown.startswith(f"InternalError: rank 1 of 2: {letters}{text[:200]}") and len(unknown) < 3200
+    assert told[17:] == ["no error"]
 
 
 def wrong_calls(rank: int, path: str) -> list[str]:

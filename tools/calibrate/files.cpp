@@ -45,8 +45,8 @@ std::vector<std::string> comments_in(const std::string& path) {
 }
 
 Status write_text(formats::AtomicFile& file, const std::string& text) {
-  if (Status s = file.write(text); !s) return s;
-  return file.commit();
+  Status s = file.write(text);
+  return s ? file.commit() : s;
 }
 
 }  // namespace
@@ -58,20 +58,22 @@ Result<CalibrationFiles> open_files(const CalibrationPaths& paths, const runtime
   if (!known) return tl::unexpected(known.error());
   auto comments = paths.into.empty() ? std::vector<std::string>() : comments_in(paths.into);
   const bool force = paths.force || paths.out.empty();  // a profile of one's own is renewed
-  auto profile = formats::AtomicFile::create(*path, force);
+  auto outputs = std::make_unique<formats::OutputGroup>();
+  auto profile = formats::AtomicFile::create(*path, {force, outputs.get()});
   if (!profile) return tl::unexpected(profile.error());
-  CalibrationFiles files{std::move(*path), std::move(*known), std::move(comments), std::move(*profile), {}};
+  CalibrationFiles files{std::move(*path),   std::move(*known),   std::move(comments),
+                         std::move(outputs), std::move(*profile), {}};
   if (paths.samples.empty()) return files;
-  auto samples = formats::AtomicFile::create(paths.samples, paths.force);
+  auto samples = formats::AtomicFile::create(paths.samples, {paths.force, files.outputs.get()});
   if (!samples) return tl::unexpected(samples.error());
   files.samples = std::move(*samples);
   return files;
 }
 
 Status CalibrationFiles::write(const std::string& profile_text, const std::string& samples_text) {
-  if (samples)
-    if (Status s = write_text(*samples, samples_text); !s) return s;
-  return write_text(profile, profile_text);
+  Status s = samples ? write_text(*samples, samples_text) : Status();
+  if (s) s = write_text(profile, profile_text);
+  return s ? outputs->commit() : s;
 }
 
 }  // namespace sptile::tools

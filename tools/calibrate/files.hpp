@@ -1,6 +1,7 @@
 // The files of a calibration: the profile that it starts from, and what it writes.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,10 +22,11 @@ struct CalibrationFiles {
   runtime::DeviceProfile known;  ///< its numbers stay where nothing new is measured
   std::vector<std::string>
       comments;  ///< what people wrote, and earlier calibrations, into the file of --into
+  std::unique_ptr<formats::OutputGroup> outputs;  ///< of both
   formats::AtomicFile profile;
   std::optional<formats::AtomicFile> samples;
 
-  /// Writes what is wanted of them; they are done then.
+  /// Writes what is wanted of them, both or none; they are done then.
   Status write(const std::string& profile_text, const std::string& samples_text);
 };
 

@@ -105,13 +105,10 @@ Status read(const char* path, sptile_tools_matrix** out, const sptile_tools_opti
   const std::string file = std::string_view(path) == "-" ? "./-" : path;  // the command has it for its input
   auto loaded = load_matrix(
       work, file,
-      {static_cast<DType>(options.dtype),
-       options.real_part != 0,
-       true,
+      {static_cast<DType>(options.dtype), options.real_part != 0, true,
        formats::EdgeListOptions{options.base - SPTILE_BASE_0, static_cast<char>(options.separator),
                                 text_of(options.columns, "")},
-       text_of(options.kind, ""),
-       {}});
+       text_of(options.kind, "")});
   if (!loaded) return tl::unexpected(loaded.error());
   if (cancelled(&work.progress)) return fail(Errc::io, "cancelled");
   *out =

@@ -33,14 +33,14 @@ std::string kinds_with_nodes() {
 }
 
 // The outputs beside the graph, where they are asked for and can be had.
-Result<std::optional<gen::DataSet>> open_data_set(const GenOptions& options) {
+Result<std::optional<gen::DataSet>> open_data_set(const GenOptions& options, formats::OutputGroup& outputs) {
   if (!options.data_set) return std::nullopt;
   if (options.kind->nodes == nullptr)
     return fail(Errc::usage, fmt::format("--data-set: the nodes of '{}' have no features; those of {} do",
                                          options.kind->name, kinds_with_nodes()));
   if (options.out == "-")
     return fail(Errc::usage, "--data-set writes files beside the graph: name it, -o FOLDER/graph.mtx");
-  return gen::DataSet::create(options.out, options.force);
+  return gen::DataSet::create(options.out, {options.force, &outputs});
 }
 
 Status write_data_set(gen::DataSet& set, const GenOptions& options, const gen::GenerateOptions& how) {
@@ -51,10 +51,11 @@ Status write_data_set(gen::DataSet& set, const GenOptions& options, const gen::G
 bool to_bundle(const GenOptions& options) { return named_kind(options.out) == FileKind::bundle; }
 
 // The same bundle as `convert` makes of it, without formats; of a matrix that is too large to be text.
-Status write_generated(const Session& session, const GenOptions& options, const formats::CsrView& a,
-                       Progress* progress) {
+Status write_generated(const Session& session, const GenOptions& options, formats::OutputGroup& outputs,
+                       const formats::CsrView& a, Progress* progress) {
   auto writer = formats::BundleWriter::create(
       options.out, {.force = options.force,
+                    .group = &outputs,
                     .attributes = {{"source_name", "sptile gen " + std::string(options.kind->name)},
                                    {"seed", static_cast<std::int64_t>(session.seed)}},
                     .progress = progress});
@@ -64,17 +65,20 @@ Status write_generated(const Session& session, const GenOptions& options, const 
   return s ? writer->commit().map([](auto) {}) : s;
 }
 
-Status write_graph(Session& session, const GenOptions& options, const formats::CsrView& a) {
-  if (to_bundle(options)) return write_generated(session, options, a, &session.progress);
-  return formats::write_matrix_market(a, options.out,
-                                      {.force = options.force, .comment = {}, .progress = &session.progress});
+Status write_graph(Session& session, const GenOptions& options, formats::OutputGroup& outputs,
+                   const formats::CsrView& a) {
+  if (to_bundle(options)) return write_generated(session, options, outputs, a, &session.progress);
+  return formats::write_matrix_market(
+      a, options.out,
+      {.force = options.force, .group = &outputs, .comment = {}, .progress = &session.progress});
 }
 
 Status run_gen(Session& session, const GenOptions& options) {
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
   if (!to_bundle(options))
     if (const Status s = check_output_name(options.out, FileKind::matrix_market); !s) return s;
-  Result<std::optional<gen::DataSet>> set = open_data_set(options);
+  formats::OutputGroup outputs;  // a graph without its data set, or beside an old one, is of no use
+  Result<std::optional<gen::DataSet>> set = open_data_set(options, outputs);
   if (!set) return tl::unexpected(std::move(set.error()));
   const Stopwatch total;
   const gen::GenerateOptions how = {session.seed, options.field == "pattern", options.shuffle,
@@ -82,10 +86,10 @@ Status run_gen(Session& session, const GenOptions& options) {
   const Result<formats::Csr> a = gen::generate(*options.kind, options.arguments, how);
   if (!a) return tl::unexpected(a.error());
   session.detail(fmt::format("generated {} entries in {}", a->nnz(), human_seconds(total.seconds())));
-  const Status written = write_graph(session, options, a->view());
+  Status written = write_graph(session, options, outputs, a->view());
+  if (written && *set) written = write_data_set(**set, options, how);
+  if (written) written = outputs.commit();
   if (!written || options.out == "-") return written;
-  if (*set)
-    if (Status s = write_data_set(**set, options, how); !s) return s;
 
   Json json = new_result(session);
   json.update({{"kind", options.kind->name}, {"arguments", to_json(options.arguments)}});

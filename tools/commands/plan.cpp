@@ -106,8 +106,10 @@ Result<std::vector<NewPlan>> make_plans(Session& session, const PlanVerbOptions&
   return made;
 }
 
-Result<std::uint64_t> store(Session& session, const std::string& path, const std::vector<NewPlan>& plans) {
-  auto writer = formats::BundleWriter::extend(path, &session.progress);
+// Into the bundle that they are of, which is open: not into another one that has its name by now.
+Result<std::uint64_t> store(Session& session, const runtime::Bundle& bundle, const std::string& path,
+                            const std::vector<NewPlan>& plans) {
+  auto writer = formats::BundleWriter::extend(bundle.descriptor(), path, &session.progress);
   if (!writer) return tl::unexpected(writer.error());
   Status s{};
   for (const NewPlan& made : plans) {
@@ -141,7 +143,7 @@ Status run_plan(Session& session, PlanVerbOptions options) {
   if (Status s = check_device(options.request); !s) return s;
   std::sort(options.n.begin(), options.n.end());
   options.n.erase(std::unique(options.n.begin(), options.n.end()), options.n.end());
-  const auto bundle = open_bundle(options.bundle);
+  const auto bundle = open_bundle(options.bundle, {.keep_open = true});
   if (!bundle) return tl::unexpected(bundle.error());
   const auto matrices = held_matrices(*bundle, options.bundle, options.format, options.request.side());
   if (!matrices) return tl::unexpected(matrices.error());
@@ -149,7 +151,7 @@ Status run_plan(Session& session, PlanVerbOptions options) {
   const auto made = make_plans(session, options, **bundle, *matrices);
   if (!made) return tl::unexpected(made.error());
   const double seconds = watch.seconds();
-  const auto bytes = store(session, options.bundle, *made);
+  const auto bytes = store(session, **bundle, options.bundle, *made);
   if (!bytes) return tl::unexpected(bytes.error());
   const std::vector<runtime::StoredPlan> views = views_of(*made);
   Json json = new_result(session);

@@ -88,7 +88,7 @@ ReorderReport compare_orders(const formats::CsrView& a, std::span<const std::int
 }
 
 Status write_file(Session& session, const ReorderOptions& options, const Ordering& ordering,
-                  const OrderObserver& observe, OrderChoice& choice) {
+                  formats::OutputGroup& outputs, const OrderObserver& observe, OrderChoice& choice) {
   const auto loaded = load_matrix(session, options.in, options.input.load(DType::none));
   if (!loaded) return tl::unexpected(loaded.error());
   const formats::CsrView a = loaded->csr.view();
@@ -98,12 +98,13 @@ Status write_file(Session& session, const ReorderOptions& options, const Orderin
   if (Status s = observe(a, *order, watch.seconds()); !s || options.out.empty()) return s;
   const formats::Csr permuted = order->empty() ? formats::Csr{} : formats::permute_rows(a, *order);
   return written_kind(options.out)
-      ->write(order->empty() ? a : permuted.view(), options.out, options.force, &session.progress);
+      ->write(order->empty() ? a : permuted.view(), options.out, {options.force, &outputs},
+              &session.progress);
 }
 
 // With every format.
 Status write_bundle(Session& session, const ReorderOptions& options, const Ordering& ordering,
-                    const OrderObserver& observe, OrderChoice& choice) {
+                    formats::OutputGroup& outputs, const OrderObserver& observe, OrderChoice& choice) {
   ConvertTask task;
   task.in = options.in;
   task.out = options.out;
@@ -115,6 +116,7 @@ Status write_bundle(Session& session, const ReorderOptions& options, const Order
   task.edges = options.input.edges();
   task.from = options.input.kind();
   task.force = options.force;
+  task.group = &outputs;
   const auto report = convert(session, task, observe);
   if (!report) return tl::unexpected(report.error());
   choice = report->order_choice;
@@ -143,9 +145,10 @@ Status run_reorder(Session& session, const ReorderOptions& options) {
   const auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(ordering.error());
   if (Status s = check_outputs(session, options); !s) return s;
+  formats::OutputGroup outputs;  // neither file without the other
   std::optional<formats::OutputBytes> permutation;
   if (!options.permutation.empty()) {
-    auto created = formats::OutputBytes::create(options.permutation, options.force);
+    auto created = formats::OutputBytes::create(options.permutation, {options.force, &outputs});
     if (!created) return tl::unexpected(std::move(created.error()));
     permutation = std::move(*created);
   }
@@ -157,10 +160,12 @@ Status run_reorder(Session& session, const ReorderOptions& options) {
     report = compare_orders(a, order, seconds);
     return permutation ? write_permutation(*permutation, order, a.rows) : Status();
   };
-  Status done = is_bundle_name(options.out) ? write_bundle(session, options, *ordering, observe, choice)
-                                            : write_file(session, options, *ordering, observe, choice);
+  Status done = is_bundle_name(options.out)
+                    ? write_bundle(session, options, *ordering, outputs, observe, choice)
+                    : write_file(session, options, *ordering, outputs, observe, choice);
   report.choice = std::move(choice);
   if (done && permutation) done = permutation->commit();
+  if (done) done = outputs.commit();
   if (!done || options.out == "-" || options.permutation == "-") return done;
   if (session.common.json || !session.common.quiet)
     print_result(

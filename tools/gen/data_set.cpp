@@ -7,19 +7,19 @@
 
 namespace sptile::tools::gen {
 
-Result<DataSet> DataSet::create(const std::string& graph, bool force) {
+Result<DataSet> DataSet::create(const std::string& graph, formats::Placing placing) {
   const formats::Compression* const compression = formats::find_compression(graph);
   const std::string ending(compression == nullptr ? "" : compression->ending);
   const std::filesystem::path folder = std::filesystem::path(graph).parent_path();
   DataSet set;
   set.features_ = folder / ("features.mtx" + ending);
   set.labels_ = folder / ("nodes.tsv" + ending);
-  set.force_ = force;
+  set.placing_ = placing;
   if (set.features_ == graph)
     return fail(Errc::usage, "the features of the data set take this name; name the graph graph.mtx", graph);
-  if (const auto probe = formats::OutputBytes::create(set.features_, force); !probe)
+  if (const auto probe = formats::OutputBytes::create(set.features_, placing); !probe)
     return tl::unexpected(probe.error());
-  Result<formats::OutputBytes> labels = formats::OutputBytes::create(set.labels_, force);
+  Result<formats::OutputBytes> labels = formats::OutputBytes::create(set.labels_, placing);
   if (!labels) return tl::unexpected(labels.error());
   set.output_ = std::move(*labels);
   return set;
@@ -27,7 +27,8 @@ Result<DataSet> DataSet::create(const std::string& graph, bool force) {
 
 Status DataSet::write(const NodeData& nodes) {
   if (Status s =
-          formats::write_matrix_market(nodes.features.view(), features_, {.force = force_, .comment = {}});
+          formats::write_matrix_market(nodes.features.view(), features_,
+                                       {.force = placing_.force, .group = placing_.group, .comment = {}});
       !s)
     return s;
   if (Status s = write_labels(nodes, *output_); !s) return s;

@@ -15,9 +15,9 @@ class DataSet {
  public:
   /// Opens the outputs, so that a bad one costs no waiting; Errc::usage for those that exist, without
   /// `force`.
-  static Result<DataSet> create(const std::string& graph, bool force);
+  static Result<DataSet> create(const std::string& graph, formats::Placing placing);
 
-  /// Writes both; they appear whole or not at all, the labels last.
+  /// Writes both.
   Status write(const NodeData& nodes);
 
   [[nodiscard]] const std::string& features() const { return features_; }
@@ -27,7 +27,7 @@ class DataSet {
   DataSet() = default;
 
   std::string features_, labels_;
-  bool force_ = false;
+  formats::Placing placing_ = false;
   std::optional<formats::OutputBytes> output_;  // of the labels
 };
 

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "formats/io/input_bytes.hpp"
 #include "formats/io/system_error.hpp"
 #include "reorder/partition/division.hpp"
 #include "tools/partition/names.hpp"
@@ -19,7 +18,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::int64_t kSchema = 1;
-constexpr off_t kMostBytes = 64 << 20;
+constexpr std::int64_t kMostBytes = 64 << 20;
 
 struct CountField {
   const char* name;
@@ -132,6 +131,21 @@ Result<PartitionDescription> from_json(const OrderedJson& json) {
   return description;
 }
 
+Result<std::string> read_text(const std::string& path) {
+  auto input = formats::InputBytes::open(path);
+  struct stat status {};
+  if (!input && ::stat(path.c_str(), &status) != 0)
+    return formats::system_failure(errno, "cannot open; this folder is no partition", path);
+  if (!input && !S_ISDIR(status.st_mode)) return tl::unexpected(std::move(input.error()));
+  if (!input || !input->is_file() || *input->size() > kMostBytes)
+    return fail(Errc::bad_input, "is no file that sptile writes; partition the matrix again", path);
+  std::string text(static_cast<std::size_t>(*input->size()), '\0');
+  const auto count = input->read(text);
+  if (!count) return tl::unexpected(count.error());
+  text.resize(static_cast<std::size_t>(*count));
+  return text;
+}
+
 }  // namespace
 
 std::string hex_digits(std::uint64_t number) { return fmt::format("{:016x}", number); }
@@ -160,15 +174,9 @@ std::string description_text(const PartitionDescription& description) {
 
 Result<PartitionDescription> read_description(const std::string& folder) {
   const std::string path = folder + "/" + std::string(kDescriptionName);
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0)
-    return formats::system_failure(errno, "cannot open; this folder is no partition", path);
-  if (!S_ISREG(status.st_mode) || status.st_size > kMostBytes)
-    return fail(Errc::bad_input, "is no file that sptile writes; partition the matrix again", path);
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad() || !in.is_open()) return formats::system_failure(errno, "cannot read", path);
-  auto description = from_json(OrderedJson::parse(text, nullptr, false));  // what is no JSON is no object
+  const auto text = read_text(path);
+  if (!text) return tl::unexpected(text.error());
+  auto description = from_json(OrderedJson::parse(*text, nullptr, false));  // what is no JSON is no object
   if (!description)
     return fail(description.error().code, description.error().message + "; partition the matrix again", path);
   return description;

@@ -26,12 +26,16 @@ class PartWriter {
         id_(id),
         progress_(progress) {}
 
-  Result<std::uint64_t> write(std::int32_t part, const std::string& path) {
-    auto writer = BundleWriter::create(path, {.attributes = {{"source_name", description_.source},
-                                                             {"partition", description_.id},
-                                                             {"rank", std::int64_t{part}},
-                                                             {"parts", std::int64_t{division_.parts()}}},
-                                              .progress = progress_});
+  Result<std::uint64_t> write(std::int32_t part, const formats::AtomicFolder& folder) {
+    const std::string name = part_name(part);
+    auto file = folder.create_file(name);
+    if (!file) return tl::unexpected(std::move(file.error()));
+    auto writer = BundleWriter::create(std::move(*file), folder.path_of(name),
+                                       {.attributes = {{"source_name", description_.source},
+                                                       {"partition", description_.id},
+                                                       {"rank", std::int64_t{part}},
+                                                       {"parts", std::int64_t{division_.parts()}}},
+                                        .progress = progress_});
     if (!writer) return tl::unexpected(std::move(writer.error()));
     Status s = add_matrix(*writer, read(part, local_matrix(source_.a, division_, part)), true);
     if (s) s = writer->begin_matrix(formats::kHaloMatrix);
@@ -83,17 +87,11 @@ class PartWriter {
   Progress* progress_;
 };
 
-Status write_description(const PartitionDescription& description, const std::string& path) {
-  auto file = formats::AtomicFile::create(path, false);
+Status write_description(const PartitionDescription& description, const formats::AtomicFolder& folder) {
+  auto file = folder.create_file(std::string(kDescriptionName));
   if (!file) return tl::unexpected(std::move(file.error()));
   const Status written = file->write(description_text(description));
   return written ? file->commit(0444) : written;
-}
-
-// Errors tell the name that the folder will have, not the one that it has so long.
-tl::unexpected<Error> named(Error error, const PartitionTask& task, std::string_view file) {
-  error.where = task.out + "/" + std::string(file);
-  return tl::unexpected(std::move(error));
 }
 
 }  // namespace
@@ -130,14 +128,12 @@ Result<PartitionDescription> write_partition(const RowSource& source, const reor
   PartWriter writer(source, division, survey, description, id, progress);
   if (progress != nullptr) progress->steps = division.parts();
   for (std::int32_t part = 0; part < division.parts(); ++part) {
-    const std::string name = part_name(part);
-    const auto bytes = writer.write(part, folder.path_of(name));
-    if (!bytes) return named(bytes.error(), task, name);
+    const auto bytes = writer.write(part, folder);
+    if (!bytes) return tl::unexpected(bytes.error());
     description.file_bytes.push_back(*bytes);
     if (progress != nullptr) ++progress->steps_done;
   }
-  const Status s = write_description(description, folder.path_of(kDescriptionName));
-  if (!s) return named(s.error(), task, kDescriptionName);
+  if (Status s = write_description(description, folder); !s) return tl::unexpected(std::move(s.error()));
   return description;
 }
 

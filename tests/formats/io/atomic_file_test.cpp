@@ -2,25 +2,21 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <optional>
 
+#include "tests/child_process.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace sptile;
@@ -28,8 +24,6 @@ using namespace sptile::formats;
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr int kNotPermitted = 99;  // exit code of a child that may not do what its test needs
 
 std::string content(const fs::path& path) {
   std::ifstream in(path);
@@ -44,20 +38,7 @@ long files_in(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-// Runs `work` in a child and gives back its wait status.
-int in_child(const std::function<void()>& work) {
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    work();
-    ::_exit(0);
-  }
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  return status;
-}
-
-// Does so as process 1 of a namespace of its own; gives back the exit code, nothing where that is not
+// Runs `work` as process 1 of a namespace of its own; gives back the exit code, nothing where that is not
 // permitted.
 std::optional<int> in_container(const std::function<void()>& work) {
   const int status = in_child([&] {
@@ -69,19 +50,7 @@ std::optional<int> in_container(const std::function<void()>& work) {
 }
 
 // From now on this process gets no locks, as on some network file systems.
-bool refuse_locks() {
-  sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[1])),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_OFD_SETLK, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOLCK),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog filter{std::size(program), program};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
+void refuse_locks() { refuse_call(SYS_fcntl, 1, F_OFD_SETLK, ENOLCK); }
 
 }  // namespace
 
@@ -237,7 +206,7 @@ TEST_CASE("without locks temporaries of others are left alone, and writing works
   const std::string path = folder / "out.bin";
   std::ofstream(folder / ".out.bin.sptile-0123456789abcdef.tmp") << "perhaps somebody's";
   const int status = in_child([&] {
-    if (!refuse_locks()) ::_exit(kNotPermitted);
+    refuse_locks();
     auto file = AtomicFile::create(path, false);
     if (!file || files_in(folder.path()) != 2 || !file->commit()) ::_exit(1);
   });
@@ -334,4 +303,51 @@ TEST_CASE("a file that somebody else has open is written where it is") {
   CHECK(AtomicFile::borrow(read_only, "mine").error().code == Errc::usage);
   ::close(read_only);
   CHECK(AtomicFile::borrow(-1, "mine").error().code == Errc::io);
+}
+
+TEST_CASE("a file is begun in a folder that is open, wherever that is by now") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "made");
+  fs::create_directory(folder / "others");
+  const int fd = ::open((folder / "made").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  REQUIRE(fd >= 0);
+  fs::rename(folder / "made", folder / "moved");
+  fs::create_directory_symlink(folder / "others", folder / "made");
+  auto file = AtomicFile::create_in(fd, "out.bin", folder / "made/out.bin");
+  REQUIRE(file);
+  put(*file, "hello");
+  REQUIRE(file->commit());
+  CHECK(content(folder / "moved/out.bin") == "hello");
+  CHECK(files_in(folder / "others") == 0);
+  auto second = AtomicFile::create_in(fd, "out.bin", "shown");
+  REQUIRE(second);
+  CHECK(second->commit().error().text() == "shown: file exists; --force replaces it");
+  ::close(fd);
+  CHECK(AtomicFile::create_in(fd, "out.bin", "shown").error().code == Errc::io);
+}
+
+TEST_CASE("only the file that is open is replaced") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "out.bin";
+  std::ofstream(path) << "first";
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(fd >= 0);
+  auto file = AtomicFile::replace(fd, path);
+  REQUIRE(file);
+  put(*file, "from first");
+  fs::rename(path, folder / "kept");
+  std::ofstream(path) << "second";
+  const Status late = file->commit();
+  REQUIRE(!late);
+  CHECK(late.error().text() == path + ": was replaced since it was opened; nothing was written: try again");
+  CHECK(content(path) == "second");
+  CHECK(AtomicFile::replace(fd, path).error().text() == late.error().text());
+  fs::rename(folder / "kept", path);
+  auto again = AtomicFile::replace(fd, path);
+  REQUIRE(again);
+  put(*again, "from first");
+  REQUIRE(again->commit());
+  CHECK(content(path) == "from first");
+  CHECK(files_in(folder.path()) == 1);
+  ::close(fd);
 }

@@ -18,12 +18,13 @@ namespace {
 
 bool is_part(std::string_view name) { return name.starts_with("part-"); }
 
-void put(const std::string& path, const std::string& text) {
-  auto file = AtomicFile::create(path, false);
+void put(Result<AtomicFile> file, const std::string& text) {
   REQUIRE(file);
   REQUIRE(file->write(text));
   REQUIRE(file->commit(0444));
 }
+
+void put(const std::string& path, const std::string& text) { put(AtomicFile::create(path, false), text); }
 
 std::string content(const std::string& path) {
   std::ifstream in(path);
@@ -36,8 +37,14 @@ long entries_in(const fs::path& folder) {
 
 Result<AtomicFolder> begin_one(const std::string& path, const std::string& text, bool force = false) {
   auto folder = AtomicFolder::create(path, force, is_part);
-  if (folder) put(folder->path_of("part-0"), text);
+  if (folder) put(folder->create_file("part-0"), text);
   return folder;
+}
+
+std::string temporary_in(const fs::path& parent) {
+  for (const auto& entry : fs::directory_iterator(parent))
+    if (entry.path().filename().string().starts_with(".out.")) return entry.path();
+  return {};
 }
 
 }  // namespace
@@ -58,7 +65,7 @@ TEST_CASE("an atomic folder that is not committed leaves nothing, finished files
   {
     const auto folder = begin_one(parent / "out/", "new");
     REQUIRE(folder);
-    const auto unfinished = AtomicFile::create(folder->path_of("part-1"), false);
+    const auto unfinished = folder->create_file("part-1");
     CHECK(unfinished);
   }
   CHECK(entries_in(parent.path()) == 0);
@@ -110,6 +117,45 @@ TEST_CASE("the next writer removes a temporary folder whose writer was killed, a
   CHECK_FALSE(fs::exists(stale));
   auto second = begin_one(parent / "out", "second");
   REQUIRE(second);
-  CHECK(content(living->path_of("part-0")) == "living");
+  CHECK(entries_in(parent.path()) == 2);
   CHECK(second->commit());
+}
+
+// What others can do in a folder that is theirs, too.
+TEST_CASE("a folder that was swapped for a link gets no files, and none are left where it went") {
+  const TemporaryFolder parent;
+  const std::string path = parent / "out", elsewhere = parent / "elsewhere", taken = parent / "taken";
+  fs::create_directory(elsewhere);
+  auto folder = AtomicFolder::create(path, false, is_part);
+  REQUIRE(folder);
+  const std::string temporary = temporary_in(parent.path());
+  put(folder->create_file("part-0"), "before");
+  fs::rename(temporary, taken);
+  fs::create_directory_symlink(elsewhere, temporary);
+  put(folder->create_file("part-1"), "after");
+  CHECK(entries_in(elsewhere) == 0);
+  CHECK(entries_in(taken) == 2);
+  const Status done = folder->commit();
+  REQUIRE_FALSE(done);
+  CHECK(done.error().text() ==
+        path + ": somebody removed or replaced the temporary folder; nothing was written");
+  CHECK(entries_in(elsewhere) == 0);
+  CHECK(entries_in(taken) == 0);
+  CHECK_FALSE(fs::exists(path));
+}
+
+TEST_CASE("a signal removes the files of a folder, not those of one that was put in its place") {
+  const TemporaryFolder parent;
+  const std::string precious = parent / "precious", taken = parent / "taken";
+  fs::create_directory(precious);
+  put(precious + "/part-0", "precious");
+  auto folder = AtomicFolder::create(parent / "out", false, is_part);
+  REQUIRE(folder);
+  const std::string temporary = temporary_in(parent.path());
+  put(folder->create_file("part-0"), "new");
+  fs::rename(temporary, taken);
+  fs::rename(precious, temporary);
+  discard_unfinished_files();
+  CHECK(content(temporary + "/part-0") == "precious");
+  CHECK(entries_in(taken) == 0);
 }

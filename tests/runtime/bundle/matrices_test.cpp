@@ -70,6 +70,28 @@ TEST_CASE("each matrix of a bundle is opened by its name, and planned like any o
   }
 }
 
+TEST_CASE("matrices of one open file are of one bundle, whatever has its name by then") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "two.h5";
+  REQUIRE(write_two(path));
+  for (const bool copy : {false, true}) {
+    const auto first = Bundle::open(path, {.copy = copy});
+    REQUIRE(first);
+    std::filesystem::rename(path, folder / "kept.h5");
+    REQUIRE(BundleSample().write(path));  // has no second matrix
+    const auto second = (*first)->other("halo");
+    REQUIRE_MESSAGE(second, second.error().text());
+    CHECK((*second)->rows() == 2);
+    CHECK((*second)->csr().values.as<float>()[2] == 9);
+    CHECK((*second)->content() == (*first)->content());
+    const auto third = (*second)->other("");
+    REQUIRE(third);
+    CHECK((*third)->csr().row_ptr.data() == (*first)->csr().row_ptr.data());
+    CHECK((*first)->other("none").error().message == "none: /shape is missing; convert again");
+    std::filesystem::rename(folder / "kept.h5", path);
+  }
+}
+
 TEST_CASE("a matrix that is not there is named") {
   const TemporaryFolder folder;
   const std::string path = folder / "one.h5";

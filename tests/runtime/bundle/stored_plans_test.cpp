@@ -1,7 +1,8 @@
 // Plans in a bundle: adding them leaves everything else as and where it is, and readers take what they know.
 #include <doctest/doctest.h>
-
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -42,9 +43,23 @@ struct Parts {
 };
 Parts parts(std::size_t bytes) { return {{1, 2, 3}, std::vector<std::byte>(bytes, std::byte{7})}; }
 
+/// A file open for reading.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() { ::close(fd_); }
+  [[nodiscard]] int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
 Status add(const std::string& path, std::string_view key, const Parts& plan,
            const std::string& without = {}) {
-  auto writer = BundleWriter::extend(path);
+  const OpenFile file(path);
+  auto writer = BundleWriter::extend(file.fd(), path);
   if (!writer) return tl::unexpected(writer.error());
   if (!without.empty())
     if (Status s = writer->remove_plan(without); !s) return s;
@@ -164,7 +179,8 @@ TEST_CASE("stored plans: a table that is full, a file that is none, a writer tha
   REQUIRE_FALSE(s);
   CHECK(s.error().code == Errc::usage);
   {
-    auto writer = BundleWriter::extend(path);
+    const OpenFile file(path);
+    auto writer = BundleWriter::extend(file.fd(), path);
     REQUIRE(writer);
     REQUIRE(writer->remove_plan("/plans/0000"));
   }
@@ -179,6 +195,29 @@ TEST_CASE("stored plans: a table that is full, a file that is none, a writer tha
   std::ofstream(damaged, std::ios::binary) << broken;
   CHECK(add(damaged, kKey, parts(10)).error().code == Errc::bad_input);
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 3);
+}
+
+TEST_CASE("stored plans: they go into the bundle that is open, and not into one that has its name") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.h5", other = folder / "b.h5";
+  write_bundle(path);
+  write_bundle(other, 4096);
+  const std::string others = bytes_of(other);
+  const auto bundle = Bundle::open(path, {.keep_open = true});
+  REQUIRE(bundle);
+  REQUIRE((*bundle)->descriptor() >= 0);
+  CHECK(Bundle::open(path).value()->descriptor() == -1);
+  auto writer = BundleWriter::extend((*bundle)->descriptor(), path);
+  REQUIRE(writer);
+  REQUIRE(writer->add_plan(kKey, parts(10).numbers, parts(10).schedule));
+  std::filesystem::rename(other, path);
+  const auto late = writer->commit();
+  REQUIRE_FALSE(late);
+  CHECK(late.error().code == Errc::io);
+  CHECK(late.error().message == "was replaced since it was opened; nothing was written: try again");
+  CHECK(BundleWriter::extend((*bundle)->descriptor(), path).error().code == Errc::io);
+  CHECK(bytes_of(path) == others);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
 TEST_CASE("stored plans: what is not for this version is left out") {

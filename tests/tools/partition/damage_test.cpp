@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "tests/bundle_image.hpp"
 #include "tests/formats/sample_matrices.hpp"
 #include "tests/tools/partition/written_partition.hpp"
 
@@ -36,18 +35,6 @@ class Partition {
  private:
   TemporaryFolder folder_;
 };
-
-// Changes the numbers of an array of a part, and makes the header and all hashes fit.
-template <class T>
-void forge(const std::string& file, const std::string& path,
-           const std::function<void(std::span<T>)>& change) {
-  Image image(bytes_of(file));
-  formats::BundleEntry& entry = image.entry(path);
-  change({reinterpret_cast<T*>(image.bytes().data() + entry.offset), entry.bytes / sizeof(T)});
-  entry.hash = formats::bundle_hash(image.bytes().data() + entry.offset, entry.bytes);
-  image.seal();
-  replace(file, image.bytes());
-}
 
 void rewrite(const std::string& path, const std::string& from, const std::string& to) {
   std::ifstream in(path);

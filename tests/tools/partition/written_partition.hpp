@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "formats/csr.hpp"
 #include "formats/random.hpp"
 #include "reorder/partition/division.hpp"
+#include "tests/bundle_image.hpp"
 #include "tests/bundle_sample.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/partition/check.hpp"
@@ -60,6 +62,18 @@ inline void replace(const std::string& path, std::span<const std::byte> bytes) {
   std::filesystem::remove(path);
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// Changes the numbers of an array of a part, and makes the header and all hashes fit.
+template <class T>
+void forge(const std::string& file, const std::string& path,
+           const std::function<void(std::span<T>)>& change) {
+  Image image(bytes_of(file));
+  formats::BundleEntry& entry = image.entry(path);
+  change({reinterpret_cast<T*>(image.bytes().data() + entry.offset), entry.bytes / sizeof(T)});
+  entry.hash = formats::bundle_hash(image.bytes().data() + entry.offset, entry.bytes);
+  image.seal();
+  replace(file, image.bytes());
 }
 
 }  // namespace sptile::tests

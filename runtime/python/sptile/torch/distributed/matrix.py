@@ -12,6 +12,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from ...errors import Error, UsageError
+from ...part import Part
 from ..functions import _check_type
 from ..handle import DTYPES, Handle
 from ..matrix import SparseMatrix, _in_order
@@ -19,7 +20,7 @@ from ..pattern import pattern_of_entries
 from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, Exchange, Lists
 from .own_part import open_own_part
 from .products import Fetch, Product
-from .ranks import Ranks
+from .ranks import Ranks, as_error
 from .whole import Measured, compare, without_entries
 
 Derived = TypeVar("Derived")
@@ -39,7 +40,8 @@ class DistSparseMatrix:
             later is found by the time-out of the group alone.
     never_slower  columns of an operand with which a product must not take longer than with the whole matrix on
             the device of rank 0. Both are measured now; if the whole is faster, rank 0 owns all rows, the
-            others none, no rank waits for another in a product, and rank 0 warns. It reads all parts for it.
+            others none, no rank waits for another in a product, and rank 0 warns. It reads all parts for it,
+            and checks that they are of one partition.
 
     rank, world_size   of the group
     shape, nnz         of the whole matrix
@@ -50,8 +52,9 @@ class DistSparseMatrix:
     fell_back          whether rank 0 has all rows, as `never_slower` wants it
     measured           for `never_slower`: (divided, whole), seconds of a product; None without it
 
-    Every rank raises the same error where one has a part that is missing, damaged, or of another partition. IoError
-    names ranks that ended while others waited for them.
+    Every rank raises the same error where one has a part that is missing, damaged, or of another partition, or where
+    anything else goes wrong in one of them: InternalError of what is no error of sptile. IoError names ranks that
+    ended while others waited for them.
     """
 
     def __init__(
@@ -92,13 +95,15 @@ class DistSparseMatrix:
         self.measured: Measured | None = None
         self._set(local, halo, exchange)
         if never_slower is not None:
-            self._take_the_faster(path, never_slower, format)
+            self._take_the_faster(path, part, never_slower, format)
 
-    def _take_the_faster(self, path: str | os.PathLike[str], n: int, format: str) -> None:
+    def _take_the_faster(self, path: str | os.PathLike[str], part: Part, n: int, format: str) -> None:
         """Gives rank 0 all rows if it is faster alone."""
         ranks = self._exchange.ranks
-        x = torch.zeros(self.owned, n, dtype=self.dtype, device=self.device)
-        self.measured, whole = compare(path, ranks, lambda: self @ x, lambda rows: x.new_zeros(rows, n), format)
+        x, _ = ranks.attempt(
+            lambda: torch.zeros(self.owned, n, dtype=self.dtype, device=self.device), lambda _: {}
+        )
+        self.measured, whole = compare(path, part, ranks, lambda: self @ x, lambda rows: x.new_zeros(rows, n), format)
         self._exchange.bytes_sent = 0
         divided, alone = self.measured
         if not alone < divided:
@@ -220,13 +225,17 @@ class DistSparseMatrix:
         """Adds up what all ranks have of tensors of one type on the matrix's device, in place and in one message:
         gradients of weights, where each rank has its share of a loss. Without gradients. UsageError, in all ranks,
         where they have different numbers of elements or types."""
-        parts = list(tensors)
-        refusal, flat = None, torch.empty(0, device=self.device)
+        refusal: Error | None = None
+        parts: list[Tensor] = []
+        flat = torch.empty(0, device=self.device)
         try:
+            parts = list(tensors)
             flat = torch.cat(
                 [flat.new_empty(0, dtype=parts[0].dtype), *(x.detach().flatten() for x in parts)]
             )
-        except (IndexError, AttributeError, TypeError, RuntimeError) as error:
+        except MemoryError as error:
+            refusal = as_error(error)
+        except Exception as error:  # whatever it is: the others wait to hear of it
             refusal = UsageError(f"add_up takes tensors of one type on {self.device}: {error}")
         if refusal is None and (flat.dtype not in DTYPES or any(x.dtype != flat.dtype for x in parts)):
             refusal = UsageError(
@@ -279,10 +288,14 @@ class DistSparseMatrix:
 
     def _operand(self, call: int, x: object, multiplied: bool) -> Tensor:
         """x as [owned, n], once all ranks agree about it."""
-        refusal = self._refusal(x, multiplied)
         operand = x if isinstance(x, Tensor) else torch.empty(0, 0)
-        if refusal is None and torch.is_autocast_enabled(self.device.type) and operand.dtype != torch.float64:
-            operand = operand.to(torch.get_autocast_dtype(self.device.type))
+        try:
+            refusal = self._refusal(x, multiplied)
+            autocast = torch.is_autocast_enabled(self.device.type)
+            if refusal is None and autocast and operand.dtype != torch.float64:
+                operand = operand.to(torch.get_autocast_dtype(self.device.type))
+        except Exception as error:  # memory that ends, too: the others wait to hear of it
+            refusal = as_error(error)
         self._exchange.agree(call, operand, refusal)
         return operand.reshape(self.owned, operand.shape[1:].numel())
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...errors import BadInputError, IoError, UnsupportedError, UsageError
+from ...errors import BadInputError, Error, IoError, UnsupportedError, UsageError
 from ...part import Part, open_part
 from .ranks import Ranks
 
 _SCHEMA = 1
+_MOST_BYTES = 64 << 20
 
 
 def open_own_part(path: str | os.PathLike[str], ranks: Ranks) -> Part:
@@ -62,9 +64,13 @@ def open_one_part(path: str | os.PathLike[str], number: int, ranks: Ranks) -> Pa
 
 def _read_description(file: Path) -> dict[str, Any]:
     try:
-        about = json.loads(file.read_bytes())
+        about = json.loads(_small_file(file))
+    except Error:
+        raise
     except OSError as error:
         raise IoError(f"{file}: {error.strerror}; `sptile partition` makes such folders") from None
+    except RecursionError:
+        raise BadInputError(f"{file}: is nested too deeply; partition the matrix again") from None
     except ValueError as error:
         raise BadInputError(f"{file}: is no JSON: {error}; partition the matrix again") from None
     schema = about.get("schema_version") if isinstance(about, dict) else None
@@ -73,6 +79,15 @@ def _read_description(file: Path) -> dict[str, Any]:
     if schema != _SCHEMA or not isinstance(about.get("id"), str) or not isinstance(about.get("parts"), list):
         raise BadInputError(f"{file}: is no description of a partition; partition the matrix again")
     return dict(about)
+
+
+def _small_file(path: Path) -> bytes:
+    """The bytes of a file of at most 64 MiB. It is opened once, and a named pipe is not waited for."""
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > _MOST_BYTES:
+            raise BadInputError(f"{path}: not a file that sptile writes; partition the matrix again")
+        return file.read(_MOST_BYTES)
 
 
 def _check_lists(part: Part, ranks: Ranks) -> None:

@@ -7,18 +7,24 @@ import json
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from ...errors import Error, IoError, UsageError, error_of
+from ...errors import DeviceError, Error, InternalError, IoError, UsageError, error_of
 
 Result = TypeVar("Result")
 
 _RECORD_BYTES = 4096
-_MOST_TEXT = 1500
+_TEXT_BYTES = 3072
+# Exceptions that are not of sptile, and what they are to all ranks; anything else is InternalError.
+_MEANINGS: tuple[tuple[type[Exception], type[Error]], ...] = (
+    (MemoryError, IoError),
+    (OSError, IoError),
+    (torch.cuda.OutOfMemoryError, DeviceError),
+)
 # How long ranks that found a failure wait to hear who else has found it.
 _ROLL_CALL_SECONDS = 5.0
 
@@ -64,12 +70,10 @@ class Ranks:
         told: list[list[int]] = self._tell(torch.tensor(own, dtype=torch.int64)).tolist()
         return told
 
-    def records(self, own: dict[str, Any]) -> list[dict[str, Any]]:
-        """A small record of every rank: what JSON can hold, within 4 KiB."""
-        text = json.dumps(own).encode()
-        assert len(text) <= _RECORD_BYTES, own
+    def _records(self, own: bytes) -> list[dict[str, Any]]:
+        """The records of all ranks, JSON in at most 4 KiB."""
         mine = torch.zeros(_RECORD_BYTES, dtype=torch.uint8)
-        mine[: len(text)] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
+        mine[: len(own)] = torch.frombuffer(bytearray(own), dtype=torch.uint8)
         return [json.loads(bytes(of_rank).rstrip(b"\0")) for of_rank in self._tell(mine).tolist()]
 
     def _tell(self, mine: Tensor) -> Tensor:
@@ -83,22 +87,24 @@ class Ranks:
     def attempt(
         self, make: Callable[[], Result], describe: Callable[[Result], dict[str, Any]]
     ) -> tuple[Result, list[dict[str, Any]]]:
-        """What `make` gives, once it has worked in every rank, and what they say of it. Where it fails in one, all
-        raise its error, with the rank in front."""
+        """What `make` gives, once it has worked in every rank, and what they say of it: a small record, what JSON
+        can hold within 4 KiB. Where anything fails in one, all raise its error, with the rank in front:
+        InternalError of what is no error of sptile, or of the system."""
         made: Result | None = None
+        cause: Exception | None = None
         try:
             made = make()
-            record = {"status": 0, **describe(made)}
-        except Error as error:
-            record = {"status": error.status, "text": str(error)[:_MOST_TEXT]}
-        records = self.records(record)
+            record = _encoded({"status": 0, **describe(made)})
+        except Exception as error:
+            ours = as_error(error)
+            cause, record = error, _encoded({"status": ours.status, "text": _cut(str(ours), _TEXT_BYTES)})
+        records = self._records(record)
         failed = [number for number, one in enumerate(records) if one["status"] != 0]
         if failed:
             texts = [f"rank {number} of {self.size}: {records[number]['text']}" for number in failed[:4]]
             more = f"; and {len(failed) - 4} ranks more" if len(failed) > 4 else ""
-            raise error_of(records[failed[0]]["status"], "; ".join(texts) + more)
-        assert made is not None
-        return made, records
+            raise error_of(records[failed[0]]["status"], "; ".join(texts) + more) from cause
+        return cast(Result, made), records
 
     def guarded(self, what: str, communicate: Callable[[], Any]) -> None:
         """Communicates; IoError names the ranks that are no longer there."""
@@ -130,6 +136,30 @@ class Ranks:
         if not missing:
             return "all ranks answer, but not in the same call"
         return f"no answer from {rank_list(missing)}, which ended, hangs or does something else"
+
+
+def as_error(error: Exception) -> Error:
+    """The error of sptile that all ranks raise for an exception of one."""
+    if isinstance(error, Error):
+        return error
+    kind = next((ours for theirs, ours in _MEANINGS if isinstance(error, theirs)), InternalError)
+    return kind(f"{type(error).__name__}: {error}".removesuffix(": "))
+
+
+def _encoded(record: dict[str, Any]) -> bytes:
+    """A record as ASCII; InternalError of one that is too large."""
+    text = json.dumps(record).encode("ascii")
+    if len(text) > _RECORD_BYTES:
+        raise InternalError(f"a record of {len(text)} bytes; at most {_RECORD_BYTES} are sent")
+    return text
+
+
+def _cut(text: str, most: int) -> str:
+    """The start of a text that takes at most so many bytes as JSON, where a letter takes up to 12."""
+    text = text[:most]
+    while (excess := len(json.dumps(text)) - 2 - most) > 0:
+        text = text[: -max(1, excess // 12)]
+    return text
 
 
 def _alive(reference: weakref.ref[Any]) -> Any:

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...errors import DeviceError
+from ...errors import BadInputError, DeviceError
+from ...part import Part
 from ..matrix import SparseMatrix
 from .own_part import open_one_part
 from .ranks import Ranks
@@ -30,20 +31,21 @@ class Measured(NamedTuple):
 
 def compare(
     path: str | os.PathLike[str],
+    own: Part,
     ranks: Ranks,
     divided: Callable[[], Any],
     operand: Callable[[int], Tensor],
     format: str,
 ) -> tuple[Measured, SparseMatrix | None]:
     """Measures products in all parts, and those of the whole matrix, which rank 0 keeps: with operand(rows).
-    Errors of rank 0, which reads all parts, are errors of all."""
+    Errors of rank 0, which has part `own` and reads all others, are errors of all."""
     own = seconds(divided, operand(0).device)
 
     def measure() -> tuple[SparseMatrix | None, float]:
         if ranks.rank != 0:
             return None, math.inf
         try:
-            arrays = _read(path, ranks)
+            arrays = _read(path, own, ranks)
             x = operand(arrays[0].numel() - 1)
             matrix = SparseMatrix(*arrays, shape=(len(x), len(x)), format=format).to(x.device)
             return matrix, seconds(lambda: matrix @ x, x.device)
@@ -76,21 +78,49 @@ def without_entries(rows: int, columns: int, like: SparseMatrix) -> SparseMatrix
     return SparseMatrix(crow, crow[:0], values, (rows, columns), format="csr")
 
 
-def _read(path: str | os.PathLike[str], ranks: Ranks) -> tuple[Tensor, Tensor, Tensor | None]:
-    """CSR of the rows of all parts, in the order of the whole matrix."""
+def _read(
+    path: str | os.PathLike[str], own: Part, ranks: Ranks
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """CSR of the rows of all parts, in the order of the whole matrix. BadInputError where they are not all of the
+    partition of `own`, or a row has not exactly one owner."""
+    parts = [own if number == own.rank else open_one_part(path, number, ranks) for number in range(ranks.size)]
+    _check_parts(path, parts, own)
     pieces = []
-    for number in range(ranks.size):
-        part = open_one_part(path, number, ranks)
+    for part in parts:
         for matrix, ids in ((part.local, part.old_ids), (part.halo, part.halo_ids)):
             csr = matrix.csr()
             entries = np.repeat(part.old_ids, np.diff(csr.indptr)), ids[csr.indices]
             pieces.append((*entries, np.ones(0) if csr.values is None else csr.values))
     row, col, values = (np.concatenate(one) for one in zip(*pieces, strict=True))
     order = np.lexsort((col, row))
-    crow = np.zeros(part.shape[0] + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=part.shape[0]), out=crow[1:])
+    crow = np.zeros(own.shape[0] + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=own.shape[0]), out=crow[1:])
     return (
         torch.from_numpy(crow),
         torch.from_numpy(col[order].astype(np.int64)),
-        torch.from_numpy(values[order]) if part.local.csr().values is not None else None,
+        torch.from_numpy(values[order]) if own.local.csr().values is not None else None,
     )
+
+
+def _check_parts(path: str | os.PathLike[str], parts: list[Part], own: Part) -> None:
+    def facts(part: Part) -> tuple[Any, ...]:
+        return part.id, part.shape, part.nnz, part.symmetric, part.local.dtype
+
+    for number, part in enumerate(parts):
+        if facts(part) != facts(own):
+            raise BadInputError(
+                f"{path}: part {number} is of another partition than that of rank {own.rank}; partition the matrix "
+                "again"
+            )
+    entries = sum(part.local.nnz + part.halo.nnz for part in parts)
+    owned = sum(len(part.old_ids) for part in parts)
+    if (owned, entries) != (own.shape[0], own.nnz):
+        raise BadInputError(
+            f"{path}: the parts have {owned} rows and {entries} entries, the whole matrix {own.shape[0]} and "
+            f"{own.nnz}; partition the matrix again"
+        )
+    owners = np.bincount(np.concatenate([part.old_ids for part in parts]), minlength=owned)
+    if owned > 0 and owners.max() > 1:
+        raise BadInputError(
+            f"{path}: row {owners.argmax()} belongs to {owners.max()} parts; partition the matrix again"
+        )

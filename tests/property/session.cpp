@@ -1,0 +1,68 @@
+#include "tests/property/session.hpp"
+
+#include <fnmatch.h>
+
+#include <exception>
+
+#include "runtime/cuda/backend.hpp"
+
+namespace sptile::test {
+
+void Session::begin(const Instance& instance, std::string_view property) {
+  instance_ = &instance;
+  property_ = property;
+}
+
+const Matrix& Session::matrix(const Setting& setting) {
+  return matrices_.get(setting.shape, instance_->values, instance_->kernel->format, setting.permuted);
+}
+
+bool Session::runs_here(const Setting& setting) {
+  if (setting.device >= machine_.devices()) return false;
+  const auto device =
+      instance_->on_cpu() ? runtime::cuda::DeviceInfo{} : *runtime::cuda::find_device(setting.device);
+  runtime::Variant variant;
+  variant.m = setting.m;
+  variant.heads = setting.heads;
+  variant.score = setting.score;
+  variant.activation = setting.activation;
+  return serves(*instance_, matrix(setting).csr.cols, setting.planned_n(), variant, device);
+}
+
+void Session::run_case(const Setting& setting, const std::function<std::string(const Setting&)>& body) {
+  const std::string place = describe(*instance_) + ", " + describe(setting, op());
+  if (fnmatch(cases_.c_str(), place.c_str(), 0) != 0 || !runs_here(setting)) return;
+  std::string wrong;
+  try {
+    wrong = body(setting);
+  } catch (const std::exception& thrown) {
+    wrong = std::string("thrown: ") + thrown.what();
+  }
+  if (wrong.empty())
+    report_.passed(instance_->kernel->name, property_);
+  else
+    report_.failed(instance_->kernel->name, property_, place, wrong);
+}
+
+Random Session::random(const Setting& setting) const {
+  const std::string place = describe(*instance_) + describe(setting, op());
+  std::uint64_t seed = 14695981039346656037U;  // FNV-1a, the same in every build
+  for (const char c : place) seed = (seed ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return Random(seed);
+}
+
+Result<Planned> Session::plan(
+    const Setting& setting, const std::function<void(runtime::PlanOptions&, runtime::PlanMatrix&)>& change) {
+  Random random = this->random(setting);
+  Problem problem(*instance_, setting, matrix(setting), random);
+  runtime::PlanOptions options = problem.options();
+  runtime::PlanMatrix a = problem.matrix().formatted.matrix();
+  if (change) change(options, a);
+  auto made = runtime::plan_product(op(), a, options);
+  if (!made) return tl::unexpected(made.error());
+  if (precision_of(**made) != instance_->precision)
+    return fail(Errc::check_failed, "the plan has precision " + std::string(name_of(precision_of(**made))));
+  return Planned{std::move(problem), std::move(*made)};
+}
+
+}  // namespace sptile::test

@@ -19,12 +19,6 @@ struct Chain {
 constexpr Chain kChains[] = {
     {&kSpmmUpdate, 2}, {&kAttention, 2}, {&kAttentionGradient, 3}, {&kAttentionGradientT, 3}};
 
-int products_of(const Operation& op) {
-  for (const Chain& chain : kChains)
-    if (chain.op == &op) return chain.products;
-  return 1;
-}
-
 /// Half the distance from 1 to the next number of a precision.
 double roundoff(Precision precision) {
   switch (precision) {
@@ -44,6 +38,12 @@ double rounded_factors(Precision precision, int factors) {
 }
 
 }  // namespace
+
+int products_of(const Operation& op) {
+  for (const Chain& chain : kChains)
+    if (chain.op == &op) return chain.products;
+  return 1;
+}
 
 double factor_error(const Operation& op, Precision precision, const DenseTypes& types) {
   if (types.operands == DType::f64) return 0;

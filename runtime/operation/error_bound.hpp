@@ -5,6 +5,9 @@
 
 namespace sptile::runtime {
 
+/// Products in a chain: factors of the second are results of the first.
+int products_of(const Operation& op);
+
 /// Bounds the part of element_error that comes from rounding the factors of products:
 ///
 /// - f32 operands in tf32, fp16 or bf16: both factors of each product are rounded.

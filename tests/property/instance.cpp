@@ -1,5 +1,6 @@
 #include "tests/property/instance.hpp"
 
+#include "runtime/cuda/backend.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/plan/plan.hpp"
 
@@ -62,16 +63,13 @@ std::vector<Instance> instances_of(const Kernel& kernel, int capability) {
   return kernel.device == runtime::Device::cpu ? on_cpu(kernel) : on_device(kernel, capability);
 }
 
-bool serves(const Instance& instance, std::int64_t cols, std::int64_t n, const runtime::Variant& variant,
-            const runtime::cuda::DeviceInfo& device) {
-  if (instance.op().check != nullptr) {
-    runtime::PlanOptions options;
-    options.n = n;
-    options.variant = variant;
-    if (!instance.op().check(options)) return false;
-  }
-  return instance.on_cpu() || instance.row->check == nullptr ||
-         instance.row->check({cols, n, variant, device}).has_value();
+bool serves(const Instance& instance, std::int64_t cols, const runtime::PlanOptions& options) {
+  const runtime::Operation& op = instance.op();
+  if (op.check != nullptr && !op.check(options)) return false;
+  if (instance.on_cpu()) return true;
+  const runtime::Kernel& kernel = *instance.kernel;
+  return find_instance(kernel, {&op, kernel.format, instance.values, cols}, options,
+                       *runtime::cuda::find_device(options.device_ordinal)) != nullptr;
 }
 
 }  // namespace sptile::test

@@ -33,8 +33,7 @@ std::string describe(const Instance& instance);
 /// Instances of a kernel that run here.
 std::vector<Instance> instances_of(const runtime::Kernel& kernel, int capability);
 
-/// Whether it serves these sizes.
-bool serves(const Instance& instance, std::int64_t cols, std::int64_t n, const runtime::Variant& variant,
-            const runtime::cuda::DeviceInfo& device);
+/// Whether planning with these options finds the kernel.
+bool serves(const Instance& instance, std::int64_t cols, const runtime::PlanOptions& options);
 
 }  // namespace sptile::test

@@ -12,7 +12,6 @@ class Patterns {
  public:
   void add(std::string pattern) { patterns_.push_back(std::move(pattern)); }
   [[nodiscard]] bool matches(std::string_view name) const;
-  [[nodiscard]] bool empty() const { return patterns_.empty(); }
 
  private:
   std::vector<std::string> patterns_;
@@ -25,11 +24,6 @@ struct Options {
   std::string cases = "*";
   int shard = 0, shards = 1;
   bool list = false, csv = false, quick = false, help = false;
-
-  /// Whether all kernels and properties are selected.
-  [[nodiscard]] bool is_whole() const {
-    return ops.empty() && kernels.empty() && properties.empty() && cases == "*" && shards == 1 && !quick;
-  }
 };
 
 /// Throws std::invalid_argument with what is wrong.

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/backend.hpp"
 #include "runtime/plan/plan.hpp"
 #include "tests/property/problem.hpp"
 #include "tests/property/runner.hpp"
@@ -45,7 +44,8 @@ class HostOperands {
 void time_case(const Instance& instance, const Setting& setting, const Matrix& matrix, Machine& machine) {
   Random random(1);
   const Problem problem(instance, setting, matrix, random);
-  const auto plan = runtime::plan_product(instance.op(), matrix.formatted.matrix(), problem.options());
+  const auto plan =
+      runtime::plan_product(instance.op(), matrix.formatted.matrix(), options_of(instance, setting));
   const HostOperands operands(instance, problem.sizes(), random);
   if (!plan) throw std::runtime_error(plan.error().message);
   const auto times = timed_run(**plan, instance.op(), operands.get(), kWarmup, kRepeat);
@@ -62,8 +62,6 @@ void time_case(const Instance& instance, const Setting& setting, const Matrix& m
 int run_perf(const Options& options, Machine& machine) {
   std::printf("backend,kernel,types,shape,rows,cols,nnz,n,median_us\n");
   Matrices matrices;
-  const auto device = machine.device() == runtime::Device::cuda ? *runtime::cuda::find_device(0)
-                                                                : runtime::cuda::DeviceInfo{};
   for (const runtime::Kernel* kernel : selected_kernels(options, machine.device())) {
     if (!available(*kernel)) continue;
     const Instance instance = instances_of(*kernel, machine.capability()).front();
@@ -71,7 +69,7 @@ int run_perf(const Options& options, Machine& machine) {
       for (const std::int64_t n : kTimedColumns) {
         const Matrix& matrix = matrices.get(shape, instance.values, kernel->format, false);
         const Setting setting = {.shape = shape, .n = n, .m = n, .threads = 0};
-        if (serves(instance, matrix.csr.cols, n, {.m = n}, device))
+        if (serves(instance, matrix.csr.cols, options_of(instance, setting)))
           time_case(instance, setting, matrix, machine);
       }
   }

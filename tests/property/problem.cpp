@@ -1,6 +1,7 @@
 #include "tests/property/problem.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <sstream>
 
@@ -28,6 +29,14 @@ Operand strides(const OperandSpec& spec, const runtime::OperandShape& shape, con
   return {nullptr, ld, shape.rows * ld + s.pad};
 }
 
+runtime::Variant variant_of(const Setting& setting) {
+  return {.m = setting.m,
+          .heads = setting.heads,
+          .activation = setting.activation,
+          .score = setting.score,
+          .transposed_weights = setting.transposed};
+}
+
 }  // namespace
 
 Operand Image::at(std::byte* memory) const {
@@ -36,34 +45,32 @@ Operand Image::at(std::byte* memory) const {
   return o;
 }
 
+runtime::PlanOptions options_of(const Instance& instance, const Setting& setting) {
+  runtime::PlanOptions options;
+  options.n = setting.planned_n();
+  options.dense = instance.types.operands;
+  options.result = instance.types.result;
+  options.device = instance.kernel->device;
+  options.kernel = instance.kernel->name;
+  options.threads = setting.threads;
+  options.variant = variant_of(setting);
+  options.device_ordinal = setting.device;
+  if (setting.csr_order) options.order = runtime::EntryOrder::csr;
+  if (!instance.on_cpu() && instance.types.operands == DType::f32) options.precision = instance.precision;
+  return options;
+}
+
 Problem::Problem(const Instance& instance, const Setting& setting, const Matrix& matrix, Random& random)
-    : instance_(&instance), setting_(setting), matrix_(&matrix), images_(instance.op().operands.size()) {
-  variant_ = {.m = setting.m,
-              .heads = setting.heads,
-              .activation = setting.activation,
-              .score = setting.score,
-              .transposed_weights = setting.transposed};
+    : instance_(&instance),
+      setting_(setting),
+      matrix_(&matrix),
+      variant_(variant_of(setting)),
+      images_(instance.op().operands.size()) {
   for (std::size_t i = 0; i < images_.size(); ++i) {
     place(i);
     fill(i, random);
   }
   make_values(random);
-}
-
-runtime::PlanOptions Problem::options() const {
-  runtime::PlanOptions options;
-  options.n = setting_.planned_n();
-  options.dense = instance_->types.operands;
-  options.result = instance_->types.result;
-  options.device = instance_->kernel->device;
-  options.kernel = instance_->kernel->name;
-  options.threads = setting_.threads;
-  options.variant = variant_;
-  options.device_ordinal = setting_.device;
-  if (setting_.csr_order) options.order = runtime::EntryOrder::csr;
-  if (!instance_->on_cpu() && instance_->types.operands == DType::f32)
-    options.precision = instance_->precision;
-  return options;
 }
 
 runtime::OperandSizes Problem::sizes() const {
@@ -248,6 +255,7 @@ std::string Problem::first_error(const Outcome& outcome) const {
           const double computed = runtime::read_element(type, data, at);
           const double error = runtime::number_error(type, computed, number);
           if (error <= most) return;
+          if (any_nonfinite_ && !std::isfinite(number.value) && !std::isfinite(computed)) return;
           std::size_t i = 0;
           while (one.dense[i].data != data) ++i;
           std::ostringstream text;

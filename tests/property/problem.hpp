@@ -17,6 +17,9 @@
 
 namespace sptile::test {
 
+/// Of the plan of a case.
+runtime::PlanOptions options_of(const Instance& instance, const Setting& setting);
+
 /// The memory of one operand. Results are between guards, what is read ends with its last element.
 struct Image {
   std::vector<std::byte> bytes;
@@ -39,7 +42,6 @@ class Problem {
   [[nodiscard]] const Setting& setting() const { return setting_; }
   [[nodiscard]] const runtime::Operation& op() const { return instance_->op(); }
   [[nodiscard]] const Matrix& matrix() const { return *matrix_; }
-  [[nodiscard]] runtime::PlanOptions options() const;
   /// Sizes of an operand.
   [[nodiscard]] runtime::OperandShape shape(std::size_t operand) const;
   [[nodiscard]] runtime::OperandSizes sizes() const;
@@ -50,6 +52,8 @@ class Problem {
   void draw_again(Random& random);
   /// Gives the matrix these values, one per entry in CSR order, as a refreshed plan has them.
   void set_values(formats::Array values);
+  /// Of numbers that are not finite any will do where the reference has one.
+  void accept_any_nonfinite() { any_nonfinite_ = true; }
 
   /// Runs the plan on copies of the operands. An error for a run that was refused, or that wrote where it may
   /// not.
@@ -79,6 +83,7 @@ class Problem {
   Image values_;  ///< of the run
   std::int64_t values_batch_ = 0;
   std::shared_ptr<const formats::Array> refreshed_;
+  bool any_nonfinite_ = false;
 };
 
 }  // namespace sptile::test

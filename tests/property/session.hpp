@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -41,7 +42,8 @@ class Session {
   [[nodiscard]] const Matrix& matrix(const Setting& setting);
 
  private:
-  [[nodiscard]] bool runs_here(const Setting& setting);
+  [[nodiscard]] bool serves(const Setting& setting);
+  [[nodiscard]] std::optional<Setting> served(const Setting& setting);
 
   Machine& machine_;
   Matrices& matrices_;
@@ -49,6 +51,7 @@ class Session {
   const std::string& cases_;  ///< a pattern
   const Instance* instance_ = nullptr;
   std::string_view property_;
+  std::set<std::string> done_;  ///< cases of the property
 };
 
 }  // namespace sptile::test

@@ -46,6 +46,7 @@ std::string describe(const Setting& setting, const runtime::Operation& op) {
   const Setting usual;
   for (const Field& field : kFields)
     if (field.of(setting) != field.of(usual)) text << ' ' << field.name << '=' << field.of(setting);
+  if (!setting.note.empty()) text << ' ' << setting.note;
   return text.str();
 }
 

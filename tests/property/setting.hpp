@@ -33,6 +33,7 @@ struct Setting {
   bool transposed = false;  ///< W is m x n
   int device = 0;
   int threads = 2;
+  std::string_view note = {};  ///< what else tells the case from others
 
   [[nodiscard]] std::int64_t planned_n() const { return planned != 0 ? planned : n; }
 };

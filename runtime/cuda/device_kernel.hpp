@@ -101,8 +101,10 @@ struct DeviceKernel {
   DType dense;              ///< of the dense operands
   Precision precision;
   int capability;  ///< the least that it runs on: 80
-  bool ieee;       ///< never multiplies a zero that is not an entry, so NaN and infinity in B stay where they
-                   ///< belong
+  /// What NaN and infinity in dense operands do. Results that depend on one are what IEEE arithmetic gives,
+  /// with every kernel; rows that nothing references affect nothing. If true, no other result is affected. If
+  /// false, zeros of a tile are multiplied, too: other rows of a window that references one may become NaN.
+  bool ieee;
 
   /// Divides the work.
   Schedule (*schedule)(const ScheduleRequest& request);

@@ -8,16 +8,10 @@
 
 namespace sptile::runtime {
 
-/// Columns of the dense operands, and heads.
-struct PlannedColumns {
-  std::int64_t n = 0, heads = 1;
-  PlannedColumns(std::int64_t columns, std::int64_t of_heads = 1)  // NOLINT: most plans have one head
-      : n(columns), heads(of_heads) {}
-};
-
-/// Everything that divides the work of a CUDA plan, as lines "name value": operation, format, kernel with the
-/// version of its schedules, N, types, products, device. Equal texts are equal plans of one matrix.
-std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel,
-                     const PlannedColumns& columns, const cuda::DeviceInfo& device);
+/// Returns everything that divides the work of a CUDA plan, as lines "name value": operation, format, kernel
+/// with the version of its schedules, N, attributes that differ from their defaults, types, products, device.
+/// Equal texts are equal plans of one matrix.
+std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel, std::int64_t n,
+                     const Variant& variant, const cuda::DeviceInfo& device);
 
 }  // namespace sptile::runtime

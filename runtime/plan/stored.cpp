@@ -1,12 +1,26 @@
 #include "runtime/plan/stored.hpp"
 
 #include "formats/layout/bundle_layout.hpp"
+#include "runtime/attributes.hpp"
 #include "runtime/plan/plan_key.hpp"
 
 namespace sptile::runtime {
 namespace {
 
 std::string_view type_name(DType type) { return type == DType::none ? "pattern" : name_of(type); }
+
+std::string text_of(std::int64_t number) { return std::to_string(number); }
+std::string text_of(bool flag) { return flag ? "1" : "0"; }
+std::string text_of(Activation activation) {
+  return std::string(kActivationNames[static_cast<int>(activation)]);
+}
+std::string text_of(Score score) { return std::string(kScoreNames[static_cast<int>(score)]); }
+
+/// m = n and m = 0 are the same plan.
+Variant without_synonyms(Variant variant, std::int64_t n) {
+  if (variant.m == n) variant.m = 0;
+  return variant;
+}
 
 /// The kernel of a stored plan, if planning with these options could make that plan.
 std::optional<KernelChoice> match(const StoredPlan& plan, const Operation& op, const PlanMatrix& a,
@@ -17,14 +31,14 @@ std::optional<KernelChoice> match(const StoredPlan& plan, const Operation& op, c
   if (same.kernel.empty()) return std::nullopt;
   const auto kernel = choose_kernel(multiplicand_of(op, a.format), same, device);
   if (!kernel || kernel->instance->store == nullptr) return std::nullopt;
-  if (plan_key(op, a, *kernel, {options.n, options.variant.heads}, device) != plan.key) return std::nullopt;
+  if (plan_key(op, a, *kernel, options.n, options.variant, device) != plan.key) return std::nullopt;
   return *kernel;
 }
 
 }  // namespace
 
-std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel,
-                     const PlannedColumns& columns, const cuda::DeviceInfo& device) {
+std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel, std::int64_t n,
+                     const Variant& variant, const cuda::DeviceInfo& device) {
   std::string key = "sptile-plan 1\n";
   const auto add = [&](std::string_view name, std::string_view value) {
     key.append(name).append(" ").append(value).append("\n");
@@ -34,8 +48,11 @@ std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoic
   add("format", a.format.layout->name);
   add("kernel", kernel.kernel->name);
   add("version", std::to_string(kernel.instance->store->version));
-  add("n", std::to_string(columns.n));
-  if (columns.heads != 1) add("heads", std::to_string(columns.heads));
+  add("n", std::to_string(n));
+  const Variant given = without_synonyms(variant, n), standard;
+  for_each_attribute([&](std::string_view name, auto member) {
+    if (given.*member != standard.*member) add(name, text_of(given.*member));
+  });
   add("values", type_name(a.format.value_dtype()));
   add("dense", type_name(kernel.instance->dense));
   add("result", type_name(types_of(*kernel.instance).result));
@@ -75,14 +92,14 @@ Status check_hashes(const StoredPlan& plan) {
 }
 
 Result<PlanToStore> plan_to_store(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel,
-                                  std::int64_t n, const cuda::DeviceInfo& device,
+                                  std::int64_t n, const Variant& variant, const cuda::DeviceInfo& device,
                                   std::span<const cuda::KernelCost> costs) {
   const cuda::ScheduleStore* const store = kernel.instance->store;
   if (store == nullptr)
     return fail(Errc::unsupported,
                 "plan: plans of the kernel " + std::string(kernel.kernel->name) + " are not stored");
-  cuda::Schedule schedule = kernel.instance->schedule({a.format, n, device, costs});
-  return PlanToStore{plan_key(op, a, kernel, n, device), store->numbers(schedule.header),
+  cuda::Schedule schedule = kernel.instance->schedule({a.format, n, device, costs, variant});
+  return PlanToStore{plan_key(op, a, kernel, n, variant, device), store->numbers(schedule.header),
                      std::move(schedule.bytes)};
 }
 

@@ -42,7 +42,7 @@ struct PlanToStore {
 /// Divides the work of a checked matrix for a device, which need not be there. Errc::unsupported for a kernel
 /// whose schedules are not stored.
 Result<PlanToStore> plan_to_store(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel,
-                                  std::int64_t n, const cuda::DeviceInfo& device,
+                                  std::int64_t n, const Variant& variant, const cuda::DeviceInfo& device,
                                   std::span<const cuda::KernelCost> costs = {});
 
 }  // namespace sptile::runtime

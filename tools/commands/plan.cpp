@@ -71,7 +71,7 @@ Result<runtime::PlanToStore> make_plan(const runtime::Operation& op,
   if (!kernel) return tl::unexpected(kernel.error());
   const auto costs = runtime::find_kernel_costs(*device, *kernel->kernel, kernel->instance->precision);
   if (!costs) return tl::unexpected(costs.error());
-  return runtime::plan_to_store(op, a, *kernel, options.n, *device, *costs);
+  return runtime::plan_to_store(op, a, *kernel, options.n, options.variant, *device, *costs);
 }
 
 // The plan of the bundle that has the same key; nothing where there is none.

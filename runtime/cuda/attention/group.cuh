@@ -16,6 +16,7 @@
 
 #include "runtime/cuda/attention/task.cuh"
 #include "runtime/cuda/csr/body.cuh"
+#include "runtime/cuda/device/split.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -367,16 +368,10 @@ class AttentionGroup {
     const CsrSplit split = task_.splits[index];
     unsigned* const arrived =
         task_.arrived + (std::int64_t{index} * task_.heads + head_) * task_.slices + slice_;
-    __syncwarp();
-    unsigned before = 0;
-    if (work.piece && lane_ == 0) before = count_up(arrived);
-    before = __shfl_sync(kAll, before, 0, S::kLanes);
-    if (!work.piece || before + 1 != static_cast<unsigned>(split.pieces)) return;
-    __threadfence();
+    if (!warp_arrives_last<S::kLanes>(arrived, split.pieces, lane_, work.piece)) return;
     self().reset();
     for (std::int32_t p = 0; p < split.pieces; ++p) self().merge(partial(split.first_piece + p));
     self().write(place(split.row), 0);
-    if (lane_ == 0) *arrived = 0;
   }
 };
 

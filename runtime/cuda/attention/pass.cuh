@@ -13,6 +13,7 @@
 
 #include "runtime/cuda/attention/task.cuh"
 #include "runtime/cuda/csr/body.cuh"
+#include "runtime/cuda/device/split.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -376,16 +377,10 @@ class AttentionPass {
     const std::int32_t index = work.piece ? task_.pieces[item_].split : 0;
     const CsrSplit split = task_.splits[index];
     unsigned* const arrived = task_.arrived + std::int64_t{index} * task_.heads + head_;
-    __syncwarp();
-    unsigned before = 0;
-    if (work.piece && lane_ == 0) before = count_up(arrived);
-    before = __shfl_sync(kAll, before, 0, kLanes);
-    if (!work.piece || before + 1 != static_cast<unsigned>(split.pieces)) return;
-    __threadfence();
+    if (!warp_arrives_last<kLanes>(arrived, split.pieces, lane_, work.piece)) return;
     reset();
     for (std::int32_t p = 0; p < split.pieces; ++p) merge(partial(split.first_piece + p));
     write(place(split.row));
-    if (lane_ == 0) *arrived = 0;
   }
   __device__ void merge(const float* from) {
     const float most = __ldcg(from);

@@ -19,6 +19,7 @@
 #include "runtime/cuda/attention/tile_math.cuh"
 #include "runtime/cuda/attention/tile_schedule.hpp"
 #include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/tile/lanes.hpp"
 
@@ -417,14 +418,8 @@ class TileAttention {
   __device__ __forceinline__ bool is_last(const SplitAttention& split) {
     leave<InMemory>(partial(item_.slot));
     unsigned* const arrived = task_.arrived + item_.split * static_cast<std::int64_t>(gridDim.y) + head_;
-    __syncwarp();
-    unsigned before = 0;
-    if (lane_ == 0) before = count_up(arrived);
-    before = __shfl_sync(kAll, before, 0);
-    if (before + 1 != static_cast<unsigned>(split.teams)) return false;
-    __threadfence();
+    if (!warp_arrives_last(arrived, split.teams, lane_)) return false;
     merge_all<InMemory>(partial(split.first_slot), split.teams, std::int64_t{kNumbers * kWarp} * gridDim.y);
-    if (lane_ == 0) *arrived = 0;
     return true;
   }
 

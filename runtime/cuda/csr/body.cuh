@@ -12,6 +12,7 @@
 #include "runtime/cuda/device/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/slices.cuh"
+#include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/operands.hpp"
 
@@ -411,12 +412,7 @@ class CsrGroup {
     const std::int32_t index = work.piece ? a_.pieces[item_].split : 0;
     const CsrSplit split = a_.splits[index];
     unsigned* const arrived = a_.arrived + slice_of(index);
-    __syncwarp();
-    unsigned before = 0;
-    if (work.piece && lane_ == 0) before = count_up(arrived);
-    before = __shfl_sync(kWarp, before, 0, kLanes);
-    if (!work.piece || before + 1 != static_cast<unsigned>(split.pieces)) return;
-    __threadfence();
+    if (!warp_arrives_last<kLanes>(arrived, split.pieces, lane_, work.piece)) return;
     Acc sum[kVector] = {};
 #pragma unroll 4
     for (std::int32_t p = 0; p < split.pieces; ++p) {
@@ -430,7 +426,6 @@ class CsrGroup {
       for (int e = 0; e < kVector; ++e) sum[e] += piece[e];
     }
     store(split.row, place(split.row), sum);
-    if (lane_ == 0) *arrived = 0;
   }
 
   const Arguments& a_;

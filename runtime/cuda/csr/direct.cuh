@@ -7,6 +7,7 @@
 #include "runtime/cuda/csr/body.cuh"
 #include "runtime/cuda/csr/direct.hpp"
 #include "runtime/cuda/csr/direct_row.cuh"
+#include "runtime/cuda/device/split.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -159,18 +160,12 @@ class DirectTeam {
     Acc* const mine = partial(index);
     if (speaks) each([&](int r, int e) { __stcg(mine + r * kVector + e, sum[r][e]); });
     unsigned* const arrived = a_.arrived + std::int64_t{piece.split} * a_.slices + slice_;
-    __syncwarp();
-    unsigned before = 0;
-    if (threadIdx.x == 0) before = count_up(arrived);
-    before = __shfl_sync(~0u, before, 0);
-    if (before + 1 != static_cast<unsigned>(split.pieces)) return false;
-    __threadfence();
+    if (!warp_arrives_last(arrived, split.pieces, static_cast<int>(threadIdx.x))) return false;
     each([&](int r, int e) { sum[r][e] = Acc(0); });
     for (std::int32_t p = 0; p < split.pieces; ++p) {
       const Acc* const from = partial(split.first_piece + p);
       each([&](int r, int e) { sum[r][e] += __ldcg(from + r * kVector + e); });
     }
-    if (threadIdx.x == 0) *arrived = 0;
     return true;
   }
 

@@ -8,6 +8,7 @@
 #include "runtime/cuda/csr/stream.hpp"
 #include "runtime/cuda/device/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 
 namespace sptile::runtime::cuda {
@@ -111,7 +112,6 @@ class StreamTeam {
       for (std::int32_t p = thread_; p < split.pieces; p += kThreads)
         sum += __ldcg(a_.partials + split.first_piece + p);
       sum = add_block(sum);
-      if (thread_ == 0) a_.arrived[piece.split] = 0;
     }
     if (thread_ == 0) store(split.row, sum);
   }
@@ -273,13 +273,8 @@ class StreamTeam {
 
   /// Leaves the sum of a piece. True for the block that comes last: then those of all pieces are there.
   __device__ bool is_last(const CsrPiece& piece, const CsrSplit& split, int index, T sum) const {
-    if (thread_ == 0) {
-      __stcg(a_.partials + index, sum);
-      shared_.last = count_up(a_.arrived + piece.split) + 1 == static_cast<unsigned>(split.pieces);
-      __threadfence();
-    }
-    __syncthreads();
-    return shared_.last;
+    if (thread_ == 0) __stcg(a_.partials + index, sum);
+    return block_arrives_last(a_.arrived + piece.split, split.pieces, shared_.last);
   }
 
   __device__ void store(std::int32_t row, T sum) const {

@@ -12,7 +12,7 @@ namespace sptile::runtime::cuda {
 #ifdef __CUDACC__
 
 /// Rounds to the nearest number that tf32 holds; the tensor core drops the low 13 bits, and alone would
-/// truncate. Infinities and NaN stay what they are.
+/// truncate. Infinity and NaN stay what they are; finite numbers from 0x1.ffep+127 on become infinity.
 __device__ __forceinline__ std::uint32_t to_tf32(float x) {
 #if __CUDA_ARCH__ >= 900
   std::uint32_t bits;
@@ -54,9 +54,8 @@ __device__ __forceinline__ void mma_f64(double (&acc)[2], double a, double b) {
       : "d"(a), "d"(b));
 }
 
-/// Adds 1 to a counter of all multiprocessors and gives what it was. Who sees the new count and then calls
-/// __threadfence() sees what the thread has written before, and what its warp has before __syncwarp(). Unlike
-/// __threadfence() it leaves the first cache as it is, in which other warps have their rows of B.
+/// Adds 1 to a counter in global memory and returns its old value: a release at device scope, see split.cuh.
+/// Unlike __threadfence() it leaves L1 as it is.
 __device__ __forceinline__ unsigned count_up(unsigned* count) {
   unsigned before;
   asm volatile("atom.add.release.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(count) : "memory");

@@ -23,35 +23,14 @@ struct DotF32 : MathF32<kSplit> {
     for (int j = 0; j < 2; ++j) {
       const float a[4] = {y0.e[2 * j], y1.e[2 * j], y0.e[2 * j + 1], y1.e[2 * j + 1]};
       const float b[2] = {x.e[2 * j], x.e[2 * j + 1]};
-      std::uint32_t big_a[4], big_b[2];
-      round(big_a, a);
-      round(big_b, b);
-      if constexpr (kSplit) {
-        std::uint32_t small_a[4], small_b[2];
-        rest(small_a, a);
-        rest(small_b, b);
-        float part[4] = {};  // see MathF32: few terms are added where low bits are cut off
-        mma_tf32(part, small_a, big_b);
-        mma_tf32(part, big_a, small_b);
-        mma_tf32(part, big_a, big_b);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) sum[i] += part[i];
-      } else {
+      std::uint32_t big_a[4], big_b[2], small_a[4], small_b[2];
+      round_factors<kSplit>(big_a, small_a, a);
+      round_factors<kSplit>(big_b, small_b, b);
+      if constexpr (kSplit)
+        add_split(sum, big_a, small_a, big_b, small_b);
+      else
         mma_tf32(sum, big_a, big_b);
-      }
     }
-  }
-
- private:
-  template <int kCount>
-  static __device__ __forceinline__ void round(std::uint32_t (&to)[kCount], const float (&x)[kCount]) {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) to[i] = to_tf32(x[i]);
-  }
-  template <int kCount>
-  static __device__ __forceinline__ void rest(std::uint32_t (&to)[kCount], const float (&x)[kCount]) {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) to[i] = to_tf32(x[i] - round_tf32(x[i]));
   }
 };
 

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 
+#include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/warpgroup.cuh"
 #include "runtime/cuda/tall/lanes.hpp"
 #include "runtime/cuda/tall/task.cuh"
-#include "runtime/cuda/tile/sum_tree.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -167,7 +167,7 @@ class TallResult {
   /// varies, the order of the additions does not.
   __device__ __forceinline__ bool is_last(const TallPiece& piece) const {
     const std::int64_t warps = task_.row_warps * task_.feature_warps;
-    return arrives_last(
+    return warp_arrives_last(
         task_.arrived + (std::int64_t{piece.first_slot} * task_.slices + part_.slice) * warps + part_.warp,
         piece.count, part_.lane);
   }

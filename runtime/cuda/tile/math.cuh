@@ -1,5 +1,5 @@
 // One tile times the B rows of its columns, for a segment of 8 * kElements features: fragments and MMAs of
-// each precision. Which element is where: tile_lanes.hpp.
+// each precision. Which element is where: lanes.hpp.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/device/tf32.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -29,9 +30,6 @@ __device__ __forceinline__ T narrow(Acc x) {
   else
     return x;
 }
-
-/// The number that the tensor core sees.
-__device__ __forceinline__ float round_tf32(float x) { return __uint_as_float(to_tf32(x) & 0xffffe000u); }
 
 /// f32 operands, tf32 products (one MMA), or products of f32 accuracy from the two halves of each factor.
 template <bool kSplit>
@@ -59,10 +57,11 @@ struct MathF32 {
   static __device__ __forceinline__ Entries<V> entries(V v0, V v1) {
     Entries<V> s{};
     const float x[2] = {widen(v0), widen(v1)};
-#pragma unroll
-    for (int k = 0; k < 2; ++k) {
-      s.big[k] = kExact<V> ? __float_as_uint(x[k]) : to_tf32(x[k]);
-      if constexpr (kSplit && !kExact<V>) s.small[k] = to_tf32(x[k] - round_tf32(x[k]));
+    if constexpr (kExact<V>) {
+      s.big[0] = __float_as_uint(x[0]);
+      s.big[1] = __float_as_uint(x[1]);
+    } else {
+      round_factors<kSplit>(s.big, s.small, x);
     }
     return s;
   }
@@ -81,11 +80,7 @@ struct MathF32 {
 #pragma unroll
     for (int j = 0; j < kElements / 2; ++j) {
       const float from[4] = {x.e[2 * j], x.e[2 * j + 1], y.e[2 * j], y.e[2 * j + 1]};
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        f.big[j][i] = to_tf32(from[i]);
-        if constexpr (kSplit) f.small[j][i] = to_tf32(from[i] - round_tf32(from[i]));
-      }
+      round_factors<kSplit>(f.big[j], f.small[kSplit ? j : 0], from);
     }
     return f;
   }
@@ -94,18 +89,10 @@ struct MathF32 {
   static __device__ __forceinline__ void multiply(Sums& sum, const Fragment& f, const Entries<V>& s) {
 #pragma unroll
     for (int j = 0; j < kElements / 2; ++j) {
-      if constexpr (kSplit) {
-        // The tensor cores cut off what they add, so over many tiles errors would pile up: only the products
-        // of one tile are added there, the small ones first, as they lose least.
-        float tile[4] = {};
-        mma_tf32(tile, f.small[j], s.big);
-        if constexpr (!kExact<V>) mma_tf32(tile, f.big[j], s.small);
-        mma_tf32(tile, f.big[j], s.big);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) sum[j][i] += tile[i];
-      } else {
+      if constexpr (kSplit)
+        add_split<kExact<V>>(sum[j], f.big[j], f.small[j], s.big, s.small);
+      else
         mma_tf32(sum[j], f.big[j], s.big);
-      }
     }
   }
   static __device__ __forceinline__ float sum_at(const Sums& sum, int e, int r) {

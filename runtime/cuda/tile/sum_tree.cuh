@@ -4,24 +4,10 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/tile/division.hpp"
 
 namespace sptile::runtime::cuda {
-
-/// Counts the warp in; true for the last of `members`: what the others have written is then visible. The
-/// counter is 0 again. A warp-wide exchange.
-__device__ __forceinline__ bool arrives_last(unsigned* arrived, std::int32_t members, int lane) {
-  __syncwarp();
-  bool last = false;
-  if (lane == 0) {
-    last = count_up(arrived) + 1 == static_cast<unsigned>(members);
-    if (last) *arrived = 0;
-  }
-  last = __shfl_sync(~0u, last, 0);
-  if (last) __threadfence();
-  return last;
-}
 
 /// Stores the sums of a piece in its slot; the warp that comes last adds those of its group, and so on. Which
 /// warp that is varies, the order of the additions does not. True for the one warp that then has the sums of
@@ -35,7 +21,7 @@ __device__ __forceinline__ bool add_pieces(Sums& sums, const SplitWindow& split,
   while (count > 1) {
     const std::int32_t group = place / kSumGroup, first = group * kSumGroup;
     const std::int32_t members = min(kSumGroup, count - first);
-    if (!arrives_last(arrived + std::int64_t{group} * stride, members, lane)) return false;
+    if (!warp_arrives_last(arrived + std::int64_t{group} * stride, members, lane)) return false;
     sums.clear();
 #pragma unroll kTogether
     for (std::int32_t i = 0; i < members; ++i) sums.add_partial(split.first_slot + (first + i) * step);

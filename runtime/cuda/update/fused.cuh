@@ -7,6 +7,7 @@
 #include <climits>
 
 #include "runtime/cuda/csr/body.cuh"
+#include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/update/math.cuh"
 
 namespace sptile::runtime::cuda {
@@ -225,11 +226,7 @@ class FusedWarp {
     const std::int32_t index = a_.pieces[item].split;
     const CsrSplit split = a_.splits[index];
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    unsigned before = 0;
-    if (lane == 0) before = count_up(a_.arrived + index);
-    before = __shfl_sync(kWarp, before, 0);
-    if (before + 1 != static_cast<unsigned>(split.pieces)) return false;
-    __threadfence();
+    if (!warp_arrives_last(a_.arrived + index, split.pieces, lane)) return false;
     if (lane < kWindowRows) stage_.rows[lane] = lane == 0 ? place(split.row) : -1;
     __syncwarp();
     for (int slice = 0; slice < a_.slices; ++slice) {
@@ -246,7 +243,6 @@ class FusedWarp {
         for (int e = 0; e < kVector; ++e) sum[e] += __shfl_xor_sync(kWarp, sum[e], lanes);
       if (group_ == 0) keep(Columns(lane_, slice, a_.n), 0, sum);
     }
-    if (lane == 0) a_.arrived[index] = 0;
     __syncwarp();
     return true;
   }
@@ -297,9 +293,8 @@ __global__ void __launch_bounds__(kThreads, 2) fused_update(const __grid_constan
     item = static_cast<int>(__shfl_sync(~0u, next, 0) + gridDim.x * static_cast<unsigned>(warps));
   }
   __syncthreads();
-  if (threadIdx.x != 0 || count_up(task.done) + 1 != gridDim.x) return;
-  *task.taken = 0;
-  *task.done = 0;
+  if (threadIdx.x == 0 && thread_arrives_last(task.done, static_cast<std::int32_t>(gridDim.x)))
+    *task.taken = 0;
 }
 
 }  // namespace sptile::runtime::cuda

@@ -63,18 +63,12 @@ struct UpdateF32 {
     std::uint32_t big[4], small[kSplit ? 4 : 1];
   };
 
-  /// What rounding cuts off; nothing of what is not finite.
-  static __device__ __forceinline__ std::uint32_t rest(float x) {
-    const float left = x - round_tf32(x);
-    return left == left ? to_tf32(left) : 0u;
-  }
   static __device__ __forceinline__ Weights pack(const float (&w)[2]) {
+    std::uint32_t big[2];
     Weights packed;
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      packed.word[i] = to_tf32(w[i]);
-      if constexpr (kSplit) packed.word[2 + i] = rest(w[i]);
-    }
+    round_factors<kSplit>(big, packed.word + 2, w);
+    packed.word[0] = big[0];
+    packed.word[1] = big[1];
     return packed;
   }
   /// `at` points to row g, k = t.
@@ -84,24 +78,14 @@ struct UpdateF32 {
   /// (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4).
   static __device__ __forceinline__ Factors factors_of(const float (&from)[4]) {
     Factors f;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      f.big[i] = to_tf32(from[i]);
-      if constexpr (kSplit) f.small[i] = rest(from[i]);
-    }
+    round_factors<kSplit>(f.big, f.small, from);
     return f;
   }
   static __device__ __forceinline__ void multiply(float (&acc)[4], const Factors& f, const Weights& w) {
     const std::uint32_t big[2] = {w.word[0], w.word[1]};
     if constexpr (kSplit) {
-      // Tensor cores cut off what they add: only products of one step are added there, small ones first.
       const std::uint32_t small[2] = {w.word[2], w.word[3]};
-      float step[4] = {};
-      mma_tf32(step, f.small, big);
-      mma_tf32(step, f.big, small);
-      mma_tf32(step, f.big, big);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) acc[i] += step[i];
+      add_split(acc, f.big, f.small, big, small);
     } else {
       mma_tf32(acc, f.big, big);
     }

@@ -78,8 +78,10 @@ T EmulatedBlock::read(std::uint32_t at) {
 
 void EmulatedBlock::Meeting::meet(unsigned threads) {
   const unsigned generation = times;
-  if (++here == threads) {
-    here = 0;
+  here.push_back(thread_index.x);
+  if (here.size() == threads) {
+    memory_order.meet(here);
+    here.clear();
     ++times;
   }
   // The last to come waits a turn, too: lanes of a warp go on in their order.
@@ -89,7 +91,11 @@ void EmulatedBlock::Meeting::meet(unsigned threads) {
 
 }  // namespace sptile::test
 
-void __syncwarp() { sptile::test::EmulatedWarp::current().exchange({}); }
+void __syncwarp() {
+  auto& warp = sptile::test::EmulatedWarp::current();
+  warp.exchange({});
+  if (warp.comes_first()) sptile::test::memory_order.meet(warp.threads());
+}
 
 void __syncthreads() { sptile::test::emulated_block.block_meeting.meet(sptile::test::block_size.x); }
 
@@ -99,7 +105,10 @@ using test::emulated_block;
 
 std::uint32_t dynamic_shared() { return test::EmulatedBlock::kBegin; }
 std::byte* shared_memory() { return emulated_block.memory.data(); }
-unsigned count_up(unsigned* count) { return (*count)++; }
+unsigned count_up(unsigned* count) {
+  test::memory_order.count(count);
+  return (*count)++;
+}
 
 void barrier_init(std::uint32_t barrier, unsigned arrivals) {
   emulated_block.barriers[barrier] = {arrivals, arrivals, 0, 0};

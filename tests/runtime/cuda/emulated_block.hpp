@@ -35,7 +35,8 @@ struct EmulatedBlock {
   std::map<std::uint32_t, Group> bulk_copies;     ///< counted at each barrier
   /// Threads that wait together, and how often they have met.
   struct Meeting {
-    unsigned here = 0, times = 0;
+    std::vector<unsigned> here;
+    unsigned times = 0;
 
     void meet(unsigned threads);
   };
@@ -62,7 +63,7 @@ inline EmulatedBlock emulated_block;
 
 void __syncwarp();
 void __syncthreads();
-inline void __threadfence() {}
+inline void __threadfence() { sptile::test::memory_order.fence(); }
 inline void __threadfence_block() {}
 inline unsigned atomicAdd(unsigned* to, unsigned x) { return std::exchange(*to, *to + x); }
 inline float atomicAdd(float* to, float x) { return std::exchange(*to, *to + x); }

@@ -26,6 +26,13 @@ std::size_t EmulatedWarp::next_lane(std::size_t from) const {
   return from;
 }
 
+std::vector<unsigned> EmulatedWarp::threads() const {
+  std::vector<unsigned> running;
+  for (std::size_t lane = next_lane(0); lane < kLanes; lane = next_lane(lane + 1))
+    running.push_back(first_thread_ + static_cast<unsigned>(lane));
+  return running;
+}
+
 /// Makes a lane the running one; gives its fiber.
 Fiber& EmulatedWarp::enter(std::size_t lane) {
   lane_ = lane;
@@ -79,6 +86,7 @@ void launch(dim3 blocks, unsigned threads, const std::function<void()>& kernel,
   while (warps.size() < count) warps.push_back(std::make_unique<EmulatedWarp>());
   block_size = dim3(threads);
   grid_size = blocks;
+  memory_order.begin_launch();
   for (unsigned b = 0; b < blocks.x * blocks.y * blocks.z; ++b) {
     block_index = dim3(b % blocks.x, b / blocks.x % blocks.y, b / blocks.x / blocks.y);
     if (before_block) before_block();

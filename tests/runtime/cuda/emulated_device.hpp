@@ -27,6 +27,7 @@
 
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
+#include "tests/runtime/cuda/emulated_order.hpp"
 #include "tests/runtime/cuda/fiber.hpp"
 
 namespace sptile::test {
@@ -58,6 +59,8 @@ class EmulatedWarp {
   /// Lets other lanes, and other warps, go on.
   void yield();
   [[nodiscard]] int lane() const { return static_cast<int>(lane_); }
+  /// The threads of the block that its running lanes are.
+  [[nodiscard]] std::vector<unsigned> threads() const;
   /// Publishes an operand, waits for the other lanes; gives everybody's. Lane 0 comes back first. True
   /// convergence is checked: all lanes must have come to the same number of exchanges.
   const Operands& exchange(const Operand& mine);
@@ -129,6 +132,7 @@ T __ldcs(const T* from) {
 }
 template <class T>
 T __ldcg(const T* from) {
+  sptile::test::memory_order.load(from);
   return *from;
 }
 template <class T>
@@ -137,6 +141,7 @@ void __stcs(T* to, T x) {
 }
 template <class T>
 void __stcg(T* to, T x) {
+  sptile::test::memory_order.store(to);
   *to = x;
 }
 template <class T>

@@ -58,6 +58,7 @@ class EmulatedPlan {
     launch.device = &p_.device;
     CHECK(kernel_.launch(launch, nullptr) == 0);
     CHECK_FALSE(EmulatedWarp::diverged);
+    CHECK_FALSE(memory_order.violated);
   }
 
  private:

@@ -36,6 +36,7 @@ struct Case {
   double alpha = 1, beta = 0;
   int sm_count = 1;
   std::int64_t planned_n = 0;
+  bool nonfinite = false, shifted_values = false;  ///< see EmulatedProduct
 };
 
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, const Case& c,
@@ -60,7 +61,9 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
          const auto& parts = header.as<HybridHeader>();
          return {parts.tiles.scratch, parts.rows.csr.scratch};
        },
-       .planned_n = c.planned_n},
+       .planned_n = c.planned_n,
+       .nonfinite = c.nonfinite,
+       .shifted_values = c.shifted_values},
       random);
 }
 
@@ -181,4 +184,20 @@ TEST_CASE("hc_window kernel: blocks of both kinds are evenly mixed") {
     const std::uint32_t half = grid.rows_before(grid.blocks / 2);
     CHECK(std::abs(2.0 * half - rows) <= 2);
   }
+}
+
+TEST_CASE(
+    "hc_window kernel: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+  Random random(12);
+  for (const DeviceKernel& kernel : hc_window_kernels())
+    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
+      check_product(kernel, mixed_windows(75, 90, kernel.values, random),
+                    {.n = n, .pad = pad, .permuted = n == 17, .nonfinite = true}, random);
+}
+
+TEST_CASE("hc_window kernel: values of a run may stand anywhere") {
+  Random random(13);
+  for (const DeviceKernel& kernel : hc_window_kernels())
+    check_product(kernel, mixed_windows(75, 90, kernel.values, random), {.n = 72, .shifted_values = true},
+                  random);
 }

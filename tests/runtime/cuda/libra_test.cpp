@@ -51,6 +51,7 @@ struct Case {
   double alpha = 1, beta = 0;
   int sm_count = 1;
   std::int64_t planned_n = 0;
+  bool nonfinite = false, shifted_values = false;  ///< see EmulatedProduct
 };
 
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, const Case& c,
@@ -72,7 +73,9 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count),
                                  .scratch = scratch_of,
-                                 .planned_n = c.planned_n},
+                                 .planned_n = c.planned_n,
+                                 .nonfinite = c.nonfinite,
+                                 .shifted_values = c.shifted_values},
                                 random);
 }
 
@@ -233,4 +236,20 @@ TEST_CASE("libra_spmm kernels: segments that others add to, and those that nobod
         CHECK(header.two_streams == (kernel.kernel != runtime::cuda::kLibraSequential));
         CHECK(header.scaled_rows > 0);
       }
+}
+
+TEST_CASE(
+    "libra kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+  Random random(12);
+  for (const DeviceKernel& kernel : libra_kernels())
+    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
+      check_product(kernel, mixed_matrix(75, 90, kernel.values, random),
+                    {.n = n, .pad = pad, .permuted = n == 17, .nonfinite = true}, random);
+}
+
+TEST_CASE("libra kernels: values of a run may stand anywhere") {
+  Random random(13);
+  for (const DeviceKernel& kernel : libra_kernels())
+    check_product(kernel, mixed_matrix(75, 90, kernel.values, random), {.n = 72, .shifted_values = true},
+                  random);
 }

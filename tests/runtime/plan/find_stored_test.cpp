@@ -32,12 +32,13 @@ struct Plans {
     bittcf = format_matrix(a, "bittcf");
     csr = format_matrix(a, "csr");
   }
-  void add(const Formatted& format, std::string_view kernel, std::int64_t n = 64) {
+  void add(const Formatted& format, std::string_view kernel, std::int64_t n = 64,
+           const Variant& variant = {}) {
     const formats::FormatView view = format.data.view();
     const auto choice =
         choose_kernel({&kSpmm, view.layout->name, DType::f32, view.cols}, options(kernel, n), device());
     REQUIRE(choice);
-    auto plan = plan_to_store(kSpmm, format.matrix(), *choice, n, device());
+    auto plan = plan_to_store(kSpmm, format.matrix(), *choice, n, variant, device());
     REQUIRE(plan);
     made.push_back(std::move(*plan));
     stored.clear();
@@ -88,4 +89,23 @@ TEST_CASE("find_stored: what differs is not taken") {
   cuda::DeviceInfo other = device();
   other.sm_count = 114;
   CHECK(plans.found(options(), other) == "none");
+}
+
+TEST_CASE("find_stored: plans of other attributes are others") {
+  Plans plans;
+  const Variant variants[] = {{.m = 17},
+                              {.heads = 3},
+                              {.activation = Activation::relu},
+                              {.score = Score::cosine},
+                              {.transposed_weights = true}};
+  plans.add(plans.bittcf, "cuda.bittcf.mma");
+  const auto wanted = [](const Variant& variant) {
+    PlanOptions all = options();
+    all.variant = variant;
+    return all;
+  };
+  for (const Variant& variant : variants) CHECK(plans.found(wanted(variant)) == "none");
+  for (const Variant& variant : variants) plans.add(plans.csr, "cuda.csr.rows", 64, variant);
+  CHECK(plans.found(wanted({})) == "cuda.bittcf.mma");
+  for (const Variant& variant : variants) CHECK(plans.found(wanted(variant)) == "cuda.csr.rows");
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "formats/layout/bundle_layout.hpp"
+#include "runtime/attributes.hpp"
 #include "runtime/cuda/sddmm/schedule.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/spmm.hpp"
@@ -62,7 +63,7 @@ StoredPlan as_stored(const PlanToStore& plan) {
 TEST_CASE("plan keys: say what a plan is") {
   const formats::Csr a = sample();
   const Formatted csr = format_matrix(a, "csr");
-  const auto plan = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, device());
+  const auto plan = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, {}, device());
   REQUIRE(plan);
   const StoredPlan stored = as_stored(*plan);
   CHECK(stored.key.starts_with("sptile-plan 1\n"));
@@ -94,19 +95,19 @@ TEST_CASE("plan keys: differ when anything differs that divides the work") {
     keys.insert(key);
     ++count;
   };
-  add(plan_key(kSddmm, view, kernel, 64, device()));
-  add(plan_key(kSpmm, view, kernel, 64, device()));
-  add(plan_key(kSddmm, bmat.matrix(), kernel, 64, device()));
-  add(plan_key(kSddmm, view, kernel, 65, device()));
+  add(plan_key(kSddmm, view, kernel, 64, {}, device()));
+  add(plan_key(kSpmm, view, kernel, 64, {}, device()));
+  add(plan_key(kSddmm, bmat.matrix(), kernel, 64, {}, device()));
+  add(plan_key(kSddmm, view, kernel, 65, {}, device()));
   PlanMatrix turned = view;
   turned.own_transpose = true;
-  add(plan_key(kSddmm, turned, kernel, 64, device()));
+  add(plan_key(kSddmm, turned, kernel, 64, {}, device()));
   for (const auto change :
        {+[](cuda::DeviceInfo& d) { d.capability = 80; }, +[](cuda::DeviceInfo& d) { d.sm_count = 1; },
         +[](cuda::DeviceInfo& d) { d.l2_bytes = 1; }, +[](cuda::DeviceInfo& d) { d.shared_per_block = 1; }}) {
     cuda::DeviceInfo other = device();
     change(other);
-    add(plan_key(kSddmm, view, kernel, 64, other));
+    add(plan_key(kSddmm, view, kernel, 64, {}, other));
   }
   cuda::ScheduleStore newer = cuda::kSddmmStore;
   ++newer.version;
@@ -115,25 +116,66 @@ TEST_CASE("plan keys: differ when anything differs that divides the work") {
                             +[](cuda::DeviceKernel& k) { k.precision = Precision::tf32; }}) {
     cuda::DeviceKernel other = kInstance;
     change(other);
-    add(plan_key(kSddmm, view, {&kKernel, &other}, 64, device()));
+    add(plan_key(kSddmm, view, {&kKernel, &other}, 64, {}, device()));
   }
   cuda::DeviceKernel other = kInstance;
   other.store = &newer;
-  add(plan_key(kSddmm, view, {&kKernel, &other}, 64, device()));
+  add(plan_key(kSddmm, view, {&kKernel, &other}, 64, {}, device()));
   CHECK(keys.size() == count);
+}
+
+TEST_CASE("plan keys: differ when any attribute differs, and have lines for those that are not defaults") {
+  const formats::Csr a = sample();
+  const Formatted csr = format_matrix(a, "csr");
+  const auto key = [&](const Variant& variant) {
+    return plan_key(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, variant, device());
+  };
+  struct Attribute {
+    std::string_view line;
+    Variant variant;
+  };
+  const Attribute changed[] = {{"m 17", {.m = 17}},
+                               {"heads 3", {.heads = 3}},
+                               {"activation relu", {.activation = Activation::relu}},
+                               {"score cosine", {.score = Score::cosine}},
+                               {"score additive", {.score = Score::additive}},
+                               {"transposed_weights 1", {.transposed_weights = true}}};
+  const std::string standard = key({});
+  std::set<std::string> keys = {standard}, names;
+  for (const Attribute& one : changed) {
+    const std::string other = key(one.variant), line = std::string(one.line) + "\n";
+    const std::size_t at = other.find("\n" + line);
+    REQUIRE(at != std::string::npos);
+    CHECK(std::string(other).erase(at + 1, line.size()) == standard);
+    keys.insert(other);
+    names.emplace(one.line.substr(0, one.line.find(' ')));
+  }
+  CHECK(keys.size() == 1 + std::size(changed));
+  for_each_attribute([&](std::string_view name, auto) { CHECK(names.count(std::string(name)) == 1); });
+  CHECK(key({.m = 64}) == standard);
+}
+
+TEST_CASE("plan keys: those of bundles that were stored without attributes") {
+  const formats::Csr a = sample();
+  const Formatted csr = format_matrix(a, "csr");
+  CHECK(
+      plan_key(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, {}, device()) ==
+      "sptile-plan 1\nop sddmm\nside matrix\nformat csr\nkernel cuda.csr.sddmm\nversion 1\nn 64\nvalues f32\n"
+      "dense f32\nresult f32\nprecision fp32\ndevice cuda\ncapability 90\nmultiprocessors 132\n"
+      "l2_bytes 52428800\nshared_bytes 232448\n");
 }
 
 TEST_CASE("plans to store: the schedule of a kernel that has a store") {
   const formats::Csr a = sample();
   const Formatted csr = format_matrix(a, "csr");
-  const auto plan = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, device());
+  const auto plan = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, {}, device());
   REQUIRE(plan);
   const formats::FormatView view = csr.data.view();
   const auto restored = cuda::kSddmmStore.restore({view, 64, device()}, {plan->numbers, plan->schedule});
   CHECK(restored);
   cuda::DeviceKernel without = kInstance;
   without.store = nullptr;
-  const auto refused = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &without}, 64, device());
+  const auto refused = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &without}, 64, {}, device());
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Errc::unsupported);
 }
@@ -141,7 +183,7 @@ TEST_CASE("plans to store: the schedule of a kernel that has a store") {
 TEST_CASE("plans to take: a checksum that differs is refused with the plan's name") {
   const formats::Csr a = sample();
   const Formatted csr = format_matrix(a, "csr");
-  auto plan = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, device());
+  auto plan = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, {}, device());
   REQUIRE(plan);
   plan->numbers = {1};
   const StoredPlan stored = as_stored(*plan);

@@ -84,6 +84,7 @@ void run(const Family& family, HeadProblem& p, const DeviceInfo& device, const F
   launch.device = &device;
   CHECK(kernel.launch(launch, nullptr) == 0);
   CHECK_FALSE(EmulatedWarp::diverged);
+  CHECK_FALSE(memory_order.violated);
   CHECK(workspace[room + 1] == 1e30);
   if (!schedule.header.is<AttentionHeader>()) return;
   const auto& scratch = schedule.header.as<AttentionHeader>().scratch;

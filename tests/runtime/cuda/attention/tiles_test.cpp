@@ -70,6 +70,7 @@ void check(const DeviceKernel& kernel, HeadProblem& p, const std::vector<std::in
   launch.device = &device;
   CHECK(kernel.launch(launch, nullptr) == 0);
   CHECK_FALSE(EmulatedWarp::diverged);
+  CHECK_FALSE(memory_order.violated);
   CHECK(p.error(packed->view().as<std::int64_t>()) <= p.tolerance() + product_rounding(kernel.precision));
   CHECK(p.gaps_are_untouched());
   const auto* const counters = reinterpret_cast<const unsigned*>(workspace.data());

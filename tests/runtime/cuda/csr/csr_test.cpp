@@ -121,3 +121,21 @@ TEST_CASE("csr kernels: values of a run, for all heads and for each") {
           random);
   }
 }
+
+TEST_CASE("csr kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+  Random random(12);
+  for (const DeviceKernel& kernel : runtime::cuda::csr_kernels()) {
+    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
+    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
+      check_emulated_product(kernel,
+                             {.exact = a,
+                              .format = formats::as_format(a.view()),
+                              .order = {},
+                              .n = n,
+                              .pad = pad,
+                              .device = emulated_device(),
+                              .scratch = scratch_of,
+                              .nonfinite = true},
+                             random);
+  }
+}

@@ -143,3 +143,38 @@ TEST_CASE("direct csr kernels: a team holds whole rows of B where they are narro
       if (n <= 16 * vector * 2) CHECK(shape.slices(n) == 1);
     }
 }
+
+TEST_CASE(
+    "direct csr kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+  Random random(12);
+  for (const DeviceKernel& kernel : runtime::cuda::direct_kernels()) {
+    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
+    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
+      check_emulated_product(kernel,
+                             {.exact = a,
+                              .format = formats::as_format(a.view()),
+                              .order = {},
+                              .n = n,
+                              .pad = pad,
+                              .device = emulated_device(),
+                              .scratch = scratch_of,
+                              .nonfinite = true},
+                             random);
+  }
+}
+
+TEST_CASE("direct csr kernels: values of a run may stand anywhere") {
+  Random random(13);
+  for (const DeviceKernel& kernel : runtime::cuda::direct_kernels()) {
+    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
+    check_emulated_product(kernel,
+                           {.exact = a,
+                            .format = formats::as_format(a.view()),
+                            .order = {},
+                            .n = 40,
+                            .device = emulated_device(132),
+                            .scratch = scratch_of,
+                            .shifted_values = true},
+                           random);
+  }
+}

@@ -174,3 +174,39 @@ TEST_CASE("csr resident kernel: a stored schedule of other rows, or with one bit
   made.bytes.pop_back();
   CHECK_FALSE(restored());
 }
+
+TEST_CASE(
+    "resident csr kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic "
+    "gives") {
+  Random random(12);
+  for (const DeviceKernel& kernel : resident_kernels()) {
+    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
+    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
+      check_emulated_product(kernel,
+                             {.exact = a,
+                              .format = formats::as_format(a.view()),
+                              .order = {},
+                              .n = n,
+                              .pad = pad,
+                              .device = device_for(a.cols, 1, kernel.dense, 1),
+                              .scratch = no_scratch,
+                              .nonfinite = true},
+                             random);
+  }
+}
+
+TEST_CASE("resident csr kernels: values of a run may stand anywhere") {
+  Random random(13);
+  for (const DeviceKernel& kernel : resident_kernels()) {
+    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
+    check_emulated_product(kernel,
+                           {.exact = a,
+                            .format = formats::as_format(a.view()),
+                            .order = {},
+                            .n = 40,
+                            .device = device_for(a.cols, 1, kernel.dense, 1),
+                            .scratch = no_scratch,
+                            .shifted_values = true},
+                           random);
+  }
+}

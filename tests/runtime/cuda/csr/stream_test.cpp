@@ -234,3 +234,38 @@ TEST_CASE("csr stream kernel: more columns, and heads, are refused") {
   CHECK_FALSE(check_one_column({9, 2, one, device}));
   CHECK_FALSE(check_one_column({9, 1, heads, device}));
 }
+
+TEST_CASE(
+    "stream csr kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+  Random random(12);
+  for (const DeviceKernel& kernel : stream_kernels()) {
+    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
+    for (const std::int64_t pad : {0, 3})
+      check_emulated_product(kernel,
+                             {.exact = a,
+                              .format = formats::as_format(a.view()),
+                              .order = {},
+                              .n = 1,
+                              .pad = pad,
+                              .device = emulated_device(),
+                              .scratch = scratch_of,
+                              .nonfinite = true},
+                             random);
+  }
+}
+
+TEST_CASE("stream csr kernels: values of a run may stand anywhere") {
+  Random random(13);
+  for (const DeviceKernel& kernel : stream_kernels()) {
+    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
+    check_emulated_product(kernel,
+                           {.exact = a,
+                            .format = formats::as_format(a.view()),
+                            .order = {},
+                            .n = 1,
+                            .device = emulated_device(),
+                            .scratch = scratch_of,
+                            .shifted_values = true},
+                           random);
+  }
+}

@@ -69,3 +69,8 @@ TEST_CASE("acc: matrices without rows, columns or entries") {
   Random random(4);
   acc_kernels().check_empty(random);
 }
+
+TEST_CASE("acc: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+  Random random(5);
+  acc_kernels().check_nonfinite(random);
+}

@@ -36,6 +36,7 @@ struct Case {
   double alpha = 1, beta = 0;
   int sm_count = 1;
   std::int64_t planned_n = 0;
+  bool nonfinite = false, shifted_values = false;  ///< see EmulatedProduct
 };
 
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const Case& c, Random& random) {
@@ -51,7 +52,9 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const 
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count, 90, 90 * 64 * 8),
                                  .scratch = scratch_of,
-                                 .planned_n = c.planned_n},
+                                 .planned_n = c.planned_n,
+                                 .nonfinite = c.nonfinite,
+                                 .shifted_values = c.shifted_values},
                                 random);
 }
 
@@ -155,4 +158,19 @@ TEST_CASE("bulk kernels: matrices without rows, columns or entries") {
     check(1, 1, 1, {.n = 8});
     check(1200, 7, 0.02, {.n = 16});
   }
+}
+
+TEST_CASE("bulk kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+  Random random(12);
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels())
+    for (const std::int64_t n : {40, 72})
+      check_product(kernel, uneven_matrix(75, 90, kernel.values, random), {.n = n, .nonfinite = true},
+                    random);
+}
+
+TEST_CASE("bulk kernels: values of a run may stand anywhere") {
+  Random random(13);
+  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels())
+    check_product(kernel, uneven_matrix(75, 90, kernel.values, random), {.n = 72, .shifted_values = true},
+                  random);
 }

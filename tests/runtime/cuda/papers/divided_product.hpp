@@ -21,6 +21,7 @@ struct Case {
   bool permuted = false;
   double alpha = 1, beta = 0;
   std::int64_t planned_n = 0;
+  bool nonfinite = false;  ///< see EmulatedProduct
 };
 
 /// Kernels of one format.
@@ -48,7 +49,8 @@ struct DividedKernels {
              [](const runtime::cuda::ScheduleHeader& header) {
                return std::vector<runtime::cuda::ScheduleScratch>{header.as<TileHeader>().scratch};
              },
-         .planned_n = c.planned_n},
+         .planned_n = c.planned_n,
+         .nonfinite = c.nonfinite},
         random);
     return schedule.header.as<TileHeader>();
   }
@@ -71,6 +73,14 @@ struct DividedKernels {
       for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
         check_least_n(kernel, formatted.data.view(), n, emulated_device());
     }
+  }
+
+  /// Rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives.
+  void check_nonfinite(Random& random) const {
+    for (const DeviceKernel& kernel : kernels)
+      for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
+        check_product(kernel, uneven_matrix(75, 90, DType::f32, random),
+                      {.n = n, .pad = pad, .nonfinite = true}, random);
   }
 
   /// Matrices without rows, columns or entries.

@@ -31,6 +31,7 @@ struct Case {
   bool permuted = false;
   double alpha = 1, beta = 0;
   std::int64_t planned_n = 0;
+  bool nonfinite = false, shifted_values = false;  ///< see EmulatedProduct
 };
 
 void check_product(const DeviceKernel& kernel, const formats::Csr& source, const Case& c, Random& random,
@@ -53,7 +54,9 @@ void check_product(const DeviceKernel& kernel, const formats::Csr& source, const
        .device = emulated_device(),
        .scratch =
            [](const runtime::cuda::ScheduleHeader&) { return std::vector<runtime::cuda::ScheduleScratch>{}; },
-       .planned_n = c.planned_n},
+       .planned_n = c.planned_n,
+       .nonfinite = c.nonfinite,
+       .shifted_values = c.shifted_values},
       random);
 }
 
@@ -96,4 +99,20 @@ TEST_CASE("hygnn kernels: as many threads for a row as leave the fewest idle") {
   CHECK(hygnn_threads_per_row(47) == 16);  // the paper's example
   CHECK(hygnn_threads_per_row(40) == 8);
   CHECK(hygnn_threads_per_row(1) == 8);
+}
+
+TEST_CASE(
+    "hygnn kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+  Random random(12);
+  for (const DeviceKernel& kernel : paper_kernels())
+    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
+      check_product(kernel, mixed_windows(75, 90, kernel.values, random),
+                    {.n = n, .pad = pad, .permuted = n == 17, .nonfinite = true}, random);
+}
+
+TEST_CASE("hygnn kernels: values of a run may stand anywhere") {
+  Random random(13);
+  for (const DeviceKernel& kernel : paper_kernels())
+    check_product(kernel, mixed_windows(75, 90, kernel.values, random), {.n = 72, .shifted_values = true},
+                  random);
 }

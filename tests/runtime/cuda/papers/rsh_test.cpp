@@ -65,3 +65,8 @@ TEST_CASE("rsh: matrices without rows, columns or entries") {
   Random random(4);
   rsh_kernels().check_empty(random);
 }
+
+TEST_CASE("rsh: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+  Random random(5);
+  rsh_kernels().check_nonfinite(random);
+}

@@ -17,6 +17,7 @@
 #include "runtime/reference/element.hpp"
 #include "runtime/reference/sddmm.hpp"
 #include "tests/runtime/cuda/emulated_heads.hpp"
+#include "tests/runtime/cuda/nonfinite_operands.hpp"
 #include "tests/runtime/random_samples.hpp"
 
 using namespace sptile;
@@ -51,7 +52,23 @@ struct Problem {
   bool scaled = false;
   DeviceInfo device = emulated_device();
   std::int64_t planned_n = 0;
+  bool nonfinite = false;  ///< X and Y have NaN, infinity and the largest numbers
 };
+
+/// Fills with NaN what no result depends on. p.nonfinite: four of five rows of X have one infinity, NaN or
+/// largest factor. Half of the rows of Y are numbers that are exact in any precision, so that their rests are
+/// zero: halves and zeros.
+void poison(Samples& samples, const formats::Csr& a, const DeviceKernel& kernel, const Problem& p) {
+  const DenseRows x{samples.x, p.n, samples.ldx}, y{samples.y, p.n, samples.ldy};
+  poison_unused(x, row_counts(a));
+  poison_unused(y, column_counts(a));
+  if (!p.nonfinite) return;
+  const double special[] = {kInfinity, -kInfinity, kNaN, largest_factor(kernel)};
+  for (std::int64_t r = 0; r < a.rows; ++r)
+    if (r % 5 < 4) x.set(r, 7 * r % p.n, special[r % 5]);
+  for (std::int64_t c = 0; c < a.cols; ++c)
+    for (std::int64_t j = 0; c % 4 < 2 && j < p.n; ++j) y.set(c, j, 0.5 * static_cast<double>(c % 4));
+}
 
 void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Problem& p, Random& random) {
   CAPTURE(kernel.kernel);
@@ -66,7 +83,8 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
   const Formatted formatted = format_matrix(a, format_of(kernel), order);
   const auto packed = formats::packed_positions(formatted.data.view(), order);
   REQUIRE(packed);
-  const Samples samples(a, p.n, types, random, p.pad);
+  Samples samples(a, p.n, types, random, p.pad);
+  poison(samples, a, kernel, p);
   const std::vector<std::byte> before = samples.out_bytes();
   std::vector<std::byte> out = before;
   const formats::FormatView formatted_view = formatted.data.view();
@@ -189,4 +207,12 @@ TEST_CASE("sddmm kernels: heads in one launch are those of a launch each, scaled
       check_emulated_heads(kernel, heads, random);
     }
   }
+}
+
+TEST_CASE("sddmm kernels: NaN, infinity and the largest factors give what IEEE arithmetic gives") {
+  Random random(8);
+  for (const DeviceKernel& kernel : sddmm_kernels())
+    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{8, 0}, {17, 1}, {72, 8}})
+      check_samples(kernel, mixed_windows(75, 90, DType::f32, random),
+                    {.n = n, .pad = pad, .permuted = n == 17, .nonfinite = true}, random);
 }

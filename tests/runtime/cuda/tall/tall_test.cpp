@@ -38,6 +38,7 @@ struct Case {
   double alpha = 1, beta = 0;
   int sm_count = 1;
   std::int64_t planned_n = 0;
+  bool nonfinite = false;       ///< see EmulatedProduct
   bool shifted_values = false;  ///< a value behind an aligned address, as those of a run may stand
 };
 
@@ -77,7 +78,8 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count),
                                  .scratch = scratch_of,
-                                 .planned_n = c.planned_n},
+                                 .planned_n = c.planned_n,
+                                 .nonfinite = c.nonfinite},
                                 random);
 }
 
@@ -163,4 +165,12 @@ TEST_CASE("tall kernels: matrices without rows, columns or entries") {
     check(1, 1, 1, {.n = 1});
     check(300, 7, 0.02, {.level = 1, .n = 16});
   }
+}
+
+TEST_CASE("tall kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+  Random random(12);
+  for (const DeviceKernel& kernel : all_kernels())
+    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
+      check_product(kernel, uneven_matrix(75, 90, kernel.values, random),
+                    {.n = n, .pad = pad, .permuted = n == 17, .nonfinite = true}, random);
 }

@@ -11,7 +11,6 @@
 #include "runtime/cuda/tile/tile8.cu"
 #pragma GCC diagnostic pop
 
-#include "runtime/run_values.hpp"
 #include "tests/runtime/cuda/emulated_product.hpp"
 
 using namespace sptile;
@@ -51,7 +50,7 @@ std::vector<runtime::cuda::ScheduleScratch> scratch_of(const runtime::cuda::Sche
 /// Copies happen at once in every other product, as late as they may in the others.
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, std::int64_t n, std::int64_t pad,
                        Random& random, bool permuted, double alpha, double beta, const DeviceInfo& device,
-                       std::int64_t planned_n = 0) {
+                       std::int64_t planned_n = 0, bool nonfinite = false) {
   const Formatted formatted = format_matrix(
       a, format_of(kernel), permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
   emulated_block.late = !emulated_block.late;
@@ -65,7 +64,8 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, std::i
                                  .beta = beta,
                                  .device = device,
                                  .scratch = scratch_of,
-                                 .planned_n = planned_n},
+                                 .planned_n = planned_n,
+                                 .nonfinite = nonfinite},
                                 random);
 }
 
@@ -94,23 +94,14 @@ TEST_CASE("tile kernels: values of a run may stand anywhere") {
     if (kernel.values == DType::none) continue;
     const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
     const Formatted formatted = format_matrix(a, format_of(kernel));
-    const std::size_t bytes = static_cast<std::size_t>(a.nnz()) * size_of(kernel.values);
-    std::vector<std::max_align_t> values(bytes / sizeof(std::max_align_t) + 2);
-    std::byte* next = reinterpret_cast<std::byte*>(values.data()) + size_of(kernel.values);
-    const formats::FormatView view = runtime::with_values(formatted.data.view(), next);
-    for (std::size_t i = 0; i < view.layout->arrays.size(); ++i) {
-      if (!view.layout->arrays[i].holds_values) continue;
-      const ArrayView from = formatted.data.view().arrays[i];
-      if (from.bytes() > 0) std::memcpy(next, from.data, static_cast<std::size_t>(from.bytes()));
-      next += from.bytes();
-    }
     check_emulated_product(kernel,
                            {.exact = a,
-                            .format = view,
+                            .format = formatted.data.view(),
                             .order = {},
                             .n = 128,
                             .device = emulated_device(),
-                            .scratch = scratch_of},
+                            .scratch = scratch_of,
+                            .shifted_values = true},
                            random);
   }
 }
@@ -174,4 +165,12 @@ TEST_CASE("tile kernels: slices of B one after the other when they do not fit in
                                             random, true, 1, 0, device);
     CHECK(schedule.header.as<TileHeader>().slices_together < 5);
   }
+}
+
+TEST_CASE("tile kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+  Random random(8);
+  for (const DeviceKernel& kernel : tile_kernels())
+    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
+      check_product(kernel, uneven_matrix(75, 90, kernel.values, random), n, pad, random, n == 17, 1, 0,
+                    emulated_device(), 0, true);
 }

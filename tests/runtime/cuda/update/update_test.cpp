@@ -31,10 +31,10 @@ namespace {
 
 /// Runs an instance on operands that are there; gives the bits of the last result.
 std::vector<std::byte> emulate(const DeviceKernel& kernel, const OperationProblem& p,
-                               RandomOperands& operands, const Formatted& formatted,
-                               const DeviceInfo& device) {
+                               RandomOperands& operands, const Formatted& formatted, const DeviceInfo& device,
+                               std::int64_t planned_n = 0) {
   const formats::FormatView view = formatted.data.view();
-  const Schedule schedule = kernel.schedule({view, p.n, device, {}, p.variant});
+  const Schedule schedule = kernel.schedule({view, planned_n != 0 ? planned_n : p.n, device, {}, p.variant});
   std::vector<std::max_align_t> bytes(schedule.bytes.size() / sizeof(std::max_align_t) + 1);
   if (!schedule.bytes.empty()) std::memcpy(bytes.data(), schedule.bytes.data(), schedule.bytes.size());
   // Sums may start as anything, counters are zero.
@@ -57,6 +57,7 @@ std::vector<std::byte> emulate(const DeviceKernel& kernel, const OperationProble
   launch.device = &device;
   CHECK(kernel.launch(launch, nullptr) == 0);
   CHECK_FALSE(EmulatedWarp::diverged);
+  CHECK_FALSE(memory_order.violated);
   CHECK(std::all_of(workspace.begin(), workspace.begin() + static_cast<std::ptrdiff_t>(counters),
                     [](float x) { return std::bit_cast<std::uint32_t>(x) == 0; }));
   const auto last = static_cast<int>(p.op.operands.size()) - 1;
@@ -68,7 +69,22 @@ std::vector<std::byte> emulate(const DeviceKernel& kernel, const OperationProble
 struct Case {
   bool permuted = false, all_results = true;
   DeviceInfo device = emulated_device();
+  bool nonfinite = false;
+  std::int64_t planned_n = 0;
 };
+
+/// Puts NaN, infinity and the largest factor into four rows of the first operand, and infinity into the
+/// second one, in which half of the columns are numbers that are exact in any precision, so that their rests
+/// are zero.
+void poison(RandomOperands& operands, const DeviceKernel& kernel, const OperationProblem& p) {
+  const double special[] = {kInfinity, -kInfinity, kNaN, largest_factor(kernel)};
+  for (std::int64_t r = 0; r < 4; ++r) operands.set(0, r, r, special[r]);
+  const std::int64_t rows = &p.op == &kSpmmUpdate ? p.n : p.a.rows;
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t j = 0; j < p.variant.m; ++j)
+      if (j % 4 < 2) operands.set(1, r, j, 0.5 * static_cast<double>(j % 4));
+  operands.set(1, 5, 6, kInfinity);
+}
 
 /// Z as the format's SpMM would have left it.
 void fill_z(RandomOperands& operands, const OperationProblem& p) {
@@ -92,6 +108,7 @@ void check(const DeviceKernel& kernel, OperationProblem p, const Case& c, Random
   const Formatted formatted =
       format_matrix(p.a, "csr", c.permuted ? random_order(p.a.rows, random) : std::vector<std::int32_t>{});
   RandomOperands operands(p, random);
+  if (c.nonfinite) poison(operands, kernel, p);
   const bool reads_z = kernel.kernel.ends_with("update2");
   if (reads_z) fill_z(operands, p);
   for (std::size_t i = 0; i < p.op.operands.size(); ++i) {
@@ -99,7 +116,7 @@ void check(const DeviceKernel& kernel, OperationProblem p, const Case& c, Random
     const bool needed = spec.name == "C" || (reads_z && spec.name == "Z");
     if (spec.optional && !needed && !c.all_results) operands.leave_out(static_cast<int>(i));
   }
-  emulate(kernel, p, operands, formatted, c.device);
+  emulate(kernel, p, operands, formatted, c.device, c.planned_n);
   CHECK(operands.error(p.a.values.dtype()) <=
         operands.tolerated() + product_error(kernel.precision) + (size_of(p.types.operands) == 2 ? 1e-3 : 0));
   CHECK(operands.gaps_untouched());
@@ -202,23 +219,23 @@ TEST_CASE("update kernels: the same bits on one multiprocessor and on many, for 
   }
 }
 
-TEST_CASE("update kernels: NaN in a row of B reaches the rows that use it, in W its column") {
+TEST_CASE("update kernels: NaN, infinity and the largest factors give what IEEE arithmetic gives") {
   Random random(6);
   const formats::Csr a = random_matrix(40, 30, 0.1, DType::f32, random);
-  for (const DeviceKernel& kernel : runtime::cuda::fused_update_kernels()) {
-    const OperationProblem p{kSpmmUpdate, a, 19, types_of(kernel), {.m = 21}};
-    RandomOperands operands(p, random);
-    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-    operands.set(runtime::kUpdateB, 4, 3, kNan);
-    operands.set(runtime::kUpdateW, 5, 2, kNan);
-    emulate(kernel, p, operands, format_matrix(a, "csr"), emulated_device());
-    for (std::int64_t r = 0; r < a.rows; ++r) {
-      bool uses = false;
-      for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) uses = uses || a.col_idx[k] == 4;
-      for (std::int64_t j = 0; j < 21; ++j)
-        CHECK(std::isnan(operands.at(runtime::kUpdateC, r, j)) == (uses || j == 2));
-    }
-  }
+  for (const DeviceKernel& kernel : all_kernels())
+    for (const auto& [n, m] : {std::pair<std::int64_t, std::int64_t>{19, 21}, {32, 40}})
+      check(kernel, {op_of(kernel), a, n, {}, {.m = m}}, {.nonfinite = true}, random);
+}
+
+TEST_CASE("update kernels: a plan for many columns serves few") {
+  Random random(8);
+  const formats::Csr a = random_matrix(21, 400, DType::f32, random, [](std::int64_t r, std::int64_t) {
+    return r == 9 ? 0.95 : 0.03;  // a row in pieces
+  });
+  for (const DeviceKernel& kernel : all_kernels())
+    for (const auto& [planned, n] : {std::pair{136, 72}, {136, 1}, {40, 7}})
+      check(kernel, {op_of(kernel), a, n, {}, {.m = 24}, 8},
+            {.device = emulated_device(n == 7 ? 132 : 1), .planned_n = planned}, random);
 }
 
 TEST_CASE("update schedule: every row is the work of one window, or of pieces that have all its entries") {

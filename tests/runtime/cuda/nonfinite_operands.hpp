@@ -1,0 +1,84 @@
+// Dense operands with NaN, infinity and the largest numbers: what kernels must not use, and what must reach
+// results as IEEE arithmetic has it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "formats/csr.hpp"
+#include "runtime/cuda/device_kernel.hpp"
+#include "runtime/reference/element.hpp"
+
+namespace sptile::test {
+
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Rows of a dense operand, `ld` elements apart, of which the first `width` are used.
+struct DenseRows {
+  formats::Array& array;
+  std::int64_t width, ld;
+
+  void set(std::int64_t row, std::int64_t column, double x) const {
+    runtime::write_element(array.view().dtype, array.data(), row * ld + column, x);
+  }
+};
+
+/// Entries of each column.
+inline std::vector<std::int64_t> column_counts(const formats::Csr& a) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(a.cols));
+  for (std::int64_t k = 0; k < a.nnz(); ++k) ++counts[static_cast<std::size_t>(a.col_idx[k])];
+  return counts;
+}
+
+/// Entries of each row.
+inline std::vector<std::int64_t> row_counts(const formats::Csr& a) {
+  std::vector<std::int64_t> counts;
+  for (std::int64_t r = 0; r < a.rows; ++r) counts.push_back(a.row_ptr[r + 1] - a.row_ptr[r]);
+  return counts;
+}
+
+/// Fills with NaN what no result depends on: rows without entries, and the gaps between rows.
+inline void poison_unused(const DenseRows& rows, const std::vector<std::int64_t>& counts) {
+  for (std::int64_t r = 0; r < std::ssize(counts); ++r)
+    for (std::int64_t j = counts[static_cast<std::size_t>(r)] == 0 ? 0 : rows.width; j < rows.ld; ++j)
+      rows.set(r, j, kNaN);
+}
+
+/// Largest factor that stays finite when a kernel rounds it to the precision of its products.
+inline double largest_factor(const runtime::cuda::DeviceKernel& kernel) {
+  switch (kernel.dense) {
+    case DType::f16:
+      return 65504;
+    case DType::bf16:
+      return 0x1.fep127;
+    case DType::f64:
+      return 0x1p1000;  // sums of the reference, which are f64, too, are finite
+    default:
+      return kernel.precision == runtime::Precision::tf32 ? 0x1.ffcp127 : std::numeric_limits<float>::max();
+  }
+}
+
+/// Puts infinity of both signs, NaN and the largest factors into the rows with the fewest and with the most
+/// entries. Returns those rows.
+inline std::array<std::int64_t, 2> poison_used(const DenseRows& rows, const std::vector<std::int64_t>& counts,
+                                               double largest) {
+  const double special[] = {kInfinity, largest, -kInfinity, kNaN, -largest};
+  std::array<std::int64_t, 2> chosen = {-1, -1};
+  for (std::int64_t r = 0; r < std::ssize(counts); ++r) {
+    const auto count = [&](std::int64_t row) { return counts[static_cast<std::size_t>(row)]; };
+    if (count(r) == 0) continue;
+    if (chosen[0] < 0 || count(r) < count(chosen[0])) chosen[0] = r;
+    if (chosen[1] < 0 || count(r) > count(chosen[1])) chosen[1] = r;
+  }
+  for (const std::int64_t row : chosen)
+    for (std::int64_t j = 0; row >= 0 && j < rows.width; ++j)
+      if (j % 7 < 5) rows.set(row, j, special[j % 7]);
+  return chosen;
+}
+
+}  // namespace sptile::test

@@ -1,0 +1,37 @@
+// A CUDA device. Operands are from one allocation that is used again: allocating takes longer than the runs.
+#include <map>
+#include <vector>
+
+#include "tests/property/machine_device.hpp"
+
+namespace sptile::test {
+namespace {
+
+class Cuda : public CudaMachine {
+ public:
+  std::shared_ptr<std::byte> allocate(std::size_t bytes) override {
+    const std::size_t whole = (bytes + kStep) / kStep * kStep;
+    std::vector<std::shared_ptr<std::byte>>& kept = kept_[whole];
+    for (const std::shared_ptr<std::byte>& memory : kept)
+      if (memory.use_count() == 1) return memory;
+    return kept.emplace_back(CudaMachine::allocate(whole));
+  }
+
+ private:
+  static constexpr std::size_t kStep = std::size_t{1} << 16;
+  std::map<std::size_t, std::vector<std::shared_ptr<std::byte>>> kept_;
+};
+
+}  // namespace
+
+std::string_view device_backend() { return "cuda"; }
+
+std::unique_ptr<Machine> make_device(bool exact, std::string& why_not) {
+  const auto device = runtime::cuda::find_device(0);
+  if (device && exact) return std::make_unique<CudaMachine>();
+  if (device) return std::make_unique<Cuda>();
+  why_not = device.error().message;
+  return nullptr;
+}
+
+}  // namespace sptile::test

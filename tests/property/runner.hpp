@@ -1,0 +1,22 @@
+// The modes of the property runner.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "runtime/kernel.hpp"
+#include "tests/property/machine.hpp"
+#include "tests/property/options.hpp"
+
+namespace sptile::test {
+
+/// The kernels of a backend that the options select, and this machine can run or not.
+std::vector<const runtime::Kernel*> selected_kernels(const Options& options, runtime::Device device);
+
+// Each gives the exit code.
+int list(const Options& options, runtime::Device device);
+int run_tests(const Options& options, Machine& machine);
+int run_perf(const Options& options, Machine& machine);
+int print_support(const Options& options, runtime::Device device);
+
+}  // namespace sptile::test

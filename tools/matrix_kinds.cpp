@@ -213,7 +213,7 @@ Status write_metis(const CsrView& a, const std::string& path, bool force, Progre
 }
 
 Result<LoadedMatrix> read_hdf5(Work& work, const std::string& path, const LoadOptions& options) {
-  return take_read(work, path, options, formats::read_hdf5_matrix(path, options.real_part));
+  return take_read(work, path, options, formats::read_hdf5_matrix(path, options.real_part, &work.progress));
 }
 
 Status write_bsp(const CsrView& a, const std::string& path, bool force, Progress*) {

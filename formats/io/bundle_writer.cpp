@@ -165,7 +165,7 @@ Result<BundleWriter> BundleWriter::create(const std::string& path, const BundleW
   Result<AtomicFile> file =
       options.fd < 0 ? AtomicFile::create(path, options.force) : AtomicFile::borrow(options.fd, path);
   if (!file) return tl::unexpected(file.error());
-  Result<Hdf5File> container = Hdf5File::create(file->fd(), options.user_block);
+  Result<Hdf5File> container = Hdf5File::create(file->fd(), options.user_block, options.progress);
   if (!container) return fail(container.error().code, container.error().message, path);
   auto state = std::unique_ptr<State>(new State{path, options, std::move(*file), std::move(*container)});
   Status s = state->container.add_attribute("/", "sptile_version", std::string(SPTILE_VERSION));
@@ -253,7 +253,7 @@ Result<BundleWriter> BundleWriter::extend(const std::string& path, Progress* pro
   if (!file) return tl::unexpected(file.error());
   if (Status s = copy_bytes(source.fd(), file->fd(), front->header.file_size, progress); !s)
     return fail(s.error().code, s.error().message, path);
-  Result<Hdf5File> container = Hdf5File::open(file->fd());
+  Result<Hdf5File> container = Hdf5File::open(file->fd(), progress);
   if (!container) return fail(container.error().code, container.error().message, path);
   const BundleWriteOptions options{
       .force = true, .user_block = front->header.user_block, .attributes = {}, .progress = progress};
@@ -430,7 +430,9 @@ Status BundleWriter::add_plan(std::string_view key, std::span<const std::int64_t
   };
   begin(state_->options.progress, "write",
         static_cast<std::int64_t>(key.size() + numbers.size_bytes() + schedule.size()));
-  Status s = state_->container.has(kPlansPath) ? Status{} : state_->container.add_group(kPlansPath);
+  const auto has_plans = state_->container.has(kPlansPath);
+  if (!has_plans) return state_->named(tl::unexpected(has_plans.error()));
+  Status s = *has_plans ? Status{} : state_->container.add_group(kPlansPath);
   if (s) s = state_->container.add_group(*group);
   if (s) s = state_->add_array(*group + "/" + kPlanKeyName, bytes(key));
   if (s) s = state_->add_array(*group + "/" + kPlanNumbersName, ArrayView(numbers));

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "formats/io/json_depth.hpp"
 #include "formats/io/system_error.hpp"
 #include "reorder/partition/division.hpp"
 #include "tools/partition/names.hpp"
@@ -168,7 +169,7 @@ Result<PartitionDescription> read_description(const std::string& folder) {
   std::ifstream in(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (in.bad() || !in.is_open()) return formats::system_failure(errno, "cannot read", path);
-  auto description = from_json(OrderedJson::parse(text, nullptr, false));  // what is no JSON is no object
+  auto description = from_json(formats::parse_foreign<OrderedJson>(text));  // what is no JSON is no object
   if (!description)
     return fail(description.error().code, description.error().message + "; partition the matrix again", path);
   return description;

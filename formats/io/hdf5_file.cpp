@@ -1,6 +1,10 @@
 #include "formats/io/hdf5_file.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <bit>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -21,6 +25,15 @@ Fields& put(Fields& fields, const ParameterValue& value) {
 
 Result<Hdf5File> unstarted(Result<Hdf5Helper> helper) { return tl::unexpected(std::move(helper.error())); }
 
+// The helper opens the file anew where that is allowed: with a copy of our descriptor it would hold the lock
+// of AtomicFile for a moment after this process was killed.
+Result<Hdf5Helper> start_writer(int fd, Errc damaged, const Progress* progress) {
+  const int theirs = ::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_RDWR | O_CLOEXEC);
+  auto helper = Hdf5Helper::start(theirs < 0 ? fd : theirs, damaged, progress);
+  if (theirs >= 0) ::close(theirs);
+  return helper;
+}
+
 }  // namespace
 
 Result<Hdf5File> Hdf5File::begin(Hdf5Helper helper, int fd, Hdf5Op op, const Fields& fields) {
@@ -30,7 +43,7 @@ Result<Hdf5File> Hdf5File::begin(Hdf5Helper helper, int fd, Hdf5Op op, const Fie
 }
 
 Result<Hdf5File> Hdf5File::create(int fd, std::uint64_t user_block, const Progress* progress) {
-  auto helper = Hdf5Helper::start(fd, Errc::io, progress);
+  auto helper = start_writer(fd, Errc::io, progress);
   return helper ? create(std::move(*helper), fd, user_block) : unstarted(std::move(helper));
 }
 
@@ -40,7 +53,7 @@ Result<Hdf5File> Hdf5File::create(Hdf5Helper helper, int fd, std::uint64_t user_
 }
 
 Result<Hdf5File> Hdf5File::open(int fd, const Progress* progress) {
-  auto helper = Hdf5Helper::start(fd, Errc::bad_input, progress);
+  auto helper = start_writer(fd, Errc::bad_input, progress);
   return helper ? begin(std::move(*helper), fd, Hdf5Op::open_output, {}) : unstarted(std::move(helper));
 }
 

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <optional>
 
+#include "formats/io/json_depth.hpp"
+
 namespace sptile::tools {
 namespace {
 
@@ -49,7 +51,7 @@ std::size_t whole_lines(const std::string& text) { return text.find_last_of('\n'
 
 Json parse_field(const CsvColumn& column, const std::string& field) {
   if (column.text) return field;
-  return field.empty() ? Json(nullptr) : Json::parse(field, nullptr, false);
+  return field.empty() ? Json(nullptr) : formats::parse_foreign<Json>(field);
 }
 
 // Rows of other columns cannot be told apart as these are: they are neither taken over nor added to.

@@ -213,21 +213,10 @@ Status write_metis(const CsrView& a, const std::string& path, Placing placing, P
   return formats::write_metis_graph(a, path, placing);
 }
 
-// What opens the file by its path must have found the one that was looked at, and that is hashed.
-Status check_unchanged(const formats::InputBytes& input, const std::string& path) {
-  struct stat opened {
-  }, named{};
-  if (::fstat(input.fd(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
-      opened.st_dev == named.st_dev && opened.st_ino == named.st_ino)
-    return {};
-  return fail(Errc::io, "was replaced while it was read; read it again", path);
-}
-
 Result<LoadedMatrix> read_hdf5(Work& work, const std::string& path, formats::InputBytes input,
                                const LoadOptions& options) {
-  auto read = formats::read_hdf5_matrix(path, options.real_part);
-  if (Status s = check_unchanged(input, path); read && !s) return tl::unexpected(std::move(s.error()));
-  return take_read(work, path, options, std::move(read));
+  auto file = formats::Hdf5Reader::open(input.fd(), path, &work.progress);
+  return take_read(work, path, options, formats::read_hdf5_matrix(std::move(file), path, options.real_part));
 }
 
 Status write_bsp(const CsrView& a, const std::string& path, Placing placing, Progress*) {

@@ -21,9 +21,7 @@ std::string binsparse_descriptor(const CsrView& a);
 /// file and array. Nothing is allocated from a number that the size of the file does not allow.
 Result<ReadMatrix> read_binsparse(Hdf5Reader file, const std::string& name, bool real_part);
 /// True where the root has the attribute.
-bool is_binsparse(const Hdf5Reader& file);
-/// What the arrays are called.
-inline constexpr const char* kBinsparseArrays[] = {"pointers_to_1", "indices_0", "indices_1", "values"};
+Result<bool> is_binsparse(const Hdf5Reader& file);
 
 /// Writes CSR; a pattern has iso values, f16 and bf16 become f32. As AtomicFile otherwise.
 Status write_binsparse(const CsrView& a, const std::string& path, Placing placing);

@@ -1,16 +1,14 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "formats/io/binsparse.hpp"
+#include "formats/io/binsparse_descriptor.hpp"
 #include "formats/io/hdf5_arrays.hpp"
 #include "formats/io/quote.hpp"
 #include "formats/io/sparse_arrays.hpp"
 
 namespace sptile::formats {
 namespace {
-
-using Json = nlohmann::json;
 
 /// How the arrays of a format make a matrix. COO's row and column indices have the names that stand here.
 struct FormatRow {
@@ -90,57 +88,42 @@ class BinsparseReader {
     return fail(Errc::unsupported, std::move(message), name_);
   }
 
-  // A text of the descriptor; empty where there is none.
-  [[nodiscard]] static std::string text_of(const Json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-  }
-
   Status read_descriptor() {
     const auto text = file_.text(kBinsparseAttribute);
     if (!text) return tl::unexpected(text.error());
-    Json all = Json::parse(**text, nullptr, false);
-    const auto found = all.is_object() ? all.find("binsparse") : all.end();
-    if (!all.is_object() || found == all.end() || !found->is_object())
-      return bad("the attribute 'binsparse' is no descriptor: " + formats::quoted(**text));
-    descriptor_ = *found;
-    const std::string version = text_of(descriptor_, "version");
+    auto found = parse_binsparse_descriptor(text->value_or(""));
+    if (!found)
+      return bad("the attribute 'binsparse' is no descriptor: " + formats::quoted(text->value_or("")));
+    descriptor_ = std::move(*found);
+    const std::string& version = descriptor_.version;
     if (!version.empty() && !version.starts_with("0."))
       return unsupported("is binsparse " + formats::quoted(version) + "; sptile reads 0.1");
     return {};
   }
 
   Status read_format() {
-    const auto found = descriptor_.find("format");
-    if (found == descriptor_.end()) return bad("the descriptor names no format");
-    const std::string name = found->is_string() ? found->get<std::string>() : "custom";
+    if (!descriptor_.format) return bad("the descriptor names no format");
+    const std::string& name = *descriptor_.format;
     format_ = find_row(kFormats, name);
     if (format_ == nullptr)
       return unsupported("the matrix is in binsparse's format " + formats::quoted(name) +
                          "; sptile reads CSR, CSC, COO, COOR and COOC");
     arrays_.layout = format_->layout;
-    if (const auto fill = descriptor_.find("fill"); fill != descriptor_.end() && *fill == Json(true))
-      return unsupported("has a fill value: places without an entry would not be zero");
+    if (descriptor_.fill) return unsupported("has a fill value: places without an entry would not be zero");
     return {};
   }
 
   Status read_shape() {
-    const auto shape = descriptor_.find("shape");
-    const bool good = shape != descriptor_.end() && shape->is_array() && shape->size() == 2 &&
-                      (*shape)[0].is_number_unsigned() && (*shape)[1].is_number_unsigned();
-    if (!good) return bad("the descriptor has no shape of two numbers");
-    arrays_.rows = (*shape)[0].get<std::int64_t>();
-    arrays_.cols = (*shape)[1].get<std::int64_t>();
+    if (descriptor_.shape.size() != 2) return bad("the descriptor has no shape of two numbers");
+    arrays_.rows = descriptor_.shape[0], arrays_.cols = descriptor_.shape[1];
     Status s = check_matrix_shape(arrays_.rows, arrays_.cols);
     return s ? s : fail(s.error().code, s.error().message, name_);
   }
 
   Status read_structure() {
-    const auto types = descriptor_.find("data_types");
-    if (types != descriptor_.end() && types->is_object()) type_ = parse_value_type(text_of(*types, "values"));
-    const auto found = descriptor_.find("structure");
-    if (found == descriptor_.end() || *found == Json("general")) return {};
-    const std::string name = text_of(descriptor_, "structure");
+    type_ = parse_value_type(descriptor_.values);
+    if (!descriptor_.structure || *descriptor_.structure == "general") return {};
+    const std::string& name = *descriptor_.structure;
     structure_ = find_row(kStructures, name);
     if (structure_ == nullptr) return unsupported("the matrix has the structure " + formats::quoted(name));
     if (arrays_.rows != arrays_.cols)
@@ -152,12 +135,8 @@ class BinsparseReader {
   }
 
   Status read_indices() {
-    const auto told = descriptor_.find("number_of_stored_values");
-    const std::int64_t wanted =
-        told != descriptor_.end() && told->is_number_unsigned()
-            ? static_cast<std::int64_t>(std::min<std::uint64_t>(told->get<std::uint64_t>(), INT64_MAX))
-            : -1;
-    Status s = formats::read_indices(file_, format_->ids, arrays_.ids, minors(arrays_), wanted);
+    Status s =
+        formats::read_indices(file_, format_->ids, arrays_.ids, minors(arrays_), descriptor_.stored_values);
     if (s && format_->rows != nullptr)
       return formats::read_indices(file_, format_->rows, arrays_.row_ids, arrays_.rows, arrays_.ids.size());
     return s ? formats::read_indices(file_, "pointers_to_1", arrays_.pointers, INT64_MAX, majors(arrays_) + 1)
@@ -207,7 +186,7 @@ class BinsparseReader {
   Hdf5Reader file_;
   std::string name_;
   bool real_part_;
-  Json descriptor_;
+  BinsparseDescriptor descriptor_;
   const FormatRow* format_ = nullptr;
   const StructureRow* structure_ = nullptr;  // null: all entries are stored
   ValueType type_;
@@ -217,9 +196,8 @@ class BinsparseReader {
 
 }  // namespace
 
-bool is_binsparse(const Hdf5Reader& file) {
-  const auto text = file.text(kBinsparseAttribute);
-  return !text || text->has_value();  // its reader says what is wrong with it
+Result<bool> is_binsparse(const Hdf5Reader& file) {
+  return file.text(kBinsparseAttribute).map([](const auto& text) { return text.has_value(); });
 }
 
 Result<ReadMatrix> read_binsparse(Hdf5Reader file, const std::string& name, bool real_part) {

@@ -171,7 +171,7 @@ Result<BundleWriter> BundleWriter::create(AtomicFile file, const std::string& pa
                                           const BundleWriteOptions& options) {
   if (Status s = check_user_block(options.user_block); !s)
     return fail(s.error().code, s.error().message, path);
-  Result<Hdf5File> container = Hdf5File::create(file.fd(), options.user_block);
+  Result<Hdf5File> container = Hdf5File::create(file.fd(), options.user_block, options.progress);
   if (!container) return fail(container.error().code, container.error().message, path);
   auto state = std::unique_ptr<State>(new State{path, options, std::move(file), std::move(*container)});
   Status s = state->container.add_attribute("/", "sptile_version", std::string(SPTILE_VERSION));
@@ -242,7 +242,7 @@ Result<BundleWriter> BundleWriter::extend(int source, const std::string& path, P
   if (!file) return tl::unexpected(file.error());
   if (Status s = copy_bytes(source, file->fd(), front->header.file_size, progress); !s)
     return fail(s.error().code, s.error().message, path);
-  Result<Hdf5File> container = Hdf5File::open(file->fd());
+  Result<Hdf5File> container = Hdf5File::open(file->fd(), progress);
   if (!container) return fail(container.error().code, container.error().message, path);
   const BundleWriteOptions options{
       .force = true, .user_block = front->header.user_block, .attributes = {}, .progress = progress};
@@ -419,7 +419,9 @@ Status BundleWriter::add_plan(std::string_view key, std::span<const std::int64_t
   };
   begin(state_->options.progress, "write",
         static_cast<std::int64_t>(key.size() + numbers.size_bytes() + schedule.size()));
-  Status s = state_->container.has(kPlansPath) ? Status{} : state_->container.add_group(kPlansPath);
+  const auto has_plans = state_->container.has(kPlansPath);
+  if (!has_plans) return state_->named(tl::unexpected(has_plans.error()));
+  Status s = *has_plans ? Status{} : state_->container.add_group(kPlansPath);
   if (s) s = state_->container.add_group(*group);
   if (s) s = state_->add_array(*group + "/" + kPlanKeyName, bytes(key));
   if (s) s = state_->add_array(*group + "/" + kPlanNumbersName, ArrayView(numbers));

@@ -2,29 +2,21 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "formats/io/hdf5_reader.hpp"
 #include "formats/io/read_matrix.hpp"
 
 namespace sptile::formats {
 
-/// What they consist of: attributes and arrays of a group.
-inline constexpr const char* kCellTexts[] = {"encoding-type", "h5sparse_format"};
-inline constexpr const char* kCellShapes[] = {"shape", "h5sparse_shape"};
-inline constexpr const char* kCellArrays[] = {"data", "indices", "indptr", "shape"};
-/// The groups of a file that may hold one.
-std::vector<std::string> cell_groups(const Hdf5Reader& file);
-
 /// Tells AnnData, by X.
-bool is_anndata(const Hdf5Reader& file);
+Result<bool> is_anndata(const Hdf5Reader& file);
 /// Reads X, in csr or csc. Errc::unsupported for a dense X. Other errors as Hdf5Reader; nothing is allocated
 /// from a number that the size of the file does not allow.
 Result<ReadMatrix> read_anndata(Hdf5Reader file, const std::string& name, bool real_part);
 
 /// Tells 10x Genomics, by the group `matrix`, or the only group of older files, which has the name of a
 /// genome.
-bool is_10x(const Hdf5Reader& file);
+Result<bool> is_10x(const Hdf5Reader& file);
 /// Reads features x barcodes as they are stored; errors as read_anndata.
 Result<ReadMatrix> read_10x(Hdf5Reader file, const std::string& name, bool real_part);
 

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "formats/io/cell_matrix.hpp"
 #include "formats/io/hdf5_arrays.hpp"
@@ -22,18 +25,27 @@ constexpr EncodingRow kEncodings[] = {{"csr_matrix", ArrayLayout::csr},
                                       {"csr", ArrayLayout::csr},
                                       {"csc", ArrayLayout::csc}};
 
-bool has_arrays(const Hdf5Reader& file, const std::string& group) {
-  return file.has(group + "/data") && file.has(group + "/indices") && file.has(group + "/indptr");
+constexpr const char* kTexts[] = {"encoding-type", "h5sparse_format"};
+constexpr const char* kShapes[] = {"shape", "h5sparse_shape"};
+
+Result<bool> has_all(const Hdf5Reader& file, const std::string& group,
+                     std::initializer_list<const char*> members) {
+  for (const char* member : members)
+    if (auto found = file.has(group + "/" + member); !found || !*found) return found;
+  return true;
 }
 
 // The group of a file of 10x Genomics; empty where it is none.
-std::string group_of_10x(const Hdf5Reader& file) {
-  const auto is_group = [&](const std::string& name) {
-    return has_arrays(file, name) && file.has(name + "/shape");
-  };
-  if (is_group(k10x)) return k10x;
-  const std::vector<std::string> names = file.names();
-  return names.size() == 1 && is_group(names[0]) && file.has(names[0] + "/barcodes") ? names[0] : "";
+Result<std::string> group_of_10x(const Hdf5Reader& file) {
+  const auto usual = has_all(file, k10x, {"data", "indices", "indptr", "shape"});
+  if (!usual) return tl::unexpected(usual.error());
+  if (*usual) return k10x;
+  auto names = file.names();
+  if (!names) return tl::unexpected(std::move(names.error()));
+  if (names->size() != 1) return "";
+  const auto older = has_all(file, names->front(), {"data", "indices", "indptr", "shape", "barcodes"});
+  if (!older) return tl::unexpected(older.error());
+  return *older ? names->front() : "";
 }
 
 // The arrays of compressed rows or columns in a group.
@@ -60,25 +72,20 @@ Result<ReadMatrix> read_group(const Hdf5Reader& file, const std::string& group, 
 
 }  // namespace
 
-std::vector<std::string> cell_groups(const Hdf5Reader& file) {
-  std::vector<std::string> groups;
-  if (file.has(kAnnData)) groups.emplace_back(kAnnData);
-  if (const std::string group = group_of_10x(file); !group.empty()) groups.push_back(group);
-  return groups;
-}
-
-bool is_anndata(const Hdf5Reader& file) {
-  if (file.has(kAnnData)) return true;
-  const auto encoding = file.text(kCellTexts[0]);
-  return encoding && *encoding == "anndata";
+Result<bool> is_anndata(const Hdf5Reader& file) {
+  if (auto found = file.has(kAnnData); !found || *found) return found;
+  const auto encoding = file.text(kTexts[0]);
+  if (!encoding) return tl::unexpected(encoding.error());
+  return *encoding == "anndata";
 }
 
 Result<ReadMatrix> read_anndata(Hdf5Reader file, const std::string& name, bool) {
   const std::string place = file.where(kAnnData);
-  if (!file.has(kAnnData))
-    return fail(Errc::unsupported, "AnnData without X; copy the layer that is wanted to X", name);
+  const auto found = file.has(kAnnData);
+  if (!found) return tl::unexpected(found.error());
+  if (!*found) return fail(Errc::unsupported, "AnnData without X; copy the layer that is wanted to X", name);
   std::optional<std::string> encoding;
-  for (const char* attribute : kCellTexts) {
+  for (const char* attribute : kTexts) {
     auto text = file.text(attribute, kAnnData);
     if (!text) return tl::unexpected(std::move(text.error()));
     if (!encoding) encoding = std::move(*text);
@@ -94,7 +101,7 @@ Result<ReadMatrix> read_anndata(Hdf5Reader file, const std::string& name, bool) 
   SparseArrays arrays;
   arrays.layout = row->layout;
   std::optional<std::vector<std::int64_t>> shape;
-  for (const char* attribute : kCellShapes) {
+  for (const char* attribute : kShapes) {
     auto numbers = file.integers(attribute, kAnnData);
     if (!numbers) return tl::unexpected(std::move(numbers.error()));
     if (!shape) shape = std::move(*numbers);
@@ -107,10 +114,14 @@ Result<ReadMatrix> read_anndata(Hdf5Reader file, const std::string& name, bool) 
   return matrix;
 }
 
-bool is_10x(const Hdf5Reader& file) { return !group_of_10x(file).empty(); }
+Result<bool> is_10x(const Hdf5Reader& file) {
+  return group_of_10x(file).map([](const std::string& group) { return !group.empty(); });
+}
 
 Result<ReadMatrix> read_10x(Hdf5Reader file, const std::string& name, bool) {
-  const std::string group = group_of_10x(file);
+  const auto found = group_of_10x(file);
+  if (!found) return tl::unexpected(found.error());
+  const std::string& group = *found;
   SparseArrays arrays;
   arrays.layout = ArrayLayout::csc;
   Buffer<std::int64_t> shape;

@@ -1,4 +1,4 @@
-// The few things that a bundle needs of HDF5, with its handles owned and its errors turned into ours.
+// The few things that a bundle needs of HDF5, which a helper calls.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 #include "formats/array_view.hpp"
 #include "formats/error.hpp"
-#include "formats/io/hdf5_call.hpp"
+#include "formats/io/hdf5_helper.hpp"
 #include "formats/parameters.hpp"
 
 namespace sptile::formats {
@@ -24,16 +24,15 @@ class Hdf5File {
  public:
   /// Builds a container in the empty file open as `fd`, behind `user_block` bytes that HDF5 leaves alone. The
   /// descriptor stays the caller's and must outlive this.
-  static Result<Hdf5File> create(int fd, std::uint64_t user_block);
-  /// Goes on with the container in the file open as `fd`: what is there stays where it is.
-  static Result<Hdf5File> open(int fd);
-  Hdf5File(Hdf5File&&) = default;
-  Hdf5File& operator=(Hdf5File&&) = default;
-  ~Hdf5File();
+  static Result<Hdf5File> create(int fd, std::uint64_t user_block, const Progress* progress = nullptr);
+  static Result<Hdf5File> create(Hdf5Helper helper, int fd, std::uint64_t user_block);
+  /// Goes on with the container in the file open as `fd`: what is there stays where it is. Errc::bad_input
+  /// for a container that HDF5 crashes on.
+  static Result<Hdf5File> open(int fd, const Progress* progress = nullptr);
 
   Status add_group(const std::string& path);
   /// True when the root has something of that name.
-  [[nodiscard]] bool has(const std::string& name) const;
+  Result<bool> has(const std::string& name);
   /// Takes a group away with all that is in it, unless it has other names.
   Status remove(const std::string& path);
   /// Adds an attribute to a group or array; strings are UTF-8.
@@ -45,20 +44,18 @@ class Hdf5File {
   /// Writes elements [first, first + piece.size) of the array that was added last.
   Status write(std::int64_t first, const ArrayView& piece);
   /// Tells where an array lies.
-  [[nodiscard]] Result<Hdf5Place> place(const std::string& path) const;
+  Result<Hdf5Place> place(const std::string& path);
   /// Writes what HDF5 still holds back and lets go of the file.
   Status close();
 
  private:
-  Hdf5File() = default;
-  /// Sets driver and properties; `start` makes the file of them.
-  template <class Start>
-  static Result<Hdf5File> begin(int fd, const Start& start);
+  Hdf5File(Hdf5Helper helper, int fd) : helper_(std::move(helper)), fd_(fd) {}
+  static Result<Hdf5File> begin(Hdf5Helper helper, int fd, Hdf5Op op, const Fields& fields);
+  Status tell(Hdf5Op op, const Fields& fields = {});
 
+  Hdf5Helper helper_;
   int fd_ = -1;
-  Hdf5Handle<H5FDunregister> driver_;
-  Hdf5Handle<H5Fclose> file_;
-  Hdf5Handle<H5Dclose> array_;  ///< the one added last
+  std::uint64_t array_offset_ = 0;  ///< of the one added last
 };
 
 }  // namespace sptile::formats

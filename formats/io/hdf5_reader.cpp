@@ -3,240 +3,129 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
+#include <span>
 #include <utility>
 
+#include "formats/dtype.hpp"
 #include "formats/io/available_memory.hpp"
-#include "formats/io/hdf5_driver.hpp"
-#include "formats/io/quote.hpp"
 #include "formats/io/system_error.hpp"
 
 namespace sptile::formats {
 namespace {
 
-using TypeHandle = Hdf5Handle<H5Tclose>;
-using SpaceHandle = Hdf5Handle<H5Sclose>;
-using PropertiesHandle = Hdf5Handle<H5Pclose>;
+constexpr std::int64_t kMostItems = 32;  // names, numbers of an attribute
 
-constexpr std::int64_t kMostRatio = 1032;       // of deflate
-constexpr std::size_t kLongestText = 64 << 10;  // of an attribute
-
-tl::unexpected<Error> damaged(const std::string& where, const std::string& what) {
-  const Hdf5Reason reason = hdf5_reason();
-  if (reason.errnum != 0) return system_failure(reason.errnum, what, where);
-  return fail(Errc::bad_input, what + ", HDF5 says: " + reason.text + "; get the file again", where);
+tl::unexpected<Error> named(Error error, const std::string& name) {
+  if (error.where.empty()) error.where = name;
+  return tl::unexpected(std::move(error));
 }
 
-// Filters that make data smaller by no more than kMostRatio, if at all.
-bool is_known(H5Z_filter_t filter) {
-  return filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32;
-}
-
-Result<NumberType> type_of(hid_t array, const std::string& where) {
-  const TypeHandle type(H5Dget_type(array));
-  const H5T_class_t kind = H5Tget_class(type.id());
-  const std::size_t bytes = H5Tget_size(type.id());
-  if (kind == H5T_INTEGER && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8))
-    return NumberType{H5Tget_sign(type.id()) == H5T_SGN_NONE ? NumberKind::natural : NumberKind::integer,
-                      static_cast<int>(bytes)};
-  if (kind == H5T_ENUM && bytes == 1) return NumberType{NumberKind::boolean, 1};  // as h5py writes bool
-  if (kind == H5T_FLOAT && (bytes == 2 || bytes == 4 || bytes == 8))
-    return NumberType{NumberKind::real, static_cast<int>(bytes)};
-  return fail(Errc::unsupported, "has elements that are neither integers nor real numbers of up to 64 bits",
-              where);
-}
-
-// Of one piece of a chunked array, in elements; 0 where it is in one piece.
-std::int64_t chunk_elements(hid_t properties) {
-  hsize_t extent = 0;
-  return H5Pget_layout(properties) == H5D_CHUNKED && H5Pget_chunk(properties, 1, &extent) == 1
-             ? static_cast<std::int64_t>(extent)
-             : 0;
-}
-
-herr_t note_name(hid_t, const char* name, const H5L_info_t*, void* data) {
-  constexpr std::size_t kMostNames = 5;
-  auto& names = *static_cast<std::vector<std::string>*>(data);
-  names.emplace_back(name);
-  return names.size() < kMostNames ? 0 : 1;
+// What HDF5 can read numbers from; anything else comes from a helper that a file has broken.
+bool is_type(NumberType type) {
+  const bool width = type.bytes == 1 || type.bytes == 2 || type.bytes == 4 || type.bytes == 8;
+  return type.kind >= NumberKind::boolean && type.kind <= NumberKind::real && width &&
+         (type.kind != NumberKind::real || type.bytes > 1) &&
+         (type.kind != NumberKind::boolean || type.bytes == 1);
 }
 
 }  // namespace
 
-Result<Hdf5Reader> Hdf5Reader::open(int fd, std::string name) {
-  const Hdf5Call call;
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return system_failure(errno, "cannot examine", std::move(name));
-  Hdf5Reader reader;
-  reader.name_ = std::move(name);
-  reader.file_bytes_ = status.st_size;
-  reader.driver_ = Hdf5Handle<H5FDunregister>(register_open_file_driver());
-  const PropertiesHandle access(H5Pcreate(H5P_FILE_ACCESS));
-  if (use_open_file(access.id(), reader.driver_.id(), fd))
-    reader.file_ = Hdf5Handle<H5Fclose>(H5Fopen("/", H5F_ACC_RDONLY, access.id()));
-  if (!reader.file_) return damaged(reader.name_, "the HDF5 file cannot be opened");
-  return reader;
+tl::unexpected<Error> Hdf5Reader::garbled() const {
+  return fail(Errc::bad_input, "HDF5 breaks down on this file: it is damaged; get it again", name_);
 }
 
-Hdf5Reader::~Hdf5Reader() {
-  const Hdf5Call call;
-  file_.close();
-  driver_.close();
+Result<FieldReader> Hdf5Reader::ask(Hdf5Op op, const Fields& fields) const {
+  auto answer = helper_->ask(op, fields);
+  if (!answer) return named(std::move(answer.error()), name_);
+  return answer;
+}
+
+Result<Hdf5Reader> Hdf5Reader::open(int fd, std::string name, const Progress* progress) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return system_failure(errno, "cannot examine", std::move(name));
+  if (!S_ISREG(status.st_mode)) return fail(Errc::io, "is no file", std::move(name));
+  auto helper = Hdf5Helper::start(fd, Errc::bad_input, progress);
+  if (!helper) return named(std::move(helper.error()), name);
+  return open(std::move(*helper), std::move(name), status.st_size);
+}
+
+Result<Hdf5Reader> Hdf5Reader::open(Hdf5Helper helper, std::string name, std::int64_t file_bytes) {
+  Hdf5Reader reader(std::move(helper), std::move(name), file_bytes);
+  if (auto opened = reader.ask(Hdf5Op::open_input, Fields().text(reader.name_)); !opened)
+    return tl::unexpected(std::move(opened.error()));
+  return reader;
 }
 
 Result<std::optional<std::string>> Hdf5Reader::text(const std::string& attribute,
                                                     const std::string& object) const {
-  const Hdf5Call call;
-  if (H5Aexists_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT) <= 0) return std::nullopt;
-  const Hdf5Handle<H5Aclose> id(
-      H5Aopen_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT));
-  const TypeHandle type(H5Aget_type(id.id()));
-  const SpaceHandle space(H5Aget_space(id.id()));
-  if (!id || H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1)
-    return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " is no text", name_);
-  if (H5Tis_variable_str(type.id()) > 0) {
-    const TypeHandle variable(H5Tcopy(type.id()));
-    char* text = nullptr;
-    if (H5Aread(id.id(), variable.id(), &text) < 0 || text == nullptr)
-      return damaged(name_, "the attribute " + quoted(attribute) + " cannot be read");
-    std::string copied(text, ::strnlen(text, kLongestText));
-    H5free_memory(text);
-    return copied;
-  }
-  std::string fixed(std::min(H5Tget_size(type.id()), kLongestText + 1), '\0');
-  if (fixed.size() > kLongestText)
-    return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " is too long", name_);
-  if (H5Aread(id.id(), type.id(), fixed.data()) < 0)
-    return damaged(name_, "the attribute " + quoted(attribute) + " cannot be read");
-  return fixed.substr(0, fixed.find('\0'));
+  auto answer = ask(Hdf5Op::text, Fields().text(attribute).text(object));
+  if (!answer) return tl::unexpected(std::move(answer.error()));
+  const bool found = answer->number() != 0;
+  std::string text = answer->text();
+  if (!answer->intact()) return garbled();
+  return found ? std::optional(std::move(text)) : std::nullopt;
 }
 
 Result<std::optional<std::vector<std::int64_t>>> Hdf5Reader::integers(const std::string& attribute,
                                                                       const std::string& object) const {
-  constexpr hssize_t kMostNumbers = 32;
-  const Hdf5Call call;
-  if (H5Aexists_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT) <= 0) return std::nullopt;
-  const Hdf5Handle<H5Aclose> id(
-      H5Aopen_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT));
-  const TypeHandle type(H5Aget_type(id.id()));
-  const SpaceHandle space(H5Aget_space(id.id()));
-  const hssize_t count = H5Sget_simple_extent_npoints(space.id());
-  if (!id || H5Tget_class(type.id()) != H5T_INTEGER || H5Tget_size(type.id()) > 8 || count < 0 ||
-      count > kMostNumbers)
-    return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " has no integers", where(object));
-  std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
-  if (count > 0 && H5Aread(id.id(), H5T_NATIVE_INT64, numbers.data()) < 0)
-    return damaged(where(object), "the attribute " + quoted(attribute) + " cannot be read");
-  return numbers;
+  auto answer = ask(Hdf5Op::integers, Fields().text(attribute).text(object));
+  if (!answer) return tl::unexpected(std::move(answer.error()));
+  const bool found = answer->number() != 0;
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t left = std::min(answer->number(), kMostItems); left > 0; --left)
+    numbers.push_back(answer->number());
+  if (!answer->intact()) return garbled();
+  return found ? std::optional(std::move(numbers)) : std::nullopt;
 }
 
-// A soft or external link could lead to another file, or round in a circle.
-Status Hdf5Reader::check_links(const std::string& path) const {
-  for (std::size_t end = 0; end != path.npos;) {
-    end = path.find('/', end + 1);
-    const std::string part = path.substr(0, end);
-    H5L_info_t link{};
-    if (H5Lexists(file_.id(), part.c_str(), H5P_DEFAULT) <= 0)
-      return fail(Errc::bad_input, "the array is missing", where(path));
-    if (H5Lget_info(file_.id(), part.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
-      return fail(Errc::unsupported, "is a link to another place; make one file of them (h5repack)",
-                  where(path));
-  }
-  return {};
+Result<bool> Hdf5Reader::has(const std::string& path) const {
+  auto answer = ask(Hdf5Op::has, Fields().text(path));
+  if (!answer) return tl::unexpected(std::move(answer.error()));
+  return answer->number() != 0;
 }
 
-bool Hdf5Reader::has(const std::string& path) const {
-  const Hdf5Call call;
-  return check_links(path).has_value();
-}
-
-std::vector<std::string> Hdf5Reader::names() const {
-  const Hdf5Call call;
+Result<std::vector<std::string>> Hdf5Reader::names() const {
+  auto answer = ask(Hdf5Op::names);
+  if (!answer) return tl::unexpected(std::move(answer.error()));
   std::vector<std::string> names;
-  H5Literate(file_.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, note_name, &names);
+  for (std::int64_t left = std::min(answer->number(), kMostItems); left > 0; --left)
+    names.push_back(answer->text());
+  if (!answer->intact()) return garbled();
   return names;
 }
 
-Status Hdf5Reader::check_storage(const Hdf5Array& array) const {
-  const PropertiesHandle properties(H5Dget_create_plist(array.id.id()));
-  const H5D_layout_t layout = H5Pget_layout(properties.id());
-  const bool in_file = layout == H5D_COMPACT || layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED;
-  if (!in_file || H5Pget_external_count(properties.id()) != 0)
-    return fail(Errc::unsupported, "has its data in other files; make one file of them (h5repack)",
-                where(array.name));
-  const int filters = H5Pget_nfilters(properties.id());
-  for (int i = 0; i < filters; ++i) {
-    std::size_t values = 0;
-    unsigned flags = 0, config = 0;
-    const H5Z_filter_t filter = H5Pget_filter2(properties.id(), static_cast<unsigned>(i), &flags, &values,
-                                               nullptr, 0, nullptr, &config);
-    if (!is_known(filter))
-      return fail(Errc::unsupported,
-                  "is compressed by filter " + std::to_string(filter) +
-                      " of HDF5; h5repack -f GZIP=1 makes it readable",
-                  where(array.name));
-  }
-  const auto stored = static_cast<std::int64_t>(H5Dget_storage_size(array.id.id()));
-  const std::int64_t bytes = array.size * array.type.bytes;
-  if (stored < 0 || stored > file_bytes_ || bytes / (filters > 0 ? kMostRatio : 1) > stored)
-    return fail(Errc::bad_input,
-                std::to_string(stored) + " bytes in a file of " + std::to_string(file_bytes_) +
-                    " cannot hold its " + std::to_string(array.size) + " elements",
-                where(array.name));
-  const std::int64_t chunk = chunk_elements(properties.id());
-  return check_memory(where(array.name) + ": its elements", array.size * 8 + chunk * array.type.bytes,
-                      available_memory());
-}
-
 Result<Hdf5Array> Hdf5Reader::array(const std::string& name) const {
-  const Hdf5Call call;
-  if (Status s = check_links(name); !s) return tl::unexpected(std::move(s.error()));
+  auto answer = ask(Hdf5Op::array, Fields().text(name));
+  if (!answer) return tl::unexpected(std::move(answer.error()));
   Hdf5Array array;
   array.name = name;
-  array.id = Hdf5Handle<H5Dclose>(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT));
-  if (!array.id) return damaged(where(name), "the array cannot be opened");
-  const auto type = type_of(array.id.id(), where(name));
-  if (!type) return tl::unexpected(type.error());
-  array.type = *type;
-  const SpaceHandle space(H5Dget_space(array.id.id()));
-  constexpr hsize_t kMostElements = hsize_t{1} << 56;
-  hsize_t extent = 0;
-  const bool line = H5Sget_simple_extent_type(space.id()) == H5S_SIMPLE &&
-                    H5Sget_simple_extent_ndims(space.id()) == 1 &&
-                    H5Sget_simple_extent_dims(space.id(), &extent, nullptr) == 1;
-  if (!line || extent > kMostElements)
-    return fail(Errc::bad_input, "is no array of one dimension", where(name));
-  array.size = static_cast<std::int64_t>(extent);
-  if (Status s = check_storage(array); !s) return tl::unexpected(std::move(s.error()));
-  array.in_chunks = H5Pget_layout(PropertiesHandle(H5Dget_create_plist(array.id.id())).id()) == H5D_CHUNKED;
+  array.handle = answer->number();
+  const std::int64_t kind = answer->number(), bytes = answer->number();
+  array.size = answer->number();
+  const bool in_range = array.size / kMostHdf5Ratio <= file_bytes_ && kind >= 0 &&
+                        kind <= static_cast<std::int64_t>(NumberKind::real) && bytes <= 8 && array.size >= 0;
+  array.type = {static_cast<NumberKind>(in_range ? kind : 0), static_cast<int>(in_range ? bytes : 0)};
+  if (!answer->intact() || !in_range || !is_type(array.type)) return garbled();
+  if (Status s = check_memory(where(name) + ": its elements", array.size * 8, available_memory()); !s)
+    return tl::unexpected(std::move(s.error()));
   return array;
 }
 
-// In one call: each chunk is unpacked once.
-Status Hdf5Reader::read_as(const Hdf5Array& array, hid_t type, void* to) const {
+template <class T>
+Status Hdf5Reader::read_as(const Hdf5Array& array, T* to) const {
   if (array.size == 0) return {};
-  const Hdf5Call call;
-  if (H5Dread(array.id.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) < 0)
-    return damaged(where(array.name), "the array cannot be read");
-  return {};
+  const std::span elements(to, static_cast<std::size_t>(array.size));
+  Status s = helper_->ask_data(Hdf5Op::read,
+                               Fields().number(array.handle).number(static_cast<std::int64_t>(dtype_of<T>)),
+                               std::as_writable_bytes(elements));
+  return s ? s : named(std::move(s.error()), where(array.name));
 }
 
-Status Hdf5Reader::read(const Hdf5Array& array, std::int32_t* to) const {
-  return read_as(array, H5T_NATIVE_INT32, to);
-}
-Status Hdf5Reader::read(const Hdf5Array& array, std::int64_t* to) const {
-  return read_as(array, H5T_NATIVE_INT64, to);
-}
-Status Hdf5Reader::read(const Hdf5Array& array, std::uint64_t* to) const {
-  return read_as(array, H5T_NATIVE_UINT64, to);
-}
-Status Hdf5Reader::read(const Hdf5Array& array, float* to) const {
-  return read_as(array, H5T_NATIVE_FLOAT, to);
-}
-Status Hdf5Reader::read(const Hdf5Array& array, double* to) const {
-  return read_as(array, H5T_NATIVE_DOUBLE, to);
-}
+Status Hdf5Reader::read(const Hdf5Array& array, std::int32_t* to) const { return read_as(array, to); }
+Status Hdf5Reader::read(const Hdf5Array& array, std::int64_t* to) const { return read_as(array, to); }
+Status Hdf5Reader::read(const Hdf5Array& array, std::uint64_t* to) const { return read_as(array, to); }
+Status Hdf5Reader::read(const Hdf5Array& array, float* to) const { return read_as(array, to); }
+Status Hdf5Reader::read(const Hdf5Array& array, double* to) const { return read_as(array, to); }
 
 }  // namespace sptile::formats

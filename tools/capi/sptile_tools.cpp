@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <vector>
 
@@ -171,16 +169,6 @@ std::shared_ptr<const LoadedMatrix> as_source(const std::shared_ptr<const Loaded
   return std::make_shared<const LoadedMatrix>(std::move(other));
 }
 
-// HDF5 is not made for several threads. Who waits can be cancelled.
-Result<std::unique_lock<std::timed_mutex>> wait_for_writer(Work& work) {
-  static std::timed_mutex writer;
-  std::unique_lock lock(writer, std::defer_lock);
-  begin(&work.progress, "wait", 0);
-  while (!lock.try_lock_for(std::chrono::milliseconds(50)))
-    if (cancelled(&work.progress)) return fail(Errc::io, "cancelled");
-  return lock;
-}
-
 // In words of this interface; the command has others.
 Status check_output(const char* path, const sptile_tools_options& options) {
   if (path == nullptr || options.overwrite != 0 || ::access(path, F_OK) != 0) return {};
@@ -222,8 +210,6 @@ Status convert_matrix(const sptile_tools_matrix& matrix, const char* path, int f
   if (Status s = check_size(out, kReportSize, "report"); !s) return s;
   const auto task = conversion_task(matrix.loaded, path, fd, options);
   if (!task) return tl::unexpected(task.error());
-  const auto lock = wait_for_writer(work);
-  if (!lock) return tl::unexpected(lock.error());
   const auto made = convert(work, *task);
   if (!made) return tl::unexpected(made.error());
   if (out == nullptr) return {};

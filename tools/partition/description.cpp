@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/io/input_bytes.hpp"
+#include "formats/io/json_depth.hpp"
 #include "formats/io/system_error.hpp"
 #include "reorder/partition/division.hpp"
 #include "tools/partition/names.hpp"
@@ -176,7 +177,7 @@ Result<PartitionDescription> read_description(const std::string& folder) {
   const std::string path = folder + "/" + std::string(kDescriptionName);
   const auto text = read_text(path);
   if (!text) return tl::unexpected(text.error());
-  auto description = from_json(OrderedJson::parse(*text, nullptr, false));  // what is no JSON is no object
+  auto description = from_json(formats::parse_foreign<OrderedJson>(*text));  // what is no JSON is no object
   if (!description)
     return fail(description.error().code, description.error().message + "; partition the matrix again", path);
   return description;

@@ -31,8 +31,9 @@ struct BinsparseFile {
   std::vector<BinsparseArray> arrays;
 
   /// Into the empty file open as `fd`.
-  [[nodiscard]] Status write(int fd) const {
-    auto file = formats::Hdf5File::create(fd, 0);
+  [[nodiscard]] Status write(int fd) const { return write(formats::Hdf5File::create(fd, 0)); }
+
+  [[nodiscard]] Status write(Result<formats::Hdf5File> file) const {
     if (!file) return tl::unexpected(file.error());
     for (const BinsparseArray& array : arrays) {
       const auto size = static_cast<std::int64_t>(array.bytes.size() / size_of(array.dtype));

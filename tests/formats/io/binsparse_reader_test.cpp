@@ -1,12 +1,9 @@
 #include <doctest/doctest.h>
 
-#include <csignal>
 #include <fstream>
 #include <iterator>
-#include <new>
 
 #include "formats/io/binsparse.hpp"
-#include "formats/io/child_trial.hpp"
 #include "formats/io/hdf5_matrix.hpp"
 #include "formats/layout/csr.hpp"
 #include "tests/formats/io/binsparse_file.hpp"
@@ -221,13 +218,6 @@ TEST_CASE("what is written reads back identically, is the same each time, and ap
       CHECK(identical(back->csr.view(), a->csr.view()));
       CHECK(write_binsparse(a->csr.view(), folder / "a.bsp.h5", false).error().code == Errc::usage);
     }
-}
-
-TEST_CASE("a crash in a child costs nothing but the child") {
-  CHECK(survives([] {}));
-  CHECK(survives([] { throw std::bad_alloc(); }));
-  CHECK(!survives([] { ::raise(SIGFPE); }));
-  CHECK(!survives([] { ::raise(SIGKILL); }));
 }
 
 TEST_CASE("a file that is cut off anywhere is refused") {

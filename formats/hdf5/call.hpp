@@ -1,9 +1,9 @@
-// What holds while one of our functions calls HDF5.
+// What holds while one of our functions calls HDF5. Most builds of HDF5 are for one thread: the helper has
+// one.
 #pragma once
 
 #include <hdf5.h>
 
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -33,7 +33,7 @@ class Hdf5Handle {
   hid_t id_ = -1;
 };
 
-/// While it lives, HDF5 prints no errors, and other threads wait: most builds of HDF5 are for one thread.
+/// While it lives, HDF5 prints no errors.
 class Hdf5Call {
  public:
   Hdf5Call();
@@ -42,7 +42,6 @@ class Hdf5Call {
   Hdf5Call& operator=(const Hdf5Call&) = delete;
 
  private:
-  std::unique_lock<std::recursive_mutex> turn_;
   H5E_auto2_t print_ = nullptr;
   void* data_ = nullptr;
 };

@@ -1,8 +1,9 @@
-#include "formats/io/hdf5_driver.hpp"
+#include "formats/hdf5/driver.hpp"
 
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
 #endif
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ struct OpenFile {
 OpenFile& self(H5FD_t* file) { return *reinterpret_cast<OpenFile*>(file); }
 const OpenFile& self(const H5FD_t* file) { return *reinterpret_cast<const OpenFile*>(file); }
 
-/// Leaves the errno where hdf5_file.cpp looks for it.
+/// Leaves the errno where hdf5_reason looks for it.
 herr_t verdict(int errnum) {
   if (errnum == 0) return 0;
   H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_VFL, H5E_WRITEERROR, "errno = %d",
@@ -37,8 +38,9 @@ herr_t verdict(int errnum) {
 
 H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) {
   const auto* fd = static_cast<const int*>(H5Pget_driver_info(access));
-  const off_t size = fd == nullptr ? -1 : ::lseek(*fd, 0, SEEK_END);
-  auto* file = size < 0 ? nullptr : new (std::nothrow) OpenFile{{}, *fd, 0, static_cast<haddr_t>(size)};
+  struct stat status {};
+  if (fd == nullptr || ::fstat(*fd, &status) != 0) return nullptr;
+  auto* file = new (std::nothrow) OpenFile{{}, *fd, 0, static_cast<haddr_t>(status.st_size)};
   return file == nullptr ? nullptr : &file->base;
 }
 

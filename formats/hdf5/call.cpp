@@ -1,15 +1,10 @@
-#include "formats/io/hdf5_call.hpp"
+#include "formats/hdf5/call.hpp"
 
 #include <cstdlib>
 #include <cstring>
 
 namespace sptile::formats {
 namespace {
-
-std::recursive_mutex& turns() {
-  static std::recursive_mutex mutex;
-  return mutex;
-}
 
 herr_t note_reason(unsigned, const H5E_error2_t* error, void* data) {
   auto& reason = *static_cast<Hdf5Reason*>(data);
@@ -23,7 +18,7 @@ herr_t note_reason(unsigned, const H5E_error2_t* error, void* data) {
 
 }  // namespace
 
-Hdf5Call::Hdf5Call() : turn_(turns()) {
+Hdf5Call::Hdf5Call() {
   // Files are closed here, one by one. A library that tidies up at exit would meet those whose closing
   // failed.
   H5dont_atexit();

@@ -4,10 +4,11 @@ room inside the runtime.
 
     layering_test.py PROJECT_ROOT
 
-Reads the #include lines of every source. libsptile-tools must not need the command, the Python package not its frameworks. The runtime may use the definitions and checks of layouts and the vocabulary
+The Python package has no assert. Reads the #include lines of every source. libsptile-tools must not need the command, the Python package not its frameworks. The runtime may use the definitions and checks of layouts and the vocabulary
 headers, no conversions, no readers or writers, none of the offline packages. Each room of the runtime may use the rooms
 that its row names and nothing else; rows stand in such an order that no row names a later one: there are no circles.
 """
+import ast
 import pathlib
 import re
 import sys
@@ -112,10 +113,18 @@ def python_violations(root):
                 yield f"{path.relative_to(root)}:{number}: `import sptile` must not need this"
 
 
+def assertions(root):
+    """The package has no assert: `python -O` drops them, so that what they refuse would be accepted."""
+    for path in sorted((root / "runtime/python").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Assert) or getattr(node, "id", "") == "__debug__":
+                yield f"{path.relative_to(root)}:{node.lineno}: an assert; raise an error of sptile.errors"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     found = [line for folder in RULES for line in violations(root, folder)]
-    found += [*room_violations(root), *python_violations(root)]
+    found += [*room_violations(root), *python_violations(root), *assertions(root)]
     print("\n".join(found) or "all arrows point the right way")
     sys.exit(1 if found else 0)
 

@@ -814,7 +814,8 @@ def remember_order(bundle: Bundle, A: Any) -> None:
         A = A.get()
     handle, entries = bundle._handle(False), None
     source = handle.source
-    assert isinstance(source, _InOrder)
+    if not isinstance(source, _InOrder):
+        raise InternalError(f"{source.name} was not converted")
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(A, torch.Tensor):
         entries = _of_torch_entries(A.detach().cpu(), torch)

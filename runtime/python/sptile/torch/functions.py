@@ -12,10 +12,11 @@ from torch.nn import functional
 
 from ..errors import UsageError
 from . import operators
-from .attention import SCORES, check
+from .attention import SCORES
 from .attention import attention as attention_operator
 from .handle import Request, precision_of
 from .matrix import SparseMatrix
+from .operands import statistic
 
 
 def _tensor(name: str, x: object) -> Tensor:
@@ -190,7 +191,7 @@ def attention(
     settings = (float(scale), SCORES[score], float(negative_slope))
     # In steps, too: what has no derivative of the whole, and scores of no columns.
     if dropout_p > 0 or q.shape[2] == 0 or operators.transformed():
-        check(a._entries, q, k, v, listed, SCORES[score])
+        attention_operator.check(a._entries, (q, k, v, listed, *settings))
         out = _attention_in_steps(a, q, k, v, listed, *settings, dropout_p)
     else:
         out, _ = attention_operator(a._entries, q, k, v, listed, *settings)
@@ -209,7 +210,7 @@ def _attention_in_steps(
     dropout_p: float,
 ) -> Tensor:
     """Attention whose weights are written: they can be dropped, and each step has derivatives of all kinds."""
-    wide = operators.statistic(q.dtype)
+    wide = statistic(q.dtype)
     q, k = q.to(wide), k.to(wide)
     if score == SCORES["cosine"]:
         q, k = functional.normalize(q, dim=-1), functional.normalize(k, dim=-1)
@@ -240,7 +241,7 @@ def spmm_update(
     else:
         _check_type(a, x)
     if a._learned is not None or operators.transformed() or 0 in x.shape[1:] or 0 in weight.shape:
-        operators.check_update(a._entries, False, x, weight, bias, False)
+        operators.spmm_update.check(a._product, (False, x, weight, bias, activation == "relu", False, False))
         out = _spmm(a, False, x, None) @ weight
         out = out if bias is None else out + bias
         return out if activation is None else out.relu()

@@ -7,13 +7,13 @@ import json
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from ...errors import Error, IoError, UsageError, error_of
+from ...errors import Error, InternalError, IoError, UsageError, error_of
 
 Result = TypeVar("Result")
 
@@ -67,7 +67,8 @@ class Ranks:
     def records(self, own: dict[str, Any]) -> list[dict[str, Any]]:
         """A small record of every rank: what JSON can hold, within 4 KiB."""
         text = json.dumps(own).encode()
-        assert len(text) <= _RECORD_BYTES, own
+        if len(text) > _RECORD_BYTES:
+            raise InternalError(f"a record of {len(text)} bytes; {_RECORD_BYTES} are sent")
         mine = torch.zeros(_RECORD_BYTES, dtype=torch.uint8)
         mine[: len(text)] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
         return [json.loads(bytes(of_rank).rstrip(b"\0")) for of_rank in self._tell(mine).tolist()]
@@ -97,8 +98,7 @@ class Ranks:
             texts = [f"rank {number} of {self.size}: {records[number]['text']}" for number in failed[:4]]
             more = f"; and {len(failed) - 4} ranks more" if len(failed) > 4 else ""
             raise error_of(records[failed[0]]["status"], "; ".join(texts) + more)
-        assert made is not None
-        return made, records
+        return cast(Result, made), records
 
     def guarded(self, what: str, communicate: Callable[[], Any]) -> None:
         """Communicates; IoError names the ranks that are no longer there."""

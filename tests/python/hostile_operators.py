@@ -1,21 +1,15 @@
-"""Calls every operator sptile::* with tensors that do not fit, between guard pages. A child of
-test_hostile_operators.py, so that a crash is one failed test.
-
-Prints the number of calls, and what was accepted that must be refused, or refused in another way than by an error of
-sptile or of torch's dispatcher; then the exit code is 1. Before each call its name goes to the file descriptor in
-argv[1].
-"""
+"""Calls every operator sptile::* with tensors that do not fit, between guard pages. A child of test_hostile.py; see
+hostile.py."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
-from guard_pages import element_count, guarded, spare
+from hostile import Log, element_count, guarded, other_shapes
 from torch import Tensor
 
 import sptile
@@ -147,7 +141,7 @@ def fits_of_type(call: Call, x: Tensor, dtype: torch.dtype) -> bool:
 
 def changed_tensors(call: Call, name: str, x: Tensor, at_end: bool) -> Iterator[tuple[str, Any, bool]]:
     """What may stand in the place of x: how it differs, it, and whether it fits."""
-    for how, shape in spare(tuple(x.shape)).items():
+    for how, shape in other_shapes(tuple(x.shape)).items():
         yield how, guarded_tensor(x, shape, x.dtype, at_end), (name, how) in call.free
     for dtype in TYPES:
         if dtype != x.dtype:
@@ -218,40 +212,10 @@ def results(found: Any) -> list[Tensor]:
     return [x for x in tensors if x.dim() > 0]
 
 
-# Errors of sptile, and those of torch's dispatcher for arguments of a wrong kind and for layouts without kernels.
-REFUSALS = (sptile.Error, RuntimeError, NotImplementedError, TypeError, ValueError, OverflowError)
-
-
-class Log:
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor, self.calls = descriptor, 0
-        self.wrong: list[str] = []
-
-    def attempt(self, name: str, call: Callable[[], Any]) -> tuple[Any, Exception | None]:
-        """The result of a call, or its error."""
-        self.calls += 1
-        os.ftruncate(self.descriptor, 0)
-        os.pwrite(self.descriptor, name.encode(), 0)
-        try:
-            return call(), None
-        except Exception as error:
-            if not isinstance(error, REFUSALS):
-                self.wrong.append(f"{name}: {type(error).__name__}: {error}")
-            return None, error
-
-
 def try_all(log: Log, name: str, call: Call, at_end: bool) -> None:
     for how, arguments, fits in changes(call, at_end):
-        found, error = log.attempt(f"{name}, {how}", lambda arguments=arguments: call.operator(*arguments))
-        if fits != (error is None):
-            log.wrong.append(f"{name}, {how}: {'accepted' if error is None else f'refused: {error}'}")
-        if not fits and error is not None and not isinstance(error, sptile.Error) and not of_dispatcher(how, error):
-            log.wrong.append(f"{name}, {how}: {type(error).__name__} is no error of sptile: {error}")
-
-
-def of_dispatcher(how: str, error: Exception) -> bool:
-    """Whether torch refuses such an argument before the operator sees it."""
-    return any(word in how for word in ("None", "a list", "sparse", "of lists", " = "))
+        of_dispatcher = any(word in how for word in ("None", "a list", "sparse", "of lists", " = "))
+        log.expect(f"{name}, {how}", lambda arguments=arguments: call.operator(*arguments), fits, of_dispatcher)
 
 
 def compare_strided(log: Log, name: str, call: Call, at_end: bool) -> None:
@@ -293,24 +257,95 @@ def direct(log: Log, a: st.SparseMatrix, at_end: bool) -> None:
         ),
         "a Ref of other sizes": lambda: Ref(a._entries.token, 1, 1, 1).entries,
     }.items():
-        _found, error = log.attempt(f"{name}, direct", call)
-        if not isinstance(error, sptile.Error):
-            log.wrong.append(f"{name}, called without the dispatcher: {'accepted' if error is None else repr(error)}")
+        log.expect(f"{name}, without the dispatcher", call, False)
+
+
+def junk(x: Any) -> dict[str, Any]:
+    """What users may pass in the place of a tensor."""
+    tensor = x if isinstance(x, Tensor) else torch.ones(3)
+    return {
+        "a number": 3,
+        "text": "x",
+        "a list": [1.0],
+        "an array": np.ones(tuple(tensor.shape), np.float32),
+        "a scalar": torch.tensor(1.0),
+        "empty": tensor.new_empty(0),
+        "complex": tensor.to(torch.complex64),
+        "bool": tensor.bool(),
+        "sparse": tensor.to_sparse(),
+        "on meta": tensor.to("meta"),
+        "of four dimensions": tensor.new_ones(2, 2, 2, 2),
+    }
+
+
+def functions(log: Log, a: st.SparseMatrix) -> None:
+    """Functions and constructors as users call them, with one argument that is something else."""
+    given = a._entries.given
+    f = torch.rand
+    row, col = a.places()
+    crow = torch.zeros(ROWS + 1, dtype=torch.int64)
+    crow[1:] = torch.bincount(row, minlength=ROWS).cumsum(0)
+    col = col[torch.argsort(row, stable=True)]
+    q, k, v = f(ROWS, HEADS, N), f(COLS, HEADS, N), f(COLS, HEADS, M)
+    accepted = {
+        "spmm": (st.spmm, (a, f(COLS, N), f(given))),
+        "sddmm": (st.sddmm, (a, f(ROWS, N), f(COLS, N))),
+        "softmax": (st.softmax, (a, f(given))),
+        "attention": (lambda a, q, k, v, bias: st.attention(a, q, k, v, bias=bias), (a, q, k, v, f(given, HEADS))),
+        "dropped attention": (
+            lambda a, q, k, v, bias: st.attention(a, q, k, v, bias=bias, dropout_p=0.5), (a, q, k, v, f(given, HEADS))
+        ),
+        "spmm_update": (st.spmm_update, (a, f(COLS, N), f(N, M), f(M))),
+        "from the left": (lambda x, a: x @ a, (f(N, ROWS), a)),
+        "with_values": (lambda values: a.with_values(values) @ f(COLS, N), (f(given),)),
+        "SparseMatrix": (
+            lambda *parts: st.SparseMatrix(*parts, (ROWS, COLS)) @ f(COLS, N), (crow, col, f(given))
+        ),
+        "from_edge_index": (
+            lambda edges, weight: st.SparseMatrix.from_edge_index(edges, weight, ROWS) @ f(ROWS, N),
+            (torch.stack([a.places()[1], a.places()[0]]), f(given)),
+        ),
+    }  # fmt: skip
+    for name, (function, arguments) in accepted.items():
+        log.expect(f"{name}, as it fits", lambda f=function, x=arguments: f(*x), True)
+        for place, x in enumerate(arguments):
+            for what, other in junk(x).items():
+                # Of Python: operands of @ that know no matrix.
+                foreign = name == "from the left"
+                changed = (*arguments[:place], other, *arguments[place + 1 :])
+                log.expect(f"{name}, argument {place}: {what}", lambda f=function, x=changed: f(*x), False, foreign)
+
+
+def damaged_tensors(log: Log) -> None:
+    """Sparse tensors whose indices are not those of their layout."""
+    ids, ends = torch.tensor([0, 1, 10**6, -5]), torch.tensor([0, 2, 4])
+    values = torch.ones(4)
+    unchecked = {"check_invariants": False}
+    tensors = {
+        "coo": torch.sparse_coo_tensor(torch.stack([ids, ids]), values, (2, 2), **unchecked),
+        "csr": torch.sparse_csr_tensor(ends, ids, values, (2, 2), **unchecked),
+        "csr, pointers": torch.sparse_csr_tensor(ends * 10**6, ids[:1].repeat(4), values, (2, 2), **unchecked),
+        "csc": torch.sparse_csc_tensor(ends, ids, values, (2, 2), **unchecked),
+        "bsr": torch.sparse_bsr_tensor(ends[:2], ids[:2], torch.ones(2, 2, 2), (2, 2), **unchecked),
+    }
+    for name, tensor in tensors.items():
+        log.expect(f"convert of {name}", lambda x=tensor: sptile.convert(x).csr(), False)
+        log.expect(f"from_torch of {name}", lambda x=tensor: st.SparseMatrix.from_torch(x), False)
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    log = Log(int(sys.argv[1]))
+    log = Log()
+    damaged_tensors(log)
     made = matrices()
     for (kind, a), at_end in product(made.items(), (True, False)):
         direct(log, a, at_end)
+        functions(log, a)
         for name, call in calls(a, torch.float32).items():
             try_all(log, f"{name} of {kind}", call, at_end)
             if "_of" not in name:
                 compare_strided(log, name, call, at_end)
-    print(f"{log.calls} calls")
-    print("\n".join(log.wrong[:40]))
-    sys.exit(1 if log.wrong else 0)
+    log.end()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,10 @@ def _tensor(name: str, x: object) -> Tensor:
     raise UsageError(f"{name} is of type {type(x).__name__}; pass a torch.Tensor")
 
 
+def _optional(name: str, x: object) -> Tensor | None:
+    return None if x is None else _tensor(name, x)
+
+
 def _matrix(a: object) -> SparseMatrix:
     if isinstance(a, SparseMatrix):
         return a
@@ -77,7 +81,7 @@ def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
 
 def _spmm(a: SparseMatrix, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
     """A x, or A^T x where t."""
-    x = _tensor("x", x)
+    x, values = _tensor("x", x), _optional("values", values)
     if torch.is_autocast_enabled(a.device.type):
         x, values = _cast(a, x), _cast(a, values)  # type: ignore[assignment]
     else:
@@ -87,7 +91,7 @@ def _spmm(a: SparseMatrix, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
         values = a._learned.to(x.dtype)
     if values is not None:
         ref = a._entries
-        by_head = _tensor("values", values).dim() == 2
+        by_head = values.dim() == 2
         values = _heads_first(a, "values", values, x.shape[1] if by_head and x.dim() == 3 else None)
         if by_head:
             return operators.spmm(ref, t, x, values)
@@ -167,7 +171,7 @@ def attention(
     Values of A play no part. UsageError for shapes, types, devices or scores that do not fit.
     """
     a = _matrix(A)
-    q, k, v = _tensor("q", q), _tensor("k", k), _tensor("v", v)
+    q, k, v, bias = _tensor("q", q), _tensor("k", k), _tensor("v", v), _optional("bias", bias)
     if score not in SCORES:
         raise UsageError(f"score = {score!r}; there is: " + ", ".join(SCORES))
     if not 0 <= dropout_p <= 1:
@@ -233,7 +237,7 @@ def spmm_update(
     """activation((A x) weight + bias), in one kernel where that pays: x [cols, n], weight [n, m], bias [m],
     the result [rows, m]. activation: None or "relu". The transpose of a weight [m, n] is taken as it lies."""
     a = _matrix(A)
-    x, weight = _tensor("x", x), _tensor("weight", weight)
+    x, weight, bias = _tensor("x", x), _tensor("weight", weight), _optional("bias", bias)
     if activation not in (None, "relu"):
         raise UsageError(f"activation = {activation!r}; use None or 'relu'")
     if torch.is_autocast_enabled(a.device.type):

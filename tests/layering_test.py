@@ -4,10 +4,13 @@ room inside the runtime.
 
     layering_test.py PROJECT_ROOT
 
-Reads the #include lines of every source. libsptile-tools must not need the command, the Python package not its frameworks. The runtime may use the definitions and checks of layouts and the vocabulary
-headers, no conversions, no readers or writers, none of the offline packages. Each room of the runtime may use the rooms
-that its row names and nothing else; rows stand in such an order that no row names a later one: there are no circles.
+Reads the #include lines of every source. libsptile-tools must not need the command, the Python package not its
+frameworks. The runtime may use the definitions and checks of layouts and the vocabulary headers, no conversions, no
+readers or writers, none of the offline packages. Each room of the runtime may use the rooms that its row names and
+nothing else; rows stand in such an order that no row names a later one: there are no circles. The Python package has no
+assert, and takes the address of an array only in the files of ADDRESSES.
 """
+import ast
 import pathlib
 import re
 import sys
@@ -52,6 +55,10 @@ ROOMS = {
     "capi": ". operation bundle plan handle",
     "sptile_dist": ".",
 }
+
+# files of the Python package that may take the address of an array: views of any framework, operands of operators, and
+# the arrays that a matrix of torch has made for itself
+ADDRESSES = ("_arrays.py", "torch/operands.py", "torch/handle.py")
 
 SOURCES = (".h", ".hpp", ".cpp", ".cu", ".cuh")
 
@@ -112,10 +119,29 @@ def python_violations(root):
                 yield f"{path.relative_to(root)}:{number}: `import sptile` must not need this"
 
 
+def assertions(root):
+    """The package has no assert: `python -O` drops them, so that what they refuse would be accepted."""
+    for path in sorted((root / "runtime/python").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Assert) or getattr(node, "id", "") == "__debug__":
+                yield f"{path.relative_to(root)}:{node.lineno}: an assert; raise an error of sptile.errors"
+
+
+def addresses(root):
+    """Addresses of arrays are taken where the array has been checked, and nowhere else."""
+    base = root / "runtime/python/sptile"
+    for path in sorted(base.rglob("*.py")):
+        if str(path.relative_to(base)) in ADDRESSES:
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if re.search(r"\.data_ptr\(|\.ctypes\b|addressof\(", line):
+                yield f"{path.relative_to(root)}:{number}: the address of an array; use _arrays.list_address or a View"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     found = [line for folder in RULES for line in violations(root, folder)]
-    found += [*room_violations(root), *python_violations(root)]
+    found += [*room_violations(root), *python_violations(root), *assertions(root), *addresses(root)]
     print("\n".join(found) or "all arrows point the right way")
     sys.exit(1 if found else 0)
 

@@ -256,6 +256,8 @@ def test_entries_of_cupy_go_to_the_library_as_they_are(runs: Runs) -> None:
     assert (coo.arrays.row, coo.arrays.col) == (row.ctypes.data, col.ctypes.data)
     assert coo.arrays.disorder == c.SUM and not coo.unordered
     # In a batch they have row pointers, and lose their order.
+    with pytest.raises(sptile.BadInputError, match="1 row ids and 2 column ids"):
+        csr_memory(Sparse("coo", row=row[:1], col=col, data=data))
     batched = csr_memory(Sparse("coo", row=row, col=col, data=data), pointers=True)
     assert batched.arrays.layout == c.CSR and batched.unordered == "Sparse"
     diagonal = csr_memory(Sparse("dia", data=data))

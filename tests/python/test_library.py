@@ -9,9 +9,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import ROOT, run_python
-from sptile import _library, errors
+from sptile import _arrays, _library, errors
 from sptile._operations import OPERATIONS, Operand
 
 HEADER = ROOT / "runtime" / "sptile.h"
@@ -205,3 +206,37 @@ def test_names_of_the_package() -> None:
     assert callable(sptile.plan) and callable(sptile.spmm)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         sptile.nothing  # noqa: B018
+
+
+def test_numbers_that_do_not_fit_a_field_are_refused() -> None:
+    with pytest.raises(errors.UsageError, match="heads = 4294967297 does not fit"):
+        _library.PlanOptions(heads=2**32 + 1)
+    assert _library.PlanOptions(n=2**40).n == 2**40
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros(4, np.int32),
+        np.zeros(5, np.int64),
+        np.zeros((5, 1), np.int32),
+        np.zeros(10, np.int32)[::2],
+        np.zeros(21, np.uint8)[1:].view(np.int32),
+        [0, 0, 0, 0, 0],
+    ],
+    ids=["short", "wide", "two dimensions", "gaps", "misaligned", "a list"],
+)
+def test_only_lists_that_fit_have_an_address(array: object) -> None:
+    fits = np.zeros(5, np.int32)
+    assert _arrays.list_address(fits, _library.I32, 5, "ids") == fits.ctypes.data
+    with pytest.raises(errors.UsageError, match="ids"):
+        _arrays.list_address(array, _library.I32, 5, "ids")
+
+
+def test_memory_is_measured_by_what_an_array_is_not_by_what_it_says() -> None:
+    class Lying:
+        itemsize = 8
+        __cuda_array_interface__ = {"version": 3, "shape": (16,), "typestr": "|u1", "data": (64, False)}
+        device = type("Device", (), {"id": 0})
+
+    assert _arrays.view(Lying(), "workspace").itemsize == 1

@@ -67,6 +67,8 @@ class View(NamedTuple):
     ordinal: int
     writable: bool
     framework: Framework
+    itemsize: int
+    """Bytes of an element, whatever its type."""
     stream: int | None = None
     """On which the data are made ready, where the array says so."""
 
@@ -167,6 +169,7 @@ def _numpy_view(array: np.ndarray[Any, Any]) -> View:
         0,
         bool(array.flags.writeable),
         NUMPY,
+        array.itemsize,
     )
 
 
@@ -230,6 +233,7 @@ def _cupy_view(array: Any) -> View:
         int(array.data.device_id),
         True,
         CUPY,
+        array.itemsize,
     )
 
 
@@ -336,9 +340,13 @@ def _torch_view(tensor: Any, name: str) -> View:
     if tensor.is_neg() or tensor.is_conj():
         raise UsageError(f"{name} is a lazily negated view; pass .resolve_neg()")
     on_cpu = tensor.device.type == "cpu"
+    try:
+        pointer = tensor.data_ptr()
+    except RuntimeError as error:
+        raise UsageError(f"{name} is a {type(tensor).__name__} without memory: {error}") from None
     return View(
         tensor,
-        tensor.data_ptr(),
+        pointer,
         tuple(tensor.shape),
         tuple(tensor.stride()),
         *_element(tensor.dtype),
@@ -346,6 +354,7 @@ def _torch_view(tensor: Any, name: str) -> View:
         tensor.device.index or 0,
         True,
         TORCH_CPU if on_cpu else TORCH_CUDA,
+        tensor.element_size(),
     )
 
 
@@ -439,6 +448,7 @@ def _interface_view(array: Any, name: str) -> View:
         ordinal,
         not read_only,
         FOREIGN_CUDA,
+        dtype.itemsize,
         None if stream is None else int(stream),
     )
 
@@ -468,7 +478,29 @@ def _from_dlpack(array: Any, name: str) -> Any:
 
 
 def view(array: Any, name: str) -> View:
-    """Where an operand lies, without a copy. UsageError for what is no array; `name` is for messages."""
+    """Where an operand lies, without a copy. UsageError for what is not an array, or has no memory; `name` is for
+    messages."""
+    found = _view(array, name)
+    if found.pointer == 0 and 0 not in found.shape:
+        raise UsageError(f"{name} has shape {found.shape}, but no memory: it was freed, or its pointer is null")
+    return found
+
+
+def list_address(array: Any, dtype: int, count: int, name: str) -> int:
+    """The address of `count` elements of a type that follow each other, which the library reads or writes: UsageError
+    where an array has not got them."""
+    found = view(array, name)
+    if found.shape != (count,) or found.itemsize != ITEMSIZE[dtype]:
+        raise UsageError(
+            f"{name} has shape {found.shape} and {found.itemsize} bytes an element; it must have {(count,)} and "
+            f"{ITEMSIZE[dtype]}"
+        )
+    if found.pointer % ITEMSIZE[dtype] or (count > 1 and found.strides != (1,)):
+        raise UsageError(f"{name} has gaps between its elements, or begins between two")
+    return found.pointer
+
+
+def _view(array: Any, name: str) -> View:
     if isinstance(array, np.ndarray):
         if isinstance(array, np.ma.MaskedArray):
             raise UsageError(f"{name} has a mask, which products do not see; pass its data or .filled()")

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _arrays
+from . import _library as c
 from ._arrays import View
 from ._operations import OPERATIONS, Operand
 from ._order import Order
+from ._places import Placed, check_overlaps, place_of, rank_of, torn_result
 from .errors import UsageError
 
 if TYPE_CHECKING:
@@ -125,7 +127,10 @@ def run_as_given(plan: Plan, order: Order, given: tuple[Any, ...], **numbers: An
         return plan._run_sorted(given, **numbers)  # which refuses it
     operands = [*given, *[None] * (len(specs) - len(given))]
     run = _Run(plan, order, operands, numbers)
+    plan._set_numbers(c.Operands(), numbers["alpha"], numbers["beta"], numbers.get("slope", 0.0))
     lists = [i for i, spec in enumerate(specs) if spec.extent == "entries"]
+    if any(specs[i].result and operands[i] is not None for i in lists):
+        _check_results(run)
     values = numbers.get("values")
     values_too = values is not None and plan.format == "csr"
     used = [i for i in lists if operands[i] is not None]
@@ -148,6 +153,22 @@ def run_as_given(plan: Plan, order: Order, given: tuple[Any, ...], **numbers: An
     if values_too and numbers["values"] is values:
         numbers["values"] = _values(run, values)
     return run.results(plan._run_sorted(tuple(run.operands), **numbers))
+
+
+def _check_results(run: _Run) -> None:
+    """Refuses given results as the plan does: it sees copies of those that are lists."""
+    placed = []
+    for i, (spec, given) in enumerate(zip(run.specs, run.given, strict=True)):
+        if given is None:
+            continue
+        view = run.view(i) if spec.extent == "entries" else run.plan._view(given, spec)
+        fits = len(view.shape) == rank_of(spec, run.plan.heads)
+        place = place_of(view, spec, run.plan.heads, False) if fits else None
+        if place is not None:
+            placed.append(Placed(spec, view, place))
+        elif spec.result and spec.extent == "entries":
+            raise torn_result(view, spec)
+    check_overlaps(placed)
 
 
 def _exchange(run: _Run, i: int) -> None:

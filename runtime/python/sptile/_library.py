@@ -13,7 +13,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_
 from pathlib import Path
 from typing import Any
 
-from .errors import error_of
+from .errors import InternalError, UsageError, error_of
 
 _NAME = "libsptile.so.0"
 ABI_VERSION = 2
@@ -53,6 +53,9 @@ class _Sized(ctypes.Structure):
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(size=ctypes.sizeof(self), **{**self._defaults_, **fields})
+        for name, value in fields.items():
+            if isinstance(value, int) and (getattr(self, name) or 0) != value:
+                raise UsageError(f"{name} = {value} does not fit in {type(self).__name__}.{name}")
 
 
 class MatrixOptions(_Sized):
@@ -324,3 +327,10 @@ def check(status: int) -> None:
     """Raises the error of a status that is not OK, with the library's message."""
     if status != OK:
         raise error_of(status, last_error())
+
+
+def handle_of(made: c_void_p) -> int:
+    """The address of a handle that a call has made."""
+    if made.value is None:
+        raise InternalError("the library reported success without a handle")
+    return made.value

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
-from .errors import IoError
+from .errors import BadInputError, IoError
 
 _LARGE = 1 << 27
 """Smaller arrays are allocated without a look at the system."""
@@ -49,10 +50,31 @@ def check_memory(what: str, needed: int, available: int | None = None) -> None:
         raise IoError(f"{what} need {needed} bytes of memory; {available} are available")
 
 
+def _check_arrays(matrix: Any) -> None:
+    """Refuses a SciPy matrix whose arrays are not those of its format: conversions of SciPy read and write by them."""
+    try:
+        if hasattr(matrix, "check_format"):
+            copy.copy(matrix).check_format(full_check=True)  # which may exchange arrays
+        elif matrix.format == "coo":
+            _check_coordinates(matrix)
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        raise BadInputError(f"the arrays of A are not those of a {matrix.format} matrix: {error}") from None
+
+
+def _check_coordinates(matrix: Any) -> None:
+    for ids, most, what in ((matrix.row, matrix.shape[0], "row"), (matrix.col, matrix.shape[1], "column")):
+        if ids.shape != matrix.data.shape or ids.ndim != 1:
+            raise ValueError(f"{what} ids have shape {ids.shape}, values {matrix.data.shape}")
+        if ids.size and not 0 <= ids.min() <= ids.max() < most:
+            raise ValueError(f"{what} ids go from {ids.min()} to {ids.max()}, of {most} {what}s")
+
+
 def tocsr(matrix: Any) -> Any:
-    """`matrix.tocsr()` of a SciPy or CuPy matrix. IoError where the row pointers do not fit in memory."""
+    """`matrix.tocsr()` of a SciPy or CuPy matrix. IoError where the row pointers do not fit in memory, BadInputError
+    where the arrays of a SciPy matrix are damaged."""
     if getattr(matrix, "format", "csr") == "csr" or not type(matrix).__module__.startswith("scipy."):
         return matrix.tocsr()
+    _check_arrays(matrix)
     what, needed = f"the row pointers of {matrix.shape[0]} rows", 8 * (int(matrix.shape[0]) + 1)
     check_memory(what, needed)
     try:

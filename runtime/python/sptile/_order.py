@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._memory import check_memory
+from .errors import InternalError
 
 if TYPE_CHECKING:
     from ._arrays import View
@@ -38,10 +39,15 @@ class Order:
     def repeated(self) -> bool:
         return self.first is not None
 
+    def _starts(self) -> Positions:
+        """`first`, of an order that repeats entries."""
+        if self.first is None:
+            raise InternalError("the order repeats no entry")
+        return self.first
+
     def counts(self) -> Positions:
         """Given entries of each entry. Only where some are repeated."""
-        assert self.first is not None
-        return np.diff(self.first)
+        return np.diff(self._starts())
 
     @cached_property
     def place(self) -> Positions:
@@ -71,8 +77,7 @@ class Order:
 
     def log_total(self, scores: Doubles) -> tuple[Doubles, Doubles]:
         """Logarithms of the sums of exponentials for each entry, and what each given entry has of its sum."""
-        assert self.first is not None
-        starts, entry = self.first[:-1], self._entries()
+        starts, entry = self._starts()[:-1], self._entries()
         scores = scores[..., self.position]
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             largest = np.maximum.reduceat(scores, starts, axis=-1)

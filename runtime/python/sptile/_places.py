@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ._arrays import ITEMSIZE, View
 from ._operations import Operand
+from .errors import UsageError
 
 
 class Place(NamedTuple):
@@ -54,6 +55,11 @@ class Placed(NamedTuple):
         return not beside
 
 
+def rank_of(spec: Operand, heads: int) -> int:
+    """Dimensions of an operand."""
+    return (1 if spec.extent in ("entries", "one") else 2) + int(heads > 1 and not spec.shared)
+
+
 def place_of(view: View, spec: Operand, heads: int, vectors: bool) -> Place | None:
     """Where an operand of the right shape stands; None where the C interface cannot be told: the elements of
     a row do not follow each other, rows or heads go backwards or are the same. `vectors`: one of one column,
@@ -74,3 +80,19 @@ def place_of(view: View, spec: Operand, heads: int, vectors: bool) -> Place | No
     batch = view.strides[0] if count > 1 else 0
     torn = (columns > 1 and step != 1) or ld < columns or (count > 1 and batch <= 0)
     return None if torn else Place(count, rows, columns, batch, ld)
+
+
+def torn_result(view: View, spec: Operand) -> UsageError:
+    return UsageError(
+        f"{spec.name} has strides {view.strides} (elements); those of a row must follow each other"
+    )
+
+
+def check_overlaps(placed: list[Placed]) -> None:
+    """Refuses results that share memory with another operand."""
+    for i, result in enumerate(placed):
+        for j, other in enumerate(placed):
+            if result.spec.result and i != j and result.overlaps(other):
+                raise UsageError(
+                    f"{result.spec.name} overlaps {other.spec.name}: results need memory of their own"
+                )

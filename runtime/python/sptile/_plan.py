@@ -11,7 +11,7 @@ from . import _library as c
 from ._arrays import NO_FAST_PATH, Framework, View
 from ._operations import OPERATIONS, Operand
 from ._options import ORDERS, PRECISIONS, name_of, named, plan_options
-from ._places import Placed, place_of
+from ._places import Placed, check_overlaps, place_of, torn_result
 from .errors import InternalError, UsageError
 
 if TYPE_CHECKING:
@@ -343,7 +343,7 @@ class Plan:
             placed.append(one)
             operand.data, operand.ld, operand.batch = one.view.pointer, one.place.ld, one.place.batch
         results = [one.view.owner for one in placed if one.spec.result]
-        _check_overlaps(placed)
+        check_overlaps(placed)
         if n == 0 and self.op != "spmm":
             wide = self._with_a_column(given, specs, placed)
             self._run_sorted(
@@ -450,9 +450,7 @@ class Plan:
 
     def _copy(self, view: View, spec: Operand, stream: Any) -> View:
         if spec.result:
-            raise UsageError(
-                f"{spec.name} has strides {view.strides} (elements); those of a row must follow each other"
-            )
+            raise torn_result(view, spec)
         if stream is not None:
             raise UsageError(
                 f"{spec.name} must be row-major where a stream is given: a copy would be on another one"
@@ -515,8 +513,7 @@ class Plan:
         count = 1
         for extent in view.shape:
             count *= extent
-        itemsize = int(getattr(workspace, "itemsize", 1))
-        return c.Workspace(view.pointer, count * itemsize)
+        return c.Workspace(view.pointer, count * view.itemsize)
 
     # ---- New values ----
 
@@ -569,12 +566,3 @@ def _no_order(kind: str) -> str:
 
 def _type_name(code: int) -> str:
     return _arrays.DTYPE_NAMES.get(code, "not there: the matrix is a pattern")
-
-
-def _check_overlaps(placed: list[Placed]) -> None:
-    for i, result in enumerate(placed):
-        for j, other in enumerate(placed):
-            if result.spec.result and i != j and result.overlaps(other):
-                raise UsageError(
-                    f"{result.spec.name} overlaps {other.spec.name}: results need memory of their own"
-                )

@@ -103,10 +103,11 @@ def _fresh_values(handle: MatrixHandle, format: str, dtype: int) -> _Fresh:
             "one that has not"
         ) from None
     one, typestr = _ONES[dtype]
-    arrays = [np.full(count, one, typestr) for count in (*plan.shape, plan.nnz)]
+    counts = (*plan.shape, plan.nnz)
+    arrays = [np.full(count, one, typestr) for count in counts]
     operands = c.Operands(scaled=1)
-    for operand, array in zip(operands.dense, arrays, strict=False):
-        operand.data = array.ctypes.data
+    for operand, array, count in zip(operands.dense, arrays, counts, strict=False):
+        operand.data = _arrays.list_address(array, dtype, count, "ones")
     c.check(c.lib.sptile_run(plan._open_handle(), byref(operands), None, None))
     return _Fresh(arrays[-1], (format, dtype), handle.given_values)
 
@@ -170,8 +171,9 @@ def _device_order(handle: MatrixHandle) -> Order | None:
 def _give_values(handle: MatrixHandle, fresh: _Fresh | None) -> None:
     if fresh is None:
         return
-    packed = fresh.packed
-    values = c.Values(data=packed.ctypes.data, count=len(packed), value_dtype=fresh.refreshed[1])
+    packed, dtype = fresh.packed, fresh.refreshed[1]
+    address = _arrays.list_address(packed, dtype, len(packed), "the new values")
+    values = c.Values(data=address, count=len(packed), value_dtype=dtype)
     c.check(c.lib.sptile_matrix_refresh(handle, byref(values), None))
     handle.refreshed, handle.given_values = fresh.refreshed, fresh.given_values
 
@@ -379,9 +381,9 @@ def _csr_memory(
         rows=rows,
         cols=cols,
         nnz=len(indices),
-        row=indptr.ctypes.data,
-        col=indices.ctypes.data,
-        values=None if values is None else values.ctypes.data,
+        row=_arrays.list_address(indptr, c.I64, rows + 1, "the row pointers of A"),
+        col=_arrays.list_address(indices, c.I32, len(indices), "the column ids of A"),
+        values=None if values is None else _arrays.list_address(values, dtype, len(indices), "the values of A"),
         value_dtype=dtype,
         device=c.CPU,
     )
@@ -714,6 +716,8 @@ def _of_arrays(
         raise BadInputError(
             f"A has {rows} rows and {parts[0].shape[0]} row pointers; it needs one more than rows"
         )
+    if layout == c.COO and parts[0].shape != parts[1].shape:
+        raise BadInputError(f"A has {parts[0].shape[0]} row ids and {parts[1].shape[0]} column ids")
     if parts[1].shape[0] > parts[2].shape[0]:
         raise BadInputError(f"A has {parts[1].shape[0]} column ids and {parts[2].shape[0]} values")
     if copy:
@@ -814,7 +818,8 @@ def remember_order(bundle: Bundle, A: Any) -> None:
         A = A.get()
     handle, entries = bundle._handle(False), None
     source = handle.source
-    assert isinstance(source, _InOrder)
+    if not isinstance(source, _InOrder):
+        raise InternalError(f"{source.name} was not converted")
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(A, torch.Tensor):
         entries = _of_torch_entries(A.detach().cpu(), torch)

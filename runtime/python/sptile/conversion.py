@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from . import _library as c
 from . import _tools as tools
-from ._arrays import DTYPE_CODES, DTYPE_NAMES, dtype_code, view
+from ._arrays import DTYPE_CODES, DTYPE_NAMES, dtype_code, list_address, view
 from ._memory import check_memory, tocsr
 from .bundle import Bundle, MemoryFile, remember_order
 from .bundle import open as open_bundle
@@ -249,8 +249,9 @@ def reorder(
     """
     options = _order_options(method, preset, settings, window_rows, seed, threads)
     matrix = _matrix(A, _file_options(real_part, kind, base, separator, columns, options.threads, c.NONE))
-    permutation = np.empty(matrix.arrays().rows, np.int32)
-    before, after = matrix.reorder(permutation.ctypes.data, options)
+    rows = matrix.arrays().rows
+    permutation = np.empty(rows, np.int32)
+    before, after = matrix.reorder(list_address(permutation, c.I32, rows, "the permutation"), options)
     return Ordering(permutation, _quality(before), _quality(after))
 
 
@@ -424,6 +425,8 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
     if src.dense_dim() > 0:
         raise UsageError("the tensor has a dense dimension; pass one whose two dimensions are sparse")
     src = src.detach()
+    if src.layout is not torch.sparse_csr:
+        src = _checked(torch, src)
     if src.layout in (torch.sparse_bsr, torch.sparse_bsc):
         src = src.to_sparse()
     if src.is_complex():
@@ -438,6 +441,23 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
         values = values.to(torch.int64)
     parts = [part.cpu().contiguous() for part in (src.crow_indices(), src.col_indices(), values)]
     return _described(tuple(src.shape), *parts)
+
+
+def _checked(torch: Any, src: Any) -> Any:
+    """The same tensor, whose indices are those of its layout: conversions of torch read and write by them."""
+    try:
+        if src.layout is torch.sparse_coo:
+            coalesced = src.is_coalesced()
+            return torch.sparse_coo_tensor(
+                src._indices(), src._values(), src.shape, check_invariants=True, is_coalesced=coalesced
+            )
+        by_row = src.layout is torch.sparse_bsr
+        pointers, ids = (src.crow_indices(), src.col_indices()) if by_row else (src.ccol_indices(), src.row_indices())
+        return torch.sparse_compressed_tensor(
+            pointers, ids, src.values(), src.shape, layout=src.layout, check_invariants=True
+        )
+    except RuntimeError as error:
+        raise BadInputError(f"the indices of A are not those of a {src.layout} tensor: {error}") from None
 
 
 def _sum_type(torch: Any, dtype: Any) -> Any:

@@ -14,40 +14,11 @@ import torch
 from torch import Tensor
 
 from .. import _library as c
-from ..errors import UsageError
 from .handle import Entries, Ref, Request
-from .operators import (
-    Operator,
-    Sizes,
-    check_alike,
-    check_list,
-    check_rows,
-    number_list,
-    once_differentiable,
-    only_reverse,
-    operand,
-    rows_in_memory,
-    statistic,
-)
+from .operands import Sizes, list_in_memory, number_list, operand, pairs, rows_in_memory, singles, statistic
+from .operators import Operator, once_differentiable, only_reverse
 
 SCORES = {"dot": c.SCORE_DOT, "cosine": c.SCORE_COSINE, "additive": c.SCORE_ADDITIVE}
-
-
-def check(a: Sizes, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, score: int) -> None:
-    """Refuses operands that do not fit."""
-    check_rows("q", q, a.rows, "rows", a, (3,))
-    check_rows("k", k, a.cols, "columns", a, (3,))
-    check_rows("v", v, a.cols, "columns", a, (3,))
-    check_alike(("q", q), ("k", k), ("v", v), ("bias", bias))
-    if q.shape[1:] != k.shape[1:] or q.shape[1] != v.shape[1]:
-        raise UsageError(
-            f"q is {list(q.shape)}, k {list(k.shape)}, v {list(v.shape)}; rows of q and k are of one "
-            "shape, and all have the same heads"
-        )
-    if bias is not None:
-        check_list("bias", bias, a.given, q.shape[1])
-    if score == c.SCORE_ADDITIVE and q.shape[2] != 1:
-        raise UsageError(f"q is {list(q.shape)}; the additive score adds one number of each row and head")
 
 
 def _request(operation: str, q: Tensor, v: Tensor, score: int) -> Request:
@@ -61,7 +32,7 @@ def _of_entries(
     """The bias in the order of CSR, the shares of parallel entries in theirs, and tensors of the type in which it
     is exact."""
     if not a.order.repeats:
-        return None if bias is None else a.order.to_csr(bias, -1).contiguous(), None, list(tensors)
+        return None if bias is None else list_in_memory(a.order.to_csr(bias, -1)), None, list(tensors)
     wide = [x.to(statistic(q.dtype)) for x in tensors]
     if bias is None:
         counts = a.order.counts().log().to(statistic(q.dtype))
@@ -88,7 +59,7 @@ def _attention(
             operand(k),
             operand(v),
             None if bias is None else number_list(bias),
-            (statistics.data_ptr(), 2, 0),
+            pairs(statistics),
             operand(out),
         ),
         alpha=scale,
@@ -100,7 +71,6 @@ def _attention(
 def _fake_attention(
     a: Sizes, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, score: int, slope: float
 ) -> tuple[Tensor, Tensor]:
-    check(a, q, k, v, bias, score)
     rows, heads = q.shape[0], q.shape[1]
     return q.new_empty((rows, heads, v.shape[2])), q.new_empty((heads, rows, 2), dtype=statistic(q.dtype))
 
@@ -170,7 +140,8 @@ def _attention_gradient(
     q, k, v = rows_in_memory(q), rows_in_memory(k), rows_in_memory(v)
     out, dout = rows_in_memory(out), rows_in_memory(dout)
     delta = statistics.new_empty((q.shape[1], q.shape[0]))
-    of_rows, sums = (statistics.data_ptr(), 2, 0), (delta.data_ptr(), 1, 0)
+    statistics = list_in_memory(statistics)
+    of_rows, sums = pairs(statistics), singles(delta)
     x, y, values, g = operand(q), operand(k), operand(v), operand(dout)
     bias_t = None if bias is None else bias.index_select(-1, handle.source())
     handle.plan(_request("attention_gradient", q, v, score)).run(

@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..errors import UsageError
 from .handle import Entries, Handle, Ref, entries_of
 from .matrix import SparseMatrix
+from .operands import Check
 from .operators import TAGS, library
 from .pattern import pattern_of_entries, untraced
 
@@ -44,6 +46,8 @@ def _counted(entries: Tensor) -> Tensor:
 def _transpose_of(entries: Tensor, product: Tensor, learned: bool) -> Tokens:
     """As SparseMatrix.t() does."""
     a, b = entries_of(entries), entries_of(product)
+    if b.handle.pattern is not a.handle.pattern or b.order is not a.order:
+        raise UsageError("transpose_of: entries and product are tokens of two matrices; pass those of one")
     turned = b.handle.transposed()
     if turned is b.handle and not learned:
         return a.token(), b.token()
@@ -64,22 +68,22 @@ def _with_loops_of(entries: Tensor) -> Tensor:
     return found.token()
 
 
-def _places_of(entries: Tensor, _given: int, _device: torch.device) -> Tokens:
-    a = entries_of(entries)
+def _places_of(entries: Tensor, given: int, device: torch.device) -> Tokens:
+    a = entries_of(entries, given=given, device=device)
     return a.row(), a.col()
 
 
-def _degrees_of(entries: Tensor, _rows: int, _device: torch.device) -> Tensor:
-    return SparseMatrix._of_ref(_ref(entries), None).degrees()
+def _degrees_of(entries: Tensor, rows: int, device: torch.device) -> Tensor:
+    return SparseMatrix._of_ref(_ref(entries, rows=rows, device=device), None).degrees()
 
 
-def _ref(token: Tensor) -> Ref:
-    a = entries_of(token)
+def _ref(token: Tensor, **said: Any) -> Ref:
+    a = entries_of(token, **said)
     return Ref(token, a.rows, a.cols, a.given, a)
 
 
 def _token(*_arguments: Any) -> Tensor:
-    return torch.empty((), dtype=torch.int64, device="cpu")
+    return torch.zeros((), dtype=torch.int64, device="cpu")  # names no matrix
 
 
 def _two_tokens(*_arguments: Any) -> Tokens:
@@ -115,8 +119,24 @@ OPERATORS: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (
     ("places_of(Tensor entries, SymInt given, Device device) -> (Tensor, Tensor)", _places_of, _two_lists),
 )
 
-for _schema, _run, _fake in OPERATORS:
-    _name = _schema.split("(")[0]
-    library.define(_schema, tags=TAGS)
-    library.impl(_name, untraced(_run), "CompositeExplicitAutograd")
-    torch.library.register_fake(f"sptile::{_name}", _fake, lib=library)
+
+def _checked(run: Callable[..., Any], check: Check) -> Callable[..., Any]:
+    """`run`, after the check of its tensors."""
+
+    def checked_run(*arguments: Any) -> Any:
+        check(None, arguments)
+        return run(*arguments)
+
+    return checked_run
+
+
+def _register(schema: str, run: Callable[..., Any], fake: Callable[..., Any]) -> None:
+    name = schema.split("(")[0]
+    library.define(schema, tags=TAGS)
+    check = Check(name, getattr(torch.ops.sptile, name).default._schema, 0)
+    library.impl(name, untraced(_checked(untraced(run), check)), "CompositeExplicitAutograd")
+    torch.library.register_fake(f"sptile::{name}", _checked(fake, check), lib=library)
+
+
+for _operator in OPERATORS:
+    _register(*_operator)

@@ -12,16 +12,21 @@ from torch.nn import functional
 
 from ..errors import UsageError
 from . import operators
-from .attention import SCORES, check
+from .attention import SCORES
 from .attention import attention as attention_operator
 from .handle import Request, precision_of
 from .matrix import SparseMatrix
+from .operands import statistic
 
 
 def _tensor(name: str, x: object) -> Tensor:
     if isinstance(x, Tensor):
         return x
     raise UsageError(f"{name} is of type {type(x).__name__}; pass a torch.Tensor")
+
+
+def _optional(name: str, x: object) -> Tensor | None:
+    return None if x is None else _tensor(name, x)
 
 
 def _matrix(a: object) -> SparseMatrix:
@@ -76,7 +81,7 @@ def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
 
 def _spmm(a: SparseMatrix, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
     """A x, or A^T x where t."""
-    x = _tensor("x", x)
+    x, values = _tensor("x", x), _optional("values", values)
     if torch.is_autocast_enabled(a.device.type):
         x, values = _cast(a, x), _cast(a, values)  # type: ignore[assignment]
     else:
@@ -86,7 +91,7 @@ def _spmm(a: SparseMatrix, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
         values = a._learned.to(x.dtype)
     if values is not None:
         ref = a._entries
-        by_head = _tensor("values", values).dim() == 2
+        by_head = values.dim() == 2
         values = _heads_first(a, "values", values, x.shape[1] if by_head and x.dim() == 3 else None)
         if by_head:
             return operators.spmm(ref, t, x, values)
@@ -166,7 +171,7 @@ def attention(
     Values of A play no part. UsageError for shapes, types, devices or scores that do not fit.
     """
     a = _matrix(A)
-    q, k, v = _tensor("q", q), _tensor("k", k), _tensor("v", v)
+    q, k, v, bias = _tensor("q", q), _tensor("k", k), _tensor("v", v), _optional("bias", bias)
     if score not in SCORES:
         raise UsageError(f"score = {score!r}; there is: " + ", ".join(SCORES))
     if not 0 <= dropout_p <= 1:
@@ -190,7 +195,7 @@ def attention(
     settings = (float(scale), SCORES[score], float(negative_slope))
     # In steps, too: what has no derivative of the whole, and scores of no columns.
     if dropout_p > 0 or q.shape[2] == 0 or operators.transformed():
-        check(a._entries, q, k, v, listed, SCORES[score])
+        attention_operator.check(a._entries, (q, k, v, listed, *settings))
         out = _attention_in_steps(a, q, k, v, listed, *settings, dropout_p)
     else:
         out, _ = attention_operator(a._entries, q, k, v, listed, *settings)
@@ -209,7 +214,7 @@ def _attention_in_steps(
     dropout_p: float,
 ) -> Tensor:
     """Attention whose weights are written: they can be dropped, and each step has derivatives of all kinds."""
-    wide = operators.statistic(q.dtype)
+    wide = statistic(q.dtype)
     q, k = q.to(wide), k.to(wide)
     if score == SCORES["cosine"]:
         q, k = functional.normalize(q, dim=-1), functional.normalize(k, dim=-1)
@@ -232,7 +237,7 @@ def spmm_update(
     """activation((A x) weight + bias), in one kernel where that pays: x [cols, n], weight [n, m], bias [m],
     the result [rows, m]. activation: None or "relu". The transpose of a weight [m, n] is taken as it lies."""
     a = _matrix(A)
-    x, weight = _tensor("x", x), _tensor("weight", weight)
+    x, weight, bias = _tensor("x", x), _tensor("weight", weight), _optional("bias", bias)
     if activation not in (None, "relu"):
         raise UsageError(f"activation = {activation!r}; use None or 'relu'")
     if torch.is_autocast_enabled(a.device.type):
@@ -240,7 +245,7 @@ def spmm_update(
     else:
         _check_type(a, x)
     if a._learned is not None or operators.transformed() or 0 in x.shape[1:] or 0 in weight.shape:
-        operators.check_update(a._entries, False, x, weight, bias, False)
+        operators.spmm_update.check(a._product, (False, x, weight, bias, activation == "relu", False, False))
         out = _spmm(a, False, x, None) @ weight
         out = out if bias is None else out + bias
         return out if activation is None else out.relu()

@@ -20,13 +20,13 @@ import torch
 from torch import Tensor
 
 from .. import _library as c
-from ..errors import Error, UsageError
+from ..errors import Error, InternalError, UsageError
 from .pattern import EntryOrder, Pattern, apart, inverse, untraced
 
 DTYPES = {torch.float32: c.F32, torch.float64: c.F64, torch.float16: c.F16, torch.bfloat16: c.BF16}
 
-# Formats that are tried on a CUDA device where none is named.
-TRIED = ("csr", "bittcf", "bmat", "tall")
+# Formats that are tried besides csr on a CUDA device where none is named.
+TRIED = ("bittcf", "bmat", "tall")
 # Products below so many multiplications are launches: csr serves them best.
 WORTH_TRYING = 1 << 22
 
@@ -237,19 +237,20 @@ class Handle:
         b = torch.randn(pattern.cols, request.n, device=device).to(request.dense)
         out = torch.empty(pattern.rows, request.n, device=device, dtype=request.dense)
         operands = [(x.data_ptr(), request.n, 0) for x in (b, out)]
-        best: tuple[float, Plan] | None = None
+        best, fastest = float("inf"), self._create(request, "csr")
+        for plan in itertools.chain([fastest], self._others(request)):
+            seconds = _time(lambda plan=plan: plan.run(operands), device)  # type: ignore[misc]
+            if seconds < best:
+                best, fastest = seconds, plan
+        return fastest
+
+    def _others(self, request: Request) -> Iterator[Plan]:
+        """Plans of the formats other than csr that have a kernel for the type and the precision, and room."""
         for name in TRIED:
             try:
-                plan = self._create(request, name)
-            except Error:  # no kernel for the type or the precision, no room
-                if name == "csr":
-                    raise
+                yield self._create(request, name)
+            except Error:
                 continue
-            seconds = _time(lambda plan=plan: plan.run(operands), device)  # type: ignore[misc]
-            if best is None or seconds < best[0]:
-                best = seconds, plan
-        assert best is not None
-        return best[1]
 
     @untraced
     def _create(self, request: Request, format: str) -> Plan:
@@ -279,8 +280,7 @@ class Handle:
                 matrix, request.operation.encode(), ctypes.byref(options), ctypes.byref(pointer)
             )
         )
-        assert pointer.value is not None
-        return Plan(pointer.value, pattern.device, (pattern.crow, pattern.col, values))
+        return Plan(c.handle_of(pointer), pattern.device, (pattern.crow, pattern.col, values))
 
     @untraced
     def _matrix(self, dtype: torch.dtype | None) -> tuple[int, Tensor | None]:
@@ -313,10 +313,10 @@ class Handle:
                 ctypes.byref(pointer),
             )
         )
-        assert pointer.value is not None
-        weakref.finalize(self, _free, c.lib.sptile_matrix_destroy, pointer.value).atexit = False
-        self._matrices[dtype] = pointer.value, values
-        return pointer.value, values
+        made = c.handle_of(pointer), values
+        weakref.finalize(self, _free, c.lib.sptile_matrix_destroy, made[0]).atexit = False
+        self._matrices[dtype] = made
+        return made
 
 
 # Numbers start at random: those of a graph that another process saved are unknown here, not of another matrix.
@@ -328,10 +328,13 @@ class Entries:
     """A handle and the order in which its entries were given: the matrix that operators multiply with."""
 
     def __init__(self, handle: Handle, order: EntryOrder) -> None:
+        if order.nnz != handle.pattern.nnz:
+            raise InternalError(f"an order of {order.nnz} entries for a pattern of {handle.pattern.nnz}")
         self.handle, self.order = handle, order
         self.rows, self.cols, self.given = handle.pattern.rows, handle.pattern.cols, order.given
         self.device = handle.pattern.device
         self.number = next(_numbers)
+        self.fitting: set[Any] = set()  # calls of operators whose tensors fit
         _entries[self.number] = self
 
     def token(self) -> Tensor:
@@ -355,15 +358,25 @@ class _Number(np.ndarray[Any, Any]):
     entries: Entries
 
 
-def entries_of(token: Tensor) -> Entries:
-    """The entries that a token names."""
-    number = int(token.item())
-    entries = _entries.get(number)
+def entries_of(token: Tensor, **said: Any) -> Entries:
+    """The entries that a token names. UsageError where there are none, or where `rows`, `cols`, `given` or `device` are
+    not what the caller says."""
+    if not isinstance(token, Tensor) or token.dtype != torch.int64 or token.dim() != 0:
+        found = f"{token.dtype} {list(token.shape)}" if isinstance(token, Tensor) else type(token).__name__
+        raise UsageError(f"the token of a matrix is {found}; pass a tensor int64 []")
+    try:
+        number = token.item()
+    except RuntimeError as error:
+        raise UsageError(f"the token of a matrix cannot be read: {error}") from None
+    entries = _entries.get(number)  # type: ignore[call-overload]
     if entries is None:
         raise UsageError(
             f"no matrix of this process has the token {number}; keep the SparseMatrix as long as it is in "
             "use, and compile or export again where the code was saved by another process"
         )
+    for name, value in said.items():
+        if value != getattr(entries, name):
+            raise UsageError(f"{name} = {value}, but the token is of a matrix with {name} = {getattr(entries, name)}")
     return entries
 
 
@@ -374,6 +387,7 @@ class Ref:
     def __init__(self, token: Tensor, rows: int, cols: int, given: int, entries: Entries | None = None) -> None:
         self.token, self.rows, self.cols, self.given, self._entries = token, rows, cols, given, entries
 
+    FIELDS = ("token", "rows", "cols", "given")  # the leading arguments of each operator
     device = None  # as `Entries` have it: a token does not say
 
     @classmethod
@@ -383,7 +397,7 @@ class Ref:
 
     @property
     def entries(self) -> Entries:
-        return self._entries or entries_of(self.token)
+        return self._entries or entries_of(self.token, rows=self.rows, cols=self.cols, given=self.given)
 
     def __iter__(self) -> Iterator[Any]:
         """The leading arguments of each operator."""

@@ -15,7 +15,8 @@ from torch import Tensor
 from .._memory import tocsr
 from ..errors import BadInputError, DeviceError, UnsupportedError, UsageError
 from .handle import DTYPES, Handle, Ref
-from .operators import followed, statistic
+from .operands import statistic
+from .operators import followed
 from .pattern import (
     WIDE,
     EntryOrder,

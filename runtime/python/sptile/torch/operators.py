@@ -28,16 +28,24 @@ from torch._C._functorch import is_legacy_batchedtensor
 from torch.autograd import forward_ad
 
 from .. import _library as c
-from ..errors import UnsupportedError, UsageError
-from .handle import DTYPES, Entries, Ref, Request, entries_of, precision_of
+from ..errors import UnsupportedError
+from .handle import Entries, Ref, Request, entries_of, precision_of
+from .operands import (
+    Check,
+    Sizes,
+    checked,
+    list_in_memory,
+    number_list,
+    operand,
+    rows_in_memory,
+    statistic,
+)
 from .pattern import untraced
 
 library: Any = torch.library.Library("sptile", "FRAGMENT")
 
 # The leading arguments of each operator.
 REF = "Tensor a, SymInt rows, SymInt cols, SymInt given"
-# What checks of operands need: of a matrix, or of its Ref while a compiler looks.
-Sizes = Entries | Ref
 # Where torch knows it: the operator reads an address that a recorded CUDA graph would keep.
 TAGS = tuple(
     getattr(torch.Tag, name) for name in ("pt2_compliant_tag", "cudagraph_unsafe") if hasattr(torch.Tag, name)
@@ -94,28 +102,45 @@ def _of_one_step(function: Any) -> Any:
     return type(function.__name__, (torch.autograd.Function,), members)
 
 
-class Operator:
-    """One operator: what it computes of `Entries`, what that looks like, its gradient. It is called with a
-    `Ref`."""
+class Kernel:
+    """One operator without derivatives: what it computes of `Entries`, and the shapes of its results. Both get tensors
+    that fit the row of `operands.OPERANDS`. It is called with a `Ref`."""
 
-    def __init__(self, schema: str, run: Callable[..., Any], fake: Callable[..., Any], function: Any) -> None:
-        name = schema.split("(")[0]
+    def __init__(self, schema: str, run: Callable[..., Any], fake: Callable[..., Any]) -> None:
+        self.name = name = schema.split("(")[0]
         library.define(schema.replace("(a", f"({REF}", 1), tags=TAGS)
         self.op = getattr(torch.ops.sptile, name).default
-        self.run, self.function, self._quick = run, function, _of_one_step(function)
+        self.check = Check(name, self.op._schema, len(Ref.FIELDS))
+        self.run = checked(untraced(run), self.check)
+        fake_run = checked(fake, self.check)
 
-        def found(token: Tensor, _rows: int, _cols: int, _given: int, *arguments: Any) -> Any:
-            return run(entries_of(token), *arguments)
+        def found(token: Tensor, rows: int, cols: int, given: int, *arguments: Any) -> Any:
+            return self.run(entries_of(token, rows=rows, cols=cols, given=given), *arguments)
 
         def seen(token: Tensor, rows: int, cols: int, given: int, *arguments: Any) -> Any:
-            return fake(Ref(token, rows, cols, given), *arguments)
+            return fake_run(Ref(token, rows, cols, given), *arguments)
 
-        for one in (run, found):
+        for one in (self.run, found):
             untraced(one)
         for key in ("CPU", "CUDA"):
             library.impl(name, found, key)
-        library.impl(name, self._differentiable, "Autograd")
         torch.library.register_fake(f"sptile::{name}", seen, lib=library)
+
+    def below(self, a: Ref, *arguments: Any) -> Any:
+        """The result without its history."""
+        if watched():
+            with _AutoDispatchBelowAutograd():
+                return self.op(*a, *arguments)
+        return self.run(a.entries, *arguments)
+
+
+class Operator(Kernel):
+    """One operator with its gradient."""
+
+    def __init__(self, schema: str, run: Callable[..., Any], fake: Callable[..., Any], function: Any) -> None:
+        super().__init__(schema, run, fake)
+        self.function, self._quick = function, _of_one_step(function)
+        library.impl(self.name, self._differentiable, "Autograd")
         function.operator = self
 
     def __call__(self, a: Ref, *arguments: Any) -> Any:
@@ -151,67 +176,6 @@ class Operator:
             return self._quick.apply(a, *arguments)
         return self.below(a, *arguments)
 
-    def below(self, a: Ref, *arguments: Any) -> Any:
-        """The result without its history."""
-        if watched():
-            with _AutoDispatchBelowAutograd():
-                return self.op(*a, *arguments)
-        return self.run(a.entries, *arguments)
-
-
-def rows_in_memory(x: Tensor) -> Tensor:
-    """x, copied unless its last dimension is dense and its other ones do not overlap."""
-    if x.is_neg():
-        x = x.resolve_neg()
-    sizes, strides = x.shape, x.stride()
-    if sizes[-1] != 1 and strides[-1] != 1:
-        return x.contiguous()
-    if x.dim() == 2:
-        return x if strides[0] >= sizes[1] else x.clone(memory_format=torch.contiguous_format)
-    beside = strides[1] >= sizes[2] or sizes[1] == 1
-    return x if beside and strides[0] >= sizes[2] else x.clone(memory_format=torch.contiguous_format)
-
-
-def operand(x: Tensor) -> tuple[int, int, int]:
-    """Address and strides of x [rows, n] or [rows, heads, n]."""
-    strides = x.stride()
-    return (x.data_ptr(), strides[0], 0) if len(strides) == 2 else (x.data_ptr(), strides[0], strides[1])
-
-
-def number_list(x: Tensor) -> tuple[int, int, int]:
-    """Address of [nnz] or [heads, nnz], contiguous."""
-    return x.data_ptr(), 0, 0
-
-
-def check_rows(
-    name: str, x: Tensor, rows: int, what: str, a: Sizes, dims: tuple[int, ...] = (2, 3)
-) -> None:
-    """Refuses x unless it is [rows, n] or [rows, heads, n] of a type that there is, where the matrix is."""
-    if x.dtype not in DTYPES:
-        raise UsageError(f"{name} is {x.dtype}; use float32, float64, float16 or bfloat16")
-    if a.device is not None and x.device != a.device:
-        raise UsageError(f"{name} is on {x.device}, the matrix on {a.device}; move one of them")
-    if x.layout != torch.strided or x.dim() not in dims or x.shape[0] != rows:
-        kind = "" if x.layout == torch.strided else f"{x.layout} "
-        wanted = " or ".join({1: f"[{rows}]", 2: f"[{rows}, n]", 3: f"[{rows}, heads, n]"}[d] for d in dims)
-        raise UsageError(f"{name} is {kind}{list(x.shape)}; the matrix has {rows} {what}, so pass {wanted}")
-
-
-def check_alike(first: tuple[str, Tensor], *others: tuple[str, Tensor | None]) -> None:
-    """Refuses tensors of several types or devices."""
-    for name, x in others:
-        if x is not None and (x.dtype != first[1].dtype or x.device != first[1].device):
-            raise UsageError(
-                f"{name} is {x.dtype} on {x.device}, {first[0]} is {first[1].dtype} on "
-                f"{first[1].device}; nothing is converted, make them alike"
-            )
-
-
-def check_list(name: str, values: Tensor, given: int, heads: int | None) -> None:
-    wanted = [given] if heads is None else [heads, given]
-    if list(values.shape) != wanted:
-        raise UsageError(f"{name} is {list(values.shape)}, pass {wanted}: one number for each entry")
-
 
 def sizes(a: Sizes, t: bool) -> tuple[int, int]:
     """Rows and columns of A, or of A^T."""
@@ -232,22 +196,9 @@ def batch_first(x: Tensor, dim: int | None, size: int) -> Tensor:
 # ---- spmm ----
 
 
-def _check_spmm(a: Sizes, t: bool, b: Tensor, values: Tensor | None) -> int:
-    """Refuses operands that do not fit; gives the rows of the result."""
-    rows, cols = sizes(a, t)
-    check_rows("x", b, cols, "rows" if t else "columns", a)
-    if values is not None:
-        check_alike(("x", b), ("values", values))
-        check_list("values", values, a.given, None if b.dim() == 2 else b.shape[1])
-    elif b.dim() == 3:
-        raise UsageError("x with heads, but no values that have them")
-    return rows
-
-
 def _spmm(a: Entries, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
-    rows = _check_spmm(a, t, b, values)
     shape = b.shape
-    out = b.new_empty((rows, *shape[1:]))
+    out = b.new_empty((sizes(a, t)[0], *shape[1:]))
     if out.numel() == 0:
         return out
     b = rows_in_memory(b)
@@ -263,16 +214,15 @@ def _spmm(a: Entries, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
         plan = handle.plan(Request("spmm", shape[1], b.dtype, precision))
         plan.run((operand(b), operand(out)))
         return out
-    values = values.contiguous()
+    values = list_in_memory(values)
     heads = 1 if len(shape) == 2 else shape[1]
     plan = handle.plan(Request("spmm", shape[-1], b.dtype, precision, True, heads=heads))
-    plan.run((operand(b), operand(out)), values.data_ptr(), handle.pattern.nnz)
+    plan.run((operand(b), operand(out)), number_list(values)[0], handle.pattern.nnz)
     return out
 
 
 def _fake_spmm(a: Ref, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
-    rows = _check_spmm(a, t, b, values)
-    return b.new_empty((rows, *b.shape[1:]))
+    return b.new_empty((sizes(a, t)[0], *b.shape[1:]))
 
 
 class _Spmm(torch.autograd.Function):
@@ -321,14 +271,8 @@ class _Spmm(torch.autograd.Function):
 spmm = Operator("spmm(a, bool t, Tensor b, Tensor? values) -> Tensor", _spmm, _fake_spmm, _Spmm)
 
 
-@untraced
 def _add_spmm(a: Entries, t: bool, b: Tensor, out: Tensor) -> None:
-    handle = a.handle
-    rows = _check_spmm(a, t, b, None)
-    check_alike(("x", b), ("the result", out))
-    assert list(out.shape) == [rows, b.shape[1]] and out.is_contiguous()
-    if t:
-        handle = handle.transposed()
+    handle = a.handle.transposed() if t else a.handle
     if out.numel() == 0 or handle.pattern.nnz == 0:
         return
     b = rows_in_memory(b)
@@ -337,39 +281,27 @@ def _add_spmm(a: Entries, t: bool, b: Tensor, out: Tensor) -> None:
     )
 
 
-@untraced
-def _found_add_spmm(token: Tensor, _rows: int, _cols: int, _given: int, *arguments: Any) -> None:
-    _add_spmm(entries_of(token), *arguments)
+def _nothing(*_arguments: Any) -> None:
+    """What a compiler sees of an operator without results."""
 
 
-library.define(f"add_spmm({REF}, bool t, Tensor b, Tensor(c!) out) -> ()")
-for _key in ("CPU", "CUDA"):
-    library.impl("add_spmm", _found_add_spmm, _key)
+_adding = Kernel("add_spmm(a, bool t, Tensor b, Tensor(c!) out) -> ()", _add_spmm, _nothing)
 
 
 def add_spmm(a: Ref, t: bool, b: Tensor, out: Tensor) -> None:
     """out += A b, of A^T where t, in place and without history: b [cols, n], out [rows, n] contiguous."""
-    if watched():
-        with _AutoDispatchBelowAutograd():
-            torch.ops.sptile.add_spmm(*a, t, b, out)
-    else:
-        _add_spmm(a.entries, t, b, out)
+    _adding.below(a, t, b, out)
 
 
 # ---- sddmm ----
 
 
-def _check_sddmm(a: Sizes, x: Tensor, y: Tensor) -> list[int]:
-    check_rows("x", x, a.rows, "rows", a)
-    check_rows("y", y, a.cols, "columns", a)
-    check_alike(("x", x), ("y", y))
-    if x.shape[1:] != y.shape[1:]:
-        raise UsageError(f"x is {list(x.shape)}, y {list(y.shape)}; their rows are of one shape")
+def _shape_of_sddmm(a: Sizes, x: Tensor) -> list[int]:
     return [a.given] if x.dim() == 2 else [x.shape[1], a.given]
 
 
 def _sddmm(a: Entries, x: Tensor, y: Tensor) -> Tensor:
-    shape = _check_sddmm(a, x, y)
+    shape = _shape_of_sddmm(a, x)
     if x.shape[-1] == 0:
         return x.new_zeros(shape)
     out = x.new_empty((*shape[:-1], a.handle.pattern.nnz))
@@ -383,7 +315,7 @@ def _sddmm(a: Entries, x: Tensor, y: Tensor) -> Tensor:
 
 
 def _fake_sddmm(a: Ref, x: Tensor, y: Tensor) -> Tensor:
-    return x.new_empty(_check_sddmm(a, x, y))
+    return x.new_empty(_shape_of_sddmm(a, x))
 
 
 class _Sddmm(torch.autograd.Function):
@@ -431,21 +363,7 @@ sddmm = Operator("sddmm(a, Tensor x, Tensor y) -> Tensor", _sddmm, _fake_sddmm, 
 # ---- softmax ----
 
 
-def _check_softmax(a: Sizes, s: Tensor) -> None:
-    if s.dtype not in DTYPES:
-        raise UsageError(f"values are {s.dtype}; use float32, float64, float16 or bfloat16")
-    if a.device is not None and s.device != a.device:
-        raise UsageError(f"values are on {s.device}, the matrix on {a.device}; move one of them")
-    check_list("values", s, a.given, None if s.dim() == 1 else s.shape[0])
-
-
-def statistic(dtype: torch.dtype) -> torch.dtype:
-    """The type in which a softmax is formed."""
-    return torch.float64 if dtype == torch.float64 else torch.float32
-
-
 def _softmax(a: Entries, s: Tensor) -> Tensor:
-    _check_softmax(a, s)
     dtype = s.dtype
     shares = None
     if a.order.repeats:  # parallel entries are one whose weight they share
@@ -454,7 +372,7 @@ def _softmax(a: Entries, s: Tensor) -> Tensor:
         s = a.order.to_csr(s, -1)
     out = torch.empty(s.shape, dtype=s.dtype, device=s.device)
     if out.numel() > 0:
-        s = s.contiguous()
+        s = list_in_memory(s)
         plan = a.handle.plan(Request("softmax_rows", 1, s.dtype, heads=1 if s.dim() == 1 else s.shape[0]))
         plan.run((number_list(s), number_list(out)))
     out = a.order.from_csr(out, -1)
@@ -462,7 +380,6 @@ def _softmax(a: Entries, s: Tensor) -> Tensor:
 
 
 def _fake_softmax(a: Ref, s: Tensor) -> Tensor:
-    _check_softmax(a, s)
     return s.new_empty(s.shape)
 
 
@@ -540,11 +457,9 @@ def only_reverse(name: str) -> Any:
 
 
 def _softmax_gradient(a: Entries, p: Tensor, dp: Tensor) -> Tensor:
-    _check_softmax(a, p)
-    _check_softmax(a, dp)
     if a.order.repeats:
         return _softmax_gradient_of_repeats(a, p, dp)
-    p, dp = (a.order.to_csr(x, -1).contiguous() for x in (p, dp))
+    p, dp = (list_in_memory(a.order.to_csr(x, -1)) for x in (p, dp))
     out = torch.empty(p.shape, dtype=p.dtype, device=p.device)
     if out.numel() == 0:
         return out
@@ -587,25 +502,6 @@ softmax_gradient = Operator(
 # ---- spmm_update ----
 
 
-def check_update(
-    a: Sizes, t: bool, b: Tensor, w: Tensor, bias: Tensor | None, transposed_weights: bool
-) -> tuple[int, int]:
-    """Refuses operands that do not fit; gives the shape of the result."""
-    rows, cols = sizes(a, t)
-    check_rows("x", b, cols, "rows" if t else "columns", a, (2,))
-    check_alike(("x", b), ("weight", w), ("bias", bias))
-    n = b.shape[1]
-    if w.dim() != 2 or w.shape[1 if transposed_weights else 0] != n:
-        raise UsageError(
-            f"weight is {list(w.shape)}; x has {n} columns, so pass "
-            + (f"[m, {n}]" if transposed_weights else f"[{n}, m]")
-        )
-    m = w.shape[0 if transposed_weights else 1]
-    if bias is not None and list(bias.shape) != [m]:
-        raise UsageError(f"bias is {list(bias.shape)}; pass [{m}]")
-    return rows, m
-
-
 def update_request(n: int, m: int, like: Tensor, relu: bool, transposed_weights: bool) -> Request:
     return Request(
         "spmm_update",
@@ -630,14 +526,14 @@ def _spmm_update(
 ) -> tuple[Tensor, Tensor]:
     handle = a.handle
     out, z = _fake_spmm_update(a, t, b, w, bias, relu, transposed_weights, keep)
-    rows, m = out.shape
-    if rows == 0:
+    m = out.shape[1]
+    if out.numel() == 0:
         return out, z
     b, w = rows_in_memory(b), rows_in_memory(w)
     if t:
         handle = handle.transposed()
     plan = handle.plan(update_request(b.shape[1], m, b, relu, transposed_weights))
-    bias = None if bias is None else bias.contiguous()
+    bias = None if bias is None else list_in_memory(bias)
     plan.run(
         (
             operand(b),
@@ -660,7 +556,7 @@ def _fake_spmm_update(
     transposed_weights: bool,
     keep: bool,
 ) -> tuple[Tensor, Tensor]:
-    rows, m = check_update(a, t, b, w, bias, transposed_weights)
+    rows, m = sizes(a, t)[0], w.shape[0 if transposed_weights else 1]
     return b.new_empty((rows, m)), b.new_empty((rows if keep else 0, b.shape[1]))
 
 
@@ -720,9 +616,10 @@ def _update_gradient(
     handle = a.handle
     g, dbias, dw = _fake_update_gradient(a, t, z, dc, out, relu)
     n, m = dw.shape
-    if z.shape[0] == 0:
+    if dc.numel() == 0:
         return g, dbias.zero_(), dw.zero_()
     z, dc = rows_in_memory(z), rows_in_memory(dc)
+    out = rows_in_memory(out) if relu and out is not None else None
     request = Request(
         "update_gradient", n, z.dtype, precision_of(z), m=m, activation=c.RELU if relu else c.ACTIVATION_NONE
     )

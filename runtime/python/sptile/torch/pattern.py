@@ -16,7 +16,7 @@ from torch._C import _DisableFuncTorch, _len_torch_dispatch_stack
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .._memory import check_memory
-from ..errors import BadInputError, UnsupportedError, UsageError
+from ..errors import BadInputError, InternalError, UnsupportedError, UsageError
 
 MAX_SIDE = 2**31 - 1
 
@@ -136,6 +136,12 @@ class EntryOrder:
         self.repeats = position is not None and source is None
         self._counts: Tensor | None = None
 
+    def positions(self) -> Tensor:
+        """`position`, of an order that repeats entries."""
+        if self.position is None:
+            raise InternalError("the order repeats no entry")
+        return self.position
+
     def to_csr(self, values: Tensor, dim: int = 0) -> Tensor:
         """Numbers of the given entries in the order of CSR. Repeated entries are summed in float32 or wider.
         Differentiable."""
@@ -156,16 +162,14 @@ class EntryOrder:
     def counts(self) -> Tensor:
         """float64 [nnz]: how often each entry was given. Only of an order that repeats."""
         if self._counts is None:
-            assert self.position is not None
-            self._counts = torch.bincount(self.position, minlength=self.nnz).to(torch.float64)
+            self._counts = torch.bincount(self.positions(), minlength=self.nnz).to(torch.float64)
         return self._counts
 
     def log_sum_exp(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """Scores [..., given] of an order that repeats: the logarithm of the sum of the exponentials at each
         entry [..., nnz], and the share of each given one in that sum [..., given]. A sum of -inf has shares
         of 0."""
-        assert self.position is not None
-        index = self.position.expand(scores.shape)
+        index = self.positions().expand(scores.shape)
         shape = (*scores.shape[:-1], self.nnz)
         top = scores.new_full(shape, -torch.inf).scatter_reduce(-1, index, scores, "amax")
         shift = torch.where(top == -torch.inf, 0, top)

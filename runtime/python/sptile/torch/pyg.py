@@ -61,8 +61,7 @@ def _sorted_edges(a: SparseMatrix) -> tuple[Tensor, Tensor, Tensor | None]:
     order, pattern = a._order, a.pattern
     if not order.repeats:
         return pattern.crow, pattern.col.long(), order.source
-    assert order.position is not None
-    place, source = torch.sort(order.position, stable=True)
+    place, source = torch.sort(order.positions(), stable=True)
     crow = torch.cat([pattern.crow[:1], order.counts().long().cumsum(0)])[pattern.crow]
     return crow, pattern.col.long()[place], source
 

@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from ...errors import UnsupportedError, UsageError
 from ..functions import sddmm, softmax, spmm
-from ..operators import statistic
+from ..operands import statistic
 from .graph import Edges, Features, Graph, GraphLayer, Size, attend, edges_of, node_sets
 from .linear import GlorotLinear, glorot_
 
@@ -92,12 +92,11 @@ class GATConv(GraphLayer):
         return_attention_weights: bool | None = None,
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         source, target, a = node_sets(x, edge_index, size, "GATConv", batches=False)
-        if self.lin is not None:
-            h = self.lin(source)
-            of_target = h if target is source else None if target is None else self.lin(target)
-        else:
-            assert self.lin_src is not None and self.lin_dst is not None
-            h, of_target = self.lin_src(source), None if target is None else self.lin_dst(target)
+        lin_src, lin_dst = self.lin or self.lin_src, self.lin or self.lin_dst
+        if lin_src is None or lin_dst is None:
+            raise UsageError("GATConv has neither lin nor lin_src and lin_dst; keep those that it was made with")
+        h = lin_src(source)
+        of_target = h if target is source and lin_dst is lin_src else None if target is None else lin_dst(target)
         alpha_src, alpha_dst = self._scores(h, of_target)
         if alpha_dst is None:
             alpha_dst = alpha_src.new_zeros(a.shape[0], self.heads)
@@ -125,10 +124,7 @@ class GATConv(GraphLayer):
             out = out + self.res(target)
         if self.bias is not None:
             out = out + self.bias.to(out.dtype)
-        if not return_attention_weights:
-            return out
-        assert listed is not None
-        return out, listed
+        return (out, listed) if return_attention_weights and listed is not None else out
 
     def _scores(self, source: Tensor, target: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """What nodes of [nodes, heads out_channels] add to scores where they send and where they receive,

@@ -17,7 +17,8 @@ from ...errors import UnsupportedError, UsageError
 from ..functions import _cast, attention, spmm
 from ..handle import capturing, refuse_capture
 from ..matrix import SparseMatrix
-from ..operators import statistic, transformed
+from ..operands import statistic
+from ..operators import transformed
 from ..pattern import apart
 
 Graph = SparseMatrix | Tensor

@@ -87,9 +87,9 @@ class SparseLinear(nn.Module):
         hold."""
         crow, col, values = (state_dict.get(prefix + name) for name in ("crow", "col", "values"))
         own = self._parameters.get("values")
-        loadable = own is not None and all(isinstance(x, Tensor) for x in (crow, col, values))
-        if loadable and crow.shape == self.crow.shape and col.shape == values.shape and col.dim() == 1:
-            assert own is not None
+        loadable = all(isinstance(x, Tensor) for x in (crow, col, values))
+        fits = loadable and crow.shape == self.crow.shape and col.shape == values.shape and col.dim() == 1
+        if own is not None and fits:
             if own.shape != values.shape:
                 self.col = self.col.new_zeros(col.shape)
                 own.grad = None

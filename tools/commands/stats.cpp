@@ -112,7 +112,7 @@ Status measure_rows(Session& session, const Ordering& ordering, LoadedMatrix& lo
   if (Status s = formats::check_row_memory(loaded.csr.rows, 8); !s) return s;
   stats.symmetric = runtime::is_symmetric(loaded.csr.view());
   if (Status s = order_rows(session, ordering, loaded, stats); !s) return s;
-  return measure_formats(session, loaded.csr.view()).map([&](auto&& sizes) {
+  return measure_formats(session, loaded.csr.view()).map([&](auto sizes) {
     stats.formats = std::move(sizes);
   });
 }
@@ -123,7 +123,7 @@ Status measure_rows(Session& session, const formats::CsrView& a, const formats::
   stats.order = kGivenOrder;
   stats.symmetric = is_symmetric(a, nonempty);
   stats.quality = measure_order(a, nonempty);
-  return measure_formats(session, a, nonempty).map([&](auto&& sizes) { stats.formats = std::move(sizes); });
+  return measure_formats(session, a, nonempty).map([&](auto sizes) { stats.formats = std::move(sizes); });
 }
 
 Status run_stats(Session& session, const StatsOptions& options) {

@@ -108,6 +108,20 @@ TEST_CASE("what is no regular file is refused, not waited for") {
   CHECK(CsvLog::open(file.path, kColumns).error().code == Errc::usage);
 }
 
+TEST_CASE("the file that was read is the one that grows, whatever has its name by then") {
+  const TemporaryFile file;
+  file.write("matrix,n,time\na,2,0.25\n");
+  auto log = CsvLog::open(file.path, kColumns);
+  REQUIRE(log.has_value());
+  std::filesystem::rename(file.path, file.folder / "kept.csv");
+  file.write("another program's");
+  REQUIRE(log->append(row("b", 1, 0.5)).has_value());
+  CHECK(file.read() == "another program's");
+  const auto kept = CsvLog::read(file.folder / "kept.csv", kColumns);
+  REQUIRE(kept.has_value());
+  CHECK(kept->size() == 2);
+}
+
 TEST_CASE("rows are listed in the order of the file, and of the same row the last counts") {
   const TemporaryFile file;
   file.write("matrix,n,time\nb,1,0.5\na,2,0.25\nb,1,0.75\n");

@@ -1,5 +1,5 @@
 # Others who can write where a partition is made swap its folder for a link: nothing is written where that leads.
-sptile gen random --rows 20000 --cols 20000 --nnz 100000 -o a.mtx -q
+sptile gen grid2d --side 100 -o a.mtx -q
 mkdir shared elsewhere
 swap() {
   for _ in {1..1000}; do

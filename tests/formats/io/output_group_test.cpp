@@ -56,8 +56,9 @@ void check_failed_rename(bool first_is_new, const std::function<void()>& prepare
     ::close(next);
     if (!give(group, two / "out", true, "new two")) ::_exit(2);
     prepare();
-    for (const std::uint32_t call : {SYS_renameat, SYS_renameat2})
-      refuse_call(call, 0, static_cast<std::uint32_t>(next), ENOSPC);
+    const auto refused = static_cast<std::uint32_t>(next);
+    refuse_call(SYS_renameat, 0, refused, ENOSPC);
+    refuse_call(SYS_renameat2, 0, refused, ENOSPC);
     const Status done = group.commit();
     ::_exit(!done &&
                     done.error().text() == (two / "out").string() + ": cannot rename: No space left on device"

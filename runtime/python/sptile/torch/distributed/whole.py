@@ -39,7 +39,7 @@ def compare(
 ) -> tuple[Measured, SparseMatrix | None]:
     """Measures products in all parts, and those of the whole matrix, which rank 0 keeps: with operand(rows).
     Errors of rank 0, which has part `own` and reads all others, are errors of all."""
-    own = seconds(divided, operand(0).device)
+    mine = seconds(divided, operand(0).device)
 
     def measure() -> tuple[SparseMatrix | None, float]:
         if ranks.rank != 0:
@@ -52,7 +52,7 @@ def compare(
         except (MemoryError, DeviceError, torch.cuda.OutOfMemoryError):
             return None, math.inf
 
-    (matrix, _), told = ranks.attempt(measure, lambda made: {"divided": own, "whole": made[1]})
+    (matrix, _), told = ranks.attempt(measure, lambda made: {"divided": mine, "whole": made[1]})
     return Measured(max(one["divided"] for one in told), told[0]["whole"]), matrix
 
 

@@ -21,9 +21,9 @@ constexpr PlaceRow kPlaces[] = {
     {SPTILE_BINDIR, SPTILE_HELPER_FOLDER},
     {SPTILE_LIBDIR, SPTILE_HELPER_FOLDER},
     // wheels: libraries, and commands as auditwheel moves them
-    {".sptile.mesonpy.libs", "sptile"},
-    {"sptile.libs", "sptile"},
-    {"sptile.scripts", "sptile"},
+    {".sptile.mesonpy.libs", "sptile.helper"},
+    {"sptile.libs", "sptile.helper"},
+    {"sptile.scripts", "sptile.helper"},
     // the build folder
     {"tools", kBuilt},
     {"tools/capi", kBuilt},

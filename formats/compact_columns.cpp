@@ -1,10 +1,11 @@
 #include "formats/compact_columns.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/parallel_sort.h>
 
 #include <algorithm>
+
+#include "formats/parallel_loop.hpp"
+#include "formats/parallel_sort.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 Buffer<std::int32_t> used_columns(const CsrView& a) {
   Buffer<std::int32_t> used(a.nnz());
   std::ranges::copy(a.col_idx, used.begin());
-  tbb::parallel_sort(used.begin(), used.end());
+  parallel::sort(used.begin(), used.end());
   used.truncate(std::unique(used.begin(), used.end()) - used.begin());
   return used;
 }
@@ -21,7 +22,7 @@ Buffer<std::int32_t> used_columns(const CsrView& a) {
 /// The place of each entry's column among the used ones.
 Buffer<std::int32_t> places(const CsrView& a, const Buffer<std::int32_t>& used) {
   Buffer<std::int32_t> place(a.nnz());
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, a.nnz(), 1024), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, a.nnz(), 1024), [&](const auto& range) {
     for (std::int64_t i = range.begin(); i < range.end(); ++i)
       place[i] = static_cast<std::int32_t>(
           std::ranges::lower_bound(used, a.col_idx[static_cast<std::size_t>(i)]) - used.begin());

@@ -1,5 +1,7 @@
 #include "formats/counting_sort.hpp"
 
+#include "formats/parallel_loop.hpp"
+
 namespace sptile::formats {
 
 Buffer<std::int64_t> start_positions(std::vector<Buffer<std::int64_t>>& counts, std::int64_t keys) {
@@ -7,7 +9,7 @@ Buffer<std::int64_t> start_positions(std::vector<Buffer<std::int64_t>>& counts, 
   const std::int64_t blocks = (keys + kBlock - 1) / kBlock;
   std::vector<std::int64_t> block_start(static_cast<std::size_t>(blocks) + 1, 0);
   const auto for_each_block = [&](const auto& work) {
-    tbb::parallel_for(std::int64_t{0}, blocks, [&](std::int64_t block) {
+    parallel::loop(std::int64_t{0}, blocks, [&](std::int64_t block) {
       work(static_cast<std::size_t>(block), block * kBlock, std::min(keys, (block + 1) * kBlock));
     });
   };

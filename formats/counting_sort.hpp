@@ -1,14 +1,12 @@
 // Stable parallel counting sort: what turns coordinates into rows and rows into columns.
 #pragma once
 
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "formats/buffer.hpp"
+#include "formats/parallel_loop.hpp"
 
 namespace sptile::formats {
 
@@ -17,7 +15,7 @@ namespace sptile::formats {
 inline int sort_parts(std::int64_t items, std::int64_t keys) {
   constexpr std::int64_t kFewest = 1 << 14;  // items that are worth a task
   const std::int64_t affordable = items / std::max(4 * keys, kFewest);
-  return static_cast<int>(std::clamp<std::int64_t>(affordable, 1, tbb::this_task_arena::max_concurrency()));
+  return static_cast<int>(std::clamp<std::int64_t>(affordable, 1, parallel::most_threads()));
 }
 
 /// Turns counts into starting positions: counts[part][key] becomes the position of the part's first item with
@@ -31,14 +29,14 @@ Buffer<std::int64_t> start_positions(std::vector<Buffer<std::int64_t>>& counts, 
 template <class Visit, class Place>
 Buffer<std::int64_t> counting_sort(std::int64_t keys, int parts, const Visit& visit, const Place& place) {
   std::vector<Buffer<std::int64_t>> next(static_cast<std::size_t>(parts));
-  tbb::parallel_for(0, parts, [&](int part) {
+  parallel::loop(0, parts, [&](int part) {
     Buffer<std::int64_t> count(keys);
     std::fill(count.begin(), count.end(), 0);
     visit(part, [&](std::int64_t key, auto&&...) { ++count[key]; });
     next[static_cast<std::size_t>(part)] = std::move(count);
   });
   Buffer<std::int64_t> starts = start_positions(next, keys);
-  tbb::parallel_for(0, parts, [&](int part) {
+  parallel::loop(0, parts, [&](int part) {
     Buffer<std::int64_t>& position = next[static_cast<std::size_t>(part)];
     visit(part, [&](std::int64_t key, auto&&... item) { place(position[key]++, item...); });
   });

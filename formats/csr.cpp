@@ -1,7 +1,6 @@
 #include "formats/csr.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "formats/counting_sort.hpp"
+#include "formats/parallel_loop.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {
@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kCopyGrain = 1 << 20;  // bytes
 
 void copy_bytes(void* to, const void* from, std::int64_t bytes) {
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, bytes, kCopyGrain), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, bytes, kCopyGrain), [&](const auto& range) {
     std::memcpy(static_cast<char*>(to) + range.begin(), static_cast<const char*>(from) + range.begin(),
                 static_cast<std::size_t>(range.end() - range.begin()));
   });
@@ -94,7 +94,7 @@ Csr permute_rows(const CsrView& a, std::span<const std::int32_t> new_to_old) {
   const auto width = static_cast<std::int64_t>(size_of(a.values.dtype));
   const auto* from = static_cast<const char*>(a.values.data);
   auto* to = static_cast<char*>(result.values.data());
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, a.rows, 256), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, a.rows, 256), [&](const auto& range) {
     for (std::int64_t row = range.begin(); row < range.end(); ++row) {
       const auto old = static_cast<std::size_t>(new_to_old[static_cast<std::size_t>(row)]);
       const std::int64_t source = a.row_ptr[old], count = a.row_ptr[old + 1] - source;
@@ -135,15 +135,15 @@ Array convert_values(ArrayView values, DType to) {
       using To = typename decltype(to_type)::type;
       const From* source = values.as<From>().data();
       To* target = result.as<To>().data();
-      tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, values.size, kCopyGrain / 8),
-                        [&](const auto& range) {
-                          for (std::int64_t i = range.begin(); i < range.end(); ++i) {
-                            if constexpr (std::is_same_v<From, To>)
-                              target[i] = source[i];
-                            else
-                              target[i] = round_to<To>(widen(source[i]));
-                          }
-                        });
+      parallel::loop(tbb::blocked_range<std::int64_t>(0, values.size, kCopyGrain / 8),
+                     [&](const auto& range) {
+                       for (std::int64_t i = range.begin(); i < range.end(); ++i) {
+                         if constexpr (std::is_same_v<From, To>)
+                           target[i] = source[i];
+                         else
+                           target[i] = round_to<To>(widen(source[i]));
+                       }
+                     });
     });
   });
   return result;

@@ -1,8 +1,8 @@
 #include "formats/row_order.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <numeric>
+
+#include "formats/parallel_loop.hpp"
 
 namespace sptile::formats {
 
@@ -21,7 +21,7 @@ Buffer<std::int64_t> entry_positions(const CsrView& a, std::span<const std::int3
   }
   std::vector<std::int64_t> start(static_cast<std::size_t>(a.rows) + 1, 0);
   for (std::size_t i = 0; i < new_to_old.size(); ++i) start[i + 1] = start[i] + a.row_nnz(new_to_old[i]);
-  tbb::parallel_for(std::size_t{0}, new_to_old.size(), [&](std::size_t i) {
+  parallel::loop(std::size_t{0}, new_to_old.size(), [&](std::size_t i) {
     const std::int64_t first = a.row_ptr[static_cast<std::size_t>(new_to_old[i])];
     std::iota(positions.data() + start[i], positions.data() + start[i + 1], first);
   });

@@ -1,7 +1,5 @@
 // sort_columns and sort_and_sum_duplicates of csr.hpp.
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/parallel_sort.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +9,8 @@
 #include <vector>
 
 #include "formats/csr.hpp"
+#include "formats/parallel_loop.hpp"
+#include "formats/parallel_sort.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {
@@ -44,7 +44,7 @@ void sort_row(Csr& a, std::int64_t begin, std::int64_t end, T* values, std::vect
   if (keys.size() < kWorthThreads)
     std::sort(keys.begin(), keys.end());
   else
-    tbb::parallel_sort(keys.begin(), keys.end());
+    parallel::sort(keys.begin(), keys.end());
   if constexpr (!std::is_same_v<T, NoValue>) moved.assign(values + begin, values + end);
   for (std::int64_t i = begin; i < end; ++i) {
     const Key& key = keys[static_cast<std::size_t>(i - begin)];
@@ -57,7 +57,7 @@ void sort_row(Csr& a, std::int64_t begin, std::int64_t end, T* values, std::vect
 template <class T>
 std::int64_t sort_rows(Csr& a, T* values) {
   std::atomic<std::int64_t> repeated{0};
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, a.rows, 1024), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, a.rows, 1024), [&](const auto& range) {
     std::vector<ShortKey> short_keys;
     std::vector<LongKey> long_keys;
     std::vector<T> moved;

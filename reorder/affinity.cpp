@@ -1,11 +1,11 @@
 #include "reorder/affinity.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 
+#include "formats/parallel_loop.hpp"
+#include "formats/per_thread.hpp"
 #include "reorder/common_neighbours.hpp"
 #include "reorder/communities.hpp"
 #include "reorder/graph.hpp"
@@ -55,7 +55,7 @@ class Chain {
   /// Finds the partners of all rows; false when cancelled.
   bool find_partners(Progress* progress) {
     begin(progress, "find common neighbours", rows_);
-    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, rows_, kPoll), [&](const auto& range) {
+    parallel::loop(tbb::blocked_range<std::int64_t>(0, rows_, kPoll), [&](const auto& range) {
       if (cancelled(progress)) return;
       CommonNeighbours& counter = counters_.local();
       for (std::int64_t row = range.begin(); row < range.end(); ++row) {
@@ -120,7 +120,7 @@ class Chain {
   std::int64_t rows_;
   formats::Buffer<std::int32_t> partners_;
   std::vector<bool> taken_;
-  tbb::enumerable_thread_specific<CommonNeighbours> counters_;
+  parallel::PerThread<CommonNeighbours> counters_;
 };
 
 }  // namespace

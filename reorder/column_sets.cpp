@@ -1,13 +1,12 @@
 #include "reorder/column_sets.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "formats/counting_sort.hpp"
+#include "formats/parallel_loop.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -16,7 +15,7 @@ constexpr std::int64_t kGrain = 1024;  // items a task takes
 
 template <class F>
 void for_each_item(std::int64_t items, const F& f) {
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, items, kGrain), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, items, kGrain), [&](const auto& range) {
     for (std::int64_t i = range.begin(); i < range.end(); ++i) f(i);
   });
 }
@@ -110,8 +109,7 @@ ColumnLists lists_of_columns(const ColumnSets& sets) {
     before[static_cast<std::size_t>(i) + 1] = before[static_cast<std::size_t>(i)] + sets.size[i];
   const std::int64_t entries = before.back();
   const std::int64_t affordable = entries / std::max<std::int64_t>(sets.cols, 1 << 14);
-  const auto parts =
-      static_cast<int>(std::clamp<std::int64_t>(affordable, 1, tbb::this_task_arena::max_concurrency()));
+  const auto parts = static_cast<int>(std::clamp<std::int64_t>(affordable, 1, parallel::most_threads()));
   const auto start = [&](int part) {
     return std::lower_bound(before.begin(), before.end(), entries / parts * part) - before.begin();
   };

@@ -1,9 +1,10 @@
 #include "reorder/common_neighbours.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
+
+#include "formats/parallel_loop.hpp"
 
 namespace sptile::reorder {
 
@@ -11,7 +12,7 @@ PlacedMatrix place(const formats::CsrView& a, std::span<const std::int32_t> orde
                    std::span<const std::int32_t> column_place) {
   PlacedMatrix placed;
   placed.rows = formats::permute_rows({a.rows, a.cols, a.row_ptr, a.col_idx, {}}, order);
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, a.nnz(), 1 << 14), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, a.nnz(), 1 << 14), [&](const auto& range) {
     for (std::int64_t k = range.begin(); k < range.end(); ++k) {
       std::int32_t& column = placed.rows.col_idx[k];
       column = column_place[static_cast<std::size_t>(column)];

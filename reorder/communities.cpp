@@ -1,8 +1,6 @@
 #include "reorder/communities.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +8,9 @@
 #include <limits>
 #include <numeric>
 #include <utility>
+
+#include "formats/parallel_loop.hpp"
+#include "formats/per_thread.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -141,7 +142,7 @@ class Aggregation {
         choices_(std::max(kSmallestRound, n_ / kRounds)),
         tree_{formats::Buffer<std::int32_t>(n_), formats::Buffer<std::int32_t>(n_),
               formats::Buffer<std::int32_t>(n_)} {
-    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, n_, 4096), [&](const auto& range) {
+    parallel::loop(tbb::blocked_range<std::int64_t>(0, n_, 4096), [&](const auto& range) {
       for (std::int64_t v = range.begin(); v < range.end(); ++v) {
         nodes_[v] = {static_cast<std::int32_t>(v), static_cast<std::uint32_t>(graph_.degree(v))};
         lists_[v] = {};
@@ -241,8 +242,8 @@ class Aggregation {
       for (std::int64_t i = from; i < to; ++i) choices_[i - first] = choose(order_[i], work);
     };
     if (edges < kParallelWork) return choose_some(first, end);
-    tbb::parallel_for(tbb::blocked_range<std::int64_t>(first, end),
-                      [&](const auto& range) { choose_some(range.begin(), range.end()); });
+    parallel::loop(tbb::blocked_range<std::int64_t>(first, end),
+                   [&](const auto& range) { choose_some(range.begin(), range.end()); });
   }
 
   /// Merges v as it chose, or chooses again when the round has changed what it saw.
@@ -301,7 +302,7 @@ class Aggregation {
   formats::Buffer<LinkList> lists_;
   formats::Buffer<Choice> choices_;
   Dendrogram tree_;
-  tbb::enumerable_thread_specific<Workspace> work_;
+  parallel::PerThread<Workspace> work_;
   std::int64_t reads_ = 0;
   std::int64_t compact_at_ = graph_.neighbours.size() / 2 + (1 << 20);
   bool frugal_ = false;

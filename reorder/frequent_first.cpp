@@ -1,11 +1,11 @@
 #include "reorder/frequent_first.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 
 #include "formats/counting_sort.hpp"
+#include "formats/parallel_loop.hpp"
 
 namespace sptile::reorder {
 
@@ -26,7 +26,7 @@ formats::Buffer<std::int32_t> frequent_first(const formats::CsrView& a, std::spa
       },
       [&](std::int64_t position, std::int64_t c) { place[c] = static_cast<std::int32_t>(position); });
   formats::Buffer<std::int32_t> columns(a.nnz());
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, a.nnz(), 1 << 16), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, a.nnz(), 1 << 16), [&](const auto& range) {
     for (std::int64_t k = range.begin(); k < range.end(); ++k)
       columns[k] = place[a.col_idx[static_cast<std::size_t>(k)]];
   });

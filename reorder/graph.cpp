@@ -1,12 +1,11 @@
 #include "reorder/graph.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <limits>
 #include <string>
 
 #include "formats/csr.hpp"
+#include "formats/parallel_loop.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -46,13 +45,13 @@ Graph graph_of_symmetric(const CsrView& a) {
     const std::span<const std::int32_t> list = row(a, v);
     return std::lower_bound(list.begin(), list.end(), static_cast<std::int32_t>(v));
   };
-  tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t v) {
+  parallel::loop(std::int64_t{0}, a.rows, [&](std::int64_t v) {
     const std::span<const std::int32_t> list = row(a, v);
     const auto at = diagonal(v);
     graph.offsets[v + 1] = a.row_nnz(v) - (at != list.end() && *at == v);
   });
   sum_degrees(graph);
-  tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t v) {
+  parallel::loop(std::int64_t{0}, a.rows, [&](std::int64_t v) {
     const std::span<const std::int32_t> list = row(a, v);
     const auto at = diagonal(v);
     std::int32_t* const out = std::copy(list.begin(), at, graph.neighbours.data() + graph.offsets[v]);
@@ -63,11 +62,11 @@ Graph graph_of_symmetric(const CsrView& a) {
 
 Graph symmetric_graph(const CsrView& a, const CsrView& transposed) {
   Graph graph{a.rows, formats::Buffer<std::int64_t>(a.rows + 1), {}};
-  tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t v) {
+  parallel::loop(std::int64_t{0}, a.rows, [&](std::int64_t v) {
     graph.offsets[v + 1] = merge(row(a, v), row(transposed, v), v, [](std::int64_t, std::int32_t) {});
   });
   sum_degrees(graph);
-  tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t v) {
+  parallel::loop(std::int64_t{0}, a.rows, [&](std::int64_t v) {
     std::int32_t* const out = graph.neighbours.data() + graph.offsets[v];
     merge(row(a, v), row(transposed, v), v, [&](std::int64_t i, std::int32_t u) { out[i] = u; });
   });
@@ -77,11 +76,10 @@ Graph symmetric_graph(const CsrView& a, const CsrView& transposed) {
 Graph bipartite_graph(const CsrView& a, const CsrView& transposed) {
   Graph graph{a.rows + a.cols, formats::Buffer<std::int64_t>(a.rows + a.cols + 1), {}};
   const auto list = [&](std::int64_t v) { return v < a.rows ? row(a, v) : row(transposed, v - a.rows); };
-  tbb::parallel_for(std::int64_t{0}, graph.vertices, [&](std::int64_t v) {
-    graph.offsets[v + 1] = static_cast<std::int64_t>(list(v).size());
-  });
+  parallel::loop(std::int64_t{0}, graph.vertices,
+                 [&](std::int64_t v) { graph.offsets[v + 1] = static_cast<std::int64_t>(list(v).size()); });
   sum_degrees(graph);
-  tbb::parallel_for(std::int64_t{0}, graph.vertices, [&](std::int64_t v) {
+  parallel::loop(std::int64_t{0}, graph.vertices, [&](std::int64_t v) {
     const auto shift = static_cast<std::int32_t>(v < a.rows ? a.rows : 0);
     std::ranges::transform(list(v), graph.neighbours.data() + graph.offsets[v],
                            [&](std::int32_t u) { return u + shift; });

@@ -1,13 +1,13 @@
 #include "reorder/greedy_windows.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include "formats/parallel_loop.hpp"
+#include "formats/per_thread.hpp"
 #include "reorder/candidates.hpp"
 #include "reorder/row_pool.hpp"
 
@@ -53,7 +53,7 @@ FreeRows all_free(const ColumnSets& sets) {
 /// cost a few times as much as the first.
 void purge(FreeRows& free, const ColumnSets& sets) {
   const auto is_free = [&](std::int32_t row) { return free.size[static_cast<std::size_t>(row)] != 0; };
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, sets.cols, 4096), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, sets.cols, 4096), [&](const auto& range) {
     for (std::int64_t c = range.begin(); c < range.end(); ++c) {
       std::int32_t* const list = free.lists.items.data() + free.lists.first[c];
       std::int32_t kept = 0;
@@ -310,7 +310,7 @@ Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const Gr
   begin(options.progress, "pack windows", sets.items);
   FreeRows free = all_free(sets);
   const std::int64_t few = free.entries / 64;
-  tbb::enumerable_thread_specific<Packer> packers([&] { return Packer(sets, free, options); });
+  parallel::PerThread<Packer> packers([&] { return Packer(sets, free, options); });
   std::vector<Chain> chains;
   while (!free.rows.empty()) {
     const std::size_t active = chains_for(free, options.window_rows);
@@ -323,7 +323,7 @@ Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const Gr
     const std::int64_t goal = last ? rows_free : (rows_free + kPurge - 1) / kPurge;
     std::size_t running = active;
     for (std::int64_t placed = 0; placed < goal;) {
-      tbb::parallel_for(
+      parallel::loop(
           std::size_t{0}, running,
           [&](std::size_t c) { packers.local().run(chains[c], most_rows, free.entries / share + 1); },
           tbb::simple_partitioner());

@@ -1,9 +1,6 @@
 #include "reorder/locality.hpp"
 
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/enumerable_thread_specific.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/parallel_reduce.h>
+#include <tbb/blocked_range.h>
 
 #include <algorithm>
 #include <cassert>
@@ -13,6 +10,9 @@
 #include <vector>
 
 #include "formats/compact_columns.hpp"
+#include "formats/parallel_loop.hpp"
+#include "formats/parallel_reduce.hpp"
+#include "formats/per_thread.hpp"
 #include "reorder/quality.hpp"
 
 namespace sptile::reorder {
@@ -41,14 +41,14 @@ class OrderedRows {
 std::vector<float> column_weights(const formats::CsrView& a) {
   using Counts = std::vector<std::int32_t>;
   const auto cols = static_cast<std::size_t>(a.cols);
-  tbb::enumerable_thread_specific<Counts> counts(cols, 0);
-  tbb::parallel_for(Range(0, a.nnz(), 1 << 16), [&](const Range& range) {
+  parallel::PerThread<Counts> counts(cols, 0);
+  parallel::loop(Range(0, a.nnz(), 1 << 16), [&](const Range& range) {
     Counts& local = counts.local();
     for (std::int64_t i = range.begin(); i < range.end(); ++i)
       ++local[static_cast<std::size_t>(a.col_idx[static_cast<std::size_t>(i)])];
   });
   std::vector<float> weights(cols, 0);
-  tbb::parallel_for(std::size_t{0}, cols, [&](std::size_t c) {
+  parallel::loop(std::size_t{0}, cols, [&](std::size_t c) {
     std::int64_t entries = 0;
     for (const Counts& local : counts) entries += local[c];
     if (entries > 0) weights[c] = static_cast<float>(std::pow(static_cast<double>(entries), -kJaccardAlpha));
@@ -79,7 +79,7 @@ double dissimilarity(Row x, Row y, const std::vector<float>& weights) {
 double jaccard_cost(const formats::CsrView& a, const OrderedRows& rows) {
   const std::vector<float> weights = column_weights(a);
   // Sums of floating-point numbers depend on where they are cut, so the cuts depend on the rows only.
-  return tbb::parallel_deterministic_reduce(
+  return parallel::deterministic_reduce(
       Range(0, std::max<std::int64_t>(a.rows - 1, 0), 1024), 0.0,
       [&](const Range& range, double sum) {
         for (std::int64_t i = range.begin(); i < range.end(); ++i)
@@ -94,7 +94,7 @@ std::int64_t bandwidth(const formats::CsrView& a, const OrderedRows& rows,
   std::vector<std::int32_t> place(order.size());
   for (std::size_t i = 0; i < order.size(); ++i)
     place[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
-  return tbb::parallel_reduce(
+  return parallel::reduce(
       Range(0, a.rows, 1024), std::int64_t{0},
       [&](const Range& range, std::int64_t widest) {
         for (std::int64_t i = range.begin(); i < range.end(); ++i)

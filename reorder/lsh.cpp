@@ -1,11 +1,10 @@
 #include "reorder/lsh.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include "formats/csr.hpp"
+#include "formats/parallel_loop.hpp"
 #include "reorder/minhash.hpp"
 #include "reorder/neighbour_edges.hpp"
 #include "reorder/spanning_forest.hpp"
@@ -39,7 +38,7 @@ formats::Csr unite(const CsrView& a, const ForestWalk& clusters) {
   formats::Csr united{
       count, a.cols, formats::Buffer<std::int64_t>(count + 1), formats::Buffer<std::int32_t>(a.nnz()), {}};
   united.row_ptr[0] = 0;
-  tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t c) {
+  parallel::loop(std::int64_t{0}, count, [&](std::int64_t c) {
     std::int32_t* const first = united.col_idx.data() + room[static_cast<std::size_t>(c)];
     std::int32_t* end = first;
     for (std::int64_t i = start(c); i < start(c + 1); ++i) end = std::ranges::copy(row(i), end).out;

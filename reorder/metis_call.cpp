@@ -1,16 +1,25 @@
 #include "reorder/metis_call.hpp"
 
+#include <pthread.h>
+
 #include <limits>
+#include <new>
 #include <string>
 
 #include "formats/random.hpp"
 
 namespace sptile::reorder {
 
-std::mutex& metis_lock() {
-  static std::mutex one_at_a_time;
-  return one_at_a_time;
-}
+namespace {
+
+// In a process made by fork nobody holds it, whatever a thread of the parent did: it is made anew there.
+std::mutex one_at_a_time;
+[[maybe_unused]] const int kMadeAnew =
+    ::pthread_atfork(nullptr, nullptr, [] { new (&one_at_a_time) std::mutex; });
+
+}  // namespace
+
+std::mutex& metis_lock() { return one_at_a_time; }
 
 Status check_metis_fits(const Graph& graph, std::string_view instead) {
   constexpr auto kMost = std::numeric_limits<idx_t>::max();

@@ -1,12 +1,13 @@
 #include "reorder/minhash.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/parallel_sort.h>
 
 #include <algorithm>
 #include <limits>
 #include <vector>
+
+#include "formats/parallel_loop.hpp"
+#include "formats/parallel_sort.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -58,13 +59,13 @@ void add_partner(NearestRows& found, std::int64_t r, Neighbour u) {
 }
 
 void fill_buckets(const CsrView& a, std::span<const std::uint64_t> salts, std::vector<BucketEntry>& entries) {
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, entries.size(), 512), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::size_t>(0, entries.size(), 512), [&](const auto& range) {
     for (std::size_t r = range.begin(); r < range.end(); ++r) {
       const auto columns = columns_of(a, static_cast<std::int64_t>(r));
       entries[r] = columns.empty() ? kNoBucket : minhash(columns, salts) >> 32 << 32 | r;
     }
   });
-  tbb::parallel_sort(entries);
+  parallel::sort(entries.begin(), entries.end());
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ Result<NearestRows> minhash_partners(const CsrView& a, const MinhashOptions& opt
     if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
     for (std::uint64_t& salt : salts) salt = stream.next();
     fill_buckets(a, salts, entries);
-    tbb::parallel_for(std::size_t{1}, std::max<std::size_t>(entries.size(), 1), [&](std::size_t i) {
+    parallel::loop(std::size_t{1}, std::max<std::size_t>(entries.size(), 1), [&](std::size_t i) {
       if (entries[i] == kNoBucket || bucket_of(entries[i]) != bucket_of(entries[i - 1])) return;
       const std::int64_t r = row_of(entries[i - 1]), u = row_of(entries[i]);
       const float similarity = jaccard(columns_of(a, r), columns_of(a, u));

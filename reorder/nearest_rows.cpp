@@ -1,8 +1,6 @@
 #include "reorder/nearest_rows.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +10,8 @@
 #include <vector>
 
 #include "formats/csr.hpp"
+#include "formats/parallel_loop.hpp"
+#include "formats/per_thread.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -65,7 +65,7 @@ class Search {
         options_(options),
         lists_(formats::transpose({a.rows, a.cols, a.row_ptr, a.col_idx, {}})),
         columns_(a.cols) {
-    tbb::parallel_for(std::int64_t{0}, a.cols, [&](std::int64_t c) {
+    parallel::loop(std::int64_t{0}, a.cols, [&](std::int64_t c) {
       const auto at = static_cast<std::size_t>(c);
       columns_[c] = {lists_.row_ptr[c], weights.entries[at], weights.column[at]};
     });
@@ -211,10 +211,10 @@ Result<NearestRows> nearest_rows(const CsrView& a, const JaccardWeights& weights
                       formats::Buffer<std::int32_t>(a.rows)};
   const Search search(a, weights, options);
   begin(options.progress, "nearest rows", a.rows);
-  tbb::enumerable_thread_specific<Scratch> scratches([&] {
+  parallel::PerThread<Scratch> scratches([&] {
     return Scratch(a.rows, a.cols, static_cast<std::size_t>(options.neighbours) * kShortlistFactor);
   });
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, a.rows, 256), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, a.rows, 256), [&](const auto& range) {
     if (cancelled(options.progress)) return;
     Scratch& scratch = scratches.local();
     for (std::int64_t r = range.begin(); r < range.end(); ++r) {

@@ -1,8 +1,8 @@
 #include "reorder/neighbour_edges.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
+
+#include "formats/parallel_loop.hpp"
 
 namespace sptile::reorder {
 
@@ -14,13 +14,13 @@ std::vector<WeightedEdge> edges_of(const NearestRows& nearest) {
     return id < n.row || std::ranges::find(nearest.of(n.row), id, &Neighbour::row) == nearest.of(n.row).end();
   };
   std::vector<std::int64_t> first(rows + 1);
-  tbb::parallel_for(std::size_t{0}, rows, [&](std::size_t r) {
+  parallel::loop(std::size_t{0}, rows, [&](std::size_t r) {
     first[r + 1] = std::ranges::count_if(nearest.of(static_cast<std::int64_t>(r)),
                                          [&](const Neighbour& n) { return tells(r, n); });
   });
   for (std::size_t r = 0; r < rows; ++r) first[r + 1] += first[r];
   std::vector<WeightedEdge> edges(static_cast<std::size_t>(first[rows]));
-  tbb::parallel_for(std::size_t{0}, rows, [&](std::size_t r) {
+  parallel::loop(std::size_t{0}, rows, [&](std::size_t r) {
     auto at = static_cast<std::size_t>(first[r]);
     for (const Neighbour& n : nearest.of(static_cast<std::int64_t>(r)))
       if (tells(r, n)) edges[at++] = {n.similarity, static_cast<std::int32_t>(r), n.row};

@@ -1,11 +1,10 @@
 #include "reorder/pack.hpp"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <bit>
 #include <utility>
 
+#include "formats/parallel_loop.hpp"
 #include "reorder/degree.hpp"
 #include "reorder/frequent_first.hpp"
 #include "reorder/greedy_windows.hpp"
@@ -126,7 +125,7 @@ std::vector<std::int32_t> by_median(std::span<const std::int32_t> order, std::in
     return order.subspan(static_cast<std::size_t>(g * group), static_cast<std::size_t>(group));
   };
   std::vector<std::pair<std::int32_t, std::int64_t>> medians(static_cast<std::size_t>(groups));
-  tbb::parallel_for(std::int64_t{0}, groups, [&](std::int64_t g) {
+  parallel::loop(std::int64_t{0}, groups, [&](std::int64_t g) {
     std::vector<std::int32_t> rows(rows_of(g).begin(), rows_of(g).end());
     const auto middle = rows.begin() + group / 2;
     std::nth_element(rows.begin(), middle, rows.end());

@@ -1,12 +1,13 @@
 #include "reorder/partners.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
-#include <tbb/parallel_sort.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "formats/parallel_loop.hpp"
+#include "formats/parallel_sort.hpp"
+#include "formats/per_thread.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -82,11 +83,11 @@ class PartnerSearch {
 
 Weights weigh(const ColumnSets& sets, const ColumnLists& lists) {
   Weights weights{formats::Buffer<float>(sets.cols), formats::Buffer<float>(sets.items)};
-  tbb::parallel_for(std::int64_t{0}, sets.cols, [&](std::int64_t c) {
+  parallel::loop(std::int64_t{0}, sets.cols, [&](std::int64_t c) {
     const std::size_t holders = std::max<std::size_t>(1, lists.of(c).size());
     weights.of_column[c] = 1.0f / std::sqrt(static_cast<float>(holders));
   });
-  tbb::parallel_for(std::int64_t{0}, sets.items, [&](std::int64_t i) {
+  parallel::loop(std::int64_t{0}, sets.items, [&](std::int64_t i) {
     float sum = 0;
     for (const std::int32_t column : sets.of(i)) sum += weights.of_column[column];
     weights.of_item[i] = sum;
@@ -99,9 +100,9 @@ std::vector<Pair> alike_pairs(const ColumnSets& sets, const ColumnLists& lists, 
   const auto width = static_cast<std::size_t>(options.partners);
   formats::Buffer<Pair> found(sets.items * options.partners);
   formats::Buffer<std::int32_t> count(sets.items);
-  tbb::enumerable_thread_specific<PartnerSearch> searches(
+  parallel::PerThread<PartnerSearch> searches(
       [&] { return PartnerSearch(sets, lists, weights, used, options); });
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, sets.items, 256), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, sets.items, 256), [&](const auto& range) {
     PartnerSearch& search = searches.local();
     const bool stop = cancelled(options.progress);
     for (std::int64_t i = range.begin(); i < range.end(); ++i) {
@@ -114,7 +115,7 @@ std::vector<Pair> alike_pairs(const ColumnSets& sets, const ColumnLists& lists, 
   for (std::int64_t i = 0; i < sets.items; ++i)
     pairs.insert(pairs.end(), found.data() + i * options.partners,
                  found.data() + i * options.partners + count[i]);
-  tbb::parallel_sort(pairs.begin(), pairs.end(), more_alike);
+  parallel::sort(pairs.begin(), pairs.end(), more_alike);
   // What two items found of each other is the same pair; capped lists may give it two likenesses, of which
   // the later one finds both partners taken.
   pairs.erase(std::unique(pairs.begin(), pairs.end(),

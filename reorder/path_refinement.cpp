@@ -1,14 +1,15 @@
 #include "reorder/path_refinement.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <numeric>
 #include <vector>
+
+#include "formats/parallel_loop.hpp"
+#include "formats/per_thread.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -95,8 +96,8 @@ void refine_path(const formats::CsrView& a, const JaccardWeights& weights, std::
                  int stretch, Progress* progress) {
   const std::size_t height = std::min(static_cast<std::size_t>(stretch), kMostRows);
   const std::size_t stretches = (order.size() + height - 1) / height;
-  tbb::enumerable_thread_specific<Scratch> scratches(a.cols);
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, stretches, 4), [&](const auto& range) {
+  parallel::PerThread<Scratch> scratches(a.cols);
+  parallel::loop(tbb::blocked_range<std::size_t>(0, stretches, 4), [&](const auto& range) {
     if (cancelled(progress)) return;
     Scratch& scratch = scratches.local();
     for (std::size_t s = range.begin(); s < range.end(); ++s) {

@@ -1,14 +1,14 @@
 #include "reorder/quality.hpp"
 
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/enumerable_thread_specific.h>
-#include <oneapi/tbb/parallel_reduce.h>
+#include <tbb/blocked_range.h>
 
 #include <algorithm>
 #include <cassert>
 #include <functional>
 
 #include "formats/compact_columns.hpp"
+#include "formats/parallel_reduce.hpp"
+#include "formats/per_thread.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -83,8 +83,8 @@ BlockCounts count_pair(const OrderedRows& rows, std::int64_t pair, std::int64_t 
 template <class Sum, class Count>
 Sum sum_windows(std::int64_t windows, std::int64_t rows_of_each, std::int64_t columns, const Count& count) {
   using Range = tbb::blocked_range<std::int64_t>;
-  tbb::enumerable_thread_specific<Stamps> stamps(static_cast<std::size_t>(columns), kNever);
-  return tbb::parallel_reduce(
+  parallel::PerThread<Stamps> stamps(static_cast<std::size_t>(columns), kNever);
+  return parallel::reduce(
       Range(0, windows, static_cast<std::size_t>(std::max<std::int64_t>(1, 2048 / rows_of_each))), Sum{},
       [&](const Range& range, Sum sum) {
         Stamps& local = stamps.local();

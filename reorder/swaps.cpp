@@ -1,14 +1,14 @@
 #include "reorder/swaps.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cassert>
 
+#include "formats/parallel_loop.hpp"
+#include "formats/per_thread.hpp"
 #include "reorder/window_pair.hpp"
 
 namespace sptile::reorder {
@@ -46,11 +46,11 @@ Status swap_rows(const formats::CsrView& a, std::span<std::int32_t> order, const
   const auto windows = static_cast<std::int64_t>(order.size() / height);
   Progress* const progress = options.partners.progress;
   begin(progress, "swap rows", options.passes * windows);
-  tbb::enumerable_thread_specific<WindowPair> scratch([&] { return WindowPair(a); });
+  parallel::PerThread<WindowPair> scratch([&] { return WindowPair(a); });
   for (int pass = 0; pass < options.passes; ++pass) {
     std::atomic<std::int64_t> swaps{0};
     for (const std::vector<Pair>& pairs : colour(partner_windows(a, order, options), windows))
-      tbb::parallel_for(tbb::blocked_range<std::size_t>(0, pairs.size(), 64), [&](const auto& range) {
+      parallel::loop(tbb::blocked_range<std::size_t>(0, pairs.size(), 64), [&](const auto& range) {
         if (cancelled(progress)) return;
         WindowPair& pair = scratch.local();
         std::int64_t local = 0;

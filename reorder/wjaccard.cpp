@@ -1,10 +1,9 @@
 #include "reorder/wjaccard.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "formats/parallel_loop.hpp"
 #include "reorder/nearest_rows.hpp"
 #include "reorder/neighbour_edges.hpp"
 #include "reorder/path_refinement.hpp"
@@ -38,7 +37,7 @@ std::size_t sort_by_kind(const CsrView& a, const std::vector<WeightedEdge>& fore
 std::vector<char> find_isolated(const CsrView& a, const JaccardWeights& weights, const NearestRows& nearest,
                                 double factor, std::span<const std::int32_t> order) {
   std::vector<char> isolated(static_cast<std::size_t>(a.rows));
-  tbb::parallel_for(std::size_t{0}, order.size(), [&](std::size_t i) {
+  parallel::loop(std::size_t{0}, order.size(), [&](std::size_t i) {
     const std::int32_t r = order[i];
     const auto near = nearest.of(r);
     if (near.empty()) return;

@@ -1,10 +1,9 @@
 // What a process made by fork lacks: the threads of OpenMP and the CUDA context stay with its parent.
 #pragma once
 
-namespace sptile::runtime {
+#include "formats/fork.hpp"
 
-/// Counts the forks between the process that loaded the library and this one: 0 where it was loaded.
-int forks() noexcept;
+namespace sptile::runtime {
 
 /// The threads that a parallel region may have: all that OpenMP gives, one after a fork. GNU's OpenMP would
 /// wait for ever for threads that only the parent has, whoever started them.

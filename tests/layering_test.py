@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that dependencies run one way: tools -> reorder -> formats, tools -> runtime -> formats/layout, and from room to
-room inside the runtime.
+room inside the runtime. Only the helper includes HDF5, only headers of formats/ oneTBB.
 
     layering_test.py PROJECT_ROOT
 
@@ -15,7 +15,7 @@ import pathlib
 import re
 import sys
 
-VOCABULARY = ("array_view", "csr_view", "dtype", "error", "half", "no_value_type", "parameters", "progress")
+VOCABULARY = ("array_view", "csr_view", "dtype", "error", "fork", "half", "no_value_type", "parameters", "progress")
 OFFLINE = re.compile(r"(H5|hdf5|tbb/|oneapi/|metis|boost/|fmt/|nlohmann/|CLI/|openssl/|zlib|bzlib|lzma|zstd)")
 
 # folder -> what its files may include of the project, what they may not include from outside
@@ -110,6 +110,23 @@ def room_violations(root):
                 yield f"{path.relative_to(root)}:{number}: runtime/{room} must not include {name}"
 
 
+# What only these sources include from outside
+OWNERS = {re.compile(r"H5\w*\.h|hdf5\.h"): r"formats/hdf5/.*",
+          re.compile(r"(oneapi/)?tbb/(?!blocked_range)"): r"formats/(parallel_\w+|per_thread)\.hpp"}
+
+
+def owner_violations(root):
+    """HDF5 is called by its helper alone; formats and orderings, which forked processes run, loop by our headers."""
+    for folder in ("formats", "reorder", "runtime", "tools"):
+        for path in sources(root / folder):
+            for number, delimiter, name in includes(path):
+                for outside, owner in OWNERS.items():
+                    forked = folder in ("formats", "reorder") or "H5" in outside.pattern
+                    where = str(path.relative_to(root))
+                    if delimiter == "<" and outside.match(name) and forked and not re.fullmatch(owner, where):
+                        yield f"{where}:{number}: only {owner} may include {name}"
+
+
 def python_violations(root):
     """The package without sptile.torch imports no framework but NumPy, and knows nothing of its own torch."""
     base = root / "runtime/python/sptile"
@@ -141,7 +158,7 @@ def addresses(root):
 def main():
     root = pathlib.Path(sys.argv[1])
     found = [line for folder in RULES for line in violations(root, folder)]
-    found += [*room_violations(root), *python_violations(root), *assertions(root), *addresses(root)]
+    found += [*room_violations(root), *owner_violations(root), *python_violations(root), *assertions(root), *addresses(root)]
     print("\n".join(found) or "all arrows point the right way")
     sys.exit(1 if found else 0)
 

@@ -1,13 +1,12 @@
 // CSR to BMat (Voltrix-SpMM) and back.
 #include "formats/convert/bmat.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <bit>
 
 #include "formats/convert/condense.hpp"
 #include "formats/convert/expand.hpp"
 #include "formats/layout/bmat.hpp"
+#include "formats/parallel_loop.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -54,7 +53,7 @@ struct Tiles {
 /// Turns the two masks of each tile into its four words, in place.
 Array into_words(Condensed& tiles) {
   static_assert(std::endian::native == std::endian::little);
-  tbb::parallel_for(std::int64_t{0}, tiles.tiles, [&](std::int64_t t) {
+  parallel::loop(std::int64_t{0}, tiles.tiles, [&](std::int64_t t) {
     std::uint64_t* const pair = tiles.masks.data() + 2 * t;
     const std::uint64_t upper = pair[0], lower = pair[1];  // rows 0 to 7, rows 8 to 15
     const auto words = [&](int shift) {

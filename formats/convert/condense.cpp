@@ -1,14 +1,13 @@
 #include "formats/convert/condense.hpp"
 
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_invoke.h>
-
 #include <bit>
 #include <cstring>
 #include <limits>
 #include <string>
 
 #include "formats/convert/window_merger.hpp"
+#include "formats/parallel_loop.hpp"
+#include "formats/per_thread.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -106,9 +105,8 @@ class ChunkCondenser {
 
 template <class Key>
 void condense_chunks(const CsrView& a, Condensed& result, Progress* progress) {
-  tbb::enumerable_thread_specific<ChunkCondenser<Key>> condensers(
-      [&] { return ChunkCondenser<Key>(a, result); });
-  tbb::parallel_for(std::size_t{0}, result.chunks.size(), [&](std::size_t i) {
+  parallel::PerThread<ChunkCondenser<Key>> condensers([&] { return ChunkCondenser<Key>(a, result); });
+  parallel::loop(std::size_t{0}, result.chunks.size(), [&](std::size_t i) {
     if (cancelled(progress)) return;
     condensers.local().run(result.chunks[i]);
     advance(progress, result.chunks[i].entries);
@@ -167,9 +165,8 @@ Result<Condensed> condense(const CsrView& a, std::span<const std::int32_t> start
     condense_chunks<std::uint64_t>(a, result, progress);
   if (cancelled(progress)) return fail(Errc::io, "cancelled");
   if (Status s = number_tiles(result, layout); !s) return tl::unexpected(s.error());
-  tbb::parallel_invoke(
-      [&] { close_gaps(result.chunks, 8, result.tiles, result.columns); },
-      [&] { close_gaps(result.chunks, result.masks_per_tile(), result.tiles, result.masks); });
+  parallel::invoke([&] { close_gaps(result.chunks, 8, result.tiles, result.columns); },
+                   [&] { close_gaps(result.chunks, result.masks_per_tile(), result.tiles, result.masks); });
   return result;
 }
 

@@ -1,8 +1,6 @@
 // From CSR to condensed tiles: the part of a conversion that all tile formats share.
 #pragma once
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -13,6 +11,7 @@
 #include "formats/csr_view.hpp"
 #include "formats/error.hpp"
 #include "formats/layout/format_layout.hpp"
+#include "formats/parallel_loop.hpp"
 #include "formats/progress.hpp"
 #include "formats/value_types.hpp"
 
@@ -52,7 +51,7 @@ struct Condensed {
   /// Calls f(chunk) for all chunks in parallel.
   template <class F>
   void for_each_chunk(const F& f) const {
-    tbb::parallel_for(std::size_t{0}, chunks.size(), [&](std::size_t i) { f(chunks[i]); });
+    parallel::loop(std::size_t{0}, chunks.size(), [&](std::size_t i) { f(chunks[i]); });
   }
 };
 

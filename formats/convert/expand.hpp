@@ -1,14 +1,13 @@
 // From tiles back to CSR: the inverse of condense.hpp, shared by all tile formats.
 #pragma once
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cstdint>
 
 #include "formats/convert/tile_bits.hpp"
 #include "formats/csr.hpp"
 #include "formats/layout/format_layout.hpp"
+#include "formats/parallel_loop.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {
@@ -25,7 +24,7 @@ namespace sptile::formats {
 /// Calls f(first, end) for each run of windows that has the same rows, in parallel.
 template <class Tiles, class F>
 void for_each_window_group(const Tiles& tiles, const F& f) {
-  tbb::parallel_for(std::int64_t{0}, tiles.windows(), [&](std::int64_t w) {
+  parallel::loop(std::int64_t{0}, tiles.windows(), [&](std::int64_t w) {
     if (w > 0 && tiles.first_row(w) == tiles.first_row(w - 1)) return;  // belongs to the group in front
     std::int64_t end = w + 1;
     while (end < tiles.windows() && tiles.first_row(end) == tiles.first_row(w)) ++end;

@@ -2,9 +2,6 @@
 // condensed tiles, the rows of the others stay as they are.
 #include "formats/convert/hc_window.hpp"
 
-#include <tbb/parallel_for.h>
-#include <tbb/parallel_reduce.h>
-
 #include <algorithm>
 #include <bit>
 
@@ -12,6 +9,8 @@
 #include "formats/convert/expand.hpp"
 #include "formats/layout/hc_window.hpp"
 #include "formats/layout/invariants.hpp"
+#include "formats/parallel_loop.hpp"
+#include "formats/parallel_reduce.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -73,7 +72,7 @@ HcGains gains_of(const CsrView& a, const Condensed& all, const HcSelector& selec
     }
     return sum;
   };
-  return tbb::parallel_reduce(
+  return parallel::reduce(
       tbb::blocked_range<std::size_t>(0, all.chunks.size(), 1), HcGains(),
       [&](const auto& range, HcGains sum) {
         for (std::size_t i = range.begin(); i < range.end(); ++i) sum = add_chunk(all.chunks[i], sum);
@@ -176,7 +175,7 @@ HcChunk split(const CsrView& a, const Condensed& all, const HcSelector& selector
   kept.chunks = all.chunks;
   kept.row_window_offset = Buffer<std::int32_t>(all.row_window_offset.size());
   kept.row_window_offset[0] = 0;
-  tbb::parallel_for(std::size_t{0}, chunks.size(), [&](std::size_t i) {
+  parallel::loop(std::size_t{0}, chunks.size(), [&](std::size_t i) {
     chunks[i] = choose(a, all, selector, kept.row_window_offset.data() + 1, kept.chunks[i]);
   });
   const HcChunk sum = number(chunks, kept);
@@ -184,8 +183,8 @@ HcChunk split(const CsrView& a, const Condensed& all, const HcSelector& selector
     kept.row_window_offset[w] += kept.row_window_offset[w - 1];
   kept.columns = Buffer<std::int32_t>(8 * kept.tiles);
   kept.masks = Buffer<std::uint64_t>(2 * kept.tiles);
-  tbb::parallel_for(std::size_t{0}, chunks.size(),
-                    [&](std::size_t i) { keep_tiles(all, all.chunks[i], kept.chunks[i], kept); });
+  parallel::loop(std::size_t{0}, chunks.size(),
+                 [&](std::size_t i) { keep_tiles(all, all.chunks[i], kept.chunks[i], kept); });
   return sum;
 }
 
@@ -205,7 +204,7 @@ Result<FormatData> hc_window_from_csr_at(const CsrView& a, int parameter, Progre
   const HcChunk sum = split(a, *all, selector, kept, chunks);
   HcRows rows(sum, a.values.dtype);
   visit_word(a.values.dtype, [&](auto word) {
-    tbb::parallel_for(std::size_t{0}, chunks.size(), [&](std::size_t i) {
+    parallel::loop(std::size_t{0}, chunks.size(), [&](std::size_t i) {
       copy_rows<decltype(word)>(a, kept, kept.chunks[i], chunks[i], rows);
     });
   });
@@ -247,7 +246,7 @@ Result<Csr> hc_window_to_csr(const FormatView& view) {
     fill_rows<Word>(tiles, to);
     const auto* const from = static_cast<const Word*>(a.row_values.data);  // null for a pattern matrix
     auto* const values = static_cast<Word*>(to.values.data());
-    tbb::parallel_for(std::size_t{0}, a.row_id.size(), [&](std::size_t i) {
+    parallel::loop(std::size_t{0}, a.row_id.size(), [&](std::size_t i) {
       const std::int64_t first = a.row_offset[i], entries = a.row_offset[i + 1] - first,
                          start = to.row_ptr[a.row_id[i]];
       std::copy_n(a.row_col_id.data() + first, entries, to.col_idx.data() + start);

@@ -1,5 +1,4 @@
 // libra_spmm and libra_sddmm back to CSR: the two parts of each row are merged.
-#include <tbb/enumerable_thread_specific.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,6 +8,8 @@
 #include "formats/convert/expand.hpp"
 #include "formats/convert/libra_parts.hpp"
 #include "formats/layout/libra.hpp"
+#include "formats/parallel_loop.hpp"
+#include "formats/per_thread.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {
@@ -89,13 +90,13 @@ Result<Csr> libra_to_csr(const FormatView& view) {
   const LibraView a = as_libra(view);
   const std::int64_t windows = std::ssize(a.row_window_offset) - 1;
   Csr to = empty_csr(view);
-  tbb::parallel_for(std::int64_t{0}, windows,
-                    [&](std::int64_t w) { count_window(a, w, to.row_ptr.data() + 1); });
+  parallel::loop(std::int64_t{0}, windows,
+                 [&](std::int64_t w) { count_window(a, w, to.row_ptr.data() + 1); });
   number_entries(to);
-  tbb::enumerable_thread_specific<std::vector<std::int64_t>> slots;
+  parallel::PerThread<std::vector<std::int64_t>> slots;
   visit_word(view.value_dtype(), [&](auto word) {
-    tbb::parallel_for(std::int64_t{0}, windows,
-                      [&](std::int64_t w) { fill_window<decltype(word)>(a, w, slots.local(), to); });
+    parallel::loop(std::int64_t{0}, windows,
+                   [&](std::int64_t w) { fill_window<decltype(word)>(a, w, slots.local(), to); });
   });
   return to;
 }

@@ -1,10 +1,10 @@
 #include "formats/convert/libra_parts.hpp"
 
-#include <tbb/enumerable_thread_specific.h>
-
 #include <bit>
 
 #include "formats/convert/condense.hpp"
+#include "formats/parallel_loop.hpp"
+#include "formats/per_thread.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {
@@ -237,8 +237,8 @@ Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, Libra
   LibraArrays arrays;
   arrays.row_window_offset = Buffer<std::int32_t>(starts.size() + 1);
   std::vector<LibraChunk> chunks(all.chunks.size());
-  tbb::enumerable_thread_specific<Splitter> splitters([&] { return Splitter(rule, setting); });
-  tbb::parallel_for(std::size_t{0}, chunks.size(), [&](std::size_t i) {
+  parallel::PerThread<Splitter> splitters([&] { return Splitter(rule, setting); });
+  parallel::loop(std::size_t{0}, chunks.size(), [&](std::size_t i) {
     chunks[i] = count_chunk(all, all.chunks[i], splitters.local(), arrays.row_window_offset.data() + 1);
   });
   const LibraChunk sum = number(all, chunks);
@@ -247,9 +247,9 @@ Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, Libra
   make_room(sum, all.entries - sum.entries, a.values.dtype, arrays);
   visit_word(a.values.dtype, [&](auto word) {
     using Worker = Filler<decltype(word)>;
-    tbb::enumerable_thread_specific<Worker> fillers([&] { return Worker(a, all, rule, setting, arrays); });
-    tbb::parallel_for(std::size_t{0}, chunks.size(),
-                      [&](std::size_t i) { fillers.local().run(all.chunks[i], chunks[i]); });
+    parallel::PerThread<Worker> fillers([&] { return Worker(a, all, rule, setting, arrays); });
+    parallel::loop(std::size_t{0}, chunks.size(),
+                   [&](std::size_t i) { fillers.local().run(all.chunks[i], chunks[i]); });
   });
 
   FormatData data{rule.layout, a.rows, a.cols, a.nnz(), {}, libra_parameters(setting, sum.dense, sum.filled)};

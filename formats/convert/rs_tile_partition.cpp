@@ -1,11 +1,10 @@
 #include "formats/convert/rs_tile_partition.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <array>
 #include <cassert>
 
 #include "formats/convert/window_increments.hpp"
+#include "formats/parallel_loop.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -46,7 +45,7 @@ RuleOutcome evaluate(const CsrView& a, const WindowIncrements& known, int tau_nn
 /// Chooses the rule and its tau_inc.
 RuleChoice try_rules(const CsrView& a, const WindowIncrements& known, int tau_nnz) {
   std::vector<RuleOutcome> tried(static_cast<std::size_t>(rule_count(tau_nnz)));
-  tbb::parallel_for(std::size_t{0}, tried.size(), [&](std::size_t i) {
+  parallel::loop(std::size_t{0}, tried.size(), [&](std::size_t i) {
     const RuleOutcome to_try = rule_to_try(static_cast<int>(i));
     tried[i] = evaluate(a, known, tau_nnz, to_try.rule, to_try.tau_inc);
   });

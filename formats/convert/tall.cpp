@@ -1,9 +1,6 @@
 // CSR to tall windows and back.
 #include "formats/convert/tall.hpp"
 
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -13,6 +10,8 @@
 #include "formats/convert/tall_height.hpp"
 #include "formats/convert/tall_window.hpp"
 #include "formats/layout/tall.hpp"
+#include "formats/parallel_loop.hpp"
+#include "formats/per_thread.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {
@@ -195,9 +194,9 @@ Result<FormatData> tall_from_csr_at(const CsrView& a, int level, Parameters para
   std::vector<TallChunk> chunks = cut_blocks(a);
   Array values;
   if (!a.is_pattern()) values = Array(a.values.dtype, a.nnz());
-  tbb::enumerable_thread_specific<Worker> workers([&] { return Worker{make_tall_merger(a.cols), {}}; });
+  parallel::PerThread<Worker> workers([&] { return Worker{make_tall_merger(a.cols), {}}; });
   begin(progress, "convert", a.nnz());
-  tbb::parallel_for(std::size_t{0}, chunks.size(), [&](std::size_t i) {
+  parallel::loop(std::size_t{0}, chunks.size(), [&](std::size_t i) {
     if (cancelled(progress)) return;
     workers.local().run(a, level, chunks[i], values.data());
     advance(progress, a.row_ptr[static_cast<std::size_t>(chunks[i].end_row)] -
@@ -210,7 +209,7 @@ Result<FormatData> tall_from_csr_at(const CsrView& a, int level, Parameters para
   const std::int64_t windows = (a.rows + height - 1) / height;
   TallArrays arrays;
   if (Status s = number(chunks, windows, a.nnz(), arrays); !s) return tl::unexpected(s.error());
-  tbb::parallel_for(std::size_t{0}, chunks.size(), [&](std::size_t i) { place(chunks[i], height, arrays); });
+  parallel::loop(std::size_t{0}, chunks.size(), [&](std::size_t i) { place(chunks[i], height, arrays); });
   arrays.window_row[windows] = static_cast<std::int32_t>(a.rows);
 
   FormatData data{&kTallLayout, a.rows, a.cols, a.nnz(), {}, std::move(parameters)};
@@ -241,13 +240,13 @@ Result<FormatData> tall_from_csr_of_height(const CsrView& a, int height, Progres
 Result<Csr> tall_to_csr(const FormatView& view) {
   const TallView tall = as_tall(view);
   Csr a = empty_csr(view);
-  tbb::enumerable_thread_specific<TallExpander> expanders([&] { return TallExpander(tall); });
-  tbb::parallel_for(std::int64_t{0}, tall.windows(),
-                    [&](std::int64_t w) { expanders.local().count(w, a.row_ptr.data() + 1); });
+  parallel::PerThread<TallExpander> expanders([&] { return TallExpander(tall); });
+  parallel::loop(std::int64_t{0}, tall.windows(),
+                 [&](std::int64_t w) { expanders.local().count(w, a.row_ptr.data() + 1); });
   number_entries(a);
   visit_word(view.value_dtype(), [&](auto word) {
-    tbb::parallel_for(std::int64_t{0}, tall.windows(),
-                      [&](std::int64_t w) { expanders.local().fill<decltype(word)>(w, a); });
+    parallel::loop(std::int64_t{0}, tall.windows(),
+                   [&](std::int64_t w) { expanders.local().fill<decltype(word)>(w, a); });
   });
   return a;
 }

@@ -1,13 +1,13 @@
 #include "formats/convert/tall_height.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <bit>
 
 #include "formats/layout/tall.hpp"
+#include "formats/parallel_loop.hpp"
+#include "formats/per_thread.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -42,11 +42,9 @@ struct Counter {
 
 TallCounts count_tall_windows(const CsrView& a, std::int64_t entries) {
   const TallSample sample(a.rows, a.nnz(), entries);
-  tbb::enumerable_thread_specific<Counter> counters([&] {
-    return Counter{make_tall_merger(a.cols), {}, {}};
-  });
-  tbb::parallel_for(std::int64_t{0}, sample.size(),
-                    [&](std::int64_t i) { counters.local().add_block(a, kTallMaxRows * sample.block(i)); });
+  parallel::PerThread<Counter> counters([&] { return Counter{make_tall_merger(a.cols), {}, {}}; });
+  parallel::loop(std::int64_t{0}, sample.size(),
+                 [&](std::int64_t i) { counters.local().add_block(a, kTallMaxRows * sample.block(i)); });
   TallCounts sum{};
   for (const Counter& counter : counters)
     for (std::size_t level = 0; level < sum.size(); ++level) {

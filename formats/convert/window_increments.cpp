@@ -2,14 +2,14 @@
 
 #include <sys/mman.h>
 #include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
 #include <new>
 
 #include "formats/compact_columns.hpp"
+#include "formats/parallel_loop.hpp"
+#include "formats/per_thread.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -86,8 +86,8 @@ WindowIncrements window_increments(const CsrView& a) {
   WindowIncrements result{Buffer<std::int32_t>(a.rows), Buffer<std::uint8_t>(a.rows)};
   const CompactColumns columns(a);
   const CsrView& compact = columns.view();
-  tbb::enumerable_thread_specific<LastRows> last_rows(compact.cols);
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, a.rows, 1024), [&](const auto& range) {
+  parallel::PerThread<LastRows> last_rows(compact.cols);
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, a.rows, 1024), [&](const auto& range) {
     count_rows(compact, range.begin(), range.end(), last_rows.local().data(), result);
   });
   return result;

@@ -1,7 +1,6 @@
 #include "formats/io/entries_to_csr.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +10,7 @@
 #include "formats/counting_sort.hpp"
 #include "formats/io/available_memory.hpp"
 #include "formats/io/sparse_arrays.hpp"
+#include "formats/parallel_loop.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {
@@ -39,7 +39,7 @@ Buffer<std::int64_t> row_pointers(EntryStore& store, std::int64_t rows) {
                    [&](const EntrySegment& segment, std::int64_t at, auto...) { row = segment.rows[at]; });
     return row;
   };
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, entries, 1 << 16), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, entries, 1 << 16), [&](const auto& range) {
     std::int64_t previous = row_of(range.begin() - 1);
     for_each_run(store, range.begin(), range.end(),
                  [&](const EntrySegment& segment, std::int64_t first, std::int64_t last, std::int64_t at) {
@@ -69,7 +69,7 @@ void take_entries(EntryStore& store, Csr& csr) {
   const Array& first_values = store.segments()[store.pieces().front().segment].values;
   if (first_values.present()) csr.values = Array(first_values.dtype(), entries);
   const auto width = static_cast<std::int64_t>(size_of(csr.values.dtype()));
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, entries, 1 << 16), [&](const auto& range) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, entries, 1 << 16), [&](const auto& range) {
     for_each_run(store, range.begin(), range.end(),
                  [&](const EntrySegment& segment, std::int64_t first, std::int64_t last, std::int64_t at) {
                    std::copy(segment.cols.data() + first, segment.cols.data() + last,

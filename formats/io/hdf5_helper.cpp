@@ -141,14 +141,16 @@ Hdf5Helper& Hdf5Helper::operator=(Hdf5Helper&& other) noexcept {
   return *this;
 }
 
-// Shut down, the socket ends the helper also where processes forked meanwhile have copies of it. The helper
-// sees that within a twentieth of a second, whatever HDF5 does.
+// Shut down, the socket ends the helper also where processes forked meanwhile have copies of it, and where
+// its number may be that of another process by now. Killing it takes less time, and ends one that was
+// stopped.
 Hdf5Helper::~Hdf5Helper() {
   if (socket_ >= 0) {
     ::shutdown(socket_, SHUT_RDWR);
     ::close(socket_);
   }
   if (child_ < 0) return;
+  if (!is_gone()) ::kill(child_, SIGKILL);
   while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 namespace sptile::formats {
 namespace {
@@ -44,7 +43,7 @@ std::string_view FieldReader::take(std::uint64_t bytes) {
 std::int64_t FieldReader::number() {
   std::int64_t value = 0;
   const std::string_view piece = take(sizeof value);
-  std::memcpy(&value, piece.data(), piece.size());
+  std::copy(piece.begin(), piece.end(), reinterpret_cast<char*>(&value));
   return value;
 }
 

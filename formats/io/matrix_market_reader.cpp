@@ -1,9 +1,5 @@
 #include "formats/io/matrix_market_reader.hpp"
 
-#include <tbb/concurrent_queue.h>
-#include <tbb/parallel_pipeline.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cassert>
@@ -22,6 +18,7 @@
 #include "formats/io/mtx_block.hpp"
 #include "formats/io/mtx_header.hpp"
 #include "formats/io/mtx_line.hpp"
+#include "formats/parallel_pipeline.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -123,7 +120,7 @@ class BodyReader {
 
   std::optional<TextBlock> first_;  // what the header's block holds of the body
   std::vector<std::unique_ptr<Work>> works_;
-  tbb::concurrent_queue<Work*> idle_;
+  parallel::IdleItems<Work> idle_;
   Status source_ = {};                // trouble of the first stage
   std::atomic<bool> stopped_{false};  // the last stage has seen an error
   std::optional<Error> error_;        // that error
@@ -143,8 +140,8 @@ Work* BodyReader::read() {
     source_ = fail(Errc::io, "cancelled", blocks_.stream().name());
     return nullptr;
   }
-  Work* work = nullptr;
-  if (!idle_.try_pop(work)) work = works_.emplace_back(std::make_unique<Work>()).get();
+  Work* work = idle_.pop();
+  if (work == nullptr) work = works_.emplace_back(std::make_unique<Work>()).get();
   if (first_) {
     work->block = *std::exchange(first_, std::nullopt);
   } else {
@@ -230,25 +227,15 @@ Status BodyReader::check_end() const {
 }
 
 Status BodyReader::run() {
-  using tbb::filter_mode;
-  const auto tokens = static_cast<std::size_t>(2 * tbb::this_task_arena::max_concurrency());
-  const auto read_stage = [this](tbb::flow_control& control) {
-    Work* const work = read();
-    if (work == nullptr) control.stop();
-    return work;
-  };
-  const auto parse_stage = [this](Work* work) {
-    work->summary = parse_block(header_, options_.dtype, work->block.text, work->target);
-    return work;
-  };
-  const auto collect_stage = [this](Work* work) {
-    collect(*work);
-    idle_.push(work);
-  };
-  tbb::parallel_pipeline(tokens,
-                         tbb::make_filter<void, Work*>(filter_mode::serial_in_order, read_stage) &
-                             tbb::make_filter<Work*, Work*>(filter_mode::parallel, parse_stage) &
-                             tbb::make_filter<Work*, void>(filter_mode::serial_in_order, collect_stage));
+  parallel::pipeline<Work>([this] { return read(); },
+                           [this](Work* work) {
+                             work->summary =
+                                 parse_block(header_, options_.dtype, work->block.text, work->target);
+                           },
+                           [this](Work* work) {
+                             collect(*work);
+                             idle_.push(work);
+                           });
   return check_end();
 }
 

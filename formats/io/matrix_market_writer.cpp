@@ -1,6 +1,3 @@
-#include <tbb/concurrent_queue.h>
-#include <tbb/parallel_pipeline.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <memory>
@@ -11,6 +8,7 @@
 #include "formats/io/matrix_market.hpp"
 #include "formats/io/output_bytes.hpp"
 #include "formats/io/print_number.hpp"
+#include "formats/parallel_pipeline.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::formats {
@@ -77,38 +75,27 @@ void print(const CsrView& a, Lines& lines) {
 
 Status write_entries(const CsrView& a, OutputBytes& output, Progress* progress) {
   std::vector<std::unique_ptr<Lines>> all;
-  tbb::concurrent_queue<Lines*> idle;
+  parallel::IdleItems<Lines> idle;
   std::atomic<bool> stopped{false};
   Status status;
   std::int64_t next = 0;
 
-  const auto take_stage = [&](tbb::flow_control& control) -> Lines* {
-    if (next == a.nnz() || stopped || cancelled(progress)) {
-      control.stop();
-      return nullptr;
-    }
-    Lines* lines = nullptr;
-    if (!idle.try_pop(lines)) lines = all.emplace_back(std::make_unique<Lines>()).get();
+  const auto take = [&]() -> Lines* {
+    if (next == a.nnz() || stopped || cancelled(progress)) return nullptr;
+    Lines* lines = idle.pop();
+    if (lines == nullptr) lines = all.emplace_back(std::make_unique<Lines>()).get();
     lines->begin = next;
     lines->end = next = std::min(a.nnz(), next + kEntriesPerTask);
     return lines;
   };
-  const auto print_stage = [&](Lines* lines) {
-    print(a, *lines);
-    return lines;
-  };
-  const auto write_stage = [&](Lines* lines) {
+  const auto write = [&](Lines* lines) {
     if (!stopped) status = output.write({lines->text.data(), static_cast<std::size_t>(lines->length)});
     if (!status) stopped = true;
     advance(progress, lines->end - lines->begin);
     idle.push(lines);
   };
-  using tbb::filter_mode;
-  const auto tokens = static_cast<std::size_t>(2 * tbb::this_task_arena::max_concurrency());
-  tbb::parallel_pipeline(tokens,
-                         tbb::make_filter<void, Lines*>(filter_mode::serial_in_order, take_stage) &
-                             tbb::make_filter<Lines*, Lines*>(filter_mode::parallel, print_stage) &
-                             tbb::make_filter<Lines*, void>(filter_mode::serial_in_order, write_stage));
+  parallel::pipeline<Lines>(
+      take, [&](Lines* lines) { print(a, *lines); }, write);
   if (status && cancelled(progress)) return fail(Errc::io, "cancelled");
   return status;
 }

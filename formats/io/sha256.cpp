@@ -1,29 +1,32 @@
+// The plain functions, which are deprecated: the newer ones look algorithms up under locks, which a process
+// made by fork while another thread looked would find locked for ever.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "formats/io/sha256.hpp"
 
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 
 #include <array>
-#include <new>
 
 namespace sptile::formats {
 
-void Sha256::Free::operator()(evp_md_ctx_st* context) const { EVP_MD_CTX_free(context); }
+struct Sha256::State {
+  SHA256_CTX context;
+};
 
-Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-  if (!context_ || EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1) throw std::bad_alloc();
-}
+void Sha256::Free::operator()(State* state) const { delete state; }
 
-void Sha256::update(const void* data, std::size_t bytes) { EVP_DigestUpdate(context_.get(), data, bytes); }
+Sha256::Sha256() : state_(new State) { SHA256_Init(&state_->context); }
+
+void Sha256::update(const void* data, std::size_t bytes) { SHA256_Update(&state_->context, data, bytes); }
 
 std::string Sha256::finish() {
   constexpr const char* kHex = "0123456789abcdef";
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned length = 0;
-  EVP_DigestFinal_ex(context_.get(), digest.data(), &length);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  SHA256_Final(digest.data(), &state_->context);
   std::string text;
-  for (unsigned i = 0; i < length; ++i) {
-    text += kHex[digest[i] >> 4];
-    text += kHex[digest[i] & 15];
+  for (const unsigned char byte : digest) {
+    text += kHex[byte >> 4];
+    text += kHex[byte & 15];
   }
   return text;
 }

@@ -5,8 +5,6 @@
 #include <memory>
 #include <string>
 
-struct evp_md_ctx_st;
-
 namespace sptile::formats {
 
 class Sha256 {
@@ -17,10 +15,11 @@ class Sha256 {
   std::string finish();
 
  private:
+  struct State;
   struct Free {
-    void operator()(evp_md_ctx_st* context) const;
+    void operator()(State* state) const;
   };
-  std::unique_ptr<evp_md_ctx_st, Free> context_;
+  std::unique_ptr<State, Free> state_;
 };
 
 }  // namespace sptile::formats

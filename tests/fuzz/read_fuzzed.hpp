@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -10,6 +11,12 @@
 #include "formats/io/hdf5_matrix.hpp"
 #include "formats/layout/csr.hpp"
 #include "tests/fuzz/hdf5_thread.hpp"
+
+/// In the place of available_memory() (--wrap in meson.build): an honest header may name 2^31 rows, and a
+/// fuzzer should not wait for them.
+extern "C" inline std::int64_t __attribute__((used)) __wrap__ZN6sptile7formats16available_memoryEv() {
+  return 64 << 20;
+}
 
 namespace sptile {
 

@@ -89,6 +89,13 @@ def test_tools(sources, prefix, library, work, environment):
     check_programs([work / "c"], [work / "converted.h5"], environment)
 
 
+def test_command(root, prefix, work, environment):
+    """The installed command, which must find the installed program that calls HDF5."""
+    command = prefix / "bin" / "sptile"
+    run(command, "convert", root / "data" / "examples" / "fem_plate.mtx", work / "installed.h5", "-q", env=environment)
+    run(command, "verify", work / "installed.h5", "-q", env=environment)
+
+
 def test_cmake(sources, prefix, work, bundle, environment):
     if shutil.which("cmake") is None:
         return skip("cmake")
@@ -125,6 +132,7 @@ def main():
         bundle = make_bundle(root, build, work)
         test_pkg_config(sources, prefix, library, work, bundle, environment)
         test_tools(sources, prefix, library, work, environment)
+        test_command(root, prefix, work, environment)
         test_cmake(sources, prefix, work, bundle, environment)
     sys.exit(SKIP if skipped else 0)
 

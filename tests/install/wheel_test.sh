@@ -27,7 +27,7 @@ package=$(environment/bin/python -I -c 'import sysconfig; print(sysconfig.get_pa
 while read -r library; do
   needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
   if grep -E '^lib(python|torch|c10|cudart|cuda|gnutls|krb5)' <<<"$needed" >&2; then fail "$library needs these"; fi
-done < <(find "$package"/sptile* "$package"/.sptile* -name '*.so*' -o -path '*scripts/sptile')
+done < <(find "$package"/sptile* "$package"/.sptile* -name '*.so*' -o -path '*scripts/sptile' -o -name sptile-hdf5)
 
 # Nothing of the project or of another installation may help.
 run() { env -i HOME="$folder" PATH="$folder/environment/bin:/usr/bin:/bin" "$@"; }

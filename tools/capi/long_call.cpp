@@ -15,8 +15,8 @@
 #include <typeinfo>
 
 #include "formats/buffer.hpp"
+#include "formats/fork.hpp"
 #include "runtime/capi/error.hpp"
-#include "runtime/fork.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -31,10 +31,12 @@ using Step = std::function<Status(CallWork&)>;
 class Threads {
  public:
   explicit Threads(int wanted) : before_(omp_get_max_threads()) {
-    const int most = runtime::forks() > 0 ? 1 : wanted;
+    const int most = forks() > 0 ? 1 : wanted;
     if (most == 0) return;
-    limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(most));
     omp_set_num_threads(most);
+    // After a fork oneTBB is not called, see formats/parallel_loop.hpp.
+    if (forks() == 0)
+      limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(most));
   }
   ~Threads() { omp_set_num_threads(before_); }
   Threads(const Threads&) = delete;

@@ -7,9 +7,15 @@
  * and what would be right. Handles are opaque, destroying NULL does nothing, and no function keeps a pointer
  * to a struct, an array or a string after it returns.
  *
- * Thread safety: any thread may call anything; a matrix is immutable. Bundles are written one at a time.
+ * Thread safety: any thread may call anything; a matrix is immutable.
  *
- * Fork: in a process forked after the library was loaded everything works on one thread.
+ * Processes: HDF5 files and bundles are read and written by a child process (posix_spawn) for each call, the
+ * program sptile-hdf5, which is installed with the library. It ends before the call does, and with the thread
+ * that called; what becomes of SIGCHLD does not matter.
+ *
+ * Fork: in a process forked after the library was loaded everything works on one thread, also when threads
+ * of the parent were inside the library. Orderings by METIS are the exception: no thread of the parent may
+ * have been inside METIS, which shares the random numbers of the C library.
  */
 #pragma once
 

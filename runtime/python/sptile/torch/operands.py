@@ -241,7 +241,8 @@ class Check:
                 _check_apart(self.name, name, arguments[place], others)
 
     def _key(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """All that the comparison reads; None where a tensor has no shape or no memory, which it refuses."""
+        """All that the comparison reads of dense tensors; None where one has no shape or no address, as sparse ones have
+        none: then it says what is wrong."""
         key: list[Any] = [self.name]
         try:
             for place in self._flags:
@@ -253,7 +254,7 @@ class Check:
                     continue
                 if x.data_ptr() == 0 and x.numel() > 0:
                     return None
-                key += (x.shape, x.dtype, x.device, x.layout)
+                key += (x.shape, x.dtype, x.device)
         except (AttributeError, RuntimeError):
             return None
         return tuple(key)

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from hostile import Log, element_count, guarded, other_shapes
+from hostile_plans import damaged
 from torch import Tensor
 
 import sptile
@@ -332,10 +334,20 @@ def damaged_tensors(log: Log) -> None:
         log.expect(f"from_torch of {name}", lambda x=tensor: st.SparseMatrix.from_torch(x), False)
 
 
+def damaged_matrices(log: Log) -> None:
+    """Matrices of SciPy with damaged arrays: an error, or a matrix that multiplies."""
+    whole = sp.random_array((ROWS, COLS), density=0.2, dtype=np.float32, rng=np.random.default_rng(3))
+    x = torch.ones(COLS, 2)
+    for format in ("csr", "csc", "coo"):
+        for how, a in damaged(whole.asformat(format), True):
+            log.attempt(f"from_scipy of {format}, {how}", lambda a=a: st.SparseMatrix.from_scipy(a) @ x)
+
+
 def main() -> None:
     torch.set_num_threads(1)
     log = Log()
     damaged_tensors(log)
+    damaged_matrices(log)
     made = matrices()
     for a in made.values():
         functions(log, a)

@@ -197,14 +197,14 @@ def _check_apart(operator: str, name: str, out: Tensor, others: Iterator[Tensor 
             raise UsageError(f"{operator}: {name} overlaps an operand; results need memory of their own")
 
 
-# Different calls that a matrix remembers.
+# Calls that a matrix remembers at most.
 _MOST_REMEMBERED = 256
 
 
 class Check:
     """The check of an operator's tensors: shapes, types, devices and layouts, against the matrix and each other.
 
-    A matrix remembers what was found to fit, so that the same call again costs a look.
+    A matrix remembers the calls that fit: the same call again costs one look-up.
     """
 
     def __init__(self, name: str, schema: Any, leading: int) -> None:

@@ -103,6 +103,9 @@ if ! $quick; then
   export ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   export LSAN_OPTIONS=suppressions=$sptile_root/tests/lsan.supp:print_suppressions=0
   build_and_test build-asan all "${checked[@]}" -Db_sanitize=address,undefined -Dfuzzers=enabled
+  status=0
+  tests/python/sanitized.sh build-asan >&2 || status=$?
+  add_status "Python with the address sanitizer" "$status"
   # OpenMP tells the thread sanitizer about its synchronisation through Archer, which comes with LLVM's runtime.
   export OMP_TOOL_LIBRARIES=/usr/lib/llvm-14/lib/libarcher.so
   export TSAN_OPTIONS=suppressions=$sptile_root/tests/tsan.supp:ignore_noninstrumented_modules=1:halt_on_error=1

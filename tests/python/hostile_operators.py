@@ -4,12 +4,13 @@ hostile.py."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from hostile import Log, element_count, guarded, other_shapes
+from hostile_plans import damaged
 from torch import Tensor
 
 import sptile
@@ -333,14 +334,26 @@ def damaged_tensors(log: Log) -> None:
         log.expect(f"from_torch of {name}", lambda x=tensor: st.SparseMatrix.from_torch(x), False)
 
 
+def damaged_matrices(log: Log) -> None:
+    """Matrices of SciPy with damaged arrays: an error, or a matrix that multiplies."""
+    whole = sp.random_array((ROWS, COLS), density=0.2, dtype=np.float32, rng=np.random.default_rng(3))
+    x = torch.ones(COLS, 2)
+    for format in ("csr", "csc", "coo"):
+        for how, a in damaged(whole.asformat(format), True):
+            log.attempt(f"from_scipy of {format}, {how}", lambda a=a: st.SparseMatrix.from_scipy(a) @ x)
+
+
 def main() -> None:
     torch.set_num_threads(1)
     log = Log()
     damaged_tensors(log)
+    damaged_matrices(log)
     made = matrices()
-    for (kind, a), at_end in product(made.items(), (True, False)):
-        direct(log, a, at_end)
+    for a in made.values():
         functions(log, a)
+    for kind, at_end in [("sorted", False), *((kind, True) for kind in made)]:
+        a = made[kind]
+        direct(log, a, at_end)
         for name, call in calls(a, torch.float32).items():
             try_all(log, f"{name} of {kind}", call, at_end)
             if "_of" not in name:

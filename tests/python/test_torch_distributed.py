@@ -720,6 +720,8 @@ def wrong_calls(rank: int, path: str) -> list[str]:
         lambda: a.add_up([x.new_ones(3 if odd else 2)]),
         lambda: a.add_up([x.new_ones(2), torch.ones(2, dtype=torch.float64) if odd else x.new_ones(2)]),
         lambda: a.add_up([] if odd else [x.new_ones(2)]),
+        lambda: attention(a, x, x.clone(), x[:0] if odd else x),
+        lambda: attention(a, x, x.clone(), "x" if odd else x),  # type: ignore[arg-type]
     ]
     said = []
     for call in calls:
@@ -748,8 +750,11 @@ def test_ranks_that_do_not_do_the_same(parts: dict[str, str]) -> None:
         ("ranks 0, 1, 3: add_up of 2 columns", "rank 2: add_up of 3 columns"),
         ("rank 2 refused",),
         ("rank 2 refused",),
+        ("rank 2 refused the operand of rows of others",),
+        ("rank 2 refused the operand of rows of others",),
     ]
     own = {2: "so pass [", 3: "of type str", 4: "torch.int64", 8: "of one type", 9: "add_up takes"}
+    own |= {10: "k and v are", 11: "k and v are"}
     for rank, of_rank in enumerate(said):
         for number, wanted in enumerate(words):
             if rank == 2 and number in own:

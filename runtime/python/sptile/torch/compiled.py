@@ -18,6 +18,15 @@ from .pattern import pattern_of_entries, untraced
 Tokens = tuple[Tensor, Tensor]
 
 
+def _entries_with(token: Tensor, **said: Any) -> Entries:
+    """The entries that a token names; UsageError where they have not got what the caller says."""
+    a = entries_of(token)
+    for name, value in said.items():
+        if value != getattr(a, name):
+            raise UsageError(f"{name} = {value}, but the token is of a matrix with {name} = {getattr(a, name)}")
+    return a
+
+
 def _tokens(a: SparseMatrix) -> Tokens:
     """Of the entries and of the product."""
     return a._entries.entries.token(), a._product.entries.token()
@@ -69,16 +78,17 @@ def _with_loops_of(entries: Tensor) -> Tensor:
 
 
 def _places_of(entries: Tensor, given: int, device: torch.device) -> Tokens:
-    a = entries_of(entries, given=given, device=device)
+    a = _entries_with(entries, given=given, device=device)
     return a.row(), a.col()
 
 
 def _degrees_of(entries: Tensor, rows: int, device: torch.device) -> Tensor:
-    return SparseMatrix._of_ref(_ref(entries, rows=rows, device=device), None).degrees()
+    _entries_with(entries, rows=rows, device=device)
+    return SparseMatrix._of_ref(_ref(entries), None).degrees()
 
 
-def _ref(token: Tensor, **said: Any) -> Ref:
-    a = entries_of(token, **said)
+def _ref(token: Tensor) -> Ref:
+    a = entries_of(token)
     return Ref(token, a.rows, a.cols, a.given, a)
 
 

@@ -320,6 +320,7 @@ class Handle:
 
 
 # Numbers start at random: those of a graph that another process saved are unknown here, not of another matrix.
+_TOKEN = torch.int64
 _numbers = itertools.count(int.from_bytes(os.urandom(7), "little"))
 _entries: weakref.WeakValueDictionary[int, Entries] = weakref.WeakValueDictionary()
 
@@ -331,7 +332,7 @@ class Entries:
         if order.nnz != handle.pattern.nnz:
             raise InternalError(f"an order of {order.nnz} entries for a pattern of {handle.pattern.nnz}")
         self.handle, self.order = handle, order
-        self.rows, self.cols, self.given = handle.pattern.rows, handle.pattern.cols, order.given
+        self.rows, self.cols, self.given = self.sizes = handle.pattern.rows, handle.pattern.cols, order.given
         self.device = handle.pattern.device
         self.number = next(_numbers)
         self.fitting: set[Any] = set()  # calls of operators whose tensors fit
@@ -358,10 +359,9 @@ class _Number(np.ndarray[Any, Any]):
     entries: Entries
 
 
-def entries_of(token: Tensor, **said: Any) -> Entries:
-    """The entries that a token names. UsageError where there are none, or where `rows`, `cols`, `given` or `device` are
-    not what the caller says."""
-    if not isinstance(token, Tensor) or token.dtype != torch.int64 or token.dim() != 0:
+def entries_of(token: Tensor) -> Entries:
+    """The entries that a token names; UsageError where there are none."""
+    if not isinstance(token, Tensor) or token.dtype is not _TOKEN or token.dim() != 0:
         found = f"{token.dtype} {list(token.shape)}" if isinstance(token, Tensor) else type(token).__name__
         raise UsageError(f"the token of a matrix is {found}; pass a tensor int64 []")
     try:
@@ -374,9 +374,16 @@ def entries_of(token: Tensor, **said: Any) -> Entries:
             f"no matrix of this process has the token {number}; keep the SparseMatrix as long as it is in "
             "use, and compile or export again where the code was saved by another process"
         )
-    for name, value in said.items():
-        if value != getattr(entries, name):
-            raise UsageError(f"{name} = {value}, but the token is of a matrix with {name} = {getattr(entries, name)}")
+    return entries
+
+
+def entries_of_sizes(token: Tensor, rows: int, cols: int, given: int) -> Entries:
+    """The entries that a token names; UsageError where they are of other sizes than the caller says."""
+    entries = entries_of(token)
+    if entries.sizes != (rows, cols, given):
+        raise UsageError(
+            f"rows, columns and entries are {(rows, cols, given)}, but the token is of a matrix with {entries.sizes}"
+        )
     return entries
 
 
@@ -397,7 +404,7 @@ class Ref:
 
     @property
     def entries(self) -> Entries:
-        return self._entries or entries_of(self.token, rows=self.rows, cols=self.cols, given=self.given)
+        return self._entries or entries_of_sizes(self.token, self.rows, self.cols, self.given)
 
     def __iter__(self) -> Iterator[Any]:
         """The leading arguments of each operator."""

@@ -197,14 +197,14 @@ def _check_apart(operator: str, name: str, out: Tensor, others: Iterator[Tensor 
             raise UsageError(f"{operator}: {name} overlaps an operand; results need memory of their own")
 
 
-# Different calls that a matrix remembers.
+# Calls that a matrix remembers at most.
 _MOST_REMEMBERED = 256
 
 
 class Check:
     """The check of an operator's tensors: shapes, types, devices and layouts, against the matrix and each other.
 
-    A matrix remembers what was found to fit, so that the same call again costs a look.
+    A matrix remembers the calls that fit: the same call again costs one look-up.
     """
 
     def __init__(self, name: str, schema: Any, leading: int) -> None:
@@ -241,7 +241,8 @@ class Check:
                 _check_apart(self.name, name, arguments[place], others)
 
     def _key(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """All that the comparison reads; None where a tensor has no shape or no memory, which it refuses."""
+        """All that the comparison reads of dense tensors; None where one has no shape or no address, as sparse ones have
+        none: then it says what is wrong."""
         key: list[Any] = [self.name]
         try:
             for place in self._flags:
@@ -253,7 +254,7 @@ class Check:
                     continue
                 if x.data_ptr() == 0 and x.numel() > 0:
                     return None
-                key += (x.shape, x.dtype, x.device, x.layout)
+                key += (x.shape, x.dtype, x.device)
         except (AttributeError, RuntimeError):
             return None
         return tuple(key)

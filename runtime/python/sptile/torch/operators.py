@@ -6,6 +6,8 @@
     attention(a, q, k, v, ...)    see attention.py
     spmm_update(a, t, b, w, ...)  act((A b) w + bias), and A b
 
+Shapes and types of all tensors are in `operands.OPERANDS`, by which each call is checked.
+
 Numbers of entries are in the order in which entries were given. Gradients of spmm and sddmm are one another, so that
 they have derivatives of any order. spmm, sddmm and softmax have forward-mode derivatives and rules for vmap.
 """
@@ -29,7 +31,7 @@ from torch.autograd import forward_ad
 
 from .. import _library as c
 from ..errors import UnsupportedError
-from .handle import Entries, Ref, Request, entries_of, precision_of
+from .handle import Entries, Ref, Request, entries_of_sizes, precision_of
 from .operands import (
     Check,
     Sizes,
@@ -111,11 +113,11 @@ class Kernel:
         library.define(schema.replace("(a", f"({REF}", 1), tags=TAGS)
         self.op = getattr(torch.ops.sptile, name).default
         self.check = Check(name, self.op._schema, len(Ref.FIELDS))
-        self.run = checked(untraced(run), self.check)
+        self.run = checked_run = checked(untraced(run), self.check)
         fake_run = checked(fake, self.check)
 
         def found(token: Tensor, rows: int, cols: int, given: int, *arguments: Any) -> Any:
-            return self.run(entries_of(token, rows=rows, cols=cols, given=given), *arguments)
+            return checked_run(entries_of_sizes(token, rows, cols, given), *arguments)
 
         def seen(token: Tensor, rows: int, cols: int, given: int, *arguments: Any) -> Any:
             return fake_run(Ref(token, rows, cols, given), *arguments)

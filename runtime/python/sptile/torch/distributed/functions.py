@@ -10,6 +10,7 @@ from torch import Tensor
 from ...errors import UsageError
 from .. import functions
 from ..matrix import SparseMatrix
+from .exchange import FETCH
 from .matrix import DistSparseMatrix
 
 
@@ -24,23 +25,33 @@ def attention(
     A: DistSparseMatrix, q: Tensor, k: Tensor, v: Tensor, *, over: SparseMatrix | None = None, **options: Any
 ) -> Tensor:
     """Attention as of sptile.torch: q, k [owned, heads, n], v [owned, heads, m], the result [owned, heads, m]; or all
-    without heads. k and v of others are fetched in one exchange.
+    without heads. k and v of others are fetched in one exchange. Errors as of A @ x.
 
     over     a matrix with the columns of `A.joined`, None: that one. `A.joined.with_loops()` lets rows see
              themselves
     options  as of sptile.torch.attention
     """
     entries = _matrix(A).joined if over is None else over
-    if not isinstance(k, Tensor) or not isinstance(v, Tensor) or k.dtype != v.dtype:
-        raise UsageError("k and v are tensors of one type")
     if k is v:
         k = v = A.with_halo(v)
     else:
+        both = A.with_halo(_side_by_side(A, k, v))
         width = k.shape[1:].numel()
-        both = A.with_halo(torch.cat([k.flatten(1) if k.dim() > 1 else k[:, None], v.flatten(1)], 1))
         k = both[:, :width].reshape(-1, *k.shape[1:])
         v = both[:, width:].reshape(-1, *v.shape[1:])
     return functions.attention(entries, q, k, v, **options)
+
+
+def _side_by_side(A: DistSparseMatrix, k: Tensor, v: Tensor) -> Tensor:
+    """k and v as columns of one operand. Raises UsageError in all ranks where they do not fit in one."""
+    try:
+        if k.dtype != v.dtype:
+            raise TypeError(f"k is {k.dtype}, v {v.dtype}")
+        return torch.cat([x.flatten(1) if x.dim() > 1 else x[:, None] for x in (k, v)], 1)
+    except (AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError) as error:
+        refusal = UsageError(f"k and v are tensors of one type with {A.owned} rows on {A.device}: {error}")
+    A._exchange.agree(FETCH, torch.empty(0, 0), refusal)
+    raise refusal
 
 
 def _matrix(a: object) -> DistSparseMatrix:

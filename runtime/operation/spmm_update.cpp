@@ -28,8 +28,7 @@ Work work(const ProductSizes& s) {
 /// One number, and what its rounding errors are proportional to.
 struct Sum {
   double sum = 0, absolute = 0;
-  double of_z =
-      0;  ///< absolute products of the exact Z: what rounding it changes the sum by is proportional to
+  double slack = 0;  ///< what rounding Z to 16 bits may change the sum by
 };
 
 /// Element (i, j) of W, as it is multiplied by.
@@ -53,6 +52,12 @@ std::vector<Sum> aggregate(const ReferenceProduct& p, const Operand& b, std::int
   return z;
 }
 
+/// What rounding an element of Z changes it by: it may be kept in the type of the operands, if that has 16
+/// bits.
+double slack_of_z(const ReferenceProduct& p, double z) {
+  return size_of(p.types.operands) == 2 ? rounding_slack(p.types.operands, z) : 0;
+}
+
 /// Element j of a row of C.
 Sum update(const ReferenceProduct& p, const Operands& operands, const std::vector<Sum>& z, std::int64_t j) {
   Sum c;
@@ -61,23 +66,17 @@ Sum update(const ReferenceProduct& p, const Operands& operands, const std::vecto
     const Sum& of = z[static_cast<std::size_t>(i)];
     c.sum += of.sum * w;
     c.absolute += of.absolute * std::fabs(w);
-    c.of_z += std::fabs(of.sum * w);
+    c.slack += slack_of_z(p, of.sum) * std::fabs(w);
   }
   const Operand& bias = operands.dense[kUpdateBias];
   const double added = bias.data != nullptr ? read_element(p.types.operands, bias.data, j) : 0;
   const double scale = std::fabs(operands.alpha);
-  c = {operands.alpha * c.sum + added, scale * c.absolute + std::fabs(added), scale * c.of_z};
+  c = {operands.alpha * c.sum + added, scale * c.absolute + std::fabs(added), scale * c.slack};
   if (p.variant.activation == Activation::relu && c.sum < 0) c.sum = 0;
   return c;
 }
 
 std::int64_t columns_of_c(const ReferenceProduct& p) { return p.variant.m != 0 ? p.variant.m : p.n; }
-
-/// Z may have been rounded to its 16 bits before it was multiplied: what that changes is no error.
-ReferenceNumber number(const ReferenceProduct& p, const Sum& c) {
-  const double u = size_of(p.types.operands) == 2 ? tolerated_sum_error(-3, p.types.operands) / 2 : 0;
-  return {c.sum, c.absolute, u * c.of_z};
-}
 
 void reference(const ReferenceProduct& p, const Operands& operands, const void* /*before*/,
                const ResultSink& sink) {
@@ -85,13 +84,14 @@ void reference(const ReferenceProduct& p, const Operands& operands, const void* 
   for (std::int64_t r = 0; r < p.a.rows; ++r) {
     const std::vector<Sum> row = aggregate(p, operands.dense[kUpdateB], r);
     for (std::int64_t j = 0; j < p.n && z.data != nullptr; ++j) {
-      Sum of = row[static_cast<std::size_t>(j)];
-      // A kernel that keeps Z in 16 bits beside a result of 32 rounds more than its tolerance knows.
-      of.of_z = std::fabs(of.sum);
-      sink(z.data, p.types.operands, r * z.ld + j, number(p, of));
+      const Sum& of = row[static_cast<std::size_t>(j)];
+      // The tolerance has the roundings of the result, which may have 32 bits.
+      sink(z.data, p.types.operands, r * z.ld + j, {of.sum, of.absolute, slack_of_z(p, of.sum)});
     }
-    for (std::int64_t j = 0; j < columns_of_c(p); ++j)
-      sink(c.data, p.types.result, r * c.ld + j, number(p, update(p, operands, row, j)));
+    for (std::int64_t j = 0; j < columns_of_c(p); ++j) {
+      const Sum sum = update(p, operands, row, j);
+      sink(c.data, p.types.result, r * c.ld + j, {sum.sum, sum.absolute, sum.slack});
+    }
   }
 }
 

@@ -78,6 +78,11 @@ double element_error(DType dtype, double computed, double reference, double scal
   return same ? 0 : std::numeric_limits<double>::infinity();
 }
 
+double rounding_slack(DType dtype, double x) {
+  const Rounding& row = rounding(dtype);
+  return row.unit_roundoff * std::fmax(std::fabs(x), row.smallest_normal);
+}
+
 double tolerated_sum_error(std::int64_t terms, const DenseTypes& dense) {
   const double accumulator = rounding(dense.operands == DType::f64 ? DType::f64 : DType::f32).unit_roundoff;
   return 2 * (static_cast<double>(terms + 3) * accumulator + rounding(dense.result).unit_roundoff);

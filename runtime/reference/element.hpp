@@ -45,6 +45,9 @@ void write_element(DType dtype, void* data, std::int64_t i, double x);
 /// alone is not finite, the error is infinite.
 double element_error(DType dtype, double computed, double reference, double scale);
 
+/// How far a number may be from x that x is rounded to, in a type: relative above its smallest normal number.
+double rounding_slack(DType dtype, double x);
+
 /// Bounds element_error for a sum of so many products: a rounding for each and three more in the accumulator
 /// (f32, or f64 for f64 operands) and one to the type of the result, with a factor 2 for second-order
 /// terms.

@@ -15,10 +15,11 @@ class Emulated : public CudaMachine {
   /// Copies happen at once in every other run, as late as they may in the others.
   void before_run() override {
     emulated_block.late = !emulated_block.late;
-    emulated_block.misaligned = EmulatedWarp::diverged = false;
+    emulated_block.misaligned = EmulatedWarp::diverged = memory_order.violated = false;
   }
   std::string after_run() override {
     if (EmulatedWarp::diverged) return "lanes of a warp met at different places";
+    if (memory_order.violated) return "a load saw a store of another warp that nothing orders before it";
     return emulated_block.misaligned ? "a copy to shared memory was not aligned" : "";
   }
 };

@@ -65,6 +65,21 @@ bool serves_some(const Kernel& kernel, std::int64_t least_n, std::int64_t heads)
   });
 }
 
+bool has_ieee_instance(const Kernel& kernel) {
+  return kernel.device == runtime::Device::cpu ||
+         any_instance(kernel, [](const runtime::cuda::DeviceKernel& row) { return row.ieee; });
+}
+
+/// Whether plans with nonfinite=strict choose the kernel: what runs before it multiplies no zeros either.
+bool can_be_strict(const Kernel& kernel) {
+  if (!has_ieee_instance(kernel) || kernel.first == nullptr) return has_ieee_instance(kernel);
+  const auto all = runtime::kernels();
+  return std::any_of(all.begin(), all.end(), [&](const Kernel& first) {
+    return first.op == kernel.first->op && first.format == kernel.format && first.device == kernel.device &&
+           !first.by_name && has_ieee_instance(first);
+  });
+}
+
 // --- Cases that compare one run with the reference.
 
 std::string outcome_error(const Problem& problem, const Result<Outcome>& outcome) {
@@ -181,10 +196,12 @@ void set_in_rows(Problem& problem, Extent extent, std::int64_t row, double x) {
   }
 }
 
+bool is_strict(const Instance& instance) { return instance.ieee() && can_be_strict(*instance.kernel); }
+
 std::string poisoned_run(Session& session, const Setting& setting,
                          const std::function<void(Problem&)>& poison) {
   auto planned = session.plan(setting, [&](runtime::PlanOptions& options, runtime::PlanMatrix&) {
-    options.nonfinite = session.instance().ieee() ? runtime::NonFinite::strict : runtime::NonFinite::fast;
+    if (is_strict(session.instance())) options.nonfinite = runtime::NonFinite::strict;
   });
   if (!planned) return planned.error().message;
   poison(planned->problem);
@@ -218,7 +235,7 @@ constexpr Poison kPoisons[] = {{"nan in a row", Extent::rows, kNan},
 
 /// One product gives the infinity that the reference gives; a chain of them may meet the opposite one.
 void check_nonfinite(Session& session) {
-  if (!session.instance().ieee()) return;
+  if (!is_strict(session.instance())) return;
   for (const Poison& poison : kPoisons)
     for (const int device : {0, 1})
       if (reads(session.op(), poison.extent))
@@ -294,8 +311,9 @@ std::string restored_bits(Session& session, const Setting& setting) {
   if (!made) return made.error().message;
   const auto costs = find_kernel_costs(*device, *instance.kernel, instance.precision);
   if (!costs) return costs.error().message;
-  const auto stored = plan_to_store(session.op(), made->problem.matrix().formatted.matrix(),
-                                    {instance.kernel, instance.row}, setting.planned_n(), *device, *costs);
+  const auto stored =
+      plan_to_store(session.op(), made->problem.matrix().formatted.matrix(), {instance.kernel, instance.row},
+                    setting.planned_n(), options_of(instance, setting).variant, *device, *costs);
   if (!stored) return stored.error().message;
   const auto numbers = std::as_bytes(std::span(stored->numbers));
   const runtime::StoredPlan plan = {
@@ -428,11 +446,7 @@ constexpr OptOut kOptOuts[] = {
      "serves one head: plans for several choose another kernel"},
     {"unused_rows", [](const Kernel& k) { return !reads(*k.op, Extent::cols); },
      "entries refer to no rows of an operand"},
-    {"nonfinite",
-     [](const Kernel& k) {
-       return k.device == runtime::Device::cuda &&
-              !any_instance(k, [](const runtime::cuda::DeviceKernel& row) { return row.ieee; });
-     },
+    {"nonfinite", [](const Kernel& k) { return !can_be_strict(k); },
      "multiplies the zeros of tiles, too: plans with nonfinite=strict do not choose it"},
     {"same_bits", [](const Kernel& k) { return !k.deterministic; },
      "adds to results with atomic operations, in any order"},

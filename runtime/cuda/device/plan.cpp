@@ -35,6 +35,12 @@ Status upload_schedule(Plan& plan, Uploader& uploader) {
   return {};
 }
 
+/// True where the format stores entries in another order than the CSR matrix, or in that of its own rows.
+bool has_own_order(const PlanRequest& request) {
+  return request.matrix->format.layout != &formats::kCsrLayout || request.matrix->value_source.present() ||
+         (request.on_device != nullptr && request.on_device->value_source.present());
+}
+
 /// Takes the matrix that is there, or starts to upload it, and to check it there.
 Status find_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader) {
   plan.matrix = plan.first != nullptr ? plan.first->matrix : request.on_device;
@@ -93,7 +99,7 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   plan->n = request.n;
   plan->variant = request.variant;
   plan->values = request.matrix->format.value_dtype();
-  plan->csr_lists = request.csr_lists && request.matrix->format.layout != &formats::kCsrLayout;
+  plan->csr_lists = request.csr_lists && has_own_order(request);
   if (request.first != nullptr) {
     auto first = make_plan(*request.first);
     if (!first) return tl::unexpected(first.error());
@@ -161,28 +167,51 @@ Status launch(const Plan& plan, const Operands& operands, void* stream) {
   return launch_alone(plan, all, stream);
 }
 
-/// Where packed numbers wait, behind what the kernel works in.
-std::size_t list_at(const Plan& plan) { return whole_parts(plan.schedule.workspace_bytes); }
+/// Bytes of an operand with a number for each entry.
+std::size_t list_bytes(const Plan& plan, const OperandSpec& spec) {
+  return static_cast<std::size_t>(plan.matrix->view.nnz) * size_of(type_of(spec, types_of(*plan.kernel)));
+}
 
-/// Lets the kernel write a packed list, and puts its numbers where they stand in CSR order. Numbers that are
-/// added to make the same way back first, so that bits are those of packed lists.
+/// Where the packed numbers of a list are, after what the kernel works in and the lists before.
+std::size_t list_at(const Plan& plan, std::size_t operand) {
+  std::size_t at = whole_parts(plan.schedule.workspace_bytes);
+  for (const OperandSpec& spec : plan.op->operands.first(operand))
+    if (spec.extent == Extent::entries) at += whole_parts(list_bytes(plan, spec));
+  return at;
+}
+
+/// Brings the lists of a run from CSR order into that of the format, in the workspace: those that are read,
+/// and a result that is added to, so that bits are those of packed lists.
+Status pack_lists(const Plan& plan, Operands& operands, std::byte* work, cudaStream_t stream) {
+  const std::span<const std::int64_t> position = plan.matrix->value_source.as<std::int64_t>();
+  for (std::size_t i = 0; i < plan.op->operands.size(); ++i) {
+    const OperandSpec& spec = plan.op->operands[i];
+    void* const list = operands.dense[i].data;
+    if (spec.extent != Extent::entries || list == nullptr) continue;
+    operands.dense[i].data = work + list_at(plan, i);
+    if (spec.result && operands.beta == 0) continue;
+    if (Status s = check(gather(operands.dense[i].data, list, position.data(), plan.matrix->view.nnz,
+                                size_of(type_of(spec, types_of(*plan.kernel))), stream),
+                         "moving numbers");
+        !s)
+      return s;
+  }
+  return {};
+}
+
+/// Lets the kernel work on packed lists, and puts the numbers of the result where they are in CSR order.
 Status launch_in_csr_order(const Plan& plan, const Operands& operands, void* stream) {
-  const formats::FormatView& a = plan.matrix->view;
-  const std::size_t last = plan.op->operands.size() - 1;
-  const std::size_t width = size_of(type_of(plan.op->result(), types_of(*plan.kernel)));
-  const std::int64_t* const position = plan.matrix->value_source.as<std::int64_t>().data();
   auto* const work =
       operands.workspace != nullptr ? static_cast<std::byte*>(operands.workspace) : plan.workspace;
   auto* const on = static_cast<cudaStream_t>(stream);
-  void* const list = operands.dense[last].data;
+  const std::size_t last = plan.op->operands.size() - 1;
   Operands packed = operands;
-  packed.dense[last].data = work + list_at(plan);
-  if (operands.beta != 0)
-    if (Status s = check(gather(packed.dense[last].data, list, position, a.nnz, width, on), "moving numbers");
-        !s)
-      return s;
+  if (Status s = pack_lists(plan, packed, work, on); !s) return s;
   if (Status s = launch(plan, packed, stream); !s) return s;
-  return check(scatter(list, packed.dense[last].data, position, a.nnz, width, on), "moving numbers");
+  return check(scatter(operands.dense[last].data, packed.dense[last].data,
+                       plan.matrix->value_source.as<std::int64_t>().data(), plan.matrix->view.nnz,
+                       size_of(type_of(plan.op->result(), types_of(*plan.kernel))), on),
+               "moving numbers");
 }
 
 /// Operands with the elements between heads filled in.
@@ -217,9 +246,7 @@ Status run(const Plan& plan, const Operands& operands, void* stream) noexcept {
 
 std::size_t workspace_bytes(const Plan& plan) {
   if (plan.first != nullptr) return passed_at(plan) + passed_bytes(plan) + workspace_bytes(*plan.first);
-  if (!plan.csr_lists) return plan.schedule.workspace_bytes;
-  const auto entries = static_cast<std::size_t>(plan.matrix->view.nnz);
-  return list_at(plan) + entries * size_of(type_of(plan.op->result(), types_of(*plan.kernel)));
+  return plan.csr_lists ? list_at(plan, plan.op->operands.size()) : plan.schedule.workspace_bytes;
 }
 
 std::int64_t least_n(const Plan& plan) {

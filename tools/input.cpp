@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <new>
 
 #include "formats/io/sha256.hpp"
 #include "formats/layout/registry.hpp"
@@ -35,6 +36,16 @@ Status add_hash(const std::string& path, LoadedMatrix& loaded) {
   if (!hash) return tl::unexpected(std::move(hash.error()));
   loaded.sha256 = std::move(*hash);
   return {};
+}
+
+// Arrays that a file is too large for name it.
+Result<LoadedMatrix> read_as(const MatrixKind& kind, Work& work, const std::string& path,
+                             const LoadOptions& options) {
+  try {
+    return kind.read(work, path, options);
+  } catch (const std::bad_alloc& error) {
+    return fail(Errc::io, formats::out_of_memory(error), path);
+  }
 }
 
 // The kind of a pipe, by the option or its first bytes; `options` then has what is read.
@@ -71,12 +82,12 @@ std::string not_stored(const runtime::Bundle& bundle, const std::string& path, c
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path) {
+Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const Work& work, const std::string& path) {
   const auto kind = find_kind(path);
   if (!kind) return tl::unexpected(kind.error());
   if ((*kind)->name != "bundle")
     return fail(Errc::bad_input, "not a bundle; 'sptile convert' makes one from a matrix", path);
-  return runtime::Bundle::open(path);
+  return runtime::Bundle::open(path, {.copy = work.copy, .matrix = {}});
 }
 
 Result<const formats::FormatView*> held_format(const runtime::Bundle& bundle, const std::string& path,
@@ -139,7 +150,7 @@ std::vector<std::string> describe_losses(const formats::LossCounts& lost, DType 
 Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, LoadOptions options) {
   const auto kind = is_pipe(path) ? look_into_pipe(work, path, options) : find_kind(path, options.from);
   if (!kind) return tl::unexpected(kind.error());
-  auto loaded = (*kind)->read(work, path, options);
+  auto loaded = read_as(**kind, work, path, options);
   if (!loaded && options.from.empty() && loaded.error().code == Errc::bad_input && is_fallback(**kind))
     loaded.error().message += "; --from names the kind of a file that is something else";
   if (!loaded) return loaded;

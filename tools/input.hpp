@@ -58,8 +58,8 @@ std::vector<std::string> describe_losses(const formats::LossCounts& lost, DType 
 /// read once.
 Status probe_matrix(const std::string& path, const LoadOptions& options);
 
-/// Opens a bundle; other kinds of files are refused with what they are (Errc::bad_input).
-Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path);
+/// Opens a bundle, as Work::copy says; other kinds of files are refused with what they are (Errc::bad_input).
+Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const Work& work, const std::string& path);
 
 /// Finds a stored format, of the matrix or its transpose; Errc::usage with what the bundle holds when it is
 /// not there.

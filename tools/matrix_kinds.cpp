@@ -95,8 +95,8 @@ Result<LoadedMatrix> read_market(Work& work, const std::string& path, const Load
                       std::move(read->nonempty)};
 }
 
-Result<LoadedMatrix> read_bundle(Work&, const std::string& path, const LoadOptions& options) {
-  auto bundle = runtime::Bundle::open(path);
+Result<LoadedMatrix> read_bundle(Work& work, const std::string& path, const LoadOptions& options) {
+  auto bundle = runtime::Bundle::open(path, {.copy = work.copy, .matrix = {}});
   if (!bundle) return tl::unexpected(std::move(bundle.error()));
   const formats::CsrView csr = (*bundle)->csr();
   if (const Status s = formats::check_csr(csr); !s) return fail(s.error().code, s.error().message, path);

@@ -11,6 +11,8 @@
 
 #include "formats/io/system_error.hpp"
 #include "reorder/partition/division.hpp"
+#include "tools/json_text.hpp"
+#include "tools/partition/limited_json.hpp"
 #include "tools/partition/names.hpp"
 
 namespace sptile::tools {
@@ -20,6 +22,8 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::int64_t kSchema = 1;
 constexpr off_t kMostBytes = 64 << 20;
+// The object, its list and the objects in it, which have ten fields.
+constexpr JsonLimits kLimits{3, 256 + 32 * std::int64_t{reorder::kMostParts}, 64};
 
 struct CountField {
   const char* name;
@@ -155,7 +159,7 @@ std::string description_text(const PartitionDescription& description) {
     part["bytes"] = description.file_bytes[rank];
     json["parts"].push_back(std::move(part));
   }
-  return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 Result<PartitionDescription> read_description(const std::string& folder) {
@@ -168,7 +172,7 @@ Result<PartitionDescription> read_description(const std::string& folder) {
   std::ifstream in(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (in.bad() || !in.is_open()) return formats::system_failure(errno, "cannot read", path);
-  auto description = from_json(OrderedJson::parse(text, nullptr, false));  // what is no JSON is no object
+  auto description = from_json(parse_json(text, kLimits).value_or(OrderedJson()));  // null is no object
   if (!description)
     return fail(description.error().code, description.error().message + "; partition the matrix again", path);
   return description;

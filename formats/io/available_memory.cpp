@@ -101,7 +101,8 @@ std::string amount(std::int64_t bytes) {
 }  // namespace
 
 std::int64_t available_memory(const std::string& root) {
-  std::int64_t available = std::min({of_machine(root), of_address_space(root), limit_of_process.load()});
+  if (const std::int64_t limit = limit_of_process.load(); limit != kUnknown) return limit;
+  std::int64_t available = std::min(of_machine(root), of_address_space(root));
   for (const GroupFiles& files : kGroupFiles) available = std::min(available, of_control_groups(root, files));
   return available;
 }

@@ -13,7 +13,7 @@ namespace sptile::formats {
 /// control group can drop count as free. Reads /proc and /sys below `root`.
 std::int64_t available_memory(const std::string& root = "/");
 
-/// Lowers available_memory() of this process to `bytes` until it is destroyed, for tests. They do not nest.
+/// Makes available_memory() give `bytes` until it is destroyed, for tests and fuzzers. They do not nest.
 class MemoryLimit {
  public:
   explicit MemoryLimit(std::int64_t bytes);

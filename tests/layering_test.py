@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that dependencies run one way: tools -> reorder -> formats, tools -> runtime -> formats/layout, and from room to
-room inside the runtime. Only the helper includes HDF5, only headers of formats/ oneTBB.
+room inside the runtime; only the helper includes HDF5, only headers of formats/ oneTBB; and one place writes text.
 
     layering_test.py PROJECT_ROOT
 
@@ -15,7 +15,9 @@ import pathlib
 import re
 import sys
 
-VOCABULARY = ("array_view", "csr_view", "dtype", "error", "fork", "half", "no_value_type", "parameters", "progress")
+VOCABULARY = (
+    "array_view", "csr_view", "dtype", "error", "fork", "half", "no_value_type", "parameters", "printable", "progress",
+)
 OFFLINE = re.compile(r"(H5|hdf5|tbb/|oneapi/|metis|boost/|fmt/|nlohmann/|CLI/|openssl/|zlib|bzlib|lzma|zstd)")
 
 # folder -> what its files may include of the project, what they may not include from outside
@@ -155,10 +157,31 @@ def addresses(root):
                 yield f"{path.relative_to(root)}:{number}: the address of an array; use _arrays.list_address or a View"
 
 
+# Text of files is made fit to be shown where it is written: what writes stands in one place each.
+WRITERS = (
+    (re.compile(r"\b(f?puts|fwrite|v?f?printf|f?putc|putchar|perror)\(|std::(cout|cerr|clog)\b|fmt::print\b|"
+                r"\bSTD(OUT|ERR)_FILENO\b"),
+     {"tools/output.cpp", "tools/signals.cpp"}, "writes to stdout or stderr; use write_text of tools/output.hpp"),
+    (re.compile(r"\.dump\("), {"tools/json_text.hpp"}, "makes text of JSON; use json_text of tools/json_text.hpp"),
+)
+
+
+def writer_violations(root):
+    for path in sources(root / "tools"):
+        name = str(path.relative_to(root))
+        if name.startswith("tools/bench/"):  # programs of their own
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            for pattern, allowed, what in WRITERS:
+                if name not in allowed and pattern.search(line.split("//")[0]):
+                    yield f"{name}:{number}: {what}"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     found = [line for folder in RULES for line in violations(root, folder)]
-    found += [*room_violations(root), *owner_violations(root), *python_violations(root), *assertions(root), *addresses(root)]
+    found += [*room_violations(root), *owner_violations(root), *python_violations(root), *assertions(root)]
+    found += [*addresses(root), *writer_violations(root)]
     print("\n".join(found) or "all arrows point the right way")
     sys.exit(1 if found else 0)
 

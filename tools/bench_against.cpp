@@ -32,7 +32,7 @@ std::string key_of(const Json& row) {
   std::string key;
   for (const CsvColumn& column : bench_columns())
     if (column.identifies && kConditions.count(column.key) == 0)
-      key += row[std::string(column.key)].dump() + "\n";
+      key += json_text(row[std::string(column.key)]) + "\n";
   return key;
 }
 
@@ -41,7 +41,7 @@ std::string field_of(const Json& row) {
   std::string key;
   for (const char* column : {"content", "values", "device", "op", "n", "value_dtype", "dtype", "result_dtype",
                              "flush_l2", "graph", "threads"})
-    key += row[column].dump() + "\n";
+    key += json_text(row[column]) + "\n";
   return key;
 }
 
@@ -175,9 +175,9 @@ Json compare_runs(const Json& old_rows, const Json& new_rows) {
 std::string against_text(const Json& comparison, const std::string& name) {
   const Json& rows = comparison["rows"];
   std::string text = fmt::format("against {}: {} rows compared, {} slower, {} faster", name, rows.size(),
-                                 comparison["slower"].dump(), comparison["faster"].dump());
-  if (comparison["only_old"] != 0) text += fmt::format("; {} only there", comparison["only_old"].dump());
-  if (comparison["only_new"] != 0) text += fmt::format("; {} only here", comparison["only_new"].dump());
+                                 json_text(comparison["slower"]), json_text(comparison["faster"]));
+  if (comparison["only_old"] != 0) text += fmt::format("; {} only there", json_text(comparison["only_old"]));
+  if (comparison["only_new"] != 0) text += fmt::format("; {} only here", json_text(comparison["only_new"]));
   text += "\n";
   if (const Json& yardsticks = comparison["yardsticks"]; !yardsticks.empty()) {
     const auto [least, most] =
@@ -193,7 +193,7 @@ std::string against_text(const Json& comparison, const std::string& name) {
     for (const Json& row : rows)
       if (row["verdict"] == verdict)
         table.push_back({verdict, row["matrix"], row["reorder"], row["format"], row["kernel"],
-                         row["n"].dump(), row["precision"],
+                         json_text(row["n"]), row["precision"],
                          human_seconds(row["old_median_us"].get<double>() * 1e-6),
                          human_seconds(row["median_us"].get<double>() * 1e-6), times(row["ratio"]),
                          fmt::format("{:.0f}%", 100 * row["noise"].get<double>())});

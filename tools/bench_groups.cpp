@@ -22,7 +22,7 @@ double median(const Json& row) { return number(row, "median_us"); }
 
 std::string joined(const Json& row, std::initializer_list<const char*> keys) {
   std::string text;
-  for (const char* key : keys) text += row[key].dump() + "\n";
+  for (const char* key : keys) text += json_text(row[key]) + "\n";
   return text;
 }
 
@@ -106,8 +106,8 @@ std::string title_of(const Json& op) {
 
 std::string verdict_text(const Json& v) {
   std::string text =
-      fmt::format("{}, {}, N = {}: {} {}", v["matrix"].get<std::string>(), title_of(v["op"]), v["n"].dump(),
-                  v["format"].get<std::string>(), v["precision"].get<std::string>());
+      fmt::format("{}, {}, N = {}: {} {}", v["matrix"].get<std::string>(), title_of(v["op"]),
+                  json_text(v["n"]), v["format"].get<std::string>(), v["precision"].get<std::string>());
   const bool compared = !v["reordering_pays"].is_null();
   if (compared) text += fmt::format(" in the order {}", v["reorder"].get<std::string>());
   text += fmt::format(" is the fastest, {}", human_seconds(median(v) * 1e-6));
@@ -123,7 +123,7 @@ std::string verdict_text(const Json& v) {
                               human_seconds(number(v, "best_ordering_us") * 1e-6)));
   if (v["pays_after"].is_null()) return text;
   return text + fmt::format("; {} pays after {} product{} ({} once, {} saved by each)",
-                            compared ? "reordering" : "converting", v["pays_after"].dump(),
+                            compared ? "reordering" : "converting", json_text(v["pays_after"]),
                             v["pays_after"] == 1 ? "" : "s",
                             human_seconds(number(v, "preparation_us") * 1e-6),
                             human_seconds(number(v, "saved_us") * 1e-6));
@@ -154,7 +154,7 @@ std::string busy_text(const Json& rows) {
       "the machine was busy: the times of {} of {} rows spread by more than {:.0f}%, those of {} on {} (N = "
       "{}) by {:.0f}%; measure again when it is idle",
       count, rows.size(), 100 * kBusySpread, (*worst)["kernel"].get<std::string>(),
-      (*worst)["matrix"].get<std::string>(), (*worst)["n"].dump(), 100 * number(*worst, "spread"));
+      (*worst)["matrix"].get<std::string>(), json_text((*worst)["n"]), 100 * number(*worst, "spread"));
 }
 
 RowMarks BenchGroups::add(const Json& row) {

@@ -17,7 +17,7 @@ namespace {
 bool varies(const Json& rows, const char* key) {
   std::set<std::string> values;
   for (const Json& row : rows)
-    if (!is_cusparse(row)) values.insert(row[key].dump());
+    if (!is_cusparse(row)) values.insert(json_text(row[key]));
   return values.size() > 1;
 }
 
@@ -60,7 +60,7 @@ std::string bench_plot(const Json& rows) {
       if (hosts) series += " on " + std::string(row["host"]);
       if (versions) series += " by sptile " + std::string(row["version"]);
       if (orders && !yardstick) series += ", " + std::string(row["reorder"]);
-      if (orders && heights && !yardstick) series += fmt::format(" {}", row["window_rows"].dump());
+      if (orders && heights && !yardstick) series += fmt::format(" {}", json_text(row["window_rows"]));
       if (flushes && row["flush_l2"] == true) series += ", cold L2";
       if (graphs && row["graph"] == true) series += ", graph";
       drawn.rates.push_back(

@@ -93,7 +93,7 @@ BenchLabels labels_of(const Json& rows) {
     labels.orderings.push_back(row["reorder"]);
     labels.formats.push_back(row["format"]);
     labels.kernels.push_back(row["kernel"]);
-    labels.columns.push_back(row["n"].dump());
+    labels.columns.push_back(json_text(row["n"]));
     labels.precisions |= row["precision"] != rows.front()["precision"];
     labels.device |= on_device(row);
   }
@@ -108,12 +108,14 @@ Status check_bench_rows(std::span<const Json> rows, const std::string& path) {
   for (const Json& row : rows) {
     for (const char* key : {"rows", "cols", "nnz", "n", "median_us", "spread", "gflops"})
       if (!row[key].is_number() || row[key] < 0 || !std::isfinite(row[key].get<double>()))
-        return fail(Errc::bad_input, fmt::format("{} is no {} of a measurement", row[key].dump(), key), path);
+        return fail(Errc::bad_input, fmt::format("{} is no {} of a measurement", json_text(row[key]), key),
+                    path);
     if (!(row["median_us"] > 0)) return fail(Errc::bad_input, "a product took no time", path);
     for (const CsvColumn& column : kColumns) {
       const Json& value = row[std::string(column.key)];
       if (!column.text && !value.is_null() && !value.is_number() && !value.is_boolean())
-        return fail(Errc::bad_input, fmt::format("{} is no value for {}", value.dump(), column.key), path);
+        return fail(Errc::bad_input, fmt::format("{} is no value for {}", json_text(value), column.key),
+                    path);
     }
   }
   return {};
@@ -126,6 +128,8 @@ void complete_row(Json& row) {
     ordered[key] = row.contains(key) ? row[key] : Json(nullptr);
   }
   ordered.update(row);
+  for (Json& value : ordered)
+    if (value.is_string()) value = printable(value.get<std::string>());  // as a CSV file has it
   row = std::move(ordered);
 }
 
@@ -191,7 +195,7 @@ std::string BenchTable::head() const { return format_shown(head_); }
 
 std::string BenchTable::line(const Json& row, const RowMarks& marks) const {
   std::vector<std::string> cells = {row["matrix"], row["reorder"], row["format"], row["kernel"],
-                                    row["n"].dump()};
+                                    json_text(row["n"])};
   if (precisions_) cells.push_back(row["precision"]);
   cells.push_back(human_seconds(row["median_us"].get<double>() * 1e-6));
   cells.push_back(percent(row, "spread"));
@@ -243,8 +247,8 @@ std::string orders_text(const Json& orders) {
       {"matrix", "reorder", "time", "tc blocks", "entries/block", "N", "fastest", "median", "speedup"}};
   for (const Json& o : orders)
     table.push_back({o["matrix"], o["reorder"], human_seconds(o["reorder_us"].get<double>() * 1e-6),
-                     o["tc_blocks"].dump(), fmt::format("{:.2f}", o["mean_nnz_tc"].get<double>()),
-                     o["n"].dump(), o["format"], human_seconds(o["median_us"].get<double>() * 1e-6),
+                     json_text(o["tc_blocks"]), fmt::format("{:.2f}", o["mean_nnz_tc"].get<double>()),
+                     json_text(o["n"]), o["format"], human_seconds(o["median_us"].get<double>() * 1e-6),
                      fmt::format("{:.2f}", o["speedup"].get<double>())});
   return format_table(table, "llrrrrlrr");
 }

@@ -5,9 +5,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "tools/advice.hpp"
@@ -15,6 +15,7 @@
 #include "tools/complaint.hpp"
 #include "tools/help_format.hpp"
 #include "tools/names.hpp"
+#include "tools/output.hpp"
 #include "tools/output_name.hpp"
 #include "tools/shell_words.hpp"
 #include "tools/synonyms.hpp"
@@ -37,6 +38,8 @@ void declare_common(Options& app, CommonOptions& common) {
   app.add_flag("-q,--quiet", common.quiet, "errors, warnings and results only");
   app.add_flag("-v,--verbose", common.verbose, "tell what is being done, on stderr");
   app.add_flag("--no-progress", common.no_progress, "no progress bar, not even on a terminal");
+  app.add_flag("--copy", common.copy,
+               "read bundles into memory instead of mapping them: for files that others may cut or rewrite");
   app.add_option("--color", common.color, "colours: auto (on terminals), always, never")
       .one_of(names_of(kColourModes));
 }
@@ -223,6 +226,14 @@ int report_usage(const CommandLine& line, const Words& words, const CLI::ParseEr
   return complain(path, {Errc::usage, text, {}});
 }
 
+// What --help and --version ask for.
+int print_help(const CommandLine& line, const CLI::ParseError& error) {
+  std::ostringstream text;
+  const int code = line.app.exit(error, text, text);
+  write_text(stdout, text.str());
+  return code;
+}
+
 // Before anything is parsed: what is wrong is coloured, too.
 ColourMode colour_mode(const Words& words) {
   ColourMode mode = ColourMode::automatic;
@@ -239,7 +250,7 @@ ColourMode colour_mode(const Words& words) {
 tl::expected<ParsedCommand, int> parse_command_line(Words words) {
   choose_colours(colour_mode(words));
   if (words.empty()) {
-    std::fputs(tour().c_str(), stderr);
+    write_text(stderr, tour());
     return tl::unexpected(static_cast<int>(Errc::usage));
   }
   put_verb_first(words);
@@ -252,7 +263,7 @@ tl::expected<ParsedCommand, int> parse_command_line(Words words) {
   try {
     line->app.parse(Words(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
-    return tl::unexpected(error.get_exit_code() == 0 ? line->app.exit(error)  // --help, --version
+    return tl::unexpected(error.get_exit_code() == 0 ? print_help(*line, error)
                                                      : report_usage(*line, words, error));
   }
   for (const auto& [sub, action] : line->actions)

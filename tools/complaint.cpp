@@ -3,13 +3,14 @@
 #include <cstdio>
 
 #include "tools/colour.hpp"
+#include "tools/output.hpp"
 
 namespace sptile::tools {
 
 int complain(const std::string& verb, const Error& error) {
   const std::string speaker = verb.empty() ? "sptile" : "sptile " + verb;
   const std::string place = (error.where.empty() ? speaker : error.where) + ":";
-  std::fputs((paint(Style::error, place, stderr) + " " + error.message + "\n").c_str(), stderr);
+  write_text(stderr, paint(Style::error, place, stderr) + " " + error.message + "\n");
   return static_cast<int>(error.code);
 }
 

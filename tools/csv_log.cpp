@@ -11,7 +11,8 @@
 #include <cstring>
 #include <optional>
 
-#include "formats/io/json_depth.hpp"
+#include "formats/printable.hpp"
+#include "tools/json_text.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -22,6 +23,11 @@ std::string quote(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
+}
+
+// A value as the file has it: names of matrices may be any bytes.
+Json shown(const Json& value) {
+  return value.is_string() ? Json(printable(value.get<std::string>())) : value;
 }
 
 // Splits one record at `at`; moves `at` past its line end. Nothing when the text ends before the record does.
@@ -49,9 +55,12 @@ std::optional<std::vector<std::string>> next_record(const std::string& text, std
 // How much of a text ends with a line end.
 std::size_t whole_lines(const std::string& text) { return text.find_last_of('\n') + 1; }  // npos + 1 == 0
 
+// Of JSON, numbers, true and false alone: lists may be nested as deeply as a cell is long.
 Json parse_field(const CsvColumn& column, const std::string& field) {
-  if (column.text) return field;
-  return field.empty() ? Json(nullptr) : formats::parse_foreign<Json>(field);
+  if (column.text) return printable(field);
+  if (field.empty()) return nullptr;
+  const bool is_scalar = field.find_first_of("[{\"") == std::string::npos;
+  return is_scalar ? Json::parse(field, nullptr, false) : Json(Json::value_t::discarded);
 }
 
 // Rows of other columns cannot be told apart as these are: they are neither taken over nor added to.
@@ -82,7 +91,7 @@ Status not_regular(const std::string& path) {
 std::string CsvLog::identity(const Json& row) const {
   std::string text;
   for (const CsvColumn& column : columns_)
-    if (column.identifies) text += row.at(std::string(column.key)).dump() + "\n";
+    if (column.identifies) text += json_text(shown(row.at(std::string(column.key)))) + "\n";
   return text;
 }
 
@@ -91,7 +100,7 @@ std::string CsvLog::line(const Json& row) const {
   for (const CsvColumn& column : columns_) {
     const Json& value = row.at(std::string(column.key));
     if (!text.empty() || &column != columns_.data()) text += ",";
-    if (!value.is_null()) text += value.is_string() ? quote(value.get<std::string>()) : value.dump();
+    if (!value.is_null()) text += value.is_string() ? quote(shown(value)) : json_text(value);
   }
   return text + "\n";
 }

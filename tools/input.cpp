@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstring>
+#include <new>
+
 #include "formats/layout/registry.hpp"
 #include "formats/narrow_values.hpp"
 #include "tools/matrix_kinds.hpp"
@@ -21,14 +24,24 @@ Result<std::string> hash_of(formats::InputBytes input) {
   }
 }
 
+// Arrays that a file is too large for name it.
+Result<LoadedMatrix> read_as(const MatrixKind& kind, Work& work, const std::string& path,
+                             formats::InputBytes input, const LoadOptions& options) {
+  try {
+    return kind.read(work, path, std::move(input), options);
+  } catch (const std::bad_alloc& error) {
+    return fail(Errc::io, formats::out_of_memory(error), path);
+  }
+}
+
 // Text is hashed as it is read: it may come from a pipe. Other files are read once more, through the same
 // descriptor.
 Result<LoadedMatrix> read_and_hash(Work& work, const std::string& path, formats::InputBytes input,
                                    const MatrixKind& kind, const LoadOptions& options) {
-  if (!options.hash_source || !input.is_file()) return kind.read(work, path, std::move(input), options);
+  if (!options.hash_source || !input.is_file()) return read_as(kind, work, path, std::move(input), options);
   auto second = input.again();
   if (!second) return tl::unexpected(std::move(second.error()));
-  auto loaded = kind.read(work, path, std::move(input), options);
+  auto loaded = read_as(kind, work, path, std::move(input), options);
   if (!loaded || !loaded->sha256.empty()) return loaded;
   auto hash = hash_of(std::move(*second));
   if (!hash) return tl::unexpected(std::move(hash.error()));
@@ -61,8 +74,8 @@ std::string not_stored(const runtime::Bundle& bundle, const std::string& path, c
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path,
-                                                           const runtime::BundleOpenOptions& options) {
+Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const Work& work, const std::string& path,
+                                                           KeepOpen keep_open) {
   const auto refused = [&] {
     return fail(Errc::bad_input, "not a bundle; 'sptile convert' makes one from a matrix", path);
   };
@@ -72,7 +85,8 @@ Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& pa
   const auto kind = find_kind(*input, path, {});
   if (!kind) return tl::unexpected(kind.error());
   if ((*kind)->name != "bundle") return refused();
-  return runtime::Bundle::from_descriptor(input->release(), path, options);
+  return runtime::Bundle::from_descriptor(input->release(), path,
+                                          {.copy = work.copy, .keep_open = keep_open == KeepOpen::yes});
 }
 
 Result<const formats::FormatView*> held_format(const runtime::Bundle& bundle, const std::string& path,

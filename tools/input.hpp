@@ -59,9 +59,12 @@ std::vector<std::string> describe_losses(const formats::LossCounts& lost, DType 
 /// read once.
 Status probe_matrix(const std::string& path, const LoadOptions& options);
 
-/// Opens a bundle; other kinds of files are refused with what they are (Errc::bad_input).
-Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const std::string& path,
-                                                           const runtime::BundleOpenOptions& options = {});
+/// Whether a bundle keeps the descriptor of its file, so that plans are added to that very file.
+enum class KeepOpen : std::uint8_t { no, yes };
+
+/// Opens a bundle, as Work::copy says; other kinds of files are refused with what they are (Errc::bad_input).
+Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const Work& work, const std::string& path,
+                                                           KeepOpen keep_open = KeepOpen::no);
 
 /// Finds a stored format, of the matrix or its transpose; Errc::usage with what the bundle holds when it is
 /// not there.

@@ -4,4 +4,5 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/json_text.hpp"
 #include "tools/result.hpp"

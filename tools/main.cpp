@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <typeinfo>
 
@@ -16,6 +17,7 @@
 #include "formats/io/atomic_file.hpp"
 #include "tools/command_line.hpp"
 #include "tools/complaint.hpp"
+#include "tools/output.hpp"
 #include "tools/progress_bar.hpp"
 #include "tools/signals.hpp"
 
@@ -34,13 +36,11 @@ Status run_verb(const ParsedCommand& command) {
   session.verb = command.verb;
   session.common = command.common;
   session.seed = command.common.seed;
+  session.copy = command.common.copy;
   std::unique_ptr<ProgressBar> bar;
   if (painting) bar = std::make_unique<ProgressBar>(session.progress);
   session.bar = bar.get();
-  Status status = command.action(session);
-  if (status && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
-    return fail(Errc::io, "writing the result failed", "<stdout>");
-  return status;
+  return command.action(session);
 }
 
 // Where no thread can be started, the C++ library throws a system_error and TBB a bare runtime_error; nothing
@@ -58,8 +58,7 @@ void on_exit() {
   std::_Exit(static_cast<int>(Errc::io));
 }
 
-int run_command(int argc, char** argv) {
-  std::string verb;
+int run_command(std::string& verb, int argc, char** argv) {
   try {
     const auto command = parse_command_line({argv + 1, argv + argc});
     if (!command) return command.error();
@@ -77,12 +76,25 @@ int run_command(int argc, char** argv) {
   }
 }
 
+// The only way out: what was printed, by verbs or as help, must have arrived.
+int run(int argc, char** argv) {
+  try {
+    std::string verb;
+    const int code = run_command(verb, argc, argv);
+    const Status written = finish_output();
+    return code == 0 && !written ? complain(verb, written.error()) : code;
+  } catch (const std::bad_alloc&) {  // not even a message found memory
+    write_control(stderr, "sptile: out of memory\n");
+    return static_cast<int>(Errc::io);
+  }
+}
+
 }  // namespace
 }  // namespace sptile::tools
 
 int main(int argc, char** argv) {
   std::atexit(sptile::tools::on_exit);
-  const int code = sptile::tools::run_command(argc, argv);
+  const int code = sptile::tools::run(argc, argv);
   sptile::tools::returned_from_command = true;
   return code;
 }

@@ -89,9 +89,9 @@ Result<LoadedMatrix> read_market(Work& work, const std::string& path, formats::I
                       std::move(read->nonempty)};
 }
 
-Result<LoadedMatrix> read_bundle(Work&, const std::string& path, formats::InputBytes input,
+Result<LoadedMatrix> read_bundle(Work& work, const std::string& path, formats::InputBytes input,
                                  const LoadOptions& options) {
-  auto bundle = runtime::Bundle::from_descriptor(input.release(), path);
+  auto bundle = runtime::Bundle::from_descriptor(input.release(), path, {.copy = work.copy});
   if (!bundle) return tl::unexpected(std::move(bundle.error()));
   const formats::CsrView csr = (*bundle)->csr();
   if (const Status s = formats::check_csr(csr); !s) return fail(s.error().code, s.error().message, path);

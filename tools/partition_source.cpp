@@ -44,11 +44,12 @@ void release_rows(const formats::CsrView& a, std::int64_t first, std::int64_t la
   release_elements(a.values.data, size_of(a.values.dtype), begin, end);
 }
 
-Status map_rows(PartitionSource& source, const std::string& path, bool in_order) {
+Status take_rows(PartitionSource& source, const std::string& path, bool in_order, bool is_mapped) {
   const formats::CsrView a = source.bundle->csr();
   Status s = in_order ? check_row_pointers(a) : formats::check_csr(a);
   if (!s) return fail(s.error().code, s.error().message, path);
   source.rows.a = a;
+  if (!is_mapped) return {};  // what is let go would not come back
   source.rows.release = [a](std::int64_t first, std::int64_t last) { release_rows(a, first, last); };
   return {};
 }
@@ -65,7 +66,7 @@ Result<PartitionSource> open_partition_source(Work& work, const std::string& pat
   if ((*kind)->name == "bundle" && input->is_file()) {
     auto mapped = input->again();  // the file itself may have to be read, with values of another type
     if (!mapped) return tl::unexpected(std::move(mapped.error()));
-    auto bundle = runtime::Bundle::from_descriptor(mapped->release(), path);
+    auto bundle = runtime::Bundle::from_descriptor(mapped->release(), path, {.copy = work.copy});
     if (!bundle) return tl::unexpected(std::move(bundle.error()));
     const DType own = (*bundle)->is_pattern() ? DType::none : (*bundle)->dtype();
     if (own == DType::none || options.dtype == DType::none || own == options.dtype)
@@ -75,7 +76,7 @@ Result<PartitionSource> open_partition_source(Work& work, const std::string& pat
   }
   if (source.bundle) {
     Status s = check_square(source.bundle->rows(), source.bundle->cols(), path);
-    if (s) s = map_rows(source, path, in_order);
+    if (s) s = take_rows(source, path, in_order, !work.copy);
     if (!s) return tl::unexpected(std::move(s.error()));
     return source;
   }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "tools/output.hpp"
 #include "tools/terminal.hpp"
 #include "tools/text_layout.hpp"
 #include "tools/units.hpp"
@@ -103,13 +104,13 @@ void ProgressBar::paint() {
                           steps_done, steps, since(job_start_), width)
           : progress_line(phase_, done, total, since(phase_start_), width);
   if (line.empty()) return;
-  std::fputs((std::string(kClearLine) + line).c_str(), stderr);
-  std::fflush(stderr);
+  write_control(stderr, kClearLine);
+  write_text(stderr, line);
   painted_ = true;
 }
 
 void ProgressBar::clear() {
-  if (painted_) std::fputs(std::string(kClearLine).c_str(), stderr);
+  if (painted_) write_control(stderr, kClearLine);
   painted_ = false;
 }
 
@@ -121,7 +122,7 @@ void ProgressBar::print(const std::string& line, std::FILE* to) {
 
 void print_line(ProgressBar* bar, const std::string& line, std::FILE* to) {
   if (bar != nullptr) return bar->print(line, to);
-  std::fputs((line + "\n").c_str(), to);
+  write_text(to, line + "\n");
   std::fflush(to);
 }
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tools/json.hpp"
+#include "tools/output.hpp"
 #include "tools/progress_bar.hpp"
 #include "tools/terminal.hpp"
 #include "tools/text_layout.hpp"
@@ -38,11 +39,7 @@ Json to_json(const Parameters& parameters) {
 
 void print_result(const Session& session, const Json& json, const std::string& text) {
   if (session.bar != nullptr) session.bar->finish();
-  // File names may hold any bytes; JSON must be UTF-8.
-  const std::string out = session.common.json
-                              ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                              : fit_terminal(text);
-  std::fwrite(out.data(), 1, out.size(), stdout);
+  write_text(stdout, session.common.json ? json_text(json, 2) + "\n" : fit_terminal(text));
 }
 
 Status check_stdout_free(const Session& session, const std::string& output) {

@@ -23,6 +23,7 @@ struct CommonOptions {
   bool quiet = false;
   bool verbose = false;
   bool no_progress = false;
+  bool copy = false;
   std::string color = "auto";
 };
 

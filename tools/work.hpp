@@ -11,6 +11,7 @@ namespace sptile::tools {
 /// One run of something that takes long. Nobody listens unless a class of its own does.
 struct Work {
   std::uint64_t seed = 1;
+  bool copy = false;  ///< bundles are read into memory instead of being mapped
   Progress progress;  ///< work counts here, and stops when it is cancelled
 
   Work() = default;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -157,7 +158,10 @@ AtomicFolder& AtomicFolder::operator=(AtomicFolder&& other) noexcept {
 AtomicFolder::~AtomicFolder() { discard(); }
 
 void AtomicFolder::discard() noexcept {
-  if (!temporary_.empty()) remove_folder(parent_, temporary_.c_str(), fd_, own_);
+  try {
+    if (!temporary_.empty()) remove_folder(parent_, temporary_.c_str(), fd_, own_);
+  } catch (const std::bad_alloc&) {  // for the names in it; the next run removes it
+  }
   temporary_.clear();
   delist_unfinished(std::exchange(slot_, kNoSlot));
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));  // the lock ends

@@ -9,6 +9,7 @@
 
 #include "formats/io/edge_columns.hpp"
 #include "formats/io/edge_list.hpp"
+#include "formats/io/growing_array.hpp"
 #include "formats/io/parse_value.hpp"
 #include "formats/io/quote.hpp"
 #include "formats/io/sparse_arrays.hpp"
@@ -398,7 +399,7 @@ class EdgeListReader {
     if (Status s = take_id(fields.field[plan_.target], ends[1]); !s) return s;
     if (plan_.weight != EdgeColumns::kNone)
       if (Status s = take_weight(fields.field[plan_.weight]); !s) return s;
-    const auto line = static_cast<std::int64_t>(rows_.size());
+    const std::int64_t line = rows_.size();
     first_counts_ = first_counts_ && (ends[0] == line || ends[0] == line + 1);
     is_path_ = is_path_ && ends[1] == ends[0] + 1;
     rows_.push_back(ends[0]);
@@ -493,9 +494,9 @@ class EdgeListReader {
   struct Range {
     std::int64_t smallest = kLargestId, rows = -1, cols = -1;  // the least id, the largest of each side
   };
-  [[nodiscard]] Range range(std::size_t first) const {
+  [[nodiscard]] Range range(std::int64_t first) const {
     Range found;
-    for (std::size_t i = first; i < rows_.size(); ++i) {
+    for (std::int64_t i = first; i < rows_.size(); ++i) {
       found.smallest = std::min<std::int64_t>({found.smallest, rows_[i], cols_[i]});
       found.rows = std::max<std::int64_t>(found.rows, rows_[i]);
       found.cols = std::max<std::int64_t>(found.cols, cols_[i]);
@@ -513,8 +514,7 @@ class EdgeListReader {
   // Takes the first line for counts where they fit all others, and says so where it may be.
   Status settle_counts() {
     const bool is_edge = counts_->is_edge;
-    const std::size_t first = is_edge ? 1 : 0;
-    const auto edges = static_cast<std::int64_t>(rows_.size() - first);
+    const std::int64_t first = is_edge ? 1 : 0, edges = rows_.size() - first;
     const Range ids = range(first);
     const std::int64_t base = base_of(ids);
     const std::string line = "line " + std::to_string(counts_->line) + ", " + quoted(counts_->text) + ", ";
@@ -529,9 +529,9 @@ class EdgeListReader {
       header_ = Shape{counts_->rows, counts_->cols, base};
       from_counts_ = true;
       if (is_edge) {
-        rows_.erase(rows_.begin());
-        cols_.erase(cols_.begin());
-        if (!weights_.empty()) weights_.erase(weights_.begin());
+        rows_.pop_front();
+        cols_.pop_front();
+        if (!weights_.empty()) weights_.pop_front();
       }
       return {};
     }
@@ -549,7 +549,7 @@ class EdgeListReader {
   void settle_times() {
     if (!unnamed_ || !options_.columns.empty() || konect_ || (header_ && !from_counts_)) return;
     TimeStamps times;
-    for (const double weight : weights_) times.take(weight);
+    for (std::int64_t i = 0; i < weights_.size(); ++i) times.take(weights_[i]);
     constexpr std::string_view kAsWeights = "; --columns source,target,weight reads it as weights";
     if (times.certain()) {
       note("the third column has time stamps and is left out" + std::string(kAsWeights));
@@ -593,15 +593,15 @@ class EdgeListReader {
     if (square) arrays.rows = arrays.cols = std::max(arrays.rows, arrays.cols);
     if (Status s = check_matrix_shape(arrays.rows, arrays.cols); !s)
       return fail(s.error().code, s.error().message + "; renumber the vertices", lines_.name());
-    if (Status s = take_ids(rows_, base, arrays.rows, arrays.row_ids); !s) return tl::unexpected(s.error());
-    if (Status s = take_ids(cols_, base, arrays.cols, arrays.ids); !s) return tl::unexpected(s.error());
+    arrays.row_ids = std::move(rows_).take();
+    arrays.ids = std::move(cols_).take();
+    if (Status s = subtract(base, arrays.rows, arrays.row_ids); !s) return tl::unexpected(s.error());
+    if (Status s = subtract(base, arrays.cols, arrays.ids); !s) return tl::unexpected(s.error());
     const auto edges = arrays.ids.size();
     if (weighted_) {
-      arrays.values = Array(DType::f64, edges);
-      std::copy(weights_.begin(), weights_.end(), arrays.values.as<double>().begin());
+      arrays.values = Array(std::move(weights_).take());
       arrays.integers = loss_.integers();
     }
-    weights_ = {};
     auto made = assemble(std::move(arrays), "", options_.compress_rows);
     if (!made) return fail(made.error().code, made.error().message, lines_.name());
     made->loss += loss_.loss();
@@ -626,20 +626,18 @@ class EdgeListReader {
     if (found_out) notes_.insert(notes_.begin(), describe(base));
   }
 
-  Status take_ids(std::vector<std::int32_t>& from, std::int64_t base, std::int64_t limit,
-                  Buffer<std::int32_t>& to) {
-    to = Buffer<std::int32_t>(static_cast<std::int64_t>(from.size()));
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      const std::int64_t id = from[i] - base;
+  // Makes the vertices count from 0.
+  Status subtract(std::int64_t base, std::int64_t limit, Buffer<std::int32_t>& ids) {
+    for (std::int64_t i = 0; i < ids.size(); ++i) {
+      const std::int64_t id = ids[i] - base;
       if (id < 0 || id >= limit)
         return fail(Errc::bad_input,
-                    "edge " + std::to_string(i + 1) + " has vertex " + std::to_string(from[i]) +
+                    "edge " + std::to_string(i + 1) + " has vertex " + std::to_string(ids[i]) +
                         "; they are counted from " + std::to_string(base) + ", and there are " +
                         std::to_string(limit),
                     lines_.name());
-      to[static_cast<std::int64_t>(i)] = static_cast<std::int32_t>(id);
+      ids[i] = static_cast<std::int32_t>(id);
     }
-    from = {};
     return {};
   }
 
@@ -676,8 +674,8 @@ class EdgeListReader {
        is_path_ = true;  // the first column counts lines; each edge goes to the next vertex
   bool weighted_ = false;
   std::vector<std::string> attributes_, notes_;
-  std::vector<std::int32_t> rows_, cols_;
-  std::vector<double> weights_;
+  GrowingArray<std::int32_t> rows_, cols_;
+  GrowingArray<double> weights_;
   TextLoss loss_;
 };
 

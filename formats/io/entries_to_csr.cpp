@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "formats/counting_sort.hpp"
-#include "formats/io/available_memory.hpp"
+#include "formats/io/claim.hpp"
 #include "formats/io/sparse_arrays.hpp"
 #include "formats/parallel_loop.hpp"
 #include "formats/value_types.hpp"
@@ -172,13 +172,13 @@ SparseArrays entry_list(EntryStore& store, const MtxHeader& header, DType dtype)
   list.layout = ArrayLayout::coo;
   list.rows = header.rows, list.cols = header.cols;
   list.integers = header.field == MtxField::integer;
-  list.row_ids = Buffer<std::int32_t>(expanded_size(store, mirror));
-  list.ids = Buffer<std::int32_t>(list.row_ids.size());
+  list.row_ids = claim<std::int32_t>(expanded_size(store, mirror));
+  list.ids = claim<std::int32_t>(list.row_ids.size());
   if (dtype == DType::none) {
     list_entries(store, mirror, list, static_cast<NoValue*>(nullptr));
     return list;
   }
-  list.values = Array(dtype, list.ids.size());
+  list.values = claim(dtype, list.ids.size());
   visit_value_type(dtype, [&](auto type) {
     using T = typename decltype(type)::type;
     list_entries(store, mirror, list, list.values.as<T>().data());
@@ -206,6 +206,16 @@ void number_array_entries(EntryStore& store, const MtxHeader& header) {
                });
 }
 
+// Row pointers, of which the sort counts in a second array, and what is not taken over from the store.
+Status check_memory_of(const MtxHeader& header, EntryStore& store, bool in_order, std::int64_t memory_limit) {
+  const bool taken = in_order && (store.entries() == 0 || in_one_run(store));
+  const std::int64_t copies = mirror_of(header.symmetry) == Mirror::none ? 1 : 2;
+  const auto width = static_cast<std::int64_t>(size_of(store.dtype()));
+  const std::int64_t per_entry = copies * (4 + width) + (header.coordinate ? 0 : 8);
+  return check_copy_memory(header.rows, in_order ? 1 : 2, taken ? 0 : store.entries(), per_entry,
+                           memory_limit);
+}
+
 }  // namespace
 
 Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted, DType dtype,
@@ -213,10 +223,7 @@ Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, 
   if (compress_rows && header.coordinate && mostly_empty(header.rows, 2 * store.entries()))
     return assemble(entry_list(store, header, store.dtype()), "", true);
   const bool in_order = sorted && header.coordinate && header.symmetry == MtxSymmetry::general;
-  const std::int64_t per_row = 8 * (in_order ? 1 : 2);  // row pointers; the sort counts in a second array
-  if (Status fits = check_memory("the row pointers of " + std::to_string(header.rows) + " rows",
-                                 (header.rows + 1) * per_row, memory_limit);
-      !fits)
+  if (Status fits = check_memory_of(header, store, in_order, memory_limit); !fits)
     return tl::unexpected(fits.error());
 
   AssembledCsr result;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/io/claim.hpp"
+
 namespace sptile::formats {
 
 EntryStore::EntryStore(const MtxHeader& header, DType dtype, std::int64_t proven,
@@ -11,7 +13,22 @@ EntryStore::EntryStore(const MtxHeader& header, DType dtype, std::int64_t proven
       next_capacity_(std::max(proven, segment_entries)),
       segment_entries_(segment_entries) {}
 
+std::int64_t EntryStore::entry_bytes() const {
+  return (coordinate_ ? 2 * static_cast<std::int64_t>(sizeof(std::int32_t)) : 0) +
+         static_cast<std::int64_t>(size_of(dtype_));
+}
+
+// Segments may be larger than what is filled of them: what counts is what is reserved.
+void EntryStore::claim_more(std::int64_t lines) {
+  constexpr std::int64_t kStep = 4 << 20, kClaimed = 4 * kStep;
+  unclaimed_ += lines * entry_bytes();
+  if (unclaimed_ < kStep) return;
+  claim_memory(std::max(unclaimed_, kClaimed), 1, "its entries");
+  unclaimed_ = 0;
+}
+
 EntryPiece EntryStore::reserve(std::int64_t lines) {
+  claim_more(lines);
   if (segments_.empty() || segments_.back().capacity - segments_.back().used < lines) {
     EntrySegment segment;
     segment.capacity = std::max(std::exchange(next_capacity_, segment_entries_), lines);

@@ -31,7 +31,7 @@ class EntryStore {
   /// for the rest it grows by `segment_entries`.
   EntryStore(const MtxHeader& header, DType dtype, std::int64_t proven, std::int64_t segment_entries);
 
-  /// Makes room for the entries of a block with so many lines.
+  /// Makes room for the entries of a block with so many lines. Throws OutOfMemory.
   EntryPiece reserve(std::int64_t lines);
   /// Where the entries of a reserved piece go. Pointers stay valid.
   [[nodiscard]] EntryTarget target(const EntryPiece& piece);
@@ -42,14 +42,19 @@ class EntryStore {
   [[nodiscard]] const std::vector<EntryPiece>& pieces() const { return pieces_; }
   [[nodiscard]] std::int64_t entries() const { return entries_; }
   [[nodiscard]] DType dtype() const { return dtype_; }  ///< none for a pattern
+  /// Returns the bytes of a row id, a column id and a value, of array files of a value alone.
+  [[nodiscard]] std::int64_t entry_bytes() const;
 
  private:
+  void claim_more(std::int64_t lines);
+
   bool coordinate_;
   DType dtype_;  // none for a pattern
   std::int64_t next_capacity_, segment_entries_;
   std::vector<EntrySegment> segments_;
   std::vector<EntryPiece> pieces_;
   std::int64_t entries_ = 0;
+  std::int64_t unclaimed_ = 0;  ///< bytes that were reserved since free memory was last looked at
 };
 
 }  // namespace sptile::formats

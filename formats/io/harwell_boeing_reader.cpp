@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include "formats/io/growing_array.hpp"
 #include "formats/io/harwell_boeing.hpp"
 #include "formats/io/parse_value.hpp"
 #include "formats/io/quote.hpp"
@@ -241,7 +241,7 @@ class HarwellBoeingReader {
   template <class T>
   Status read_integers(std::int64_t count, const FieldFormat& format, std::string_view what,
                        std::int64_t most, Buffer<T>& into) {
-    std::vector<T> numbers;
+    GrowingArray<T> numbers;
     Status s = each_field(count, format, what, [&](std::string_view field) -> Status {
       std::int64_t number = 0;
       if (!parse_whole(trimmed(field), number) || number < 1 || number > most)
@@ -251,8 +251,7 @@ class HarwellBoeingReader {
       return {};
     });
     if (!s) return s;
-    into = Buffer<T>(count);
-    std::copy(numbers.begin(), numbers.end(), into.begin());
+    into = std::move(numbers).take();
     return {};
   }
 
@@ -268,7 +267,7 @@ class HarwellBoeingReader {
     if (!has_values()) return {};
     const bool complex = header_.field == 'C';
     if (header_.entries > INT64_MAX / 2) return lines_.bad("no file has that number of entries");
-    std::vector<double> values;
+    GrowingArray<double> values;
     bool imaginary = false;
     Status s = each_field(header_.entries * (complex ? 2 : 1), header_.values, "a value",
                           [&](std::string_view field) -> Status {
@@ -276,13 +275,12 @@ class HarwellBoeingReader {
                             return take_value(field, values);
                           });
     if (!s) return s;
-    arrays_.values = Array(DType::f64, header_.entries);
-    std::copy(values.begin(), values.end(), arrays_.values.as<double>().begin());
+    arrays_.values = Array(std::move(values).take());
     arrays_.integers = header_.field == 'I' || header_.values.letter == 'I';
     return {};
   }
 
-  Status take_value(std::string_view field, std::vector<double>& values) {
+  Status take_value(std::string_view field, GrowingArray<double>& values) {
     const std::string word = plain_number(field, header_.values);
     double value = 0;
     if (!parse_real(word, value)) return lines_.bad("value " + quoted(trimmed(field)) + " is no number");

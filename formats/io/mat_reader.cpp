@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/io/available_memory.hpp"
+#include "formats/io/claim.hpp"
 #include "formats/io/mat.hpp"
 #include "formats/io/mat_bytes.hpp"
 #include "formats/io/numbers.hpp"
@@ -145,9 +145,6 @@ class MatReader {
                  (integers ? "; indices are integers" : "; numbers are wanted"));
     NumberType type = row->type;
     type.swapped = swapped_;
-    if (Status s = check_memory(where_ + ": its elements", tag.bytes / type.bytes * 8, available_memory());
-        !s)
-      return tl::unexpected(std::move(s.error()));
     return type;
   }
 
@@ -158,7 +155,7 @@ class MatReader {
     if (!tag) return tl::unexpected(tag.error());
     const auto type = type_of(*tag, true);
     if (!type) return tl::unexpected(type.error());
-    Buffer<T> numbers(tag->bytes / type->bytes);
+    Buffer<T> numbers = claim<T>(tag->bytes / type->bytes);
     std::int64_t at = 0;
     Status s = each_number(bytes, *tag, *type, [&](const char* from, std::int64_t count) -> Status {
       for (const std::int64_t end = at + count; at < end; ++at, from += type->bytes) {
@@ -264,8 +261,9 @@ class MatReader {
   Status read_sparse(MatBytes& bytes, const Buffer<std::int64_t>& shape, std::uint32_t flags,
                      const std::string& name) {
     if (shape.size() != 2) return bad("a sparse matrix of " + std::to_string(shape.size()) + " dimensions");
-    names_.push_back(name);
-    const bool first = names_.size() == 1, preferred = is_preferred(name);
+    const bool first = found_++ == 0, preferred = is_preferred(name);
+    chosen_ = chosen_ || preferred;
+    if (names_.size() < kMostNames) names_.push_back(name);
     if (!first && !preferred) return {};
     if ((flags & kComplexFlag) != 0 && !real_part_) {
       matrix_ = fail(Errc::unsupported, "the values are complex; --real-part takes their real parts", where_);
@@ -306,7 +304,7 @@ class MatReader {
     if (!tag) return tl::unexpected(tag.error());
     const auto type = type_of(*tag, false);
     if (!type) return tl::unexpected(type.error());
-    Array values(value_type(*type), tag->bytes / type->bytes);
+    Array values = claim(value_type(*type), tag->bytes / type->bytes);
     auto* to = static_cast<char*>(values.data());
     const std::size_t width = size_of(values.dtype());
     Status s = each_number(bytes, *tag, *type, [&](const char* from, std::int64_t count) -> Status {
@@ -324,18 +322,17 @@ class MatReader {
     where_ = input_.name();
     if (names_.empty())
       return bad("a MAT-file without a sparse matrix; sparse(A) makes one of a dense matrix in MATLAB");
-    const bool chosen = std::any_of(names_.begin(), names_.end(), is_preferred);
-    if (names_.size() > 1 && !chosen) {
+    if (found_ > 1 && !chosen_) {
       std::string all;
-      for (std::size_t i = 0; i < std::min<std::size_t>(names_.size(), 8); ++i)
-        all += (all.empty() ? "" : ", ") + quoted(names_[i]);
-      return bad("a MAT-file of " + std::to_string(names_.size()) + " sparse matrices (" + all +
-                 (names_.size() > 8 ? ", ..." : "") + "); save the one that is wanted alone, or call it A");
+      for (const std::string& name : names_) all += (all.empty() ? "" : ", ") + quoted(name);
+      return bad("a MAT-file of " + std::to_string(found_) + " sparse matrices (" + all +
+                 (found_ > names_.size() ? ", ..." : "") +
+                 "); save the one that is wanted alone, or call it A");
     }
     if (!matrix_) return tl::unexpected(std::move(matrix_.error()));
     matrix_->source_sha256 = input_.finish_hash();
-    if (names_.size() > 1)
-      matrix_->notes.push_back("A is read; " + std::to_string(names_.size() - 1) +
+    if (found_ > 1)
+      matrix_->notes.push_back("A is read; " + std::to_string(found_ - 1) +
                                " more sparse matrices are left aside");
     return std::move(matrix_);
   }
@@ -344,7 +341,10 @@ class MatReader {
   bool real_part_;
   bool swapped_ = false;
   std::string where_;  // the file, and the variable that is being read
-  std::vector<std::string> names_;
+  static constexpr std::size_t kMostNames = 8;
+  std::vector<std::string> names_;            // of the first sparse matrices
+  std::size_t found_ = 0;                     // sparse matrices
+  bool chosen_ = false;                       // one of them is preferred
   Result<ReadMatrix> matrix_ = ReadMatrix{};  // the first, or the preferred one
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/io/growing_array.hpp"
 #include "formats/io/metis_graph.hpp"
 #include "formats/io/quote.hpp"
 #include "formats/io/sparse_arrays.hpp"
@@ -100,7 +101,7 @@ class MetisReader {
       if (!line) return tl::unexpected(line.error());
       if (!*line) break;
       Numbers words(lines_, **line);
-      const auto vertex = static_cast<std::int64_t>(pointers_.size());
+      const std::int64_t vertex = pointers_.size();
       if (vertex > header_.vertices) {
         if (words.ended()) continue;
         return lines_.bad("more lines than the " + std::to_string(header_.vertices) +
@@ -108,11 +109,11 @@ class MetisReader {
       }
       if (Status s = read_vertex(words, vertex); !s) return s;
     }
-    const auto read = static_cast<std::int64_t>(pointers_.size()) - 1;
+    const std::int64_t read = pointers_.size() - 1;
     if (read < header_.vertices)
       return lines_.bad("the file ends after " + std::to_string(read) + " of " +
                         std::to_string(header_.vertices) + " vertices; is it cut off?");
-    const auto ends = static_cast<std::int64_t>(neighbours_.size());
+    const std::int64_t ends = neighbours_.size();
     if (ends == 2 * header_.edges) return {};
     return lines_.bad(std::to_string(ends) + " neighbours are listed; the header's " +
                       std::to_string(header_.edges) + " edges, each at both ends, have " +
@@ -133,24 +134,19 @@ class MetisReader {
       const auto weight = words.take("the weight of an edge", 0, INT64_MAX);
       if (!weight) return tl::unexpected(weight.error());
       weights_.push_back(static_cast<double>(*weight));
-      inexact_ += !is_exactly(weights_.back(), *weight);
+      inexact_ += !is_exactly(static_cast<double>(*weight), *weight);
     }
-    pointers_.push_back(static_cast<std::int64_t>(neighbours_.size()));
+    pointers_.push_back(neighbours_.size());
     return {};
   }
 
   Result<ReadMatrix> finish() {
     SparseArrays arrays;
     arrays.rows = arrays.cols = header_.vertices;
-    arrays.pointers = Buffer<std::int64_t>(static_cast<std::int64_t>(pointers_.size()));
-    std::copy(pointers_.begin(), pointers_.end(), arrays.pointers.begin());
-    arrays.ids = Buffer<std::int32_t>(static_cast<std::int64_t>(neighbours_.size()));
-    std::copy(neighbours_.begin(), neighbours_.end(), arrays.ids.begin());
-    if (header_.edge_weights) {
-      arrays.values = Array(DType::f64, static_cast<std::int64_t>(weights_.size()));
-      std::copy(weights_.begin(), weights_.end(), arrays.values.as<double>().begin());
-      arrays.integers = true;
-    }
+    arrays.pointers = std::move(pointers_).take();
+    arrays.ids = std::move(neighbours_).take();
+    if (header_.edge_weights) arrays.values = Array(std::move(weights_).take());
+    arrays.integers = header_.edge_weights;
     const std::string name = lines_.name();
     auto made = assemble(std::move(arrays), "");
     if (!made) return fail(made.error().code, made.error().message, name);
@@ -168,9 +164,9 @@ class MetisReader {
 
   TextLines& lines_;
   MetisHeader header_;
-  std::vector<std::int64_t> pointers_;
-  std::vector<std::int32_t> neighbours_;
-  std::vector<double> weights_;
+  GrowingArray<std::int64_t> pointers_;
+  GrowingArray<std::int32_t> neighbours_;
+  GrowingArray<double> weights_;
   std::int64_t inexact_ = 0;  // weights that f64 cannot hold
 };
 

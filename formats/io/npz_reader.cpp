@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "formats/io/available_memory.hpp"
+#include "formats/io/claim.hpp"
 #include "formats/io/npy_header.hpp"
 #include "formats/io/npz.hpp"
 #include "formats/io/quote.hpp"
@@ -23,10 +23,11 @@ class Member {
     if (Status s = zip.select(name + std::string(kSuffix)); !s) return tl::unexpected(std::move(s.error()));
     auto header = read_header(zip);
     if (!header) return tl::unexpected(at(zip, std::move(header.error())));
-    return Member(zip, std::move(*header));
+    return Member(zip, name, std::move(*header));
   }
 
   [[nodiscard]] const NpyHeader& header() const { return header_; }
+  [[nodiscard]] std::string what() const { return "the elements of " + name_ + std::string(kSuffix); }
 
   template <class... Parts>
   [[nodiscard]] tl::unexpected<Error> bad(Parts&&... parts) const {
@@ -41,8 +42,6 @@ class Member {
     if (needed != held)
       return bad("its header promises ", std::to_string(header_.count), " elements of ",
                  std::to_string(type->bytes), " bytes, but ", std::to_string(held), " bytes follow it");
-    if (Status s = check_memory(zip_->where() + ": its elements", needed, available_memory()); !s)
-      return tl::unexpected(std::move(s.error()));
     return type;
   }
 
@@ -61,8 +60,8 @@ class Member {
   }
 
  private:
-  Member(ZipReader& zip, std::pair<NpyHeader, std::int64_t> header)
-      : zip_(&zip), header_(std::move(header.first)), header_bytes_(header.second) {}
+  Member(ZipReader& zip, std::string name, std::pair<NpyHeader, std::int64_t> header)
+      : zip_(&zip), name_(std::move(name)), header_(std::move(header.first)), header_bytes_(header.second) {}
 
   static Error at(const ZipReader& zip, Error error) {
     if (error.where.empty()) error.where = zip.where();
@@ -93,6 +92,7 @@ class Member {
   }
 
   ZipReader* zip_;
+  std::string name_;
   NpyHeader header_;
   std::int64_t header_bytes_;
 };
@@ -115,7 +115,7 @@ Result<Buffer<T>> read_integers(ZipReader& zip, const std::string& name, std::in
   if (wanted >= 0 && member->header().count != wanted)
     return member->bad("has ", std::to_string(member->header().count), " elements, not ",
                        std::to_string(wanted));
-  Buffer<T> integers(member->header().count);
+  Buffer<T> integers = claim<T>(member->header().count, member->what());
   std::int64_t at = 0;
   const auto take = [&](const char* from, std::int64_t count) -> Status {
     for (const std::int64_t end = at + count; at < end; ++at, from += type->bytes) {
@@ -273,13 +273,20 @@ class NpzReader {
     return s ? read_indices() : s;
   }
 
+  // Before the elements of the shape are read: there may be many.
+  Status check_dimensions() {
+    const auto member = Member::open(zip_, std::string(names_.shape));
+    if (!member) return tl::unexpected(member.error());
+    if (member->header().count == 2 || member->header().shape.size() != 1) return {};
+    return fail(Errc::unsupported,
+                "the array has " + std::to_string(member->header().count) + " dimensions; a matrix has 2",
+                zip_.where());
+  }
+
   Status read_shape() {
-    auto shape = read_integers<std::int64_t>(zip_, std::string(names_.shape), INT64_MAX);
-    if (!shape) return tl::unexpected(std::move(shape.error()));
-    if (shape->size() != 2)
-      return fail(Errc::unsupported,
-                  "the array has " + std::to_string(shape->size()) + " dimensions; a matrix has 2",
-                  zip_.where());
+    if (Status s = check_dimensions(); !s) return s;
+    const auto shape = read_integers<std::int64_t>(zip_, std::string(names_.shape), INT64_MAX, 2);
+    if (!shape) return tl::unexpected(shape.error());
     arrays_.rows = (*shape)[0], arrays_.cols = (*shape)[1];
     Status s = check_matrix_shape(arrays_.rows, arrays_.cols);
     return s ? s : fail(s.error().code, s.error().message, zip_.where());
@@ -315,7 +322,7 @@ class NpzReader {
       return fail(Errc::unsupported, "the values are complex; --real-part takes their real parts",
                   zip_.where());
     if (Status s = take_blocks(*member); !s) return s;
-    arrays_.values = Array(value_type(*type), member->header().count);
+    arrays_.values = claim(value_type(*type), member->header().count, member->what());
     auto* to = static_cast<char*>(arrays_.values.data());
     const std::size_t width = size_of(arrays_.values.dtype());
     Status s = member->each_piece(*type, [&](const char* from, std::int64_t count) -> Status {
@@ -393,7 +400,8 @@ class NpzReader {
                   zip_.where());
     const std::int64_t edges = header.count / 2;
     const bool apart = rows != header.columns_first;  // the vertices of an edge are not neighbours
-    arrays_.row_ids = Buffer<std::int32_t>(edges), arrays_.ids = Buffer<std::int32_t>(edges);
+    claim_memory(edges, 2 * sizeof(std::int32_t), "the vertices of its edges");
+    arrays_.row_ids = claim<std::int32_t>(edges), arrays_.ids = claim<std::int32_t>(edges);
     for (std::int64_t i = 0; i < edges; ++i) {
       arrays_.row_ids[i] = (*both)[apart ? i : 2 * i];
       arrays_.ids[i] = (*both)[apart ? edges + i : 2 * i + 1];

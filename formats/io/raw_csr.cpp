@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "formats/io/atomic_file.hpp"
-#include "formats/io/available_memory.hpp"
+#include "formats/io/claim.hpp"
 #include "formats/layout/csr.hpp"
 
 namespace sptile::formats {
@@ -87,28 +87,28 @@ class RawCsrReader {
     if (!sane || *input_.size() != header_.file_bytes())
       return bad(fmt::format("{} rows, {} columns and {} entries do not fit a raw CSR file of {} bytes",
                              header_.rows, header_.cols, header_.entries, *input_.size()));
-    return check_memory(input_.name() + ": its arrays", header_.file_bytes(), available_memory());
+    return {};
   }
 
   Status read_rows() {
     const std::int64_t count = std::int64_t{header_.rows} + 1;
     csr_.rows = header_.rows;
     csr_.cols = header_.cols;
-    csr_.row_ptr = Buffer<std::int64_t>(count);
+    csr_.row_ptr = claim<std::int64_t>(count);
     if (header_.wide) return take(csr_.row_ptr.data(), header_.pointer_bytes());
-    Buffer<std::int32_t> narrow(count);
+    Buffer<std::int32_t> narrow = claim<std::int32_t>(count);
     Status s = take(narrow.data(), header_.pointer_bytes());
     std::copy(narrow.begin(), narrow.end(), csr_.row_ptr.begin());
     return s;
   }
 
   Status read_entries() {
-    csr_.col_idx = Buffer<std::int32_t>(header_.entries);
+    csr_.col_idx = claim<std::int32_t>(header_.entries);
     std::array<char, kValueAlignment> padding{};
     Status s = take(csr_.col_idx.data(), 4 * header_.entries);
     if (s) s = take(padding.data(), header_.padding());
     if (!s || header_.dtype == DType::none) return s;
-    csr_.values = Array(header_.dtype, header_.entries);
+    csr_.values = claim(header_.dtype, header_.entries);
     return take(csr_.values.data(), csr_.values.view().bytes());
   }
 

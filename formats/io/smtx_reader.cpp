@@ -2,8 +2,8 @@
 #include <charconv>
 #include <optional>
 #include <utility>
-#include <vector>
 
+#include "formats/io/growing_array.hpp"
 #include "formats/io/quote.hpp"
 #include "formats/io/smtx.hpp"
 #include "formats/io/sparse_arrays.hpp"
@@ -65,14 +65,13 @@ class SmtxReader {
   // Grows with the text: the header may promise anything.
   template <class T>
   Status take_all(std::string_view what, std::int64_t count, std::int64_t most, Buffer<T>& into) {
-    std::vector<T> numbers;
+    GrowingArray<T> numbers;
     std::int64_t number = 0;
-    while (static_cast<std::int64_t>(numbers.size()) < count) {
+    while (numbers.size() < count) {
       if (Status s = take(what, most, number); !s) return s;
       numbers.push_back(static_cast<T>(number));
     }
-    into = Buffer<T>(count);
-    std::copy(numbers.begin(), numbers.end(), into.begin());
+    into = std::move(numbers).take();
     return {};
   }
 

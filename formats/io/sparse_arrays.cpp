@@ -78,6 +78,11 @@ NonemptyRows number_nonempty_rows(SparseArrays& list) {
   return nonempty;
 }
 
+// Entries of the matrix: of bsr, those of all blocks.
+std::int64_t value_count(const SparseArrays& arrays) {
+  return arrays.layout == ArrayLayout::bsr ? arrays.values.size() : arrays.ids.size();
+}
+
 Csr from_bsr(SparseArrays&& arrays) {
   const std::int64_t height = arrays.block_rows, width = arrays.block_cols;
   const std::int64_t entries = arrays.ids.size() * height * width;
@@ -101,6 +106,13 @@ Csr from_bsr(SparseArrays&& arrays) {
     csr.row_ptr[row + 1] = at;
   }
   return csr;
+}
+
+// What the copies of `makers` take: row pointers twice, and what is sorted in new arrays.
+Status check_memory_of(const SparseArrays& arrays) {
+  const std::int64_t entries = arrays.layout == ArrayLayout::csr ? 0 : value_count(arrays);
+  return check_copy_memory(arrays.rows, 2, entries,
+                           4 + static_cast<std::int64_t>(size_of(arrays.values.dtype())));
 }
 
 Status check_triangle(const Csr& triangle, bool lower, bool diagonal) {
@@ -163,6 +175,20 @@ Status check_matrix_shape(std::int64_t rows, std::int64_t cols) {
                   " columns; sptile has from 0 to 2147483647");
 }
 
+Status check_copy_memory(std::int64_t rows, std::int64_t per_row, std::int64_t entries,
+                         std::int64_t entry_bytes, std::int64_t available) {
+  std::string what = "the row pointers of " + std::to_string(rows) + " rows";
+  if (entries > 0) what += " and " + std::to_string(entries) + " entries";
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(entries, entry_bytes, &bytes)) bytes = INT64_MAX / 2;
+  return check_memory(what, 8 * per_row * (rows + 1) + bytes, available);
+}
+
+Status check_copy_memory(std::int64_t rows, std::int64_t per_row, std::int64_t entries,
+                         std::int64_t entry_bytes) {
+  return check_copy_memory(rows, per_row, entries, entry_bytes, available_memory());
+}
+
 std::int64_t majors(const SparseArrays& arrays) {
   if (arrays.layout == ArrayLayout::csc) return arrays.cols;
   return arrays.rows / arrays.block_rows;
@@ -174,7 +200,10 @@ std::int64_t minors(const SparseArrays& arrays) {
 }
 
 Result<Csr> mirror_triangle(const Csr& triangle, bool lower, bool negated) {
-  if (Status s = check_triangle(triangle, lower, !negated); !s) return tl::unexpected(std::move(s.error()));
+  Status s = check_triangle(triangle, lower, !negated);
+  const auto entry_bytes = 4 + static_cast<std::int64_t>(size_of(triangle.values.dtype()));
+  if (s) s = check_copy_memory(triangle.rows, 3, 3 * triangle.nnz(), entry_bytes);  // transposed, then joined
+  if (!s) return tl::unexpected(std::move(s.error()));
   Csr other = transpose(triangle.view());
   if (negated && other.values.present()) negate(other.values);
   return lower ? join_triangles(triangle, other) : join_triangles(other, triangle);
@@ -185,11 +214,7 @@ Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_n
   const bool integers = arrays.integers;
   if (compress_rows && arrays.layout == ArrayLayout::coo && mostly_empty(arrays.rows, arrays.ids.size()))
     made.nonempty = number_nonempty_rows(arrays);
-  constexpr std::int64_t kCopies = 2;  // row pointers, and a second array where something is sorted
-  if (Status s = check_memory("the row pointers of " + std::to_string(arrays.rows) + " rows",
-                              kCopies * 8 * (arrays.rows + 1), available_memory());
-      !s)
-    return tl::unexpected(s.error());
+  if (Status s = check_memory_of(arrays); !s) return tl::unexpected(s.error());
   if (arrays.layout != ArrayLayout::coo)
     if (Status s = check_pointers(arrays, pointers_name); !s) return tl::unexpected(s.error());
   using Maker = Csr (*)(SparseArrays &&);

@@ -29,6 +29,13 @@ struct SparseArrays {
 /// Errc::unsupported for more than 2^31 - 1 rows or columns.
 Status check_matrix_shape(std::int64_t rows, std::int64_t cols);
 
+/// Errc::io where `per_row` numbers of 8 bytes for each row and arrays of `entries` do not fit in the memory
+/// that is available.
+Status check_copy_memory(std::int64_t rows, std::int64_t per_row, std::int64_t entries,
+                         std::int64_t entry_bytes, std::int64_t available);
+Status check_copy_memory(std::int64_t rows, std::int64_t per_row, std::int64_t entries,
+                         std::int64_t entry_bytes);
+
 /// What `pointers` point from: rows, columns of csc, block rows of bsr.
 std::int64_t majors(const SparseArrays& arrays);
 /// What `ids` may be less than.

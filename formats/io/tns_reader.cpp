@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/io/growing_array.hpp"
 #include "formats/io/parse_value.hpp"
 #include "formats/io/quote.hpp"
 #include "formats/io/sparse_arrays.hpp"
@@ -90,7 +91,7 @@ class TnsReader {
     return {};
   }
 
-  static std::int64_t extent(const std::vector<std::int32_t>& ids) {
+  static std::int64_t extent(const Buffer<std::int32_t>& ids) {
     return ids.empty() ? 0 : std::int64_t{*std::max_element(ids.begin(), ids.end())} + 1;
   }
 
@@ -98,14 +99,11 @@ class TnsReader {
     if (ordered_ && !shape_) return lines_.bad("the file ends before the sizes of rows and columns");
     SparseArrays arrays;
     arrays.layout = ArrayLayout::coo;
-    arrays.rows = shape_ ? (*shape_)[0] : extent(rows_);
-    arrays.cols = shape_ ? (*shape_)[1] : extent(cols_);
-    arrays.row_ids = Buffer<std::int32_t>(static_cast<std::int64_t>(rows_.size()));
-    arrays.ids = Buffer<std::int32_t>(static_cast<std::int64_t>(cols_.size()));
-    std::copy(rows_.begin(), rows_.end(), arrays.row_ids.begin());
-    std::copy(cols_.begin(), cols_.end(), arrays.ids.begin());
-    arrays.values = Array(DType::f64, static_cast<std::int64_t>(values_.size()));
-    std::copy(values_.begin(), values_.end(), arrays.values.as<double>().begin());
+    arrays.row_ids = std::move(rows_).take();
+    arrays.ids = std::move(cols_).take();
+    arrays.values = Array(std::move(values_).take());
+    arrays.rows = shape_ ? (*shape_)[0] : extent(arrays.row_ids);
+    arrays.cols = shape_ ? (*shape_)[1] : extent(arrays.ids);
     arrays.integers = loss_.integers();
     auto made = assemble(std::move(arrays), "");
     if (!made) return fail(made.error().code, made.error().message, lines_.name());
@@ -118,8 +116,8 @@ class TnsReader {
   TextLines& lines_;
   bool ordered_ = false;                            // the number of indices is told
   std::optional<std::vector<std::int64_t>> shape_;  // of rows and columns, where it is told
-  std::vector<std::int32_t> rows_, cols_;
-  std::vector<double> values_;
+  GrowingArray<std::int32_t> rows_, cols_;
+  GrowingArray<double> values_;
   TextLoss loss_;
 };
 

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "formats/printable.hpp"
+
 namespace sptile::runtime {
 namespace {
 
@@ -40,6 +42,30 @@ class Messages {
   bool usable_;
 };
 
+/// A message that is put into a buffer of kMessageSize bytes, cut between characters.
+class Line {
+ public:
+  explicit Line(char* buffer) : buffer_(buffer) { *buffer_ = '\0'; }
+
+  void add(std::string_view text) {
+    show(text, [this](std::string_view piece) { append(piece); });
+  }
+
+ private:
+  void append(std::string_view piece) {
+    std::size_t length = std::min(piece.size(), kMessageSize - 1 - length_);
+    if (length < piece.size()) {
+      while (length > 0 && (static_cast<unsigned char>(piece[length]) & 0xc0) == 0x80) --length;
+    }
+    std::memcpy(buffer_ + length_, piece.data(), length);
+    length_ += length;
+    buffer_[length_] = '\0';
+  }
+
+  char* buffer_;
+  std::size_t length_ = 0;
+};
+
 const Messages& messages() {
   static const Messages all;
   return all;
@@ -47,13 +73,23 @@ const Messages& messages() {
 
 }  // namespace
 
-sptile_status report(Errc code, std::string_view message) noexcept {
+sptile_status report(Errc code, std::string_view message, std::string_view rest) noexcept {
   if (char* buffer = messages().write()) {
-    const std::size_t length = std::min(message.size(), kMessageSize - 1);
-    std::memcpy(buffer, message.data(), length);
-    buffer[length] = '\0';
+    Line line(buffer);
+    line.add(message);
+    line.add(rest);
   }
   return static_cast<sptile_status>(code);
+}
+
+sptile_status report(const Error& error) noexcept {
+  if (char* buffer = messages().write()) {
+    Line line(buffer);
+    line.add(error.where);
+    line.add(error.where.empty() ? "" : ": ");
+    line.add(error.message);
+  }
+  return static_cast<sptile_status>(error.code);
 }
 
 const char* reported() noexcept { return messages().read(); }

@@ -9,15 +9,19 @@
 
 namespace sptile::runtime {
 
-/// Stores the message for sptile_last_error (cut after some 1000 bytes); returns the code.
-sptile_status report(Errc code, std::string_view message) noexcept;
+/// Stores the message and what follows it for sptile_last_error, as printable() shows them (cut after some
+/// 1000 bytes); returns the code. Allocates nothing but the thread's buffer.
+sptile_status report(Errc code, std::string_view message, std::string_view rest = {}) noexcept;
+
+/// The same for an error, with its place in front.
+sptile_status report(const Error& error) noexcept;
 
 /// Calls f, which returns Status; reports its error or whatever it throws.
 template <class F>
 sptile_status guarded(F f) noexcept {
   try {
     const Status status = f();
-    return status ? SPTILE_OK : report(status.error().code, status.error().text());
+    return status ? SPTILE_OK : report(status.error());
   } catch (const std::bad_alloc&) {
     return report(Errc::io, "out of memory");
   } catch (...) {

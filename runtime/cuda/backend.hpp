@@ -70,7 +70,7 @@ const std::shared_ptr<DeviceFormat>& matrix_of(const Plan& plan);
 
 /// Enqueues the product of operands.n columns, 0 or 1 to those planned, on a stream (null: the default one)
 /// of the plan's device. `operands` are device pointers.
-Status run(const Plan& plan, const Operands& operands, void* stream) noexcept;
+Status run(const Plan& plan, const Operands& operands, void* stream);
 
 /// Runs with operands in host memory, for programs that have no device memory of their own: copies them to
 /// the device, runs `warmup` times, then `repeat` times, each between two events, and copies the result back.

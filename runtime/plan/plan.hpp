@@ -30,12 +30,11 @@ Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const Pla
 /// threads may run one plan at once on different results. Every row of C, or every number of a list, is
 /// written, those of empty rows too. Same bits for any number of threads. Errc::usage for a plan of another
 /// operation, more columns than planned, null pointers, leading dimensions below n or too small a workspace;
-/// nothing else can fail on the CPU. A CUDA plan has its operands in device memory. It is enqueued on
-/// `stream` (a cudaStream_t of the plan's device; null: the default one) and may be captured in a graph;
-/// Errc::device when launching fails. Runs of one plan at the same time need a workspace each, where
-/// workspace_bytes is not 0.
-Status run(const ProductPlan& plan, const Operation& op, const Operands& operands,
-           void* stream = nullptr) noexcept;
+/// nothing else can fail on the CPU. Only the message of a refusal takes memory, and may throw
+/// std::bad_alloc. A CUDA plan has its operands in device memory. It is enqueued on `stream` (a cudaStream_t
+/// of the plan's device; null: the default one) and may be captured in a graph; Errc::device when launching
+/// fails. Runs of one plan at the same time need a workspace each, where workspace_bytes is not 0.
+Status run(const ProductPlan& plan, const Operation& op, const Operands& operands, void* stream = nullptr);
 
 /// Runs warmup + repeat times with operands in host memory, whatever the device, and gives the seconds of
 /// each of the last `repeat` runs; copies are not timed. Allocates on the device when the plan is for CUDA.

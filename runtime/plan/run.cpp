@@ -175,7 +175,7 @@ OperandSizes sizes_of(const ProductPlan& plan, std::int64_t n) {
   return {a.rows, a.cols, a.nnz, sizes_of(plan.options, n), plan.options.variant.transposed_weights};
 }
 
-Status run(const ProductPlan& plan, const Operation& op, const Operands& operands, void* stream) noexcept {
+Status run(const ProductPlan& plan, const Operation& op, const Operands& operands, void* stream) {
   if (Status s = check_operands(plan, op, operands); !s) return s;
   if (plan.on_device) return cuda::run(*plan.on_device, operands, stream);
   if (stream != nullptr)

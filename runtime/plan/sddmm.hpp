@@ -12,7 +12,7 @@ inline Result<std::shared_ptr<ProductPlan>> plan_sddmm(const PlanMatrix& a, cons
   return plan_product(kSddmm, a, options);
 }
 
-inline Status run(const ProductPlan& plan, const SddmmOperands& operands, void* stream = nullptr) noexcept {
+inline Status run(const ProductPlan& plan, const SddmmOperands& operands, void* stream = nullptr) {
   return run(plan, kSddmm, to_operands(operands), stream);
 }
 

@@ -10,7 +10,7 @@ inline Result<std::shared_ptr<ProductPlan>> plan_spmm(const PlanMatrix& a, const
   return plan_product(kSpmm, a, options);
 }
 
-inline Status run(const ProductPlan& plan, const SpmmOperands& operands, void* stream = nullptr) noexcept {
+inline Status run(const ProductPlan& plan, const SpmmOperands& operands, void* stream = nullptr) {
   return run(plan, kSpmm, to_operands(operands), stream);
 }
 

@@ -200,3 +200,19 @@ def test_10x(tmp_path: Path, group: str) -> None:
         write_group(file.create_group(group), MATRIX.tocsc())
         file[group]["shape"], file[group]["barcodes"] = MATRIX.shape, np.arange(7)
     assert same(read(path), MATRIX)
+
+
+def test_texts_of_files_are_printable(tmp_path: Path) -> None:
+    evil = "\x1b]0;t\x07\x9b\u202e"
+    path = tmp_path / f"{evil}.edges"
+    path.write_text(f"source,target,{evil}\n0,1,2\n")
+    with pytest.warns(UserWarning) as notes:
+        sptile.read(path)
+    for name in (f"{evil}", "\udcff"):
+        with pytest.raises(sptile.IoError) as raised:
+            sptile.read(tmp_path / name)
+        assert str(raised.value).isprintable()
+    assert len(notes) > 0
+    for note in notes:
+        assert str(note.message).isprintable()
+    assert str(sptile.Error("\x1b\udcff\u202e\n\u00e9")) == "\\x1b\\udcff\\u202e\n\u00e9"

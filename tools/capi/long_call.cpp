@@ -97,16 +97,16 @@ sptile_status long_call(const sptile_tools_options& options, const Step& step) n
     work.seed = options.seed == 0 ? 1 : options.seed;
     const Status status =
         options.progress == nullptr ? limited(options, step, work) : told(options, step, work);
-    return status ? SPTILE_OK : report(status.error().code, status.error().text());
+    return status ? SPTILE_OK : report(status.error());
   } catch (const std::bad_alloc& error) {
     return report(Errc::io, formats::out_of_memory(error));
   } catch (const std::system_error& error) {
-    return report(Errc::io, std::string("the system refused: ") + error.what());
+    return report(Errc::io, "the system refused: ", error.what());
   } catch (const std::exception& error) {
     // TBB throws a bare one where no thread can be started.
     if (typeid(error) == typeid(std::runtime_error))
-      return report(Errc::io, std::string("the system refused: ") + error.what());
-    return report(Errc::internal, std::string("internal error, please report it: ") + error.what());
+      return report(Errc::io, "the system refused: ", error.what());
+    return report(Errc::internal, "internal error, please report it: ", error.what());
   } catch (...) {
     return report(Errc::internal, "unexpected exception; please report this as a bug");
   }

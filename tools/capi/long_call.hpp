@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/error.hpp"
+#include "formats/printable.hpp"
 #include "tools/capi/sptile_tools.h"
 #include "tools/work.hpp"
 
@@ -18,11 +19,12 @@ struct Message {
   bool is_warning = false;
 };
 
-/// Keeps what is said.
+/// Keeps what is said, fit to be shown. Maps nothing: a file that is cut must not end the caller's process.
 class CallWork : public Work {
  public:
-  void warn(const std::string& text) const override { messages_.push_back({text, true}); }
-  void note(const std::string& text) const override { messages_.push_back({text, false}); }
+  CallWork() { copy = true; }
+  void warn(const std::string& text) const override { messages_.push_back({printable(text), true}); }
+  void note(const std::string& text) const override { messages_.push_back({printable(text), false}); }
   [[nodiscard]] std::vector<Message> take_messages() { return std::move(messages_); }
 
  private:

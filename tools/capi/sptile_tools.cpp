@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -76,7 +78,8 @@ sptile_status call(const sptile_tools_options* from, const Step& step) noexcept 
       });
       s != SPTILE_OK)
     return s;
-  return long_call(*options, [&](CallWork& work) -> Status { return step(*options, work); });
+  const auto work_with = [&](CallWork& work) -> Status { return step(*options, work); };
+  return long_call(*options, std::ref(work_with));  // a reference needs no memory
 }
 
 std::string text_of(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }

@@ -150,7 +150,7 @@ Status check_against(const Session& session, const BenchOptions& options, const 
   const Json &against = *report.against, &hosts = against["hosts"];
   if (hosts["old"] != hosts["new"])
     session.warn(fmt::format("{}: was measured on {}, not on {}; times of different machines say little",
-                             options.against, hosts["old"].dump(), hosts["new"].dump()));
+                             options.against, json_text(hosts["old"]), json_text(hosts["new"])));
   const std::size_t compared = against["rows"].size();
   if (compared == 0) {
     const std::string none = fmt::format(
@@ -159,8 +159,8 @@ Status check_against(const Session& session, const BenchOptions& options, const 
     session.warn(none);
   }
   if (!options.fail_slower || against["slower"] == 0) return {};
-  return fail(Errc::check_failed, fmt::format("{} of {} rows are slower than in {}", against["slower"].dump(),
-                                              compared, options.against));
+  return fail(Errc::check_failed, fmt::format("{} of {} rows are slower than in {}",
+                                              json_text(against["slower"]), compared, options.against));
 }
 
 // `head`: what the text has above.

@@ -22,7 +22,7 @@ Status run_export(Session& session, const ExportOptions& options) {
   const auto kind = kind_to_write(options.out);
   if (!kind) return tl::unexpected(kind.error());
   const Stopwatch total;
-  const auto bundle = open_bundle(options.bundle);
+  const auto bundle = open_bundle(session, options.bundle);
   if (!bundle) return tl::unexpected(bundle.error());
   const auto view = held_format(**bundle, options.bundle, options.from);
   if (!view) return tl::unexpected(view.error());

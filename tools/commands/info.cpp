@@ -131,7 +131,7 @@ std::string info_text(const Session& session, const std::string& path, const run
 }
 
 Status run_info(Session& session, const std::string& path) {
-  const auto bundle = open_bundle(path);
+  const auto bundle = open_bundle(session, path);
   if (!bundle) return tl::unexpected(bundle.error());
   print_result(session, info_json(session, path, **bundle), info_text(session, path, **bundle));
   return {};

@@ -143,7 +143,7 @@ Status run_plan(Session& session, PlanVerbOptions options) {
   if (Status s = check_device(options.request); !s) return s;
   std::sort(options.n.begin(), options.n.end());
   options.n.erase(std::unique(options.n.begin(), options.n.end()), options.n.end());
-  const auto bundle = open_bundle(options.bundle, {.keep_open = true});
+  const auto bundle = open_bundle(session, options.bundle, KeepOpen::yes);
   if (!bundle) return tl::unexpected(bundle.error());
   const auto matrices = held_matrices(*bundle, options.bundle, options.format, options.request.side());
   if (!matrices) return tl::unexpected(matrices.error());

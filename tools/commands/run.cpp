@@ -184,7 +184,7 @@ Status run_run(Session& session, const RunOptions& options) {
   if (Status s = check_transposable(options.request); !s) return s;
   const auto device = resolve_device(options.request);
   if (!device) return tl::unexpected(device.error());
-  const auto opened = open_bundle(options.bundle);
+  const auto opened = open_bundle(session, options.bundle);
   if (!opened) return tl::unexpected(opened.error());
   const std::shared_ptr<const runtime::Bundle>& bundle = *opened;
   const auto matrices = held_matrices(bundle, options.bundle, options.format, options.request.side());

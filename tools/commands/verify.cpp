@@ -44,7 +44,7 @@ Status check_against(Session& session, const VerifyOptions& options, const forma
 // Both are needed in memory to tell where they differ.
 std::vector<BundleCheck> run_partition_checks(Session& session, const VerifyOptions& options) {
   std::vector<BundleCheck> checks;
-  const auto partition = check_partition(options.bundle, &session.progress, checks);
+  const auto partition = check_partition(options.bundle, &session.progress, checks, session.copy);
   if (!partition || options.against.empty()) return checks;
   const formats::Csr whole = whole_matrix(*partition);
   checks.push_back(
@@ -56,7 +56,7 @@ bool passes(const BundleCheck& check) { return check.outcome.has_value(); }
 
 std::vector<BundleCheck> run_checks(Session& session, const VerifyOptions& options) {
   if (is_folder(options.bundle)) return run_partition_checks(session, options);
-  const auto bundle = open_bundle(options.bundle);
+  const auto bundle = open_bundle(session, options.bundle);
   std::vector<BundleCheck> checks = {
       {kHeaderCheck, bundle ? Status{} : Status(tl::unexpected(bundle.error()))}};
   if (!bundle) return checks;

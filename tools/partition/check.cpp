@@ -51,9 +51,10 @@ Status check_belongs(const Part& part, const PartitionDescription& whole, std::s
   return {};
 }
 
-Result<Part> open_member(const std::string& folder, const PartitionDescription& whole, std::size_t rank) {
+Result<Part> open_member(const std::string& folder, const PartitionDescription& whole, std::size_t rank,
+                         bool copy) {
   const std::string path = folder + "/" + part_name(static_cast<std::int64_t>(rank));
-  auto part = runtime::open_part(path);
+  auto part = runtime::open_part(path, {.copy = copy, .matrix = {}});
   if (!part) return part;
   if (Status s = check_belongs(*part, whole, rank); !s) return fail(s.error().code, s.error().message, path);
   return part;
@@ -131,8 +132,8 @@ Digest digest_of(const Part& part, const DigestMaker& maker) {
 
 class Checks {
  public:
-  Checks(std::string folder, Progress* progress, std::vector<BundleCheck>& checks)
-      : folder_(std::move(folder)), progress_(progress), checks_(checks) {}
+  Checks(std::string folder, Progress* progress, std::vector<BundleCheck>& checks, bool copy)
+      : folder_(std::move(folder)), progress_(progress), checks_(checks), copy_(copy) {}
 
   std::optional<OpenPartition> run() {
     auto description = read_description(folder_);
@@ -159,7 +160,7 @@ class Checks {
     const std::size_t count = partition.description.parts.size();
     begin(progress_, "open", static_cast<std::int64_t>(count));
     for (std::size_t rank = 0; rank < count; ++rank) {
-      auto part = open_member(folder_, partition.description, rank);
+      auto part = open_member(folder_, partition.description, rank, copy_);
       if (record(part_name(static_cast<std::int64_t>(rank)), part.map([](const auto&) {})))
         partition.parts.push_back(std::move(*part));
       advance(progress_, 1);
@@ -172,7 +173,7 @@ class Checks {
     for (const Part& part : partition.parts) {
       sound &= check_matrix_of(part, *part.local, "");
       sound &= check_matrix_of(part, *part.halo, "halo ");
-      let_go(part);
+      if (!copy_) let_go(part);
     }
     return sound;
   }
@@ -221,7 +222,7 @@ class Checks {
     reorder::Division division{{0}, {}, {}};
     for (const Part& part : partition.parts) {
       digest += digest_of(part, maker);
-      let_go(part);
+      if (!copy_) let_go(part);
       division.offset.push_back(division.offset.back() + part.local->rows());
       division.old_row.insert(division.old_row.end(), part.old_ids.begin(), part.old_ids.end());
       advance(progress_, 1);
@@ -246,13 +247,14 @@ class Checks {
   std::string folder_;
   Progress* progress_;
   std::vector<BundleCheck>& checks_;
+  bool copy_;
 };
 
 }  // namespace
 
 std::optional<OpenPartition> check_partition(const std::string& folder, Progress* progress,
-                                             std::vector<BundleCheck>& checks) {
-  return Checks(folder, progress, checks).run();
+                                             std::vector<BundleCheck>& checks, bool copy) {
+  return Checks(folder, progress, checks, copy).run();
 }
 
 formats::Csr whole_matrix(const OpenPartition& partition) {

@@ -23,9 +23,9 @@ struct OpenPartition {
 /// partition and at its place; of each part what check_bundle checks of both its matrices; that each row is
 /// in one part; that what parts send is what others need; that the parts put together are the matrix whose
 /// fingerprint partition.json holds, bit by bit, and symmetric if that is stated. Gives the parts where all
-/// could be opened. Each error names its file.
+/// could be opened; with `copy` they are read into memory instead of being mapped. Each error names its file.
 std::optional<OpenPartition> check_partition(const std::string& folder, Progress* progress,
-                                             std::vector<BundleCheck>& checks);
+                                             std::vector<BundleCheck>& checks, bool copy = false);
 
 /// Puts the parts of a partition together that has passed all checks.
 formats::Csr whole_matrix(const OpenPartition& partition);

@@ -8,9 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/io/input_bytes.hpp"
-#include "formats/io/json_depth.hpp"
 #include "formats/io/system_error.hpp"
 #include "reorder/partition/division.hpp"
+#include "tools/json_text.hpp"
+#include "tools/partition/limited_json.hpp"
 #include "tools/partition/names.hpp"
 
 namespace sptile::tools {
@@ -20,6 +21,8 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::int64_t kSchema = 1;
 constexpr std::int64_t kMostBytes = 64 << 20;
+// The object, its list and the objects in it, which have ten fields.
+constexpr JsonLimits kLimits{3, 256 + 32 * std::int64_t{reorder::kMostParts}, 64};
 
 struct CountField {
   const char* name;
@@ -170,14 +173,14 @@ std::string description_text(const PartitionDescription& description) {
     part["bytes"] = description.file_bytes[rank];
     json["parts"].push_back(std::move(part));
   }
-  return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 Result<PartitionDescription> read_description(const std::string& folder) {
   const std::string path = folder + "/" + std::string(kDescriptionName);
   const auto text = read_text(path);
   if (!text) return tl::unexpected(text.error());
-  auto description = from_json(formats::parse_foreign<OrderedJson>(*text));  // what is no JSON is no object
+  auto description = from_json(parse_json(*text, kLimits).value_or(OrderedJson()));  // null is no object
   if (!description)
     return fail(description.error().code, description.error().message + "; partition the matrix again", path);
   return description;

@@ -4,6 +4,8 @@
 
 #include <cassert>
 
+#include "formats/printable.hpp"
+
 namespace sptile::plot {
 
 std::string svg_number(double x) {
@@ -15,7 +17,7 @@ std::string svg_number(double x) {
 
 std::string xml_escape(std::string_view text) {
   std::string escaped;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '&')
       escaped += "&amp;";
     else if (c == '<')

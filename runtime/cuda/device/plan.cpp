@@ -228,7 +228,7 @@ Status launch_head(const Plan& plan, const Operands& operands, void* stream) {
 
 }  // namespace
 
-Status run(const Plan& plan, const Operands& operands, void* stream) noexcept {
+Status run(const Plan& plan, const Operands& operands, void* stream) {
   const OperandSizes sizes = sizes_of(plan, columns_of(plan, operands));
   if (shape_of(plan.op->result(), sizes).rows == 0) return {};
   const CurrentDevice current(plan.device.ordinal);

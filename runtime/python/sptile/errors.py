@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 
+def printable(text: str) -> str:
+    """`text` with control characters, and others that a terminal does not show, as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
+
+
 class Error(Exception):
     """Anything that sptile refuses or that fails in it; `status` is the `sptile_status` of the C
     interface."""
 
     status: int = 70
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class UsageError(Error, ValueError):

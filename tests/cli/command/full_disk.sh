@@ -1,1 +1,0 @@
-sptile list formats > /dev/full

@@ -161,7 +161,7 @@ def addresses(root):
 WRITERS = (
     (re.compile(r"\b(f?puts|fwrite|v?f?printf|f?putc|putchar|perror)\(|std::(cout|cerr|clog)\b|fmt::print\b|"
                 r"\bSTD(OUT|ERR)_FILENO\b"),
-     {"tools/output.cpp", "tools/signals.cpp"}, "writes to stdout or stderr; use write_text of tools/output.hpp"),
+     {"tools/csv_log.cpp", "tools/output.cpp", "tools/signals.cpp"}, "writes to stdout or stderr; use write_text of tools/output.hpp"),
     (re.compile(r"\.dump\("), {"tools/json_text.hpp"}, "makes text of JSON; use json_text of tools/json_text.hpp"),
 )
 

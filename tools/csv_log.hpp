@@ -20,8 +20,8 @@ struct CsvColumn {
   bool text, identifies;
 };
 
-/// Keeps the rows of one CSV file, which is opened once: what is read, cut and appended to is one file,
-/// whatever has its name by then. Rows are JSON objects that have a value for every column.
+/// Keeps the rows of one CSV file. The file is opened once, so reading, cutting and appending concern one
+/// file, even where another one has taken its name. Rows are JSON objects that have a value for every column.
 class CsvLog {
  public:
   /// Reads the rows that `path` has, if it exists; an empty path keeps nothing. A last line that was cut off

@@ -56,7 +56,7 @@ Result<formats::InputBytes> open_matrix_file(const std::string& path, const Prog
 Result<const MatrixKind*> find_kind(formats::InputBytes& input, const std::string& path,
                                     const std::string& from);
 
-/// The same of a path, for advice: whoever reads the file opens it first. Matrix Market for pipes and "-".
+/// The same of a path, for advice only: a reader opens the file first. Matrix Market for pipes and "-".
 Result<const MatrixKind*> find_kind(const std::string& path);
 
 /// The kind of a name ("metis") or an ending without its point ("mtx"); Errc::usage for another word.

@@ -16,7 +16,7 @@
 
 namespace sptile::formats {
 
-/// A file is opened once: who looks at it first and reads it then, or hashes it, does so through `again`.
+/// Opens a file once: a look at its first bytes, its reader and its hash share the descriptor, see `again`.
 /// Reads with read(2), not through a mapping: another program that shortens the file meanwhile then causes an
 /// error or a short read instead of a signal, and one small buffer that stays in the cache does for all of
 /// it.

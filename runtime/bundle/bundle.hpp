@@ -46,8 +46,8 @@ class Bundle {
   static Result<std::shared_ptr<const Bundle>> from_memory(std::span<const std::byte> memory,
                                                            const std::string& name);
 
-  /// Opens another matrix of the same file, which was opened once: whatever has its name now, both are of one
-  /// bundle.
+  /// Opens another matrix of the same file without opening the file again: both come from one bundle, even
+  /// where another file has taken its name.
   [[nodiscard]] Result<std::shared_ptr<const Bundle>> other(const std::string& matrix) const;
 
   Bundle(const Bundle&) = delete;
@@ -62,7 +62,7 @@ class Bundle {
   /// Type of the source values in /csr/values: f32, f64, or none for a pattern.
   [[nodiscard]] DType dtype() const;
   [[nodiscard]] std::uint64_t file_size() const { return file_->size(); }
-  /// The file, open for reading, for those who go on with it; -1 unless BundleOpenOptions::keep_open.
+  /// Returns the descriptor of the file, open for reading; -1 unless BundleOpenOptions::keep_open.
   [[nodiscard]] int descriptor() const { return file_->descriptor(); }
 
   /// The source matrix in original row order (contents unchecked, see formats::check_csr).

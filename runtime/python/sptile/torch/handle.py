@@ -361,26 +361,30 @@ class _Number(np.ndarray[Any, Any]):
 
 def entries_of(token: Tensor) -> Entries:
     """The entries that a token names; UsageError where there are none."""
-    if not isinstance(token, Tensor) or token.dtype is not _TOKEN or token.dim() != 0:
-        found = f"{token.dtype} {list(token.shape)}" if isinstance(token, Tensor) else type(token).__name__
-        raise UsageError(f"the token of a matrix is {found}; pass a tensor int64 []")
     try:
-        number = token.item()
-    except RuntimeError as error:
-        raise UsageError(f"the token of a matrix cannot be read: {error}") from None
-    entries = _entries.get(number)  # type: ignore[call-overload]
+        number = token.item() if token.dtype is _TOKEN and token.dim() == 0 else None
+    except (AttributeError, RuntimeError):
+        number = None
+    entries = _entries.get(number)  # type: ignore[arg-type]
     if entries is None:
-        raise UsageError(
-            f"no matrix of this process has the token {number}; keep the SparseMatrix as long as it is in "
-            "use, and compile or export again where the code was saved by another process"
-        )
+        raise _unknown(token, number)
     return entries
+
+
+def _unknown(token: Any, number: Any) -> UsageError:
+    if number is None:
+        found = f"{token.dtype} {list(token.shape)} on {token.device}" if isinstance(token, Tensor) else repr(token)
+        return UsageError(f"the token of a matrix is {found}; pass a tensor int64 [] in host memory")
+    return UsageError(
+        f"no matrix of this process has the token {number}; keep the SparseMatrix as long as it is in "
+        "use, and compile or export again where the code was saved by another process"
+    )
 
 
 def entries_of_sizes(token: Tensor, rows: int, cols: int, given: int) -> Entries:
     """The entries that a token names; UsageError where they are of other sizes than the caller says."""
     entries = entries_of(token)
-    if entries.sizes != (rows, cols, given):
+    if (rows, cols, given) != entries.sizes:
         raise UsageError(
             f"rows, columns and entries are {(rows, cols, given)}, but the token is of a matrix with {entries.sizes}"
         )

@@ -101,9 +101,9 @@ struct DeviceKernel {
   DType dense;              ///< of the dense operands
   Precision precision;
   int capability;  ///< the least that it runs on: 80
-  /// What NaN and infinity in dense operands do. Results that depend on one are what IEEE arithmetic gives,
-  /// with every kernel; rows that nothing references affect nothing. If true, no other result is affected. If
-  /// false, zeros of a tile are multiplied, too: other rows of a window that references one may become NaN.
+  /// Effect of NaN and infinity in dense operands. If true, every result is what IEEE arithmetic gives for
+  /// the factors that it uses. If false, zeros of tiles are multiplied as well, so results in a window that
+  /// references such a row of B may be NaN instead. Rows that a window does not reference never affect it.
   bool ieee;
 
   /// Divides the work.

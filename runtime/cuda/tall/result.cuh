@@ -158,7 +158,7 @@ class TallResult {
         Piece piece;
 #pragma unroll
         for (int e = 0; e < K::kElements; ++e) piece.e[e] = Math::sum_at(sums[h][s], e, r);
-        *reinterpret_cast<Piece*>(to + s * K::kSegmentFeatures) = piece;
+        store_for_others(reinterpret_cast<Piece*>(to + s * K::kSegmentFeatures), piece);
       }
     });
   }

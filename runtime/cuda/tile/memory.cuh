@@ -93,6 +93,18 @@ struct alignas(sizeof(Dense) * kElements) RowPiece {
   Dense e[kElements];
 };
 
+/// Writes what another warp reads by load_written.
+template <class Piece>
+__device__ __forceinline__ void store_for_others(Piece* to, const Piece& piece) {
+  static_assert(sizeof(Piece) % 16 == 0);
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(Piece) / 16); ++i) {
+    uint4 bits;
+    __builtin_memcpy(&bits, reinterpret_cast<const std::byte*>(&piece) + 16 * i, sizeof bits);
+    __stcg(reinterpret_cast<uint4*>(to) + i, bits);
+  }
+}
+
 /// Reads what another warp has written: past the first cache, which may hold what was there before.
 template <class Piece>
 __device__ __forceinline__ Piece load_written(const Piece* from) {

@@ -67,7 +67,7 @@ class TileSums {
     for_each_partial(slot, [&](Piece* to, int h, int s, int r) {
       Piece piece;
       gather(piece.e, h, s, r);
-      *to = piece;
+      store_for_others(to, piece);
     });
   }
 

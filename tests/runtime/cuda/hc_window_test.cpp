@@ -187,7 +187,7 @@ TEST_CASE("hc_window kernel: blocks of both kinds are evenly mixed") {
 }
 
 TEST_CASE(
-    "hc_window kernel: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+    "hc_window kernel: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
   Random random(12);
   for (const DeviceKernel& kernel : hc_window_kernels())
     for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})

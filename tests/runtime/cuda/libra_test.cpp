@@ -239,7 +239,7 @@ TEST_CASE("libra_spmm kernels: segments that others add to, and those that nobod
 }
 
 TEST_CASE(
-    "libra kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+    "libra kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
   Random random(12);
   for (const DeviceKernel& kernel : libra_kernels())
     for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})

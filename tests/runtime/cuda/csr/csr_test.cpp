@@ -122,7 +122,7 @@ TEST_CASE("csr kernels: values of a run, for all heads and for each") {
   }
 }
 
-TEST_CASE("csr kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+TEST_CASE("csr kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives") {
   Random random(12);
   for (const DeviceKernel& kernel : runtime::cuda::csr_kernels()) {
     const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);

@@ -144,8 +144,7 @@ TEST_CASE("direct csr kernels: a team holds whole rows of B where they are narro
     }
 }
 
-TEST_CASE(
-    "direct csr kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+TEST_CASE("direct csr kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives") {
   Random random(12);
   for (const DeviceKernel& kernel : runtime::cuda::direct_kernels()) {
     const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);

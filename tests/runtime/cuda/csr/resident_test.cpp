@@ -176,8 +176,7 @@ TEST_CASE("csr resident kernel: a stored schedule of other rows, or with one bit
 }
 
 TEST_CASE(
-    "resident csr kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic "
-    "gives") {
+    "resident csr kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives") {
   Random random(12);
   for (const DeviceKernel& kernel : resident_kernels()) {
     const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);

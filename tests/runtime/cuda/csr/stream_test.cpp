@@ -235,8 +235,7 @@ TEST_CASE("csr stream kernel: more columns, and heads, are refused") {
   CHECK_FALSE(check_one_column({9, 1, heads, device}));
 }
 
-TEST_CASE(
-    "stream csr kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+TEST_CASE("stream csr kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives") {
   Random random(12);
   for (const DeviceKernel& kernel : stream_kernels()) {
     const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);

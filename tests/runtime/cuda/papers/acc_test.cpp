@@ -70,7 +70,7 @@ TEST_CASE("acc: matrices without rows, columns or entries") {
   acc_kernels().check_empty(random);
 }
 
-TEST_CASE("acc: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+TEST_CASE("acc: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
   Random random(5);
   acc_kernels().check_nonfinite(random);
 }

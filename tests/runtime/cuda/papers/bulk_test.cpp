@@ -160,7 +160,8 @@ TEST_CASE("bulk kernels: matrices without rows, columns or entries") {
   }
 }
 
-TEST_CASE("bulk kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+TEST_CASE(
+    "bulk kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
   Random random(12);
   for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels())
     for (const std::int64_t n : {40, 72})

@@ -75,7 +75,7 @@ struct DividedKernels {
     }
   }
 
-  /// Rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives.
+  /// NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN.
   void check_nonfinite(Random& random) const {
     for (const DeviceKernel& kernel : kernels)
       for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})

@@ -102,7 +102,7 @@ TEST_CASE("hygnn kernels: as many threads for a row as leave the fewest idle") {
 }
 
 TEST_CASE(
-    "hygnn kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+    "hygnn kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
   Random random(12);
   for (const DeviceKernel& kernel : paper_kernels())
     for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})

@@ -66,7 +66,7 @@ TEST_CASE("rsh: matrices without rows, columns or entries") {
   rsh_kernels().check_empty(random);
 }
 
-TEST_CASE("rsh: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+TEST_CASE("rsh: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
   Random random(5);
   rsh_kernels().check_nonfinite(random);
 }

@@ -167,7 +167,8 @@ TEST_CASE("tall kernels: matrices without rows, columns or entries") {
   }
 }
 
-TEST_CASE("tall kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+TEST_CASE(
+    "tall kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
   Random random(12);
   for (const DeviceKernel& kernel : all_kernels())
     for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})

@@ -167,7 +167,8 @@ TEST_CASE("tile kernels: slices of B one after the other when they do not fit in
   }
 }
 
-TEST_CASE("tile kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
+TEST_CASE(
+    "tile kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
   Random random(8);
   for (const DeviceKernel& kernel : tile_kernels())
     for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})

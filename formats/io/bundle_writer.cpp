@@ -92,11 +92,9 @@ struct BundleWriter::State {
 /// Lets the disk work while the next array is made, so that the fsync of commit has little left to do. The
 /// call waits while the disk's queue is full, hence the thread.
 void BundleWriter::State::start_writeback(const BundleEntry& entry) {
-  const Result<Hdf5Place> place = container.place(entry.path);
-  if (!place || place->bytes < kWorthStarting) return;
-  const auto start = [fd = file.fd(), place = *place] {
-    ::sync_file_range(fd, static_cast<off_t>(place.offset), static_cast<off_t>(place.bytes),
-                      SYNC_FILE_RANGE_WRITE);
+  if (entry.bytes < kWorthStarting) return;
+  const auto start = [fd = file.fd(), offset = container.array_offset(), bytes = entry.bytes] {
+    ::sync_file_range(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
   };
   try {
     writeback.push_back(std::async(std::launch::async, start));

@@ -43,6 +43,8 @@ class Hdf5File {
   Status add_link(const std::string& path, const std::string& name);
   /// Writes elements [first, first + piece.size) of the array that was added last.
   Status write(std::int64_t first, const ArrayView& piece);
+  /// Where the array that was added last lies.
+  [[nodiscard]] std::uint64_t array_offset() const { return array_offset_; }
   /// Tells where an array lies.
   Result<Hdf5Place> place(const std::string& path);
   /// Writes what HDF5 still holds back and lets go of the file.

@@ -113,43 +113,6 @@ void check_samples(const DeviceKernel& kernel, const formats::Csr& a, const Prob
 
 }  // namespace
 
-TEST_CASE("sddmm kernels: every instance samples an uneven matrix") {
-  Random random(1);
-  for (const DeviceKernel& kernel : sddmm_kernels())
-    for (const std::int64_t n : {32, 128})
-      check_samples(kernel, uneven_matrix(75, 90, DType::f32, random), {.n = n, .permuted = n == 32}, random);
-}
-
-TEST_CASE("sddmm kernels: any number of features, any leading dimension, several passes") {
-  Random random(2);
-  for (const DeviceKernel& kernel : sddmm_kernels()) {
-    for (const auto& [n, pad] : kRagged)
-      check_samples(kernel, uneven_matrix(29, 40, DType::f32, random), {.n = n, .pad = pad, .permuted = true},
-                    random);
-    for (const std::int64_t n : {64, 200, 264})
-      check_samples(kernel, uneven_matrix(29, 40, DType::f32, random), {.n = n, .pad = 8}, random);
-  }
-}
-
-TEST_CASE("sddmm kernels: a plan for many features serves few") {
-  Random random(6);
-  for (const DeviceKernel& kernel : sddmm_kernels()) {
-    const formats::Csr a = uneven_matrix(29, 40, DType::f32, random);
-    for (const auto& [planned, n] : kFewer)
-      check_samples(kernel, a, {.n = n, .pad = 8, .permuted = true, .planned_n = planned}, random);
-    for (const std::int64_t n : {8, 264})
-      check_least_n(kernel, format_matrix(a, format_of(kernel)).data.view(), n, emulated_device());
-  }
-}
-
-TEST_CASE("sddmm kernels: scaled by values of any type, added to what is there") {
-  Random random(3);
-  for (const DeviceKernel& kernel : sddmm_kernels())
-    for (const DType values : {DType::none, DType::f16, DType::bf16, DType::f32, DType::f64})
-      check_samples(kernel, uneven_matrix(40, 50, values, random),
-                    {.n = 16, .permuted = true, .alpha = -0.5, .beta = 2, .scaled = true}, random);
-}
-
 TEST_CASE("sddmm kernels: work in many pieces, many empty rows") {
   Random random(4);
   for (const DeviceKernel& kernel : sddmm_kernels()) {
@@ -173,46 +136,4 @@ TEST_CASE("sddmm kernels: windows of every kind, so that entries are in tiles an
     for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}, {128, 0}})
       check_samples(kernel, a, {.n = n, .pad = pad, .permuted = n == 17, .alpha = 2, .beta = -1}, random);
   }
-}
-
-TEST_CASE("sddmm kernels: matrices without rows, columns or entries") {
-  Random random(5);
-  for (const DeviceKernel& kernel : sddmm_kernels()) {
-    check_samples(kernel, random_matrix(19, 7, 0, DType::f32, random), {.n = 8}, random);
-    check_samples(kernel, random_matrix(0, 7, 0, DType::f32, random), {.n = 8}, random);
-    check_samples(kernel, random_matrix(9, 0, 0, DType::f32, random), {.n = 8}, random);
-    check_samples(kernel, random_matrix(1, 1, 1, DType::f32, random), {.n = 1}, random);
-  }
-}
-
-TEST_CASE("sddmm kernels: heads in one launch are those of a launch each, scaled by values of a run") {
-  Random random(7);
-  for (const DeviceKernel& kernel : sddmm_kernels()) {
-    if (!kernel.batched) continue;
-    const formats::Csr a = uneven_matrix(29, 60, DType::f32, random);
-    const Formatted formatted = format_matrix(a, format_of(kernel), random_order(a.rows, random));
-    EmulatedHeads heads = {.op = runtime::kSddmm, .format = formatted.data.view(), .order = formatted.order};
-    for (const HeadLayout layout : kHeadLayouts)
-      for (const std::int64_t n : {1, 32, 72}) {
-        heads.layout = layout;
-        heads.n = n;
-        check_emulated_heads(kernel, heads, random);
-      }
-    heads.alpha = -0.5;
-    heads.beta = 2;
-    heads.scaled = true;
-    heads.gaps = {1, 1};
-    for (const HeadValues values : kHeadValues) {
-      heads.values = values;
-      check_emulated_heads(kernel, heads, random);
-    }
-  }
-}
-
-TEST_CASE("sddmm kernels: NaN, infinity and the largest factors give what IEEE arithmetic gives") {
-  Random random(8);
-  for (const DeviceKernel& kernel : sddmm_kernels())
-    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{8, 0}, {17, 1}, {72, 8}})
-      check_samples(kernel, mixed_windows(75, 90, DType::f32, random),
-                    {.n = n, .pad = pad, .permuted = n == 17, .nonfinite = true}, random);
 }

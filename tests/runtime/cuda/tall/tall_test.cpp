@@ -94,25 +94,6 @@ TEST_CASE("tall kernels: every instance multiplies an uneven matrix, at every he
                       {.level = level, .n = n, .permuted = n == 72}, random);
 }
 
-TEST_CASE("tall kernels: any number of columns, any leading dimension") {
-  Random random(2);
-  for (const DeviceKernel& kernel : all_kernels())
-    for (const auto& [n, pad] : kRagged) {
-      const Case c = {
-          .level = static_cast<int>(n) % 4, .n = n, .pad = pad, .permuted = true, .alpha = -0.5, .beta = 2};
-      if (kernel.values != DType::none || n == 17)
-        check_product(kernel, uneven_matrix(29, 40, kernel.values, random), c, random);
-    }
-}
-
-TEST_CASE("tall kernels: values of a run may stand anywhere") {
-  Random random(7);
-  for (const DeviceKernel& kernel : all_kernels())
-    if (kernel.values != DType::none)
-      check_product(kernel, uneven_matrix(75, 90, kernel.values, random), {.n = 64, .shifted_values = true},
-                    random);
-}
-
 TEST_CASE("tall kernels: long windows in pieces") {
   Random random(3);
   for (const DeviceKernel& kernel : all_kernels()) {
@@ -126,51 +107,4 @@ TEST_CASE("tall kernels: long windows in pieces") {
       CHECK(schedule.workspace_bytes > 0);
     }
   }
-}
-
-TEST_CASE("tall kernels: a plan for many columns serves few") {
-  Random random(5);
-  for (const DeviceKernel& kernel : all_kernels()) {
-    if (kernel.values == DType::none) continue;
-    const formats::Csr a = random_matrix(40, 800, kernel.values, random, [](std::int64_t r, std::int64_t) {
-      return r == 9 ? 0.95 : 0.03;  // windows in pieces
-    });
-    for (const auto& [planned, n] : kFewer)
-      check_product(kernel, a,
-                    {.level = static_cast<int>(n) % 4,
-                     .n = n,
-                     .pad = 8,
-                     .permuted = true,
-                     .alpha = 2,
-                     .beta = -1,
-                     .sm_count = 16,
-                     .planned_n = planned},
-                    random);
-    const Formatted formatted = format_matrix(a, "tall");
-    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
-      check_least_n(kernel, formatted.data.view(), n, emulated_device(16));
-  }
-}
-
-TEST_CASE("tall kernels: matrices without rows, columns or entries") {
-  Random random(4);
-  for (const DeviceKernel& kernel : all_kernels()) {
-    const auto check = [&](std::int64_t rows, std::int64_t cols, double density, const Case& c) {
-      check_product(kernel, random_matrix(rows, cols, density, kernel.values, random), c, random);
-    };
-    check(19, 7, 0, {.n = 8});
-    check(19, 7, 0, {.n = 5, .pad = 1, .beta = 3});
-    check(0, 7, 0, {.n = 8});
-    check(9, 0, 0, {.n = 8});
-    check(1, 1, 1, {.n = 1});
-    check(300, 7, 0.02, {.level = 1, .n = 16});
-  }
-}
-
-TEST_CASE("tall kernels: rows that use NaN, infinity or the largest numbers get what IEEE arithmetic gives") {
-  Random random(12);
-  for (const DeviceKernel& kernel : all_kernels())
-    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
-      check_product(kernel, uneven_matrix(75, 90, kernel.values, random),
-                    {.n = n, .pad = pad, .permuted = n == 17, .nonfinite = true}, random);
 }

@@ -36,7 +36,6 @@ struct Case {
   double alpha = 1, beta = 0;
   int sm_count = 1;
   std::int64_t planned_n = 0;
-  bool nonfinite = false, shifted_values = false;  ///< see EmulatedProduct
 };
 
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, const Case& c,
@@ -61,9 +60,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
          const auto& parts = header.as<HybridHeader>();
          return {parts.tiles.scratch, parts.rows.csr.scratch};
        },
-       .planned_n = c.planned_n,
-       .nonfinite = c.nonfinite,
-       .shifted_values = c.shifted_values},
+       .planned_n = c.planned_n},
       random);
 }
 

@@ -51,7 +51,6 @@ struct Case {
   double alpha = 1, beta = 0;
   int sm_count = 1;
   std::int64_t planned_n = 0;
-  bool nonfinite = false, shifted_values = false;  ///< see EmulatedProduct
 };
 
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, const Case& c,
@@ -73,9 +72,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count),
                                  .scratch = scratch_of,
-                                 .planned_n = c.planned_n,
-                                 .nonfinite = c.nonfinite,
-                                 .shifted_values = c.shifted_values},
+                                 .planned_n = c.planned_n},
                                 random);
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -35,13 +34,6 @@ inline std::vector<std::int64_t> column_counts(const formats::Csr& a) {
   return counts;
 }
 
-/// Entries of each row.
-inline std::vector<std::int64_t> row_counts(const formats::Csr& a) {
-  std::vector<std::int64_t> counts;
-  for (std::int64_t r = 0; r < a.rows; ++r) counts.push_back(a.row_ptr[r + 1] - a.row_ptr[r]);
-  return counts;
-}
-
 /// Fills with NaN what no result depends on: rows without entries, and the gaps between rows.
 inline void poison_unused(const DenseRows& rows, const std::vector<std::int64_t>& counts) {
   for (std::int64_t r = 0; r < std::ssize(counts); ++r)
@@ -61,24 +53,6 @@ inline double largest_factor(const runtime::cuda::DeviceKernel& kernel) {
     default:
       return kernel.precision == runtime::Precision::tf32 ? 0x1.ffcp127 : std::numeric_limits<float>::max();
   }
-}
-
-/// Puts infinity of both signs, NaN and the largest factors into the rows with the fewest and with the most
-/// entries. Returns those rows.
-inline std::array<std::int64_t, 2> poison_used(const DenseRows& rows, const std::vector<std::int64_t>& counts,
-                                               double largest) {
-  const double special[] = {kInfinity, largest, -kInfinity, kNaN, -largest};
-  std::array<std::int64_t, 2> chosen = {-1, -1};
-  for (std::int64_t r = 0; r < std::ssize(counts); ++r) {
-    const auto count = [&](std::int64_t row) { return counts[static_cast<std::size_t>(row)]; };
-    if (count(r) == 0) continue;
-    if (chosen[0] < 0 || count(r) < count(chosen[0])) chosen[0] = r;
-    if (chosen[1] < 0 || count(r) > count(chosen[1])) chosen[1] = r;
-  }
-  for (const std::int64_t row : chosen)
-    for (std::int64_t j = 0; row >= 0 && j < rows.width; ++j)
-      if (j % 7 < 5) rows.set(row, j, special[j % 7]);
-  return chosen;
 }
 
 }  // namespace sptile::test

@@ -9,8 +9,6 @@
 #include "runtime/cuda/csr/csr.cu"
 #pragma GCC diagnostic pop
 
-#include "runtime/operation/spmm.hpp"
-#include "tests/runtime/cuda/emulated_heads.hpp"
 #include "tests/runtime/cuda/emulated_product.hpp"
 
 using namespace sptile;

@@ -36,7 +36,6 @@ struct Case {
   double alpha = 1, beta = 0;
   int sm_count = 1;
   std::int64_t planned_n = 0;
-  bool nonfinite = false, shifted_values = false;  ///< see EmulatedProduct
 };
 
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const Case& c, Random& random) {
@@ -52,9 +51,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const 
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count, 90, 90 * 64 * 8),
                                  .scratch = scratch_of,
-                                 .planned_n = c.planned_n,
-                                 .nonfinite = c.nonfinite,
-                                 .shifted_values = c.shifted_values},
+                                 .planned_n = c.planned_n},
                                 random);
 }
 

@@ -31,7 +31,6 @@ struct Case {
   bool permuted = false;
   double alpha = 1, beta = 0;
   std::int64_t planned_n = 0;
-  bool nonfinite = false, shifted_values = false;  ///< see EmulatedProduct
 };
 
 void check_product(const DeviceKernel& kernel, const formats::Csr& source, const Case& c, Random& random,
@@ -54,9 +53,7 @@ void check_product(const DeviceKernel& kernel, const formats::Csr& source, const
        .device = emulated_device(),
        .scratch =
            [](const runtime::cuda::ScheduleHeader&) { return std::vector<runtime::cuda::ScheduleScratch>{}; },
-       .planned_n = c.planned_n,
-       .nonfinite = c.nonfinite,
-       .shifted_values = c.shifted_values},
+       .planned_n = c.planned_n},
       random);
 }
 

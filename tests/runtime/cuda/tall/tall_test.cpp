@@ -38,8 +38,6 @@ struct Case {
   double alpha = 1, beta = 0;
   int sm_count = 1;
   std::int64_t planned_n = 0;
-  bool nonfinite = false;       ///< see EmulatedProduct
-  bool shifted_values = false;  ///< a value behind an aligned address, as those of a run may stand
 };
 
 /// Where the counters are.
@@ -61,9 +59,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
   for (std::size_t i = 0; i < view.layout->arrays.size(); ++i) {
     const auto bytes = static_cast<std::size_t>(view.arrays[i].bytes());
     arrays.emplace_back(bytes / sizeof(std::max_align_t) + 2);
-    const bool shifted = c.shifted_values && view.layout->arrays[i].holds_values;
-    std::byte* const to =
-        reinterpret_cast<std::byte*>(arrays.back().data()) + (shifted ? size_of(kernel.values) : 0);
+    auto* const to = reinterpret_cast<std::byte*>(arrays.back().data());
     if (bytes > 0) std::memcpy(to, view.arrays[i].data, bytes);
     if (view.arrays[i].present()) view.arrays[i].data = to;
   }
@@ -78,8 +74,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count),
                                  .scratch = scratch_of,
-                                 .planned_n = c.planned_n,
-                                 .nonfinite = c.nonfinite},
+                                 .planned_n = c.planned_n},
                                 random);
 }
 

@@ -49,8 +49,7 @@ std::vector<runtime::cuda::ScheduleScratch> scratch_of(const runtime::cuda::Sche
 
 /// Copies happen at once in every other product, as late as they may in the others.
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, std::int64_t n, std::int64_t pad,
-                       Random& random, bool permuted, double alpha, double beta, const DeviceInfo& device,
-                       std::int64_t planned_n = 0, bool nonfinite = false) {
+                       Random& random, bool permuted, double alpha, double beta, const DeviceInfo& device) {
   const Formatted formatted = format_matrix(
       a, format_of(kernel), permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
   emulated_block.late = !emulated_block.late;
@@ -63,9 +62,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, std::i
                                  .alpha = alpha,
                                  .beta = beta,
                                  .device = device,
-                                 .scratch = scratch_of,
-                                 .planned_n = planned_n,
-                                 .nonfinite = nonfinite},
+                                 .scratch = scratch_of},
                                 random);
 }
 

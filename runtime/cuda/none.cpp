@@ -2,6 +2,7 @@
 #include <cassert>
 
 #include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/device_input.hpp"
 #include "runtime/cuda/not_built.hpp"
 
 namespace sptile::runtime::cuda {
@@ -33,7 +34,7 @@ bool is_device_memory(const void*) { return false; }
 
 Status wait(int, void*) { return not_built(); }
 
-Status follow_positions(DeviceFormat& format, const OwnedCsr&, void*) { return not_built(); }
+Status follow_positions(DeviceFormat&, const OwnedCsr&, void*) { return not_built(); }
 
 Status refresh(DeviceFormat&, ArrayView, void*) {
   assert(!"no matrix was ever uploaded");
@@ -47,7 +48,7 @@ Status refresh_packed(DeviceFormat&, const void*, void*) {
 
 Status upload_source(DeviceFormat&, ArrayView) { return not_built(); }
 
-Result<ArrayView> unpack(DeviceFormat& order, ArrayView, void*) { return not_built(); }
+Result<ArrayView> unpack(DeviceFormat&, ArrayView, void*) { return not_built(); }
 
 const std::shared_ptr<DeviceFormat>& matrix_of(const Plan&) {
   static const std::shared_ptr<DeviceFormat> none;

@@ -1,5 +1,5 @@
-// Every instance of every CUDA kernel against the double reference. The table is iterated: a new kernel is
-// covered as soon as it has a row.
+// Cases of SpMM kernels that the property runner (tests/property) does not have: every kind of windows of
+// hc_window, and operands beyond 4 GiB.
 #include "formats/convert/hc_window.hpp"
 #include "tests/gpu/device_problem.hpp"
 
@@ -62,60 +62,7 @@ void check_kernel(const DeviceKernel& row, const formats::Csr& a, Case c, Random
   CHECK(untouched);
 }
 
-constexpr std::int64_t kColumns[] = {1, 2, 7, 8, 16, 31, 32, 33, 64, 100, 128, 200, 256, 512, 640};
-
 }  // namespace
-
-TEST_CASE("cuda spmm: any number of columns, padded and permuted") {
-  Random random(1);
-  for (const DeviceKernel& row : runnable_kernels()) {
-    const formats::Csr a = random_matrix(45, 70, 0.15, row.values, random);
-    for (const std::int64_t n : kColumns) {
-      check_kernel(row, a, {.n = n}, random);
-      check_kernel(row, a, {.n = n, .pad = 3, .permuted = true, .alpha = 1.5, .beta = -1}, random);
-      check_kernel(row, a, {.n = n, .pad = 8, .permuted = true, .alpha = -0.5, .beta = 2}, random);
-    }
-  }
-}
-
-TEST_CASE("cuda spmm: matrices of many shapes and densities") {
-  Random random(2);
-  std::vector<RandomShape> shapes(std::begin(kRandomShapes), std::end(kRandomShapes));
-  shapes.push_back({1000, 900, 0.003});
-  shapes.push_back({17, 16, 1});
-  for (const RandomShape& s : shapes)
-    for (const DeviceKernel& row : runnable_kernels()) {
-      const formats::Csr a = random_matrix(s.rows, s.cols, s.density, row.values, random);
-      for (const std::int64_t n : {5, 32, 128}) check_kernel(row, a, {.n = n}, random);
-      check_kernel(row, a, {.n = 72, .pad = 4, .permuted = true, .alpha = 2, .beta = 0.5}, random);
-    }
-}
-
-TEST_CASE("cuda spmm: a dense row, very long rows, empty rows, no entries, no rows") {
-  Random random(3);
-  const auto one_dense_row = [](std::int64_t r, std::int64_t) { return r == 11 ? 1.0 : 0.002; };
-  const auto long_rows = [](std::int64_t r, std::int64_t) { return r % 8 < 3 ? 0.5 : 0.01; };
-  const auto empty_rows = [](std::int64_t r, std::int64_t c) { return r % 3 == 1 && c % 2 == 0 ? 0.2 : 0.0; };
-  const auto last_rows_empty = [](std::int64_t r, std::int64_t) { return r < 5 ? 0.5 : 0.0; };
-  for (const DeviceKernel& row : runnable_kernels()) {
-    const auto check_some = [&](const formats::Csr& a, std::initializer_list<std::int64_t> columns) {
-      for (const std::int64_t n : columns) check_kernel(row, a, {.n = n}, random);
-      check_kernel(row, a, {.n = 128, .permuted = true, .alpha = 1, .beta = 3}, random);
-    };
-    const auto check = [&](const formats::Csr& a) { check_some(a, {8, 32, 60, 128, 130}); };
-    check(random_matrix(90, 2500, row.values, random, one_dense_row));
-    check_some(random_matrix(40, 6000, row.values, random, long_rows),
-               {32, 130});  // the reference takes long
-    check_some(random_matrix(20, 40000, row.values, random,
-                             [](std::int64_t r, std::int64_t) { return r == 3 ? 0.9 : 0.0005; }),
-               {1});  // pieces of whatever kernel
-    check(random_matrix(200, 60, row.values, random, empty_rows));
-    check(random_matrix(500, 40, row.values, random, last_rows_empty));
-    check(mixed_windows(1003, 300, row.values, random));
-    for (const auto& [rows, cols] : {std::pair{0, 9}, {9, 0}, {40, 40}, {300, 1}})
-      check(random_matrix(rows, cols, 0, row.values, random));
-  }
-}
 
 TEST_CASE("cuda spmm: all windows of hc_window on one kind of core, or some of them, long ones too") {
   Random random(9);
@@ -138,96 +85,6 @@ TEST_CASE("cuda spmm: all windows of hc_window on one kind of core, or some of t
               row, *a,
               {.n = n, .permuted = true, .alpha = 2, .beta = n == 64 ? 0.0 : -1.0, .conversion = conversion},
               random);
-    }
-  }
-}
-
-TEST_CASE("cuda spmm: operands that start between 16-byte boundaries") {
-  Random random(4);
-  for (const DeviceKernel& row : runnable_kernels()) {
-    const formats::Csr a = random_matrix(50, 60, 0.2, row.values, random);
-    const std::size_t b = size_of(row.dense), c = size_of(types_of(row).result);
-    for (const std::int64_t n : {32, 64, 128})
-      for (const Shift shift : {Shift{b, 0}, {0, c}, {2 * b, 2 * c}})
-        check_kernel(row, a, {.n = n, .shift = shift}, random);
-  }
-}
-
-TEST_CASE("cuda spmm: a plan serves fewer columns, one number after the other, and touches no others") {
-  Random random(8);
-  const auto skewed = [](std::int64_t r, std::int64_t) { return r % 50 == 5 ? 0.9 : 0.02; };
-  constexpr std::int64_t kPlanned = 264;
-  for (const DeviceKernel& row : runnable_kernels()) {
-    if (!serves(row, kPlanned)) continue;
-    CAPTURE(label(row));
-    const runtime::DenseTypes types = types_of(row);
-    const formats::Csr a = random_matrix(300, cols_for(row, kPlanned, 2000), row.values, random, skewed);
-    const Dense dense(a, kPlanned, types, random, 8);
-    const std::vector<std::byte> before = dense.c_bytes();
-    const Formatted formatted = format_matrix(a, format_of(row.kernel), random_order(a.rows, random));
-    const auto plan = runtime::plan_spmm(formatted.matrix(), options_for(row, kPlanned));
-    REQUIRE_MESSAGE(plan.has_value(), plan.error().message);
-    CHECK(runtime::least_n(**plan) >= 1);
-    CHECK(runtime::least_n(**plan) <= kPlanned);
-    for (const std::int64_t n : {kPlanned, std::int64_t{1}, std::int64_t{200}, std::int64_t{7}, kPlanned - 1,
-                                 std::int64_t{32}, kPlanned}) {
-      CAPTURE(n);
-      std::vector<std::byte> c = run_on_device(**plan, dense, -0.5, 2, {}, n);
-      CHECK(runtime::relative_error(a.view(), n, types, operands(dense, c.data(), -0.5, 2), before.data()) <=
-            runtime::tolerated_error(a.view(), types) + product_error(row.precision, types));
-      bool untouched = true;
-      for (std::int64_t r = 0; r < a.rows; ++r) {
-        const std::size_t size = size_of(types.result),
-                          gap = static_cast<std::size_t>(r * dense.ldc + n) * size,
-                          gap_size = static_cast<std::size_t>(dense.ldc - n) * size;
-        untouched = untouched && std::memcmp(c.data() + gap, before.data() + gap, gap_size) == 0;
-      }
-      CHECK(untouched);
-    }
-  }
-}
-
-TEST_CASE("cuda spmm: the same bits every time, also in long rows") {
-  Random random(5);
-  const auto skewed = [](std::int64_t r, std::int64_t) { return r % 50 == 5 ? 0.9 : 0.02; };
-  for (const DeviceKernel& row : runnable_kernels()) {
-    if (!kernel_of(row).deterministic) continue;
-    CAPTURE(label(row));
-    const std::int64_t n = columns_for(row, 128);
-    const formats::Csr a = random_matrix(300, cols_for(row, n, 4000), row.values, random, skewed);
-    const Dense dense(a, n, types_of(row), random);
-    const Formatted formatted = format_matrix(a, format_of(row.kernel));
-    const auto first = run_on_device(formatted.matrix(), options_for(row, n), dense);
-    for (int i = 0; i < 3; ++i) CHECK(run_on_device(formatted.matrix(), options_for(row, n), dense) == first);
-  }
-}
-
-TEST_CASE(
-    "cuda spmm: NaN in rows of B that nothing references goes nowhere; strict kernels keep it to its rows") {
-  Random random(6);
-  for (const DeviceKernel& row : runnable_kernels()) {
-    CAPTURE(label(row));
-    const std::int64_t n = columns_for(row, 32);
-    const formats::Csr a = random_matrix(60, 40, row.values, random,
-                                         [](std::int64_t, std::int64_t c) { return c % 5 == 2 ? 0.0 : 0.1; });
-    Dense dense(a, n, types_of(row), random);
-    const auto poison_row = [&](std::int64_t k) {
-      const std::size_t bytes = static_cast<std::size_t>(n) * size_of(row.dense);
-      std::memset(static_cast<std::byte*>(dense.b.data()) + static_cast<std::size_t>(k) * bytes, 0xFF, bytes);
-    };
-    for (std::int64_t k = 2; k < a.cols; k += 5) poison_row(k);
-    if (row.ieee) poison_row(9);
-    const Formatted formatted = format_matrix(a, format_of(row.kernel));
-    runtime::PlanOptions options = options_for(row, n);
-    options.nonfinite = row.ieee ? runtime::NonFinite::strict : runtime::NonFinite::fast;
-    const auto bytes = run_on_device(formatted.matrix(), options, dense);
-    const formats::Array c =
-        formats::convert_values(ArrayView(types_of(row).result, bytes.data(), a.rows * n), DType::f64);
-    for (std::int64_t r = 0; r < a.rows; ++r) {
-      bool references = false;
-      for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
-        references = references || a.col_idx[k] == 9;
-      CHECK(std::isnan(c.as<double>()[static_cast<std::size_t>(r * n + n / 5)]) == (row.ieee && references));
     }
   }
 }

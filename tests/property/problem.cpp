@@ -222,6 +222,12 @@ double Problem::bound(const runtime::ReferenceProduct& product) const {
   return tolerated_error(op(), product, instance_->precision);
 }
 
+/// Whether a wrong number is one that may be wrong.
+bool Problem::accepts(double expected, double computed, std::int64_t column) const {
+  if (any_nonfinite_ && !std::isfinite(expected) && !std::isfinite(computed)) return true;
+  return std::isnan(computed) && (nan_column_ == -1 || nan_column_ == column);
+}
+
 std::string Problem::element_name(std::size_t operand, std::int64_t at) const {
   const OperandSpec& spec = op().operands[operand];
   const Operand& o = images_[operand].operand;
@@ -255,9 +261,9 @@ std::string Problem::first_error(const Outcome& outcome) const {
           const double computed = runtime::read_element(type, data, at);
           const double error = runtime::number_error(type, computed, number);
           if (error <= most) return;
-          if (any_nonfinite_ && !std::isfinite(number.value) && !std::isfinite(computed)) return;
           std::size_t i = 0;
           while (one.dense[i].data != data) ++i;
+          if (accepts(number.value, computed, at % images_[i].operand.ld)) return;
           std::ostringstream text;
           text.precision(10);
           text << element_name(i, at);

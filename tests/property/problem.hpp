@@ -54,6 +54,8 @@ class Problem {
   void set_values(formats::Array values);
   /// Of numbers that are not finite any will do where the reference has one.
   void accept_any_nonfinite() { any_nonfinite_ = true; }
+  /// A column of results may have NaN where the reference has none; -1: all columns.
+  void accept_nan_in(std::int64_t column) { nan_column_ = column; }
 
   /// Runs the plan on copies of the operands. An error for a run that was refused, or that wrote where it may
   /// not.
@@ -73,6 +75,7 @@ class Problem {
   [[nodiscard]] formats::Csr matrix_of_head(std::int64_t head) const;
   [[nodiscard]] std::string what_was_touched(const Outcome& outcome) const;
   [[nodiscard]] double bound(const runtime::ReferenceProduct& product) const;
+  [[nodiscard]] bool accepts(double expected, double computed, std::int64_t column) const;
   [[nodiscard]] std::string element_name(std::size_t operand, std::int64_t at) const;
 
   const Instance* instance_;
@@ -83,7 +86,9 @@ class Problem {
   Image values_;  ///< of the run
   std::int64_t values_batch_ = 0;
   std::shared_ptr<const formats::Array> refreshed_;
+  static constexpr std::int64_t kNowhere = -2;
   bool any_nonfinite_ = false;
+  std::int64_t nan_column_ = kNowhere;
 };
 
 }  // namespace sptile::test

@@ -26,6 +26,7 @@ using runtime::Operation;
 using runtime::Score;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLarge = 60000;  ///< stands for the largest factor that stays finite
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // --- What operations and kernels have.
@@ -187,12 +188,15 @@ void check_heads(Session& session) {
 
 // --- Numbers that are not finite.
 
+/// Where in a row of an operand it is set.
+std::int64_t poisoned_column(std::int64_t width) { return width / 5; }
+
 /// Sets some element of a row in each operand that has rows of this kind.
 void set_in_rows(Problem& problem, Extent extent, std::int64_t row, double x) {
   for (std::size_t i = 0; i < problem.op().operands.size(); ++i) {
     const OperandSpec& spec = problem.op().operands[i];
     if (spec.result || spec.extent != extent || row >= problem.shape(i).rows) continue;
-    problem.set(i, row, problem.shape(i).width / 5, x);
+    problem.set(i, row, poisoned_column(problem.shape(i).width), x);
   }
 }
 
@@ -231,19 +235,39 @@ constexpr Poison kPoisons[] = {{"nan in a row", Extent::rows, kNan},
                                {"-inf in a column", Extent::cols, -kInfinity},
                                {"nan at an entry", Extent::entries, kNan},
                                {"inf at an entry", Extent::entries, kInfinity},
-                               {"nan in weights", Extent::inner, kNan}};
+                               {"nan in weights", Extent::inner, kNan},
+                               {"large in a row", Extent::rows, kLarge},
+                               {"large in a column", Extent::cols, kLarge}};
 
-/// One product gives the infinity that the reference gives; a chain of them may meet the opposite one.
+/// The largest number that an instance rounds to a finite factor. Results of chains are not to overflow.
+double largest_factor(const Instance& instance) {
+  if (products_of(instance.op()) > 1 || instance.types.operands == DType::f16) return kLarge;
+  if (instance.types.operands == DType::bf16) return 0x1.fep127;
+  if (instance.types.operands == DType::f64) return 0x1p1000;  // the reference adds in f64, too
+  if (instance.precision == runtime::Precision::tf32) return 0x1.ffcp127;
+  // A sum with it, times 1, may be rounded to infinity.
+  return instance.reads_values() ? std::numeric_limits<float>::max() : std::numeric_limits<float>::max() / 2;
+}
+
+/// One product gives the infinity that the reference gives, a chain of them may meet the opposite one.
+/// Kernels that multiply the zeros of tiles spread NaN to other rows, but not to other columns.
+void accept_what_may_be(Problem& problem) {
+  const bool chain = products_of(problem.op()) > 1;
+  if (chain) problem.accept_any_nonfinite();
+  if (!is_strict(problem.instance()))
+    problem.accept_nan_in(chain ? -1 : poisoned_column(problem.setting().n));
+}
+
 void check_nonfinite(Session& session) {
-  if (!is_strict(session.instance())) return;
   for (const Poison& poison : kPoisons)
     for (const int device : {0, 1})
       if (reads(session.op(), poison.extent))
         session.run_case({.shape = "gaps", .n = 40, .device = device, .note = poison.name},
                          [&](const Setting& s) {
                            return poisoned_run(session, s, [&](Problem& problem) {
-                             set_in_rows(problem, poison.extent, 9, poison.x);
-                             if (products_of(problem.op()) > 1) problem.accept_any_nonfinite();
+                             set_in_rows(problem, poison.extent, 9,
+                                         poison.x == kLarge ? largest_factor(problem.instance()) : poison.x);
+                             accept_what_may_be(problem);
                            });
                          });
 }
@@ -397,6 +421,39 @@ void check_csr_order(Session& session) {
                          .beta = adds ? 2.0 : 0}});
 }
 
+// --- How the work is divided.
+
+/// A plan that says it is as good for fewer columns divides the work as a plan for those would, in whole
+/// pieces.
+std::string divided_alike(Session& session, const Setting& setting) {
+  const auto planned = session.plan(setting);
+  if (!planned) return planned.error().message;
+  const std::int64_t least = runtime::least_n(*planned->plan);
+  if (least < 1 || least > setting.n) return "least_n is " + std::to_string(least);
+  const runtime::cuda::DeviceKernel* const row = session.instance().row;
+  if (row == nullptr) return least == 1 ? "" : "least_n is " + std::to_string(least);
+  constexpr std::int64_t kPiece = 8;
+  const formats::FormatView format = planned->problem.matrix().formatted.data.view();
+  const auto device = runtime::cuda::find_device(setting.device);
+  const runtime::Variant variant = options_of(session.instance(), setting).variant;
+  const auto bytes = [&](std::int64_t n) { return row->schedule({format, n, *device, {}, variant}).bytes; };
+  const std::int64_t own =
+      row->least_n == nullptr
+          ? 1
+          : row->least_n(row->schedule({format, setting.n, *device, {}, variant}).header, setting.n);
+  const std::int64_t pieces = (own + kPiece - 1) / kPiece * kPiece;
+  return pieces > setting.n || bytes(pieces) == bytes(setting.n)
+             ? ""
+             : "a plan for n = " + std::to_string(pieces) + " divides the work differently";
+}
+
+void check_least_n(Session& session) {
+  for (const std::int64_t n : {8, 32, 72, 128, 264})
+    if (n == 8 || !session.instance().on_cpu())
+      session.run_case({.shape = "pieces", .n = n},
+                       [&](const Setting& s) { return divided_alike(session, s); });
+}
+
 // --- Nothing to do.
 
 std::string refuses_no_columns(Session& session, const Setting& setting) {
@@ -427,12 +484,14 @@ constexpr Property kProperties[] = {
      false},
     {"heads", "several heads, one after the other or side by side", check_heads},
     {"unused_rows", "NaN in rows of operands that no entry refers to has no effect", check_unused_rows},
-    {"nonfinite", "NaN and infinities have the effect that they have in the reference", check_nonfinite},
+    {"nonfinite", "NaN, infinities and the largest numbers have the effect that they have in the reference",
+     check_nonfinite},
     {"again", "a workspace serves one run after the other", check_again},
     {"same_bits", "results have the same bits on every run, for any number of threads", check_same_bits},
     {"stored", "a stored schedule is taken and gives the same bits", check_stored},
     {"refresh", "new values of the matrix take the place of the old ones", check_refresh, false},
     {"csr_order", "numbers per entry are in the order of the CSR matrix", check_csr_order},
+    {"least_n", "plans say for how many columns they are as good as plans of their own", check_least_n},
     {"empty", "no rows, no columns, no entries; no columns of operands are refused", check_empty},
 };
 
@@ -446,8 +505,6 @@ constexpr OptOut kOptOuts[] = {
      "serves one head: plans for several choose another kernel"},
     {"unused_rows", [](const Kernel& k) { return !reads(*k.op, Extent::cols); },
      "entries refer to no rows of an operand"},
-    {"nonfinite", [](const Kernel& k) { return !can_be_strict(k); },
-     "multiplies the zeros of tiles, too: plans with nonfinite=strict do not choose it"},
     {"same_bits", [](const Kernel& k) { return !k.deterministic; },
      "adds to results with atomic operations, in any order"},
     {"stored",

@@ -7,14 +7,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/reference/compare.hpp"
-#include "runtime/run_values.hpp"
 #include "tests/runtime/cuda/emulated_block.hpp"
 #include "tests/runtime/cuda/nonfinite_operands.hpp"
 #include "tests/runtime/random_problem.hpp"
@@ -68,9 +65,7 @@ struct EmulatedProduct {
   runtime::cuda::DeviceInfo device;
   /// Where the workspace has counters.
   std::vector<runtime::cuda::ScheduleScratch> (*scratch)(const runtime::cuda::ScheduleHeader&) = nullptr;
-  std::int64_t planned_n = 0;   ///< columns that are scheduled; 0: as many as are multiplied
-  bool nonfinite = false;       ///< a row of B that is used has NaN, infinity and the largest numbers
-  bool shifted_values = false;  ///< as values of a run that stand a value behind an aligned address
+  std::int64_t planned_n = 0;  ///< columns that are scheduled; 0: as many as are multiplied
 };
 
 /// The counters in the workspace of a schedule.
@@ -92,30 +87,6 @@ inline formats::FormatView with_addresses(formats::FormatView format) {
   return format;
 }
 
-/// A copy of the values of a format as a run would pass them: packed, a value behind an aligned address.
-class ShiftedValues {
- public:
-  explicit ShiftedValues(const formats::FormatView& format) : bytes_(capacity(format)) {
-    std::byte* next = data(format);
-    for (std::size_t i = 0; i < format.layout->arrays.size(); ++i) {
-      const ArrayView& from = format.arrays[i];
-      if (!format.layout->arrays[i].holds_values || from.bytes() == 0) continue;
-      std::memcpy(next, from.data, static_cast<std::size_t>(from.bytes()));
-      next += from.bytes();
-    }
-  }
-  [[nodiscard]] std::byte* data(const formats::FormatView& format) {
-    return reinterpret_cast<std::byte*>(bytes_.data()) + size_of(format.value_dtype());
-  }
-
- private:
-  static std::size_t capacity(const formats::FormatView& format) {
-    const auto values = static_cast<std::size_t>(format.nnz + 1);
-    return values * size_of(format.value_dtype()) / sizeof(std::max_align_t) + 1;
-  }
-  std::vector<std::max_align_t> bytes_;
-};
-
 /// Divides the work, stores what came out and takes it back: launches read what a bundle would give them.
 inline runtime::cuda::Schedule stored_schedule(const runtime::cuda::DeviceKernel& kernel,
                                                const runtime::cuda::ScheduleRequest& request) {
@@ -129,23 +100,6 @@ inline runtime::cuda::Schedule stored_schedule(const runtime::cuda::DeviceKernel
   restored->bytes = std::move(made.bytes);
   restored->borrowed = {};
   return std::move(*restored);
-}
-
-/// Largest relative error of a result. Kernels that multiply the zeros of tiles may give NaN where B has
-/// numbers that are not finite: these elements are left out.
-inline double emulated_error(const runtime::cuda::DeviceKernel& kernel, const EmulatedProduct& p,
-                             const Dense& dense, std::vector<std::byte>& c) {
-  const bool allows_nan = p.nonfinite && !kernel.ieee;
-  double worst = 0;
-  const std::vector<std::byte> before = dense.c_bytes();
-  runtime::spmm_numbers(p.exact.view(), p.n, types_of(kernel), operands(dense, c.data(), p.alpha, p.beta),
-                        before.data(),
-                        [&](const void* data, DType type, std::int64_t at, const auto& number) {
-                          const double computed = runtime::read_element(type, data, at);
-                          if (!allows_nan || !std::isnan(computed))
-                            worst = std::max(worst, runtime::number_error(type, computed, number));
-                        });
-  return worst;
 }
 
 /// Multiplies, compares with the reference, looks between the rows of C and at the counters; gives the
@@ -168,9 +122,6 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   const DenseRows b{dense.b, p.n, dense.ldb};
   const std::vector<std::int64_t> uses = column_counts(p.exact);
   poison_unused(b, uses);
-  // Half of the largest factor times 1: rounding does not turn the sum into infinity.
-  const double largest = largest_factor(kernel) / (kernel.values == DType::none ? 2 : 1);
-  if (p.nonfinite) poison_used(b, uses, largest);
   const runtime::cuda::Schedule schedule =
       stored_schedule(kernel, {p.format, p.planned_n != 0 ? p.planned_n : p.n, p.device});
   // Counters start at zero, sums may start as anything.
@@ -182,9 +133,6 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   std::vector<std::byte> c = dense.c_bytes();
   runtime::cuda::Launch launch;
   launch.format = with_addresses(p.format);
-  std::optional<ShiftedValues> values;
-  if (p.shifted_values && p.format.value_dtype() != DType::none)
-    launch.format = runtime::with_values(launch.format, values.emplace(p.format).data(p.format));
   launch.row_order = p.order.empty() ? nullptr : p.order.data();
   launch.schedule = reinterpret_cast<const std::byte*>(bytes.data());
   launch.workspace = reinterpret_cast<std::byte*>(workspace.data());
@@ -207,7 +155,8 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   CHECK_FALSE(EmulatedWarp::diverged);
   CHECK_FALSE(memory_order.violated);
   CHECK_FALSE(emulated_block.misaligned);
-  const double error = emulated_error(kernel, p, dense, c);
+  const double error = runtime::relative_error(
+      p.exact.view(), p.n, types, operands(dense, c.data(), p.alpha, p.beta), dense.c_bytes().data());
   CHECK(error <= runtime::tolerated_error(p.exact.view(), types) + product_error(kernel.precision));
   const std::vector<std::byte> before = dense.c_bytes();
   const std::size_t size = size_of(types.result);
@@ -218,25 +167,5 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   }
   return schedule;
 }
-
-/// Sees that a plan for many columns is as good as it says: one for the least of them, in whole pieces,
-/// divides the work in the same way.
-inline void check_least_n(const runtime::cuda::DeviceKernel& kernel, const formats::FormatView& format,
-                          std::int64_t n, const runtime::cuda::DeviceInfo& device) {
-  CAPTURE(kernel.kernel);
-  CAPTURE(name_of(kernel.dense));
-  CAPTURE(n);
-  constexpr std::int64_t kPiece = 8;
-  const runtime::cuda::Schedule schedule = kernel.schedule({format, n, device});
-  const std::int64_t least = kernel.least_n == nullptr ? 1 : kernel.least_n(schedule.header, n);
-  CHECK(least >= 1);
-  CHECK(least <= n);
-  const std::int64_t pieces = (least + kPiece - 1) / kPiece * kPiece;
-  CHECK(kernel.schedule({format, pieces, device}).bytes == schedule.bytes);
-}
-
-/// Fewer columns than planned: some slices, parts of one, whole pieces and not.
-inline constexpr std::pair<std::int64_t, std::int64_t> kFewer[] = {
-    {264, 200}, {264, 1}, {200, 72}, {136, 129}, {40, 7}};
 
 }  // namespace sptile::test

@@ -36,7 +36,6 @@ struct Case {
   double alpha = 1, beta = 0;
   int sm_count = 1;
   std::int64_t planned_n = 0;
-  bool nonfinite = false, shifted_values = false;  ///< see EmulatedProduct
 };
 
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, const Case& c,
@@ -61,9 +60,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
          const auto& parts = header.as<HybridHeader>();
          return {parts.tiles.scratch, parts.rows.csr.scratch};
        },
-       .planned_n = c.planned_n,
-       .nonfinite = c.nonfinite,
-       .shifted_values = c.shifted_values},
+       .planned_n = c.planned_n},
       random);
 }
 
@@ -90,15 +87,6 @@ TEST_CASE("hc_window kernel: every instance, windows of every kind in one launch
                         {.n = n, .permuted = n == 64, .alpha = -0.5, .beta = n == 128 ? 2.0 : 0}, random);
       if (n != 64) CHECK(has_both(schedule));
     }
-}
-
-TEST_CASE("hc_window kernel: any number of columns, any leading dimension") {
-  Random random(2);
-  for (const DeviceKernel& kernel : hc_window_kernels())
-    for (const auto& [n, pad] : kRagged)
-      if (kernel.values != DType::none || n == 17)
-        check_product(kernel, mixed_windows(75, 50, kernel.values, random),
-                      {.n = n, .pad = pad, .permuted = n == 17, .alpha = 2, .beta = -1}, random);
 }
 
 TEST_CASE("hc_window kernel: a part without work is in nobody's way") {
@@ -149,21 +137,6 @@ TEST_CASE("hc_window kernel: long windows and long rows in pieces, also where op
   }
 }
 
-TEST_CASE("hc_window kernel: a plan for many columns serves few") {
-  Random random(6);
-  for (const DeviceKernel& kernel : hc_window_kernels()) {
-    if (kernel.values == DType::none) continue;
-    const formats::Csr a = long_matrix(kernel.values, random);
-    for (const auto& [planned, n] : kFewer)
-      check_product(kernel, a, {.n = n, .pad = 8, .alpha = 2, .beta = -1, .planned_n = planned}, random);
-    for (const formats::HcSelector& selector : {kHalf, formats::kHcAllCuda, formats::kHcAllTensor}) {
-      const auto data = formats::hc_window_from_csr_at(a.view(), formats::hc_parameter(selector), nullptr);
-      for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
-        check_least_n(kernel, data->view(), n, emulated_device());
-    }
-  }
-}
-
 TEST_CASE("hc_window kernel: work in rows lets tiles have wide warps") {
   Random random(7);
   const formats::Csr a = random_matrix(16 * 40, 600, DType::f32, random, [](std::int64_t r, std::int64_t) {
@@ -184,20 +157,4 @@ TEST_CASE("hc_window kernel: blocks of both kinds are evenly mixed") {
     const std::uint32_t half = grid.rows_before(grid.blocks / 2);
     CHECK(std::abs(2.0 * half - rows) <= 2);
   }
-}
-
-TEST_CASE(
-    "hc_window kernel: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
-  Random random(12);
-  for (const DeviceKernel& kernel : hc_window_kernels())
-    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
-      check_product(kernel, mixed_windows(75, 90, kernel.values, random),
-                    {.n = n, .pad = pad, .permuted = n == 17, .nonfinite = true}, random);
-}
-
-TEST_CASE("hc_window kernel: values of a run may stand anywhere") {
-  Random random(13);
-  for (const DeviceKernel& kernel : hc_window_kernels())
-    check_product(kernel, mixed_windows(75, 90, kernel.values, random), {.n = 72, .shifted_values = true},
-                  random);
 }

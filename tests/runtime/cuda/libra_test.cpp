@@ -51,7 +51,6 @@ struct Case {
   double alpha = 1, beta = 0;
   int sm_count = 1;
   std::int64_t planned_n = 0;
-  bool nonfinite = false, shifted_values = false;  ///< see EmulatedProduct
 };
 
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, const Case& c,
@@ -73,9 +72,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& source, c
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count),
                                  .scratch = scratch_of,
-                                 .planned_n = c.planned_n,
-                                 .nonfinite = c.nonfinite,
-                                 .shifted_values = c.shifted_values},
+                                 .planned_n = c.planned_n},
                                 random);
 }
 
@@ -92,27 +89,6 @@ formats::Csr mixed_matrix(std::int64_t rows, std::int64_t cols, DType values, Ra
 
 }  // namespace
 
-TEST_CASE("csr kernel: every instance multiplies an uneven matrix, long rows in pieces") {
-  Random random(1);
-  for (const DeviceKernel& kernel : runtime::cuda::csr_kernels())
-    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}, {200, 8}}) {
-      const formats::Csr a = uneven_matrix(75, 400, kernel.values, random);
-      check_emulated_product(kernel,
-                             {.exact = a,
-                              .format = formats::as_format(a.view()),
-                              .order = {},
-                              .n = n,
-                              .pad = pad,
-                              .alpha = 2,
-                              .beta = n == 32 ? 0 : -1.0,
-                              .device = emulated_device(),
-                              .scratch = [](const ScheduleHeader& header) -> std::vector<ScheduleScratch> {
-                                return {header.as<runtime::cuda::CsrHeader>().scratch};
-                              }},
-                             random);
-    }
-}
-
 TEST_CASE("libra_spmm kernels: every instance, every kind of window, at every threshold") {
   Random random(2);
   for (const DeviceKernel& kernel : libra_kernels())
@@ -122,57 +98,6 @@ TEST_CASE("libra_spmm kernels: every instance, every kind of window, at every th
             kernel, mixed_matrix(75, 90, kernel.values, random),
             {.threshold = threshold, .n = 64, .permuted = threshold == 3, .alpha = -0.5, .beta = beta},
             random);
-}
-
-TEST_CASE("libra_spmm kernels: any number of columns, any leading dimension") {
-  Random random(3);
-  for (const DeviceKernel& kernel : libra_kernels())
-    for (const auto& [n, pad] : kRagged)
-      if (kernel.values != DType::none || n == 17)
-        check_product(kernel, mixed_matrix(40, 50, kernel.values, random),
-                      {.n = n, .pad = pad, .permuted = true, .alpha = 2, .beta = -1}, random);
-}
-
-TEST_CASE("csr kernel: a plan for many columns serves few") {
-  Random random(7);
-  for (const DeviceKernel& kernel : runtime::cuda::csr_kernels()) {
-    const formats::Csr a = uneven_matrix(75, 400, kernel.values, random);
-    for (const auto& [planned, n] : kFewer)
-      check_emulated_product(kernel,
-                             {.exact = a,
-                              .format = formats::as_format(a.view()),
-                              .order = {},
-                              .n = n,
-                              .pad = 8,
-                              .alpha = 2,
-                              .beta = -1,
-                              .device = emulated_device(),
-                              .scratch = [](const ScheduleHeader& header) -> std::vector<ScheduleScratch> {
-                                return {header.as<runtime::cuda::CsrHeader>().scratch};
-                              },
-                              .planned_n = planned},
-                             random);
-    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
-      check_least_n(kernel, formats::as_format(a.view()), n, emulated_device());
-  }
-}
-
-TEST_CASE("libra_spmm kernels: a plan for many columns serves few") {
-  Random random(8);
-  for (const DeviceKernel& kernel : libra_kernels()) {
-    if (kernel.values == DType::none) continue;
-    const formats::Csr a = random_matrix(24, 900, kernel.values, random, [](std::int64_t r, std::int64_t c) {
-      if (r == 9 || r == 20) return 0.95;  // both parts in pieces
-      return r / 8 == 1 && c < 500 ? 0.5 : 0.02;
-    });
-    for (const auto& [planned, n] : kFewer)
-      check_product(kernel, a,
-                    {.n = n, .pad = 8, .permuted = true, .alpha = 2, .beta = -1, .planned_n = planned},
-                    random);
-    const auto data = formats::libra_spmm_from_csr_at(a.view(), 3, nullptr);
-    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
-      check_least_n(kernel, data->view(), n, emulated_device());
-  }
 }
 
 TEST_CASE("libra_spmm kernels: long windows and long residual rows in pieces") {
@@ -236,20 +161,4 @@ TEST_CASE("libra_spmm kernels: segments that others add to, and those that nobod
         CHECK(header.two_streams == (kernel.kernel != runtime::cuda::kLibraSequential));
         CHECK(header.scaled_rows > 0);
       }
-}
-
-TEST_CASE(
-    "libra kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
-  Random random(12);
-  for (const DeviceKernel& kernel : libra_kernels())
-    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
-      check_product(kernel, mixed_matrix(75, 90, kernel.values, random),
-                    {.n = n, .pad = pad, .permuted = n == 17, .nonfinite = true}, random);
-}
-
-TEST_CASE("libra kernels: values of a run may stand anywhere") {
-  Random random(13);
-  for (const DeviceKernel& kernel : libra_kernels())
-    check_product(kernel, mixed_matrix(75, 90, kernel.values, random), {.n = 72, .shifted_values = true},
-                  random);
 }

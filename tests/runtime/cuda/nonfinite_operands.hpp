@@ -34,13 +34,6 @@ inline std::vector<std::int64_t> column_counts(const formats::Csr& a) {
   return counts;
 }
 
-/// Entries of each row.
-inline std::vector<std::int64_t> row_counts(const formats::Csr& a) {
-  std::vector<std::int64_t> counts;
-  for (std::int64_t r = 0; r < a.rows; ++r) counts.push_back(a.row_ptr[r + 1] - a.row_ptr[r]);
-  return counts;
-}
-
 /// Fills with NaN what no result depends on: rows without entries, and the gaps between rows.
 inline void poison_unused(const DenseRows& rows, const std::vector<std::int64_t>& counts) {
   for (std::int64_t r = 0; r < std::ssize(counts); ++r)
@@ -60,15 +53,6 @@ inline double largest_factor(const runtime::cuda::DeviceKernel& kernel) {
     default:
       return kernel.precision == runtime::Precision::tf32 ? 0x1.ffcp127 : std::numeric_limits<float>::max();
   }
-}
-
-/// Puts infinity of both signs, NaN and the largest factors into the row with the most entries.
-inline void poison_used(const DenseRows& rows, const std::vector<std::int64_t>& counts, double largest) {
-  const double special[] = {kInfinity, largest, -kInfinity, kNaN, -largest};
-  const auto most = std::max_element(counts.begin(), counts.end());
-  if (most == counts.end() || *most == 0) return;
-  for (std::int64_t j = 0; j < rows.width; ++j)
-    if (j % 7 < 5) rows.set(most - counts.begin(), j, special[j % 7]);
 }
 
 }  // namespace sptile::test

@@ -115,20 +115,6 @@ constexpr Score kScores[] = {Score::dot, Score::cosine, Score::additive};
 
 }  // namespace
 
-TEST_CASE("attention kernels: every instance, score and layout of heads") {
-  Random random(1);
-  const formats::Csr a = matrix(random);
-  for (const Family& family : kScored)
-    for (const runtime::DenseTypes& types : kAllDenseTypes)
-      for (const Score score : kScores)
-        for (const HeadLayout& layout : {HeadLayout{}, {3, 1, true}, {2, 0, true}}) {
-          const std::int64_t n = score == Score::additive ? 1 : 32;
-          HeadProblem p(*family.op, a, {.m = 32, .score = score}, n, types, layout, random);
-          p.operands().alpha = 0.75;
-          check(family, p);
-        }
-}
-
 TEST_CASE("attention kernels: any n and m, several slices, groups of every width") {
   Random random(2);
   const formats::Csr a = matrix(random, 9);
@@ -193,34 +179,6 @@ TEST_CASE("attention kernels: masks, huge scores, NaN that stays in its row") {
       for (std::int64_t k = 0; k < a.rows * 8; ++k)
         CHECK(std::isnan(p.number(runtime::kAttentionOut, k)) == (k / 8 == row && a.view().row_nnz(row) > 0));
     }
-}
-
-TEST_CASE(
-    "attention kernels: rows in another order, fewer features than planned, optional operands left out") {
-  Random random(5);
-  const formats::Csr a = matrix(random);
-  for (const Family& family : kScored) {
-    HeadProblem p(*family.op, a, {.m = 40}, 24, DType::f32, {2}, random);
-    for (std::size_t i = 0; i < family.op->operands.size(); ++i)
-      if (family.op->operands[i].optional) p.leave_out(i);
-    check(family, p);
-    check(family, p, emulated_device(), random_order(a.rows, random));
-    check(family, p, emulated_device(132), {}, 264);
-    const Formatted formatted = format_matrix(a, "csr");
-    for (const std::int64_t n : {8, 72, 264})
-      check_least_n(instance(family, DType::f32), formatted.data.view(), n, emulated_device());
-  }
-}
-
-TEST_CASE("attention kernels: matrices without rows, columns or entries") {
-  Random random(6);
-  for (const auto& [rows, cols] : {std::pair{0, 5}, {5, 0}, {7, 9}}) {
-    const formats::Csr a = random_matrix(rows, cols, 0, DType::f32, random);
-    for (const Family& family : kScored) {
-      HeadProblem p(*family.op, a, {}, 8, DType::f32, {2}, random);
-      check(family, p);
-    }
-  }
 }
 
 TEST_CASE("softmax kernels: every type, short rows, long ones and those of a block") {

@@ -87,20 +87,6 @@ std::span<const DeviceKernel> kernels() { return runtime::cuda::bmat_attention_k
 
 }  // namespace
 
-TEST_CASE("attention on tiles: scores, widths and heads of every kind") {
-  Random random(1);
-  for (const DeviceKernel& kernel : kernels())
-    for (const Score score : {Score::dot, Score::cosine, Score::additive})
-      for (const auto& [n, m] : {std::pair{32, 32}, {64, 64}, {17, 33}, {1, 5}, {8, 64}}) {
-        const formats::Csr a = uneven_matrix(45, 60, DType::none, random);
-        const HeadLayout layout = {.heads = n % 3 + 1, .pad = n % 2, .beside = m == 64};
-        HeadProblem p =
-            problem(kernel, a, {.m = m, .score = score}, score == Score::additive ? 1 : n, layout, random);
-        p.operands().alpha = -0.75;
-        check(kernel, p, n == 32 ? random_order(a.rows, random) : std::vector<std::int32_t>{});
-      }
-}
-
 TEST_CASE("attention on tiles: without bias and statistics, with masks, with rows that are masked") {
   Random random(2);
   for (const DeviceKernel& kernel : kernels()) {
@@ -142,15 +128,5 @@ TEST_CASE("attention on tiles: windows of a team, and of several, merged in orde
       CHECK(header.split_count > 0);
       const auto partials = schedule.workspace_bytes - static_cast<std::size_t>(header.scratch.partials_at);
       CHECK((partials > 0) == (cols == 5000));  // one team leaves nothing in memory
-    }
-}
-
-TEST_CASE("attention on tiles: matrices without rows, columns or entries") {
-  Random random(5);
-  for (const DeviceKernel& kernel : kernels())
-    for (const auto& [rows, cols, entries] : {std::array{19, 7, 0}, {0, 7, 0}, {9, 0, 0}, {1, 1, 1}}) {
-      const formats::Csr a = random_matrix(rows, cols, entries, DType::none, random);
-      HeadProblem p = problem(kernel, a, {.m = 8}, 8, {}, random);
-      check(kernel, p);
     }
 }

@@ -9,8 +9,6 @@
 #include "runtime/cuda/csr/csr.cu"
 #pragma GCC diagnostic pop
 
-#include "runtime/operation/spmm.hpp"
-#include "tests/runtime/cuda/emulated_heads.hpp"
 #include "tests/runtime/cuda/emulated_product.hpp"
 
 using namespace sptile;
@@ -31,43 +29,6 @@ std::vector<runtime::cuda::ScheduleScratch> scratch_of(const runtime::cuda::Sche
 }
 
 }  // namespace
-
-TEST_CASE("csr kernels: heads in one launch are those of a launch each, behind and beside each other") {
-  Random random(1);
-  for (const DeviceKernel& kernel : runtime::cuda::csr_kernels()) {
-    const formats::Csr a = matrix_for(kernel, random);
-    const Formatted formatted = format_matrix(a, "csr", random_order(a.rows, random));
-    for (const HeadLayout layout : kHeadLayouts)
-      for (const std::int64_t n : {1, 32, 72, 264}) {
-        const EmulatedHeads heads = {.op = runtime::kSpmm,
-                                     .format = formatted.data.view(),
-                                     .order = formatted.order,
-                                     .n = n,
-                                     .layout = layout,
-                                     .alpha = -0.5,
-                                     .beta = 2};
-        check_emulated_heads(kernel, heads, random);
-      }
-  }
-}
-
-TEST_CASE("csr kernels: heads whose strides are not whole pieces, fewer columns than planned") {
-  Random random(2);
-  for (const DeviceKernel& kernel : runtime::cuda::csr_kernels()) {
-    const formats::Csr a = matrix_for(kernel, random);
-    const Formatted formatted = format_matrix(a, "csr");
-    for (const auto& [n, planned] : {std::pair{7, 0}, {32, 0}, {40, 264}})
-      check_emulated_heads(kernel,
-                           {.op = runtime::kSpmm,
-                            .format = formatted.data.view(),
-                            .order = {},
-                            .n = n,
-                            .heads = 2,
-                            .gaps = {1, 1},
-                            .planned_n = planned},
-                           random);
-  }
-}
 
 TEST_CASE("csr kernels: rows of B of whole multiples of 1,024 bytes, and beside them") {
   Random random(4);
@@ -106,36 +67,4 @@ TEST_CASE("csr kernels: only where all heads are aligned, whole pieces are moved
   for (const runtime::Operand& operand :
        {runtime::Operand{memory, 8, 17}, {memory, 9, 16}, {memory + 1, 8, 16}})
     CHECK_FALSE(whole_pieces(operand, 8, sizeof(float)));
-}
-
-TEST_CASE("csr kernels: values of a run, for all heads and for each") {
-  Random random(3);
-  for (const DeviceKernel& kernel : runtime::cuda::csr_kernels()) {
-    if (kernel.values == DType::none) continue;
-    const formats::Csr a = matrix_for(kernel, random);
-    const Formatted formatted = format_matrix(a, "csr");
-    for (const HeadValues values : {HeadValues::shared, HeadValues::own})
-      check_emulated_heads(
-          kernel,
-          {.op = runtime::kSpmm, .format = formatted.data.view(), .order = {}, .n = 40, .values = values},
-          random);
-  }
-}
-
-TEST_CASE("csr kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives") {
-  Random random(12);
-  for (const DeviceKernel& kernel : runtime::cuda::csr_kernels()) {
-    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
-    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
-      check_emulated_product(kernel,
-                             {.exact = a,
-                              .format = formats::as_format(a.view()),
-                              .order = {},
-                              .n = n,
-                              .pad = pad,
-                              .device = emulated_device(),
-                              .scratch = scratch_of,
-                              .nonfinite = true},
-                             random);
-  }
 }

@@ -64,45 +64,6 @@ TEST_CASE("direct csr kernels: every instance, every shape of a team") {
       }
 }
 
-TEST_CASE("direct csr kernels: a plan for many columns serves few, rows go where their order says") {
-  Random random(2);
-  for (const DeviceKernel& kernel : runtime::cuda::direct_kernels()) {
-    const formats::Csr a = uneven_matrix(60, 300, kernel.values, random);
-    const Formatted formatted = format_matrix(a, "csr", random_order(a.rows, random));
-    for (const auto& [planned, n] :
-         {std::pair<std::int64_t, std::int64_t>{264, 40}, {32, 1}, {8, 5}, {24, 24}})
-      check_emulated_product(kernel,
-                             {.exact = a,
-                              .format = formatted.data.view(),
-                              .order = formatted.order,
-                              .n = n,
-                              .device = emulated_device(132),
-                              .scratch = scratch_of,
-                              .planned_n = planned},
-                             random);
-  }
-}
-
-TEST_CASE("direct csr kernels: empty matrices, empty rows, one row of everything") {
-  Random random(3);
-  const DeviceKernel& kernel = runtime::cuda::direct_kernels()[0];
-  for (const auto& [rows, share] : {std::pair{0, 0.5}, {5, 0.0}, {1, 1.0}, {300, 0.004}}) {
-    const double density = share;
-    const formats::Csr a =
-        random_matrix(rows, 900, DType::f32, random, [=](std::int64_t, std::int64_t) { return density; });
-    for (const std::int64_t n : {1, 32, 136})
-      check_emulated_product(kernel,
-                             {.exact = a,
-                              .format = formats::as_format(a.view()),
-                              .order = {},
-                              .n = n,
-                              .beta = 2,
-                              .device = emulated_device(132),
-                              .scratch = scratch_of},
-                             random);
-  }
-}
-
 TEST_CASE("direct csr kernels: with much to do narrow teams have more rows of B on the way") {
   Random random(4);
   const formats::Csr a = random_matrix(300, 900, DType::f32, random, [](std::int64_t r, std::int64_t) {
@@ -142,38 +103,4 @@ TEST_CASE("direct csr kernels: a team holds whole rows of B where they are narro
       CHECK(shape.slices(n) * shape.columns() >= n);
       if (n <= 16 * vector * 2) CHECK(shape.slices(n) == 1);
     }
-}
-
-TEST_CASE("direct csr kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives") {
-  Random random(12);
-  for (const DeviceKernel& kernel : runtime::cuda::direct_kernels()) {
-    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
-    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
-      check_emulated_product(kernel,
-                             {.exact = a,
-                              .format = formats::as_format(a.view()),
-                              .order = {},
-                              .n = n,
-                              .pad = pad,
-                              .device = emulated_device(),
-                              .scratch = scratch_of,
-                              .nonfinite = true},
-                             random);
-  }
-}
-
-TEST_CASE("direct csr kernels: values of a run may stand anywhere") {
-  Random random(13);
-  for (const DeviceKernel& kernel : runtime::cuda::direct_kernels()) {
-    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
-    check_emulated_product(kernel,
-                           {.exact = a,
-                            .format = formats::as_format(a.view()),
-                            .order = {},
-                            .n = 40,
-                            .device = emulated_device(132),
-                            .scratch = scratch_of,
-                            .shifted_values = true},
-                           random);
-  }
 }

@@ -68,12 +68,6 @@ formats::Csr wide_matrix(Random& random) { return random_matrix(90, 400, DType::
 
 }  // namespace
 
-TEST_CASE("csr resident kernel: any number of columns of B, whole pieces and not") {
-  Random random(1);
-  for (const auto& [n, pad] : {std::pair{64, 0}, {128, 8}, {200, 0}, {37, 1}, {1, 0}, {300, 3}})
-    check_all(uneven, 150, 130, n, pad, 6, random);
-}
-
 TEST_CASE("csr resident kernel: long rows that many warps share, empty rows, more parts than rows") {
   Random random(2);
   check_all([](auto, auto) { return 1.0; }, 3, 500, 64, 0, 1, random);
@@ -91,28 +85,6 @@ TEST_CASE("csr resident kernel: short rows, some longer among them") {
   for (const auto& [n, pad] : {std::pair{64, 0}, {128, 8}, {200, 0}, {37, 1}})
     check_all(some_longer, 301, 60, n, pad, 3, random);
   check_all([](auto, auto) { return 0.02; }, 3, 100, 64, 0, 1, random);
-}
-
-TEST_CASE("csr resident kernel: a plan for many columns serves fewer") {
-  Random random(3);
-  const formats::Csr a = wide_matrix(random);
-  const formats::FormatView format = formats::as_format(a.view());
-  for (const DeviceKernel& kernel : resident_kernels()) {
-    if (kernel.values != DType::f32) continue;
-    for (const auto& [planned, n] : kFewer)
-      check_emulated_product(kernel,
-                             {.exact = a,
-                              .format = format,
-                              .order = {},
-                              .n = n,
-                              .device = emulated_device(4),
-                              .scratch = no_scratch,
-                              .planned_n = planned},
-                             random);
-    for (const std::int64_t n : {1, 40, 64, 100, 128, 300, 512})
-      for (const int lines : {1, 2})
-        check_least_n(kernel, format, n, device_for(a.cols, lines, kernel.dense, 7));
-  }
 }
 
 TEST_CASE("csr resident kernel: matrices of which B does not fit, and heads, are refused") {
@@ -173,39 +145,4 @@ TEST_CASE("csr resident kernel: a stored schedule of other rows, or with one bit
   CHECK_FALSE(kernel.store->restore({format, 128, device}, {{&number, 1}, made.bytes}));
   made.bytes.pop_back();
   CHECK_FALSE(restored());
-}
-
-TEST_CASE(
-    "resident csr kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives") {
-  Random random(12);
-  for (const DeviceKernel& kernel : resident_kernels()) {
-    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
-    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
-      check_emulated_product(kernel,
-                             {.exact = a,
-                              .format = formats::as_format(a.view()),
-                              .order = {},
-                              .n = n,
-                              .pad = pad,
-                              .device = device_for(a.cols, 1, kernel.dense, 1),
-                              .scratch = no_scratch,
-                              .nonfinite = true},
-                             random);
-  }
-}
-
-TEST_CASE("resident csr kernels: values of a run may stand anywhere") {
-  Random random(13);
-  for (const DeviceKernel& kernel : resident_kernels()) {
-    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
-    check_emulated_product(kernel,
-                           {.exact = a,
-                            .format = formats::as_format(a.view()),
-                            .order = {},
-                            .n = 40,
-                            .device = device_for(a.cols, 1, kernel.dense, 1),
-                            .scratch = no_scratch,
-                            .shifted_values = true},
-                           random);
-  }
 }

@@ -180,15 +180,6 @@ TEST_CASE("csr stream kernel: a long row in more pieces than a block has threads
                          random);
 }
 
-TEST_CASE("csr stream kernel: no rows, no entries, many empty rows") {
-  Random random(4);
-  for (const Lengths& lengths : {Lengths{}, Lengths{0}, Lengths(70), Lengths{1}})
-    check_all(lengths, 9, random);
-  Lengths sparse(2 * static_cast<std::size_t>(kStreamShape.rows()) + 5);
-  for (std::size_t r = 0; r < sparse.size(); r += 97) sparse[r] = 2;
-  check_all(sparse, 50, random);
-}
-
 TEST_CASE("csr stream kernel: every row is the work of somebody, for any shape of a block") {
   Random random(5);
   for (const StreamShape shape :
@@ -233,38 +224,4 @@ TEST_CASE("csr stream kernel: more columns, and heads, are refused") {
   CHECK(check_one_column({9, 1, one, device}));
   CHECK_FALSE(check_one_column({9, 2, one, device}));
   CHECK_FALSE(check_one_column({9, 1, heads, device}));
-}
-
-TEST_CASE("stream csr kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives") {
-  Random random(12);
-  for (const DeviceKernel& kernel : stream_kernels()) {
-    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
-    for (const std::int64_t pad : {0, 3})
-      check_emulated_product(kernel,
-                             {.exact = a,
-                              .format = formats::as_format(a.view()),
-                              .order = {},
-                              .n = 1,
-                              .pad = pad,
-                              .device = emulated_device(),
-                              .scratch = scratch_of,
-                              .nonfinite = true},
-                             random);
-  }
-}
-
-TEST_CASE("stream csr kernels: values of a run may stand anywhere") {
-  Random random(13);
-  for (const DeviceKernel& kernel : stream_kernels()) {
-    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
-    check_emulated_product(kernel,
-                           {.exact = a,
-                            .format = formats::as_format(a.view()),
-                            .order = {},
-                            .n = 1,
-                            .device = emulated_device(),
-                            .scratch = scratch_of,
-                            .shifted_values = true},
-                           random);
-  }
 }

@@ -54,23 +54,3 @@ TEST_CASE("acc: windows that are alike stay whole, others are cut, by the degree
     CHECK((cut.split_count > 0) != never);
   }
 }
-
-TEST_CASE("acc: any number of columns, any leading dimension, alpha and beta") {
-  Random random(2);
-  acc_kernels().check_columns(random);
-}
-
-TEST_CASE("acc: a plan for many columns serves few") {
-  Random random(3);
-  acc_kernels().check_fewer_columns(random);
-}
-
-TEST_CASE("acc: matrices without rows, columns or entries") {
-  Random random(4);
-  acc_kernels().check_empty(random);
-}
-
-TEST_CASE("acc: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
-  Random random(5);
-  acc_kernels().check_nonfinite(random);
-}

@@ -36,7 +36,6 @@ struct Case {
   double alpha = 1, beta = 0;
   int sm_count = 1;
   std::int64_t planned_n = 0;
-  bool nonfinite = false, shifted_values = false;  ///< see EmulatedProduct
 };
 
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const Case& c, Random& random) {
@@ -52,9 +51,7 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, const 
                                  .beta = c.beta,
                                  .device = emulated_device(c.sm_count, 90, 90 * 64 * 8),
                                  .scratch = scratch_of,
-                                 .planned_n = c.planned_n,
-                                 .nonfinite = c.nonfinite,
-                                 .shifted_values = c.shifted_values},
+                                 .planned_n = c.planned_n},
                                 random);
 }
 
@@ -91,34 +88,6 @@ TEST_CASE("bulk kernels: every instance multiplies an uneven matrix, slices in o
   }
 }
 
-TEST_CASE("bulk kernels: any number of columns, any leading dimension") {
-  Random random(2);
-  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels())
-    for (const std::int64_t n : {1, 17, 40, 136})
-      for (const std::int64_t pad : {0, 1, 8}) {
-        const Schedule made =
-            check_product(kernel, uneven_matrix(29, 40, kernel.values, random),
-                          {.n = n, .pad = pad, .permuted = true, .alpha = -0.5, .beta = 2}, random);
-        CHECK(made.header.is<BulkHeader>() == (n % 8 == 0));
-      }
-}
-
-TEST_CASE("bulk kernels: a plan for many columns serves few") {
-  Random random(6);
-  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
-    const formats::Csr a = random_matrix(60, 800, kernel.values, random, [](std::int64_t r, std::int64_t) {
-      return r == 9 ? 0.95 : 0.03;  // windows in pieces
-    });
-    for (const auto& [planned, n] : kFewer)
-      check_product(kernel, a,
-                    {.n = n, .pad = 8, .permuted = true, .alpha = 2, .beta = -1, .planned_n = planned},
-                    random);
-    const Formatted formatted = format_matrix(a, "bmat");
-    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 520, 1000, 1032})
-      check_least_n(kernel, formatted.data.view(), n, emulated_device());
-  }
-}
-
 TEST_CASE("bulk kernels: windows whose columns several blocks share") {
   Random random(3);
   for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
@@ -143,35 +112,4 @@ TEST_CASE("bulk kernels: windows whose columns several blocks share") {
     const Schedule teams = check_product(kernel, a, {.n = 17, .sm_count = 132}, random);
     CHECK(teams.header.as<TileHeader>().teams > 0);
   }
-}
-
-TEST_CASE("bulk kernels: matrices without rows, columns or entries") {
-  Random random(4);
-  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels()) {
-    const auto check = [&](std::int64_t rows, std::int64_t cols, double density, const Case& c) {
-      check_product(kernel, random_matrix(rows, cols, density, kernel.values, random), c, random);
-    };
-    check(19, 7, 0, {.n = 8});
-    check(19, 7, 0, {.n = 8, .pad = 1, .beta = 3});
-    check(0, 7, 0, {.n = 8});
-    check(9, 0, 0, {.n = 8});
-    check(1, 1, 1, {.n = 8});
-    check(1200, 7, 0.02, {.n = 16});
-  }
-}
-
-TEST_CASE(
-    "bulk kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
-  Random random(12);
-  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels())
-    for (const std::int64_t n : {40, 72})
-      check_product(kernel, uneven_matrix(75, 90, kernel.values, random), {.n = n, .nonfinite = true},
-                    random);
-}
-
-TEST_CASE("bulk kernels: values of a run may stand anywhere") {
-  Random random(13);
-  for (const DeviceKernel& kernel : runtime::cuda::bmat_bulk_kernels())
-    check_product(kernel, uneven_matrix(75, 90, kernel.values, random), {.n = 72, .shifted_values = true},
-                  random);
 }

@@ -21,7 +21,6 @@ struct Case {
   bool permuted = false;
   double alpha = 1, beta = 0;
   std::int64_t planned_n = 0;
-  bool nonfinite = false;  ///< see EmulatedProduct
 };
 
 /// Kernels of one format.
@@ -49,46 +48,9 @@ struct DividedKernels {
              [](const runtime::cuda::ScheduleHeader& header) {
                return std::vector<runtime::cuda::ScheduleScratch>{header.as<TileHeader>().scratch};
              },
-         .planned_n = c.planned_n,
-         .nonfinite = c.nonfinite},
+         .planned_n = c.planned_n},
         random);
     return schedule.header.as<TileHeader>();
-  }
-
-  /// Any number of columns, any leading dimension, alpha and beta.
-  void check_columns(Random& random) const {
-    for (const DeviceKernel& kernel : kernels)
-      for (const auto& [n, pad] : kRagged)
-        check_product(kernel, n == 17 ? long_window(random) : uneven_matrix(29, 40, DType::f32, random),
-                      {.n = n, .pad = pad, .permuted = true, .alpha = -0.5, .beta = 2}, random);
-  }
-
-  /// A plan for many columns serves few.
-  void check_fewer_columns(Random& random) const {
-    const formats::Csr a = long_window(random);
-    const Formatted formatted = format_matrix(a, format);
-    for (const DeviceKernel& kernel : kernels) {
-      for (const auto& [planned, n] : kFewer)
-        check_product(kernel, a, {.n = n, .pad = 8, .alpha = 2, .beta = -1, .planned_n = planned}, random);
-      for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
-        check_least_n(kernel, formatted.data.view(), n, emulated_device());
-    }
-  }
-
-  /// NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN.
-  void check_nonfinite(Random& random) const {
-    for (const DeviceKernel& kernel : kernels)
-      for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
-        check_product(kernel, uneven_matrix(75, 90, DType::f32, random),
-                      {.n = n, .pad = pad, .nonfinite = true}, random);
-  }
-
-  /// Matrices without rows, columns or entries.
-  void check_empty(Random& random) const {
-    for (const DeviceKernel& kernel : kernels)
-      for (const auto& [m, k] : {std::pair{19, 7}, {0, 7}, {9, 0}, {1, 1}})
-        check_product(kernel, random_matrix(m, k, m == 1 ? 1 : 0, DType::f32, random), {.n = 8, .beta = 3},
-                      random);
   }
 };
 

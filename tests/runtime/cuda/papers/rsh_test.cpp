@@ -50,23 +50,3 @@ TEST_CASE("rsh: windows in stored pieces, short rows and empty rows") {
       CHECK(header.short_count > 0);
     }
 }
-
-TEST_CASE("rsh: any number of columns, any leading dimension") {
-  Random random(2);
-  rsh_kernels().check_columns(random);
-}
-
-TEST_CASE("rsh: a plan for many columns serves few") {
-  Random random(3);
-  rsh_kernels().check_fewer_columns(random);
-}
-
-TEST_CASE("rsh: matrices without rows, columns or entries") {
-  Random random(4);
-  rsh_kernels().check_empty(random);
-}
-
-TEST_CASE("rsh: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
-  Random random(5);
-  rsh_kernels().check_nonfinite(random);
-}

@@ -49,8 +49,7 @@ std::vector<runtime::cuda::ScheduleScratch> scratch_of(const runtime::cuda::Sche
 
 /// Copies happen at once in every other product, as late as they may in the others.
 Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, std::int64_t n, std::int64_t pad,
-                       Random& random, bool permuted, double alpha, double beta, const DeviceInfo& device,
-                       std::int64_t planned_n = 0, bool nonfinite = false) {
+                       Random& random, bool permuted, double alpha, double beta, const DeviceInfo& device) {
   const Formatted formatted = format_matrix(
       a, format_of(kernel), permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
   emulated_block.late = !emulated_block.late;
@@ -63,48 +62,11 @@ Schedule check_product(const DeviceKernel& kernel, const formats::Csr& a, std::i
                                  .alpha = alpha,
                                  .beta = beta,
                                  .device = device,
-                                 .scratch = scratch_of,
-                                 .planned_n = planned_n,
-                                 .nonfinite = nonfinite},
+                                 .scratch = scratch_of},
                                 random);
 }
 
 }  // namespace
-
-TEST_CASE("tile kernels: every instance multiplies an uneven matrix") {
-  Random random(1);
-  for (const DeviceKernel& kernel : tile_kernels())
-    for (const std::int64_t n : {32, 128})
-      check_product(kernel, uneven_matrix(75, 90, kernel.values, random), n, 0, random, n == 32, 1, 0,
-                    emulated_device());
-}
-
-TEST_CASE("tile kernels: any number of columns, any leading dimension") {
-  Random random(2);
-  for (const DeviceKernel& kernel : tile_kernels())
-    for (const auto& [n, pad] : kRagged)
-      if (kernel.values != DType::none || n == 17)
-        check_product(kernel, uneven_matrix(29, 40, kernel.values, random), n, pad, random, true, -0.5, 2,
-                      emulated_device());
-}
-
-TEST_CASE("tile kernels: values of a run may stand anywhere") {
-  Random random(7);
-  for (const DeviceKernel& kernel : tile_kernels()) {
-    if (kernel.values == DType::none) continue;
-    const formats::Csr a = uneven_matrix(75, 90, kernel.values, random);
-    const Formatted formatted = format_matrix(a, format_of(kernel));
-    check_emulated_product(kernel,
-                           {.exact = a,
-                            .format = formatted.data.view(),
-                            .order = {},
-                            .n = 128,
-                            .device = emulated_device(),
-                            .scratch = scratch_of,
-                            .shifted_values = true},
-                           random);
-  }
-}
 
 TEST_CASE("tile kernels: long windows in pieces") {
   Random random(3);
@@ -124,37 +86,6 @@ TEST_CASE("tile kernels: long windows in pieces") {
   }
 }
 
-TEST_CASE("tile kernels: a plan for many columns serves few") {
-  Random random(6);
-  for (const DeviceKernel& kernel : tile_kernels()) {
-    if (kernel.values == DType::none) continue;
-    const formats::Csr a = random_matrix(20, 400, kernel.values, random, [](std::int64_t r, std::int64_t) {
-      return r == 9 ? 0.95 : 0.03;  // windows in pieces
-    });
-    for (const auto& [planned, n] : kFewer)
-      check_product(kernel, a, n, 8, random, true, 2, -1, emulated_device(n == 72 ? 132 : 1), planned);
-    const Formatted formatted = format_matrix(a, format_of(kernel));
-    for (const std::int64_t n : {8, 32, 64, 72, 128, 200, 264, 1000})
-      check_least_n(kernel, formatted.data.view(), n, emulated_device());
-  }
-}
-
-TEST_CASE("tile kernels: matrices without rows, columns or entries") {
-  Random random(4);
-  for (const DeviceKernel& kernel : tile_kernels()) {
-    check_product(kernel, random_matrix(19, 7, 0, kernel.values, random), 8, 0, random, false, 1, 0,
-                  emulated_device());
-    check_product(kernel, random_matrix(19, 7, 0, kernel.values, random), 5, 1, random, false, 1, 3,
-                  emulated_device());
-    check_product(kernel, random_matrix(0, 7, 0, kernel.values, random), 8, 0, random, false, 1, 0,
-                  emulated_device());
-    check_product(kernel, random_matrix(9, 0, 0, kernel.values, random), 8, 0, random, false, 1, 0,
-                  emulated_device());
-    check_product(kernel, random_matrix(1, 1, 1, kernel.values, random), 1, 0, random, false, 1, 0,
-                  emulated_device());
-  }
-}
-
 TEST_CASE("tile kernels: slices of B one after the other when they do not fit in the cache") {
   Random random(5);
   DeviceInfo device = emulated_device();
@@ -165,13 +96,4 @@ TEST_CASE("tile kernels: slices of B one after the other when they do not fit in
                                             random, true, 1, 0, device);
     CHECK(schedule.header.as<TileHeader>().slices_together < 5);
   }
-}
-
-TEST_CASE(
-    "tile kernels: NaN, infinity and the largest numbers in B give what IEEE arithmetic gives, or NaN") {
-  Random random(8);
-  for (const DeviceKernel& kernel : tile_kernels())
-    for (const auto& [n, pad] : {std::pair<std::int64_t, std::int64_t>{32, 0}, {17, 1}})
-      check_product(kernel, uneven_matrix(75, 90, kernel.values, random), n, pad, random, n == 17, 1, 0,
-                    emulated_device(), 0, true);
 }

@@ -140,37 +140,6 @@ const runtime::Operation& op_of(const DeviceKernel& kernel) {
 
 }  // namespace
 
-TEST_CASE("update kernels: every instance, weights either way round, relu, bias and Z or not") {
-  Random random(1);
-  const formats::Csr a = uneven_matrix(75, 90, DType::f32, random);
-  for (const DeviceKernel& kernel : all_kernels()) {
-    const auto one = [&](std::int64_t n, std::int64_t m, bool turned, bool relu, bool all) {
-      check(kernel,
-            {op_of(kernel),
-             a,
-             n,
-             {},
-             {.m = m, .activation = relu ? Activation::relu : Activation::none, .transposed_weights = turned},
-             turned ? 8 : 0,
-             1.5},
-            {.permuted = relu, .all_results = all}, random);
-    };
-    one(32, 64, false, true, true);
-    one(64, 32, true, false, false);
-    one(16, 40, false, true, false);
-  }
-}
-
-TEST_CASE("update kernels: any n and m, any leading dimension, several slices") {
-  Random random(2);
-  const formats::Csr a = uneven_matrix(29, 40, DType::f32, random);
-  for (const DeviceKernel& kernel : all_kernels()) {
-    for (const auto& [n, m] : {std::pair{1, 3}, {3, 1}, {17, 47}, {100, 17}, {47, 100}})
-      check(kernel, {op_of(kernel), a, n, {}, {.m = m, .activation = Activation::relu}, m % 4}, {}, random);
-    check(kernel, {op_of(kernel), a, 136, {}, {.m = 72}, 8}, {}, random);
-  }
-}
-
 TEST_CASE("update kernels: rows of many entries in pieces, empty rows, values of any type") {
   Random random(3);
   for (const DeviceKernel& kernel : all_kernels()) {

@@ -1,6 +1,6 @@
 // Matrices as applications have them in device memory: CSR or COO with ids of either width, in any order.
 // They become CSR as everything here takes it, its transpose, and orders in which values go back and forth. A
-// build without nvcc has the same functions (none.cpp), which say so.
+// build without nvcc has the same functions (no_conversions.cpp), which say so.
 //
 // Everything is enqueued on a stream (a cudaStream_t; null: the default one); what gives a Result has waited
 // for it. Work memory is as that of convert_on_device. What is returned may outlive the stream.

@@ -188,9 +188,11 @@ Status AtomicFolder::replace() {
     ::close(old);
     return s;
   }
+  open_unfinished(slot_, old);  // from the exchange on it has the name of the temporary
   const bool swapped = ::renameat2(parent_, from, parent_, to, RENAME_EXCHANGE) == 0;
   const int errnum = errno;
   if (swapped) remove_folder(parent_, from, old, own_);
+  delist_unfinished(std::exchange(slot_, kNoSlot));  // before the folder is closed
   ::close(old);
   if (!swapped) return system_failure(errnum, "cannot take the place of the old folder; remove it", path_);
   temporary_.clear();

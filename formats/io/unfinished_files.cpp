@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "formats/io/atomic_file.hpp"
+#include "formats/io/temporary_name.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -22,7 +23,7 @@ enum class Use : int { free, reserved, listed };
 // atomic store after the rest of it is complete.
 struct Entry {
   std::atomic<Use> use{Use::free};
-  std::atomic<int> inside;  // the folder itself; -1: a file, or not open yet
+  std::array<std::atomic<int>, 2> inside;  // folders that may have the name; -1: none
   int folder;
   char name[NAME_MAX + 1];
 };
@@ -46,8 +47,8 @@ void empty_folder(int fd) noexcept {
 }
 
 void discard(Entry& entry) noexcept {
-  const int inside = entry.inside.load();
-  if (inside >= 0) empty_folder(inside);
+  for (const std::atomic<int>& inside : entry.inside)
+    if (const int fd = inside.load(); fd >= 0 && is_still(entry.folder, entry.name, fd)) empty_folder(fd);
   if (::unlinkat(entry.folder, entry.name, 0) != 0 && errno == EISDIR)
     ::unlinkat(entry.folder, entry.name, AT_REMOVEDIR);
 }
@@ -60,7 +61,7 @@ UnfinishedSlot enlist_unfinished(int folder, const std::string& name) noexcept {
     Use expected = Use::free;
     if (!table[i].use.compare_exchange_strong(expected, Use::reserved)) continue;
     table[i].folder = folder;
-    table[i].inside.store(-1);
+    for (std::atomic<int>& inside : table[i].inside) inside.store(-1);
     std::memcpy(table[i].name, name.c_str(), name.size() + 1);
     table[i].use.store(Use::listed);
     return static_cast<UnfinishedSlot>(i);
@@ -68,8 +69,10 @@ UnfinishedSlot enlist_unfinished(int folder, const std::string& name) noexcept {
   return kNoSlot;
 }
 
-void open_unfinished(UnfinishedSlot slot, int inside) noexcept {
-  if (slot != kNoSlot) table[static_cast<std::size_t>(slot)].inside.store(inside);
+void open_unfinished(UnfinishedSlot slot, int fd) noexcept {
+  if (slot == kNoSlot) return;
+  for (std::atomic<int>& inside : table[static_cast<std::size_t>(slot)].inside)
+    if (int none = -1; inside.compare_exchange_strong(none, fd)) return;
 }
 
 void delist_unfinished(UnfinishedSlot slot) noexcept {

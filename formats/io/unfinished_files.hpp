@@ -13,9 +13,9 @@ inline constexpr UnfinishedSlot kNoSlot = -1;
 /// Take it off the list before the folder is closed.
 UnfinishedSlot enlist_unfinished(int folder, const std::string& name) noexcept;
 
-/// Adds that the listed folder is open as `inside`: files in it are removed through this descriptor, whatever
-/// has its name by then. Without it only an empty folder is removed.
-void open_unfinished(UnfinishedSlot slot, int inside) noexcept;
+/// Adds a folder, open as `fd`, that may have the listed name: the new one, and the one that it replaces.
+/// Files are removed only from the one of them that has the name when the signal comes. At most two.
+void open_unfinished(UnfinishedSlot slot, int fd) noexcept;
 
 /// Takes it off the list; does nothing for kNoSlot.
 void delist_unfinished(UnfinishedSlot slot) noexcept;

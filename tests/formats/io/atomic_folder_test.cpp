@@ -157,5 +157,19 @@ TEST_CASE("a signal removes the files of a folder, not those of one that was put
   fs::rename(precious, temporary);
   discard_unfinished_files();
   CHECK(content(temporary + "/part-0") == "precious");
-  CHECK(entries_in(taken) == 0);
+  CHECK(content(taken + "/part-0") == "new");
+}
+
+TEST_CASE("a signal after a folder got its name leaves it whole") {
+  const TemporaryFolder parent;
+  const std::string path = parent / "out";
+  for (const bool force : {false, true}) {
+    auto folder = begin_one(path, "new", force);
+    REQUIRE(folder);
+    fs::rename(temporary_in(parent.path()),
+               parent / "renamed");  // as commit does it, up to where the signal comes
+    discard_unfinished_files();
+    CHECK(content(parent / "renamed/part-0") == "new");
+    fs::remove_all(parent / "renamed");
+  }
 }

@@ -83,7 +83,7 @@ class SddmmEntries {
     if (ended == kWarp) position = search(position, entry);
     position_ = __shfl_sync(~0u, position, kWarp - 1);
     row_ = part_.row_id != nullptr ? __ldg(part_.row_id + position) : position;
-    if (dense_.row_order != nullptr) row_ = __ldg(dense_.row_order + row_);
+    row_ = dense_.row(row_);
   }
 
   /// Finds the row of an entry behind many empty rows.

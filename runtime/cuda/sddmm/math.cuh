@@ -15,6 +15,8 @@ namespace sptile::runtime::cuda {
 template <bool kSplit>
 struct DotF32 : MathF32<kSplit> {
   using Chunk = typename MathF32<kSplit>::Chunk;
+  /// Sums that are not finite may be those of finite products, or NaN where IEEE arithmetic gives infinity.
+  static constexpr bool kDoubtsNonfinite = kSplit;
 
   /// Adds to sums (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1): y[0] and y[1] are of rows g and g + 8.
   static __device__ __forceinline__ void multiply(float (&sum)[4], const Chunk& y0, const Chunk& y1,
@@ -38,6 +40,7 @@ struct DotF32 : MathF32<kSplit> {
 template <class T, int E, class R = T>
 struct DotHalf : MathHalf<T, E, R> {
   using Chunk = typename MathHalf<T, E, R>::Chunk;
+  static constexpr bool kDoubtsNonfinite = false;
 
   static __device__ __forceinline__ void multiply(float (&sum)[4], const Chunk& y0, const Chunk& y1,
                                                   const Chunk& x) {

@@ -20,6 +20,11 @@ struct SddmmDense {
   std::int64_t x_batch, y_batch;     ///< bytes from head to head
   std::int64_t n;                    ///< features
   const std::int32_t* row_order;     ///< of the format's rows; null: as they stand
+
+  /// The row of X of a row of the format.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t row(std::int32_t at) const {
+    return row_order != nullptr ? __ldg(row_order + at) : at;
+  }
 };
 
 /// The results of one part of a format: out[i] = alpha * dot * values[i] + beta * out[i].

@@ -91,6 +91,15 @@ struct SddmmShape {
   static_assert(kSteps % 2 == 0);
 };
 
+/// A dot product in IEEE arithmetic. Seldom called: one copy for each kernel.
+template <class Dense>
+__device__ __noinline__ float ieee_dot(const Dense* x, const Dense* y, std::int64_t n) {
+  float sum = 0;
+#pragma unroll 1
+  for (std::int64_t k = 0; k < n; ++k) sum = fmaf(x[k], y[k], sum);
+  return sum;
+}
+
 template <class S>
 class SddmmTiles {
   using Math = typename S::Math;
@@ -128,7 +137,7 @@ class SddmmTiles {
 #pragma unroll
     for (int h = 0; h < S::kHalves; ++h) {
       const std::int32_t row = item_.row + 8 * h + result_row(group_);
-      row_[h] = row >= part_.rows ? -1 : dense_.row_order != nullptr ? __ldg(dense_.row_order + row) : row;
+      row_[h] = row >= part_.rows ? -1 : dense_.row(row);
     }
   }
 
@@ -226,23 +235,38 @@ class SddmmTiles {
 
   __device__ __forceinline__ std::int64_t write_pair(const float (&sum)[S::kHalves][4], const Head& head,
                                                      std::int64_t at) const {
-    at = write<0>(sum, head.mask[0], at);
-    return head.tiles > 1 ? write<1>(sum, head.mask[1], at) : at;
+    at = write<0>(sum, head, at);
+    return head.tiles > 1 ? write<1>(sum, head, at) : at;
   }
 
   /// Writes the results of the first or second tile; gives where those of the next one begin.
   template <int kWhich>
-  __device__ __forceinline__ std::int64_t write(const float (&sum)[S::kHalves][4],
-                                                const typename Source::Mask& mask, std::int64_t at) const {
-    const ResultPlaces<S::kHalves> places = Source::places(mask, bit_, group_);
+  __device__ __forceinline__ std::int64_t write(const float (&sum)[S::kHalves][4], const Head& head,
+                                                std::int64_t at) const {
+    const ResultPlaces<S::kHalves> places = Source::places(head.mask[kWhich], bit_, group_);
 #pragma unroll
     for (int h = 0; h < S::kHalves; ++h)
 #pragma unroll
       for (int r = 0; r < 2; ++r)
         if (places.half[h].present[r])
-          write_result<typename S::Result>(part_.results, at + places.half[h].index[r],
-                                           sum[h][2 * kWhich + r]);
+          write_result<typename S::Result>(
+              part_.results, at + places.half[h].index[r],
+              checked(sum[h][2 * kWhich + r], 8 * h + 4 * r, head.column[kWhich]));
     return at + places.count;
+  }
+
+  /// The dot product of row `row` + t of the window with a row of Y: formed again, one product after the
+  /// other, where the sum does not tell it.
+  __device__ __forceinline__ float checked(float sum, int row, std::int32_t column) const {
+    if constexpr (Math::kDoubtsNonfinite) {
+      constexpr float kLargest = 0x1.fffffep+127F;
+      if (fabsf(sum) <= kLargest) return sum;
+      const auto x = static_cast<std::uint64_t>(dense_.row(item_.row + row + first_ / Math::kElements));
+      const auto y = static_cast<std::uint64_t>(column);
+      return ieee_dot(reinterpret_cast<const Dense*>(dense_.x + x * dense_.x_stride),
+                      reinterpret_cast<const Dense*>(dense_.y + y * dense_.y_stride), dense_.n);
+    }
+    return sum;
   }
 
   const TilePart part_;

@@ -66,7 +66,7 @@ struct UpdateF32 {
   static __device__ __forceinline__ Weights pack(const float (&w)[2]) {
     std::uint32_t big[2];
     Weights packed;
-    round_factors<kSplit>(big, packed.word + 2, w);
+    round_factors<kSplit, true>(big, packed.word + 2, w);
     packed.word[0] = big[0];
     packed.word[1] = big[1];
     return packed;
@@ -78,14 +78,14 @@ struct UpdateF32 {
   /// (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4).
   static __device__ __forceinline__ Factors factors_of(const float (&from)[4]) {
     Factors f;
-    round_factors<kSplit>(f.big, f.small, from);
+    round_factors<kSplit, true>(f.big, f.small, from);
     return f;
   }
   static __device__ __forceinline__ void multiply(float (&acc)[4], const Factors& f, const Weights& w) {
     const std::uint32_t big[2] = {w.word[0], w.word[1]};
     if constexpr (kSplit) {
       const std::uint32_t small[2] = {w.word[2], w.word[3]};
-      add_split(acc, f.big, f.small, big, small);
+      add_split<false, true>(acc, f.big, f.small, big, small);
     } else {
       mma_tf32(acc, f.big, big);
     }

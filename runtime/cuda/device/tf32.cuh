@@ -41,8 +41,8 @@ __device__ __forceinline__ void round_factors(std::uint32_t (&big)[kCount], std:
 /// factors may count as zero. A product with a rest that is zero or NaN would be NaN where the other factor
 /// is infinite, so the sum of products with rests is replaced by a finite number where it is not finite. It
 /// is finite where all factors are: a rest is at most 2^-10 of its factor. Where one is not, neither is the
-/// product of the big parts, and the finite number does not change it. In tile SpMM and SDDMM this costs a
-/// fifth of the time and more: the MMAs wait for each other.
+/// product of the big parts, and the finite number does not change it. SDDMM took 1.28 times as long with it,
+/// tile SpMM up to 1.35 times (H100): the MMAs wait for each other.
 template <bool kExactB = false, bool kIeee = false>
 __device__ __forceinline__ void add_split(float (&sum)[4], const std::uint32_t (&big_a)[4],
                                           const std::uint32_t (&small_a)[4], const std::uint32_t (&big_b)[2],

@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "tests/child_process.hpp"
+#include "tests/file_contents.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace sptile;
@@ -25,17 +26,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string content(const fs::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 void put(const AtomicFile& file, const std::string& text) {
   REQUIRE(::write(file.fd(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-}
-
-long files_in(const fs::path& folder) {
-  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
 // Runs `work` as process 1 of a namespace of its own; gives back the exit code, nothing where that is not

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "formats/io/atomic_file.hpp"
+#include "tests/file_contents.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace sptile;
@@ -25,11 +26,6 @@ void put(Result<AtomicFile> file, const std::string& text) {
 }
 
 void put(const std::string& path, const std::string& text) { put(AtomicFile::create(path, false), text); }
-
-std::string content(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 long entries_in(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());

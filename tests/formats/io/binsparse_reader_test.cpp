@@ -5,6 +5,7 @@
 
 #include "formats/io/binsparse.hpp"
 #include "formats/io/hdf5_matrix.hpp"
+#include "formats/io/input_bytes.hpp"
 #include "formats/layout/csr.hpp"
 #include "tests/formats/io/binsparse_file.hpp"
 #include "tests/formats/io/read_text.hpp"
@@ -35,13 +36,19 @@ BinsparseFile csr() {
 }
 const Entries kEntries = {{{0, 0}, 2}, {{0, 3}, 1}, {{2, 1}, 3}, {{2, 2}, 4}};
 
+Result<ReadMatrix> read_path(const std::string& path, bool real_part = false) {
+  const auto input = InputBytes::open(path);
+  if (!input) return tl::unexpected(input.error());
+  return read_hdf5_matrix(Hdf5Reader::open(input->fd(), path), path, real_part);
+}
+
 struct Reader {
   TemporaryFolder folder = {};
   std::string path = folder / "a.bsp.h5";
 
   Result<ReadMatrix> operator()(const BinsparseFile& file, bool real_part = false) const {
     REQUIRE(file.write(path));
-    return read_hdf5_matrix(path, real_part);
+    return read_path(path, real_part);
   }
   [[nodiscard]] std::string error(const BinsparseFile& file) const {
     const auto a = (*this)(file);
@@ -193,7 +200,7 @@ TEST_CASE("what is wrong is refused with its array, before memory is asked for")
         std::string::npos);
   CHECK(with(2, BinsparseArray::of("values", D{1, 2, 3})) == ":values: has 3 elements, not 4");
   CHECK(with(2, BinsparseArray::of("other", D{1, 2, 3, 4})) == ":values: the array is missing");
-  CHECK(read_hdf5_matrix("/nowhere/a.bsp.h5", false).error().code == Errc::io);
+  CHECK(read_path("/nowhere/a.bsp.h5").error().code == Errc::io);
 }
 
 TEST_CASE("what is written reads back identically, is the same each time, and appears whole") {
@@ -211,7 +218,7 @@ TEST_CASE("what is written reads back identically, is the same each time, and ap
       REQUIRE(write_binsparse(a->csr.view(), folder / "a.bsp.h5", true));
       REQUIRE(write_binsparse(a->csr.view(), folder / "b.bsp.h5", true));
       CHECK(content("a.bsp.h5") == content("b.bsp.h5"));
-      const auto back = read_hdf5_matrix(folder / "a.bsp.h5", false);
+      const auto back = read_path(folder / "a.bsp.h5");
       REQUIRE(back);
       if (!a->csr.view().is_pattern() && dtype != DType::f64)
         a->csr.values = convert_values(a->csr.values.view(), DType::f32);
@@ -227,6 +234,6 @@ TEST_CASE("a file that is cut off anywhere is refused") {
   const std::string whole{std::istreambuf_iterator<char>(in), {}};
   for (std::size_t length = 0; length < whole.size(); length += 97) {
     std::ofstream(read.path, std::ios::binary) << whole.substr(0, length);
-    CHECK(!read_hdf5_matrix(read.path, false));
+    CHECK(!read_path(read.path));
   }
 }

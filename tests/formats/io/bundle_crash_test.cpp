@@ -19,6 +19,7 @@
 
 #include "runtime/bundle/bundle.hpp"
 #include "tests/bundle_sample.hpp"
+#include "tests/file_contents.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -113,10 +114,6 @@ End write_and_interrupt(const std::string& path, int k, const std::function<void
 
 std::vector<std::byte> bytes_or_nothing(const std::string& path) {
   return fs::exists(path) ? bytes_of(path) : std::vector<std::byte>();
-}
-
-long files_in(const fs::path& folder) {
-  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
 /// Kills the writer after each of its changing system calls in turn; returns how many there were.

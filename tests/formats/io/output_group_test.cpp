@@ -12,6 +12,7 @@
 
 #include "formats/io/atomic_file.hpp"
 #include "tests/child_process.hpp"
+#include "tests/file_contents.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace sptile;
@@ -19,15 +20,6 @@ using namespace sptile::formats;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string content(const fs::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-long files_in(const fs::path& folder) {
-  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
-}
 
 /// Commits a file to the group.
 bool give(OutputGroup& group, const std::string& path, bool force, const std::string& text) {

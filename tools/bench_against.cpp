@@ -23,6 +23,7 @@ struct Pair {
   [[nodiscard]] double ratio() const {
     return (*new_row)["median_us"].get<double>() / (*old_row)["median_us"].get<double>();
   }
+  [[nodiscard]] bool is_noisy() const { return tools::is_noisy(*old_row) || tools::is_noisy(*new_row); }
 };
 
 // Other versions, other numbers of runs and another machine do not make it another thing.
@@ -47,7 +48,7 @@ std::string field_of(const Json& row) {
 
 bool is_yardstick(const Pair& pair) {
   const Json &a = *pair.old_row, &b = *pair.new_row;
-  return a["kernel"] == b["kernel"] && (is_cusparse(a) || a["format"] == "csr");
+  return a["kernel"] == b["kernel"] && (is_cusparse(a) || a["format"] == "csr") && !pair.is_noisy();
 }
 
 // cuSPARSE before csr, then the faster one.
@@ -95,7 +96,10 @@ Json compared(const Pair& pair, const Yardstick& yardstick) {
   const double noise = std::max(noise_of({pair.old_row, pair.new_row}), yardstick.noise);
   json["ratio"] = ratio;
   json["noise"] = noise;
-  json["verdict"] = ratio > 1 + noise ? "slower" : ratio * (1 + noise) < 1 ? "faster" : "same";
+  json["verdict"] = pair.is_noisy()           ? "noisy"
+                    : ratio > 1 + noise       ? "slower"
+                    : ratio * (1 + noise) < 1 ? "faster"
+                                              : "same";
   json["yardstick"] = yardstick.kernel;
   return json;
 }
@@ -176,19 +180,22 @@ std::string against_text(const Json& comparison, const std::string& name) {
   const Json& rows = comparison["rows"];
   std::string text = fmt::format("against {}: {} rows compared, {} slower, {} faster", name, rows.size(),
                                  json_text(comparison["slower"]), json_text(comparison["faster"]));
-  if (comparison["only_old"] != 0) text += fmt::format("; {} only there", json_text(comparison["only_old"]));
-  if (comparison["only_new"] != 0) text += fmt::format("; {} only here", json_text(comparison["only_new"]));
+  if (comparison["only_old"] != 0)
+    text += fmt::format("; {} only in {}", json_text(comparison["only_old"]), name);
+  if (comparison["only_new"] != 0)
+    text += fmt::format("; {} only in this run", json_text(comparison["only_new"]));
   text += "\n";
   if (const Json& yardsticks = comparison["yardsticks"]; !yardsticks.empty()) {
     const auto [least, most] =
         std::minmax_element(yardsticks.begin(), yardsticks.end(),
                             [](const Json& a, const Json& b) { return a["ratio"] < b["ratio"]; });
     const std::string low = times((*least)["ratio"]), high = times((*most)["ratio"]);
-    text += fmt::format("yardsticks ({}) took {}{} times as long as then; ratios leave that out\n",
-                        fmt::join(kernels_of(yardsticks), ", "), low, low == high ? "" : " to " + high);
+    text +=
+        fmt::format("baselines ({}) took {}{}x as long as in the earlier run; ratios are relative to them\n",
+                    fmt::join(kernels_of(yardsticks), ", "), low, low == high ? "" : " to " + high);
   }
   std::vector<std::vector<std::string>> table = {
-      {"", "matrix", "reorder", "format", "kernel", "N", "precision", "was", "is", "ratio", "noise"}};
+      {"", "matrix", "reorder", "format", "kernel", "N", "precision", "old", "new", "ratio", "noise"}};
   for (const char* verdict : {"slower", "faster"})
     for (const Json& row : rows)
       if (row["verdict"] == verdict)

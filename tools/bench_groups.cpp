@@ -18,8 +18,6 @@ constexpr int kBusyTimes = 5;
 
 double number(const Json& row, const char* key) { return row[key].is_null() ? 0 : row[key].get<double>(); }
 
-double median(const Json& row) { return number(row, "median_us"); }
-
 std::string joined(const Json& row, std::initializer_list<const char*> keys) {
   std::string text;
   for (const char* key : keys) text += json_text(row[key]) + "\n";
@@ -34,32 +32,31 @@ std::string group_of(const Json& row) {
 
 std::string types_of(const Json& row) { return joined(row, {"value_dtype", "dtype", "result_dtype"}); }
 
-// The fastest of some rows; null when there is none.
+// The fastest of some rows that are not noisy; null if there is none.
 template <class Wanted>
 const Json* fastest(const std::vector<const Json*>& rows, Wanted wanted) {
   const Json* best = nullptr;
   for (const Json* row : rows)
-    if (wanted(*row) && (best == nullptr || median(*row) < median(*best))) best = row;
+    if (!is_noisy(*row) && wanted(*row) && (best == nullptr || best_us(*row) < best_us(*best))) best = row;
   return best;
 }
 
-// In how many products a preparation is won back that makes each of them faster; null: in no number that
-// counts.
-Json products_to_win(double cost_us, double from_us, double to_us) {
+// The number of multiplications after which a preparation has paid off; null if there is no such number.
+Json break_even(double cost_us, double from_us, double to_us) {
   const double products = std::ceil(std::max(cost_us, 0.0) / (from_us - to_us));
   return products < 1e15 ? Json(static_cast<std::int64_t>(products)) : Json(nullptr);
 }
 
-// What makes the format that a row has run.
+// Time to reorder and convert.
 double preparation(const Json& row) { return number(row, "reorder_us") + number(row, "convert_us"); }
 
-// True for a row that is faster than another by more than what means nothing.
+// Returns whether a row is faster than another by more than the noise.
 bool gains(const Json& from, const Json& to) {
-  return median(to) < median(from) * (1 - noise_of({&from, &to}));
+  return best_us(to) < best_us(from) * (1 - noise_of({&from, &to}));
 }
 
 Json ratio(const Json* than, const Json& row) {
-  return than == nullptr ? Json(nullptr) : Json(median(*than) / median(row));
+  return than == nullptr ? Json(nullptr) : Json(best_us(*than) / best_us(row));
 }
 
 Json verdict_of(const std::vector<const Json*>& rows) {
@@ -79,7 +76,7 @@ Json verdict_of(const std::vector<const Json*>& rows) {
 
   Json verdict = Json::object();
   for (const char* key : {"matrix", "rows", "cols", "nnz", "device", "op", "n", "format", "kernel",
-                          "precision", "reorder", "median_us"})
+                          "precision", "reorder", "median_us", "min_us"})
     verdict[key] = (*best)[key];
   verdict["over_csr"] = ratio(csr, *best);
   verdict["over_cusparse"] = ratio(cusparse, *best);
@@ -88,14 +85,14 @@ Json verdict_of(const std::vector<const Json*>& rows) {
   if (ordered != nullptr && unordered != nullptr) {
     verdict["reordering_pays"] = gains(*unordered, *ordered);
     verdict["best_ordering"] = (*ordered)["reorder"];
-    verdict["best_ordering_us"] = (*ordered)["median_us"];
+    verdict["best_ordering_us"] = best_us(*ordered);
     from = unordered;
   }
   const bool prepared = from != nullptr && verdict["reordering_pays"] != false && gains(*from, *best);
-  verdict["saved_us"] = prepared ? Json(median(*from) - median(*best)) : Json(nullptr);
+  verdict["saved_us"] = prepared ? Json(best_us(*from) - best_us(*best)) : Json(nullptr);
   verdict["preparation_us"] = prepared ? Json(preparation(*best)) : Json(nullptr);
   verdict["pays_after"] =
-      prepared ? products_to_win(preparation(*best), median(*from), median(*best)) : Json(nullptr);
+      prepared ? break_even(preparation(*best), best_us(*from), best_us(*best)) : Json(nullptr);
   return verdict;
 }
 
@@ -109,20 +106,20 @@ std::string verdict_text(const Json& v) {
       fmt::format("{}, {}, N = {}: {} {}", v["matrix"].get<std::string>(), title_of(v["op"]),
                   json_text(v["n"]), v["format"].get<std::string>(), v["precision"].get<std::string>());
   const bool compared = !v["reordering_pays"].is_null();
-  if (compared) text += fmt::format(" in the order {}", v["reorder"].get<std::string>());
-  text += fmt::format(" is the fastest, {}", human_seconds(median(v) * 1e-6));
+  if (compared) text += fmt::format(" with ordering {}", v["reorder"].get<std::string>());
+  text += fmt::format(" is fastest at {}", human_seconds(best_us(v) * 1e-6));
   if (!v["over_csr"].is_null() && v["format"] != "csr")
-    text += fmt::format(", {:.2f} times as fast as csr", number(v, "over_csr"));
+    text += fmt::format(", {:.2f}x as fast as csr", number(v, "over_csr"));
   if (!v["over_cusparse"].is_null())
-    text += fmt::format(", {:.2f} times as fast as cuSPARSE", number(v, "over_cusparse"));
+    text += fmt::format(", {:.2f}x as fast as cuSPARSE", number(v, "over_cusparse"));
   if (v["reordering_pays"] == false)
     return text +
-           (v["best_ordering_us"] == v["median_us"]
-                ? "; reordering gains no more than the times spread"
-                : fmt::format("; reordering does not pay ({}: {})", v["best_ordering"].get<std::string>(),
+           (v["best_ordering_us"] == best_us(v)
+                ? "; the gain of reordering is within the noise"
+                : fmt::format("; reordering does not pay off ({}: {})", v["best_ordering"].get<std::string>(),
                               human_seconds(number(v, "best_ordering_us") * 1e-6)));
   if (v["pays_after"].is_null()) return text;
-  return text + fmt::format("; {} pays after {} product{} ({} once, {} saved by each)",
+  return text + fmt::format("; {} pays off after {} multiplication{} (costs {}, saves {} each)",
                             compared ? "reordering" : "converting", json_text(v["pays_after"]),
                             v["pays_after"] == 1 ? "" : "s",
                             human_seconds(number(v, "preparation_us") * 1e-6),
@@ -137,44 +134,46 @@ double noise_of(std::initializer_list<const Json*> rows) {
   return noise;
 }
 
-bool was_busy(const Json& row) {
+bool is_noisy(const Json& row) {
   return number(row, "repeat") >= kBusyTimes && number(row, "spread") > kBusySpread;
 }
 
-std::string busy_text(const Json& rows) {
+std::string noise_text(const Json& rows) {
   const Json* worst = nullptr;
   int count = 0;
   for (const Json& row : rows) {
-    if (!was_busy(row)) continue;
+    if (!is_noisy(row)) continue;
     ++count;
     if (worst == nullptr || number(row, "spread") > number(*worst, "spread")) worst = &row;
   }
   if (count == 0) return {};
   return fmt::format(
-      "the machine was busy: the times of {} of {} rows spread by more than {:.0f}%, those of {} on {} (N = "
-      "{}) by {:.0f}%; measure again when it is idle",
+      "{} of {} rows are noisy (spread over {:.0f} %); maximum: {} on {}, N = {}, {:.0f} %; measure them "
+      "again "
+      "on an idle machine",
       count, rows.size(), 100 * kBusySpread, (*worst)["kernel"].get<std::string>(),
       (*worst)["matrix"].get<std::string>(), json_text((*worst)["n"]), 100 * number(*worst, "spread"));
 }
 
 RowMarks BenchGroups::add(const Json& row) {
   Group& group = groups_[group_of(row)];
-  if (group.fastest_us == 0 || median(row) < group.fastest_us) group.fastest_us = median(row);
-  if (!is_cusparse(row)) {
-    if (group.first_order.empty()) group.first_order = row["reorder"].get<std::string>();
-    if (row["format"] == "csr" && row["reorder"] == group.first_order) {
-      const auto [csr, is_new] = group.csr_us.try_emplace(types_of(row), median(row));
-      if (!is_new) csr->second = std::min(csr->second, median(row));
-    }
+  const double us = best_us(row);
+  if (!is_cusparse(row) && group.first_order.empty()) group.first_order = row["reorder"].get<std::string>();
+  if (is_noisy(row)) return marks(row);
+  if (group.fastest_us == 0 || us < group.fastest_us) group.fastest_us = us;
+  if (!is_cusparse(row) && row["format"] == "csr" && row["reorder"] == group.first_order) {
+    const auto [csr, is_new] = group.csr_us.try_emplace(types_of(row), us);
+    if (!is_new) csr->second = std::min(csr->second, us);
   }
   return marks(row);
 }
 
 RowMarks BenchGroups::marks(const Json& row) const {
+  if (is_noisy(row)) return {.fastest = false, .noisy = true, .over_csr = std::nullopt};
   const Group& group = groups_.at(group_of(row));
-  RowMarks marks{group.fastest_us == median(row), std::nullopt};
+  RowMarks marks{group.fastest_us == best_us(row), false, std::nullopt};
   if (const auto csr = group.csr_us.find(types_of(row)); csr != group.csr_us.end())
-    marks.over_csr = csr->second / median(row);
+    marks.over_csr = csr->second / best_us(row);
   return marks;
 }
 
@@ -185,6 +184,7 @@ void mark_rows(Json& rows) {
   for (const Json& row : rows) marks.push_back(groups.marks(row));
   for (std::size_t i = 0; i < marks.size(); ++i) {
     rows[i]["fastest"] = marks[i].fastest;
+    rows[i]["noisy"] = marks[i].noisy;
     rows[i]["over_csr"] = marks[i].over_csr ? Json(*marks[i].over_csr) : Json(nullptr);
   }
 }

@@ -1,4 +1,4 @@
-// What the rows of `bench` say together: who is the fastest, by how much, and whether its preparation pays.
+// Conclusions from the rows of `bench`: the fastest row, its speedups, and whether its preparation pays off.
 #pragma once
 
 #include <map>
@@ -10,32 +10,33 @@
 
 namespace sptile::tools {
 
-/// How the times of some rows may differ without meaning anything, as a share of them: their largest spread,
-/// or 5 % where they spread less.
+/// Returns the relative difference of times that is not significant: the maximum spread of the rows, at least
+/// 5 %.
 double noise_of(std::initializer_list<const Json*> rows);
 
-/// True where the times of a row spread so much that the machine was busy: at least 5 of them, from the 10th
-/// to the 90th percentile by more than a quarter of the median.
-bool was_busy(const Json& row);
+/// Returns whether a row has at least 5 runs with a spread, 90th minus 10th percentile over the median, of
+/// more than 25 %. No conclusion is drawn from such rows.
+bool is_noisy(const Json& row);
 
-/// One line that says how many rows were, and which most; empty when none was.
-std::string busy_text(const Json& rows);
+/// Returns one line with the number of noisy rows and the noisiest one; empty if there is none.
+std::string noise_text(const Json& rows);
 
-/// What stands beside a row.
+/// Marks printed with a row.
 struct RowMarks {
   bool fastest = false;            ///< of its group
-  std::optional<double> over_csr;  ///< times as fast as CSR; nothing where that was not measured
+  bool noisy = false;              ///< then neither fastest nor compared
+  std::optional<double> over_csr;  ///< speedup over csr; nothing if that was not measured
 };
 
-/// Rows in groups: those of one matrix, operation and N, on one machine and device and under the same
-/// conditions, whatever their formats, orderings, kernels and precisions.
+/// Groups rows by matrix, operation, N, machine, device and conditions; a group has all their formats,
+/// orderings, kernels and precisions. Rows are ranked by their minimum time.
 class BenchGroups {
  public:
-  /// Takes in a row and gives its marks, as far as rows tell until then.
+  /// Adds a row and returns its marks with respect to the rows added so far.
   RowMarks add(const Json& row);
 
-  /// Of a row that was taken in. CSR is the fastest kernel of csr in the ordering that came first, with
-  /// values and operands of the same types.
+  /// Returns the marks of a row that was added. The baseline is the fastest csr kernel in the first ordering,
+  /// with values and operands of the same types.
   [[nodiscard]] RowMarks marks(const Json& row) const;
 
  private:
@@ -48,17 +49,18 @@ class BenchGroups {
   std::map<std::string, Group> groups_;
 };
 
-/// Adds the keys `fastest` and `over_csr` to rows that are all there.
+/// Adds the keys `fastest`, `noisy` and `over_csr` to the rows of a complete run.
 void mark_rows(Json& rows);
 
-/// The conclusion for each group: the fastest of our kernels; `over_csr` and `over_cusparse`, null where they
-/// were not measured; `reordering_pays`, null when there was one ordering: the fastest other one,
-/// `best_ordering`, is faster than the first by more than noise_of. `pays_after`: after how many products the
-/// time to order and convert, `preparation_us`, is won back, over the fastest in the first ordering, or over
-/// csr where there is but one; null when never, and when nothing was prepared.
+/// Returns the conclusion for each group with a row that is not noisy: the fastest of our kernels;
+/// `over_csr` and `over_cusparse`, null if not measured; `reordering_pays`, null for one ordering: the
+/// fastest other one, `best_ordering`, is faster than the first by more than noise_of. `pays_after` is the
+/// number of multiplications after which the time to order and convert, `preparation_us`, has paid off, over
+/// the fastest row in the first ordering, or over csr for one ordering; null if never, or if nothing was
+/// prepared.
 Json group_verdicts(const Json& rows);
 
-/// A sentence for each.
+/// Returns one sentence per conclusion.
 std::string verdicts_text(const Json& verdicts);
 
 }  // namespace sptile::tools

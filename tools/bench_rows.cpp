@@ -108,14 +108,12 @@ Status check_bench_rows(std::span<const Json> rows, const std::string& path) {
   for (const Json& row : rows) {
     for (const char* key : {"rows", "cols", "nnz", "n", "median_us", "spread", "gflops"})
       if (!row[key].is_number() || row[key] < 0 || !std::isfinite(row[key].get<double>()))
-        return fail(Errc::bad_input, fmt::format("{} is no {} of a measurement", json_text(row[key]), key),
-                    path);
-    if (!(row["median_us"] > 0)) return fail(Errc::bad_input, "a product took no time", path);
+        return fail(Errc::bad_input, fmt::format("{} is not a valid {}", json_text(row[key]), key), path);
+    if (!(row["median_us"] > 0)) return fail(Errc::bad_input, "median_us must be positive", path);
     for (const CsvColumn& column : kColumns) {
       const Json& value = row[std::string(column.key)];
       if (!column.text && !value.is_null() && !value.is_number() && !value.is_boolean())
-        return fail(Errc::bad_input, fmt::format("{} is no value for {}", json_text(value), column.key),
-                    path);
+        return fail(Errc::bad_input, fmt::format("{} is not a valid {}", json_text(value), column.key), path);
     }
   }
   return {};
@@ -131,6 +129,10 @@ void complete_row(Json& row) {
   for (Json& value : ordered)
     if (value.is_string()) value = printable(value.get<std::string>());  // as a CSV file has it
   row = std::move(ordered);
+}
+
+double best_us(const Json& row) {
+  return row[row["min_us"].is_null() ? "median_us" : "min_us"].get<double>();
 }
 
 bool is_cusparse(const Json& row) { return row["kernel"].get<std::string>().starts_with("cusparse."); }
@@ -150,7 +152,7 @@ BenchTable::BenchTable(const BenchLabels& labels, std::optional<int> columns)
   add('l', "kernel", longest(labels.kernels));
   add('r', "N", longest(labels.columns));
   if (precisions_) add('l', "precision", 0);
-  add('r', "median", kNumberWidth);
+  add('r', "min", kNumberWidth);
   add('r', "spread", 0);
   add('r', "GFLOP/s", kNumberWidth);
   add('r', "error", 0);
@@ -197,7 +199,7 @@ std::string BenchTable::line(const Json& row, const RowMarks& marks) const {
   std::vector<std::string> cells = {row["matrix"], row["reorder"], row["format"], row["kernel"],
                                     json_text(row["n"])};
   if (precisions_) cells.push_back(row["precision"]);
-  cells.push_back(human_seconds(row["median_us"].get<double>() * 1e-6));
+  cells.push_back(human_seconds(best_us(row) * 1e-6));
   cells.push_back(percent(row, "spread"));
   cells.push_back(number(row, "gflops", "{:.2f}"));
   cells.push_back(number(row, "rel_err", "{:.1g}"));
@@ -207,14 +209,14 @@ std::string BenchTable::line(const Json& row, const RowMarks& marks) const {
   }
   if (csr_) cells.push_back(marks.over_csr ? fmt::format("{:.2f}", *marks.over_csr) : "-");
   if (device_) cells.push_back(number(row, "over_cusparse", "{:.2f}"));
-  cells.emplace_back(marks.fastest ? "*" : "");
+  cells.emplace_back(marks.noisy ? "noisy" : marks.fastest ? "*" : "");
   return format_shown(cells);
 }
 
 Json compare_orders(const Json& rows) {
   Json orders = Json::array();
   for (const Json& row : rows) {
-    if (is_cusparse(row)) continue;
+    if (is_cusparse(row) || is_noisy(row)) continue;
     const auto same = [&](const Json& other, std::initializer_list<const char*> keys) {
       return std::all_of(keys.begin(), keys.end(), [&](const char* key) { return other[key] == row[key]; });
     };
@@ -222,9 +224,9 @@ Json compare_orders(const Json& rows) {
       return same(o, {"matrix", "rows", "cols", "nnz", "op", "n", "reorder"});
     });
     Json& order = known != orders.end() ? *known : orders.emplace_back(Json::object());
-    if (!order.empty() && order["median_us"] <= row["median_us"]) continue;
+    if (!order.empty() && best_us(order) <= best_us(row)) continue;
     for (const char* key : {"matrix", "rows", "cols", "nnz", "op", "n", "reorder", "window_rows",
-                            "reorder_us", "tc_blocks", "mean_nnz_tc", "format", "median_us"})
+                            "reorder_us", "tc_blocks", "mean_nnz_tc", "format", "median_us", "min_us"})
       order[key] = row[key];
   }
   for (Json& order : orders) {
@@ -232,7 +234,7 @@ Json compare_orders(const Json& rows) {
       return o["matrix"] == order["matrix"] && o["nnz"] == order["nnz"] && o["op"] == order["op"] &&
              o["n"] == order["n"];
     });
-    order["speedup"] = (*first)["median_us"].get<double>() / order["median_us"].get<double>();
+    order["speedup"] = best_us(*first) / best_us(order);
   }
   return orders;
 }
@@ -244,11 +246,11 @@ bool orders_differ(const Json& orders) {
 
 std::string orders_text(const Json& orders) {
   std::vector<std::vector<std::string>> table = {
-      {"matrix", "reorder", "time", "tc blocks", "entries/block", "N", "fastest", "median", "speedup"}};
+      {"matrix", "reorder", "time", "tc blocks", "nnz/block", "N", "fastest", "min", "speedup"}};
   for (const Json& o : orders)
     table.push_back({o["matrix"], o["reorder"], human_seconds(o["reorder_us"].get<double>() * 1e-6),
                      json_text(o["tc_blocks"]), fmt::format("{:.2f}", o["mean_nnz_tc"].get<double>()),
-                     json_text(o["n"]), o["format"], human_seconds(o["median_us"].get<double>() * 1e-6),
+                     json_text(o["n"]), o["format"], human_seconds(best_us(o) * 1e-6),
                      fmt::format("{:.2f}", o["speedup"].get<double>())});
   return format_table(table, "llrrrrlrr");
 }

@@ -25,7 +25,11 @@ Status check_bench_rows(std::span<const Json> rows, const std::string& path);
 /// Puts the keys of a row in the order of the columns, null for those that it lacks.
 void complete_row(Json& row);
 
-/// True for a row that measures cuSPARSE, not a kernel of ours.
+/// Returns the time that ranks a row: the minimum, since interference only adds time; the median if a file
+/// lacks the minimum.
+double best_us(const Json& row);
+
+/// Returns whether a row measures cuSPARSE instead of a kernel of sptile.
 bool is_cusparse(const Json& row);
 
 /// What may stand in the text columns of a table of rows.
@@ -45,7 +49,7 @@ class BenchTable {
   explicit BenchTable(const Json& rows, std::optional<int> columns = {});
 
   [[nodiscard]] std::string head() const;
-  /// '*' stands behind the row that is the fastest of its group, as far as its marks know.
+  /// Marks the fastest row of a group with '*', and noisy rows.
   [[nodiscard]] std::string line(const Json& row, const RowMarks& marks) const;
 
  private:

@@ -30,45 +30,59 @@ constexpr int kMaxThreads = 4096;
 constexpr const char *kHelp = "-h,--help", *kVersion = "-V,--version";
 
 void declare_common(Options& app, CommonOptions& common) {
-  app.add_flag("--json", common.json, "print one JSON object instead of text");
-  app.add_option("--threads", common.threads, "threads to use; 0: all")
+  const std::size_t first = app.count();
+  app.add_flag("--json", common.json, "Print the result as one JSON object")
+      .details(
+          "The object has `schema_version` (1), `verb` and the keys listed for the verb. Errors remain text "
+          "on standard error, with nothing on standard output. Exceptions: `verify` and `run` print their "
+          "results before they report a failed check, and `bench` prints the rows measured before an error.");
+  app.add_option("--threads N", common.threads, "Number of threads; 0 uses all")
       .environment("SPTILE_THREADS")
-      .range(0, kMaxThreads);
-  app.add_option("--seed", common.seed, "seed of every random choice");
-  app.add_flag("-q,--quiet", common.quiet, "errors, warnings and results only");
-  app.add_flag("-v,--verbose", common.verbose, "tell what is being done, on stderr");
-  app.add_flag("--no-progress", common.no_progress, "no progress bar, not even on a terminal");
-  app.add_flag("--copy", common.copy,
-               "read bundles into memory instead of mapping them: for files that others may cut or rewrite");
-  app.add_option("--color", common.color, "colours: auto (on terminals), always, never")
-      .one_of(names_of(kColourModes));
+      .range(0, kMaxThreads)
+      .details("Results do not depend on the number of threads.");
+  app.add_option("--seed N", common.seed, "Seed of all random choices").details("Bundles record it.");
+  app.add_flag("-q,--quiet", common.quiet, "Print only results, warnings and errors");
+  app.add_flag("-v,--verbose", common.verbose, "Report each step on standard error");
+  app.add_flag("--no-progress", common.no_progress, "Do not show a progress bar")
+      .details("By default a progress bar with the remaining time appears if standard error is a terminal.");
+  app.add_flag("--copy", common.copy, "Read bundles into memory instead of mapping them")
+      .details(
+          "Use it for files that other programs may truncate or rewrite. If a mapped bundle is truncated, "
+          "the "
+          "command stops with exit code 5. The copy needs as much memory as the bundle.");
+  app.add_option("--color WHEN", common.color, "When to use colors")
+      .one_of(names_of(kColourModes))
+      .details("`auto` uses colors on terminals. JSON and files never contain any.");
+  app.mark_common(first);
 }
 
 struct CommandLine {
-  CLI::App app{"Sparse matrices as tensor-core tiles: convert once, multiply many times.", "sptile"};
+  CLI::App app{"Convert sparse matrices to tensor-core tile formats and multiply with them", "sptile"};
   CommonOptions common;
-  OptionValues values;
+  OptionTable facts;
+  bool detailed;  // help prints the long texts
   std::vector<std::pair<CLI::App*, Action>> actions;
 
-  CommandLine() {
+  explicit CommandLine(bool detailed_help) : detailed(detailed_help) {
     app.option_defaults()->always_capture_default();
-    app.formatter(std::make_shared<HelpFormat>("VERB"));
-    app.set_help_flag(kHelp, "print this help");
-    app.set_version_flag(kVersion, fmt::format("sptile {}", version()), "print the version");
+    app.formatter(std::make_shared<HelpFormat>(facts, detailed));
+    app.set_help_flag(kHelp, "Print help");
+    app.set_version_flag(kVersion, fmt::format("sptile {}", version()), "Print the version");
     app.require_subcommand(1);
     app.footer(
-        "'sptile help VERB' tells more about a verb, and so does 'sptile VERB --help'. What every verb takes "
-        "(--json, --quiet ...) may stand before the verb, too.");
+        "'sptile VERB --help' lists the options of a verb; 'sptile help VERB' explains them in detail. "
+        "Options "
+        "of every verb (--json, --quiet, ...) may also precede the verb.");
     for (const Verb& verb : verbs()) {
       CLI::App* const sub = app.add_subcommand(std::string(verb.name), std::string(verb.summary));
       sub->group("Verbs");
-      sub->set_help_flag(kHelp, "print this help");
+      sub->set_help_flag(kHelp, "Print help; 'sptile help " + std::string(verb.name) + "' prints more");
       sub->footer("Example:\n" + std::string(verb.example));
-      Options options(*sub, values);
+      Options options(*sub, facts);
       Action action = verb.declare(options);
       declare_common(options, common);
-      sub->parse_complete_callback(
-          [] {});  // so that the environment is read for the verb that is typed alone
+      // Without this callback the environment would be read for all verbs, not only the given one.
+      sub->parse_complete_callback([] {});
       actions.emplace_back(sub, std::move(action));
     }
   }
@@ -80,7 +94,7 @@ bool holds(const Words& words, const char* a, const char* b) {
   return std::ranges::any_of(words, [=](const std::string& word) { return word == a || word == b; });
 }
 
-// The place of the first word that is neither an option of `app` nor the value of one.
+// The position of the first word that is neither an option of `app` nor the value of one.
 std::size_t first_name(const Words& words, std::size_t at, const CLI::App& app) {
   for (; at < words.size() && is_option(words[at]); ++at) {
     const std::string& word = words[at];
@@ -93,12 +107,13 @@ std::size_t first_name(const Words& words, std::size_t at, const CLI::App& app) 
   return std::min(at, words.size());
 }
 
-// "help convert" is "convert --help"; options that stand before the verb go behind it.
-void put_verb_first(Words& words) {
+// Moves options that precede the verb behind it and turns "help convert" into "convert --help"; returns
+// whether it was `help`, which prints the long texts.
+bool put_verb_first(Words& words) {
   CLI::App common;
   CommonOptions unused;
-  OptionValues values;
-  Options options(common, values);
+  OptionTable facts;
+  Options options(common, facts);
   declare_common(options, unused);
   common.set_help_flag(kHelp);
   common.set_version_flag(kVersion, "");
@@ -111,10 +126,51 @@ void put_verb_first(Words& words) {
                 words.begin() + static_cast<std::ptrdiff_t>(verb) + 1);
   else if (holds(before, "--help", "-h"))
     words = {"--help"};
-  if (words.front() != "help") return;
+  if (words.front() != "help") return false;
   words.erase(words.begin());
   words.emplace_back("--help");
   put_verb_first(words);
+  return true;
+}
+
+std::vector<std::string> spellings(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  return names;
+}
+
+// The name in "--name=value" or "-nvalue".
+std::string typed_name(const std::string& word) {
+  return word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
+}
+
+// An option without a verb: belongs to some verbs, or to none.
+Error option_without_verb(const CLI::App& app, const std::string& word) {
+  const std::string name = typed_name(word);
+  Words owners, known;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (sub->get_option_no_throw(name) != nullptr) owners.push_back(sub->get_name());
+    for (const CLI::Option* const option : sub->get_options())
+      for (const std::string& spelling : spellings(*option)) known.push_back(spelling);
+  }
+  if (!owners.empty())
+    return {Errc::usage,
+            fmt::format("missing verb; {} is an option of {} and follows the verb", name,
+                        fmt::join(owners, ", ")),
+            {}};
+  const std::string nearest = name.size() > 2 ? nearest_name(name, known) : same_meaning(name, known);
+  return {Errc::usage,
+          fmt::format("unknown option {}{}; a verb is required: see 'sptile --help'", name,
+                      nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)),
+          {}};
+}
+
+// Options that every verb has; the others are errors without a verb.
+bool is_common(const CLI::App& app, const std::string& word) {
+  return std::ranges::all_of(
+      app.get_subcommands([](const CLI::App*) { return true; }),
+      [&](const CLI::App* sub) { return sub->get_option_no_throw(typed_name(word)) != nullptr; });
 }
 
 // A verb, or a kind below a verb, that is missing or unknown.
@@ -130,18 +186,17 @@ std::optional<Error> wrong_name(const CLI::App& app, const Words& words, std::si
   if (known.empty() || (!given && holds(words, "--help", "-h")) || holds(words, "--version", "-V"))
     return std::nullopt;
   if (chosen != nullptr) return wrong_name(*chosen, words, name + 1);
+  const auto foreign =
+      std::ranges::find_if(words, [&](const std::string& w) { return is_option(w) && !is_common(app, w); });
+  const auto verb = std::ranges::find_first_of(words, known);
+  if (at == 0 && foreign != words.end() && foreign < verb && (!given || verb != words.end()))
+    return option_without_verb(app, *foreign);
   const std::string_view what = at == 0 ? "verb" : "kind";
-  if (given) {
-    Error error = unknown_name(what, words[name], known);
-    const auto later = std::ranges::find_first_of(words.begin() + 1, words.end(), known.begin(), known.end());
-    if (at == 0 && later != words.end())
-      error.message += fmt::format("\n{} may be the verb: what only one verb takes stands behind it", *later);
-    return error;
-  }
-  return Error{Errc::usage, fmt::format("a {} is wanted: {}", what, fmt::join(known, ", ")), {}};
+  if (given) return unknown_name(what, words[name], known);
+  return Error{Errc::usage, fmt::format("missing {}; expected one of {}", what, fmt::join(known, ", ")), {}};
 }
 
-// What a verb, its kind and their options are called.
+// "gen rmat"
 std::string path_of(const CLI::App& app) {
   if (app.get_parent() == nullptr) return {};
   const std::string above = path_of(*app.get_parent());
@@ -153,7 +208,7 @@ const CLI::App* innermost(const CLI::App& app) {
   return parsed.empty() ? &app : innermost(*parsed.front());
 }
 
-// With those of the verb, for a kind.
+// Those of a kind include those of its verb.
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   std::vector<const CLI::Option*> options;
   for (const CLI::App* level = &app; level != nullptr; level = level->get_parent())
@@ -164,20 +219,42 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app) {
 std::string about_unknown(const CLI::App& app, const std::string& word) {
   Words known;
   for (const CLI::Option* const option : options_of(app)) {
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) known.push_back("-" + name);
+    for (const std::string& name : spellings(*option)) known.push_back(name);
     if (option->get_positional()) known.push_back(option->get_name(true));
   }
   const std::string typed = word.substr(0, word.find('='));
-  // Of options of one letter all are near.
+  // All options of one letter are near each other.
   const std::string nearest = typed.size() > 2 ? nearest_name(typed, known) : same_meaning(typed, known);
-  std::string text = fmt::format("there is no option {}", typed);
+  const std::string text = fmt::format("unknown option {}", typed);
   if (nearest.empty()) return text;
-  if (!nearest.starts_with('-')) return fmt::format("{}; {} stands alone, without it", text, nearest);
+  if (!nearest.starts_with('-'))
+    return fmt::format("{}; {} is an argument without an option name", text, nearest);
   return fmt::format("{}; did you mean {}?", text, nearest);
 }
 
-// The word that names a variable of the environment, where that is what was wrong.
+// Errors of the parser, in the words of this command. Those of our own checks have the form "NAME: message".
+std::string parse_message(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string text = error.what();
+  std::string name = text.substr(0, text.find_first_of(": "));
+  const CLI::Option* const option = app.get_option_no_throw(name);
+  if (option != nullptr && option->get_positional()) name = option->get_name(true);
+  const std::string noun = is_option(name) ? "option" : "argument";
+  switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
+    case CLI::ExitCodes::RequiredError:
+      return fmt::format("missing {} {}", noun, name);
+    case CLI::ExitCodes::ArgumentMismatch:
+      if (option != nullptr && option->count() > 1)
+        return fmt::format("{} is given {} times; expected one", name, option->count());
+      return fmt::format("{} requires a value", name);
+    case CLI::ExitCodes::ConversionError:
+    case CLI::ExitCodes::InvalidError:
+      return fmt::format("{}: the value is not valid; it is a flag, which takes none", name);
+    default:
+      return text;
+  }
+}
+
+// Names the environment variable if it has the wrong value.
 std::string with_variable(const CLI::App& app, const Words& words, std::string text) {
   for (const CLI::Option* const option : options_of(app)) {
     const std::string name = option->get_name() + ":";
@@ -190,7 +267,7 @@ std::string with_variable(const CLI::App& app, const Words& words, std::string t
   return text;
 }
 
-// The whole command, where only the name of its output is missing.
+// Proposes the entire command if only the name of its output is missing.
 std::string proposal(const CLI::App& verb, Words words) {
   const CLI::Option* const in = verb.get_options().empty() ? nullptr : verb.get_option_no_throw("IN");
   const CLI::Option* const bundle = verb.get_option_no_throw("BUNDLE");
@@ -198,16 +275,16 @@ std::string proposal(const CLI::App& verb, Words words) {
   const CLI::Option* const input = in != nullptr ? in : bundle;
   const Verb* const row = find_verb(verb.get_name());
   if (out == nullptr || out->count() > 0 || input == nullptr || input->count() != 1 || row == nullptr ||
-      row->writes.empty())
+      row->output_ending.empty())
     return {};
   const std::string& path = input->results().front();
-  const std::string output = proposed_output(path, row->writes);
+  const std::string output = proposed_output(path, row->output_ending);
   words.insert(std::find(words.begin() + 1, words.end(), path) + 1, output);
   words.insert(words.begin(), "sptile");
   return fmt::format("; for example:\n  {}", shell_line(words));
 }
 
-// Typing errors come first, whatever else is wrong.
+// Unknown options come first, whatever else is wrong.
 int report_usage(const CommandLine& line, const Words& words, const CLI::ParseError& error) {
   const CLI::App& app = *innermost(line.app);
   const Words left = line.app.remaining(true);
@@ -216,17 +293,17 @@ int report_usage(const CommandLine& line, const Words& words, const CLI::ParseEr
   if (unknown != left.end())
     text = about_unknown(app, *unknown);
   else if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError))
-    text = error.what() + proposal(app, words);
+    text = parse_message(app, error) + proposal(app, words);
   else if (!left.empty())
-    text = fmt::format("{} is one argument too many", left.front());
+    text = fmt::format("unexpected argument {}", left.front());
   else
-    text = with_variable(app, words, error.what());
+    text = with_variable(app, words, parse_message(app, error));
   const std::string path = path_of(app);
-  text += fmt::format("\n'sptile {}--help' tells what it takes", path.empty() ? path : path + " ");
+  text += fmt::format("\nsee 'sptile {}--help'", path.empty() ? path : path + " ");
   return complain(path, {Errc::usage, text, {}});
 }
 
-// What --help and --version ask for.
+// Prints the text of --help or --version.
 int print_help(const CommandLine& line, const CLI::ParseError& error) {
   std::ostringstream text;
   const int code = line.app.exit(error, text, text);
@@ -234,7 +311,7 @@ int print_help(const CommandLine& line, const CLI::ParseError& error) {
   return code;
 }
 
-// Before anything is parsed: what is wrong is coloured, too.
+// Before parsing, so that its errors are colored as well.
 ColourMode colour_mode(const Words& words) {
   ColourMode mode = ColourMode::automatic;
   for (std::size_t i = 0; i < words.size(); ++i)
@@ -253,8 +330,8 @@ tl::expected<ParsedCommand, int> parse_command_line(Words words) {
     write_text(stderr, tour());
     return tl::unexpected(static_cast<int>(Errc::usage));
   }
-  put_verb_first(words);
-  const auto line = std::make_shared<CommandLine>();
+  const bool detailed = put_verb_first(words);
+  const auto line = std::make_shared<CommandLine>(detailed);
   if (const auto error = wrong_name(line->app, words)) {
     const auto advice = advice_on_file(words.front());
     return tl::unexpected(complain(

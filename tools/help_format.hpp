@@ -1,28 +1,25 @@
-// How --help looks: as wide as the terminal, with headings in colour.
+// --help and `sptile help`: as wide as the terminal, with headings in colour.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
-#include <vector>
+
+#include "tools/command_tree.hpp"
 
 namespace sptile::tools {
 
-/// Lines fit the terminal of standard output, or 80 columns where there is none.
+/// Prints the short text of each option, or the long one too. Lines fit the terminal of standard output, or
+/// 80 columns without one.
 class HelpFormat final : public CLI::Formatter {
  public:
-  /// `subcommands`: what they are called in the line of usage, "VERB".
-  explicit HelpFormat(const std::string& subcommands);
+  /// Both must outlive the object. `detailed`: print long texts.
+  HelpFormat(const OptionTable& facts, const bool& detailed);
 
-  std::string make_description(const CLI::App* app) const override;
-  std::string make_usage(const CLI::App* app, std::string name) const override;
-  std::string make_group(std::string group, bool is_positional,
-                         std::vector<const CLI::Option*> options) const override;
-  std::string make_option(const CLI::Option* option, bool is_positional) const override;
-  std::string make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const override;
-  std::string make_subcommand(const CLI::App* sub) const override;
-  std::string make_footer(const CLI::App* app) const override;
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 
  private:
+  const OptionTable* facts_;
+  const bool* detailed_;
   int width_;
 };
 

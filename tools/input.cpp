@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "formats/io/spool.hpp"
 #include "formats/layout/registry.hpp"
 #include "formats/narrow_values.hpp"
 #include "tools/matrix_kinds.hpp"
@@ -55,8 +56,7 @@ Status known_kind(const std::string& word) {
 // What is stored instead, and how the format is added: a bundle holds its matrix, so no source is needed.
 std::string not_stored(const runtime::Bundle& bundle, const std::string& path, const std::string& name,
                        std::vector<std::string> held, formats::Side side) {
-  std::string text =
-      fmt::format("format {} is known, but not stored; stored: {}", name, fmt::join(held, ", "));
+  std::string text = fmt::format("format {} is not stored; stored formats: {}", name, fmt::join(held, ", "));
   std::erase(held, "csr");
   held.push_back(name);
   std::vector<std::string> words = {"sptile",   "convert",
@@ -67,7 +67,7 @@ std::string not_stored(const runtime::Bundle& bundle, const std::string& path, c
     words.insert(words.end(), {"--dtype", std::string(name_of(values))});
   if (side == formats::Side::transpose) words.emplace_back("--transpose");
   text += "; add it with: " + shell_line(words);
-  return bundle.row_order(side).empty() ? text : text + " and the --reorder that was used";
+  return bundle.row_order(side).empty() ? text : text + " and the original --reorder";
 }
 }  // namespace
 
@@ -76,7 +76,7 @@ std::string base_name(const std::string& path) { return path.substr(path.find_la
 Result<std::shared_ptr<const runtime::Bundle>> open_bundle(const Work& work, const std::string& path,
                                                            KeepOpen keep_open) {
   const auto refused = [&] {
-    return fail(Errc::bad_input, "not a bundle; 'sptile convert' makes one from a matrix", path);
+    return fail(Errc::bad_input, "not a bundle; 'sptile convert' writes one from a matrix", path);
   };
   if (is_pipe(path)) return refused();
   auto input = open_matrix_file(path);
@@ -159,14 +159,14 @@ Result<LoadedMatrix> load_matrix(Work& work, const std::string& path, formats::I
                                  const LoadOptions& options) {
   const auto kind = find_kind(input, path, options.from);
   if (!kind) return tl::unexpected(kind.error());
-  if (!input.is_file() && !(*kind)->compressible)
-    return fail(
-        Errc::unsupported,
-        fmt::format("{} is read from a file, not from a pipe; save it and name the file", (*kind)->what),
-        input.name());
+  if (!input.is_file() && !(*kind)->compressible) {
+    auto spooled = formats::spool(std::move(input));
+    if (!spooled) return tl::unexpected(std::move(spooled.error()));
+    return load_matrix(work, path, std::move(*spooled), options);
+  }
   auto loaded = read_and_hash(work, path, std::move(input), **kind, options);
   if (!loaded && options.from.empty() && loaded.error().code == Errc::bad_input && is_fallback(**kind))
-    loaded.error().message += "; --from names the kind of a file that is something else";
+    loaded.error().message += "; for other formats, name the format with --from";
   if (!loaded) return loaded;
   loaded->name = base_name(path);
   for (const std::string& sentence : describe_losses(loaded->loss, loaded->csr.values.dtype(), "read as {}"))

@@ -38,15 +38,29 @@ std::string InputOptions::typed() const {
 void declare_input(Options& app, InputOptions& options) {
   std::vector<std::string> kinds = kind_words();
   kinds.insert(kinds.begin(), "auto");
-  app.add_option("--from", options.from, "kind of the input file: edges, mtx, metis, npz, ...")
-      .names("kind of file", kinds);
-  app.add_flag("--real-part", options.real_part, "take the real part of a complex matrix");
-  app.add_option("--base", options.base, "what the vertices of an edge list are counted from")
-      .one_of({"auto", "0", "1"});
-  app.add_option("--separator", options.separator, "what parts the fields of an edge list")
-      .one_of(names_of(kSeparators));
-  app.add_option("--columns", options.columns,
-                 "columns of an edge list: source,target,weight; - for one to leave out");
+  app.add_option("--from FORMAT", options.from, "Format of the input file")
+      .names("input format", kinds)
+      .details(
+          "A format name or a file ending: mtx, npz, metis, edges, bundle, ... `auto` inspects the contents, "
+          "then "
+          "the file name. Standard input has no name, so formats without a signature need this option.");
+  app.add_flag("--real-part", options.real_part, "Read the real part of complex matrices")
+      .details("Without it, complex matrices are an error (exit code 4).");
+  app.add_option("--base BASE", options.base, "Index base of vertex ids in an edge list")
+      .one_of({"auto", "0", "1"})
+      .details("`auto` is 0 if a vertex 0 occurs, else 1.");
+  app.add_option("--separator NAME", options.separator, "Field separator of an edge list")
+      .one_of(names_of(kSeparators))
+      .details("`auto` detects it from the first edge.");
+  app.add_option("--columns LIST", options.columns,
+                 "Columns of an edge list, for example source,target,weight")
+      .details(
+          "Each column is source, target, weight, time, or - for one to ignore. `auto` reads the heading; "
+          "without one, the columns are source, target and an optional weight.");
+}
+
+void declare_matrix(Options& app, std::string& path) {
+  app.add_option("IN", path, "Matrix to read; - is standard input").required().details(matrix_details());
 }
 
 }  // namespace sptile::tools

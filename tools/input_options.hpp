@@ -23,8 +23,11 @@ struct InputOptions {
   [[nodiscard]] std::string typed() const;
 };
 
-/// Declares --from, --real-part, --base, --separator and --columns; the same words on every verb that reads a
-/// matrix.
+/// Declares --from, --real-part, --base, --separator and --columns, with the same text for every verb that
+/// reads a matrix.
 void declare_input(Options& app, InputOptions& options);
+
+/// Declares the argument IN of a verb that reads one matrix.
+void declare_matrix(Options& app, std::string& path);
 
 }  // namespace sptile::tools

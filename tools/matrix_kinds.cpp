@@ -49,10 +49,8 @@ std::int64_t count_nonfinite(const CsrView& a) {
 }
 
 void tell_content(Work& work, const std::string& path, std::int64_t duplicates, std::int64_t nonfinite) {
-  if (duplicates > 0)
-    work.note(fmt::format("{}: entries summed into one at the same place: {}", path, duplicates));
-  if (nonfinite > 0)
-    work.note(fmt::format("{}: values that are infinite or not a number: {}", path, nonfinite));
+  if (duplicates > 0) work.note(fmt::format("{}: summed {} duplicate entries", path, duplicates));
+  if (nonfinite > 0) work.note(fmt::format("{}: {} values are infinite or NaN", path, nonfinite));
 }
 
 // What readers of files of other programs gave.
@@ -138,8 +136,8 @@ Result<formats::ZipReader> open_npz(const std::string& path, formats::InputBytes
   for (std::size_t i = 1; i < std::min<std::size_t>(names.size(), 4); ++i) held += ", " + names[i];
   return fail(
       Errc::bad_input,
-      fmt::format("a zip archive of {}{}, not a SciPy archive (.npz); unpack it (unzip {}) and name the file "
-                  "that is wanted",
+      fmt::format("a zip archive of {}{}, not a SciPy archive (.npz); unpack it with 'unzip {}' and name the "
+                  "matrix file",
                   held, names.size() > 4 ? ", ..." : "", base_name(path)),
       path);
 }
@@ -388,9 +386,10 @@ std::string list_kinds(const Has& has) {
 std::string readable_kinds() {
   return list_kinds([](const MatrixKind&) { return true; });
 }
-std::string matrix_help() {
-  return "matrix: " + readable_kinds() +
-         "; text also .gz, .bz2, .xz, .zst, Matrix Market also in .tar of these; -: standard input";
+std::string matrix_details() {
+  return "Formats: " + readable_kinds() +
+         ". Text files may be compressed (.gz, .bz2, .xz, .zst); Matrix Market files may be members of a tar "
+         "archive.";
 }
 std::string writable_kinds() {
   return list_kinds([](const MatrixKind& kind) { return kind.write != nullptr; });
@@ -438,7 +437,7 @@ Result<const MatrixKind*> find_kind_named(const std::string& word) {
     if (kind.name == word) return &kind;
   const MatrixKind* const kind = longest_suffix("." + word, false);
   if (kind != nullptr && matching_suffix(*kind, "." + word).size() == word.size() + 1) return kind;
-  return tl::unexpected(unknown_name("kind of file", word, kind_words()));
+  return tl::unexpected(unknown_name("input format", word, kind_words()));
 }
 
 Result<formats::InputBytes> open_matrix_file(const std::string& path, const Progress* progress) {
@@ -446,7 +445,7 @@ Result<formats::InputBytes> open_matrix_file(const std::string& path, const Prog
   if (input || path == "-") return input;
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return fail(Errc::io, std::strerror(errno), path);
-  if (S_ISDIR(status.st_mode)) return fail(Errc::io, "is a folder; a matrix file is wanted", path);
+  if (S_ISDIR(status.st_mode)) return fail(Errc::io, "is a directory; expected a matrix file", path);
   return input;
 }
 

@@ -40,8 +40,8 @@ struct MatrixKind {
 std::string readable_kinds();
 std::string writable_kinds();
 
-/// What a verb says of the matrix that it reads: the kinds, and how they may be packed.
-std::string matrix_help();
+/// Lists the formats and compressions of input files, as the long help text of a matrix argument.
+std::string matrix_details();
 
 /// The kind with one of whose suffixes the name ends, with or without that of a compression where it may have
 /// one; nullptr when there is none.

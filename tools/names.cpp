@@ -11,7 +11,7 @@
 namespace sptile::tools {
 namespace {
 
-// More names than that are not printed in a message; only kernels are so many.
+// Messages print at most this many names; only kernels exceed it.
 constexpr std::size_t kReadable = 40;
 
 // Optimal string alignment distance: inserts, deletes, replacements and swaps of neighbours.
@@ -29,6 +29,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
   }
   return d[a.size()][b.size()];
+}
+// Papers and users write RS-Tile and w-Jaccard: case and separators do not distinguish names.
+std::string folded(std::string_view name) {
+  std::string result;
+  for (const char c : name)
+    if (c != '-' && c != '_' && c != ' ')
+      result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return result;
 }
 }  // namespace
 
@@ -51,19 +59,19 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(name, known);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
-  const bool listed = !what.empty() && what.find(' ') == what.npos;  // by `sptile list`
+  const bool listed = what.find(' ') == what.npos;  // by `sptile list`
   const std::string all = listed && known.size() > kReadable
-                              ? fmt::format("'sptile list {}s' shows all {}", what, known.size())
+                              ? fmt::format("'sptile list {}s' prints all {}", what, known.size())
                               : fmt::format("Known: {}", fmt::join(known, ", "));
-  return {Errc::usage,
-          fmt::format("there is no {}{}'{}'{} {}", what, what.empty() ? "" : " ", name,
-                      hint.empty() ? "." : hint, all),
-          {}};
+  return {Errc::usage, fmt::format("unknown {} '{}'{} {}", what, name, hint.empty() ? "." : hint, all), {}};
 }
 
 Result<std::size_t> find_name(std::string_view what, std::string_view name,
                               const std::vector<std::string>& known) {
-  const auto found = std::find(known.begin(), known.end(), name);
+  auto found = std::find(known.begin(), known.end(), name);
+  if (found == known.end() && !folded(name).empty())
+    found = std::find_if(known.begin(), known.end(),
+                         [&](const std::string& other) { return folded(other) == folded(name); });
   if (found == known.end()) return tl::unexpected(unknown_name(what, name, known));
   return static_cast<std::size_t>(found - known.begin());
 }
@@ -83,8 +91,9 @@ Result<std::vector<std::string>> parse_names(std::string_view what, std::string_
   if (list == "all") return known;
   std::vector<std::string> names;
   for (const std::string& name : split_list(list)) {
-    if (const auto at = find_name(what, name, known); !at) return tl::unexpected(at.error());
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    const auto at = find_name(what, name, known);
+    if (!at) return tl::unexpected(at.error());
+    if (std::find(names.begin(), names.end(), known[*at]) == names.end()) names.push_back(known[*at]);
   }
   return names;
 }

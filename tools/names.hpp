@@ -1,4 +1,4 @@
-// Names that users type, checked against tables; a typing error gets the nearest name.
+// Checks names that users type against tables and proposes the nearest name for an unknown one.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace sptile::tools {
 /// neighbours count once); empty when none is near.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
-/// Says that `name` is not a `what` (which may be empty): the nearest one, and which there are.
+/// Returns the error for an unknown name: proposes the nearest one and lists those that are known.
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);
 
-/// Finds the place of a name among those that are known; Errc::usage, as unknown_name says it, when it is
-/// not.
+/// Returns the position of a name among those that are known. Case, '-', '_' and blanks do not matter:
+/// "RS-Tile" finds "rs_tile". Errc::usage, as unknown_name, for other names.
 Result<std::size_t> find_name(std::string_view what, std::string_view name,
                               const std::vector<std::string>& known);
 

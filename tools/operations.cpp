@@ -43,8 +43,8 @@ std::string matrix_names(const Operation& op) {
 std::string operations_help() {
   std::vector<std::string> parts;
   for (const Operation* op : runtime::operations())
-    if (op->standalone) parts.push_back(fmt::format("{} ({})", op->summary, op->name));
-  return fmt::format("{}", fmt::join(parts, ", or "));
+    if (op->standalone) parts.push_back(fmt::format("`{}`: {}", op->name, op->summary));
+  return fmt::format("{}.", fmt::join(parts, "; "));
 }
 
 std::string columns_help() {
@@ -57,7 +57,7 @@ std::string columns_help() {
     });
     if (!names.empty() && std::ranges::count(parts, names) == 0) parts.push_back(std::move(names));
   }
-  return fmt::format("columns of {}", fmt::join(parts, ", or of "));
+  return fmt::format("Number of columns of {}", fmt::join(parts, ", or of "));
 }
 
 }  // namespace sptile::tools

@@ -4,32 +4,82 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <memory>
+#include <algorithm>
+#include <type_traits>
 #include <utility>
 
-#include "tools/help_format.hpp"
+#include "formats/dtype_names.hpp"
 #include "tools/names.hpp"
 
 namespace sptile::tools {
 namespace {
 
-// Takes lists with commas, too, and what stands behind a colon: "tall:64,csr".
-CLI::Validator a_name_of(const std::string& what, std::vector<std::string> known) {
-  const auto check = [what, known = std::move(known)](const std::string& text) {
-    for (const std::string& item : split_list(text))
-      if (const auto at = find_name(what, item.substr(0, item.find(':')), known); !at)
-        return at.error().message;
+// Validators return a message, empty for valid text. They may replace the text.
+using Check = std::function<std::string(std::string&)>;
+
+// Replaces each name of a list by its spelling in the table; keeps what follows a colon.
+Check name_check(const std::string& what, std::vector<std::string> known) {
+  return [what, known = std::move(known)](std::string& text) {
+    std::string spelled;
+    for (const std::string& item : split_list(text)) {
+      const std::size_t colon = std::min(item.find(':'), item.size());
+      const auto at = find_name(what, item.substr(0, colon), known);
+      if (!at) return at.error().message;
+      spelled += (spelled.empty() ? "" : ",") + known[*at] + item.substr(colon);
+    }
+    text = spelled;
     return std::string();
   };
-  return {check, ""};
 }
 
 template <class T>
-CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<T>& place,
-                      const std::string& help) {
+std::string number_error(const std::string& text) {
+  T value{};
+  if (CLI::detail::lexical_cast(text, value)) return {};
+  constexpr std::string_view kind = std::is_integral_v<T> ? "an integer" : "a number";
+  const bool digits = !text.empty() && text.find_first_not_of("+-0123456789") == std::string::npos;
+  return digits ? fmt::format("'{}' is out of range", text) : fmt::format("'{}' is not {}", text, kind);
+}
+
+template <class T>
+Check range_check(T lowest, T highest) {
+  return [=](std::string& text) {
+    T value{};
+    const bool fits = CLI::detail::lexical_cast(text, value) && value >= lowest && value <= highest;
+    constexpr std::string_view kind = std::is_integral_v<T> ? "an integer" : "a number";
+    return fits ? std::string() : fmt::format("'{}' is not {} from {} to {}", text, kind, lowest, highest);
+  };
+}
+
+void check_first(CLI::Option* option, const Check& check) { option->transform(CLI::Validator(check, "")); }
+
+template <class T>
+CLI::Option* declare(CLI::App& app, const std::string& names, T& place, const std::string& help) {
+  CLI::Option* const option = app.add_option(names, place, help);
+  if constexpr (std::is_arithmetic_v<T>) check_first(option, number_error<T>);
+  return option;
+}
+
+template <class T>
+CLI::Option* declare(CLI::App& app, const std::string& names, std::vector<T>& place,
+                     const std::string& help) {
   CLI::Option* const option = app.add_option(names, place, help);
   if (names.starts_with('-')) option->delimiter(',')->allow_extra_args(false);
+  if constexpr (std::is_arithmetic_v<T>) check_first(option, number_error<T>);
   return option;
+}
+
+std::vector<std::string> value_type_names() {
+  std::vector<std::string> names;
+  for (const LongDTypeName& row : kLongDTypeNames) names.emplace_back(name_of(row.dtype));
+  return names;
+}
+
+std::string check_value_type(std::string& text) {
+  const auto dtype = parse_value_dtype(text);
+  if (!dtype) return unknown_name("type", text, value_type_names()).message;
+  text = name_of(*dtype);
+  return {};
 }
 
 }  // namespace
@@ -49,120 +99,138 @@ Option& Option::description(const std::string& text) {
   return *this;
 }
 
+Option& Option::details(const std::string& text) {
+  (*facts_)[option_].details = text;
+  return *this;
+}
+
+Option& Option::unit(const std::string& unit) {
+  (*facts_)[option_].values.unit = unit;
+  return *this;
+}
+
 Option& Option::environment(const std::string& variable) {
   option_->envname(variable);
   return *this;
 }
 
 Option& Option::one_of(std::vector<std::string> values) {
-  (*values_)[option_] = {values, true, {}};
-  const std::string choices = fmt::format("{{{}}}", fmt::join(values, ","));
-  const auto check = [values = std::move(values)](const std::string& text) {
-    const auto at = find_name("", text, values);
-    return at ? std::string() : at.error().message;
-  };
-  option_->check(CLI::Validator(check, choices));
+  check_first(option_, name_check("value", values));
+  ValueSpec& spec = (*facts_)[option_].values;
+  spec.names = std::move(values);
+  spec.closed = true;
+  return *this;
+}
+
+Option& Option::value_type() {
+  check_first(option_, check_value_type);
+  ValueSpec& spec = (*facts_)[option_].values;
+  spec.names = value_type_names();
+  spec.closed = true;
   return *this;
 }
 
 Option& Option::names(const std::string& what, std::vector<std::string> known) {
-  option_->check(a_name_of(what, known));
+  check_first(option_, name_check(what, known));
   return offer(std::move(known));
 }
 
 Option& Option::offer(std::vector<std::string> values) {
-  (*values_)[option_] = {std::move(values), false, {}};
+  (*facts_)[option_].values.names = std::move(values);
   return *this;
 }
 
 Option& Option::range(std::int64_t lowest, std::int64_t highest) {
-  (*values_)[option_].range = fmt::format("{} to {}", lowest, highest);
-  const auto check = [=](const std::string& text) {
-    std::int64_t value = 0;
-    const bool fits = CLI::detail::lexical_cast(text, value) && value >= lowest && value <= highest;
-    return fits ? std::string()
-                : fmt::format("'{}' is not a whole number from {} to {}", text, lowest, highest);
-  };
-  option_->check(CLI::Validator(check, fmt::format("INT in [{} - {}]", lowest, highest)));
+  (*facts_)[option_].values.range = fmt::format("{} to {}", lowest, highest);
+  check_first(option_, range_check(lowest, highest));
   return *this;
 }
 
-// NaN is neither below the lowest nor above the highest.
 Option& Option::real_range(double lowest, double highest) {
-  (*values_)[option_].range = fmt::format("{} to {}", lowest, highest);
-  const auto check = [=](const std::string& text) {
-    double value = 0;
-    const bool fits = CLI::detail::lexical_cast(text, value) && value >= lowest && value <= highest;
-    return fits ? std::string() : fmt::format("'{}' is not a number from {} to {}", text, lowest, highest);
-  };
-  option_->check(CLI::Validator(check, fmt::format("FLOAT in [{} - {}]", lowest, highest)));
+  (*facts_)[option_].values.range = fmt::format("{} to {}", lowest, highest);
+  check_first(option_, range_check(lowest, highest));
   return *this;
 }
 
 bool Option::given() const { return option_->count() > 0; }
 
+template <class T>
+Option Options::add(const std::string& names, T& place, const std::string& help) {
+  const std::size_t blank = names.find(' ');
+  CLI::Option* const option = declare(*app_, names.substr(0, blank), place, help);
+  if (blank != std::string::npos) (*facts_)[option].values.placeholder = names.substr(blank + 1);
+  return {option, *facts_};
+}
+
 Option Options::add_option(const std::string& names, std::string& place, const std::string& help) {
-  return {app_->add_option(names, place, help), *values_};
+  return add(names, place, help);
 }
 
 Option Options::add_option(const std::string& names, int& place, const std::string& help) {
-  return {app_->add_option(names, place, help), *values_};
+  return add(names, place, help);
 }
 
 Option Options::add_option(const std::string& names, std::int64_t& place, const std::string& help) {
-  return {app_->add_option(names, place, help), *values_};
+  return add(names, place, help);
 }
 
 Option Options::add_option(const std::string& names, std::uint64_t& place, const std::string& help) {
-  return {app_->add_option(names, place, help), *values_};
+  return add(names, place, help);
 }
 
 Option Options::add_option(const std::string& names, double& place, const std::string& help) {
-  return {app_->add_option(names, place, help), *values_};
+  return add(names, place, help);
 }
 
 Option Options::add_option(const std::string& names, DType& place, const std::string& help) {
-  const auto set = [&place](const std::string& name) { place = *value_dtype_from_name(name); };
-  return Option(app_->add_option_function<std::string>(names, set, help), *values_)
-      .one_of({"f32", "f64", "f16", "bf16"})
-      .default_text(std::string(name_of(place)));
+  const auto set = [&place](const std::string& name) { place = *parse_value_dtype(name); };
+  CLI::Option* const option =
+      app_->add_option_function<std::string>(names.substr(0, names.find(' ')), set, help);
+  (*facts_)[option].values.placeholder = "TYPE";
+  return Option(option, *facts_).value_type().default_text(std::string(name_of(place)));
 }
 
 Option Options::add_option(const std::string& names, std::vector<std::string>& place,
                            const std::string& help) {
-  return {add_list(*app_, names, place, help), *values_};
+  return add(names, place, help);
 }
 
 Option Options::add_option(const std::string& names, std::vector<std::int64_t>& place,
                            const std::string& help) {
-  return {add_list(*app_, names, place, help), *values_};
+  return add(names, place, help);
 }
 
 Option Options::add_flag(const std::string& names, bool& place, const std::string& help) {
-  return {app_->add_flag(names, place, help), *values_};
+  return {app_->add_flag(names, place, help), *facts_};
 }
 
-Option Options::get_option(const std::string& name) const { return {app_->get_option(name), *values_}; }
+Option Options::get_option(const std::string& name) const { return {app_->get_option(name), *facts_}; }
 
-void Options::add_force(bool& force) { add_flag("--force", force, "replace an output that exists"); }
+std::size_t Options::count() const { return app_->get_options().size(); }
+
+void Options::mark_common(std::size_t first) {
+  const auto options = app_->get_options();
+  for (std::size_t i = first; i < options.size(); ++i) (*facts_)[options[i]].common = true;
+}
+
+void Options::add_force(bool& force) { add_flag("--force", force, "Replace output files that exist"); }
 
 Options Options::add_kind(std::string_view name, std::string_view summary, const std::string& footer,
                           std::function<void()> parsed) {
   app_->require_subcommand(1);
-  app_->formatter(std::make_shared<HelpFormat>("KIND"));
   CLI::App* const kind = app_->add_subcommand(std::string(name), std::string(summary));
   kind->group("Kinds");
-  kind->set_help_flag("-h,--help", "print this help");
+  kind->set_help_flag("-h,--help", "Print help");
   kind->footer(footer);
   kind->fallthrough();
   kind->callback(std::move(parsed));
-  return {*kind, *values_};
+  return {*kind, *facts_};
 }
 
 CommandNode Options::command() const {
   const CLI::App* root = app_;
   while (root->get_parent() != nullptr) root = root->get_parent();
-  return command_tree(*root, *values_);
+  return command_tree(*root, *facts_);
 }
 
 }  // namespace sptile::tools

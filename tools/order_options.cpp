@@ -25,18 +25,22 @@ std::vector<std::string> settings_of_all(std::span<const Row> reorder::Reorderer
 
 Option declare_orders(Options& app, OrderRequest& request, const std::string& option, const std::string& help,
                       std::vector<std::string> known) {
-  const Option method = app.add_option(option, request.method, help).names("reorderer", std::move(known));
-  app.add_option("--preset", request.preset,
-                 "settings of the ordering that have a name ('sptile list reorderers')")
+  Option method = app.add_option(option, request.method, help).names("reorderer", std::move(known));
+  method.details("`sptile list reorderers` prints the methods. `METHOD:PRESET` also selects a preset.");
+  app.add_option("--preset NAME", request.preset, "Preset of the ordering, from fast to thorough")
       .offer(settings_of_all(&reorder::Reorderer::presets, ""))
-      .default_text("none");
-  app.add_option("--set", request.settings, "NAME=VALUE: a parameter of the ordering; several with commas")
+      .default_text("none")
+      .details("`sptile list reorderers` prints the presets of each method.");
+  app.add_option("--set NAME=VALUE", request.settings, "Parameters of the ordering, separated by commas")
       .offer(settings_of_all(&reorder::Reorderer::parameters, "="))
-      .default_text("none");
+      .default_text("none")
+      .details("They override the preset.");
   const bool by_formats = request.window_rows == 0;
-  Option rows = app.add_option("--window-rows", request.window_rows, "window height that orderings aim at")
-                    .range(kLeastWindowRows, kMostWindowRows);
-  if (by_formats) rows.default_text("that of all formats, or 8");
+  Option rows =
+      app.add_option("--window-rows ROWS", request.window_rows, "Height of the row windows to optimize for")
+          .range(kLeastWindowRows, kMostWindowRows)
+          .unit("rows");
+  if (by_formats) rows.default_text("height common to all formats, else 8");
   return method;
 }
 

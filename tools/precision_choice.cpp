@@ -1,4 +1,5 @@
 #include "tools/precision_choice.hpp"
+#include "formats/dtype_names.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -21,7 +22,7 @@ constexpr Row kRows[] = {{"fp32", DType::f32, ""},
 
 Result<std::vector<PrecisionChoice>> parse_precisions(const std::string& list, const std::string& dtype,
                                                       const std::string& dense, const std::string& result) {
-  const DType given = dtype.empty() ? DType::f32 : *value_dtype_from_name(dtype);
+  const DType given = dtype.empty() ? DType::f32 : *parse_value_dtype(dtype);
   if (list.empty()) return std::vector<PrecisionChoice>{{"", given, dense, result}};
   std::vector<std::string> known;
   for (const Row& row : kRows) known.emplace_back(row.name);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "formats/dtype_names.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "tools/devices.hpp"
 #include "tools/input.hpp"
@@ -17,45 +18,66 @@ constexpr const char* kMeasured = "measured";
 
 runtime::DenseTypes dense_types(std::string_view dense, std::string_view result, DType values) {
   const DType usual = values == DType::f64 ? DType::f64 : DType::f32;
-  return {dense.empty() ? usual : *value_dtype_from_name(dense),
-          result.empty() ? DType::none : *value_dtype_from_name(result)};
+  return {dense.empty() ? usual : *parse_value_dtype(dense),
+          result.empty() ? DType::none : *parse_value_dtype(result)};
 }
 
 void declare_product(Options& app, ProductRequest& request) {
-  app.add_option("--op", request.op, "operation: " + operations_help()).one_of(operation_names());
-  app.add_option("--device", request.device, "where to run ('sptile list devices')")
-      .names("device", names_of(devices()));
-  app.add_option("--precision", request.precision, "how f32 products are formed: fp32, tf32, fp16, bf16")
+  app.add_option("--op OP", request.op, "Operation to run")
+      .one_of(operation_names())
+      .details(operations_help());
+  app.add_option("--device DEVICE", request.device, "Device to run on")
+      .names("device", names_of(devices()))
+      .details("See `sptile list devices`.");
+  app.add_option("--precision P", request.precision, "Precision of f32 multiplications")
       .names("precision", {std::begin(runtime::kPrecisionNames), std::end(runtime::kPrecisionNames)})
-      .default_text("the device's best");
-  app.add_option("--kernel", request.kernel, "kernel to force ('sptile list kernels')")
+      .default_text("highest throughput of the device")
+      .details("fp32, tf32, fp16 or bf16. CPUs support fp32 only. Sums are always at least fp32.");
+  app.add_option("--kernel NAME", request.kernel, "Kernel to use")
       .offer(names_of(runtime::kernels()))
-      .default_text("the fastest known");
-  app.add_option("--dense", request.dense, "type of the dense operands")
-      .one_of({"f32", "f64", "f16", "bf16"})
+      .default_text("fastest known")
+      .details("See `sptile list kernels`.");
+  app.add_option("--dense TYPE", request.dense, "Type of the dense operands")
+      .value_type()
       .default_text("f64 for f64 matrices, else f32");
-  app.add_option("--result", request.result, "type of the result: f32 for dense operands of 16 bits")
-      .one_of({"f32", "f64", "f16", "bf16"})
-      .default_text("that of --dense");
+  app.add_option("--result TYPE", request.result, "Type of the result")
+      .value_type()
+      .default_text("same as --dense")
+      .details(
+          "f32 is supported for dense operands of 16 bits. Each result is rounded to this type once, and "
+          "beta "
+          "C is added in it.");
 }
 
 void declare_request(Options& app, ProductRequest& request) {
   declare_product(app, request);
-  app.add_option("--warmup", request.warmup, "runs before the clock counts").range(0, 1000000);
-  app.add_option("--repeat", request.repeat, "runs that are timed; the median is reported").range(1, 1000000);
+  app.add_option("--warmup R", request.warmup, "Number of untimed warm-up runs").range(0, 1000000);
+  app.add_option("--repeat R", request.repeat, "Number of timed runs").range(1, 1000000);
 }
 
 void declare_side(Options& app, ProductRequest& request) {
-  app.add_flag(
-      "--transpose", request.transpose,
-      "multiply by the transpose, which the bundle holds (convert --transpose) or the matrix equals");
+  app.add_flag("--transpose", request.transpose, "Multiply by the transpose")
+      .details(
+          "Uses the formats stored by `sptile convert --transpose`, or those of the matrix if it is "
+          "symmetric. "
+          "`sddmm` does not support it: swap X and Y instead.");
+}
+
+void declare_columns(Options& app, std::int64_t& n) {
+  app.add_option("-n N", n, columns_help()).range(std::int64_t{1}, std::int64_t{1} << 31);
+}
+
+void declare_columns(Options& app, std::vector<std::int64_t>& n) {
+  app.add_option("-n LIST", n, columns_help() + "; a comma-separated list gives one result per value")
+      .range(std::int64_t{1}, std::int64_t{1} << 31);
 }
 
 void declare_choose(Options& app, ProductRequest& request) {
-  app.add_option("--choose", request.choose,
-                 "how one of several formats and kernels is chosen: predicted by the cost model, or measured "
-                 "by running each that can be the fastest")
-      .one_of({"predicted", kMeasured});
+  app.add_option("--choose HOW", request.choose, "How to choose among several formats and kernels")
+      .one_of({"predicted", kMeasured})
+      .details(
+          "`predicted` takes the minimum of the cost model. `measured` runs the candidates that can be the "
+          "fastest and keeps the best plan; the planning time then includes these runs.");
 }
 
 runtime::Choice ProductRequest::choice() const {
@@ -65,9 +87,8 @@ runtime::Choice ProductRequest::choice() const {
 Status check_transposable(const ProductRequest& request) {
   const runtime::Operation& op = operation_named(request.op);
   if (!request.transpose || !lists_entries(op)) return {};
-  return fail(Errc::usage, fmt::format("--transpose goes with products that add up; {} at the entries of the "
-                                       "transpose is {} with {} and {} swapped",
-                                       op.name, op.name, op.operands[0].name, op.operands[1].name));
+  return fail(Errc::usage, fmt::format("{} does not support --transpose; swap {} and {} instead", op.name,
+                                       op.operands[0].name, op.operands[1].name));
 }
 
 Result<runtime::Device> resolve_device(const ProductRequest& request) {
@@ -85,7 +106,8 @@ Result<runtime::Device> resolve_device(const ProductRequest& request) {
   if (row.device == runtime::Device::cpu && !precision.empty() && precision != "fp32")
     return fail(
         Errc::unsupported,
-        fmt::format("precision {} needs tensor cores; the CPU has fp32 (and fp64 for f64)", precision));
+        fmt::format("precision {} requires tensor cores; CPUs support fp32, and fp64 for f64 matrices",
+                    precision));
   return row.device;
 }
 

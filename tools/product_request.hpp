@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/layout/bundle_layout.hpp"
 #include "runtime/operation/spmm.hpp"
@@ -26,7 +27,8 @@ struct ProductRequest {
   [[nodiscard]] runtime::Choice choice() const;
 };
 
-/// Declares what is multiplied and where: all options of a request but those of its runs.
+/// Declares operation, device, precision, kernel and types: all options of a request except those of its
+/// runs.
 void declare_product(Options& app, ProductRequest& request);
 
 /// Declares the options of a request.
@@ -35,11 +37,15 @@ void declare_request(Options& app, ProductRequest& request);
 /// Declares --transpose.
 void declare_side(Options& app, ProductRequest& request);
 
+/// Declares -n, the columns of the dense operands: one number, or a list.
+void declare_columns(Options& app, std::int64_t& n);
+void declare_columns(Options& app, std::vector<std::int64_t>& n);
+
 /// Declares --choose.
 void declare_choose(Options& app, ProductRequest& request);
 
-/// Refuses the transpose of an operation that lists a number for each entry: it is the same for A and A^T,
-/// but for what the operands are called.
+/// Refuses --transpose for operations that compute one number per entry: the result for the transpose is that
+/// with the operands swapped.
 Status check_transposable(const ProductRequest& request);
 
 /// Finds the device. Checks names, and that this build has the device (Errc::device) and the precision

@@ -1,4 +1,4 @@
-// What a verb of the command is, and what it gets when it runs.
+// Verbs of the command, and the state of one run.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace sptile::tools {
 
 class ProgressBar;
 
-/// Options that every verb takes.
+/// Options of every verb.
 struct CommonOptions {
   bool json = false;
   int threads = 0;  ///< 0: all
@@ -31,7 +31,7 @@ struct CommonOptions {
 struct Session final : Work {
   std::string verb;
   CommonOptions common;
-  ProgressBar* bar = nullptr;  ///< paints the progress; notes to stderr go through it
+  ProgressBar* bar = nullptr;  ///< draws the progress; notes on stderr go through it
 
   /// On stderr, also with --quiet.
   void warn(const std::string& text) const override;
@@ -46,16 +46,18 @@ using Action = std::function<Status(Session&)>;
 /// One row of the verb table. A verb's own file in commands/ defines it.
 struct Verb {
   std::string_view name;                ///< "convert"
-  std::string_view summary;             ///< one line for the help
-  std::string_view example;             ///< command lines for the foot of its help
+  std::string_view summary;             ///< at most 70 characters, imperative
+  std::string_view details;             ///< the long text: paragraphs, code in backquotes
+  std::string_view json_keys;           ///< the keys of its JSON object, and what they mean
+  std::string_view example;             ///< command lines
   Action (*declare)(Options& options);  ///< adds the verb's options; the action runs after they are parsed
-  std::string_view writes = {};         ///< ending of its OUT, ".h5": for proposals of a name
+  std::string_view output_ending = {};  ///< ".h5": of the output name that messages propose
 };
 
 /// Lists every verb, in the order of the help.
 std::span<const Verb> verbs();
 
-/// The row of a name; null where there is none.
+/// Returns the verb with this name, or null.
 const Verb* find_verb(std::string_view name);
 
 }  // namespace sptile::tools

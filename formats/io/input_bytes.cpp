@@ -22,12 +22,23 @@ Result<InputBytes> InputBytes::open(const std::string& path, const Progress* pro
   if (input.fd_ < 0) return system_failure(errno, "cannot open", input.name_);
   struct stat status {};
   if (::fstat(input.fd_, &status) != 0) return system_failure(errno, "cannot examine", input.name_);
-  if (S_ISDIR(status.st_mode)) return fail(Errc::io, "is a folder; name a file", input.name_);
+  if (S_ISDIR(status.st_mode)) return fail(Errc::io, "is a directory; expected a file", input.name_);
   if (S_ISREG(status.st_mode)) {
     const off_t start = ::lseek(input.fd_, 0, SEEK_CUR);  // not 0 for `tool < file` after an earlier reader
     input.size_ = std::max<std::int64_t>(0, status.st_size - std::max<off_t>(0, start));
     if (!is_stdin) input.offset_ = 0;
   }
+  return input;
+}
+
+Result<InputBytes> InputBytes::from_file(int fd, std::string name) {
+  InputBytes input;
+  input.fd_ = fd;
+  input.name_ = std::move(name);
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return system_failure(errno, "cannot examine", input.name_);
+  input.size_ = status.st_size;
+  input.offset_ = 0;
   return input;
 }
 

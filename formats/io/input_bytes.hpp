@@ -26,6 +26,8 @@ class InputBytes {
   /// for its writer, reading does. `progress` must outlive the object; reads of a pipe or a terminal fail
   /// soon after it is cancelled.
   static Result<InputBytes> open(const std::string& path, const Progress* progress = nullptr);
+  /// Takes the descriptor of a regular file and reads it from its start; `name` is for messages.
+  static Result<InputBytes> from_file(int fd, std::string name);
   /// Reads from memory, which must outlive the object.
   static InputBytes from_memory(std::string_view bytes, std::string name);
 

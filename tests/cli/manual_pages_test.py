@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks the manual pages that the build makes: roff without a warning, a page for each verb with all its options.
+"""Checks the generated manual pages: valid roff, a page per verb, the options and defaults of --help.
 
     manual_pages_test.py SPTILE FOLDER
 
-What looks at roff, man or mandoc, is skipped and said where it is missing; without both the test ends with 77.
+Exits with 77 (skipped) after all other checks if neither man nor mandoc is installed to check the roff.
 """
 import os
 import pathlib
@@ -15,23 +15,57 @@ import sys
 SKIP = 77
 
 
-def warnings_of(page):
-    """What man and mandoc complain about in a page; None where neither is there."""
+def roff_warnings(page):
+    """Warnings of man and mandoc about a page; None if neither is installed."""
     texts, checkers = [], [name for name in ("man", "mandoc") if shutil.which(name)]
     if "man" in checkers:
         done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", page], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, env={**os.environ, "MANROFFSEQ": "", "MANWIDTH": "80"})
-        # A long word leaves a line ragged; nothing is wrong with the page.
+        # A long word only leaves a line ragged.
         texts += [line + "\n" for line in done.stderr.splitlines() if "cannot adjust line" not in line]
     if "mandoc" in checkers:
-        told = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page], stdout=subprocess.PIPE, text=True).stdout
-        # Pages have no date: the same sources make the same bytes.
-        texts += [line + "\n" for line in told.splitlines() if "missing date" not in line]
+        printed = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page], stdout=subprocess.PIPE, text=True).stdout
+        # Pages have no date, so that the same sources give the same bytes.
+        texts += [line + "\n" for line in printed.splitlines() if "missing date" not in line]
     return "".join(texts) if checkers else None
 
 
 def help_of(sptile, *words):
-    return subprocess.run([sptile, *words, "--help"], check=True, capture_output=True, text=True).stdout
+    env = {**os.environ, "COLUMNS": "80"}
+    return subprocess.run([sptile, *words, "--help"], check=True, capture_output=True, text=True, env=env).stdout
+
+
+def help_defaults(text):
+    """Default of each option in a help text; None for options without one."""
+    defaults = {}
+    body = re.split(r"^(?:Verbs|Kinds|Example):$", text, flags=re.MULTILINE)[0]
+    for entry in re.split(r"^  (?=\S|    --)", body, flags=re.MULTILINE)[1:]:
+        flat = " ".join(entry.split())
+        found = re.search(r"\[[^\]]*default: ([^;\]]*)[^\]]*\]$", flat)
+        for name in re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", re.split(r" {2,}|\n", entry.strip())[0]):
+            defaults[name] = found.group(1) if found else None
+    return defaults
+
+
+def page_defaults(page):
+    """The same of a manual page."""
+    text = re.sub(r"\\f[BIR]", "", page).replace("\\-", "-")
+    defaults = {}
+    for entry in text.split("\n.TP\n")[1:]:
+        head, _, body = re.split(r"\n\.(?:SH|RE|PP)", entry)[0].partition("\n")
+        found = re.search(r"Default: (.*?)\.(?= (?:Range|Choices|Environment)|$)", " ".join(body.split()))
+        for name in re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", head):
+            defaults[name] = found.group(1) if found else None
+    return defaults
+
+
+def differences(verb, shown, written):
+    """Options that only one of help and manual has, and defaults that differ."""
+    for name in sorted(shown.keys() | written.keys()):
+        if name not in shown or name not in written:
+            yield f"{verb}: {name} is only in {'the help' if name in shown else 'the manual'}"
+        elif shown[name] != written[name]:
+            yield f"{verb}: default of {name}: {shown[name]!r} in the help, {written[name]!r} in the manual"
 
 
 def main():
@@ -39,18 +73,28 @@ def main():
     verbs = re.findall(r"^  (\w+)", help_of(sptile).split("\nVerbs:\n")[1], flags=re.MULTILINE)
     pages = {path.name: path.read_text() for path in folder.glob("*.1")}
     wrong = sorted(set(pages) ^ {"sptile.1", *(f"sptile-{verb}.1" for verb in verbs)})
-    common = set(re.findall(r"--[a-z-]+", pages["sptile.1"].replace("\\-", "-").split(".SH COMMON OPTIONS")[1].split(".SH")[0]))
+    common = page_defaults(pages["sptile.1"].split(".SH COMMON OPTIONS")[1].split("\n.SH")[0])
+    compared = 0
     for verb in verbs:
-        page = pages[f"sptile-{verb}.1"].replace("\\-", "-")
-        for option in re.findall(r"^  (?:-\w,)?(--[a-z0-9-]+)", help_of(sptile, verb), flags=re.MULTILINE):
-            if option not in common and not re.search(rf"^\.[BT].*\n?.*{option}\b|^\\fB{option}\b", page, flags=re.MULTILINE):
-                wrong.append(f"sptile-{verb}.1: {option} is missing")
-    checked = [warnings_of(folder / name) for name in pages]
-    wrong += [text for text in checked if text]
-    print("\n".join(wrong) or f"{len(pages)} pages")
-    if None in checked:
-        print("SKIPPED: neither man nor mandoc is there to check the pages", file=sys.stderr)
-    sys.exit(1 if wrong else SKIP if None in checked else 0)
+        text = help_of(sptile, verb)
+        kinds = re.findall(r"^  (\w+)", "".join(text.split("\nExample:")[0].split("\nKinds:\n")[1:]), flags=re.MULTILINE)
+        shown = help_defaults(text)
+        for kind in kinds:
+            shown |= help_defaults(help_of(sptile, verb, kind))
+        written = page_defaults(pages[f"sptile-{verb}.1"])
+        wrong += differences(verb, shown, {**common, **written})
+        compared += sum(default is not None for default in shown.values())
+    if compared < 100:
+        wrong.append(f"only {compared} defaults were found")
+    codes = re.findall(r"^\.TP\n\.B (\d+)$", pages["sptile.1"].split(".SH EXIT STATUS")[1].split("\n.SH")[0], flags=re.MULTILINE)
+    if codes != ["0", "2", "3", "4", "5", "6", "7", "70"]:
+        wrong.append(f"exit codes: {codes}")
+    warnings = [roff_warnings(folder / name) for name in pages]
+    wrong += [text for text in warnings if text]
+    print("\n".join(wrong) or f"{len(pages)} pages, {compared} defaults")
+    if None in warnings:
+        print("SKIPPED: neither man nor mandoc is installed to check the pages", file=sys.stderr)
+    sys.exit(1 if wrong else SKIP if None in warnings else 0)
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + (keep ? 2 : 1), argv + argc);
   const int rounds = words.size() > 2 ? std::atoi(words[0].c_str()) : 0;
   const std::string type = words.size() > 2 ? words[1] : "";
-  const auto values = value_dtype_from_name(type);
+  const auto values = parse_value_dtype(type);
   if (rounds < 1 || (!values && type != "pattern")) {
     std::fprintf(stderr, "usage: device_convert_bench [--keep] ROUNDS f32|f16|bf16|f64|pattern MATRIX...\n");
     return static_cast<int>(Errc::usage);

@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   if (!(op == "read" && argc == 6) && !(op == "write" && argc == 7)) return usage();
   const std::string in = argv[2];
   const int threads = std::atoi(argv[3]), repeats = std::atoi(argv[4]);
-  const auto dtype = value_dtype_from_name(argv[5]);
+  const auto dtype = parse_value_dtype(argv[5]);
   if (threads < 1 || repeats < 1 || !dtype) return usage();
 
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,

@@ -44,21 +44,23 @@ struct BenchOptions {
 };
 
 Status check_options(const BenchOptions& options) {
-  if (options.plot == "-") return fail(Errc::usage, "--plot -: the table goes to stdout; name a file");
+  if (options.plot == "-")
+    return fail(Errc::usage, "--plot cannot write to standard output, which has the table; name a file");
   if (Status s = check_output_name(options.plot, FileKind::svg); !s) return s;
   if (Status s = check_output_name(options.csv, FileKind::csv); !s) return s;
   if (options.inputs.empty() && (options.csv.empty() || (options.plot.empty() && options.against.empty())))
     return fail(Errc::usage,
-                "a matrix is wanted, or --csv with --plot or --against for what was measured before");
+                "missing IN; without matrices, --csv with --plot or --against processes stored rows");
   if (options.fail_slower && options.against.empty())
-    return fail(Errc::usage, "--fail-slower goes with --against, which names the earlier rows");
+    return fail(Errc::usage, "--fail-slower requires --against FILE");
   if (options.request.device != "cuda" && options.flush_l2)
-    return fail(Errc::usage, "--flush-l2 goes with --device cuda");
+    return fail(Errc::usage, "--flush-l2 requires --device cuda");
   if (options.request.device != "cuda" && options.graph)
-    return fail(Errc::usage, "--graph goes with --device cuda");
+    return fail(Errc::usage, "--graph requires --device cuda");
   if (options.request.device == "cuda" && options.repeats_given)
-    return fail(Errc::usage,
-                "--warmup and --repeat are for the CPU; on a device the time of a launch decides");
+    return fail(
+        Errc::usage,
+        "--warmup and --repeat require --device cpu; on CUDA devices the number of launches is automatic");
   return {};
 }
 
@@ -129,7 +131,7 @@ Json report_json(const Session& session, const Report& report) {
 std::string closing_text(const BenchOptions& options, const Report& report) {
   const Json orders = compare_orders(report.rows);
   std::string text;
-  if (report.resumed > 0) text += fmt::format("{} rows were measured before\n", report.resumed);
+  if (report.resumed > 0) text += fmt::format("reused {} rows\n", report.resumed);
   if (orders_differ(orders)) text += "\n" + orders_text(orders);
   if (const std::string verdicts = verdicts_text(group_verdicts(report.rows)); !verdicts.empty())
     text += "\n" + verdicts;
@@ -149,12 +151,13 @@ Status check_against(const Session& session, const BenchOptions& options, const 
   if (!report.against) return {};
   const Json &against = *report.against, &hosts = against["hosts"];
   if (hosts["old"] != hosts["new"])
-    session.warn(fmt::format("{}: was measured on {}, not on {}; times of different machines say little",
-                             options.against, json_text(hosts["old"]), json_text(hosts["new"])));
+    session.warn(
+        fmt::format("{} was measured on {}, not on {}; times of different machines are not comparable",
+                    options.against, json_text(hosts["old"]), json_text(hosts["new"])));
   const std::size_t compared = against["rows"].size();
   if (compared == 0) {
     const std::string none = fmt::format(
-        "no row of {} can be compared: a yardstick aside, none was measured again", options.against);
+        "no row of {} can be compared: no row except the baseline was measured again", options.against);
     if (options.fail_slower) return fail(Errc::check_failed, none);
     session.warn(none);
   }
@@ -167,7 +170,7 @@ Status check_against(const Session& session, const BenchOptions& options, const 
 Status print_report(Session& session, const BenchOptions& options, const Report& report,
                     const std::string& head) {
   print_result(session, report_json(session, report), head + closing_text(options, report));
-  if (const std::string busy = busy_text(report.rows); !busy.empty()) session.warn(busy);
+  if (const std::string noise = noise_text(report.rows); !noise.empty()) session.warn(noise);
   if (report.rows.empty()) return {};
   if (Status s = write_plot(options, report.rows); !s) return s;
   return check_against(session, options, report);
@@ -177,7 +180,7 @@ Status print_report(Session& session, const BenchOptions& options, const Report&
 Status report_only(Session& session, const BenchOptions& options, const std::optional<Json>& earlier) {
   const auto rows = read_rows(options.csv);
   if (!rows) return tl::unexpected(rows.error());
-  if (rows->empty()) return fail(Errc::bad_input, "no rows to draw or compare", options.csv);
+  if (rows->empty()) return fail(Errc::bad_input, "no rows to plot or compare", options.csv);
   Report report{*rows, std::ssize(*rows)};
   if (earlier) report.against = compare_runs(*earlier, report.rows);
   const BenchTable table(report.rows, terminal_columns(stdout));
@@ -265,50 +268,87 @@ Status run_bench(Session& session, const BenchOptions& options) {
   return measure(session, options, *task, std::move(*log), earlier);
 }
 
+void declare_rows(Options& app, BenchOptions& options) {
+  app.add_option("-o,--output,--csv FILE", options.csv,
+                 "CSV file to append rows to; existing rows are reused")
+      .default_text("none")
+      .details(
+          "Each row is appended when it has been measured, so an interrupted benchmark resumes. Rows are "
+          "reused "
+          "if the contents of the matrix (column `content`, XXH3), the options, the version of sptile and "
+          "the "
+          "host are the same. A file with different columns is refused and left unchanged.");
+  app.add_option("--plot FILE", options.plot, "SVG file to plot GFLOP/s in")
+      .default_text("none")
+      .details(
+          "One panel per N, one line per matrix, one dot per format and precision. Without IN, plots the "
+          "rows of "
+          "`--csv` and measures nothing.");
+  app.add_option("--against FILE", options.against,
+                 "CSV file of an earlier run on this machine to compare with")
+      .default_text("none")
+      .details(
+          "Compares rows with the same matrix, ordering, format, N, types and options; versions may differ. "
+          "Times are relative to the fastest cuSPARSE or else csr kernel of the same run, so a uniformly "
+          "faster "
+          "or slower machine does not count. Reports changes that exceed the spread of the times, and 5 %. "
+          "Without IN, compares the rows of `--csv` and measures nothing.");
+  app.add_flag("--fail-slower", options.fail_slower, "Exit with code 7 if --against finds slower rows")
+      .details("Also if no row can be compared.");
+  app.add_force(options.force);
+}
+
+void declare_matrices(Options& app, BenchOptions& options) {
+  app.add_option("IN", options.inputs, "Matrices to measure").default_text("").details(matrix_details());
+  app.add_option("--format LIST", options.formats, "Formats to measure, separated by commas")
+      .names("format", names_with("all", format_names()))
+      .details(
+          "`tall:16` to `tall:128` set the window height. `libra_spmm:1` to `libra_spmm:9` and "
+          "`libra_sddmm:1` "
+          "to `libra_sddmm:129` set the minimum number of nonzeros per column vector or block for tensor "
+          "cores "
+          "(default: 3 and 24). `hc_window:fitted`, `:paper`, `:tensor` and `:cuda` set the rule that "
+          "assigns "
+          "windows to tensor or CUDA cores.");
+  declare_orders(app, options.orders, "--reorder LIST", "Orderings to measure, separated by commas")
+      .details(
+          "Each is METHOD or METHOD:PRESET; `all` measures every method. Several orderings add a table that "
+          "compares them. `--preset` and `--set` apply to the methods that have them.");
+  declare_columns(app, options.columns);
+  app.add_option("--dtype TYPE", options.dtype, "Type of the values of the matrix")
+      .value_type()
+      .default_text("type of the precision, else f32");
+  app.add_option("--values WHICH", options.values,
+                 "Values of the matrix: from the file, or random in (0.1, 1)")
+      .one_of({"file", "random"});
+  declare_input(app, options.input);
+}
+
+void declare_measurement(Options& app, BenchOptions& options) {
+  declare_request(app, options.request);
+  app.get_option("--precision")
+      .description("Precisions of f32 multiplications, separated by commas")
+      .details(
+          "fp32, tf32, fp16, bf16 or fp64. fp16, bf16 and fp64 use operands of that type. A note reports "
+          "kernels "
+          "without the precision.");
+  app.get_option("--kernel")
+      .description("Kernel to use; all measures each kernel of the formats")
+      .offer(names_with("all", names_of(runtime::kernels())));
+  app.add_flag("--flush-l2", options.flush_l2, "Flush the L2 cache of the device before each launch");
+  app.add_flag("--graph", options.graph, "Time CUDA graph replays, which exclude the launch overhead");
+  app.add_flag("--cusparse,!--no-cusparse", options.cusparse, "Also measure cuSPARSE on CUDA devices")
+      .details(
+          "By default bench measures the CSR algorithms of cuSPARSE if libcusparse can be loaded. "
+          "`--no-cusparse` disables them.");
+  app.add_flag("--no-check", options.no_check, "Do not compare results with the reference");
+}
+
 Action declare_bench(Options& app) {
   auto options = std::make_shared<BenchOptions>();
-  app.add_option("IN", options->inputs, "matrices: " + readable_kinds()).default_text("");
-  app.add_option(
-         "--format", options->formats,
-         "formats: all, or names with commas; tall:16 to tall:128 fix the height of the windows, "
-         "libra_spmm:1 to :9 and libra_sddmm:1 to :129 the threshold, hc_window:fitted, :paper, :tensor "
-         "and :cuda the selector")
-      .names("format", names_with("all", format_names()));
-  declare_orders(app, options->orders, "--reorder", "orderings: all, or METHOD[:PRESET] with commas");
-  app.add_option("-n", options->columns, columns_help() + ", several with commas")
-      .range(std::int64_t{1}, std::int64_t{1} << 31);
-  app.add_option("--dtype", options->dtype, "type of the values of the matrix")
-      .one_of({"f32", "f64", "f16", "bf16"})
-      .default_text("that of the precision, else f32");
-  app.add_option("--values", options->values,
-                 "values of the matrix: those of the file, or random ones in (0.1, 1)")
-      .one_of({"file", "random"});
-  app.add_option("--csv", options->csv,
-                 "file to add rows to; rows that are there already are not measured again")
-      .default_text("none");
-  app.add_option("--plot", options->plot,
-                 "SVG file to draw GFLOP/s in; without IN, those of the rows of --csv")
-      .default_text("none");
-  app.add_option(
-         "--against", options->against,
-         "CSV file of an earlier run on this machine: tells what got slower or faster beyond the spread "
-         "of the times, over cuSPARSE or csr as the yardstick; without IN, of the rows of --csv")
-      .default_text("none");
-  app.add_flag("--fail-slower", options->fail_slower, "exit code 7 when --against finds something slower");
-  app.add_flag("--flush-l2", options->flush_l2, "empty the device's L2 cache before each launch");
-  app.add_flag("--graph", options->graph,
-               "time launches that are captured in a CUDA graph: without what starting them costs the host");
-  app.add_flag("--cusparse,!--no-cusparse", options->cusparse,
-               "measure cuSPARSE beside, if there is one; only on CUDA");
-  declare_input(app, options->input);
-  app.add_flag("--no-check", options->no_check, "do not compare with the reference");
-  app.add_force(options->force);
-  declare_request(app, options->request);
-  app.get_option("--precision")
-      .description("how products are formed: fp32, tf32, fp16, bf16, fp64; several with commas");
-  app.get_option("--kernel")
-      .description("kernel to force ('sptile list kernels'); all: each one of the formats by itself")
-      .offer(names_with("all", names_of(runtime::kernels())));
+  declare_matrices(app, *options);
+  declare_rows(app, *options);
+  declare_measurement(app, *options);
   const Option warmup = app.get_option("--warmup");
   const Option repeat = app.get_option("--repeat");
   return [options, warmup, repeat](Session& session) {
@@ -318,9 +358,50 @@ Action declare_bench(Options& app) {
 }
 }  // namespace
 
-const Verb kBench = {"bench", "measure formats x orderings x N side by side",
-                     "  sptile bench a.mtx b.mtx --reorder identity,degree -n 32,128 --csv results.csv\n"
-                     "  sptile bench a.csr --values random --device cuda --precision fp32,tf32 --csv gpu.csv",
-                     declare_bench};
+const Verb kBench = {
+    .name = "bench",
+    .summary = "Benchmark formats, orderings, precisions and numbers of columns",
+    .details =
+        "Measures all combinations, compares each result with the reference in double precision and prints "
+        "each "
+        "row when it is complete (with `--json`, all rows at the end). Matrices that cannot be read or "
+        "measured "
+        "are reported and skipped; the exit code is that of the first one, or 7 if a result is wrong.\n\n"
+        "Rows are ranked by their minimum time. `*` marks the fastest row so far of its matrix, operation "
+        "and N. "
+        "The columns `csr` and `cusparse` are speedups over the fastest csr kernel in the first ordering and "
+        "over cuSPARSE, with the same types. The spread is the 90th minus the 10th percentile, relative to "
+        "the "
+        "median. A row of at least five runs with a spread of more than 25 % is marked `noisy`: it is never "
+        "the fastest, and no conclusion is drawn from it. A sentence per matrix, operation and N names the "
+        "fastest format and the number of multiplications after which reordering or converting pays off. "
+        "Differences within the spread, or 5 %, do not count.\n\n"
+        "On CUDA devices, operands stay in device memory and CUDA events time groups of launches. The number "
+        "of "
+        "launches follows from the time of one, so `--warmup` and `--repeat` are errors. References use up "
+        "to 1 "
+        "GiB of memory and are otherwise recomputed for each row.",
+    .json_keys =
+        "`rows[]` with the keys of `run` and `matrix`, `content`, `version`, `host`, `values`, `reorder`, "
+        "`window_rows`, `reorder_us`, `tc_blocks`, `mean_nnz_tc`, `convert_us`, `predicted_us`, `min_us`, "
+        "`spread`, `noisy`, `fastest`, `over_csr`; on CUDA also `flush_l2`, `graph`, `frobenius` (relative "
+        "error "
+        "of the result in the Frobenius norm), `over_cusparse`, `floor_us`, `hbm_bytes`, `hbm_ratio` (time "
+        "to "
+        "transfer CSR, B and C once at the copy bandwidth; bytes; floor over time), `l2_bytes`, `l2_gbps`, "
+        "`l2_ratio` (rows of B that the format loads; rate; rate over L2 bandwidth), `pinned_us`.\n"
+        "`device_facts` (`name`, `copy_gbps`, `l2_gbps`, `pinned_gbps`), `orders[]` (`matrix`, `reorder`, "
+        "`n`, "
+        "`reorder_us`, `tc_blocks`, `mean_nnz_tc`, `format`, `median_us`, `speedup`), `groups[]` (`matrix`, "
+        "`rows`, `cols`, `nnz`, `device`, `op`, `n`, `format`, `kernel`, `precision`, `reorder`, "
+        "`median_us`, "
+        "`min_us`, `over_csr`, `over_cusparse`, `reordering_pays`, `best_ordering`, `saved_us`, "
+        "`preparation_us`, `pays_after`), `failed[]` (`input`, `error`, `exit`); with `--against` also "
+        "`against` "
+        "(`slower`, `faster`, `only_old`, `only_new`, `hosts`, `yardsticks[]`, `rows[]`).",
+    .example =
+        "  sptile bench a.mtx b.mtx --reorder identity,degree -n 32,128 --csv results.csv\n"
+        "  sptile bench a.csr --values random --device cuda --precision fp32,tf32 --csv gpu.csv",
+    .declare = declare_bench};
 
 }  // namespace sptile::tools

@@ -150,24 +150,41 @@ Status run_convert(Session& session, const ConvertOptions& options) {
 
 Action declare_convert(Options& app) {
   auto options = std::make_shared<ConvertOptions>();
-  app.add_option("IN", options->in, matrix_help()).required();
-  app.add_option("OUT", options->out, "bundle to write (.h5)").required();
-  app.add_option("--format", options->formats,
-                 "formats to store beside csr: all, or names with commas; bittcf, tall:64, libra_spmm:2, "
-                 "libra_spmm:auto, hc_window:paper")
-      .names("format", names_with("all", format_names()));
-  declare_order(app, options->order, "--reorder",
-                "order of the rows inside the formats ('sptile list reorderers')");
-  app.add_option("--dtype", options->dtype, "type of the stored values");
-  app.add_option("--device", options->device, "what converts ('sptile list devices'); the bundle is the same")
-      .names("device", names_of(devices()));
+  declare_matrix(app, options->in);
+  app.add_option("OUT,-o,--output", options->out, "Bundle to write (.h5)").required();
+  app.add_option("--format LIST", options->formats,
+                 "Formats to store in addition to csr, separated by commas")
+      .names("format", names_with("all", format_names()))
+      .details(
+          "A name may have a parameter: `tall:64`, `libra_spmm:2`, `libra_sddmm:16`, `hc_window:paper`. "
+          "`libra_spmm:auto`, `libra_sddmm:auto` and `hc_window:auto` take the value from the profile of the "
+          "CUDA device (see `sptile calibrate`), or without a device from SPTILE_PROFILE, the user's profile "
+          "or "
+          "a built-in one. If a format cannot represent the matrix, the command names it and writes "
+          "nothing.");
+  declare_order(app, options->order, "--reorder METHOD", "Row ordering of the stored formats");
+  app.add_option("--dtype", options->dtype, "Type of the stored values")
+      .details(
+          "The source matrix is stored as f64 with f64, else as f32. A warning reports values that overflow "
+          "to "
+          "infinity, nonzeros that underflow to 0, and integers that are rounded.");
+  app.add_option("--device DEVICE", options->device, "Device that converts")
+      .names("device", names_of(devices()))
+      .details("Bundles are identical for all devices. Orderings are always computed on the CPU.");
   app.add_flag("--refreshable", options->refreshable,
-               "store where each value comes from, so values can be replaced");
-  app.add_flag("--transpose", options->transpose,
-               "also store the formats of the transpose; those of a symmetric matrix serve for both");
-  app.add_flag("--strict", options->strict, "refuse values and integers that the type cannot hold");
-  app.add_flag("--dry-run", options->dry_run,
-               "write nothing: tell the sizes of formats and bundle, memory and time");
+               "Store the source of each value, so values can be replaced");
+  app.add_flag("--transpose", options->transpose, "Also store the formats of the transpose")
+      .details(
+          "The transpose is reordered by the same method. A symmetric matrix stores nothing twice: its "
+          "formats "
+          "represent both. With `--refreshable`, new values of the matrix also update the transpose.");
+  app.add_flag("--strict", options->strict, "Refuse values that the type cannot represent")
+      .details("The error names the row and column of the first such value (exit code 3).");
+  app.add_flag("--dry-run", options->dry_run, "Report sizes, memory and time; write nothing")
+      .details(
+          "Sizes are exact. Reading, reordering and converting are measured; writing is estimated at the "
+          "rate "
+          "that is printed.");
   auto input = std::make_shared<InputOptions>();
   declare_input(app, *input);
   app.add_force(options->force);
@@ -180,8 +197,23 @@ Action declare_convert(Options& app) {
 }
 }  // namespace
 
-const Verb kConvert = {"convert", "read a matrix, order its rows, convert it, write a bundle",
-                       "  sptile convert matrix.mtx matrix.h5 --format bittcf,rs_tile --reorder degree",
-                       declare_convert, ".h5"};
+const Verb kConvert = {
+    .name = "convert",
+    .summary = "Convert a sparse matrix to tile formats and write a bundle",
+    .details =
+        "Reads a matrix, reorders its rows, converts it to each format and writes one bundle, which also "
+        "contains the source matrix as CSR.",
+    .json_keys =
+        "`rows`, `cols`, `nnz`, `overflowed`, `underflowed`, `inexact_integers`, `symmetric`, `formats[]` "
+        "(`name`, `tc_blocks`, `index_bytes`, `value_bytes`, `seconds`), `order_choice`, `transpose`, "
+        "`seconds` "
+        "(`read`, `reorder`, `convert`, `write`, `total`), `file_bytes`, `peak_memory`, `dry_run`.\n"
+        "Writing overlaps with converting, so the phases can sum to more than `total`. `peak_memory` is in "
+        "bytes and an estimate with `--dry-run`, where `seconds_from` names the source of the times. "
+        "`order_choice` is null unless the method compares orderings (`auto`); it has `chosen` and `why`. "
+        "`transpose` is null without `--transpose`; it has `shared`, `row_order` and `formats[]`.",
+    .example = "  sptile convert matrix.mtx matrix.h5 --format bittcf,rs_tile --reorder degree",
+    .declare = declare_convert,
+    .output_ending = ".h5"};
 
 }  // namespace sptile::tools

@@ -295,8 +295,21 @@ Action declare_doctor(Options&) {
 }
 }  // namespace
 
-const Verb kDoctor = {"doctor",
-                      "look at this machine and this build: what runs, what does not, what to do next",
-                      "  sptile doctor > report.txt", declare_doctor};
+const Verb kDoctor = {
+    .name = "doctor",
+    .summary = "Diagnose this machine and build, for example for a bug report",
+    .details =
+        "Prints versions, the processor and its limits, the number of threads, CUDA devices, the number of "
+        "kernels that run here and why others cannot, device profiles, environment variables that are set, "
+        "and "
+        "advice. Runs each kernel on a small matrix and compares it with the reference. Exit code 7 means "
+        "that "
+        "a component does not work; the output is complete nevertheless. A GPU is not required.",
+    .json_keys =
+        "`ok`, `versions`, `processor`, `devices[]`, `no_device`, `kernels[]`, `unavailable[]`, "
+        "`profiles[]`, "
+        "`environment[]`, `trials[]`, `problems[]`, `advice[]`.",
+    .example = "  sptile doctor > report.txt",
+    .declare = declare_doctor};
 
 }  // namespace sptile::tools

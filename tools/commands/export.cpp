@@ -48,19 +48,26 @@ Status run_export(Session& session, const ExportOptions& options) {
 
 Action declare_export(Options& app) {
   auto options = std::make_shared<ExportOptions>();
-  app.add_option("BUNDLE", options->bundle, "bundle to read").required();
-  app.add_option("OUT", options->out,
-                 "file to write: " + writable_kinds() + "; text also .gz, .xz, .zst; -: standard output")
-      .required();
-  app.add_option("--from", options->from, "stored format to rebuild the matrix from")
+  app.add_option("BUNDLE", options->bundle, "Bundle to read").required();
+  app.add_option("OUT,-o,--output", options->out, "Matrix to write; - is standard output")
+      .required()
+      .details(
+          "The file ending selects the format: " + writable_kinds() +
+          ". Text files may be compressed (.gz, .xz, .zst). Text has the shortest decimal numbers that read "
+          "back exactly.");
+  app.add_option("--from FORMAT", options->from, "Stored format to convert back")
       .names("format", format_names());
   app.add_force(options->force);
   return [options](Session& session) { return run_export(session, *options); };
 }
 }  // namespace
 
-const Verb kExport = {"export",
-                      "write the matrix of a bundle for other programs, exactly, in its original row order",
-                      "  sptile export matrix.h5 back.mtx --from rs_tile", declare_export, ".mtx"};
+const Verb kExport = {.name = "export",
+                      .summary = "Write the matrix of a bundle in its original row order",
+                      .details = "Values are exact.",
+                      .json_keys = "`rows`, `cols`, `nnz`, `from`, `dtype`.",
+                      .example = "  sptile export matrix.h5 back.mtx --from rs_tile",
+                      .declare = declare_export,
+                      .output_ending = ".mtx"};
 
 }  // namespace sptile::tools

@@ -125,7 +125,7 @@ void declare_kind(Options& verb, const gen::Generator& kind, const std::shared_p
   // The places must not move: the options keep their addresses.
   auto arguments = std::make_shared<Parameters>(kind.arguments.size());
   const std::string footer = fmt::format(
-      "Options of 'sptile gen' (-o, --seed, --field, --shuffle ...) may follow too.\nExample:\n"
+      "Options of 'sptile gen' (-o, --seed, --field, --shuffle, ...) also apply.\nExample:\n"
       "  sptile gen {} {} -o {}.mtx",
       kind.name, kind.example, kind.name);
   Options app = verb.add_kind(kind.name, kind.summary, footer, [&kind, options, arguments] {
@@ -140,23 +140,38 @@ void declare_kind(Options& verb, const gen::Generator& kind, const std::shared_p
 
 Action declare_gen(Options& app) {
   auto options = std::make_shared<GenOptions>();
-  app.add_option("-o,--output", options->out,
-                 "Matrix Market file to write (also .gz, .xz, .zst), or a bundle (.h5) without formats; -: "
-                 "standard output");
-  app.add_option("--field", options->field, "values uniform in (-1, 1) and never 0, or none")
-      .one_of({"real", "pattern"});
-  app.add_flag("--shuffle", options->shuffle,
-               "relabel at random: rows and columns alike in graphs, independently in 'random'");
-  app.add_flag("--data-set", options->data_set,
-               "also write features.mtx and nodes.tsv (labels, splits) beside the output, to train on");
+  app.add_option("-o,--output OUT", options->out, "Matrix to write (.mtx or .h5); - is standard output")
+      .details(
+          "A Matrix Market file, optionally compressed (.gz, .xz, .zst), or a bundle with csr only (.h5).");
+  app.add_option("--field FIELD", options->field, "Values: real numbers in (-1, 1), or none")
+      .one_of({"real", "pattern"})
+      .details("Real values are uniform, nonzero and exact in f32.");
+  app.add_flag("--shuffle", options->shuffle, "Permute rows and columns at random")
+      .details("Graphs permute both alike; `random` permutes them independently.");
+  app.add_flag("--data-set", options->data_set, "Also write features.mtx and nodes.tsv for training")
+      .details(
+          "The files are written to the directory of the output, with the same compression: `features.mtx` "
+          "(nodes x features, pattern) and `nodes.tsv` (label and split of each node). Up to 20 nodes per "
+          "class, "
+          "at most half of them, train. A third of the others validate and the rest test. Kind `community` "
+          "only.");
   app.add_force(options->force);
   for (const gen::Generator& kind : gen::generators()) declare_kind(app, kind, options);
   return [options](Session& session) { return run_gen(session, *options); };
 }
 }  // namespace
 
-const Verb kGen = {"gen", "make a matrix: graphs, grids, stencils, random",
-                   "  sptile gen rmat --scale 16 --edges 500000 --seed 7 --shuffle -o rmat16.mtx",
-                   declare_gen};
+const Verb kGen = {
+    .name = "gen",
+    .summary = "Generate a matrix: graphs, grids, stencils, random",
+    .details =
+        "The same options and seed give the same file on every machine. Graphs are symmetric, including "
+        "their "
+        "values.",
+    .json_keys =
+        "`kind`, `arguments`, `seed`, `rows`, `cols`, `nnz`, `output`; with `--data-set` also `data_set` "
+        "(`features`, `labels`).",
+    .example = "  sptile gen rmat --scale 16 --edges 500000 --seed 7 --shuffle -o rmat16.mtx",
+    .declare = declare_gen};
 
 }  // namespace sptile::tools

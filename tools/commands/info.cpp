@@ -139,12 +139,27 @@ Status run_info(Session& session, const std::string& path) {
 
 Action declare_info(Options& app) {
   auto path = std::make_shared<std::string>();
-  app.add_option("BUNDLE", *path, "bundle, of which the header is read, and what plans it has").required();
+  app.add_option("BUNDLE", *path, "Bundle to inspect").required();
   return [path](Session& session) { return run_info(session, *path); };
 }
 }  // namespace
 
-const Verb kInfo = {"info", "tell what a bundle holds, from its header", "  sptile info matrix.h5 -v",
-                    declare_info};
+const Verb kInfo = {
+    .name = "info",
+    .summary = "Print the contents of a bundle",
+    .details =
+        "Reads only the header and the keys of stored plans, whatever the size of the bundle. `-v` also "
+        "lists "
+        "the arrays.",
+    .json_keys =
+        "`rows`, `cols`, `nnz`, `dtype`, `row_order`, `symmetric`, `formats[]`, `transpose`, `choices[]`, "
+        "`plans[]`, `arrays[]`.\n"
+        "`symmetric` is null for bundles of versions that did not record it. `transpose` is null if the "
+        "bundle "
+        "cannot multiply by the transpose; it has `shared`, `row_order` and `formats[]`. Each plan has `op`, "
+        "`transpose`, `format`, `kernel`, `n`, `values`, `dtype`, `result_dtype`, `precision`, `device`, "
+        "`capability`, `multiprocessors`, `l2_bytes`, `bytes`.",
+    .example = "  sptile info matrix.h5 -v",
+    .declare = declare_info};
 
 }  // namespace sptile::tools

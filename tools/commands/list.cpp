@@ -231,28 +231,33 @@ Status run_list(Session& session, const ListOptions& options) {
 Action declare_list(Options& app) {
   auto options = std::make_shared<ListOptions>();
   Filter& filter = options->filter;
-  app.add_option("TABLE", options->table, "formats, reorderers, kernels, devices, or all")
+  app.add_option("TABLE", options->table, "Table to print: formats, reorderers, kernels, devices or all")
       .names("table", names_with("all", names_of(kListings)));
-  app.add_option("TEXT", filter.text, "only those with this in their names").default_text("");
-  app.add_option("--format", filter.formats, "only kernels for these formats, with commas")
+  app.add_option("TEXT", filter.text, "Print only rows whose names contain this text").default_text("");
+  app.add_option("--format LIST", filter.formats, "Print only kernels for these formats")
       .names("format", format_names())
       .default_text("all");
-  app.add_option("--op", filter.ops, "only kernels for these operations")
+  app.add_option("--op LIST", filter.ops, "Print only kernels for these operations")
       .names("operation", all_operations())
       .default_text("all");
-  app.add_option("--device", filter.devices, "only kernels for this device")
+  app.add_option("--device LIST", filter.devices, "Print only kernels for these devices")
       .names("device", names_of(devices()))
       .default_text("all");
-  app.add_option("--precision", filter.precisions, "only kernels that can form products in one of these ways")
+  app.add_option("--precision LIST", filter.precisions, "Print only kernels with these precisions")
       .names("precision", {std::begin(runtime::kPrecisionNames), std::end(runtime::kPrecisionNames)})
-      .default_text("all");
+      .default_text("all")
+      .details("Builds without CUDA do not list the precisions of CUDA kernels.");
   return [options](Session& session) { return run_list(session, *options); };
 }
 }  // namespace
 
-const Verb kList = {"list", "show what this build knows: formats, reorderers, kernels, devices",
-                    "  sptile list kernels\n"
-                    "  sptile list kernels staged --format bmat --device cuda",
-                    declare_list};
+const Verb kList = {.name = "list",
+                    .summary = "List the formats, reorderers, kernels and devices of this build",
+                    .details = "Filters accept lists separated by commas.",
+                    .json_keys = "One array per table, under its name.",
+                    .example =
+                        "  sptile list kernels\n"
+                        "  sptile list kernels staged --format bmat --device cuda",
+                    .declare = declare_list};
 
 }  // namespace sptile::tools

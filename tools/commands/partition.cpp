@@ -340,44 +340,74 @@ Status run_partition(Session& session, const PartitionOptions& options) {
   return write_parts(session, options, *method, *ordering);
 }
 
-std::string method_help() {
-  std::string text = "how to divide the rows";
+std::string method_details() {
+  std::string text;
   for (const reorder::PartitionMethod& method : reorder::partition_methods())
-    text += fmt::format("; {}: {}", method.name, method.summary);
-  return text + "; or a file with the part of each row, one number a line";
+    text += fmt::format("`{}`: {}. ", method.name, method.summary);
+  return text +
+         "A file assigns a part from 0 to P - 1 to each row, one per line. `metis` needs 72 bytes of memory "
+         "per "
+         "nonzero. `rows` streams a bundle of any size in the memory of one part.";
 }
 
 Action declare_partition(Options& app) {
   auto options = std::make_shared<PartitionOptions>();
   constexpr double kMostRate = 1e9;
-  app.add_option("IN", options->in, matrix_help() + "; square").required();
-  app.add_option("--parts", options->parts, "how many parts").default_text("").range(1, reorder::kMostParts);
-  app.add_option("-o,--output", options->out, "folder to write: a bundle for each part, and partition.json");
-  app.add_option("--method", options->method, method_help()).offer(names_of(reorder::partition_methods()));
-  declare_order(app, options->order, "--reorder",
-                "order of the rows inside each part, and of its columns ('sptile list reorderers')");
-  app.add_option("--dtype", options->dtype, "type of the values, f32 or f64")
-      .default_text("that of a bundle, else f32");
-  app.add_option("--predict", options->predict,
-                 "write nothing: predict the time of a product on many devices, gpus=8..1024 or gpus=8,64");
-  app.add_option("-n", options->n, "columns of the dense operand that is predicted for").range(1, 1 << 20);
-  app.add_option("--bandwidth", options->bandwidth, "GB/s that leave, and that reach, one device")
-      .real_range(1e-3, kMostRate);
-  app.add_option("--latency", options->latency, "microseconds for each other part that one exchanges with")
-      .real_range(0, kMostRate);
-  app.add_option("--gflops", options->gflops,
-                 "GFLOPS of a product on one device ('sptile run' measures them)")
-      .real_range(1e-3, kMostRate);
+  declare_matrix(app, options->in);
+  app.add_option("--parts P", options->parts, "Number of parts")
+      .default_text("")
+      .range(1, reorder::kMostParts);
+  app.add_option("-o,--output DIR", options->out, "Directory to write");
+  app.add_option("--method METHOD", options->method, "Partitioning method, or a file of part numbers")
+      .offer(names_of(reorder::partition_methods()))
+      .details(method_details());
+  declare_order(app, options->order, "--reorder METHOD", "Ordering of the rows and columns inside each part");
+  app.add_option("--dtype TYPE", options->dtype, "Type of the values, f32 or f64")
+      .default_text("type of a bundle, else f32");
+  app.add_option("--predict LIST", options->predict, "Predict the time on several devices; write nothing")
+      .details(
+          "`gpus=8..1024` predicts for 8, 16, ... 1024 devices, `gpus=8,64` for a list. The prediction is "
+          "the "
+          "maximum over the parts of max(local, exchange) + halo.");
+  app.add_option("-n N", options->n, "Number of columns of the dense operand to predict for")
+      .range(1, 1 << 20);
+  app.add_option("--bandwidth RATE", options->bandwidth, "Bandwidth of one device, each way, for --predict")
+      .real_range(1e-3, kMostRate)
+      .unit("GB/s");
+  app.add_option("--latency TIME", options->latency, "Latency per communicating pair of parts, for --predict")
+      .real_range(0, kMostRate)
+      .unit("us");
+  app.add_option("--gflops RATE", options->gflops, "SpMM rate of one device, for --predict")
+      .real_range(1e-3, kMostRate)
+      .unit("GFLOP/s")
+      .details("`sptile run` measures it.");
   declare_input(app, options->input);
-  app.add_force(options->force);
+  app.add_flag("--force", options->force, "Replace an existing partition directory")
+      .details("Directories that contain other files are never replaced.");
   return [options](Session& session) { return run_partition(session, *options); };
 }
 }  // namespace
 
 const Verb kPartition = {
-    "partition", "divide a square matrix among devices: a bundle for each, with the lists of the exchange",
-    "  sptile partition matrix.mtx --parts 4 -o parts\n"
-    "  sptile partition matrix.h5 --predict gpus=8..1024 --method rows --bandwidth 50",
-    declare_partition};
+    .name = "partition",
+    .summary = "Partition a square matrix for several devices",
+    .details =
+        "Assigns each row, and with it the column and the rows of the dense operands, to one of P parts. The "
+        "directory contains `partition.json` and one bundle per part, `part-0000.h5`, with two matrices: "
+        "local "
+        "(own rows and columns) and halo (own rows, columns of other parts), their transposes unless the "
+        "matrix "
+        "is symmetric, and the lists of rows to send and receive. It appears complete or not at all. Prints "
+        "the "
+        "halo fraction, the rows sent per multiplication, the largest sender, the load imbalance and a "
+        "predicted efficiency. Warns if the halo is larger than the local part.",
+    .json_keys =
+        "`id`, `method`, `reorder`, `rows`, `nnz`, `dtype`, `symmetric`, `halo_share`, `volume`, "
+        "`largest_send`, `imbalance`, `prediction`, `parts[]`, `seconds`; with `--predict`: `model`, "
+        "`predictions[]`.",
+    .example =
+        "  sptile partition matrix.mtx --parts 4 -o parts\n"
+        "  sptile partition matrix.h5 --predict gpus=8..1024 --method rows --bandwidth 50",
+    .declare = declare_partition};
 
 }  // namespace sptile::tools

@@ -168,23 +168,29 @@ Status run_plan(Session& session, PlanVerbOptions options) {
 Action declare_plan(Options& app) {
   auto options = std::make_shared<PlanVerbOptions>();
   options->request.device = "cuda";
-  app.add_option("BUNDLE", options->bundle, "bundle to plan for, and to store the plans in").required();
-  app.add_option("--format", options->format,
-                 "stored format to plan for; several with commas, auto: the one predicted to be fastest of "
-                 "them, of all")
+  app.add_option("BUNDLE", options->bundle, "Bundle to plan for; the plans are stored in it").required();
+  app.add_option("--format LIST", options->format, "Stored formats to choose from, separated by commas")
       .names("format", names_with("auto", format_names()));
   declare_choose(app, options->request);
-  app.add_option("-n", options->n, columns_help() + "; several with commas make a plan each")
-      .range(std::int64_t{1}, std::int64_t{1} << 31);
+  declare_columns(app, options->n);
   declare_side(app, options->request);
   declare_product(app, options->request);
-  app.add_flag("--force", options->force, "replace stored plans that are the same");
+  app.add_flag("--force", options->force, "Replace stored plans with the same key");
   return [options](Session& session) { return run_plan(session, *options); };
 }
-
 }  // namespace
 
-const Verb kPlan = {"plan", "plan products ahead, and store the plans in the bundle",
-                    "  sptile plan matrix.h5 --op spmm -n 128 --device cuda --choose measured", declare_plan};
+const Verb kPlan = {
+    .name = "plan",
+    .summary = "Plan multiplications and store the plans in the bundle",
+    .details =
+        "Programs that plan the same multiplication on a device with the same compute capability, "
+        "multiprocessors, L2 cache and shared memory load the stored plan. The bundle is replaced by a copy "
+        "with the plans; all other contents keep their positions. An existing plan with the same key is an "
+        "error "
+        "(exit code 2) without `--force`. Exit code 6 means that no device was found.",
+    .json_keys = "`plans[]` (`op`, `format`, `kernel`, `n`, `dtype`, `device`, `replaced`), `file_bytes`.",
+    .example = "  sptile plan matrix.h5 --op spmm -n 128 --device cuda --choose measured",
+    .declare = declare_plan};
 
 }  // namespace sptile::tools

@@ -37,6 +37,13 @@ struct ReorderReport {
   OrderQuality before, after;
 };
 
+bool writes(const ReorderOptions& options) { return !options.out.empty() || !options.permutation.empty(); }
+
+const std::string& reported_name(const ReorderOptions& options) {
+  if (!writes(options)) return options.in;
+  return options.out.empty() ? options.permutation : options.out;
+}
+
 bool is_bundle_name(const std::string& path) {
   const MatrixKind* const kind = kind_by_suffix(path);
   return kind != nullptr && kind->name == "bundle";
@@ -44,15 +51,10 @@ bool is_bundle_name(const std::string& path) {
 
 Status check_outputs(const Session& session, const ReorderOptions& options) {
   const std::string &out = options.out, &permutation = options.permutation;
-  if (out.empty() && permutation.empty())
-    return fail(Errc::usage, fmt::format("nothing to write: -o names the reordered matrix, --perm the "
-                                         "permutation; for example: -o {}",
-                                         proposed_output(options.in, "-reordered.mtx")));
   if (!out.empty() && written_kind(out) == nullptr && !is_bundle_name(out))
-    return fail(Errc::usage, "what to write? The name's ending says it: a bundle (.h5), " + writable_kinds(),
-                out);
+    return fail(Errc::usage, "unknown file ending; expected a bundle (.h5), " + writable_kinds(), out);
   if (Status s = check_output_name(permutation, FileKind::permutation); !s) return s;
-  if (out == permutation) return fail(Errc::usage, "-o and --perm name the same output", out);
+  if (!out.empty() && out == permutation) return fail(Errc::usage, "-o and --perm name the same file", out);
   if (Status s = check_stdout_free(session, out); !s) return s;
   if (Status s = check_stdout_free(session, permutation); !s) return s;
   if (out.empty() || out == "-") return {};
@@ -170,33 +172,48 @@ Status run_reorder(Session& session, const ReorderOptions& options) {
   if (session.common.json || !session.common.quiet)
     print_result(
         session, reorder_json(session, options, *ordering, report),
-        fmt::format("{}: {} x {}, {} entries, ordered by {} in {}, {} rows moved\n{}\n{}",
-                    options.out.empty() ? options.permutation : options.out, report.rows, report.cols,
-                    report.nnz, ordering->label(), human_seconds(report.seconds), report.changed,
+        fmt::format("{}: {} x {}, {} nonzeros; {} {} {} rows in {}\n{}\n{}", reported_name(options),
+                    report.rows, report.cols, report.nnz, ordering->label(),
+                    writes(options) ? "moved" : "would move", report.changed, human_seconds(report.seconds),
                     choice_text(*ordering, report.choice), comparison_text(report.before, report.after)));
   return {};
 }
 
 Action declare_reorder(Options& app) {
   auto options = std::make_shared<ReorderOptions>();
-  app.add_option("IN", options->in, matrix_help()).required();
-  app.add_option("-o,--output", options->out,
-                 "reordered matrix to write: a bundle (.h5), " + writable_kinds() +
-                     "; text also .gz, .xz, .zst; -: standard output");
-  app.add_option("--perm", options->permutation,
-                 "permutation to write: the old row of each new row, counted from 0, one per line");
-  declare_order(app, options->order, "--method", "how to order ('sptile list reorderers')")
-      .required()
-      .default_text("");
-  app.add_option("--dtype", options->dtype, "type of the values in the formats of a bundle");
+  declare_matrix(app, options->in);
+  app.add_option("-o,--output OUT", options->out, "Reordered matrix to write; - is standard output")
+      .details(
+          "The file ending selects the format: a bundle (.h5), " + writable_kinds() +
+          ". Text files may be compressed (.gz, .xz, .zst). A bundle contains all formats and is the same "
+          "as that of `sptile convert`, with the source in its original order.");
+  app.add_option("--perm FILE", options->permutation, "Permutation to write, one row per line")
+      .details("Line i has the old index of row i of the new order. Both count from 0.");
+  declare_order(app, options->order, "--method METHOD", "Ordering method").required().default_text("");
+  app.add_option("--dtype", options->dtype, "Type of the values in a bundle");
   declare_input(app, options->input);
   app.add_force(options->force);
   return [options](Session& session) { return run_reorder(session, *options); };
 }
 }  // namespace
 
-const Verb kReorder = {"reorder", "order the rows of a matrix, and tell what that changes",
-                       "  sptile reorder matrix.mtx --method rcm -o ordered.mtx --perm order.txt",
-                       declare_reorder};
+const Verb kReorder = {
+    .name = "reorder",
+    .summary = "Reorder the rows of a matrix and compare the tile quality",
+    .details =
+        "Computes a row ordering and reports the quality of the row windows before and after. `-o` writes "
+        "the "
+        "reordered matrix and `--perm` the permutation; without either, the command only reports. The row "
+        "order "
+        "stored in a bundle is ignored: its source matrix is reordered.",
+    .json_keys =
+        "`method`, `order_choice`, `seconds`, `rows`, `cols`, `nnz`, `changed`, `quality_before[]`, "
+        "`quality_after[]` (each `window_rows`, `distinct_columns`, `tc_blocks`, `mean_nnz_tc`), "
+        "`locality_before`, `locality_after`.\n"
+        "`changed` is the number of rows that moved.",
+    .example =
+        "  sptile reorder matrix.mtx --method rcm\n"
+        "  sptile reorder matrix.mtx --method rcm -o ordered.mtx --perm order.txt",
+    .declare = declare_reorder};
 
 }  // namespace sptile::tools

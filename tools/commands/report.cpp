@@ -140,29 +140,50 @@ Status run_report(Session& session, ReportOptions& options) {
 
 Action declare_report(Options& app) {
   auto options = std::make_shared<ReportOptions>();
-  app.add_option("IN", options->task.in, matrix_help()).required();
-  app.add_option("-o,--output", options->out, "HTML file to write; -: standard output").required();
-  declare_orders(app, options->order, "--reorder",
-                 "orders to try beside the given one: METHOD[:PRESET], several with commas, or all");
-  app.add_option("--dtype", options->task.dtype, "value type that sizes and products are for");
-  app.add_option("-n", options->task.request.n, columns_help()).range(std::int64_t{1}, std::int64_t{1} << 31);
+  declare_matrix(app, options->task.in);
+  app.add_option("-o,--output FILE", options->out, "HTML file to write; - is standard output").required();
+  declare_orders(app, options->order, "--reorder LIST", "Orderings to try, separated by commas")
+      .details(
+          "Each is METHOD or METHOD:PRESET; `all` tries every method. The page shows the one with the fewest "
+          "tensor-core blocks at the height of `--window-rows`, next to the original order.");
+  app.add_option("--dtype", options->task.dtype, "Value type of sizes and operands");
+  declare_columns(app, options->task.request.n);
   declare_product(app, options->task.request);
-  app.add_flag("--measure", options->task.measure,
-               "run a product with every format and kernel, and the memory's own speed");
-  app.add_option("--format", options->formats, "formats to measure: names with commas, or all");
-  app.add_option("--seconds", options->task.seconds,
-                 "time for measuring; what is left when it is over is not measured")
-      .real_range(0, 1e9);
-  app.add_option("--size", options->task.picture_size, "pixels of the longer side of a picture")
-      .range(16, 4096);
+  app.add_flag("--measure", options->task.measure, "Measure every format and kernel, and the copy bandwidth")
+      .details("Part of each result is compared with the reference.");
+  app.add_option("--format LIST", options->formats, "Formats to measure, separated by commas")
+      .details("Sizes and predictions always cover all formats.");
+  app.add_option("--seconds S", options->task.seconds, "Time limit for measurements")
+      .real_range(0, 1e9)
+      .unit("seconds")
+      .details(
+          "A measurement that has started is completed. The page reports the number of measurements that "
+          "were "
+          "not reached.");
+  app.add_option("--size PIXELS", options->task.picture_size, "Longer side of an image")
+      .range(16, 4096)
+      .unit("pixels");
   declare_input(app, options->task.input);
   app.add_force(options->force);
   return [options](Session& session) { return run_report(session, *options); };
 }
 }  // namespace
 
-const Verb kReport = {"report",
-                      "tell about a matrix on one page: pictures, orderings, formats, what is recommended",
-                      "  sptile report matrix.mtx -o report.html --measure", declare_report};
+const Verb kReport = {
+    .name = "report",
+    .summary = "Write a one-page HTML report: plots, orderings, formats, advice",
+    .details =
+        "The page needs neither a network nor scripts. It shows spy plots before and after reordering, row "
+        "lengths, the effect of orderings at each window height, sizes of formats, run times, a "
+        "recommendation "
+        "with its reason, and the commands that reproduce it. The recommendation is the fastest measured "
+        "format; without `--measure` the fastest predicted one; without a device profile the one that "
+        "transfers "
+        "the fewest bytes.",
+    .json_keys =
+        "`name`, `rows`, `cols`, `nnz`, `row_nnz`, `row_bins[]`, `orders[]`, `best_order`, `formats[]`, "
+        "`compulsory_bytes`, `copy_gbps`, `floor_us`, `measured`, `not_reached`, `advice`, `commands[]`.",
+    .example = "  sptile report matrix.mtx -o report.html --measure",
+    .declare = declare_report};
 
 }  // namespace sptile::tools

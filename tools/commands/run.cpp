@@ -216,24 +216,44 @@ Status run_run(Session& session, const RunOptions& options) {
 
 Action declare_run(Options& app) {
   auto options = std::make_shared<RunOptions>();
-  app.add_option("BUNDLE", options->bundle, "bundle to multiply with").required();
-  app.add_option(
-         "--format", options->format,
-         "stored format to run; several with commas, auto: the one predicted to be fastest of them, of all")
-      .names("format", names_with("auto", format_names()));
+  app.add_option("BUNDLE", options->bundle, "Bundle with the sparse matrix").required();
+  app.add_option("--format LIST", options->format, "Stored formats to choose from, separated by commas")
+      .names("format", names_with("auto", format_names()))
+      .details(
+          "`auto` considers all stored formats. It takes the most recent stored plan for this operation and "
+          "device (see `sptile plan`), else the fastest predicted format, or csr if no profile matches the "
+          "device (see `sptile calibrate`).");
   declare_choose(app, options->request);
   declare_side(app, options->request);
-  app.add_flag("--explain", options->explain, "show the formats to choose from and what each would take");
-  app.add_flag("--replan", options->replan, "take no stored plan ('sptile plan') of the bundle");
-  app.add_option("-n", options->request.n, columns_help()).range(std::int64_t{1}, std::int64_t{1} << 31);
+  app.add_flag("--explain", options->explain, "Print the candidates and their predicted times")
+      .details(
+          "Also prints measured times, why other kernels were excluded, and for hybrid formats the fraction "
+          "of "
+          "windows and nonzeros in tiles.");
+  app.add_flag("--replan", options->replan, "Ignore stored plans");
+  declare_columns(app, options->request.n);
   declare_request(app, options->request);
-  app.add_flag("--check", options->request.check,
-               "compare with the serial double-precision reference; exit 7 if wrong");
+  app.add_flag("--check", options->request.check, "Compare with the serial double-precision reference")
+      .details(
+          "The error of each element is relative to the sum of the absolute values of its terms. Errors "
+          "larger "
+          "than rounding explains give exit code 7.");
   return [options](Session& session) { return run_run(session, *options); };
 }
 }  // namespace
 
-const Verb kRun = {"run", "multiply with a random dense matrix, time it, check it",
-                   "  sptile run matrix.h5 --op spmm --format bittcf -n 128 --check", declare_run};
+const Verb kRun = {
+    .name = "run",
+    .summary = "Multiply by a random dense matrix; measure and check the result",
+    .details = "Plans one operation, runs it and prints the median time.",
+    .json_keys =
+        "`transpose`, `device`, `op`, `format`, `kernel`, `n`, `dtype`, `result_dtype`, `precision`, `plan`, "
+        "`median_us`, `predicted_us`, `gflops`, `rel_err`, `checked`, `why`, `candidates[]` (`format`, "
+        "`kernel`, `precision`, `predicted_us`, `chosen`, `refused`).\n"
+        "`plan` is `stored` or `made`. `rel_err` is null without `--check`. `predicted_us` is null for "
+        "kernels "
+        "without a cost model. `candidates` is empty if there was only one.",
+    .example = "  sptile run matrix.h5 --op spmm --format bittcf -n 128 --check",
+    .declare = declare_run};
 
 }  // namespace sptile::tools

@@ -102,22 +102,31 @@ Status run_spy(Session& session, const SpyOptions& options) {
 
 Action declare_spy(Options& app) {
   auto options = std::make_shared<SpyOptions>();
-  app.add_option("IN", options->in, matrix_help()).required();
-  app.add_option(
-         "-o,--output", options->out,
-         "picture to write: PNG, or a drawing with axes and captions (.svg); -: PNG to standard output")
-      .required();
-  declare_order(app, options->order, "--reorder", "beside the matrix as it stands, paint it in this order");
-  app.add_option("--size", options->size, "pixels of the longer side").range(16, 4096);
-  app.add_flag("--rows-only", options->rows_only,
-               "leave the columns of a square matrix in their order; else they follow the rows");
+  declare_matrix(app, options->in);
+  app.add_option("-o,--output FILE", options->out,
+                 "Image to write (.png or .svg); - is a PNG on standard output")
+      .required()
+      .details("A PNG contains only the pixels. An SVG also has axes and captions.");
+  declare_order(app, options->order, "--reorder METHOD", "Show a second panel in this ordering");
+  app.add_option("--size PIXELS", options->size, "Longer side of a panel").range(16, 4096).unit("pixels");
+  app.add_flag("--rows-only", options->rows_only, "Keep the columns of a square matrix in their order")
+      .details(
+          "Formats permute rows only. Without this option, columns follow the rows, which makes bands and "
+          "communities visible.");
   declare_input(app, options->input);
   app.add_force(options->force);
   return [options](Session& session) { return run_spy(session, *options); };
 }
 }  // namespace
 
-const Verb kSpy = {"spy", "paint the sparsity of a matrix: the darker, the more entries",
-                   "  sptile spy matrix.mtx -o matrix.png --reorder rcm --size 600", declare_spy};
+const Verb kSpy = {.name = "spy",
+                   .summary = "Render the sparsity pattern as an image (spy plot)",
+                   .details =
+                       "Each pixel shows the number of nonzeros on a logarithmic gray scale; white is empty. "
+                       "The shorter side "
+                       "is at least a sixth of the longer one.",
+                   .json_keys = "`rows`, `cols`, `nnz`, `reorder`, `width`, `height`, `panels`.",
+                   .example = "  sptile spy matrix.mtx -o matrix.png --reorder rcm --size 600",
+                   .declare = declare_spy};
 
 }  // namespace sptile::tools

@@ -153,16 +153,31 @@ Status run_stats(Session& session, const StatsOptions& options) {
 
 Action declare_stats(Options& app) {
   auto options = std::make_shared<StatsOptions>();
-  app.add_option("IN", options->in, matrix_help()).required();
-  declare_order(app, options->order, "--reorder",
-                "look at the matrix in this row order; a bundle has its own");
-  app.add_option("--dtype", options->dtype, "value type that the sizes are for");
+  declare_matrix(app, options->in);
+  declare_order(app, options->order, "--reorder METHOD", "Row ordering to apply first")
+      .details("Without it, the rows of a bundle are in the stored row order.");
+  app.add_option("--dtype", options->dtype, "Value type assumed for sizes");
   declare_input(app, options->input);
   return [options](Session& session) { return run_stats(session, *options); };
 }
 }  // namespace
 
-const Verb kStats = {"stats", "tell the structure of a matrix: sizes per format, row lengths, tile quality",
-                     "  sptile stats matrix.mtx.gz --json", declare_stats};
+const Verb kStats = {
+    .name = "stats",
+    .summary = "Print the structure of a matrix: sizes, row lengths, tile quality",
+    .details =
+        "Prints nonzeros per row and column, the size of every format compared with COO, CSR and TCF, and "
+        "for "
+        "window heights of 8 to 128 rows the distinct columns, tensor-core blocks, nonzeros per block and "
+        "the "
+        "fraction of distinct columns with a single nonzero (NNZ-1). Also prints the w-Jaccard cost of "
+        "adjacent rows, the bandwidth, the mean number of distinct columns per 1024 rows, and whether the "
+        "matrix "
+        "equals its transpose. For hybrid formats it prints the fraction of windows and nonzeros in tiles.",
+    .json_keys =
+        "`rows`, `cols`, `nnz`, `symmetric`, `empty_rows`, `empty_cols`, `row_nnz`, `col_nnz`, `nnz1_ratio`, "
+        "`formats[]`, `quality[]`, `locality`.",
+    .example = "  sptile stats matrix.mtx.gz --json",
+    .declare = declare_stats};
 
 }  // namespace sptile::tools

@@ -137,15 +137,33 @@ Status run_verify(Session& session, const VerifyOptions& options) {
 
 Action declare_verify(Options& app) {
   auto options = std::make_shared<VerifyOptions>();
-  app.add_option("BUNDLE", options->bundle, "bundle to check, or folder of a partition").required();
-  app.add_option("--against", options->against, "matrix that it was made from: must be the same, bit by bit");
+  app.add_option("BUNDLE", options->bundle, "Bundle or partition directory to check").required();
+  app.add_option("--against IN", options->against, "Matrix that must equal the source in the bundle")
+      .details(
+          "Values are compared bit by bit. The message reports different sizes and the first difference in "
+          "row "
+          "order, counted from 1. Input options such as `--from` apply to this matrix.");
   declare_input(app, options->input);
   return [options](Session& session) { return run_verify(session, *options); };
 }
 }  // namespace
 
-const Verb kVerify = {"verify",
-                      "check a bundle or a partition: checksums, invariants, round trip of every format",
-                      "  sptile verify matrix.h5 --against matrix.mtx", declare_verify};
+const Verb kVerify = {
+    .name = "verify",
+    .summary = "Check a bundle or a partition: checksums, invariants, round trips",
+    .details =
+        "Checks the header, the checksum of every array and the invariants of every format. Converts each "
+        "format "
+        "back and compares it with the source matrix, rounded to the type of the format. Also checks the "
+        "sources "
+        "of refreshable values, the recorded symmetry and the formats of the transpose. Exit code 3 means a "
+        "damaged file, 7 an intact file with different numbers.\n\n"
+        "For a directory written by `sptile partition`, checks each part, the exchange lists of all parts "
+        "against "
+        "each other, and that the parts form the partitioned matrix. Exit code 5 means a missing part, 3 a "
+        "damaged part or one of another partition.",
+    .json_keys = "`ok`, `checks[]` (`name`, `ok`, `message`).",
+    .example = "  sptile verify matrix.h5 --against matrix.mtx",
+    .declare = declare_verify};
 
 }  // namespace sptile::tools

@@ -11,7 +11,7 @@ constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
 }
 
 OutOfMemory::OutOfMemory(std::uint64_t bytes) noexcept {
-  std::snprintf(text_.data(), text_.size(), "out of memory: an array of %llu bytes was refused",
+  std::snprintf(text_.data(), text_.size(), "out of memory: cannot allocate an array of %llu bytes",
                 static_cast<unsigned long long>(bytes));
 }
 

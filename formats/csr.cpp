@@ -110,7 +110,8 @@ Csr permute_rows(const CsrView& a, std::span<const std::int32_t> new_to_old) {
 Status check_permutation(std::span<const std::int32_t> new_to_old, std::int64_t n) {
   if (static_cast<std::int64_t>(new_to_old.size()) != n)
     return fail(Errc::bad_input, "a permutation of " + std::to_string(n) +
-                                     " rows needs as many ids; it has " + std::to_string(new_to_old.size()));
+                                     " rows requires one id per row, got " +
+                                     std::to_string(new_to_old.size()));
   std::vector<bool> seen(new_to_old.size(), false);
   for (std::size_t i = 0; i < new_to_old.size(); ++i) {
     const std::int32_t id = new_to_old[i];
@@ -119,8 +120,7 @@ Status check_permutation(std::span<const std::int32_t> new_to_old, std::int64_t 
                   "row id " + std::to_string(id) + " at position " + std::to_string(i) + " " + what);
     };
     if (id < 0 || id >= n) return describe("is not in 0.." + std::to_string(n - 1));
-    if (seen[static_cast<std::size_t>(id)])
-      return describe("stands there a second time; each row stands once");
+    if (seen[static_cast<std::size_t>(id)]) return describe("occurs twice; each row must occur once");
     seen[static_cast<std::size_t>(id)] = true;
   }
   return {};

@@ -6,8 +6,8 @@
 namespace sptile::reorder {
 
 inline constexpr Parameter kAffinityParameters[] = {
-    {"within", "1: the next row comes from the same community, 0: from anywhere", 0, 0, 1, true},
-    {"partners", "rows that are kept for each row as its best next ones", 8, 1, 64, true},
+    {"within", "1 restricts the next row to the same community, 0 does not", 0, 0, 1, true},
+    {"partners", "number of candidate successors per row", 8, 1, 64, true},
 };
 
 /// Acc-SpMM, section 3.2 (data-affinity-based reordering): the depth-first order of the dendrogram of

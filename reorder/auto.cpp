@@ -21,7 +21,7 @@ struct Trial {
 };
 
 constexpr Trial kTrials[] = {
-    {"the given order", order_identity, {}},
+    {"the original order", order_identity, {}},
     {"degree order", order_by_degree, {}},
     {"greedy windows", order_by_packing, kFromGiven},
     {"greedy windows from degree order", order_by_packing, kFromDegree},

@@ -6,7 +6,7 @@
 namespace sptile::reorder {
 
 inline constexpr Parameter kLoaParameters[] = {
-    {"window", "rows of the list that may follow a row (VW); 0: the whole list", 300, 0, 1e9, true},
+    {"window", "candidate rows considered per step (VW); 0 considers all", 300, 0, 1e9, true},
 };
 
 /// Sorts the rows by their first column, then fills one window after the other: the first free row, then

@@ -8,11 +8,11 @@
 namespace sptile::reorder {
 
 inline constexpr std::array<Parameter, 5> kLshParameters = {{
-    {"bands", "times that rows are thrown into buckets", 16, 1, 1024, true},
-    {"band-hashes", "minhashes that agree in a bucket", 2, 1, 16, true},
-    {"similarity", "least Jaccard index of partners", 0.2, 0, 1, false},
-    {"cluster-rows", "rows at which a cluster closes", 16, 1, 1 << 20, true},
-    {"group-clusters", "clusters at which a group closes; 1: no groups", 128, 1, 1 << 20, true},
+    {"bands", "number of hash bands", 16, 1, 1024, true},
+    {"band-hashes", "minhashes per band", 2, 1, 16, true},
+    {"similarity", "minimum Jaccard index of clustered rows", 0.2, 0, 1, false},
+    {"cluster-rows", "maximum rows per cluster", 16, 1, 1 << 20, true},
+    {"group-clusters", "maximum clusters per group; 1 disables groups", 128, 1, 1 << 20, true},
 }};
 
 /// Orders the rows of any matrix as the TCA reordering of DTC-SpMM (ASPLOS 2024) describes: rows that share

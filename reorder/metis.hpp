@@ -7,7 +7,7 @@
 namespace sptile::reorder {
 
 inline constexpr Parameter kMetisParameters[] = {
-    {"part-rows", "rows of a part, about", 256, 8, 1 << 20, true},
+    {"part-rows", "approximate number of rows per part", 256, 8, 1 << 20, true},
 };
 
 /// Lays the parts of a k-way partition of graph_of(a) one after the other, rows of a part in the order given

@@ -9,15 +9,14 @@ namespace sptile::reorder {
 
 inline constexpr std::array<Parameter, 9> kPackParameters = {{
     {"match-from-rows", "1 matches single rows, 0 packs the first windows greedily", 0, 0, 1, true},
-    {"degree-base", "order to start from: 0 as given, 1 by degree, 2 by degree where columns are long", 2, 0,
-     2, true},
-    {"longest-list", "rows that one column brings into a window at most", 256, 8, 65536, true},
-    {"lookups", "rows looked up for a window, per row of it and entry of the first one", 8, 1, 65536, true},
+    {"degree-base", "initial order: 0 original, 1 by degree, 2 by degree for long columns", 2, 0, 2, true},
+    {"longest-list", "maximum candidate rows per column of a window", 256, 8, 65536, true},
+    {"lookups", "candidate rows per window, per row and entry of its first row", 8, 1, 65536, true},
     {"swap-passes", "passes of row swaps between windows", 1, 0, 100, true},
-    {"swap-partners", "windows that each window swaps rows with, per pass", 1, 1, 32, true},
-    {"match-rows", "height up to which windows are matched; 1 leaves them as they come", 1024, 1, 1e6, true},
-    {"match-partners", "partners that matching chooses from", 4, 1, 32, true},
-    {"match-list", "items that one column brings when partners are sought", 64, 4, 65536, true},
+    {"swap-partners", "windows each window swaps rows with, per pass", 1, 1, 32, true},
+    {"match-rows", "maximum height of matched windows; 1 disables matching", 1024, 1, 1e6, true},
+    {"match-partners", "candidate partners per match", 4, 1, 32, true},
+    {"match-list", "candidate partners per column", 64, 4, 65536, true},
 }};
 inline constexpr Setting kPackFast[] = {{"swap-passes", 0}, {"match-rows", 1}};
 inline constexpr Setting kPackQuality[] = {{"swap-passes", 6}, {"swap-partners", 8}};

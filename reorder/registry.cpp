@@ -24,23 +24,23 @@ namespace sptile::reorder {
 namespace {
 // Those with compact columns keep arrays by column. lsh keeps none, and hashes the ids.
 constexpr Reorderer kReorderers[] = {
-    {"identity", "the order as it stands", order_identity},
+    {"identity", "original order", order_identity},
     {"degree", "rows by descending number of entries", order_by_degree},
     {"random", "rows shuffled with --seed", order_randomly},
     {"rcm", "reverse Cuthill-McKee: small bandwidth", compacted<order_by_rcm>},
-    {"metis", "parts of a k-way partition, one after the other", compacted<order_by_metis>, kMetisParameters},
+    {"metis", "rows grouped by k-way partition", compacted<order_by_metis>, kMetisParameters},
     {"metis-nd", "nested dissection", compacted<order_by_dissection>},
     {"lsh", "clusters of rows that share minhash buckets (DTC-SpMM)", order_by_lsh, kLshParameters},
-    {"rabbit", "communities found by modularity, side by side (Rabbit Order)", compacted<order_by_rabbit>},
-    {"affinity", "communities, and rows that share columns within (Acc-SpMM)", compacted<order_by_affinity>,
+    {"rabbit", "rows grouped by modularity communities (Rabbit Order)", compacted<order_by_rabbit>},
+    {"affinity", "communities, then rows with common columns (Acc-SpMM)", compacted<order_by_affinity>,
      kAffinityParameters},
-    {"loa", "windows filled by entries per column within a sliding list (HyGNN)", compacted<order_by_loa>,
+    {"loa", "windows filled for entries per column from a sliding list (HyGNN)", compacted<order_by_loa>,
      kLoaParameters},
     {"wjaccard", "a path through the most similar rows (RSH-SpMM)", compacted<order_by_weighted_jaccard>,
      kWJaccardParameters},
     {"pack", "windows packed, matched and refined for few distinct columns", compacted<order_by_packing>,
      kPackParameters, kPackPresets},
-    {"auto", "the best of the given order, degree and greedy windows", compacted<order_by_trial>},
+    {"auto", "best of original order, degree and greedy windows", compacted<order_by_trial>},
 };
 
 std::string number(double value) {
@@ -75,8 +75,8 @@ Status check_settings(const Reorderer& method, std::span<const Setting> settings
     }
     const bool fits = given.value >= parameter->least && given.value <= parameter->most;
     if (!fits || (parameter->whole && given.value != std::floor(given.value)))
-      return fail(Errc::usage, std::string(method.name) + ": " + std::string(given.name) + " takes " +
-                                   (parameter->whole ? "whole numbers" : "numbers") + " from " +
+      return fail(Errc::usage, std::string(method.name) + ": " + std::string(given.name) + " requires " +
+                                   (parameter->whole ? "an integer" : "a number") + " from " +
                                    number(parameter->least) + " to " + number(parameter->most));
   }
   return {};

@@ -9,12 +9,11 @@ namespace sptile::reorder {
 
 inline constexpr std::array<Parameter, 6> kWJaccardParameters = {{
     {"neighbours", "most similar rows kept for each row", 10, 1, 256, true},
-    {"alpha", "column weight is entries^-alpha; 0 weighs all alike", 0.5, 0, 4, false},
-    {"list-rows", "rows met in a column, of longer ones a part", 64, 2, 1 << 20, true},
-    {"visits", "rows met for each row, rarest columns first", 2048, 1, 1 << 30, true},
-    {"stretch", "rows that 2-opt arranges at a time; 0: none", 64, 0, 64, true},
-    {"isolation", "a row moves whose best similarity is this much above its place's; 0: none", 2, 0, 1e6,
-     false},
+    {"alpha", "column weight is entries^-alpha; 0 weights all columns equally", 0.5, 0, 4, false},
+    {"list-rows", "maximum rows sampled per column", 64, 2, 1 << 20, true},
+    {"visits", "maximum candidates per row, rarest columns first", 2048, 1, 1 << 30, true},
+    {"stretch", "rows per 2-opt segment; 0 disables 2-opt", 64, 0, 64, true},
+    {"isolation", "minimum similarity ratio to move a row; 0 disables moves", 2, 0, 1e6, false},
 }};
 
 /// Orders the rows of any matrix after "RSH-SpMM", section 3.4 (Algorithm 3): the nearest rows of each by

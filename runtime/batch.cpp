@@ -13,18 +13,18 @@ constexpr std::int64_t kMostEntries = std::int64_t{1} << 60;
 /// What of a matrix does not go with the first one.
 Status check_alike(const BatchMember& first, const BatchMember& one, Arrangement arrangement) {
   if (one.values != first.values)
-    return fail(Errc::usage, "values of type " + std::string(name_of(one.values)) +
-                                 ", those of the first are " + std::string(name_of(first.values)));
+    return fail(Errc::usage, "values of type " + std::string(name_of(one.values)) + ", but the first has " +
+                                 std::string(name_of(first.values)));
   if (arrangement == Arrangement::stacked && one.cols != first.cols)
     return fail(Errc::usage, std::to_string(one.cols) + " columns, the first has " +
-                                 std::to_string(first.cols) + "; stacked matrices share their columns");
+                                 std::to_string(first.cols) + "; stacked matrices must have equal columns");
   return {};
 }
 
 /// Adds a size to those before it, without overflow.
 Status add(std::int64_t& sum, std::int64_t size, std::int64_t most, const char* what) {
   if (size > most - sum)
-    return fail(Errc::unsupported, std::to_string(size) + " " + what + " behind " + std::to_string(sum) +
+    return fail(Errc::unsupported, std::to_string(size) + " " + what + " after " + std::to_string(sum) +
                                        "; a batch has at most " + std::to_string(most));
   sum += size;
   return {};
@@ -41,7 +41,7 @@ Status add(BatchMember& whole, const BatchMember& one, Arrangement arrangement) 
 }  // namespace
 
 Result<BatchLayout> arrange(std::span<const BatchMember> members, Arrangement arrangement) {
-  if (members.empty()) return fail(Errc::usage, "a batch of no matrices; it has one at least");
+  if (members.empty()) return fail(Errc::usage, "empty batch; expected at least one matrix");
   const bool diagonal = arrangement == Arrangement::block_diagonal;
   BatchLayout layout;
   layout.whole.values = members.front().values;

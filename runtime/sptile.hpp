@@ -342,7 +342,7 @@ class Plan {
     if (operation() != wanted)
       throw Exception(SPTILE_USAGE, "the plan was made for " + operation() + ", not for " + wanted);
     if (info_.device != SPTILE_CPU)
-      throw Exception(SPTILE_USAGE, "a plan for a CUDA device takes device memory: run(Operands, stream)");
+      throw Exception(SPTILE_USAGE, "a CUDA plan requires device memory: run(Operands, stream)");
   }
 
   /// A dense operand of a run.
@@ -354,8 +354,8 @@ class Plan {
   /// Columns of a run.
   [[nodiscard]] std::int64_t columns(std::int64_t wanted) const {
     if (wanted < 0 || wanted > n())
-      throw Exception(SPTILE_USAGE,
-                      "n = " + std::to_string(wanted) + ", but the plan serves 1 to " + std::to_string(n()));
+      throw Exception(SPTILE_USAGE, "n = " + std::to_string(wanted) + ", but the plan supports 1 to " +
+                                        std::to_string(n()));
     return wanted != 0 ? wanted : n();
   }
 
@@ -364,7 +364,7 @@ class Plan {
     const bool fits = type == Type::f32   ? std::is_same_v<T, float>
                       : type == Type::f64 ? std::is_same_v<T, double>
                                           : sizeof(T) == 2 && std::is_trivially_copyable_v<T>;
-    if (!fits) throw Exception(SPTILE_USAGE, std::string(name) + " is not of the planned element type");
+    if (!fits) throw Exception(SPTILE_USAGE, std::string(name) + " does not have the planned element type");
   }
 
   template <class T>
@@ -611,7 +611,7 @@ class Matrix {
     if (a.row_ptr.empty() || std::ssize(a.row_ptr) - 1 != a.rows)
       throw Exception(SPTILE_USAGE, "row_ptr has " + std::to_string(a.row_ptr.size()) +
                                         " offsets; a matrix of " + std::to_string(a.rows) +
-                                        " rows needs one more than rows");
+                                        " rows requires rows + 1");
     if (a.device == Device::cpu && a.row_ptr.back() != std::ssize(a.col_idx))
       throw Exception(SPTILE_USAGE, "row_ptr ends with " + std::to_string(a.row_ptr.back()) +
                                         ", col_idx has " + std::to_string(a.col_idx.size()) + " elements");

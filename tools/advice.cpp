@@ -58,18 +58,13 @@ std::vector<Command> commands_for(const std::string& path, bool is_bundle) {
 
 std::string tour() {
   const int columns = terminal_columns(stderr).value_or(kUsualColumns);
-  return wrap("sptile makes tensor-core tiles of sparse matrices: convert once, multiply many times. Try:",
+  return wrap("sptile converts sparse matrices to tensor-core tile formats and multiplies with them. Try:",
               columns) +
          "\n\n" +
          commands_text({{"sptile gen rmat --scale 12 --edges 60000 -o graph.mtx", "make a matrix"},
                         {"sptile convert graph.mtx graph.h5", "convert it"},
                         {"sptile run graph.h5 --check", "multiply with it"}}) +
-         "\n\n" +
-         wrap(
-             "'sptile help' lists the verbs, 'sptile help VERB' tells more about one; 'man sptile' has it "
-             "all.",
-             columns) +
-         "\n";
+         "\n\n" + wrap("'sptile help' lists the verbs and 'sptile help VERB' explains one.", columns) + "\n";
 }
 
 std::optional<std::string> advice_on_file(const std::string& path) {
@@ -81,9 +76,9 @@ std::optional<std::string> advice_on_file(const std::string& path) {
   if (named == nullptr && kind->name == "matrix-market" && !probe_matrix(path, {.real_part = true}))
     return std::nullopt;
   if (!found)
-    return fmt::format("{}: {}; verbs stand before files:\n{}", path, found.error().message,
+    return fmt::format("{}: {}; the verb precedes the file:\n{}", path, found.error().message,
                        commands_text(commands_for(path, kind->name == "bundle")));
-  return fmt::format("{} is {}; what is to be done with it?\n{}", path, kind->what,
+  return fmt::format("{} is {}; a verb is required:\n{}", path, kind->what,
                      commands_text(commands_for(path, kind->name == "bundle")));
 }
 

@@ -23,7 +23,6 @@ struct Pair {
   [[nodiscard]] double ratio() const {
     return (*new_row)["median_us"].get<double>() / (*old_row)["median_us"].get<double>();
   }
-  [[nodiscard]] bool is_noisy() const { return tools::is_noisy(*old_row) || tools::is_noisy(*new_row); }
 };
 
 // Other versions, other numbers of runs and another machine do not make it another thing.
@@ -48,7 +47,7 @@ std::string field_of(const Json& row) {
 
 bool is_yardstick(const Pair& pair) {
   const Json &a = *pair.old_row, &b = *pair.new_row;
-  return a["kernel"] == b["kernel"] && (is_cusparse(a) || a["format"] == "csr") && !pair.is_noisy();
+  return a["kernel"] == b["kernel"] && (is_cusparse(a) || a["format"] == "csr");
 }
 
 // cuSPARSE before csr, then the faster one.
@@ -96,7 +95,7 @@ Json compared(const Pair& pair, const Yardstick& yardstick) {
   const double noise = std::max(noise_of({pair.old_row, pair.new_row}), yardstick.noise);
   json["ratio"] = ratio;
   json["noise"] = noise;
-  json["verdict"] = pair.is_noisy()           ? "noisy"
+  json["verdict"] = noise > kNoisySpread      ? "noisy"
                     : ratio > 1 + noise       ? "slower"
                     : ratio * (1 + noise) < 1 ? "faster"
                                               : "same";

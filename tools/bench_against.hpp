@@ -7,12 +7,12 @@
 
 namespace sptile::tools {
 
-/// Compares rows that measured the same thing; of several old ones the last counts. A row is `slower`, or
-/// `faster`, when its `ratio` (new over old time) is beyond 1 by more than noise_of the rows behind it, else
-/// `same`. The ratio is over that of a yardstick, measured in both runs with the same types of operands: the
-/// fastest kernel of cuSPARSE, else of csr; so a machine that is faster or slower as a whole does not count.
-/// Rows without one take the median of all yardsticks on the same device ("all"); where there is none, times
-/// are compared as they are.
+/// Compares rows that measured the same thing; the last of several old ones counts. A row is `slower`, or
+/// `faster`, if its `ratio` (new over old time) differs from 1 by more than the noise_of all rows involved,
+/// `noisy` if that noise exceeds kNoisySpread, else `same`. The ratio is over that of a yardstick, measured
+/// in both runs with the same types of operands: the fastest kernel of cuSPARSE, else of csr; so a machine
+/// that is faster or slower as a whole does not count. Rows without one take the median of all yardsticks on
+/// the same device ("all"); where there is none, times are compared as they are.
 ///   rows        one for each pair: what it is, median_us, old_median_us, ratio, noise, verdict, yardstick
 ///   yardsticks  one for each that was used: what it is, median_us, old_median_us, ratio
 ///   slower, faster, only_old, only_new   numbers of rows

@@ -13,8 +13,8 @@
 namespace sptile::tools {
 namespace {
 
-constexpr double kLeastNoise = 0.05, kBusySpread = 0.25;
-constexpr int kBusyTimes = 5;
+constexpr double kLeastNoise = 0.05;
+constexpr int kNoisyRuns = 5;
 
 double number(const Json& row, const char* key) { return row[key].is_null() ? 0 : row[key].get<double>(); }
 
@@ -135,7 +135,7 @@ double noise_of(std::initializer_list<const Json*> rows) {
 }
 
 bool is_noisy(const Json& row) {
-  return number(row, "repeat") >= kBusyTimes && number(row, "spread") > kBusySpread;
+  return number(row, "repeat") >= kNoisyRuns && number(row, "spread") > kNoisySpread;
 }
 
 std::string noise_text(const Json& rows) {
@@ -151,7 +151,7 @@ std::string noise_text(const Json& rows) {
       "{} of {} rows are noisy (spread over {:.0f} %); maximum: {} on {}, N = {}, {:.0f} %; measure them "
       "again "
       "on an idle machine",
-      count, rows.size(), 100 * kBusySpread, (*worst)["kernel"].get<std::string>(),
+      count, rows.size(), 100 * kNoisySpread, (*worst)["kernel"].get<std::string>(),
       (*worst)["matrix"].get<std::string>(), json_text((*worst)["n"]), 100 * number(*worst, "spread"));
 }
 

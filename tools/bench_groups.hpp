@@ -10,6 +10,9 @@
 
 namespace sptile::tools {
 
+/// Spread above which times are not compared.
+inline constexpr double kNoisySpread = 0.25;
+
 /// Returns the relative difference of times that is not significant: the maximum spread of the rows, at least
 /// 5 %.
 double noise_of(std::initializer_list<const Json*> rows);

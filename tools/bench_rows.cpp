@@ -246,7 +246,7 @@ bool orders_differ(const Json& orders) {
 
 std::string orders_text(const Json& orders) {
   std::vector<std::vector<std::string>> table = {
-      {"matrix", "reorder", "time", "tc blocks", "nnz/block", "N", "fastest", "min", "speedup"}};
+      {"matrix", "reorder", "time", "tc blocks", "entries/block", "N", "fastest", "min", "speedup"}};
   for (const Json& o : orders)
     table.push_back({o["matrix"], o["reorder"], human_seconds(o["reorder_us"].get<double>() * 1e-6),
                      json_text(o["tc_blocks"]), fmt::format("{:.2f}", o["mean_nnz_tc"].get<double>()),

@@ -34,9 +34,8 @@ std::string why_chosen(const std::vector<runtime::Candidate>& candidates, runtim
   const auto time = [&](const runtime::Candidate& c) { return measured ? c.measured_us : c.predicted_us; };
   if (!time(*best))
     return fmt::format(
-        "there is no profile that knows it on this device, so times are not predicted: 'sptile calibrate "
-        "--device {}' "
-        "measures them, --choose measured tries all",
+        "no profile of this device has it, so times are not predicted; run 'sptile calibrate --device {}' or "
+        "use --choose measured",
         name_of(device));
   const runtime::Candidate* next = nullptr;
   for (const runtime::Candidate& c : candidates)

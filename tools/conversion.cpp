@@ -161,7 +161,8 @@ Status Conversion::read() {
   work_.detail(fmt::format("read {} x {}, {} entries in {}", report_.rows, report_.cols, report_.nnz,
                            human_seconds(report_.read)));
   if (task_.dry_run && holes_.emplace().fd() < 0)
-    return fail(Errc::io, fmt::format("no file in memory for a dry run: {}", std::strerror(errno)));
+    return fail(Errc::io,
+                fmt::format("cannot create a file in memory for a dry run: {}", std::strerror(errno)));
   auto writer =
       formats::BundleWriter::create(task_.out, {.force = task_.force,
                                                 .group = task_.group,
@@ -176,7 +177,7 @@ Status Conversion::read() {
 Status Conversion::take_loss(const formats::ValueLoss& loss, DType wide_enough) {
   report_.lost += loss;
   if (!loss.any() || !task_.strict) return {};
-  Error first = loss.first.value_or(Error{Errc::bad_input, "values that their type cannot hold", {}});
+  Error first = loss.first.value_or(Error{Errc::bad_input, "values that their type cannot represent", {}});
   if (first.where.empty()) first.where = task_.in;
   first.message +=
       fmt::format("; {}leave out --strict",

@@ -12,7 +12,7 @@ namespace {
 
 Status check_output(const ConvertOptions& options) {
   if (options.fd >= 0) return {};
-  if (options.out == "-") return fail(Errc::usage, "a bundle cannot be piped: HDF5 needs a file; name one");
+  if (options.out == "-") return fail(Errc::usage, "a bundle cannot be written to a pipe; name a file");
   return check_output_name(options.out, FileKind::bundle);
 }
 
@@ -27,7 +27,7 @@ Status check_distinct(const std::vector<FormatChoice>& formats) {
   for (auto choice = formats.begin(); choice != formats.end(); ++choice)
     for (auto before = formats.begin(); before != choice; ++before)
       if (before->layout == choice->layout)
-        return fail(Errc::usage, fmt::format("a bundle holds {} once, not as {} and as {}",
+        return fail(Errc::usage, fmt::format("a bundle stores {} only once; got {} and {}",
                                              choice->layout->name, before->label, choice->label));
   return {};
 }
@@ -38,8 +38,7 @@ Status check_convertible(const std::vector<FormatChoice>& formats, runtime::Devi
   for (const FormatChoice& choice : formats)
     if (choice.parameter && !choice.layout->parameter->on_device)
       return fail(Errc::usage,
-                  fmt::format("{}: a CUDA device converts to {} as it chooses; leave out the number, "
-                              "or --device cuda",
+                  fmt::format("{}: CUDA devices choose the parameter of {}; omit it, or omit --device cuda",
                               choice.label, choice.layout->name));
   return {};
 }

@@ -27,7 +27,7 @@ std::optional<CoreShares> core_shares(const formats::FormatView& view) {
 std::string core_shares_text(std::string_view format, const std::optional<CoreShares>& shares) {
   if (!shares) return "";
   return fmt::format(
-      "{}: {:.1f}% of {} windows have tiles, with {:.1f}% of {} entries; CUDA cores have the others\n",
+      "{}: {:.1f}% of {} windows have tiles, with {:.1f}% of {} entries; CUDA cores multiply the others\n",
       format, percent(shares->tensor_windows, shares->windows), shares->windows,
       percent(shares->tensor_entries, shares->entries), shares->entries);
 }

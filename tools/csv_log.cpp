@@ -68,9 +68,7 @@ Status check_head(const std::vector<std::string>& fields, std::span<const CsvCol
                   const std::string& path) {
   const auto refuse = [&](const std::string& what) {
     return fail(Errc::bad_input,
-                fmt::format("{}, so it holds rows of another version or another program; "
-                            "name a new file to start over",
-                            what),
+                fmt::format("{}; it was written by another version or program; name a new file", what),
                 path + ":1");
   };
   for (const CsvColumn& column : columns)
@@ -78,12 +76,12 @@ Status check_head(const std::vector<std::string>& fields, std::span<const CsvCol
       return refuse(fmt::format("has no column '{}'", column.key));
   const bool same = std::equal(fields.begin(), fields.end(), columns.begin(), columns.end(),
                                [](const std::string& field, const CsvColumn& c) { return field == c.key; });
-  return same ? Status() : refuse("has more columns or another order of them");
+  return same ? Status() : refuse("has more columns or a different column order");
 }
 
 // It can neither be read back nor cut.
 Status not_regular(const std::string& path) {
-  return fail(Errc::usage, "is no regular file; rows are read back from it, so name one", path);
+  return fail(Errc::usage, "is not a regular file; expected a file that can be read back", path);
 }
 
 }  // namespace
@@ -117,14 +115,13 @@ Status CsvLog::read_lines(const std::string& text) {
     const std::string where = fmt::format("{}:{}", path_, number);
     if (fields->size() != columns_.size())
       return fail(Errc::bad_input,
-                  fmt::format("{} fields, expected {}; name a new file to start over", fields->size(),
-                              columns_.size()),
+                  fmt::format("{} fields, expected {}; name a new file", fields->size(), columns_.size()),
                   where);
     Json row = Json::object();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       Json value = parse_field(columns_[i], (*fields)[i]);
       if (value.is_discarded())
-        return fail(Errc::bad_input, fmt::format("'{}' is no value for {}", (*fields)[i], columns_[i].key),
+        return fail(Errc::bad_input, fmt::format("'{}' is not a valid {}", (*fields)[i], columns_[i].key),
                     where);
       row[std::string(columns_[i].key)] = std::move(value);
     }
@@ -147,7 +144,7 @@ std::string CsvLog::head() const {
 Status CsvLog::drop_torn_line(const std::string& text, std::size_t keep) const {
   if (keep == text.size()) return {};
   if (keep == 0 && !head().starts_with(text))
-    return fail(Errc::bad_input, "is no CSV file of bench; name a new file to start over", path_);
+    return fail(Errc::bad_input, "is not a bench CSV file; name a new file", path_);
   return ::ftruncate(::fileno(file_.get()), static_cast<off_t>(keep)) == 0
              ? Status()
              : fail(Errc::io, std::strerror(errno), path_);
@@ -186,7 +183,7 @@ Result<std::vector<Json>> CsvLog::read(const std::string& path, std::span<const 
   if (Status s = log.open_file(O_RDONLY); !s) return tl::unexpected(std::move(s.error()));
   const auto text = log.read_text();
   if (!text) return tl::unexpected(text.error());
-  if (whole_lines(*text) == 0) return fail(Errc::bad_input, "is no CSV file of bench", path);
+  if (whole_lines(*text) == 0) return fail(Errc::bad_input, "is not a bench CSV file", path);
   return std::move(log.rows_);
 }
 

@@ -28,7 +28,7 @@ Result<FoundThreshold> parse_parameter(const FormatLayout& layout, const std::st
   std::from_chars(text.data(), text.data() + text.size(), value);
   if (std::to_string(value) == text && layout.parameter->accepts(value)) return FoundThreshold{value, {}, {}};
   return fail(Errc::usage,
-              fmt::format("{} takes a {} of {}{}, not '{}'", layout.name, layout.parameter->name,
+              fmt::format("{} requires a {} of {}{}, got '{}'", layout.name, layout.parameter->name,
                           formats::values_text(*layout.parameter), has_auto ? " or auto" : "", text));
 }
 
@@ -84,15 +84,14 @@ formats::Conversion FormatChoice::conversion() const {
 Result<FoundThreshold> profile_threshold(std::string_view format, DType values) {
   const runtime::SplitProduct product = runtime::usual_product(format, values);
   if (product.kernel == nullptr)
-    return fail(Errc::unsupported, fmt::format("{}:auto: no kernel for CUDA serves this format", format));
+    return fail(Errc::unsupported, fmt::format("{}:auto: no CUDA kernel supports this format", format));
   const auto device = runtime::cuda::find_device(0);
   const auto profile = runtime::find_profile(
       runtime::profile_device(runtime::Device::cuda, device ? *device : runtime::cuda::DeviceInfo{}));
   if (!profile) return tl::unexpected(profile.error());
-  const std::string remedy = "; 'sptile calibrate --device cuda' writes one, or give a number";
+  const std::string remedy = "; write one with 'sptile calibrate --device cuda', or pass a number";
   if (!*profile)
-    return fail(Errc::unsupported,
-                fmt::format("{}:auto: there is no profile of a CUDA device{}", format, remedy));
+    return fail(Errc::unsupported, fmt::format("{}:auto: no profile of a CUDA device{}", format, remedy));
   const std::string profile_name = "the profile of " + (*profile)->device.name;
   const auto fitted = runtime::fitted_parameter(**profile, product);
   if (!fitted) return tl::unexpected(fitted.error());

@@ -188,7 +188,7 @@ Result<Measurement> HostBench::measure(const runtime::PlanMatrix& a, const Plann
     bytes += static_cast<double>(rows) * static_cast<double>(width) *
              static_cast<double>(size_of(type_of(spec, dense_)));
   }
-  return fail(Errc::io, fmt::format("out of memory: with -n {} {} take {:.3g} GB", n_, matrix_names(*op_),
+  return fail(Errc::io, fmt::format("out of memory: with -n {} {} need {:.3g} GB", n_, matrix_names(*op_),
                                     bytes / 1e9));
 }
 

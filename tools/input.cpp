@@ -138,9 +138,9 @@ std::vector<std::string> describe_losses(const formats::LossCounts& lost, DType 
   const struct {
     std::int64_t count;
     const char *what, *now;
-  } rows[] = {{lost.overflowed, "values too large for {}", "infinite"},
-              {lost.underflowed, "values too small for {}", "0"},
-              {lost.inexact, "integers that {} cannot hold exactly", "rounded values"}};
+  } rows[] = {{lost.overflowed, "values that overflow {}", "infinite"},
+              {lost.underflowed, "nonzeros that underflow {}", "0"},
+              {lost.inexact, "integers that {} cannot represent exactly", "rounded values"}};
   std::vector<std::string> sentences;
   for (const auto& row : rows)
     if (row.count > 0)

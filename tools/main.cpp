@@ -70,7 +70,7 @@ int run_command(std::string& verb, int argc, char** argv) {
   } catch (const std::exception& error) {
     if (is_refusal(error))
       return complain(
-          verb, {Errc::io, fmt::format("the system refused: {}; --threads takes fewer", error.what()), {}});
+          verb, {Errc::io, fmt::format("system error: {}; use fewer threads (--threads)", error.what()), {}});
     return complain(verb,
                     {Errc::internal, fmt::format("internal error, please report it: {}", error.what()), {}});
   }

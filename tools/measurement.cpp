@@ -85,9 +85,8 @@ Status check_outcome(const Measurement& m) {
   if (!m.checked || m.rel_err <= m.tolerance) return {};  // a NaN error is not <=
   return fail(
       Errc::check_failed,
-      fmt::format(
-          "{} on {}: relative error {:.3g} exceeds {:.3g}; 'sptile verify' tells whether the bundle is sound",
-          m.kernel, m.format, m.rel_err, m.tolerance));
+      fmt::format("{} on {}: relative error {:.3g} exceeds {:.3g}; check the bundle with 'sptile verify'",
+                  m.kernel, m.format, m.rel_err, m.tolerance));
 }
 
 Json to_json(const Measurement& m) {

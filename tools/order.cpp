@@ -29,7 +29,7 @@ std::string_view name_part(std::string_view text) { return text.substr(0, text.f
 Result<reorder::Setting> parse_setting(const reorder::Reorderer& method, const std::string& text) {
   const std::string_view name = name_part(text);
   if (name.size() == text.size())
-    return fail(Errc::usage, fmt::format("--set {}: name=value is wanted", text));
+    return fail(Errc::usage, fmt::format("--set {}: expected name=value", text));
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data() + name.size() + 1, end, value);
@@ -75,9 +75,9 @@ Result<OrderRequest> split_preset(OrderRequest request) {
   if (colon == std::string::npos) return request;
   const std::string preset = request.method.substr(colon + 1);
   if (preset.empty())
-    return fail(Errc::usage, fmt::format("{} a preset is wanted behind the colon", request.method));
+    return fail(Errc::usage, fmt::format("{} expected a preset after the colon", request.method));
   if (!request.preset.empty() && request.preset != preset)
-    return fail(Errc::usage, fmt::format("{} and --preset {} are two presets; one is wanted", request.method,
+    return fail(Errc::usage, fmt::format("{} and --preset {} name two presets; expected one", request.method,
                                          request.preset));
   request.method.resize(colon);
   request.preset = preset;

@@ -47,7 +47,7 @@ Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request);
 /// What a method that compares orders chose, and why; both empty for others.
 struct OrderChoice {
   std::string chosen;  ///< "degree order"
-  std::string why;     ///< "24 blocks of 8 rows and 8 columns; the given order 30"
+  std::string why;     ///< "24 blocks of 8 rows and 8 columns; the original order 30"
 };
 
 /// Runs an ordering; the result is empty when it keeps the rows as they stand.

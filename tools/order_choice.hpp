@@ -11,8 +11,8 @@ namespace sptile::tools {
 /// {chosen, why}; null when the method had no choice.
 Json to_json(const OrderChoice& choice);
 
-/// "auto chose degree order: 24 blocks of 8 rows and 8 columns; the given order 30\n"; empty when the method
-/// had no choice.
+/// "auto chose degree order: 24 blocks of 8 rows and 8 columns; the original order 30\n"; empty when the
+/// method had no choice.
 std::string choice_text(const Ordering& ordering, const OrderChoice& choice);
 
 }  // namespace sptile::tools

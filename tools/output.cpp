@@ -28,7 +28,7 @@ void write_control(std::FILE* stream, std::string_view sequence) {
 
 Status finish_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return {};
-  return fail(Errc::io, "writing the result failed", "<stdout>");
+  return fail(Errc::io, "cannot write the result", "<stdout>");
 }
 
 }  // namespace sptile::tools

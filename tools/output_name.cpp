@@ -100,7 +100,7 @@ Status check_output_name(const std::string& path, FileKind kind) {
   const EndingRow* const found = find_ending(compressed ? without(path, compression->ending) : path);
   if (found == nullptr || found->kind == kind) return {};
   return fail(Errc::usage,
-              fmt::format("what is written here is {}, not {}; name it {}", wanted.what, found->what,
+              fmt::format("the output is {}, not {}; name it {}", wanted.what, found->what,
                           better_name(path, wanted.ending)),
               path);
 }

@@ -13,9 +13,7 @@ namespace {
 
 Status check_square(std::int64_t rows, std::int64_t cols, const std::string& path) {
   if (rows == cols) return {};
-  return fail(Errc::unsupported,
-              fmt::format("{} x {}: a partition numbers rows and columns alike, so the matrix must be square",
-                          rows, cols),
+  return fail(Errc::unsupported, fmt::format("{} x {}: a partition requires a square matrix", rows, cols),
               path);
 }
 
@@ -25,7 +23,7 @@ Status check_row_pointers(const formats::CsrView& a) {
     return fail(Errc::bad_input, fmt::format("row pointers do not go from 0 to {}", a.nnz()));
   for (std::size_t row = 1; row < a.row_ptr.size(); ++row)
     if (a.row_ptr[row] < a.row_ptr[row - 1])
-      return fail(Errc::bad_input, fmt::format("row {} ends before it begins", row - 1));
+      return fail(Errc::bad_input, fmt::format("row {} has a negative length", row - 1));
   return {};
 }
 

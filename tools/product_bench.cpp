@@ -17,7 +17,7 @@ Status check_operands_fit(const runtime::Operation& op, const formats::CsrView& 
   if (!__builtin_mul_overflow(n, 8, &bytes) &&
       !__builtin_mul_overflow(std::max(a.rows, a.cols), bytes, &bytes))
     return {};
-  return fail(Errc::usage, fmt::format("-n {} makes {} larger than any memory", n, matrix_names(op)));
+  return fail(Errc::usage, fmt::format("-n {} makes {} larger than the address space", n, matrix_names(op)));
 }
 
 }  // namespace sptile::tools

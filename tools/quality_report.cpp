@@ -38,7 +38,8 @@ std::string quality_text(const OrderQuality& quality) {
                     fmt::format("{}", q.tc_blocks), fmt::format("{:.2f}", q.mean_nnz_tc),
                     fmt::format("{:.1f}%", 100 * q.nnz1_ratio)});
   return fmt::format(
-      "{}\nneighbouring rows: w-Jaccard cost {:.1f}; bandwidth {}; columns in {} rows: {:.1f} in the mean\n",
+      "{}\nadjacent rows: w-Jaccard cost {:.1f}; bandwidth {}; distinct columns per {} rows: {:.1f} on "
+      "average\n",
       format_table(rows, "rrrrr"), quality.locality.jaccard_cost, bandwidth_text(quality.locality),
       reorder::kWorkingSetRows, quality.locality.working_set_columns);
 }
@@ -56,10 +57,10 @@ std::string comparison_text(const OrderQuality& before, const OrderQuality& afte
   const reorder::OrderLocality &b = before.locality, &a = after.locality;
   const std::vector<std::vector<std::string>> others = {
       {"all rows", "before", "after"},
-      {"w-Jaccard cost of neighbours", fmt::format("{:.1f}", b.jaccard_cost),
+      {"w-Jaccard cost, adjacent rows", fmt::format("{:.1f}", b.jaccard_cost),
        fmt::format("{:.1f}", a.jaccard_cost)},
       {"bandwidth", bandwidth_text(b), bandwidth_text(a)},
-      {fmt::format("columns in {} rows, mean", reorder::kWorkingSetRows),
+      {fmt::format("distinct columns per {} rows, mean", reorder::kWorkingSetRows),
        fmt::format("{:.1f}", b.working_set_columns), fmt::format("{:.1f}", a.working_set_columns)}};
   return format_table(rows, "rrrrrrr") + "\n" + format_table(others, "lrr");
 }

@@ -44,7 +44,7 @@ void print_result(const Session& session, const Json& json, const std::string& t
 
 Status check_stdout_free(const Session& session, const std::string& output) {
   if (session.common.json && output == "-")
-    return fail(Errc::usage, "--json and the output both want stdout; name an output file");
+    return fail(Errc::usage, "--json and the output both use standard output; name an output file");
   return {};
 }
 

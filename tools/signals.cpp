@@ -46,8 +46,7 @@ void on_bus_error(int number, siginfo_t* info, void*) {
   clean_up();
   if (path.empty()) return die_of(number);
   show(path, write_now);
-  write_now(
-      ": became shorter while it was read; try again when its writer is done, or read it with --copy\n");
+  write_now(": was truncated while it was read; try again when its writer has finished, or use --copy\n");
   ::_exit(static_cast<int>(Errc::io));
 }
 

@@ -25,7 +25,7 @@ constexpr std::size_t kLongestText = 64 << 10;  // of an attribute
 tl::unexpected<Error> damaged(const std::string& where, const std::string& what) {
   const Hdf5Reason reason = hdf5_reason();
   if (reason.errnum != 0) return system_failure(reason.errnum, what, where);
-  return fail(Errc::bad_input, what + ", HDF5 says: " + reason.text + "; get the file again", where);
+  return fail(Errc::bad_input, what + ", HDF5 says: " + reason.text + "; copy the file again", where);
 }
 
 // Filters that make data smaller by no more than kMostHdf5Ratio, if at all.
@@ -131,7 +131,7 @@ Result<std::optional<std::string>> Hdf5Input::text(const std::string& attribute,
   if (!has_attribute(file_.id(), object, attribute)) return std::nullopt;
   const Attribute found(file_.id(), object, attribute);
   if (!found.id || H5Tget_class(found.type.id()) != H5T_STRING || found.count != 1)
-    return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " is no text", name_);
+    return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " is not text", name_);
   if (H5Tis_variable_str(found.type.id()) > 0) {
     const TypeHandle variable(H5Tcopy(found.type.id()));
     char* text = nullptr;
@@ -157,7 +157,7 @@ Result<std::optional<std::vector<std::int64_t>>> Hdf5Input::integers(const std::
   const Attribute found(file_.id(), object, attribute);
   if (!found.id || H5Tget_class(found.type.id()) != H5T_INTEGER || H5Tget_size(found.type.id()) > 8 ||
       found.count < 0 || found.count > kMostNumbers)
-    return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " has no integers", where(object));
+    return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " is not of integers", where(object));
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(found.count));
   if (found.count > 0 && H5Aread(found.id.id(), H5T_NATIVE_INT64, numbers.data()) < 0)
     return damaged(where(object), "the attribute " + quoted(attribute) + " cannot be read");
@@ -173,8 +173,7 @@ Status Hdf5Input::check_links(const std::string& path) const {
     if (H5Lexists(file_.id(), part.c_str(), H5P_DEFAULT) <= 0)
       return fail(Errc::bad_input, "the array is missing", where(path));
     if (H5Lget_info(file_.id(), part.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
-      return fail(Errc::unsupported, "is a link to another place; make one file of them (h5repack)",
-                  where(path));
+      return fail(Errc::unsupported, "is a link to another object; copy the file with h5repack", where(path));
   }
   return {};
 }
@@ -196,7 +195,7 @@ Status Hdf5Input::check_storage(const StoredArray& array) const {
   const H5D_layout_t layout = H5Pget_layout(properties.id());
   const bool in_file = layout == H5D_COMPACT || layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED;
   if (!in_file || H5Pget_external_count(properties.id()) != 0)
-    return fail(Errc::unsupported, "has its data in other files; make one file of them (h5repack)",
+    return fail(Errc::unsupported, "stores its data in other files; copy the file with h5repack",
                 where(array.name));
   const int filters = H5Pget_nfilters(properties.id());
   for (int i = 0; i < filters; ++i) {
@@ -207,7 +206,7 @@ Status Hdf5Input::check_storage(const StoredArray& array) const {
     if (!is_known(filter))
       return fail(Errc::unsupported,
                   "is compressed by filter " + std::to_string(filter) +
-                      " of HDF5; h5repack -f GZIP=1 makes it readable",
+                      " of HDF5; convert it with h5repack -f GZIP=1",
                   where(array.name));
   }
   const auto stored = static_cast<std::int64_t>(H5Dget_storage_size(array.id.id()));
@@ -237,7 +236,7 @@ Result<StoredArray> Hdf5Input::array(const std::string& name) const {
                     H5Sget_simple_extent_ndims(space.id()) == 1 &&
                     H5Sget_simple_extent_dims(space.id(), &extent, nullptr) == 1;
   if (!line || extent > kMostElements)
-    return fail(Errc::bad_input, "is no array of one dimension", where(name));
+    return fail(Errc::bad_input, "is not a one-dimensional array", where(name));
   array.size = static_cast<std::int64_t>(extent);
   if (Status s = check_storage(array); !s) return tl::unexpected(std::move(s.error()));
   array.chunk = chunk_elements(PropertiesHandle(H5Dget_create_plist(array.id.id())).id());

@@ -59,8 +59,7 @@ void on_tick(int) {
 
 void prepare_complaint() {
   const std::string bytes =
-      fields_of(
-          {Errc::bad_input, "HDF5 does not come to an end on this file: it is damaged; get it again", ""})
+      fields_of({Errc::bad_input, "HDF5 does not terminate on this file: it is damaged; copy it again", ""})
           .bytes();
   const Hdf5Head head{static_cast<std::uint32_t>(Hdf5Answer::failed),
                       static_cast<std::uint32_t>(bytes.size())};
@@ -102,7 +101,7 @@ class ProcessLimits : public Hdf5Surroundings {
     const std::int64_t wanted = kUsual + bytes;
     Status s = check_memory("HDF5's tables", wanted, available_memory());
     void* const kept = s ? std::malloc(static_cast<std::size_t>(wanted)) : nullptr;
-    if (s && kept == nullptr) s = fail(Errc::io, "HDF5 finds no memory");
+    if (s && kept == nullptr) s = fail(Errc::io, "HDF5 is out of memory");
     std::free(kept);
     if (const std::int64_t used = address_space(); used > 0)
       limit_softly(RLIMIT_AS, static_cast<rlim_t>(used + wanted));
@@ -138,7 +137,7 @@ int main() {
   using namespace sptile::formats;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (!is_socket(kSocket)) {
-    std::fputs("sptile-hdf5 reads and writes HDF5 files for sptile, which starts it\n", stderr);
+    std::fputs("sptile-hdf5 reads and writes HDF5 files; sptile starts it\n", stderr);
     return 2;
   }
   constexpr rlimit kNone{0, 0};

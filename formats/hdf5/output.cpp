@@ -118,7 +118,7 @@ Result<Hdf5Output> Hdf5Output::begin(int fd, const Start& start) {
   file.driver_ = Hdf5Handle<H5FDunregister>(register_open_file_driver());
   if (use_open_file(access.id(), file.driver_.id(), fd))
     file.file_ = Hdf5Handle<H5Fclose>(start(access.id()));
-  if (!file.file_) return failure("cannot start the HDF5 file");
+  if (!file.file_) return failure("cannot create the HDF5 file");
   return file;
 }
 
@@ -182,7 +182,7 @@ Result<std::uint64_t> Hdf5Output::add_array(const std::string& path, DType dtype
     if (Status s = add_attribute(path, "dtype", std::string(name_of(dtype))); !s)
       return tl::unexpected(std::move(s.error()));
   const haddr_t offset = size == 0 ? 0 : H5Dget_offset(array.id());
-  if (offset == HADDR_UNDEF) return failure("cannot find the place of the array " + path);
+  if (offset == HADDR_UNDEF) return failure("cannot find the offset of the array " + path);
   return offset;
 }
 
@@ -202,7 +202,7 @@ Result<Hdf5Place> Hdf5Output::place(const std::string& path) const {
   if (place.bytes == 0) return place;  // the offset of nothing is a number that looks valid
   place.offset = H5Dget_offset(array.id());
   if (place.offset == HADDR_UNDEF || place.offset % kBundleAlignment != 0)
-    return fail(Errc::internal, "HDF5 gave the array " + path + " no aligned place");
+    return fail(Errc::internal, "HDF5 did not align the array " + path + "");
   return place;
 }
 

@@ -50,16 +50,17 @@ tl::unexpected<Error> exists(const std::string& path) {
 }
 
 tl::unexpected<Error> another(const std::string& path) {
-  return fail(Errc::io, "was replaced since it was opened; nothing was written: try again", path);
+  return fail(Errc::io, "was replaced while it was open; nothing was written; try again", path);
 }
 
 tl::unexpected<Error> cannot_create(int errnum, const std::string& path) {
-  return system_failure(errnum, "cannot create a file beside it", path);
+  return system_failure(errnum, "cannot create a temporary file next to it", path);
 }
 
 // Where the data will really go: links are followed, so that a link to a file stays a link.
 Result<std::string> resolve_target(const std::string& path, bool force) {
-  if (path.empty() || path.back() == '/') return fail(Errc::usage, "name a file, not a folder", path);
+  if (path.empty() || path.back() == '/')
+    return fail(Errc::usage, "expected a file name, not a directory", path);
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) return cannot_create(errno, path);
@@ -67,9 +68,9 @@ Result<std::string> resolve_target(const std::string& path, bool force) {
   }
   if (!force) return exists(path);
   if (::stat(path.c_str(), &status) != 0) return system_failure(errno, "cannot follow the link", path);
-  if (S_ISDIR(status.st_mode)) return fail(Errc::usage, "is a folder; name a file", path);
+  if (S_ISDIR(status.st_mode)) return fail(Errc::usage, "is a directory; expected a file", path);
   if (!S_ISREG(status.st_mode))
-    return fail(Errc::usage, "is no regular file, so it cannot be replaced", path);
+    return fail(Errc::usage, "is not a regular file and cannot be replaced", path);
   const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
   if (!real) return system_failure(errno, "cannot resolve the path", path);
   return std::string(real.get());
@@ -129,7 +130,7 @@ Result<AtomicFile> AtomicFile::borrow(int fd, const std::string& name) {
   if (::fstat(fd, &status) != 0) return system_failure(errno, "cannot use the descriptor", name);
   const int flags = ::fcntl(fd, F_GETFL);
   if (!S_ISREG(status.st_mode) || status.st_size != 0 || flags < 0 || (flags & O_ACCMODE) != O_RDWR)
-    return fail(Errc::usage, "is no empty file that is open for reading and writing", name);
+    return fail(Errc::usage, "is not an empty file open for reading and writing", name);
   AtomicFile file;
   file.borrowed_ = true;
   file.path_ = name;
@@ -224,7 +225,7 @@ Status AtomicFile::place(bool keep_old) {
   const char* const to = target_.c_str();
   if (!is_still(folder_, from, fd_)) {
     temporary_.clear();  // whatever has that name is not ours
-    return fail(Errc::io, "somebody removed or replaced the temporary file; nothing was written", path_);
+    return fail(Errc::io, "the temporary file was removed or replaced; nothing was written", path_);
   }
   if (replaced_ >= 0 && !is_still(folder_, to, replaced_)) return another(path_);
   struct stat old {};

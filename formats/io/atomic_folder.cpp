@@ -78,7 +78,7 @@ std::string real_path(std::string path) {
 Result<AtomicFolder> AtomicFolder::create(const std::string& path, bool force, Own own) {
   SplitPath parts = split_path(real_path(path));
   if (parts.name.empty() || parts.name == "." || parts.name == "..")
-    return fail(Errc::usage, "names no folder that can be made", path);
+    return fail(Errc::usage, "is not a valid directory name", path);
   AtomicFolder folder;
   folder.force_ = force;
   folder.own_ = own;
@@ -86,23 +86,23 @@ Result<AtomicFolder> AtomicFolder::create(const std::string& path, bool force, O
   folder.target_ = std::move(parts.name);
   folder.parent_ =
       ::open(parts.folder.empty() ? "." : parts.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder.parent_ < 0) return system_failure(errno, "cannot create a folder there", path);
+  if (folder.parent_ < 0) return system_failure(errno, "cannot create a directory there", path);
   if (Status s = folder.check_target(); !s) return tl::unexpected(std::move(s.error()));
   remove_stale(folder.parent_, folder.target_, own);
   for (int tried = 0; tried < kTries; ++tried) {
     if (folder.make_temporary()) return folder;
     if (errno != EEXIST) break;
   }
-  return system_failure(errno, "cannot create a folder beside it", path);
+  return system_failure(errno, "cannot create a temporary directory next to it", path);
 }
 
 Status AtomicFolder::check_target() const {
   struct stat status {};
   if (::fstatat(parent_, target_.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
-    return errno == ENOENT ? Status() : system_failure(errno, "cannot look at it", path_);
-  if (!S_ISDIR(status.st_mode)) return fail(Errc::usage, "is no folder; name one", path_);
+    return errno == ENOENT ? Status() : system_failure(errno, "cannot examine it", path_);
+  if (!S_ISDIR(status.st_mode)) return fail(Errc::usage, "is not a directory", path_);
   const int fd = open_folder(parent_, target_.c_str());
-  if (fd < 0) return system_failure(errno, "cannot look into it", path_);
+  if (fd < 0) return system_failure(errno, "cannot read it", path_);
   Status s = check_target(fd);
   ::close(fd);
   return s;
@@ -110,11 +110,12 @@ Status AtomicFolder::check_target() const {
 
 Status AtomicFolder::check_target(int fd) const {
   const std::vector<std::string> names = names_in(fd);
-  if (!names.empty() && !force_) return fail(Errc::usage, "folder exists; --force replaces it", path_);
+  if (!names.empty() && !force_) return fail(Errc::usage, "directory exists; --force replaces it", path_);
   for (const std::string& name : names)
     if (!belongs(name, own_))
       return fail(Errc::usage,
-                  "has other files, such as " + name + ", and is not replaced; name another folder", path_);
+                  "has other files, such as " + name + ", so it is not replaced; name another directory",
+                  path_);
   return {};
 }
 
@@ -183,7 +184,7 @@ Status AtomicFolder::replace() {
   }
   if (errno != ENOTEMPTY && errno != EEXIST) return system_failure(errno, "cannot rename", path_);
   const int old = open_folder(parent_, to);
-  if (old < 0) return system_failure(errno, "cannot look into it", path_);
+  if (old < 0) return system_failure(errno, "cannot read it", path_);
   if (Status s = check_target(old); !s) {
     ::close(old);
     return s;
@@ -194,7 +195,7 @@ Status AtomicFolder::replace() {
   if (swapped) remove_folder(parent_, from, old, own_);
   delist_unfinished(std::exchange(slot_, kNoSlot));  // before the folder is closed
   ::close(old);
-  if (!swapped) return system_failure(errnum, "cannot take the place of the old folder; remove it", path_);
+  if (!swapped) return system_failure(errnum, "cannot replace the old directory; remove it", path_);
   temporary_.clear();
   return {};
 }
@@ -204,7 +205,7 @@ Status AtomicFolder::commit() {
   if (!is_still(parent_, temporary_.c_str(), fd_)) {
     remove_files_in(fd_, own_);  // wherever it is now
     temporary_.clear();
-    return fail(Errc::io, "somebody removed or replaced the temporary folder; nothing was written", path_);
+    return fail(Errc::io, "the temporary directory was removed or replaced; nothing was written", path_);
   }
   Status done = replace();
   if (done && ::fsync(parent_) != 0 && errno != EINVAL)

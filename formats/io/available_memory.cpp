@@ -112,8 +112,8 @@ MemoryLimit::~MemoryLimit() { limit_of_process = kUnknown; }
 
 Status check_memory(const std::string& what, std::int64_t bytes, std::int64_t available) {
   if (bytes <= available) return {};
-  return fail(Errc::io,
-              fmt::format("{} need {} of memory; {} are available", what, amount(bytes), amount(available)));
+  return fail(Errc::io, fmt::format("{} need {} of memory, but only {} is available", what, amount(bytes),
+                                    amount(available)));
 }
 
 Status check_row_memory(std::int64_t rows, std::int64_t bytes_per_row) {

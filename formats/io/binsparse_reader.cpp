@@ -93,7 +93,7 @@ class BinsparseReader {
     if (!text) return tl::unexpected(text.error());
     auto found = parse_binsparse_descriptor(text->value_or(""));
     if (!found)
-      return bad("the attribute 'binsparse' is no descriptor: " + formats::quoted(text->value_or("")));
+      return bad("the attribute 'binsparse' is not a descriptor: " + formats::quoted(text->value_or("")));
     descriptor_ = std::move(*found);
     const std::string& version = descriptor_.version;
     if (!version.empty() && !version.starts_with("0."))
@@ -106,15 +106,16 @@ class BinsparseReader {
     const std::string& name = *descriptor_.format;
     format_ = find_row(kFormats, name);
     if (format_ == nullptr)
-      return unsupported("the matrix is in binsparse's format " + formats::quoted(name) +
+      return unsupported("the matrix has the binsparse format " + formats::quoted(name) +
                          "; sptile reads CSR, CSC, COO, COOR and COOC");
     arrays_.layout = format_->layout;
-    if (descriptor_.fill) return unsupported("has a fill value: places without an entry would not be zero");
+    if (descriptor_.fill)
+      return unsupported("has a fill value, so missing entries are not zero; sptile requires zero");
     return {};
   }
 
   Status read_shape() {
-    if (descriptor_.shape.size() != 2) return bad("the descriptor has no shape of two numbers");
+    if (descriptor_.shape.size() != 2) return bad("the descriptor has no two-dimensional shape");
     arrays_.rows = descriptor_.shape[0], arrays_.cols = descriptor_.shape[1];
     Status s = check_matrix_shape(arrays_.rows, arrays_.cols);
     return s ? s : fail(s.error().code, s.error().message, name_);
@@ -145,7 +146,7 @@ class BinsparseReader {
 
   Status read_values() {
     if (type_.complex && !real_part_)
-      return unsupported("the values are complex; --real-part takes their real parts");
+      return unsupported("the values are complex; --real-part reads the real parts");
     const auto array = file_.array("values");
     if (!array) return tl::unexpected(array.error());
     const std::int64_t entries = arrays_.ids.size(), parts = type_.complex ? 2 : 1;

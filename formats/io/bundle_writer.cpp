@@ -111,7 +111,7 @@ Status BundleWriter::State::add_array(const std::string& array_path, const Array
   const std::uint64_t table_bytes = sizeof(BundleHeader) + (entries.size() + 1) * sizeof entry;
   if (table_bytes > options.user_block || entries.size() >= kBundleEntriesMax)
     return fail(Errc::usage,
-                fmt::format("user block of {} bytes is too small for the table of arrays; {} would do",
+                fmt::format("user block of {} bytes is too small for the table of arrays; {} would suffice",
                             options.user_block, std::bit_ceil(table_bytes)));
   if (Status s = container.add_array(array_path, array.dtype, array.size); !s) return s;
   std::copy(array_path.begin(), array_path.end(), entry.path);
@@ -193,7 +193,7 @@ Status read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes) {
     const ssize_t count = ::pread(fd, next, bytes, static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return system_failure(errno, "cannot read", {});
-    if (count == 0) return fail(Errc::bad_input, "ends before it should; copy it again");
+    if (count == 0) return fail(Errc::bad_input, "is truncated; copy it again");
     const auto step = static_cast<std::size_t>(count);
     next += step, offset += step, bytes -= step;
   }
@@ -207,13 +207,13 @@ Result<Front> read_front(int fd) {
   const bool known = std::equal(std::begin(kBundleMagic), std::end(kBundleMagic), front.header.magic) &&
                      front.header.version == kBundleVersion && front.header.must_know == 0 &&
                      front.header.entries <= kBundleEntriesMax;
-  if (!known) return fail(Errc::bad_input, "is no bundle that this sptile writes; convert again");
+  if (!known) return fail(Errc::bad_input, "is not a bundle of this version of sptile; convert again");
   front.entries.resize(front.header.entries);
   const std::size_t table = front.entries.size() * sizeof(BundleEntry);
   if (Status s = read_at(fd, sizeof front.header, front.entries.data(), table); !s)
     return tl::unexpected(s.error());
   if (bundle_header_hash(front.header, front.entries) != front.header.header_hash)
-    return fail(Errc::bad_input, "header is damaged: its XXH3 hash is not the stored one; convert again");
+    return fail(Errc::bad_input, "header is damaged: its XXH3 hash differs; convert again");
   return front;
 }
 
@@ -275,12 +275,12 @@ Status BundleWriter::add_csr(const CsrView& a) {
   assert(!state_->has_csr);
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (!a.is_pattern() && a.values.dtype != DType::f32 && a.values.dtype != DType::f64)
-    return fail(Errc::usage, "/csr holds f32 or f64; widen the values first", state_->path);
+    return fail(Errc::usage, "/csr requires f32 or f64; convert the values first", state_->path);
   if (a.rows > kMost || a.cols > kMost)
     return fail(Errc::unsupported, "more than 2^31 - 1 rows or columns", state_->path);
   if (Status s = kCsrLayout.check_lengths(as_format(a)); !s) return state_->named(s);
   if (!state_->matrix.empty() && a.values.dtype != state_->dtype)
-    return fail(Errc::usage, state_->matrix + " has values of another type than the first matrix",
+    return fail(Errc::usage, state_->matrix + " has a different value type from the first matrix",
                 state_->path);
   state_->rows = a.rows, state_->cols = a.cols, state_->nnz = a.nnz();
   state_->pattern = a.is_pattern();
@@ -344,14 +344,14 @@ Status BundleWriter::State::check_value_source(std::string_view name, const Arra
 Status BundleWriter::State::check_format(const FormatView& view, const ArrayView& value_source,
                                          Side side) const {
   const std::string name(view.layout->name);
-  if (view.layout == &kCsrLayout && side == Side::matrix) return fail(Errc::usage, "csr is added by add_csr");
+  if (view.layout == &kCsrLayout && side == Side::matrix)
+    return fail(Errc::usage, "csr must be added with add_csr");
   if (side == Side::transpose && symmetric.value_or(false))
-    return fail(Errc::usage, name + ": the matrix is symmetric; its transpose has no formats of its own");
+    return fail(Errc::usage, name + ": the matrix is symmetric and its transpose has no separate formats");
   const std::int64_t tall = side == Side::matrix ? rows : cols, wide = side == Side::matrix ? cols : rows;
   if (view.rows != tall || view.cols != wide || view.nnz != nnz || view.is_pattern() != pattern)
-    return fail(Errc::usage,
-                fmt::format("{} is not a form of {}: shape, entries or kind of values differ", name,
-                            side == Side::matrix ? "the matrix in /csr" : "its transpose"));
+    return fail(Errc::usage, fmt::format("{} does not match {}: shape, entries or value types differ", name,
+                                         side == Side::matrix ? "the matrix in /csr" : "its transpose"));
   if (view.layout == &kCsrLayout && view.value_dtype() != dtype)
     return fail(Errc::usage, "csr of the transpose must have values of the type of those in /csr");
   if (Status s = check_value_source(name, value_source); !s) return s;
@@ -405,7 +405,7 @@ Result<std::string> BundleWriter::State::next_plan() const {
     if (std::string_view(entry.path).starts_with(prefix))
       next = std::max(next, std::min(std::strtol(entry.path + prefix.size(), nullptr, 10), kMostPlans) + 1);
   if (next < kMostPlans) return fmt::format("{}{:04}", prefix, next);
-  return fail(Errc::usage, fmt::format("no plans behind {}{}; convert again", prefix, next - 1));
+  return fail(Errc::usage, fmt::format("expected plans at the end of {}{}; convert again", prefix, next - 1));
 }
 
 Status BundleWriter::add_plan(std::string_view key, std::span<const std::int64_t> numbers,

@@ -83,7 +83,7 @@ Result<ReadMatrix> read_anndata(Hdf5Reader file, const std::string& name, bool) 
   const std::string place = file.where(kAnnData);
   const auto found = file.has(kAnnData);
   if (!found) return tl::unexpected(found.error());
-  if (!*found) return fail(Errc::unsupported, "AnnData without X; copy the layer that is wanted to X", name);
+  if (!*found) return fail(Errc::unsupported, "AnnData without X; copy a layer to X", name);
   std::optional<std::string> encoding;
   for (const char* attribute : kTexts) {
     auto text = file.text(attribute, kAnnData);
@@ -93,11 +93,10 @@ Result<ReadMatrix> read_anndata(Hdf5Reader file, const std::string& name, bool) 
   const auto* const row = std::find_if(std::begin(kEncodings), std::end(kEncodings),
                                        [&](const EncodingRow& r) { return encoding && r.name == *encoding; });
   if (row == std::end(kEncodings))
-    return fail(
-        Errc::unsupported,
-        (encoding ? "is encoded as " + quoted(*encoding) : "has no 'encoding-type'") +
-            "; sptile reads csr_matrix and csc_matrix: X = scipy.sparse.csr_matrix(X) makes it sparse",
-        place);
+    return fail(Errc::unsupported,
+                (encoding ? "is encoded as " + quoted(*encoding) : "has no 'encoding-type'") +
+                    "; sptile reads csr_matrix and csc_matrix; convert X with scipy.sparse.csr_matrix(X)",
+                place);
   SparseArrays arrays;
   arrays.layout = row->layout;
   std::optional<std::vector<std::int64_t>> shape;
@@ -107,10 +106,10 @@ Result<ReadMatrix> read_anndata(Hdf5Reader file, const std::string& name, bool) 
     if (!shape) shape = std::move(*numbers);
   }
   if (!shape || shape->size() != 2)
-    return fail(Errc::bad_input, "has no attribute 'shape' of two numbers", place);
+    return fail(Errc::bad_input, "has no two-dimensional attribute 'shape'", place);
   arrays.rows = (*shape)[0], arrays.cols = (*shape)[1];
   auto matrix = read_group(file, kAnnData, name, std::move(arrays));
-  if (matrix) matrix->notes.emplace_back("AnnData: X is read, layers and annotations are left aside");
+  if (matrix) matrix->notes.emplace_back("AnnData: read X; ignored layers and annotations");
   return matrix;
 }
 

@@ -60,7 +60,8 @@ Status DecodedStream::decode_more() {
     if (!pending_.empty()) return {};
     if (failure_ || !ended_ || encoded_.size() != before) continue;
     if (decoder_->complete() && encoded_.empty()) return {};
-    return fail(Errc::bad_input, "the " + std::string(codec_->name) + " data is cut off; get the whole file",
+    return fail(Errc::bad_input,
+                "the " + std::string(codec_->name) + " data is truncated; copy the file again",
                 input_.name());
   }
 }

@@ -21,7 +21,7 @@ namespace {
 using namespace std::string_view_literals;
 
 tl::unexpected<Error> corrupt(const std::string& codec, const std::string& reason) {
-  return fail(Errc::bad_input, "corrupt " + codec + " data (" + reason + "); get the file again");
+  return fail(Errc::bad_input, "corrupt " + codec + " data (" + reason + "); copy the file again");
 }
 
 template <class Span>
@@ -96,8 +96,8 @@ class Bzip2Decoder final : public Decoder {
     out = out.subspan(out_bytes - stream_.avail_out);
     if (code == BZ_MEM_ERROR) throw std::bad_alloc();
     if (code != BZ_OK && code != BZ_STREAM_END)
-      return corrupt("bzip2",
-                     code == BZ_DATA_ERROR_MAGIC ? "incorrect header" : "checksum or structure is wrong");
+      return corrupt("bzip2", code == BZ_DATA_ERROR_MAGIC ? "incorrect header"
+                                                          : "the checksum or the structure is invalid");
     complete_ = code == BZ_STREAM_END;
     return {};
   }
@@ -139,9 +139,9 @@ class XzDecoder final : public Decoder {
                           static_cast<std::int64_t>(::lzma_memlimit_get(&stream_)));
     if (code == LZMA_OPTIONS_ERROR)
       return fail(Errc::unsupported,
-                  "xz data with filters that this liblzma does not have; unpack it with xz -d");
+                  "xz data with filters that this liblzma does not support; decompress it with xz -d");
     if (code != LZMA_OK && code != LZMA_STREAM_END && code != LZMA_BUF_ERROR)
-      return corrupt("xz", "checksum or structure is wrong");
+      return corrupt("xz", "the checksum or the structure is invalid");
     complete_ = code == LZMA_STREAM_END;
     return {};
   }
@@ -190,7 +190,7 @@ class ZstdDecoder final : public Decoder {
                                 " bytes of memory; compress with a smaller --long");
     if (error == ZSTD_error_dictionary_wrong)
       return fail(Errc::unsupported,
-                  "zstd data that needs a dictionary; unpack it with zstd -d -D DICTIONARY");
+                  "zstd data that requires a dictionary; decompress it with zstd -d -D DICTIONARY");
     return corrupt("zstd", ::ZSTD_getErrorName(code));
   }
 
@@ -248,7 +248,7 @@ Status check_codec(std::string_view head) {
   for (const ForeignCodec& codec : kForeignCodecs)
     if (head.starts_with(codec.magic))
       return fail(Errc::unsupported, "compressed by " + std::string(codec.name) +
-                                         "; unpack it, or compress it with gzip, bzip2, xz or zstd");
+                                         "; decompress it, or compress it with gzip, bzip2, xz or zstd");
   return {};
 }
 

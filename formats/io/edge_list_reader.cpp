@@ -178,13 +178,12 @@ Status parse_columns(const std::string& columns, EdgeColumns& plan) {
     if (names.field[i] == "-") roles[i] = EdgeRole::id;
     if (roles[i] == EdgeRole::unknown || names.field[i].empty())
       return fail(Errc::usage, "column " + quoted(names.field[i]) +
-                                   " is not known; known: source, target, weight, time, - (left out)");
+                                   " is unknown; expected source, target, weight, time or - (ignored)");
   }
   if (const auto wrong = assign_roles(roles, plan)) return fail(Errc::usage, "columns: " + *wrong);
   if (plan.complete()) return {};
-  return fail(Errc::usage, "columns " + quoted(columns) +
-                               " name no source and target; for example: "
-                               "source,target,weight");
+  return fail(Errc::usage,
+              "columns " + quoted(columns) + " have no source and target; for example: source,target,weight");
 }
 
 class EdgeListReader {
@@ -340,7 +339,7 @@ class EdgeListReader {
     const bool timed = count == 4 && parse_real(fields.field[3], time) && (konect_ || time >= 1e8);
     if (count < 2 || count > (timed ? 4 : 3)) return uneven(fields);
     if (count > 2) plan_.weight = 2;
-    if (timed) note("the fourth column has time stamps and is left out");
+    if (timed) note("ignored the fourth column, which has time stamps");
     unnamed_ = count == 3 && !fields.field[2].starts_with('{');
     return {};
   }
@@ -364,12 +363,12 @@ class EdgeListReader {
     if (!names_vertices(roles)) find_vertices(roles);
     if (const auto wrong = assign_roles(roles, plan_))
       return bad_heading("the heading is ambiguous: " + *wrong);
-    if (!plan_.complete()) return bad_heading("the heading names no sources and targets");
+    if (!plan_.complete()) return bad_heading("the heading has no source and target columns");
     std::string left_out;
     for (std::size_t i = 0; i < names_.size(); ++i)
       if (i != plan_.source && i != plan_.target && i != plan_.weight)
         left_out += (left_out.empty() ? "" : ", ") + (names_[i].empty() ? "(no name)" : quoted(names_[i]));
-    if (!left_out.empty()) note("columns that are left out: " + left_out + "; --columns says otherwise");
+    if (!left_out.empty()) note("ignored columns: " + left_out + "; --columns overrides this");
     return {};
   }
 
@@ -387,8 +386,8 @@ class EdgeListReader {
       return quoted(
           names_[static_cast<std::size_t>(std::find(roles.begin(), roles.end(), role) - roles.begin())]);
     };
-    note("line " + std::to_string(heading_line_) + " is taken for a heading: " + name(EdgeRole::source) +
-         " for the sources, " + name(EdgeRole::target) + " for the targets");
+    note("line " + std::to_string(heading_line_) + " is read as a heading: " + name(EdgeRole::source) +
+         " as sources, " + name(EdgeRole::target) + " as targets");
   }
 
   Status take_edge(const EdgeFields& fields) {
@@ -430,9 +429,9 @@ class EdgeListReader {
         if (edge_role(names_[i]) == EdgeRole::unknown)
           return fail(Errc::bad_input,
                       "vertices " + quoted(names_[i]) + " and " + quoted(field) +
-                          " are names; renumber the vertices from 0",
+                          " is a name; renumber the vertices from 0",
                       name(heading_line_));
-    return bad("vertex " + quoted(field) + " is no whole number from " +
+    return bad("vertex " + quoted(field) + " is not an integer from " +
                std::to_string(std::max(0, options_.base)) + " to 2147483647");
   }
 
@@ -442,12 +441,12 @@ class EdgeListReader {
     const bool weighted = !dictionary || !field.empty();
     if (rows_.empty()) weighted_ = weighted;
     if (weighted != weighted_)
-      return bad(weighted ? "a weight, but the edges before have none"
-                          : "no weight, but the edges before have one");
+      return bad(weighted ? "unexpected weight; the preceding edges have none"
+                          : "missing weight; the preceding edges have one");
     double weight = 0;
     if (!weighted) return {};
-    if (field.empty()) return bad("no weight, but the edges before have one");
-    if (!parse_real(field, weight)) return bad("weight " + quoted(field) + " is no number");
+    if (field.empty()) return bad("missing weight; the preceding edges have one");
+    if (!parse_real(field, weight)) return bad("weight " + quoted(field) + " is not a number");
     weights_.push_back(weight);
     loss_.look(field, weight, [this] { return where(); });
     return {};
@@ -473,18 +472,18 @@ class EdgeListReader {
       return Error{Errc::bad_input, std::move(message), where()};
     };
     if (double count = 0; !planned_ && fields.count == 1 && parse_id(fields.field[0], count))
-      return error("one number in the line; start it with # if it is a count");
-    if (fields.count < 2) return error("one field in the line; an edge is: from, to, perhaps a weight");
+      return error("a line with one number; expected an edge (start the line with # if it is a count)");
+    if (fields.count < 2)
+      return error("a line with one field; expected source, target and an optional weight");
     if (names_.empty() && options_.columns.empty()) {
-      if (wanted == 2 && fields.count == 3) return error("a weight, but the edges before have none");
-      if (wanted == 3 && fields.count == 2) return error("no weight, but the edges before have one");
+      if (wanted == 2 && fields.count == 3) return error("unexpected weight; the preceding edges have none");
+      if (wanted == 3 && fields.count == 2) return error("missing weight; the preceding edges have one");
       if (fields.count > 3)
         return error(
-            "more than three fields in the line; an edge is: from, to, perhaps a weight; --columns names "
-            "more");
+            "more than three fields; expected source, target and an optional weight (--columns names "
+            "others)");
     }
-    return error(std::to_string(fields.count) + " fields in the line; there are " + std::to_string(wanted) +
-                 " columns");
+    return error(std::to_string(fields.count) + " fields; expected " + std::to_string(wanted) + " columns");
   }
 
   void note(std::string text) { notes_.push_back(std::move(text)); }
@@ -521,7 +520,7 @@ class EdgeListReader {
     const bool fits = edges > 0 && counts_->edges == edges && ids.rows - base < counts_->rows &&
                       ids.cols - base < counts_->cols;
     if (fits && (!is_edge || (edges > 1 && options_.columns.empty()))) {
-      note(line + "is taken for counts: " + std::to_string(counts_->rows) + " x " +
+      note(line + "is read as counts: " + std::to_string(counts_->rows) + " x " +
            std::to_string(counts_->cols) + " with " + std::to_string(edges) + " edges" +
            (is_edge ? "; --columns " + std::string(weighted_ ? "source,target,weight" : "source,target") +
                           " reads it as an edge"
@@ -552,21 +551,20 @@ class EdgeListReader {
     for (std::int64_t i = 0; i < weights_.size(); ++i) times.take(weights_[i]);
     constexpr std::string_view kAsWeights = "; --columns source,target,weight reads it as weights";
     if (times.certain()) {
-      note("the third column has time stamps and is left out" + std::string(kAsWeights));
+      note("ignored the third column, which has time stamps" + std::string(kAsWeights));
       weights_ = {};
       loss_ = {};
       weighted_ = false;
     } else if (times.likely()) {
       note(
-          "the third column is read as weights, but looks like time stamps; --columns source,target,time "
-          "leaves "
-          "it out");
+          "the third column is read as weights but looks like time stamps; --columns source,target,time "
+          "ignores it");
     }
     if (times.whole() && first_counts_ && !is_path_ && !(separator_ == ' ' && blanks_ == "blanks") &&
         rows_.size() >= 3)
       note(
-          "the first column, which counts the lines, is read as vertices; --columns -,source,target leaves "
-          "it out");
+          "the first column looks like line numbers but is read as vertices; --columns -,source,target "
+          "ignores it");
   }
 
   Result<ReadMatrix> finish() {
@@ -576,7 +574,7 @@ class EdgeListReader {
       if (!names_vertices(roles))
         return fail(
             Errc::bad_input,
-            "vertex " + quoted(names_[0]) + " is no whole number from 0 to 2147483647; no edge follows",
+            "vertex " + quoted(names_[0]) + " is not an integer from 0 to 2147483647; no edge follows",
             name(heading_line_));
     }
     if (counts_)
@@ -614,14 +612,14 @@ class EdgeListReader {
 
   void tell_rest(std::int64_t edges, bool found_out, std::int64_t base) {
     if (konect_ && konect_->undirected)
-      note("the graph is undirected; each edge is read as it stands, in one direction");
+      note("the graph is undirected; each edge is read in the given direction only");
     if (konect_ && konect_->edges && *konect_->edges != edges)
-      note("the header counts " + std::to_string(*konect_->edges) + " edges; there are " +
+      note("the header declares " + std::to_string(*konect_->edges) + " edges, but the file has " +
            std::to_string(edges));
     if (!attributes_.empty()) {
       std::string list;
       for (const std::string& attribute : attributes_) list += (list.empty() ? "" : ", ") + quoted(attribute);
-      note("attributes that are left out: " + list);
+      note("ignored attributes: " + list);
     }
     if (found_out) notes_.insert(notes_.begin(), describe(base));
   }
@@ -633,7 +631,7 @@ class EdgeListReader {
       if (id < 0 || id >= limit)
         return fail(Errc::bad_input,
                     "edge " + std::to_string(i + 1) + " has vertex " + std::to_string(ids[i]) +
-                        "; they are counted from " + std::to_string(base) + ", and there are " +
+                        "; ids start at " + std::to_string(base) + ", and the declared number is " +
                         std::to_string(limit),
                     lines_.name());
       ids[i] = static_cast<std::int32_t>(id);
@@ -645,11 +643,11 @@ class EdgeListReader {
     const auto* const row =
         std::find_if(std::begin(kEdgeSeparators), std::end(kEdgeSeparators),
                      [this](const EdgeSeparator& r) { return r.separator == separator_; });
-    return "an edge list parted by " + std::string(separator_ == ' ' ? blanks_ : row->name) +
+    return "an edge list separated by " + std::string(separator_ == ' ' ? blanks_ : row->name) +
            ", vertices from " + std::to_string(base) +
-           (base == 0 ? " (a vertex 0 is named)" : " (no vertex 0 is named)") +
+           (base == 0 ? " (vertex 0 occurs)" : " (vertex 0 does not occur)") +
            (weighted_ ? ", with weights" : ", without weights") +
-           (headed_ ? "; its first line is a heading" : "") + "; --base and --separator say otherwise";
+           (headed_ ? "; its first line is a heading" : "") + "; --base and --separator override this";
   }
 
   TextLines& lines_;

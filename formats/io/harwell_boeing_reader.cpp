@@ -128,7 +128,8 @@ class HarwellBoeingReader {
   Result<std::string_view> next_line(std::string_view what) {
     const auto line = lines_.next();
     if (!line) return tl::unexpected(line.error());
-    if (!*line) return lines_.bad("the file ends before " + std::string(what) + "; is it cut off?");
+    if (!*line)
+      return lines_.bad("the file ends before " + std::string(what) + "; the file may be truncated");
     return **line;
   }
 
@@ -141,8 +142,7 @@ class HarwellBoeingReader {
       if (i >= words.count) break;
       if (!parse_whole(words.word[i], *number) || *number < 0)
         return lines_.bad(quoted(words.word[i]) +
-                          " in the header is no whole number from 0; is this a "
-                          "Harwell-Boeing file?");
+                          " in the header is not a non-negative integer; expected a Harwell-Boeing file");
       ++i;
     }
     return {};
@@ -154,7 +154,7 @@ class HarwellBoeingReader {
     if (line) line = next_line("the counts of lines in its header");
     if (!line) return tl::unexpected(line.error());
     if (split_words(*line).count < 4)
-      return lines_.bad("four counts of lines are wanted: in all, of pointers, indices and values");
+      return lines_.bad("expected four line counts: total, pointers, indices and values");
     Status s = take_numbers(
         *line, 0,
         {&total, &header_.pointer_lines, &header_.index_lines, &header_.value_lines, &header_.rhs_lines});
@@ -163,15 +163,13 @@ class HarwellBoeingReader {
     if (!line) return tl::unexpected(line.error());
     const std::string_view type = trimmed(line->substr(0, 3));
     if (type.size() != 3 || split_words(*line).count < 4)
-      return lines_.bad(
-          "a type of three letters, rows, columns and entries are wanted; is this a Harwell-Boeing "
-          "file?");
+      return lines_.bad("expected a three-letter type, rows, columns and entries of a Harwell-Boeing file");
     header_.field = upper(type[0]), header_.symmetry = upper(type[1]), header_.storage = upper(type[2]);
     s = take_numbers(*line, 3, {&header_.rows, &header_.cols, &header_.entries, &elemental});
     if (s) s = check_type(std::string(type));
     if (s) s = read_formats();
     if (!s || header_.rhs_lines == 0) return s;
-    return next_line("the line on its right-hand sides").map([](auto) {});
+    return next_line("the line about right-hand sides").map([](auto) {});
   }
 
   Status check_type(const std::string& type) {
@@ -184,7 +182,7 @@ class HarwellBoeingReader {
       return unsupported("type " + quoted(type) +
                          "; sptile reads R, C, P or I, then U, S, H, Z or R, then A (assembled)");
     if (header_.field == 'C' && !real_part_)
-      return unsupported("the values are complex; --real-part takes their real parts");
+      return unsupported("the values are complex; --real-part reads the real parts");
     arrays_.rows = header_.rows, arrays_.cols = header_.cols;
     Status s = check_matrix_shape(header_.rows, header_.cols);
     if (!s) return fail(s.error().code, s.error().message, lines_.name());
@@ -208,8 +206,8 @@ class HarwellBoeingReader {
       if (!wanted) return {};
       const auto format = parse_format(text);
       if (!format || (whole && format->letter != 'I'))
-        return lines_.bad("format " + quoted(text) + "; one like " + (whole ? "(16I5)" : "(5E16.8)") +
-                          " is wanted");
+        return lines_.bad("format " + quoted(text) + "; expected a format such as " +
+                          (whole ? "(16I5)" : "(5E16.8)"));
       into = *format;
       return {};
     };
@@ -246,7 +244,7 @@ class HarwellBoeingReader {
       std::int64_t number = 0;
       if (!parse_whole(trimmed(field), number) || number < 1 || number > most)
         return lines_.bad(std::string(what) + " is " + quoted(trimmed(field)) +
-                          "; it is a whole number from 1 to " + std::to_string(most));
+                          "; expected an integer from 1 to " + std::to_string(most));
       numbers.push_back(static_cast<T>(number - 1));
       return {};
     });
@@ -266,7 +264,7 @@ class HarwellBoeingReader {
   Status read_values() {
     if (!has_values()) return {};
     const bool complex = header_.field == 'C';
-    if (header_.entries > INT64_MAX / 2) return lines_.bad("no file has that number of entries");
+    if (header_.entries > INT64_MAX / 2) return lines_.bad("the number of entries is too large for any file");
     GrowingArray<double> values;
     bool imaginary = false;
     Status s = each_field(header_.entries * (complex ? 2 : 1), header_.values, "a value",
@@ -283,7 +281,7 @@ class HarwellBoeingReader {
   Status take_value(std::string_view field, GrowingArray<double>& values) {
     const std::string word = plain_number(field, header_.values);
     double value = 0;
-    if (!parse_real(word, value)) return lines_.bad("value " + quoted(trimmed(field)) + " is no number");
+    if (!parse_real(word, value)) return lines_.bad("value " + quoted(trimmed(field)) + " is not a number");
     values.push_back(value);
     const auto loss = text_loss(word, value, header_.field == 'I' || header_.values.letter == 'I');
     if (!loss) return {};
@@ -306,7 +304,7 @@ class HarwellBoeingReader {
     made->loss += loss_;
     ReadMatrix matrix = to_read_matrix(std::move(*made));
     matrix.source_sha256 = lines_.input().finish_hash();
-    if (header_.rhs_lines > 0) matrix.notes.emplace_back("right-hand sides are left aside");
+    if (header_.rhs_lines > 0) matrix.notes.emplace_back("ignored right-hand sides");
     return matrix;
   }
 

@@ -29,8 +29,8 @@ Status read_indices(const Hdf5Reader& file, const std::string& name, Buffer<T>& 
   if (Status s = file.read(*array, into.data()); !s) return s;
   const auto* const out = std::find_if(into.begin(), into.end(), [=](T x) { return x < 0 || x >= limit; });
   if (out == into.end()) return {};
-  return refuse(std::to_string(*out) + " at " + std::to_string(out - into.begin()) +
-                "; it must be from 0 to " + std::to_string(limit - 1));
+  return refuse(std::to_string(*out) + " at " + std::to_string(out - into.begin()) + "; expected 0 to " +
+                std::to_string(limit - 1));
 }
 
 /// Reads values: f32 of real numbers of up to 32 bits, else f64. Adds the integers that f64 cannot hold to

@@ -168,8 +168,8 @@ Status Hdf5Helper::greet() {
 tl::unexpected<Error> Hdf5Helper::ended() const {
   if (cancelled(progress_)) return fail(Errc::io, "cancelled");
   if (damaged_ == Errc::bad_input)
-    return fail(Errc::bad_input, "HDF5 crashes on this file: it is damaged; get it again");
-  return fail(Errc::io, "the process that calls HDF5 has ended early; memory may be short");
+    return fail(Errc::bad_input, "HDF5 crashes on this file: it is damaged; copy it again");
+  return fail(Errc::io, "the HDF5 process ended unexpectedly; memory may be low");
 }
 
 // Usually the end of the socket says so. A process that this one forked while it started the helper may have

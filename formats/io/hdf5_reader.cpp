@@ -32,7 +32,7 @@ bool is_type(NumberType type) {
 }  // namespace
 
 tl::unexpected<Error> Hdf5Reader::garbled() const {
-  return fail(Errc::bad_input, "HDF5 breaks down on this file: it is damaged; get it again", name_);
+  return fail(Errc::bad_input, "HDF5 crashes on this file: it is damaged; copy it again", name_);
 }
 
 Result<FieldReader> Hdf5Reader::ask(Hdf5Op op, const Fields& fields) const {
@@ -44,7 +44,7 @@ Result<FieldReader> Hdf5Reader::ask(Hdf5Op op, const Fields& fields) const {
 Result<Hdf5Reader> Hdf5Reader::open(int fd, std::string name, const Progress* progress) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return system_failure(errno, "cannot examine", std::move(name));
-  if (!S_ISREG(status.st_mode)) return fail(Errc::io, "is no file", std::move(name));
+  if (!S_ISREG(status.st_mode)) return fail(Errc::io, "is not a file", std::move(name));
   auto helper = Hdf5Helper::start(fd, Errc::bad_input, progress);
   if (!helper) return named(std::move(helper.error()), name);
   return open(std::move(*helper), std::move(name), status.st_size);

@@ -66,7 +66,7 @@ InputBytes::~InputBytes() {
 }
 
 Result<InputBytes> InputBytes::again() const {
-  if (!is_file()) return fail(Errc::usage, "can be read once", name_);
+  if (!is_file()) return fail(Errc::usage, "can be read only once", name_);
   InputBytes input;
   input.name_ = name_;
   input.progress_ = progress_;

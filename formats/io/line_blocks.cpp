@@ -77,7 +77,7 @@ Result<bool> LineBlocks::next(TextBlock& block) {
     cut = static_cast<std::int64_t>(text.rfind('\n') + 1);  // npos + 1 == 0
     if (cut == 0 && failure_) return tl::unexpected(*failure_);
     if (cut == 0 && filled > kLongestLine)
-      return fail(Errc::bad_input, "the line is longer than 64 MiB; is this a Matrix Market file?",
+      return fail(Errc::bad_input, "a line exceeds 64 MiB; expected a Matrix Market file",
                   text_.name() + ":" + std::to_string(next_line_));
     if (cut == 0 && ended_) block.storage[filled] = '\n', cut = ++filled;
     if (cut == 0) grow(block.storage, window *= 2, filled);

@@ -32,7 +32,8 @@ MatBytes::~MatBytes() {
 
 tl::unexpected<Error> MatBytes::damaged(const std::string& what) const {
   return fail(Errc::bad_input,
-              what + " at byte " + std::to_string(input_.position()) + "; get the file again", input_.name());
+              what + " at byte " + std::to_string(input_.position()) + "; copy the file again",
+              input_.name());
 }
 
 Result<std::int64_t> MatBytes::read_stored(std::span<char> out) {
@@ -43,7 +44,7 @@ Result<std::int64_t> MatBytes::read_stored(std::span<char> out) {
 
 Status MatBytes::read(std::span<char> out) {
   if (static_cast<std::int64_t>(out.size()) > left_)
-    return damaged("an element is longer than what holds it");
+    return damaged("an element is longer than its container");
   left_ -= static_cast<std::int64_t>(out.size());
   if (!inflating_) {
     const auto count = input_.read(out);
@@ -68,8 +69,8 @@ Status MatBytes::read(std::span<char> out) {
     out = out.subspan(made);
     if (code == Z_OK || (code == Z_STREAM_END && out.empty())) continue;
     return damaged(code == Z_STREAM_END || (code == Z_BUF_ERROR && stored_ == 0)
-                       ? "compressed data are shorter than the element in them"
-                       : "compressed data are corrupt");
+                       ? "compressed data is shorter than its element"
+                       : "compressed data is corrupt");
   }
   return {};
 }

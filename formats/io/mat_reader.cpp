@@ -91,7 +91,7 @@ class MatReader {
           where_);
     if (!is_level_5(text))
       return fail(Errc::unsupported,
-                  "is no MAT-file of level 5; save it with '-v7' in MATLAB, or by scipy.io.savemat", where_);
+                  "is not a level 5 MAT-file; save it with '-v7' in MATLAB, or by scipy.io.savemat", where_);
     swapped_ = text.substr(126) == "MI";
     return {};
   }
@@ -112,7 +112,7 @@ class MatReader {
     if (tag.is_small && tag.bytes > 4)
       return bad("a small element of " + std::to_string(tag.bytes) + " bytes");
     if (!tag.is_small && tag.bytes > bytes.left())
-      return bad("an element promises " + std::to_string(tag.bytes) + " bytes; at most " +
+      return bad("an element declares " + std::to_string(tag.bytes) + " bytes; at most " +
                  std::to_string(bytes.left()) + " follow");
     return tag;
   }
@@ -142,7 +142,7 @@ class MatReader {
                                          [&](const TypeRow& r) { return r.code == tag.type; });
     if (row == std::end(kTypes) || (integers && row->type.kind == NumberKind::real))
       return bad("an array has elements of type " + std::to_string(tag.type) +
-                 (integers ? "; indices are integers" : "; numbers are wanted"));
+                 (integers ? "; indices are integers" : "; expected numbers"));
     NumberType type = row->type;
     type.swapped = swapped_;
     return type;
@@ -162,8 +162,8 @@ class MatReader {
         const auto number = to_integer(*type, from);
         if (!number || *number < 0 || *number >= limit)
           return bad(std::string(what) + " " + std::to_string(at) + " is " +
-                     (number ? std::to_string(*number) : "a number of more than 63 bits") +
-                     "; it must be from 0 to " + std::to_string(limit - 1));
+                     (number ? std::to_string(*number) : "a number exceeds 63 bits") + "; expected 0 to " +
+                     std::to_string(limit - 1));
         numbers[at] = static_cast<T>(*number);
       }
       return {};
@@ -235,7 +235,7 @@ class MatReader {
       s = read_struct(bytes, *shape, *name, depth, end);
     if (!s) return s;
     return bytes.left() >= end ? bytes.skip(bytes.left() - end)
-                               : bad("a variable is longer than it promises");
+                               : bad("a variable exceeds its declared length");
   }
 
   Status read_struct(MatBytes& bytes, const Buffer<std::int64_t>& shape, const std::string& name, int depth,
@@ -252,7 +252,7 @@ class MatReader {
       if (!tag) return tl::unexpected(tag.error());
       const std::string padded = names->substr(at, width);
       const std::string field = padded.substr(0, padded.find('\0'));
-      if (tag->type != kMatrixType) return bad("a field of a struct is no matrix");
+      if (tag->type != kMatrixType) return bad("a struct field is not a matrix");
       if (Status s = read_matrix(bytes, *tag, name + "." + field, depth + 1); !s) return s;
     }
     return {};
@@ -266,7 +266,7 @@ class MatReader {
     if (names_.size() < kMostNames) names_.push_back(name);
     if (!first && !preferred) return {};
     if ((flags & kComplexFlag) != 0 && !real_part_) {
-      matrix_ = fail(Errc::unsupported, "the values are complex; --real-part takes their real parts", where_);
+      matrix_ = fail(Errc::unsupported, "the values are complex; --real-part reads the real parts", where_);
       return {};
     }
     SparseArrays arrays;
@@ -321,19 +321,18 @@ class MatReader {
   Result<ReadMatrix> choose() {
     where_ = input_.name();
     if (names_.empty())
-      return bad("a MAT-file without a sparse matrix; sparse(A) makes one of a dense matrix in MATLAB");
+      return bad("a MAT-file without a sparse matrix; in MATLAB, convert a dense one with sparse(A)");
     if (found_ > 1 && !chosen_) {
       std::string all;
       for (const std::string& name : names_) all += (all.empty() ? "" : ", ") + quoted(name);
       return bad("a MAT-file of " + std::to_string(found_) + " sparse matrices (" + all +
-                 (found_ > names_.size() ? ", ..." : "") +
-                 "); save the one that is wanted alone, or call it A");
+                 (found_ > names_.size() ? ", ..." : "") + "); save only one, or name it A");
     }
     if (!matrix_) return tl::unexpected(std::move(matrix_.error()));
     matrix_->source_sha256 = input_.finish_hash();
     if (found_ > 1)
       matrix_->notes.push_back("A is read; " + std::to_string(found_ - 1) +
-                               " more sparse matrices are left aside");
+                               " more sparse matrices are ignored");
     return std::move(matrix_);
   }
 

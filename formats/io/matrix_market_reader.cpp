@@ -42,9 +42,9 @@ Result<std::int64_t> proven_entries(const Opening& opening, const TextStream& st
   if (needed >= 0 && needed <= left) return opening.header.entries;
   if (left <= kShort) return 0;
   return fail(Errc::bad_input,
-              "the header promises " + std::to_string(opening.header.entries) + " entries, but the " +
+              "the header declares " + std::to_string(opening.header.entries) + " entries, but the " +
                   std::to_string(std::max<std::int64_t>(0, left)) +
-                  " bytes after it cannot hold so many; is the file cut off?",
+                  " bytes after it are too few; the file may be truncated",
               place(stream.name(), opening.size_line));
 }
 
@@ -161,7 +161,7 @@ std::optional<LineDefect> BodyReader::find_surplus(const Work& work) const {
   const std::int64_t room = header_.entries - store_.entries();
   if (work.summary.entries <= room) return std::nullopt;
   return LineDefect{line_of_entry(work.block.text, room),
-                    "more entries than the " + std::to_string(header_.entries) + " promised in line " +
+                    "more entries than the " + std::to_string(header_.entries) + " declared in line " +
                         std::to_string(size_line_) + "; correct the count or remove the surplus"};
 }
 
@@ -178,11 +178,11 @@ std::optional<LineDefect> BodyReader::find_other_triangle(const Work& work) {
     lower_ |= work.target.rows[i] > work.target.cols[i];
     upper_ |= work.target.rows[i] < work.target.cols[i];
     if (lower_ && upper_)
-      return LineDefect{line_of_entry(work.block.text, i),
-                        "entry (" + std::to_string(work.target.rows[i] + 1) + ", " +
-                            std::to_string(work.target.cols[i] + 1) +
-                            ") stands in the other triangle than the entries before it; a file with a "
-                            "symmetry lists one triangle"};
+      return LineDefect{
+          line_of_entry(work.block.text, i),
+          "entry (" + std::to_string(work.target.rows[i] + 1) + ", " +
+              std::to_string(work.target.cols[i] + 1) +
+              ") is in the other triangle than the preceding entries; symmetric files list one triangle"};
   }
 }
 
@@ -221,8 +221,8 @@ Status BodyReader::check_end() const {
   if (store_.entries() == header_.entries) return {};
   return fail(Errc::bad_input,
               "the file ends after " + std::to_string(store_.entries()) + " of the " +
-                  std::to_string(header_.entries) + " entries promised in line " +
-                  std::to_string(size_line_) + "; is it cut off?",
+                  std::to_string(header_.entries) + " entries declared in line " +
+                  std::to_string(size_line_) + "; the file may be truncated",
               where(blocks_.lines()));
 }
 

@@ -36,7 +36,7 @@ class Numbers {
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error == std::errc() && end == word.data() + word.size() && number >= least && number <= most)
       return number;
-    return lines_.bad(std::string(what) + " is " + quoted(word) + "; it is a whole number from " +
+    return lines_.bad(std::string(what) + " is " + quoted(word) + "; expected an integer from " +
                       std::to_string(least) + " to " + std::to_string(most));
   }
 
@@ -81,7 +81,7 @@ class MetisReader {
     if (s) s = take(header_.edges, "the number of edges", std::int64_t{1} << 60);
     if (s && !words.ended()) s = take(flags, "the flags (fmt)", 111);
     if (s && (flags % 10 > 1 || flags / 10 % 10 > 1))
-      return lines_.bad("the flags (fmt) are " + std::to_string(flags) + "; each digit is 0 or 1");
+      return lines_.bad("the flags (fmt) are " + std::to_string(flags) + "; expected digits 0 or 1");
     header_.edge_weights = flags % 10 == 1;
     header_.constraints = flags / 10 % 10;
     header_.sizes = flags / 100 == 1;
@@ -112,7 +112,7 @@ class MetisReader {
     const std::int64_t read = pointers_.size() - 1;
     if (read < header_.vertices)
       return lines_.bad("the file ends after " + std::to_string(read) + " of " +
-                        std::to_string(header_.vertices) + " vertices; is it cut off?");
+                        std::to_string(header_.vertices) + " vertices; the file may be truncated");
     const std::int64_t ends = neighbours_.size();
     if (ends == 2 * header_.edges) return {};
     return lines_.bad(std::to_string(ends) + " neighbours are listed; the header's " +
@@ -128,7 +128,7 @@ class MetisReader {
       const auto neighbour = words.take("a neighbour", 1, header_.vertices);
       if (!neighbour) return tl::unexpected(neighbour.error());
       if (*neighbour == vertex)
-        return lines_.bad("vertex " + std::to_string(vertex) + " is its own neighbour");
+        return lines_.bad("vertex " + std::to_string(vertex) + " is adjacent to itself");
       neighbours_.push_back(static_cast<std::int32_t>(*neighbour - 1));
       if (!header_.edge_weights) continue;
       const auto weight = words.take("the weight of an edge", 0, INT64_MAX);
@@ -158,7 +158,7 @@ class MetisReader {
     ReadMatrix matrix = to_read_matrix(std::move(*made));
     matrix.source_sha256 = lines_.input().finish_hash();
     if (header_.constraints > 0 || header_.sizes)
-      matrix.notes.emplace_back("weights and sizes of vertices are left aside");
+      matrix.notes.emplace_back("ignored weights and sizes of vertices");
     return matrix;
   }
 

@@ -12,8 +12,7 @@ constexpr double kLargestWeight = 9007199254740992;  // up to which doubles have
 Status check_graph(const CsrView& a, std::span<const double> weights) {
   const auto refuse = [](std::string why) {
     return fail(Errc::unsupported,
-                "a METIS graph is symmetric, without a diagonal, and its weights are positive "
-                "whole numbers; " +
+                "a METIS graph must be symmetric, without a diagonal, with positive integer weights; " +
                     std::move(why));
   };
   if (a.rows != a.cols) return refuse("the matrix is not square");

@@ -60,20 +60,18 @@ Result<T> choose(std::string_view what, std::string_view word, const Choice<T> (
 
 // Why a first line is no banner.
 tl::unexpected<Error> no_banner(std::string_view line) {
-  constexpr std::string_view kWanted =
-      "the first line of a Matrix Market file is like '%%MatrixMarket matrix coordinate real general'";
+  constexpr std::string_view kWanted = "for example '%%MatrixMarket matrix coordinate real general'";
   if (line.starts_with("\xFF\xFE") || line.starts_with("\xFE\xFF"))
     return bad("the file is UTF-16 text; save it as ASCII or UTF-8 without BOM");
-  return bad("no banner but " + quoted(line) + "; " + std::string(kWanted));
+  return bad("expected a Matrix Market banner, got " + quoted(line) + "; " + std::string(kWanted));
 }
 
 // Which combinations make no sense, and why.
 std::optional<std::string> contradiction(const MtxHeader& h) {
   if (!h.coordinate && h.field == MtxField::pattern)
-    return "array together with pattern; a pattern has no values to list, so it must be coordinate";
+    return "array with pattern; a pattern has no values and must be coordinate";
   if (h.symmetry == MtxSymmetry::skew_symmetric && h.field == MtxField::pattern)
-    return "pattern together with skew-symmetric; a pattern has no signs, so it can only be general or "
-           "symmetric";
+    return "pattern with skew-symmetric; a pattern has no signs and must be general or symmetric";
   return std::nullopt;
 }
 
@@ -143,9 +141,9 @@ Status MtxHeaderReader::take_banner(std::string_view line) {
   const Words words = split_words(without_mark(line));
   if (words.count != 5)
     return bad("the banner has " + std::to_string(words.count) +
-               " words; it has 5, like '%%MatrixMarket matrix coordinate real general'");
+               " words; expected 5, as in '%%MatrixMarket matrix coordinate real general'");
   if (!same_word(words.word[1], "matrix"))
-    return bad("object " + quoted(words.word[1]) + " in the banner; only 'matrix' is read");
+    return bad("object " + quoted(words.word[1]) + " in the banner; expected 'matrix'");
 
   const Result<bool> format = choose("format", words.word[2], kFormats);
   if (!format) return tl::unexpected(format.error());
@@ -156,7 +154,7 @@ Status MtxHeaderReader::take_banner(std::string_view line) {
   header_ = {.coordinate = *format, .field = *field, .symmetry = *symmetry};
   if (const auto reason = contradiction(header_)) return bad("the banner says " + *reason);
   if (header_.field == MtxField::complex && !real_part_)
-    return fail(Errc::unsupported, "the values are complex; --real-part reads their real part");
+    return fail(Errc::unsupported, "the values are complex; --real-part reads the real parts");
   return {};
 }
 
@@ -173,14 +171,14 @@ Status MtxHeaderReader::take_size(std::string_view line) {
     const auto number = size_number(words.word[i]);
     if (!number)
       return bad("the number of " + std::string(kNames[i]) + " is " + quoted(words.word[i]) +
-                 "; it must be a whole number, 0 or more");
+                 "; expected a non-negative integer");
     *targets[i] = *number;
     if (i < 2 && *number > kMostRows)
       return fail(Errc::unsupported, std::string(words.word[i].substr(0, 40)) + " " + std::string(kNames[i]) +
                                          "; sptile holds up to 2147483647 (32-bit ids)");
   }
   if (header_.symmetry != MtxSymmetry::general && header_.rows != header_.cols)
-    return bad("a matrix with a symmetry is square; this one has " + std::to_string(header_.rows) +
+    return bad("symmetric matrices must be square; this one has " + std::to_string(header_.rows) +
                " rows and " + std::to_string(header_.cols) + " columns");
   if (!header_.coordinate) header_.entries = array_entries(header_);
   return {};

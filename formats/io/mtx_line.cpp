@@ -45,7 +45,7 @@ std::optional<std::string> parse_index(std::string_view what, std::string_view w
   const bool whole = !digits.empty() && std::all_of(digits.begin() + (word[0] == '-' ? 1 : 0), digits.end(),
                                                     [](char c) { return c >= '0' && c <= '9'; });
   const std::string name(what);
-  if (!whole || word == "-") return name + " index " + quoted(word) + " is not a whole number";
+  if (!whole || word == "-") return name + " index " + quoted(word) + " is not an integer";
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error == std::errc() && number >= 1 && number <= limit) {
@@ -54,23 +54,22 @@ std::optional<std::string> parse_index(std::string_view what, std::string_view w
   }
   const std::string shown(word.substr(0, 40));
   if (limit == 0) return name + " index " + shown + "; the matrix has no " + name + "s";
-  return name + " index " + shown + "; " + name + "s are counted from 1 to " + std::to_string(limit);
+  return name + " index " + shown + "; " + name + "s are 1 to " + std::to_string(limit);
 }
 
 // What else a word is that looks like a number to people or to other programs.
 std::string value_hint(std::string_view word, MtxField field) {
   double real = 0;
   if (field == MtxField::integer) {
-    if (parse_real(word, real))
-      return "the file is declared integer, so values are whole numbers that fit 64 bits";
-    return "write a whole number";
+    if (parse_real(word, real)) return "the field is integer; expected a 64-bit integer";
+    return "expected an integer";
   }
   const std::size_t number = word.find_first_not_of("+-.0123456789");  // where it stops to look like one
   const char after = number == 0 || number == word.npos ? '\0' : word[number];
-  if (after == ',') return "write a decimal point, not a comma";
+  if (after == ',') return "use a decimal point, not a comma";
   if (after == 'x' || after == 'X') return "hexadecimal numbers are not part of the format";
-  if (std::string_view("dDqQ").find(after) != std::string_view::npos) return "write exponents with E";
-  return "write it like -1.5E3";
+  if (std::string_view("dDqQ").find(after) != std::string_view::npos) return "use E for exponents";
+  return "expected a number such as -1.5E3";
 }
 
 template <class T>
@@ -99,8 +98,8 @@ LineContent parse_line(const MtxHeader& header, DType dtype, std::string_view li
   if (const auto damaged = control_byte(line)) return defect(*damaged);
   const Words words = split_words(line);
   if (words.count != words_per_entry(header))
-    return defect(std::to_string(words.count) + (words.count == 1 ? " word" : " words") +
-                  " in the line; an entry here is: " + entry_shape(header));
+    return defect(std::to_string(words.count) + (words.count == 1 ? " word" : " words") + "; expected " +
+                  entry_shape(header));
   LineContent entry{LineKind::entry, 0, 0, {}};
   if (header.coordinate)
     if (const auto wrong = parse_indices(header, words, entry)) return defect(*wrong);

@@ -109,19 +109,17 @@ Result<NpyHeader> parse_npy_header(std::string_view dictionary) {
   NpyHeader header;
   if (Literal literal(dictionary); !take_dictionary(literal, header)) {
     if (dictionary.find("[(") != dictionary.npos)
-      return fail(Errc::unsupported, "its elements are structures; sptile reads plain numbers");
-    return fail(Errc::bad_input, "no header of a .npy array: " + quoted(dictionary));
+      return fail(Errc::unsupported, "its elements are structures; expected numbers");
+    return fail(Errc::bad_input, "not a .npy header: " + quoted(dictionary));
   }
   for (const std::int64_t extent : header.shape) {
     if (extent < 0 || (extent > 0 && header.count > std::numeric_limits<std::int64_t>::max() / 64 / extent))
-      return fail(Errc::bad_input, "no array has the shape in its header: " + quoted(dictionary));
+      return fail(Errc::bad_input, "the header has an impossible shape: " + quoted(dictionary));
     header.count *= extent;
   }
   if (header.descr.ends_with('O'))
-    return fail(
-        Errc::unsupported,
-        "holds pickled Python objects, which can run code when they are loaded; sptile does not: save "
-        "numbers");
+    return fail(Errc::unsupported,
+                "contains pickled Python objects, which can run code when loaded; save numbers instead");
   return header;
 }
 

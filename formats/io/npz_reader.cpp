@@ -40,7 +40,7 @@ class Member {
     if (!type) return tl::unexpected(at(*zip_, std::move(type.error())));
     const std::int64_t needed = header_.count * type->bytes, held = zip_->size() - header_bytes_;
     if (needed != held)
-      return bad("its header promises ", std::to_string(header_.count), " elements of ",
+      return bad("its header declares ", std::to_string(header_.count), " elements of ",
                  std::to_string(type->bytes), " bytes, but ", std::to_string(held), " bytes follow it");
     return type;
   }
@@ -74,7 +74,7 @@ class Member {
     if (Status s = zip.read(std::span(start).first(kNpyStart + 2)); !s) return tl::unexpected(s.error());
     const char version = start[kNpyMagic.size()];
     if (std::string_view(start.data(), kNpyMagic.size()) != kNpyMagic || version < 1 || version > 3)
-      return fail(Errc::bad_input, "is no .npy array of version 1, 2 or 3");
+      return fail(Errc::bad_input, "is not a .npy array of version 1, 2 or 3");
     std::int64_t bytes = kNpyStart + 2;
     if (version > 1) {
       if (Status s = zip.read(std::span(start).last(2)); !s) return tl::unexpected(s.error());
@@ -121,8 +121,8 @@ Result<Buffer<T>> read_integers(ZipReader& zip, const std::string& name, std::in
     for (const std::int64_t end = at + count; at < end; ++at, from += type->bytes) {
       const auto integer = to_integer(*type, from);
       if (!integer || *integer < 0 || *integer >= limit)
-        return member->bad(integer ? std::to_string(*integer) : "a number of more than 63 bits", " at ",
-                           std::to_string(at), "; it must be from 0 to ", std::to_string(limit - 1));
+        return member->bad(integer ? std::to_string(*integer) : "a number exceeds 63 bits", " at ",
+                           std::to_string(at), "; expected 0 to ", std::to_string(limit - 1));
       integers[at] = static_cast<T>(*integer);
     }
     return {};
@@ -216,7 +216,7 @@ class NpzReader {
     } else if (!told && arrays != std::end(kArrays)) {
       names_ = *arrays, arrays_.layout = arrays->layout;
       s = read_arrays();
-      notes_.push_back("no array 'format': taken for " + std::string(find_name(arrays_.layout)));
+      notes_.push_back("no array 'format'; read as " + std::string(find_name(arrays_.layout)));
     } else if (edges != std::end(kEdges)) {
       s = read_edges(*edges);
     } else {
@@ -302,13 +302,13 @@ class NpzReader {
     ids_ = header.shape[0];
     if (!blocks) return {};
     if (header.columns_first)
-      return fail(Errc::unsupported, "its blocks stand by columns; save with numpy.ascontiguousarray(A.data)",
+      return fail(Errc::unsupported, "its blocks are column-major; save numpy.ascontiguousarray(A.data)",
                   zip_.where());
     arrays_.block_rows = header.shape[1], arrays_.block_cols = header.shape[2];
     if (arrays_.block_rows < 1 || arrays_.block_cols < 1 || arrays_.rows % arrays_.block_rows != 0 ||
         arrays_.cols % arrays_.block_cols != 0)
       return member.bad("has blocks of ", std::to_string(arrays_.block_rows), " x ",
-                        std::to_string(arrays_.block_cols), ", which do not divide ",
+                        std::to_string(arrays_.block_cols), ", which does not divide ",
                         std::to_string(arrays_.rows), " x ", std::to_string(arrays_.cols));
     return {};
   }
@@ -319,7 +319,7 @@ class NpzReader {
     const auto type = member->numbers();
     if (!type) return tl::unexpected(type.error());
     if (type->kind == NumberKind::complex && !real_part_)
-      return fail(Errc::unsupported, "the values are complex; --real-part takes their real parts",
+      return fail(Errc::unsupported, "the values are complex; --real-part reads the real parts",
                   zip_.where());
     if (Status s = take_blocks(*member); !s) return s;
     arrays_.values = claim(value_type(*type), member->header().count, member->what());
@@ -396,7 +396,7 @@ class NpzReader {
     if (!both) return tl::unexpected(both.error());
     const bool rows = header.shape.size() == 2 && header.shape[0] == 2;
     if (!rows && (header.shape.size() != 2 || header.shape[1] != 2))
-      return fail(Errc::bad_input, "has no two rows: the vertices that edges come from, and those they go to",
+      return fail(Errc::bad_input, "must have two rows: the source and the target vertices of the edges",
                   zip_.where());
     const std::int64_t edges = header.count / 2;
     const bool apart = rows != header.columns_first;  // the vertices of an edge are not neighbours

@@ -59,7 +59,7 @@ class RawCsrReader {
   Status take(void* to, std::int64_t bytes) {
     const auto count = input_.read({static_cast<char*>(to), static_cast<std::size_t>(bytes)});
     if (!count) return tl::unexpected(count.error());
-    return *count == bytes ? Status() : bad("a raw CSR file that is cut off; get it again");
+    return *count == bytes ? Status() : bad("a truncated raw CSR file; copy it again");
   }
 
   Status read_header() {
@@ -78,8 +78,9 @@ class RawCsrReader {
     constexpr std::int64_t kMostEntries = std::int64_t{1} << 56;
     const DType type = header_.dtype;
     if (type != DType::none && (!is_known(type) || !info(type).is_value))
-      return bad(fmt::format("{} is no type of values; 0 (none), 6 (f16), 7 (bf16), 8 (f32) and 9 (f64) are",
-                             static_cast<std::uint32_t>(type)));
+      return bad(
+          fmt::format("{} is not a value type; expected 0 (none), 6 (f16), 7 (bf16), 8 (f32) or 9 (f64)",
+                      static_cast<std::uint32_t>(type)));
     if (!input_.size())
       return fail(Errc::unsupported, "raw CSR is read from files, not from pipes", input_.name());
     const bool sane =

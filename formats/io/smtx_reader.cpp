@@ -54,11 +54,12 @@ class SmtxReader {
   Status take(std::string_view what, std::int64_t most, std::int64_t& number) {
     const auto word = next_word();
     if (!word) return tl::unexpected(word.error());
-    if (word->empty()) return lines_.bad("the file ends before " + std::string(what) + "; is it cut off?");
+    if (word->empty())
+      return lines_.bad("the file ends before " + std::string(what) + "; the file may be truncated");
     const auto [end, error] = std::from_chars(word->data(), word->data() + word->size(), number);
     if (error == std::errc() && end == word->data() + word->size() && number >= 0 && number <= most)
       return {};
-    return lines_.bad(std::string(what) + " is " + quoted(*word) + "; it is a whole number from 0" +
+    return lines_.bad(std::string(what) + " is " + quoted(*word) + "; expected a non-negative integer" +
                       (most < std::int64_t{1} << 60 ? " to " + std::to_string(most) : ""));
   }
 
@@ -84,8 +85,8 @@ class SmtxReader {
     const auto word = next_word();
     if (!word) return tl::unexpected(word.error());
     if (word->empty()) return {};
-    return lines_.bad("numbers behind the " + std::to_string(entries) + " columns; the first line promises " +
-                      std::to_string(entries) + " nonzeros");
+    return lines_.bad("more numbers than the " + std::to_string(entries) +
+                      " columns; the first line declares " + std::to_string(entries) + " nonzeros");
   }
 
   TextLines& lines_;

@@ -19,7 +19,7 @@ Status check_pointers(const SparseArrays& arrays, std::string_view name) {
     const bool wrong = i == 0 ? pointers[0] != 0 : pointers[i] < previous;
     if (wrong || pointers[i] > arrays.ids.size())
       return fail(Errc::bad_input, std::string(name) + "[" + std::to_string(i) + "] is " +
-                                       std::to_string(pointers[i]) + "; they ascend from 0 to " +
+                                       std::to_string(pointers[i]) + "; expected offsets from 0 to " +
                                        std::to_string(arrays.ids.size()) + ", the number of indices");
     previous = pointers[i];
   }
@@ -121,9 +121,8 @@ Status check_triangle(const Csr& triangle, bool lower, bool diagonal) {
       const std::int64_t col = triangle.col_idx[i];
       if (row == col ? diagonal : (col < row) == lower) continue;
       return fail(Errc::bad_input, "the entry at row " + std::to_string(row) + ", column " +
-                                       std::to_string(col) + " (from 0) stands outside the " +
-                                       (lower ? "lower" : "upper") +
-                                       " triangle, which is all that is stored");
+                                       std::to_string(col) + " (from 0) is outside the " +
+                                       (lower ? "lower" : "upper") + " triangle, the only one stored");
     }
   return {};
 }
@@ -172,7 +171,7 @@ Status check_matrix_shape(std::int64_t rows, std::int64_t cols) {
   if (rows >= 0 && cols >= 0 && rows <= kMostRows && cols <= kMostRows) return {};
   return fail(rows < 0 || cols < 0 ? Errc::bad_input : Errc::unsupported,
               "the matrix has " + std::to_string(rows) + " rows and " + std::to_string(cols) +
-                  " columns; sptile has from 0 to 2147483647");
+                  " columns; expected 0 to 2147483647");
 }
 
 Status check_copy_memory(std::int64_t rows, std::int64_t per_row, std::int64_t entries,

@@ -27,10 +27,10 @@ Result<TarMatrix> TarMatrix::open(DecodedStream& archive, std::string_view head)
 }
 
 tl::unexpected<Error> TarMatrix::refuse(Errc code, const std::string& what) const {
-  return fail(code,
-              what + "; unpack it (tar xf " + std::string(base_of(archive_name_)) +
-                  ") and name the file that is wanted",
-              archive_name_);
+  return fail(
+      code,
+      what + "; unpack it with 'tar xf " + std::string(base_of(archive_name_)) + "' and name the matrix file",
+      archive_name_);
 }
 
 void TarMatrix::note(const std::string& name) {
@@ -46,8 +46,9 @@ Status TarMatrix::find() {
     if (!*entry) break;
     const TarEntry& found = **entry;
     if (is_matrix(found.name) && (!found.is_file || found.is_sparse))
-      return refuse(Errc::unsupported, quoted(found.name) + " in the tar archive is " +
-                                           (found.is_file ? "stored with holes" : "a link or no file"));
+      return refuse(Errc::unsupported,
+                    quoted(found.name) + " in the tar archive is " +
+                        (found.is_file ? "a sparse tar member" : "a link or a special file"));
     member_ = found.name;
     if (is_matrix(member_)) return {};
     if (found.is_file) note(member_);

@@ -118,7 +118,7 @@ Status TarReader::skip_content() {
   for (std::int64_t left = left_ + padding_; left > 0;) {
     const auto count = fill(piece.span().first(static_cast<std::size_t>(std::min(left, kPiece))));
     if (!count) return tl::unexpected(count.error());
-    if (*count == 0) return bad("the tar archive is cut off; get the whole file");
+    if (*count == 0) return bad("the tar archive is truncated; copy it again");
     left -= *count;
   }
   left_ = padding_ = 0;
@@ -130,13 +130,13 @@ Result<bool> TarReader::read_header(Block& block) {
   if (Status s = skip_content(); !s) return tl::unexpected(std::move(s.error()));
   const auto count = fill(block);
   if (!count) return tl::unexpected(count.error());
-  if (*count < std::ssize(block)) return bad("the tar archive is cut off; get the whole file");
+  if (*count < std::ssize(block)) return bad("the tar archive is truncated; copy it again");
   const std::string_view bytes(block.data(), block.size());
   if (is_zero(bytes)) return false;
   if (!has_right_checksum(bytes))
-    return bad("the checksum of a header of the tar archive is wrong: it is damaged; get it again");
+    return bad("the checksum of a header of the tar archive is wrong: it is damaged; copy it again");
   const auto size = size_of_content(field(bytes, kSize));
-  if (!size || *size > kMostBytes) return bad("a header of the tar archive has a size that is no number");
+  if (!size || *size > kMostBytes) return bad("a header of the tar archive has an invalid size");
   left_ = has_content(block[kType]) ? *size : 0;
   padding_ = -left_ & (std::int64_t{kTarBlock} - 1);
   return true;
@@ -148,7 +148,7 @@ Result<std::string> TarReader::read_extension() {
   std::string bytes(static_cast<std::size_t>(left_), '\0');
   const auto count = fill(bytes);
   if (!count) return tl::unexpected(count.error());
-  if (*count < left_) return bad("the tar archive is cut off; get the whole file");
+  if (*count < left_) return bad("the tar archive is truncated; copy it again");
   left_ = 0;
   return bytes;
 }
@@ -161,7 +161,7 @@ Status TarReader::take_records(std::string_view records, Ahead& ahead) const {
     const auto start = static_cast<std::size_t>(end - records.data()) + 1;
     if (error != std::errc() || length <= start || length > records.size() || *end != ' ' ||
         records[length - 1] != '\n')
-      return bad("a record of the tar archive is damaged; get it again");
+      return bad("a record of the tar archive is damaged; copy it again");
     const std::string_view record = records.substr(start, length - start - 1);
     records.remove_prefix(length);
     const std::string_view key = record.substr(0, record.find('='));
@@ -172,7 +172,7 @@ Status TarReader::take_records(std::string_view records, Ahead& ahead) const {
     std::int64_t size = -1;
     const auto [last, wrong] = std::from_chars(value.data(), value.data() + value.size(), size);
     if (wrong != std::errc() || last != value.data() + value.size() || size < 0 || size > kMostBytes)
-      return bad("a record of the tar archive has a size that is no number");
+      return bad("a record of the tar archive has an invalid size");
     ahead.size = size;
   }
   return {};
@@ -233,7 +233,7 @@ Result<std::int64_t> TarReader::read(std::span<char> out) {
   const auto count = archive_.read(out.first(static_cast<std::size_t>(room)));
   if (!count) return count;
   if (*count == 0)
-    return fail(Errc::bad_input, "the tar archive is cut off in " + quoted(last_) + "; get the whole file",
+    return fail(Errc::bad_input, "the tar archive is truncated in " + quoted(last_) + "; copy the file again",
                 archive_.input().name());
   left_ -= *count;
   return count;

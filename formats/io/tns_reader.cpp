@@ -43,7 +43,7 @@ class TnsReader {
   [[nodiscard]] tl::unexpected<Error> unsupported(std::int64_t indices) {
     Error error = lines_
                       .bad("a tensor of " + std::to_string(indices) + (indices == 1 ? " index" : " indices") +
-                           "; sptile reads matrices, which have 2")
+                           "; expected a matrix with 2")
                       .value();
     error.code = Errc::unsupported;
     return tl::unexpected(std::move(error));
@@ -54,17 +54,17 @@ class TnsReader {
     if (ordered_ && !shape_) return take_shape(words);
     if (words.count != 3 && rows_.empty()) return unsupported(static_cast<std::int64_t>(words.count) - 1);
     if (words.count != 3)
-      return lines_.bad(std::to_string(words.count) + " words in the line; an entry is: row, column, value");
+      return lines_.bad(std::to_string(words.count) + " words; expected row, column, value");
     std::int64_t ids[2] = {};
     for (std::size_t i = 0; i < 2; ++i) {
       const std::int64_t most = shape_ ? (*shape_)[i] : kLargestId;
       if (!parse_whole(words.word[i], ids[i]) || ids[i] < 1 || ids[i] > most)
-        return lines_.bad("index " + quoted(words.word[i]) + " is no whole number from 1 to " +
+        return lines_.bad("index " + quoted(words.word[i]) + " is not an integer from 1 to " +
                           std::to_string(most) + " (indices count from 1)");
     }
     double value = 0;
     if (!parse_real(words.word[2], value))
-      return lines_.bad("value " + quoted(words.word[2]) + " is no number");
+      return lines_.bad("value " + quoted(words.word[2]) + " is not a number");
     values_.push_back(value);
     loss_.look(words.word[2], value, [&] { return lines_.name() + ":" + std::to_string(lines_.number()); });
     rows_.push_back(static_cast<std::int32_t>(ids[0] - 1));
@@ -76,7 +76,7 @@ class TnsReader {
     std::int64_t order = 0;
     if (!parse_whole(words.word[0], order) || order < 1)
       return lines_.bad(quoted(words.word[0]) +
-                        " is neither an entry (row, column, value) nor a number of indices");
+                        " expected an entry (row, column, value) or the number of indices");
     ordered_ = true;
     return order == 2 ? Status() : unsupported(order);
   }
@@ -84,7 +84,7 @@ class TnsReader {
   Status take_shape(const Words& words) {
     std::vector<std::int64_t> shape(2);
     if (words.count != 2 || !parse_whole(words.word[0], shape[0]) || !parse_whole(words.word[1], shape[1]))
-      return lines_.bad("two sizes are wanted, of the rows and of the columns");
+      return lines_.bad("expected two sizes, of rows and columns");
     Status s = check_matrix_shape(shape[0], shape[1]);
     if (!s) return fail(s.error().code, s.error().message, lines_.name());
     shape_ = std::move(shape);

@@ -65,14 +65,13 @@ Result<ZipReader> ZipReader::open_stream(std::FILE* file, std::string name) {
   zip.archive_.reset(::unzOpen2_64("", &functions));  // closes the stream when it fails
   if (!zip.archive_)
     return fail(Errc::bad_input,
-                "a zip archive that is cut off or damaged: it has no list of members; get it again",
-                zip.name_);
+                "a truncated or damaged zip archive: it has no list of members; copy it again", zip.name_);
   std::array<char, 256> member{};
   for (int code = ::unzGoToFirstFile(zip.archive_.get()); code == UNZ_OK && zip.names_.size() < kMostNames;
        code = ::unzGoToNextFile(zip.archive_.get())) {
     if (::unzGetCurrentFileInfo64(zip.archive_.get(), nullptr, member.data(), member.size() - 1, nullptr, 0,
                                   nullptr, 0) != UNZ_OK)
-      return fail(Errc::bad_input, "the zip archive's list of members is damaged; get it again", zip.name_);
+      return fail(Errc::bad_input, "the zip archive's list of members is damaged; copy it again", zip.name_);
     zip.names_.emplace_back(member.data());
   }
   return zip;
@@ -89,7 +88,7 @@ Status ZipReader::select(const std::string& member) {
   if (::unzLocateFile(archive_.get(), member.c_str(), kCaseMatters) != UNZ_OK)
     return fail(Errc::bad_input, "the archive has no such member", where());
   if (::unzGetCurrentFileInfo64(archive_.get(), &info, nullptr, 0, nullptr, 0, nullptr, 0) != UNZ_OK)
-    return fail(Errc::bad_input, "the zip archive is damaged here; get it again", where());
+    return fail(Errc::bad_input, "the zip archive is damaged here; copy it again", where());
   if ((info.flag & kEncrypted) != 0)
     return fail(Errc::unsupported, "is encrypted; unpack it with its password first", where());
   if (info.compression_method != 0 && info.compression_method != Z_DEFLATED)
@@ -103,10 +102,10 @@ Status ZipReader::select(const std::string& member) {
     return fail(Errc::bad_input,
                 std::to_string(stored) + " compressed bytes in an archive of " +
                     std::to_string(archive_bytes_) + " cannot hold the " + std::to_string(size_) +
-                    " that are promised",
+                    " that are declared",
                 where());
   if (::unzOpenCurrentFile(archive_.get()) != UNZ_OK)
-    return fail(Errc::bad_input, "the zip archive is damaged here; get it again", where());
+    return fail(Errc::bad_input, "the zip archive is damaged here; copy it again", where());
   return {};
 }
 
@@ -114,8 +113,9 @@ Status ZipReader::read(std::span<char> out) {
   while (!out.empty()) {
     const int count = ::unzReadCurrentFile(archive_.get(), out.data(),
                                            static_cast<unsigned>(std::min(out.size(), kMostAtOnce)));
-    if (count < 0) return fail(Errc::bad_input, "the compressed data is damaged; get it again", where());
-    if (count == 0) return fail(Errc::bad_input, "the member ends too early; is it cut off?", where());
+    if (count < 0) return fail(Errc::bad_input, "the compressed data is damaged; copy it again", where());
+    if (count == 0)
+      return fail(Errc::bad_input, "the member is too short; the archive may be truncated", where());
     out = out.subspan(static_cast<std::size_t>(count));
   }
   return {};
@@ -123,7 +123,7 @@ Status ZipReader::read(std::span<char> out) {
 
 Status ZipReader::finish() {
   if (::unzCloseCurrentFile(archive_.get()) == UNZ_CRCERROR)
-    return fail(Errc::bad_input, "the checksum is wrong: the archive is damaged; get it again", where());
+    return fail(Errc::bad_input, "the checksum is wrong: the archive is damaged; copy it again", where());
   return {};
 }
 

@@ -64,7 +64,7 @@ std::string value_text(const FormatParameter& parameter, int value) {
 Status check_parameter(const FormatLayout& layout, std::int64_t value) {
   const std::string name(layout.name);
   if (layout.parameter == nullptr)
-    return fail(Errc::usage, name + " takes no number, not " + std::to_string(value));
+    return fail(Errc::usage, name + " has no parameter, got " + std::to_string(value));
   const FormatParameter& parameter = *layout.parameter;
   if (parameter.accepts(value)) return {};
   return fail(Errc::usage, name + ": " + std::string(parameter.name) + " " + std::to_string(value) +

@@ -25,16 +25,15 @@ constexpr NamedValue kNames[] = {{"fitted", hc_parameter(kHcFitted)},
                                  {"paper", hc_parameter(kHcPaper)},
                                  {"tensor", hc_parameter(kHcAllTensor)},
                                  {"cuda", hc_parameter(kHcAllCuda)}};
-constexpr FormatParameter kSelector = {
-    .name = "selector",
-    .summary = "three weights by which windows go to tensor cores or CUDA cores",
-    .unit = "(10 bits for each of three weights)",
-    .least = 0,
-    .most = kHcMostParameter,
-    .names = kNames,
-    .standard = hc_parameter(kHcFitted),
-    .fitted_for = "spmm",
-    .on_device = true};
+constexpr FormatParameter kSelector = {.name = "selector",
+                                       .summary = "weights that assign windows to tensor cores or CUDA cores",
+                                       .unit = "(10 bits for each of three weights)",
+                                       .least = 0,
+                                       .most = kHcMostParameter,
+                                       .names = kNames,
+                                       .standard = hc_parameter(kHcFitted),
+                                       .fitted_for = "spmm",
+                                       .on_device = true};
 
 std::int64_t tc_blocks(const FormatView& view) { return view.array(A::col_id).size / 8; }
 std::int64_t entries_in_rows(const FormatView& view) { return view.array(A::row_col_id).size; }
@@ -166,18 +165,19 @@ Blocks blocks(const FormatView& view) {
 
 }  // namespace
 
-constexpr FormatLayout kHcWindowLayout = {.name = "hc_window",
-                                          .summary = "windows of 16 rows in 16x8 tiles or in rows (HyGNN)",
-                                          .group = "/formats/hc_window",
-                                          .window_rows = kWindowRows,
-                                          .tile_rows = kWindowRows,
-                                          .tile_cols = 8,
-                                          .arrays = kArrays,
-                                          .check_lengths = check_lengths,
-                                          .check_contents = check_contents,
-                                          .tc_blocks = tc_blocks,
-                                          .blocks = blocks,
-                                          .parameter = &kSelector};
+constexpr FormatLayout kHcWindowLayout = {
+    .name = "hc_window",
+    .summary = "windows of 16 rows, each in 16x8 tiles or in rows (HyGNN)",
+    .group = "/formats/hc_window",
+    .window_rows = kWindowRows,
+    .tile_rows = kWindowRows,
+    .tile_cols = 8,
+    .arrays = kArrays,
+    .check_lengths = check_lengths,
+    .check_contents = check_contents,
+    .tc_blocks = tc_blocks,
+    .blocks = blocks,
+    .parameter = &kSelector};
 
 HcWindowView as_hc_window(const FormatView& view) {
   return {view.rows,

@@ -98,7 +98,7 @@ Status WindowColumnsCheck::locate(std::int64_t tile, unsigned used, bool last_bl
     if ((used >> c & 1) != 0) {
       if (padding)
         return broken_element(view_, array_, i, id,
-                              place + " to have no entries, like the padding in front of it");
+                              place + " to have no entries, like the preceding padding");
       if (order_.ascending && id <= previous)
         return broken_element(view_, array_, i, id,
                               "more than " + std::to_string(previous) + " (the columns of a window ascend)");

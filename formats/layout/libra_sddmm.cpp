@@ -8,7 +8,7 @@ namespace {
 constexpr ColumnOrder kOrder{.ascending = false, .block_tiles = 2};
 constexpr int kTried[] = {1, 8, 16, 24, 32, 48, 64, 129};
 constexpr FormatParameter kThreshold = {.name = "threshold",
-                                        .summary = "entries of 128 that a block needs for the tensor cores",
+                                        .summary = "minimum entries per 8x16 block for tensor cores",
                                         .unit = "entries of a block's 128",
                                         .least = kLibraSddmmMinThreshold,
                                         .most = kLibraSddmmMaxThreshold,
@@ -25,7 +25,7 @@ Status check_contents(const FormatView& view, int threads) {
 
 constexpr FormatLayout kLibraSddmmLayout = {
     .name = "libra_sddmm",
-    .summary = "8x16 blocks of the densest columns plus rows of the rest (Libra)",
+    .summary = "8x16 blocks of the densest columns, other entries in rows (Libra)",
     .group = "/formats/libra_sddmm",
     .window_rows = kLibraWindowRows,
     .tile_rows = kLibraWindowRows,

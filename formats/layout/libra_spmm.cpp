@@ -7,16 +7,15 @@ namespace {
 
 constexpr ColumnOrder kOrder{.ascending = true, .block_tiles = 1};
 constexpr int kTried[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-constexpr FormatParameter kThreshold = {
-    .name = "threshold",
-    .summary = "entries of 8 that a column of a window needs for the tensor cores",
-    .unit = "entries of 8",
-    .least = kLibraMinThreshold,
-    .most = kLibraMaxThreshold,
-    .standard = kLibraThreshold,
-    .fitted_for = "spmm",
-    .tried = kTried,
-    .on_device = true};
+constexpr FormatParameter kThreshold = {.name = "threshold",
+                                        .summary = "minimum entries per 8x1 column vector for tensor cores",
+                                        .unit = "entries of 8",
+                                        .least = kLibraMinThreshold,
+                                        .most = kLibraMaxThreshold,
+                                        .standard = kLibraThreshold,
+                                        .fitted_for = "spmm",
+                                        .tried = kTried,
+                                        .on_device = true};
 
 Status check_contents(const FormatView& view, int threads) {
   return check_libra_contents(view, kOrder, threads);
@@ -26,7 +25,7 @@ Status check_contents(const FormatView& view, int threads) {
 
 constexpr FormatLayout kLibraSpmmLayout = {
     .name = "libra_spmm",
-    .summary = "8x8 tiles of dense columns plus rows of the rest (Libra)",
+    .summary = "8x8 tiles of dense columns, other entries in rows (Libra)",
     .group = "/formats/libra_spmm",
     .window_rows = kLibraWindowRows,
     .tile_rows = kLibraWindowRows,

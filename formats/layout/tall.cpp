@@ -202,7 +202,7 @@ Blocks blocks(const FormatView& view) {
 constexpr int kHeights[] = {tall_height(0), tall_height(1), tall_height(2), tall_height(3)};
 static_assert(std::size(kHeights) == kTallLevels);
 constexpr FormatParameter kHeight = {.name = "height",
-                                     .summary = "rows of a window",
+                                     .summary = "rows per window",
                                      .unit = "rows",
                                      .least = kHeights[0],
                                      .most = kTallMaxRows,
@@ -210,21 +210,20 @@ constexpr FormatParameter kHeight = {.name = "height",
 
 }  // namespace
 
-constexpr FormatLayout kTallLayout = {
-    .name = "tall",
-    .summary = "8x8 tiles of windows of 16 to 128 rows with one column list",
-    .group = "/formats/tall",
-    .window_rows = 0,
-    .usual_window_rows = tall_height(2),
-    .tile_rows = 8,
-    .tile_cols = 8,
-    .ascending_columns = false,
-    .arrays = kArrays,
-    .check_lengths = check_lengths,
-    .check_contents = check_contents,
-    .tc_blocks = tc_blocks,
-    .blocks = blocks,
-    .parameter = &kHeight};
+constexpr FormatLayout kTallLayout = {.name = "tall",
+                                      .summary = "8x8 tiles, one column list per window of 16 to 128 rows",
+                                      .group = "/formats/tall",
+                                      .window_rows = 0,
+                                      .usual_window_rows = tall_height(2),
+                                      .tile_rows = 8,
+                                      .tile_cols = 8,
+                                      .ascending_columns = false,
+                                      .arrays = kArrays,
+                                      .check_lengths = check_lengths,
+                                      .check_contents = check_contents,
+                                      .tc_blocks = tc_blocks,
+                                      .blocks = blocks,
+                                      .parameter = &kHeight};
 
 TallView as_tall(const FormatView& view) {
   return {view.rows,

@@ -89,8 +89,8 @@ Result<Candidate> try_objective(const formats::CsrView& a, MetisGraph& metis, st
 
 Status check_memory_for(std::int64_t rows, std::int64_t neighbours) {
   Status s =
-      formats::check_memory("metis: its graphs", k_way_memory(rows, neighbours), formats::available_memory());
-  if (!s) s.error().message += "; --method rows needs next to nothing";
+      formats::check_memory("metis: the graphs", k_way_memory(rows, neighbours), formats::available_memory());
+  if (!s) s.error().message += "; --method rows needs little memory";
   return s;
 }
 

@@ -35,10 +35,12 @@ Result<Division> cut_graph(const formats::CsrView& a, std::int32_t parts, const 
 }
 
 constexpr PartitionMethod kMethods[] = {
-    {"metis", "k-way by METIS for little communication, and the largest sender bounded", false, cut_graph},
-    {"rows", "rows as they stand, in shares of like numbers of entries; any size", true, cut_rows},
-    {"pack", "rows ordered by pack in shares of like numbers of entries, and the largest sender bounded",
-     false, cut_packed},
+    {"metis", "k-way partition by METIS for low communication, with a bound on the largest sender", false,
+     cut_graph},
+    {"rows", "contiguous rows in the original order, balanced by entries; for matrices of any size", true,
+     cut_rows},
+    {"pack", "contiguous rows in pack order, balanced by entries, with a bound on the largest sender", false,
+     cut_packed},
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ Status check_iso_value(const ArrayView& array) {
   const double value = array.dtype == DType::f32 ? array.as<float>().front() : array.as<double>().front();
   if (value == 1) return {};
   return bad(std::string(formats::kCsrValuesPath) + " holds " + to_string(value) +
-             ", but the header says that the matrix is a pattern, whose one value is 1");
+             ", but the header declares a pattern, whose only value is 1");
 }
 
 constexpr std::int64_t kLongestKey = 4096;
@@ -115,9 +115,9 @@ Status Bundle::read_symmetry() {
   if (!root_.empty()) return {};  // the header speaks of the first matrix
   const std::uint64_t flags = file_->header().may_ignore;
   const bool yes = (flags & formats::kBundleSymmetric) != 0, no = (flags & formats::kBundleNotSymmetric) != 0;
-  if (yes && no) return bad("the header says that the matrix is symmetric, and that it is not");
+  if (yes && no) return bad("the header declares the matrix both symmetric and not symmetric");
   if (yes && rows_ != cols_)
-    return bad("the header says that the matrix is symmetric, but /shape says " + to_string(rows_) + " x " +
+    return bad("the header declares the matrix symmetric, but /shape is " + to_string(rows_) + " x " +
                to_string(cols_));
   if (yes || no) symmetric_ = yes;
   return {};
@@ -155,7 +155,7 @@ Status Bundle::check_row_order(Side side) const {
 /// Verifies that A^T, which is A, has nothing of its own but where refreshed values come from.
 Status Bundle::check_shared() const {
   const auto own = [](const std::string& path) {
-    return bad(path + " is there, but the header says that the matrix is symmetric");
+    return bad(path + " exists, but the header declares the matrix symmetric");
   };
   if (const std::string path = formats::row_order_path(Side::transpose); find(path).present())
     return own(path);
@@ -179,7 +179,7 @@ Status Bundle::add_formats(Side side) {
 }
 
 Status Bundle::check_value_source(const std::string& path) const {
-  if (pattern_) return bad(path + " is there, but a pattern has no values");
+  if (pattern_) return bad(path + " exists, but a pattern has no values");
   return check_array(path, find(path), {DType::i64}, nnz_);
 }
 
@@ -214,7 +214,7 @@ Status Bundle::add_format(const FormatLayout& layout, Side side) {
     const ArrayView array = find(path);
     if (pattern_ && layout.arrays[i].holds_values) {
       if (array.present() && path != formats::kCsrValuesPath)
-        return bad(path + " is there, but the header says that the matrix is a pattern");
+        return bad(path + " exists, but the header declares a pattern");
       continue;
     }
     if (!array.present()) return bad(path + " is missing");

@@ -11,7 +11,7 @@ Status no_format(const Bundle& bundle, std::string_view format, Side side) {
   std::string names;
   for (const formats::FormatView& held : bundle.formats(side))
     names += (names.empty() ? "" : ", ") + std::string(held.layout->name);
-  return fail(Errc::usage, "the bundle holds no format " + std::string(format) +
+  return fail(Errc::usage, "the bundle has no format " + std::string(format) +
                                (side == Side::transpose ? " of the transpose" : "") + "; it holds " + names);
 }
 
@@ -19,9 +19,7 @@ Status no_format(const Bundle& bundle, std::string_view format, Side side) {
 
 Status check_side(const Bundle& bundle, Side side) {
   if (!bundle.formats(side).empty()) return {};
-  return fail(Errc::usage,
-              "the bundle does not hold the transpose of its matrix; `sptile convert --transpose` makes one "
-              "that does");
+  return fail(Errc::usage, "the bundle has no transpose; convert with `sptile convert --transpose`");
 }
 
 Result<PlanMatrix> matrix_of(const std::shared_ptr<const Bundle>& bundle, std::string_view format,

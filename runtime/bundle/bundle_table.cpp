@@ -24,14 +24,14 @@ struct Lookalike {
   std::string_view start, message;
 };
 constexpr Lookalike kLookalikes[] = {
-    {kHdf5Signature, "is HDF5, but not a sptile bundle (no user block); make one with `sptile convert`"},
-    {"%%MatrixMarket", "is Matrix Market text, not a bundle; make one with `sptile convert`"},
+    {kHdf5Signature, "is HDF5, but not a sptile bundle (no user block); create one with `sptile convert`"},
+    {"%%MatrixMarket", "is Matrix Market text, not a bundle; create one with `sptile convert`"},
     {"\x1f\x8b", "is gzip data, not a bundle; a bundle must be unpacked before it can be mapped"},
     {"\xfd"
      "7zXZ",
      "is xz data, not a bundle; a bundle must be unpacked before it can be mapped"},
     {"\x28\xb5\x2f\xfd", "is zstd data, not a bundle; a bundle must be unpacked before it can be mapped"},
-    {"\xd3sptl\r\n\x1a", "is a bundle cut off inside its header; copy it again"},
+    {"\xd3sptl\r\n\x1a", "is a bundle truncated in its header; copy it again"},
     {"\xd3sptl",
      "is a bundle whose line ends or high bytes were changed in transfer; copy it again in binary mode"},
     {"\xc3\x93sptl", "is a bundle that was converted as if it were text; copy it again in binary mode"},
@@ -65,7 +65,7 @@ Status not_a_bundle(const FileBytes& file) {
     if (std::string_view(found.data(), found.size()) == kHdf5Signature)
       return bad("is HDF5 with a user block that is not sptile's; make a bundle with `sptile convert`");
   }
-  return bad("is not a sptile bundle; make one with `sptile convert`");
+  return bad("is not a sptile bundle; create one with `sptile convert`");
 }
 
 /// Checks what decides how much is read next.
@@ -74,7 +74,7 @@ Status check_sizes(const BundleHeader& h) {
     return fail(Errc::unsupported, "needs layout version " + to_string(h.version) + "; this sptile reads " +
                                        to_string(formats::kBundleVersion) + ", a newer one is needed");
   if (h.version < formats::kBundleVersion)
-    return bad("layout version " + to_string(h.version) + " does not exist; the first is 1; convert again");
+    return bad("layout version " + to_string(h.version) + " is invalid; versions start at 1; convert again");
   if (!std::has_single_bit(h.user_block) || h.user_block < kSmallestBlock ||
       h.user_block > formats::kBundleUserBlockMax)
     return bad("user block of " + to_string(h.user_block) +
@@ -85,7 +85,7 @@ Status check_sizes(const BundleHeader& h) {
     return bad("table of " + to_string(h.entries) + " arrays does not fit the user block of " +
                to_string(h.user_block) + " bytes; convert again");
   if (h.file_size < h.user_block + formats::kSuperblockBytes)
-    return bad("size " + to_string(h.file_size) + " leaves no room behind the user block of " +
+    return bad("size " + to_string(h.file_size) + " leaves no space after the user block of " +
                to_string(h.user_block) + " bytes; convert again");
   return {};
 }
@@ -109,19 +109,17 @@ Status check_container(const FileBytes& file, const BundleHeader& h) {
   const std::string sizes =
       "size " + to_string(file.size()) + " differs from " + to_string(h.file_size) + " in the header";
   if (!*intact) return bad("rewritten by an HDF5 tool: " + sizes + "; convert again");
-  return bad((file.size() < h.file_size ? "truncated: " : "something was appended: ") + sizes +
-             "; copy it again");
+  return bad((file.size() < h.file_size ? "truncated: " : "data was appended: ") + sizes + "; copy it again");
 }
 
 Status check_header(const BundleTable& table) {
   const BundleHeader& h = table.header;
   if (formats::bundle_header_hash(h, table.entries) != h.header_hash)
-    return bad(
-        "header is damaged: its XXH3 hash is not the stored one; copy the file again or convert again");
+    return bad("header is damaged: its XXH3 hash differs; copy the file again or convert again");
   if (h.must_know != 0)
-    return fail(Errc::unsupported, "needs feature " + hex(h.must_know) +
-                                       " that this sptile does not know; the sptile that wrote it does "
-                                       "(h5dump -a /sptile_version names it)");
+    return fail(Errc::unsupported,
+                "needs feature " + hex(h.must_know) +
+                    " unknown to this version; use the version that wrote it (h5dump -a /sptile_version)");
   if (std::any_of(std::begin(h.zero), std::end(h.zero), [](unsigned char c) { return c != 0; }))
     return bad("reserved bytes 56 to 63 of the header are not zero; convert again");
   return {};
@@ -129,18 +127,18 @@ Status check_header(const BundleTable& table) {
 
 Status check_path(const BundleEntry& e) {
   const std::size_t length = ::strnlen(e.path, sizeof e.path);
-  if (length == sizeof e.path) return bad("path is not ended by a zero byte");
+  if (length == sizeof e.path) return bad("path is not zero-terminated");
   if (e.path[0] != '/' || length < 2) return bad("path must start with / and name an array");
   const auto printable = [](char c) { return c > ' ' && c < 0x7f; };
-  if (!std::all_of(e.path, e.path + length, printable)) return bad("path has bytes that are not printable");
+  if (!std::all_of(e.path, e.path + length, printable)) return bad("path has unprintable bytes");
   if (std::any_of(e.path + length, std::end(e.path), [](char c) { return c != 0; }))
-    return bad("path has bytes behind its end");
+    return bad("path has bytes after its end");
   return {};
 }
 
 Status check_extent(const BundleEntry& e) {
   if (!is_known(static_cast<DType>(e.dtype)))
-    return bad("dtype " + to_string(e.dtype) + " is unknown; known are 1 to 9");
+    return bad("dtype " + to_string(e.dtype) + " is unknown; expected 1 to 9");
   if (e.rank != 1 && e.rank != 2) return bad("rank " + to_string(e.rank) + ", must be 1 or 2");
   if (e.rank == 1 && e.dims[1] != 1)
     return bad("dims[1] is " + to_string(e.dims[1]) + ", must be 1 for rank 1");
@@ -163,8 +161,8 @@ Status check_place(const BundleEntry& e, std::uint64_t end, std::uint64_t file_s
   if (e.offset % formats::kBundleAlignment != 0)
     return bad("offset " + to_string(e.offset) + " is not a multiple of 4096");
   if (e.offset < end)
-    return bad("offset " + to_string(e.offset) + " overlaps what is stored before it, up to " +
-               to_string(end) + "; arrays must be sorted by offset");
+    return bad("offset " + to_string(e.offset) + " overlaps the preceding data, up to " + to_string(end) +
+               "; arrays must be sorted by offset");
   if (e.offset > file_size || e.bytes > file_size - e.offset)
     return bad("reaches to " + to_string(e.offset) + " + " + to_string(e.bytes) +
                " bytes, past the end of the file at " + to_string(file_size));
@@ -180,7 +178,7 @@ Status check_entries(const BundleTable& table) {
     if (!s) return bad("array " + to_string(i) + ": " + s.error().message + "; convert again");
     s = check_extent(e);
     if (s) s = check_place(e, end, table.header.file_size);
-    if (s && e.bytes == 0 && data_seen) s = bad("is empty and must stand before the others");
+    if (s && e.bytes == 0 && data_seen) s = bad("is empty and must precede the others");
     if (!s) return bad(std::string(path_of(e)) + ": " + s.error().message + "; convert again");
     if (e.bytes > 0) end = e.offset + e.bytes, data_seen = true;
   }

@@ -23,7 +23,7 @@ Status read_exactly(int fd, std::uint64_t offset, std::byte* to, std::uint64_t b
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(Errc::io, "cannot be read" + because());
     if (got == 0)
-      return fail(Errc::io, "became shorter while it was read; try again when its writer is done");
+      return fail(Errc::io, "was truncated while it was read; try again when its writer has finished");
     const auto step = static_cast<std::uint64_t>(got);
     offset += step, to += step, bytes -= step;
   }
@@ -44,7 +44,7 @@ Result<FileBytes> FileBytes::take(int fd) {
   file.fd_ = fd;
   struct stat facts {};
   if (::fstat(file.fd_, &facts) != 0) return fail(Errc::io, "cannot be examined" + because());
-  if (S_ISDIR(facts.st_mode)) return fail(Errc::bad_input, "is a folder; name a bundle in it");
+  if (S_ISDIR(facts.st_mode)) return fail(Errc::bad_input, "is a directory; expected a bundle");
   if (!S_ISREG(facts.st_mode))
     return fail(Errc::bad_input,
                 "is not a regular file; a bundle is mapped and cannot come from a pipe or device");
@@ -90,7 +90,7 @@ void FileBytes::done_with_file() {
 
 Status FileBytes::read(std::uint64_t offset, std::span<std::byte> to) const {
   if (offset > size_ || to.size() > size_ - offset)
-    return fail(Errc::io, "ends before the bytes that were asked for");
+    return fail(Errc::io, "is shorter than the requested range");
   if (fd_ >= 0) return read_exactly(fd_, offset, to.data(), to.size());
   if (!to.empty()) std::memcpy(to.data(), data_ + offset, to.size());
   return {};

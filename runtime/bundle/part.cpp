@@ -19,7 +19,7 @@ Status bad(const std::string& message) {
 template <class T>
 Status take(const Bundle& bundle, const char* name, std::int64_t size, std::span<const T>& to) {
   const ArrayView array = bundle.array(path_in_part(name));
-  if (!array.present()) return bad(path_in_part(name) + " is missing: this is no part of a partition");
+  if (!array.present()) return bad(path_in_part(name) + " is missing; expected a part of a partition");
   if (array.dtype != dtype_of<T>)
     return bad(path_in_part(name) + " holds " + std::string(name_of(array.dtype)) + ", expected " +
                std::string(name_of(dtype_of<T>)));
@@ -36,9 +36,9 @@ Status check_numbers(const formats::PartNumbers& n) {
                                        "; this sptile reads " + to_string(formats::kPartLayoutVersion));
   constexpr std::int64_t kMost = std::int64_t{1} << 31;
   if (n.parts < 1 || n.parts >= kMost || n.rank < 0 || n.rank >= n.parts)
-    return bad("says that it is part " + to_string(n.rank) + " of " + to_string(n.parts));
+    return bad("declares itself part " + to_string(n.rank) + " of " + to_string(n.parts));
   if (n.rows < 0 || n.rows >= kMost || n.entries < 0 || (n.symmetric != 0 && n.symmetric != 1))
-    return bad("says that the whole has " + to_string(n.rows) + " rows and " + to_string(n.entries) +
+    return bad("declares that the matrix has " + to_string(n.rows) + " rows and " + to_string(n.entries) +
                " entries, symmetric " + to_string(n.symmetric));
   return {};
 }
@@ -49,7 +49,7 @@ Status check_offsets(const char* name, std::span<const std::int64_t> offset, std
     return bad(path_in_part(name) + " does not rise from 0 to " + to_string(last));
   const auto own = static_cast<std::size_t>(rank);
   return offset[own] == offset[own + 1] ? Status()
-                                        : bad(path_in_part(name) + " has something for the part itself");
+                                        : bad(path_in_part(name) + " has rows for the part itself");
 }
 
 Status check_ids(const char* name, std::span<const std::int32_t> ids, std::int64_t below) {
@@ -74,11 +74,11 @@ Status check_shapes(const Part& part) {
   const Bundle &local = *part.local, &halo = *part.halo;
   if (local.rows() != local.cols() || halo.rows() != local.rows())
     return bad("local is " + to_string(local.rows()) + " x " + to_string(local.cols()) + " and halo has " +
-               to_string(halo.rows()) + " rows; all three are the rows of the part");
+               to_string(halo.rows()) + " rows; all three must be equal");
   if (local.is_pattern() != halo.is_pattern() || local.dtype() != halo.dtype())
     return bad("local and halo have values of different types");
   if (local.rows() > part.numbers.rows || local.nnz() > part.numbers.entries - halo.nnz())
-    return bad("has more rows or entries than the whole");
+    return bad("has more rows or entries than the partitioned matrix");
   return {};
 }
 
@@ -114,7 +114,7 @@ Result<Part> open_part(const std::string& path, const BundleOpenOptions& options
   auto local = Bundle::open(path, options);
   if (!local) return tl::unexpected(std::move(local.error()));
   if (!(*local)->array(path_in_part(formats::kPartNumbers)).present())
-    return fail(Errc::bad_input, "is a bundle, but no part of a partition", path);
+    return fail(Errc::bad_input, "is a bundle, but not a part of a partition", path);
   auto halo = (*local)->other(formats::kHaloMatrix);
   if (!halo) return tl::unexpected(std::move(halo.error()));
   part.local = std::move(*local);

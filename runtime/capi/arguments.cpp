@@ -39,8 +39,9 @@ std::string_view text_of(const char* text) { return text == nullptr ? std::strin
 Result<DType> value_type(std::int64_t code, const char* what) {
   for (const DTypeInfo& row : kDTypes)
     if (row.is_value && static_cast<std::int64_t>(row.dtype) == code) return row.dtype;
-  return fail(Errc::usage, std::string(what) + " = " + std::to_string(code) +
-                               " is no element type; use SPTILE_F16, SPTILE_BF16, SPTILE_F32 or SPTILE_F64");
+  return fail(Errc::usage,
+              std::string(what) + " = " + std::to_string(code) +
+                  " is not an element type; use SPTILE_F16, SPTILE_BF16, SPTILE_F32 or SPTILE_F64");
 }
 
 Result<DType> matrix_value_type(const char* call, const void* values, std::int64_t code, std::int64_t nnz) {
@@ -59,7 +60,7 @@ Result<const Operation*> operation_named(const char* call, const char* name) {
     if (op->name == name) return op;
     names += (names.empty() ? "" : ", ") + std::string(op->name);
   }
-  return fail(Errc::usage, std::string(call) + ": no operation is called " + name + "; there is: " + names);
+  return fail(Errc::usage, std::string(call) + ": unknown operation " + name + "; there is: " + names);
 }
 
 Result<Device> device_of(std::int64_t code, const char* what) {

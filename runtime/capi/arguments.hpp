@@ -25,12 +25,12 @@ template <class T>
 Result<T> read_struct(const T* from, std::size_t first_size, const T& defaults, const char* what) {
   if (from->size < first_size)
     return fail(Errc::usage, std::string(what) + ".size = " + std::to_string(from->size) +
-                                 "; begin with its ..._INIT, or set size to sizeof");
+                                 "; initialize it with its ..._INIT macro, or set size to sizeof");
   const auto* bytes = reinterpret_cast<const unsigned char*>(from);
   for (std::size_t i = sizeof(T); i < from->size; ++i)
     if (bytes[i] != 0)
       return fail(Errc::usage,
-                  std::string(what) + " sets a field that sptile " SPTILE_VERSION " does not know");
+                  std::string(what) + " sets a field that sptile " SPTILE_VERSION " does not support");
   T copy = defaults;
   std::memcpy(&copy, from, std::min(from->size, sizeof(T)));
   return copy;

@@ -19,10 +19,10 @@ constexpr const char* kCall = "sptile_matrix_create_batch";
 Status check_alike(const ArraysArgument& first, const ArraysArgument& one) {
   const sptile_arrays &a = first.arrays, &b = one.arrays;
   if (one.device != first.device || (one.device == Device::cuda && a.ordinal != b.ordinal))
-    return fail(Errc::usage, "it is in other memory than the first; put all on one device");
+    return fail(Errc::usage, "it is in different memory from the first; all must be on one device");
   if (a.disorder != b.disorder)
-    return fail(Errc::usage, "arrays.disorder = " + std::to_string(b.disorder) + ", that of the first is " +
-                                 std::to_string(a.disorder));
+    return fail(Errc::usage, "arrays.disorder = " + std::to_string(b.disorder) +
+                                 ", but that of the first is " + std::to_string(a.disorder));
   return {};
 }
 
@@ -65,7 +65,7 @@ Result<std::vector<T>> turned(const std::vector<ArraysArgument>& members,
 
 Result<std::shared_ptr<Matrix>> batch_on_host(const std::vector<ArraysArgument>& members,
                                               Arrangement arrangement, MatrixOptions options, void* stream) {
-  if (stream != nullptr) return fail(Errc::usage, "matrices in host memory take no stream");
+  if (stream != nullptr) return fail(Errc::usage, "matrices in host memory do not accept a stream");
   const auto parts = turned(members, host_view);
   if (!parts) return tl::unexpected(parts.error());
   auto joined = join_on_host(*parts, arrangement, options.trusted);

@@ -46,7 +46,7 @@ void copy_arrays(HostCsr& csr) {
 
 Result<std::shared_ptr<Matrix>> create_on_host(const ArraysArgument& arrays, const MatrixArguments& arguments,
                                                void* stream) {
-  if (stream != nullptr) return fail(Errc::usage, "a matrix in host memory takes no stream");
+  if (stream != nullptr) return fail(Errc::usage, "a matrix in host memory does not accept a stream");
   const auto view = host_view(arrays);
   if (!view) return tl::unexpected(view.error());
   HostCsr csr{*view, nullptr};

@@ -12,12 +12,12 @@ namespace {
 Status check_shape(const char* call, const sptile_arrays& a) {
   if (a.rows < 0 || a.cols < 0 || a.nnz < 0)
     return fail(Errc::usage, "a matrix of " + std::to_string(a.rows) + " x " + std::to_string(a.cols) +
-                                 " with " + std::to_string(a.nnz) + " entries; sizes are not negative");
+                                 " with " + std::to_string(a.nnz) + " entries; sizes must not be negative");
   if (a.rows > formats::kMaxId || a.cols > formats::kMaxId)
     return fail(Errc::unsupported, "a matrix of " + std::to_string(a.rows) + " x " + std::to_string(a.cols) +
                                        "; row and column ids are 32-bit");
   if (a.nnz > std::int64_t{1} << 60)
-    return fail(Errc::bad_input, "nnz = " + std::to_string(a.nnz) + " is no number of entries");
+    return fail(Errc::bad_input, "nnz = " + std::to_string(a.nnz) + " is not a valid number of entries");
   if (a.row == nullptr) return null_argument(call, "arrays.row");
   if (a.col == nullptr && a.nnz > 0) return null_argument(call, "arrays.col");
   if (a.reserved != 0) return fail(Errc::usage, "arrays.reserved is not 0");
@@ -29,8 +29,8 @@ Status check_host_kind(const sptile_arrays& a) {
                      (a.col_dtype == 0 || a.col_dtype == SPTILE_I32) && a.disorder == SPTILE_REFUSE;
   if (plain) return {};
   return fail(Errc::unsupported,
-              "arrays: in host memory only SPTILE_CSR with row pointers SPTILE_I64, columns SPTILE_I32 and "
-              "SPTILE_REFUSE; in the memory of a CUDA device all are served");
+              "arrays: host memory supports only SPTILE_CSR with SPTILE_I64 row pointers, SPTILE_I32 columns "
+              "and SPTILE_REFUSE; CUDA device memory supports all");
 }
 
 Status check_device_kind(const sptile_arrays& a) {
@@ -71,14 +71,15 @@ Result<MatrixArguments> matrix_arguments(const sptile_matrix_options* from) {
 }
 
 tl::unexpected<Error> names_a_bundles_matrix() {
-  return fail(Errc::usage, "options.matrix names one of a bundle; here are arrays");
+  return fail(Errc::usage, "options.matrix selects a matrix of a bundle; it must be 0 for arrays");
 }
 
 Status check_shared(const char* call, const MatrixArguments& arguments) {
   if (!arguments.copy && arguments.matrix.empty()) return {};
-  return fail(Errc::usage, std::string(call) +
-                               ": options.copy and options.matrix are of the function that "
-                               "opens the file; leave them 0");
+  return fail(
+      Errc::usage,
+      std::string(call) +
+          ": options.copy and options.matrix apply only to the function that opens the file; set them to 0");
 }
 
 Result<ArraysArgument> arrays_argument(const char* call, const sptile_arrays* from) {

@@ -19,7 +19,7 @@ Status open_part_handle(const char* path, const sptile_matrix_options* options, 
   const auto arguments = matrix_arguments(options);
   if (!arguments) return tl::unexpected(arguments.error());
   if (!arguments->matrix.empty())
-    return fail(Errc::usage, std::string(kCall) + ": options.matrix is set; a part has all its matrices");
+    return fail(Errc::usage, std::string(kCall) + ": options.matrix must be 0; a part has all its matrices");
   auto part = open_part(path, {.copy = arguments->copy});
   if (!part) return tl::unexpected(part.error());
   *out = new sptile_part{std::move(*part)};

@@ -22,16 +22,16 @@ struct FeatureInfo {
 /// not depend on N, for SpMM repeated for every slice of columns, and what one unit takes that cannot be
 /// shared out.
 inline constexpr std::array<FeatureInfo, 10> kFeatures = {{
-    {"launch", "starting the kernel"},
-    {"gather_mb", "rows of B or Y that are fetched"},
-    {"far_mb", "of which the near cache does not have"},
-    {"streamed_mb", "C, or X and the results, wherever they are"},
+    {"launch", "kernel launch"},
+    {"gather_mb", "loads of rows of B or Y"},
+    {"far_mb", "of which cache misses"},
+    {"streamed_mb", "accesses to C, or X and the results"},
     {"memory_mb", "format, C (or X and the results), and rows of B or Y out of memory"},
-    {"entries_m", "entries that are decoded"},
-    {"tiles_m", "tiles that are multiplied"},
-    {"units_m", "rows or windows that are written, or whose rows of X are read"},
-    {"longest_k", "fetches of the longest row or window"},
-    {"partial_mb", "sums of the pieces that long rows or windows are cut into"},
+    {"entries_m", "decoded entries"},
+    {"tiles_m", "tile multiplications"},
+    {"units_m", "rows or windows written, or rows of X read"},
+    {"longest_k", "loads of the longest row or window"},
+    {"partial_mb", "partial sums of split rows or windows"},
 }};
 
 /// Megabytes, millions and thousands, in the order of kFeatures.

@@ -71,10 +71,11 @@ Status read_device(std::string_view line, ProfileDevice& device) {
   const auto* const row =
       std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindName& k) { return k.name == kind; });
   if (row == std::end(kKinds))
-    return fail(Errc::bad_input, "no device " + quoted(kind) + "; there are cpu and cuda");
+    return fail(Errc::bad_input, "no device " + quoted(kind) + "; expected cpu or cuda");
   const std::optional<int> number = parse_number<int>(capability);
   if (!number || *number < 0 || *number > 10000)
-    return fail(Errc::bad_input, quoted(capability) + " is no compute capability such as 90 (0 for a CPU)");
+    return fail(Errc::bad_input,
+                quoted(capability) + " is not a compute capability such as 90 (0 for a CPU)");
   if (name.empty() || name.size() > 256)
     return fail(Errc::bad_input, "the device needs a name of 1 to 256 characters");
   device = {row->kind, *number, std::string(name)};
@@ -85,23 +86,24 @@ Status read_number(std::string_view line, std::vector<ProfileNumber>& numbers) {
   const std::string_view kernel = take_word(line), precision = take_word(line), name = take_word(line),
                          value = take_word(line);
   if (!is_name(kernel) || !is_name(name))
-    return fail(Errc::bad_input, quoted(is_name(kernel) ? name : kernel) + " is no name; expected: number " +
-                                     "KERNEL PRECISION NAME VALUE");
+    return fail(Errc::bad_input, quoted(is_name(kernel) ? name : kernel) +
+                                     " is not a name; expected: number " + "KERNEL PRECISION NAME VALUE");
   if (!is_precision(precision))
     return fail(Errc::bad_input,
-                "no precision " + quoted(precision) + "; there are fp32, tf32, fp16, bf16, fp64 and any");
+                "no precision " + quoted(precision) + "; expected fp32, tf32, fp16, bf16, fp64 or any");
   const std::optional<double> number = parse_number<double>(value);
   if (!number || !std::isfinite(*number) || !trimmed(line).empty())
-    return fail(Errc::bad_input, quoted(trimmed(value)) + " is no finite number at the end of the line");
+    return fail(Errc::bad_input, quoted(trimmed(value)) + " is not a finite number");
   if (is_feature(name) && *number < 0)
-    return fail(Errc::bad_input, std::string(name) + " = " + std::string(value) + "; costs are not negative");
+    return fail(Errc::bad_input,
+                std::string(name) + " = " + std::string(value) + "; costs must not be negative");
   for (const ProfileNumber& known : numbers)
     if (known.kernel == kernel && known.precision == precision && known.name == name)
       return fail(Errc::bad_input, std::string(name) + " of " + std::string(kernel) + ", " +
-                                       std::string(precision) + " is there twice");
+                                       std::string(precision) + " occurs twice");
   if (numbers.size() == kMostNumbers)
     return fail(Errc::bad_input,
-                "more than " + std::to_string(kMostNumbers) + " numbers; no profile is so long");
+                "more than " + std::to_string(kMostNumbers) + " numbers; profiles have fewer");
   numbers.push_back({std::string(kernel), std::string(precision), std::string(name), *number});
   return {};
 }
@@ -111,19 +113,19 @@ Status read_line(std::string_view line, DeviceProfile& profile) {
   const std::string_view key = take_word(line);
   if (key.empty() || key.front() == '#') return {};
   if (key == "device") {
-    if (!profile.device.name.empty()) return fail(Errc::bad_input, "a second device; a profile has one");
+    if (!profile.device.name.empty()) return fail(Errc::bad_input, "a second device; a profile has only one");
     return read_device(line, profile.device);
   }
   if (key == "number") return read_number(line, profile.numbers);
-  return fail(Errc::bad_input, "no key " + quoted(key) + "; there are device and number");
+  return fail(Errc::bad_input, "no key " + quoted(key) + "; expected device or number");
 }
 
 Status read_first_line(std::string_view line) {
   if (take_word(line) != kMagic)
-    return fail(Errc::bad_input, "no profile; its first line is '" + std::string(kMagic) + " 1'");
+    return fail(Errc::bad_input, "not a profile; expected the first line '" + std::string(kMagic) + " 1'");
   const std::string_view word = take_word(line);
   const std::optional<int> version = parse_number<int>(word);
-  if (!version || *version < 1) return fail(Errc::bad_input, quoted(word) + " is no version");
+  if (!version || *version < 1) return fail(Errc::bad_input, quoted(word) + " is not a version");
   if (*version > kVersion)
     return fail(Errc::unsupported, "version " + std::to_string(*version) + "; this sptile reads version " +
                                        std::to_string(kVersion));
@@ -149,7 +151,8 @@ Result<File> open_regular(const std::string& path) {
   struct stat facts {};
   if (::fstat(fd, &facts) != 0) return fail(Errc::io, "the profile cannot be examined", path);
   if (!S_ISREG(facts.st_mode))
-    return fail(Errc::bad_input, "is no regular file; name a profile that 'sptile calibrate' wrote", path);
+    return fail(Errc::bad_input, "is not a regular file; expected a profile written by 'sptile calibrate'",
+                path);
   return file;
 }
 
@@ -225,7 +228,7 @@ Result<DeviceProfile> read_profile(const std::string& path) {
   std::string text(kMostBytes + 1, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file->get()));
   if (std::ferror(file->get()) != 0) return fail(Errc::io, "the profile cannot be read", path);
-  if (text.size() > kMostBytes) return fail(Errc::bad_input, "longer than 1 MiB; no profile is", path);
+  if (text.size() > kMostBytes) return fail(Errc::bad_input, "longer than 1 MiB; profiles are shorter", path);
   return parse_profile(text, path);
 }
 

@@ -51,7 +51,7 @@ Result<std::optional<FittedParameter>> checked(const DeviceProfile& profile, con
       parameter.accepts(static_cast<int>(value)))
     return FittedParameter{static_cast<int>(number.value), number.name, number.precision};
   return fail(Errc::bad_input,
-              number.name + " of " + number.kernel + ", " + number.precision + " is no whole number from " +
+              number.name + " of " + number.kernel + ", " + number.precision + " is not an integer from " +
                   std::to_string(parameter.least) + " to " + std::to_string(parameter.most),
               profile.source);
 }

@@ -37,10 +37,10 @@ struct Summaries {
     return std::is_same_v<F, CsrKernel> ? rows : tiles;
   }
 };
-constexpr Summaries kSpmmSummaries = {"rows with the sums of a block of columns in registers",
-                                      "tile rows decoded into short rows, then multiplied as csr"};
-constexpr Summaries kSddmmSummaries = {"4 dot products at a time, entries of csr rows",
-                                       "tile rows decoded into columns and positions, then as csr"};
+constexpr Summaries kSpmmSummaries = {"row-wise, sums of a block of columns in registers",
+                                      "tile rows decoded to short rows, then multiplied as csr"};
+constexpr Summaries kSddmmSummaries = {"four dot products at a time over csr rows",
+                                       "tile rows decoded to columns and positions, then as csr"};
 
 /// The kernel of a format for values of type V, where B and C have the type of the sums: values have it, too,
 /// or are ones, and csr has its own.
@@ -116,15 +116,15 @@ constexpr int kRowsPerFormat = 2;
 
 /// What csr alone has, which is always stored.
 constexpr CpuKernel kCsrRows[] = {
-    {&kSpmmUpdate, "csr", "each row of A B meets the weights while it is in the cache", true, kUpdate,
+    {&kSpmmUpdate, "csr", "fused: each row of A B is multiplied by the weights while in cache", true, kUpdate,
      std::size(kUpdate)},
-    {&kUpdateGradient, "csr", "tiles of rows; a sum over all rows is the work of one thread", true, kGradient,
+    {&kUpdateGradient, "csr", "tiles of rows; one thread per sum over all rows", true, kGradient,
      std::size(kGradient)},
     over_rows(&kSoftmaxRows, "three passes over each row, in double", kOverRows<softmax_rows>),
     over_rows(&kSoftmaxRowsGradient, "two passes over each row, in double", kOverRows<softmax_rows_gradient>),
-    over_rows(&kAttention, "scores of up to 512 entries, then their rows of V by weight", kOverRows<attend>),
-    over_rows(&kAttentionGradient, "scores made again, rows of Y by weight", kOverRows<attend_gradient>),
-    over_rows(&kAttentionGradientT, "scores made again, rows of X and dout by weight",
+    over_rows(&kAttention, "blocks of up to 512 scores, then the weighted rows of V", kOverRows<attend>),
+    over_rows(&kAttentionGradient, "recomputed scores, weighted rows of Y", kOverRows<attend_gradient>),
+    over_rows(&kAttentionGradientT, "recomputed scores, weighted rows of X and dout",
               kOverRows<attend_gradient_t>),
 };
 

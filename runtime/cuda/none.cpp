@@ -18,7 +18,7 @@ Result<DeviceInfo> find_device(int) { return not_built(); }
 Result<std::shared_ptr<Plan>> make_plan(const PlanRequest&) { return not_built(); }
 
 Status run(const Plan&, const Operands&, void*) {
-  assert(!"no plan was ever made");
+  assert(!"no plan was created");
   return {};
 }
 
@@ -37,12 +37,12 @@ Status wait(int, void*) { return not_built(); }
 Status follow_positions(DeviceFormat&, const OwnedCsr&, void*) { return not_built(); }
 
 Status refresh(DeviceFormat&, ArrayView, void*) {
-  assert(!"no matrix was ever uploaded");
+  assert(!"no matrix was uploaded");
   return {};
 }
 
 Status refresh_packed(DeviceFormat&, const void*, void*) {
-  assert(!"no matrix was ever uploaded");
+  assert(!"no matrix was uploaded");
   return {};
 }
 

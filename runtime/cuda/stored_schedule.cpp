@@ -30,8 +30,8 @@ bool ScheduleReader::require(bool holds, std::string_view what) {
 }
 
 Status ScheduleReader::finish() {
-  require(next_number_ == stored_.numbers.size(), "there are numbers behind the last");
-  require(end_ == stored_.bytes.size(), "there are bytes behind the last part");
+  require(next_number_ == stored_.numbers.size(), "there are numbers after the last one");
+  require(end_ == stored_.bytes.size(), "there are bytes after the last part");
   if (ok()) return {};
   return fail(Errc::bad_input, wrong_);
 }
@@ -65,7 +65,7 @@ std::int64_t multiply(const Product& product) {
 ScheduleScratch read_scratch(ScheduleReader& reader, Schedule& schedule, const Product& counters,
                              const Product& sums) {
   const std::int64_t count = multiply(counters), bytes = multiply(sums);
-  if (!reader.require(count >= 0 && bytes >= 0, "its sums take more than any memory has")) return {};
+  if (!reader.require(count >= 0 && bytes >= 0, "its sums exceed the address space")) return {};
   return append_scratch(schedule, count, bytes);
 }
 

@@ -85,7 +85,7 @@ Result<PlanMatrix> Matrix::stored(const FormatLayout& layout, Side side) const {
   if (bundle_ != nullptr) return matrix_of(bundle_, layout.name, side);
   if (host_ && side == Side::matrix && layout.name == formats::kCsrLayout.name)
     return PlanMatrix{formats::as_format(host_->view), {}, {}, host_->owner};
-  return fail(Errc::usage, "the matrix holds no format " + std::string(layout.name) + "; it holds " +
+  return fail(Errc::usage, "the matrix has no format " + std::string(layout.name) + "; it holds " +
                                (host_ ? "csr" : "CSR arrays in device memory"));
 }
 
@@ -110,9 +110,9 @@ Status Matrix::check_room(std::size_t bytes) const {
     if (const auto held = weak.lock()) used += held->device_bytes();
   if (used <= options_.most_device_bytes && bytes <= options_.most_device_bytes - used) return {};
   return fail(Errc::device, "plan: a format of " + std::to_string(bytes) +
-                                " bytes of device memory would be more than the bound of " +
-                                std::to_string(options_.most_device_bytes) + " bytes that the matrix has; " +
-                                std::to_string(used) + " are in use. Destroy plans, or raise the bound");
+                                " bytes of device memory exceeds the limit of " +
+                                std::to_string(options_.most_device_bytes) + " bytes of the matrix; " +
+                                std::to_string(used) + " are in use; destroy plans or raise the limit");
 }
 
 /// Converts CSR of the matrix that is on the device, or its transpose.
@@ -240,7 +240,7 @@ std::vector<std::shared_ptr<HeldFormat>> Matrix::living() const {
 }
 
 Status Matrix::check_values(const ArrayView& values) const {
-  if (!options_.refreshable) return fail(Errc::usage, "refresh: the matrix was not made refreshable");
+  if (!options_.refreshable) return fail(Errc::usage, "refresh: the matrix was not created as refreshable");
   if (dtype_ == DType::none) return fail(Errc::usage, "refresh: a pattern matrix has no values");
   if (values.size != nnz_ || (values.data == nullptr && nnz_ > 0))
     return fail(Errc::usage, "refresh: got " + std::to_string(values.size) + " values, the matrix has " +
@@ -272,7 +272,7 @@ Result<ArrayView> Matrix::in_order(ArrayView values, void* stream) {
   if (!device_ || !device_->position.present()) return values;
   if (values.size != device_->position.size || values.dtype != dtype_)
     return fail(Errc::usage, "refresh: got " + std::to_string(values.size) + " values of " +
-                                 std::string(name_of(values.dtype)) + ", the matrix was made of " +
+                                 std::string(name_of(values.dtype)) + ", but the matrix was created from " +
                                  std::to_string(device_->position.size) + " entries of " +
                                  std::string(name_of(dtype_)));
   const int ordinal = device_->csr.ordinal;
@@ -299,7 +299,7 @@ Result<ArrayView> Matrix::in_order(ArrayView values, void* stream) {
 
 Status Matrix::refresh(ArrayView given, void* stream) {
   const std::lock_guard lock(mutex_);
-  if (!options_.refreshable) return fail(Errc::usage, "refresh: the matrix was not made refreshable");
+  if (!options_.refreshable) return fail(Errc::usage, "refresh: the matrix was not created as refreshable");
   const auto sorted = in_order(given, stream);
   if (!sorted) return tl::unexpected(sorted.error());
   const ArrayView values = *sorted;
@@ -339,7 +339,8 @@ Status Matrix::refresh_packed(HeldFormat& order, ArrayView values, void* stream)
     (packed_alike(order, *held) ? alike : others).push_back(std::move(held));
   }
   if (!is_ours)
-    return fail(Errc::usage, "refresh: the plan whose order the values have is none of this matrix");
+    return fail(Errc::usage,
+                "refresh: the plan that defines the order of the values is of a different matrix");
   for (const auto& held : alike)
     if (Status s = runtime::refresh_packed(*held, values, stream); !s) return s;
   if (Status s = refresh_others(order, values, others, stream); !s) return s;

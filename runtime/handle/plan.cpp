@@ -19,9 +19,8 @@ Result<std::vector<const FormatLayout*>> named_formats(const Matrix& matrix, con
   if (names.empty() || names == "auto") {
     auto all = matrix.formats(choice.side);
     if (all.empty())
-      return fail(
-          Errc::usage,
-          "plan: the bundle holds no transpose; convert with --transpose, or plan one format for CUDA");
+      return fail(Errc::usage,
+                  "plan: the bundle has no transpose; convert with --transpose, or plan one format for CUDA");
     return all;
   }
   std::vector<const FormatLayout*> all;
@@ -30,8 +29,7 @@ Result<std::vector<const FormatLayout*>> named_formats(const Matrix& matrix, con
     const std::string_view name = names.substr(at, comma - at);
     all.push_back(formats::find_layout(name));
     if (all.back() == nullptr)
-      return fail(Errc::usage,
-                  "plan: no format is called " + std::string(name) + "; 'sptile list formats' names them");
+      return fail(Errc::usage, "plan: unknown format " + std::string(name) + "; see 'sptile list formats'");
   }
   return all;
 }

@@ -79,7 +79,8 @@ std::int64_t longest_sum(const ReferenceProduct& p) { return p.a.rows; }
 
 Status check_run(const PlanOptions& options, const Operands& operands) {
   if (options.variant.activation == Activation::none || operands.dense[kGradientC].data != nullptr) return {};
-  return fail(Errc::usage, "C is null; pass what the layer wrote, from which the derivative of relu follows");
+  return fail(Errc::usage,
+              "C is null; pass the output of the layer, which determines the derivative of relu");
 }
 
 }  // namespace

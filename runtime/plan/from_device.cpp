@@ -66,8 +66,7 @@ Result<std::shared_ptr<ProductPlan>> plan_from_device(const Operation& op, const
   if (Status s = check_extent(csr.rows, csr.cols, options); !s) return tl::unexpected(s.error());
   const formats::FormatLayout* layout = formats::find_layout(format);
   if (layout == nullptr)
-    return fail(Errc::usage,
-                "plan: no format is called " + std::string(format) + "; 'sptile list formats' names them");
+    return fail(Errc::usage, "plan: unknown format " + std::string(format) + "; see 'sptile list formats'");
   const auto parameter = parameter_for(op, *layout, csr.value_dtype, csr.cols, options, *device);
   if (!parameter) return tl::unexpected(parameter.error());
   const auto held = hold_converted(

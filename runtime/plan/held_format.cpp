@@ -82,8 +82,8 @@ bool in_csr_order(const PlanMatrix& a) {
 
 Status no_value_source() {
   return fail(Errc::usage,
-              "plan: refreshable, and lists in CSR order, need value_source, one i64 position per entry; "
-              "convert with --refreshable");
+              "plan: refreshable plans and results in CSR order need value_source, one i64 position per "
+              "entry; convert with --refreshable");
 }
 
 Status check_value_source(const PlanMatrix& a, Checks checks) {
@@ -135,7 +135,7 @@ std::shared_ptr<HeldFormat> make_held(const PlanMatrix& a, const HoldOptions& op
 
 /// Verifies that new values fit.
 Status check_values(const HeldFormat& held, const ArrayView& values, void* stream) {
-  if (!held.options.refreshable) return fail(Errc::usage, "refresh: the plan was not made with refreshable");
+  if (!held.options.refreshable) return fail(Errc::usage, "refresh: the plan was not created as refreshable");
   if (held.dtype == DType::none) return fail(Errc::usage, "refresh: a pattern matrix has no values");
   const std::int64_t nnz = held.matrix.format.nnz;
   if (values.dtype != held.dtype || values.size != nnz || (values.data == nullptr && nnz > 0))
@@ -143,7 +143,7 @@ Status check_values(const HeldFormat& held, const ArrayView& values, void* strea
                                  std::string(name_of(values.dtype)) + ", the plan needs " +
                                  std::to_string(nnz) + " of " + std::string(name_of(held.dtype)));
   if (stream != nullptr && held.options.device == Device::cpu)
-    return fail(Errc::usage, "refresh: a plan for the CPU takes no stream");
+    return fail(Errc::usage, "refresh: a CPU plan does not accept a stream");
   return {};
 }
 

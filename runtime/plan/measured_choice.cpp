@@ -42,8 +42,8 @@ Result<std::shared_ptr<std::byte>> host_scratch(std::span<const std::byte> patte
   std::shared_ptr<std::byte> memory(static_cast<std::byte*>(::operator new(bytes, std::nothrow)),
                                     [](std::byte* p) { ::operator delete(p); });
   if (memory == nullptr)
-    return fail(Errc::io,
-                "plan: no room for " + std::to_string(bytes) + " bytes of operands to measure with");
+    return fail(Errc::io, "plan: not enough memory for " + std::to_string(bytes) +
+                              " bytes of operands for measurements");
   std::byte* const to = memory.get();
   std::size_t filled = std::min(pattern.size(), bytes);
   std::memcpy(to, pattern.data(), filled);

@@ -23,11 +23,11 @@ Status check_numbers(const PlanOptions& options) {
     return fail(Errc::usage,
                 "plan: n = " + std::to_string(options.n) + "; the dense operands need at least one column");
   if (options.threads < 0 || options.threads > kMaxThreads)
-    return fail(Errc::usage, "plan: threads = " + std::to_string(options.threads) + "; use 0 (all) to " +
+    return fail(Errc::usage, "plan: threads = " + std::to_string(options.threads) + "; expected 0 (all) to " +
                                  std::to_string(kMaxThreads));
   const Variant& variant = options.variant;
   if (variant.m < 0)
-    return fail(Errc::usage, "plan: m = " + std::to_string(variant.m) + "; use 1 and more, or 0 for n");
+    return fail(Errc::usage, "plan: m = " + std::to_string(variant.m) + "; expected at least 1, or 0 for n");
   if (variant.heads < 1 || variant.heads > kMaxHeads)
     return fail(Errc::usage,
                 "plan: heads = " + std::to_string(variant.heads) + "; use 1 to " + std::to_string(kMaxHeads));
@@ -70,11 +70,11 @@ Status plan_on_cpu(ProductPlan& plan) {
     return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
                 "plan: no kernel " + (options.kernel.empty() ? "" : std::string(options.kernel) + " ") +
                     "for " + std::string(plan.op->name) + " with format " + std::string(format.layout->name) +
-                    " on the CPU of this machine; there is: " + kernel_choices(*plan.op, format));
+                    " on this CPU; available: " + kernel_choices(*plan.op, format));
   plan.run_chunk = find_function(*plan.kernel, plan.values, types_of(options));
   if (plan.run_chunk == nullptr) {
     const std::string type = plan.values == DType::none ? "pattern" : std::string(name_of(plan.values));
-    return fail(Errc::unsupported, "plan: a matrix of " + type + " values does not multiply dense " +
+    return fail(Errc::unsupported, "plan: a matrix of " + type + " values cannot be multiplied by dense " +
                                        std::string(name_of(options.dense)) + "; use " +
                                        dense_choices(*plan.kernel, plan.values));
   }

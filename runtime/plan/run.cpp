@@ -37,7 +37,7 @@ struct CheckedOperand {
 
 Status check_there(const CheckedOperand& o) {
   if (o.operand.data != nullptr || o.spec.optional || o.shape.rows == 0) return {};
-  return o.refuse(o.name() + (o.is_list() ? " is null; pass room for one number per entry"
+  return o.refuse(o.name() + (o.is_list() ? " is null; pass an array with one number per entry"
                                           : " is null; pass a row-major matrix"));
 }
 
@@ -59,8 +59,8 @@ Status check_heads(const CheckedOperand& o) {
   const bool beside = (ld - o.shape.width) / batch >= o.heads - 1;
   if (!o.spec.result || o.shape.rows == 0 || (batch >= o.shape.width && (apart || beside))) return {};
   return o.refuse("the heads of " + o.name() + ", " + std::to_string(batch) +
-                  " elements apart, overlap; pass the elements between heads, which are at least those of a "
-                  "head, or rows that have room for all heads");
+                  " elements apart, overlap; pass a head stride of at least the size of a head, or a leading "
+                  "dimension that includes all heads");
 }
 
 /// Verifies that the last element of an operand can be addressed.
@@ -74,7 +74,7 @@ Status check_extent(const CheckedOperand& o) {
       !__builtin_add_overflow(rows, heads, &bytes) && !__builtin_mul_overflow(bytes, element, &bytes))
     return {};
   return o.refuse("the leading dimension of " + o.name() + ", " + std::to_string(ld) +
-                  ", takes the matrix past 2^63 bytes");
+                  ", makes the matrix larger than 2^63 bytes");
 }
 
 Status check_operand(const CheckedOperand& operand) {
@@ -90,8 +90,8 @@ Status check_scale(const ProductPlan& plan, const Operands& operands) {
   if (op.adds) return {};
   const auto refuse = [&op](const char* why) { return fail(Errc::usage, std::string(op.name) + ": " + why); };
   if (!std::isfinite(operands.alpha) || !std::isfinite(operands.slope))
-    return refuse("alpha and slope are finite numbers");
-  if (operands.beta != 0) return refuse("beta is not 0, but nothing is added to the result; pass 0");
+    return refuse("alpha and slope must be finite");
+  if (operands.beta != 0) return refuse("beta must be 0 for this operation");
   return {};
 }
 
@@ -100,7 +100,7 @@ Status check_values(const ProductPlan& plan, const Operands& operands) {
   if (operands.values == nullptr) return {};
   const std::string prefix = std::string(plan.op->name) + ": ";
   if (plan.values == DType::none)
-    return fail(Errc::usage, prefix + "values are given, but the matrix is a pattern and has none");
+    return fail(Errc::usage, prefix + "values were passed, but the matrix is a pattern");
   const std::int64_t heads = plan.options.variant.heads;
   std::int64_t bytes = 0;
   if (operands.values_batch >= 0 && !__builtin_mul_overflow(operands.values_batch, heads, &bytes) &&
@@ -114,7 +114,7 @@ Status check_columns(const ProductPlan& plan, std::int64_t n) {
   if (n >= 1 && n <= plan.options.n) return {};
   const std::string planned = std::to_string(plan.options.n);
   return fail(Errc::usage, std::string(plan.op->name) + ": n = " + std::to_string(n) +
-                               ", but the plan serves 1 to " + planned +
+                               ", but the plan supports 1 to " + planned +
                                (n > plan.options.n ? "; plan for n = " + std::to_string(n) : ""));
 }
 
@@ -125,7 +125,7 @@ Status check_operands(const ProductPlan& plan, const Operation& op, const Operan
   const std::size_t needed = workspace_bytes(plan);
   if (operands.workspace != nullptr && operands.workspace_size < needed)
     return fail(Errc::usage, std::string(op.name) + ": the workspace has " +
-                                 std::to_string(operands.workspace_size) + " bytes, runs of this plan need " +
+                                 std::to_string(operands.workspace_size) + " bytes, but this plan needs " +
                                  std::to_string(needed));
   if (Status s = check_scale(plan, operands); !s) return s;
   if (Status s = check_values(plan, operands); !s) return s;
@@ -179,7 +179,7 @@ Status run(const ProductPlan& plan, const Operation& op, const Operands& operand
   if (Status s = check_operands(plan, op, operands); !s) return s;
   if (plan.on_device) return cuda::run(*plan.on_device, operands, stream);
   if (stream != nullptr)
-    return fail(Errc::usage, std::string(op.name) + ": a plan for the CPU takes no stream");
+    return fail(Errc::usage, std::string(op.name) + ": a CPU plan does not accept a stream");
   run_heads(plan, operands);
   return {};
 }
@@ -206,9 +206,10 @@ std::int64_t least_n(const ProductPlan& plan) { return plan.on_device ? cuda::le
 
 Status check_process(const ProductPlan& plan, std::string_view call) {
   if (!plan.on_device || plan.forks == forks()) return {};
-  return fail(Errc::device, std::string(call) +
-                                ": the plan was made before fork, and its CUDA device stayed with the parent "
-                                "process; use CUDA in the child alone, or start it afresh (exec, spawn)");
+  return fail(Errc::device,
+              std::string(call) +
+                  ": the plan was created before fork, and its CUDA device belongs to the parent process; "
+                  "use CUDA only in the child, or start the child with exec or spawn");
 }
 
 }  // namespace sptile::runtime

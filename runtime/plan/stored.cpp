@@ -79,7 +79,7 @@ std::optional<StoredMatch> find_stored(const Operation& op, std::span<const Plan
 
 Status refuse_stored(const StoredPlan& plan, const std::string& why) {
   return fail(Errc::bad_input, "plan: " + std::string(plan.name) + " of the bundle is damaged: " + why +
-                                   "; store it again ('sptile plan --force'), or plan without it");
+                                   "; replace it with 'sptile plan --force'");
 }
 
 Status check_hashes(const StoredPlan& plan) {

@@ -66,20 +66,21 @@ inline void agree(const std::vector<Record>& records) {
     if (mine != firsts)
       refuse(r, SPTILE_USAGE,
              std::string(what) + " = " + std::to_string(mine) + ", but " + std::to_string(firsts) +
-                 " in rank 0; give all processes the same");
+                 " on rank 0; all processes must pass the same");
   };
   for (std::size_t r = 0; r < records.size(); ++r) {
     const Record& one = records[r];
     if (one.parts != processes)
       refuse(r, SPTILE_USAGE,
              "the matrix is in " + std::to_string(one.parts) + " parts, but there are " +
-                 std::to_string(processes) + " processes; start as many as parts");
+                 std::to_string(processes) + " processes; start one process per part");
     if (one.rank != static_cast<std::int64_t>(r))
       refuse(r, SPTILE_BAD_INPUT,
-             "its part says that it is part " + std::to_string(one.rank) + "; partition the matrix again");
+             "its part declares itself part " + std::to_string(one.rank) + "; partition the matrix again");
     if (one.id != first.id)
       refuse(r, SPTILE_BAD_INPUT,
-             "its part is of another partition than that of rank 0; give all processes one folder");
+             "its part belongs to a different partition from that of rank 0; all processes must use one "
+             "directory");
     differs(r, "n", one.n, first.n);
     differs(r, "bytes of an element", one.element_bytes, first.element_bytes);
     differs(r, "transpose", one.transpose, first.transpose);
@@ -97,7 +98,7 @@ void attempt(G& group, Record& record, const Work& work) {
   } catch (const std::exception& e) {
     record.failed(SPTILE_IO, e.what());
   } catch (...) {
-    record.failed(SPTILE_INTERNAL, "something was thrown that is no std::exception");
+    record.failed(SPTILE_INTERNAL, "an exception that is not a std::exception was thrown");
   }
   agree(gathered(group, record));
 }

@@ -63,8 +63,8 @@ class Deadline {
 inline std::string no_answer(std::int64_t rank, std::int64_t size, double seconds) {
   char text[160];
   std::snprintf(text, sizeof text,
-                "rank %lld of %lld: no answer from others in %g s; one of them has ended, hangs, or does "
-                "something else",
+                "rank %lld of %lld: no answer from other ranks within %g s; one has ended, hangs or runs a "
+                "different call",
                 static_cast<long long>(rank), static_cast<long long>(size), seconds);
   return text;
 }

@@ -21,7 +21,7 @@
 #include "sptile_dist/exchange.hpp"
 
 #if NCCL_VERSION_CODE < NCCL_VERSION(2, 14, 0)
-#error "sptile_dist needs NCCL 2.14 or later, which has communicators that do not block"
+#error "sptile_dist requires NCCL 2.14 or later (non-blocking communicators)"
 #endif
 
 namespace sptile {
@@ -159,7 +159,7 @@ class NcclExchange {
   void need_communicator() const {
     if (communicator_ == nullptr)
       throw Exception(SPTILE_IO, "rank " + std::to_string(rank_) + " of " + std::to_string(size_) +
-                                     ": the communicator of NCCL was aborted by an error before");
+                                     ": the NCCL communicator was aborted by an earlier error");
   }
 
   [[noreturn]] void fail(const std::string& why) {

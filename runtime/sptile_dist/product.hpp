@@ -55,7 +55,7 @@ class Product {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
   static constexpr bool on_stream = !std::is_base_of_v<HostMemory, M>;
   static_assert(on_stream ? StreamExchange<E> : Exchange<E>,
-                "an exchange of host memory serves HostMemory, one that takes a stream CudaMemory");
+                "exchanges of host memory require HostMemory; exchanges with a stream require CudaMemory");
 
  public:
   /// folder: what `sptile partition` wrote. The exchange is borrowed.
@@ -108,7 +108,7 @@ class Product {
   /// C = A^T B, as gradients need it; needs ProductOptions::transpose. Sums are formed in the order of
   /// senders, so that every run gives the same bits.
   void run_transposed(std::span<const T> b, std::span<T> c, void* stream = nullptr) {
-    if (!transpose_) throw Exception(SPTILE_USAGE, "run_transposed needs ProductOptions::transpose");
+    if (!transpose_) throw Exception(SPTILE_USAGE, "run_transposed requires ProductOptions::transpose");
     if (part_->symmetric()) return run(b, c, stream);
     check_sizes(b, c);
     void* const side = memory_->begin(stream);
@@ -169,7 +169,7 @@ class Product {
   static std::span<T> span_of(Buffer& buffer) { return {buffer.data(), buffer.size()}; }
 
   void open(const std::string& path, const ProductOptions& options, detail::Record& record) {
-    if (n_ < 1) throw Exception(SPTILE_USAGE, "n = " + std::to_string(n_) + "; it is 1 or more");
+    if (n_ < 1) throw Exception(SPTILE_USAGE, "n = " + std::to_string(n_) + "; expected at least 1");
     transpose_ = options.transpose;
     part_.emplace(path);
     check_size(part_->rows());
@@ -200,7 +200,7 @@ class Product {
     constexpr auto most = std::numeric_limits<std::ptrdiff_t>::max() / static_cast<std::ptrdiff_t>(sizeof(T));
     if (rows > 0 && n_ > most / rows)
       throw Exception(SPTILE_USAGE, "n = " + std::to_string(n_) + ", with " + std::to_string(rows) +
-                                        " rows; that is more than memory can hold");
+                                        " rows; they exceed the address space");
   }
 
   /// None for a matrix without entries.
@@ -258,7 +258,7 @@ class Product {
     whole_ids_ = std::move(whole_ids);
     if (exchange_.rank() != 0) return;
     std::fprintf(stderr,
-                 "sptile: a product takes %.3g s in %lld parts, %.3g s in one: process 0 has all rows now\n",
+                 "sptile: an SpMM takes %.3g s in %lld parts and %.3g s in one; process 0 now has all rows\n",
                  measured_.divided, static_cast<long long>(part_->parts()), measured_.whole);
   }
 

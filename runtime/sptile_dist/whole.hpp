@@ -109,11 +109,12 @@ class WholeMatrix {
     const Part& part = *piece.part;
     if (part.id() != own.id() || part.parts() != own.parts() || part.rows() != own.rows() ||
         part.entries() != own.entries() || part.symmetric() != own.symmetric())
-      throw bad(path, "is of another partition than the part of process " + std::to_string(own.rank()));
+      throw bad(path,
+                "belongs to a different partition from the part of process " + std::to_string(own.rank()));
     if (part.rank() != place)
-      throw bad(path, "says that it is part " + std::to_string(part.rank()) + ", but is part " +
-                          std::to_string(place) + " of the folder");
-    if (piece.local.type() != first.local.type()) throw bad(path, "has values of another type than part 0");
+      throw bad(path, "declares itself part " + std::to_string(part.rank()) + ", but is stored as part " +
+                          std::to_string(place) + " of the directory");
+    if (piece.local.type() != first.local.type()) throw bad(path, "has a different value type from part 0");
   }
 
   /// That parts have as many rows and entries as the whole: these have their places in files, so that memory
@@ -126,7 +127,7 @@ class WholeMatrix {
     }
     if (rows != own.rows() || entries != own.entries())
       throw bad(folder, "the parts have " + std::to_string(rows) + " rows and " + std::to_string(entries) +
-                            " entries, the whole matrix " + std::to_string(own.rows()) + " and " +
+                            " entries, the matrix has " + std::to_string(own.rows()) + " and " +
                             std::to_string(own.entries()));
   }
 

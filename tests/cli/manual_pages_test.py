@@ -38,8 +38,8 @@ def help_of(sptile, *words):
 def help_defaults(text):
     """Default of each option in a help text; None for options without one."""
     defaults = {}
-    body = re.split(r"^(?:Verbs|Kinds|Example):$", text, flags=re.MULTILINE)[0]
-    for entry in re.split(r"^  (?=\S|    --)", body, flags=re.MULTILINE)[1:]:
+    body = re.sub(r"^\w.*:$", "", re.split(r"^(?:Verbs|Kinds|Example):$", text, flags=re.MULTILINE)[0], flags=re.MULTILINE)
+    for entry in re.split(r"^  (?=\S)", body, flags=re.MULTILINE)[1:]:
         flat = " ".join(entry.split())
         found = re.search(r"\[[^\]]*default: ([^;\]]*)[^\]]*\]$", flat)
         for name in re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", re.split(r" {2,}|\n", entry.strip())[0]):
@@ -73,6 +73,7 @@ def main():
     verbs = re.findall(r"^  (\w+)", help_of(sptile).split("\nVerbs:\n")[1], flags=re.MULTILINE)
     pages = {path.name: path.read_text() for path in folder.glob("*.1")}
     wrong = sorted(set(pages) ^ {"sptile.1", *(f"sptile-{verb}.1" for verb in verbs)})
+    top_level = {"-V", "--version"}
     common = page_defaults(pages["sptile.1"].split(".SH COMMON OPTIONS")[1].split("\n.SH")[0])
     compared = 0
     for verb in verbs:
@@ -82,7 +83,8 @@ def main():
         for kind in kinds:
             shown |= help_defaults(help_of(sptile, verb, kind))
         written = page_defaults(pages[f"sptile-{verb}.1"])
-        wrong += differences(verb, shown, {**common, **written})
+        shared = {name: default for name, default in common.items() if name not in top_level}
+        wrong += differences(verb, shown, {**shared, **written})
         compared += sum(default is not None for default in shown.values())
     if compared < 100:
         wrong.append(f"only {compared} defaults were found")

@@ -138,7 +138,8 @@ void check_failures(const Files& files) {
                                                            {.n = 3, .never_slower = true});
           });
   std::filesystem::copy(dist::detail::path_of_part(files.parts, 1), dist::detail::path_of_part(apart, 2));
-  refused("a part that rank 0 has twice", ranks, {"part-0002.h5: says that it is part 1, but is part 2"},
+  refused("a part that rank 0 has twice", ranks,
+          {"part-0002.h5: declares itself part 1, but is stored as part 2"},
           [&](std::int64_t rank, ThreadExchange& host) {
             dist::NcclExchange nccl(host, 10);
             Product<T, dist::NcclExchange<ThreadExchange>>(rank == 0 ? apart : files.parts, nccl,

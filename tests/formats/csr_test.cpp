@@ -163,8 +163,8 @@ TEST_CASE("check_permutation names the first id that is wrong") {
   CHECK(message({}, 0).empty());
   CHECK(message({0, 3, 3}, 3) == "row id 3 at position 1 is not in 0..2");
   CHECK(message({0, -1, 1}, 3) == "row id -1 at position 1 is not in 0..2");
-  CHECK(message({0, 1, 1}, 3) == "row id 1 at position 2 stands there a second time; each row stands once");
-  CHECK(message({0, 1}, 3) == "a permutation of 3 rows needs as many ids; it has 2");
+  CHECK(message({0, 1, 1}, 3) == "row id 1 at position 2 occurs twice; each row must occur once");
+  CHECK(message({0, 1}, 3) == "a permutation of 3 rows requires one id per row, got 2");
 }
 
 TEST_CASE("duplicates are summed and rows come out sorted") {

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "formats/dtype_names.hpp"
+
 using namespace sptile;
 using namespace sptile::formats;
 
@@ -24,4 +26,13 @@ TEST_CASE("values and positions move as words of their size; a pattern has none"
     CHECK(visit_word(dtype, width) == size_of(dtype));
   CHECK(visit_word(DType::none, width) == 8);
   CHECK_THROWS_AS(visit_word(DType::u8, width), std::logic_error);
+}
+
+TEST_CASE("each value type has a short name and that of NumPy") {
+  for (const DTypeInfo& type : kDTypes) CHECK(parse_value_dtype(type.name).has_value() == type.is_value);
+  CHECK(parse_value_dtype("float32") == DType::f32);
+  CHECK(parse_value_dtype("float64") == DType::f64);
+  CHECK(parse_value_dtype("float16") == DType::f16);
+  CHECK(parse_value_dtype("bfloat16") == DType::bf16);
+  for (const char* name : {"int32", "float", "F32", ""}) CHECK_FALSE(parse_value_dtype(name).has_value());
 }

@@ -101,7 +101,7 @@ def complaints_about_soundness(command, bundle):
     source = command.entries(bundle, "csr")
     for form, dtype in formats.items():
         if not same(source, command.entries(bundle, form), dtype if dtype != "pattern" else "f64"):
-            yield f"sound, but {form} is another matrix than csr"
+            yield f"sound, but {form} differs from csr"
         code, _, error = command.run("run", bundle, "--format", form, "-n", "3", "--repeat", "1", "--check")
         if code != 0:
             yield f"sound, but {form} does not multiply: {error.strip()}"

@@ -167,7 +167,7 @@ def test_what_is_no_list_of_matrices(make: Maker) -> None:
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_matrix_that_does_not_go_with_the_others(make: Maker) -> None:
     A = random_csr(3, 4, 0.9)
-    with pytest.raises(sptile.UsageError, match=named(2, "values of type f64, those of the first are f32")):
+    with pytest.raises(sptile.UsageError, match=named(2, "values of type f64, but the first has f32")):
         make([A, A, A.astype(np.float64)])
     with pytest.raises(sptile.UnsupportedError, match=named(1, ".*int32")):
         make([A, A.astype(np.int32)])
@@ -202,7 +202,7 @@ def test_damaged_arrays(make: Maker, indptr: list[int], indices: list[int]) -> N
 
 def test_more_rows_or_columns_than_ids_count() -> None:
     wide = sp.csr_array((3, 2**31 - 1), dtype=np.float32)
-    with pytest.raises(sptile.UnsupportedError, match=named(1, "2147483647 columns behind 2147483647")):
+    with pytest.raises(sptile.UnsupportedError, match=named(1, "2147483647 columns after 2147483647")):
         sptile.block_diag([wide, wide])
     assert sptile.vstack([wide, wide]).shape == (6, 2**31 - 1)
 

@@ -21,7 +21,7 @@ std::vector<std::int32_t> choose(const Pattern& a, int height) {
 
 }  // namespace
 
-TEST_CASE("auto: keeps the given order where nothing is gained") {
+TEST_CASE("auto: keeps the original order where nothing is gained") {
   Pattern diagonal, bands;
   diagonal.cols = bands.cols = 400;
   for (std::int32_t r = 0; r < 400; ++r) {
@@ -37,7 +37,7 @@ TEST_CASE("auto: packs what is shuffled") {
   CHECK(reorder::measure_windows(a.view(), choose(a, 16), 16).distinct_columns == 900);
 }
 
-TEST_CASE("auto: has no more blocks than the given order and degree order, at any height") {
+TEST_CASE("auto: has no more blocks than the original order and degree order, at any height") {
   for (std::uint64_t seed = 0; seed < 6; ++seed)
     for (const int height : {1, 5, 8, 32}) {
       const Pattern a = tests::random_pattern(500, 150, 10, seed);

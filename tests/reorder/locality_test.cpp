@@ -69,7 +69,7 @@ void compare(const reorder::OrderLocality& found, const reorder::OrderLocality& 
 
 }  // namespace
 
-TEST_CASE("locality: agrees with the definition, in the given order and in another") {
+TEST_CASE("locality: agrees with the definition, in the original order and in another") {
   for (const auto& [rows, cols, density] : {std::tuple{1, 1, 1.0},
                                             {7, 300, 0.1},
                                             {129, 64, 0.02},

@@ -48,7 +48,7 @@ TEST_CASE("lsh: groups bring like clusters near") {
   CHECK(columns_at_64(1) >= columns_at_64(4));
 }
 
-TEST_CASE("lsh: rows without entries come last") {
+TEST_CASE("lsh: empty rows come last") {
   const formats::Csr a = reorder::matrix_of({{}, {1}, {}, {1}, {0, 2}}, 3);
   const auto order = order_of(a);
   CHECK(order[3] == 0);

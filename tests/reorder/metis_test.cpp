@@ -119,7 +119,7 @@ TEST_CASE("metis-nd: the last rows separate the rest in two halves") {
   CHECK(largest_rest(*graph, *order, 60) < 1000);  // of 1540; a line of 40 cells is enough
 }
 
-TEST_CASE("metis and metis-nd: follow the seed, and keep rows without entries for the end") {
+TEST_CASE("metis and metis-nd: follow the seed, and keep empty rows for the end") {
   Pattern a = shuffled_grid(30);
   for (int i = 0; i < 5; ++i) a.row_ptr.insert(a.row_ptr.begin(), 0);
   a.rows += 5;  // now 905 x 900, bipartite

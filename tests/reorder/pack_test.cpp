@@ -50,7 +50,7 @@ TEST_CASE("pack: every preset finds planted groups, whatever the window height")
     }
 }
 
-TEST_CASE("pack: what is near in the given order of many rows stays near") {
+TEST_CASE("pack: what is near in the original order of many rows stays near") {
   constexpr std::int64_t kRows = 140000;
   Pattern a;
   a.cols = kRows;
@@ -72,7 +72,7 @@ TEST_CASE("pack: what is near in the given order of many rows stays near") {
   CHECK(columns(order, 1 << 16) < 1.2 * columns({}, 1 << 16));
 }
 
-TEST_CASE("pack: rows without entries come last, in their order") {
+TEST_CASE("pack: empty rows come last, in their order") {
   const Pattern a = tests::random_pattern(300, 40, 3, 2);
   for (const reorder::Preset& preset : reorder::kPackPresets) {
     const auto order = pack(a, preset, 8);

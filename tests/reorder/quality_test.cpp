@@ -54,7 +54,7 @@ void compare(const Pattern& a, const std::vector<std::int32_t>& order,
 
 }  // namespace
 
-TEST_CASE("quality: agrees with the definition, in the given order and in another") {
+TEST_CASE("quality: agrees with the definition, in the original order and in another") {
   for (const auto& [rows, cols, density] :
        {std::tuple{1, 1, 1.0}, {7, 300, 0.1}, {129, 64, 0.02}, {1000, 50, 0.3}, {5000, 700, 0.004}}) {
     const auto row_count = rows;

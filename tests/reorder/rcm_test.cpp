@@ -134,7 +134,7 @@ TEST_CASE("rcm: many small components take no time, and a long path no stack") {
   CHECK(bandwidth(b, *reorder::order_by_rcm(b.view(), {})) == 1);
 }
 
-TEST_CASE("rcm: rows on the diagonal only, then rows without entries, go last") {
+TEST_CASE("rcm: rows on the diagonal only, then empty rows, go last") {
   const std::vector<std::int64_t> row_ptr = {0, 0, 1, 1, 2, 3};  // 1: {1}, 3: {4}, 4: {3}
   const std::vector<std::int32_t> col_idx = {1, 4, 3};
   const auto order = reorder::order_by_rcm({5, 5, row_ptr, col_idx, {}}, {});

@@ -57,7 +57,7 @@ TEST_CASE("wjaccard: rare columns decide, alpha 0 lets frequent ones") {
   CHECK(nearest(1.0) == 2);
 }
 
-TEST_CASE("wjaccard: rows that share nothing follow the others, rows without entries come last") {
+TEST_CASE("wjaccard: rows that share nothing follow the others, empty rows come last") {
   const formats::Csr a = reorder::matrix_of({{}, {7}, {1, 2}, {}, {1, 2}, {6}, {2}}, 8);
   const auto order = order_of(a);
   CHECK(std::vector<std::int32_t>(order.begin() + 3, order.end()) == std::vector<std::int32_t>{1, 5, 0, 3});

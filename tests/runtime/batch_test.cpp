@@ -60,17 +60,17 @@ TEST_CASE("batch: sizes as large as ids are taken, larger ones refused by the na
     CHECK(runtime::arrange(std::vector<BatchMember>{{kMost - 1, cols, 0}, {1, cols, 0}}, arrangement));
     const Error rows = refused({{kMost - 1, cols, 0}, {1, cols, 0}, {1, cols, 0}}, arrangement);
     CHECK(rows.code == Errc::unsupported);
-    CHECK(rows.message == "matrix 2 of the batch: 1 rows behind 2147483647; a batch has at most 2147483647");
+    CHECK(rows.message == "matrix 2 of the batch: 1 rows after 2147483647; a batch has at most 2147483647");
   }
   const Error cols = refused({{1, kMost, 0}, {1, kMost, 0}}, Arrangement::block_diagonal);
   CHECK(cols.code == Errc::unsupported);
   CHECK(cols.message ==
-        "matrix 1 of the batch: 2147483647 columns behind 2147483647; a batch has at most 2147483647");
+        "matrix 1 of the batch: 2147483647 columns after 2147483647; a batch has at most 2147483647");
   constexpr std::int64_t kMany = std::int64_t{1} << 60;
   CHECK(runtime::arrange(std::vector<BatchMember>{{1, 1, kMany}}, Arrangement::stacked));
   const Error entries = refused({{1, 1, kMany}, {1, 1, 1}}, Arrangement::stacked);
   CHECK(entries.code == Errc::unsupported);
-  CHECK(entries.message.starts_with("matrix 1 of the batch: 1 entries behind 1152921504606846976;"));
+  CHECK(entries.message.starts_with("matrix 1 of the batch: 1 entries after 1152921504606846976;"));
   const Error overflow =
       refused({{1, 1, 1}, {1, 1, std::numeric_limits<std::int64_t>::max()}}, Arrangement::block_diagonal);
   CHECK(overflow.code == Errc::unsupported);
@@ -82,13 +82,13 @@ TEST_CASE("batch: matrices that do not go together are refused by name") {
     const Error values =
         refused({{1, 1, 1, DType::f32}, {1, 1, 1, DType::f32}, {1, 1, 1, DType::f64}}, arrangement);
     CHECK(values.code == Errc::usage);
-    CHECK(values.message == "matrix 2 of the batch: values of type f64, those of the first are f32");
+    CHECK(values.message == "matrix 2 of the batch: values of type f64, but the first has f32");
     CHECK(refused({{1, 1, 1, DType::f32}, {1, 1, 1, DType::none}}, arrangement).code == Errc::usage);
   }
   const Error cols = refused({{4, 3, 0}, {4, 3, 0}, {4, 2, 0}}, Arrangement::stacked);
   CHECK(cols.code == Errc::usage);
   CHECK(cols.message ==
-        "matrix 2 of the batch: 2 columns, the first has 3; stacked matrices share their columns");
+        "matrix 2 of the batch: 2 columns, the first has 3; stacked matrices must have equal columns");
 }
 
 TEST_CASE("batch: matrices of every shape and type become one in host memory") {

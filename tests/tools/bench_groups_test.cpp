@@ -64,20 +64,19 @@ TEST_CASE(
 
 TEST_CASE("bench groups: a sentence says who is the fastest, and when its conversion is won back") {
   CHECK(conclusion(Json::array({row({.us = 100}), row({.format = "bmat", .us = 80, .convert_us = 190})})) ==
-        "a.mtx, SpMM, N = 128: bmat fp32 is the fastest, 80.0 us, 1.25 times as fast as csr; converting pays "
-        "after "
-        "10 products (190.0 us once, 20.0 us saved by each)\n");
+        "a.mtx, SpMM, N = 128: bmat fp32 is fastest at 80.0 us, 1.25x as fast as csr; converting pays off "
+        "after 10 multiplications (costs 190.0 us, saves 20.0 us each)\n");
   CHECK(conclusion(Json::array({row({.us = 100}), row({.format = "bmat", .us = 80, .convert_us = 20})}))
-            .find("pays after 1 product (") != std::string::npos);
+            .find("pays off after 1 multiplication (") != std::string::npos);
   CHECK(conclusion(Json::array({row({.us = 100}), row({.format = "bmat", .us = 97, .convert_us = 20})})) ==
-        "a.mtx, SpMM, N = 128: bmat fp32 is the fastest, 97.0 us, 1.03 times as fast as csr\n");
+        "a.mtx, SpMM, N = 128: bmat fp32 is fastest at 97.0 us, 1.03x as fast as csr\n");
   CHECK(conclusion(Json::array({row({.us = 100}), row({.format = "bmat", .us = 180, .convert_us = 20})})) ==
-        "a.mtx, SpMM, N = 128: csr fp32 is the fastest, 100.0 us\n");
+        "a.mtx, SpMM, N = 128: csr fp32 is fastest at 100.0 us\n");
   CHECK(conclusion(Json::array({row({.format = "bmat", .us = 180, .n = 8, .op = "sddmm"})})) ==
-        "a.mtx, SDDMM, N = 8: bmat fp32 is the fastest, 180.0 us\n");
+        "a.mtx, SDDMM, N = 8: bmat fp32 is fastest at 180.0 us\n");
   CHECK(conclusion(
             Json::array({row({.us = 50, .kernel = "cusparse.alg2"}), row({.format = "bmat", .us = 100})})) ==
-        "a.mtx, SpMM, N = 128: bmat fp32 is the fastest, 100.0 us, 0.50 times as fast as cuSPARSE\n");
+        "a.mtx, SpMM, N = 128: bmat fp32 is fastest at 100.0 us, 0.50x as fast as cuSPARSE\n");
   CHECK(conclusion(Json::array({row({.us = 50, .kernel = "cusparse.alg2"})})).empty());
   CHECK(conclusion(Json::array()).empty());
 }
@@ -95,19 +94,18 @@ TEST_CASE("bench groups: reordering pays when it gains more than the times sprea
   CHECK(pays[0]["pays_after"] == 18);  // 540 / 30
   CHECK(pays[0]["preparation_us"] == 540);
   CHECK(pays[0]["saved_us"] == 30);
-  CHECK(
-      verdicts_text(pays) ==
-      "a.mtx, SpMM, N = 128: bmat fp32 in the order rcm is the fastest, 60.0 us, 1.67 times as fast as csr; "
-      "reordering pays after 18 products (540.0 us once, 30.0 us saved by each)\n");
+  CHECK(verdicts_text(pays) ==
+        "a.mtx, SpMM, N = 128: bmat fp32 with ordering rcm is fastest at 60.0 us, 1.67x as fast as csr; "
+        "reordering pays off after 18 multiplications (costs 540.0 us, saves 30.0 us each)\n");
   const Json noise = group_verdicts(with(80, 0.2));
   CHECK(noise[0]["reordering_pays"] == false);
   CHECK(noise[0]["pays_after"].is_null());
-  CHECK(verdicts_text(noise).ends_with("; reordering gains no more than the times spread\n"));
+  CHECK(verdicts_text(noise).ends_with("; the gain of reordering is within the noise\n"));
   CHECK(group_verdicts(with(80, 0.1))[0]["reordering_pays"] == true);
   const Json slower = group_verdicts(with(95, 0));
   CHECK(slower[0]["reordering_pays"] == false);
   CHECK(slower[0]["reorder"] == "identity");
-  CHECK(verdicts_text(slower).ends_with("; reordering does not pay (rcm: 95.0 us)\n"));
+  CHECK(verdicts_text(slower).ends_with("; reordering does not pay off (rcm: 95.0 us)\n"));
 }
 
 TEST_CASE("bench groups: without several orders nothing is said of reordering") {
@@ -116,15 +114,39 @@ TEST_CASE("bench groups: without several orders nothing is said of reordering") 
   CHECK(one[0]["pays_after"].is_null());
 }
 
-TEST_CASE("bench groups: a machine was busy when five times or more spread by more than a quarter") {
-  CHECK(busy_text(Json::array({row({.spread = 0.25}), row({.spread = 0.1})})).empty());
+TEST_CASE("bench groups: rows of five runs or more with a spread over a quarter are noisy") {
+  CHECK(noise_text(Json::array({row({.spread = 0.25}), row({.spread = 0.1})})).empty());
   Json few = row({.spread = 0.9});
   few["repeat"] = 4;
-  CHECK(busy_text(Json::array({few})).empty());
-  CHECK(busy_text(Json::array({row({.spread = 0.3}), row({.format = "bmat", .spread = 0.6}), row({})})) ==
-        "the machine was busy: the times of 2 of 3 rows spread by more than 25%, those of cpu.bmat on a.mtx "
-        "(N = 128) "
-        "by 60%; measure again when it is idle");
+  CHECK(noise_text(Json::array({few})).empty());
+  CHECK(noise_text(Json::array({row({.spread = 0.3}), row({.format = "bmat", .spread = 0.6}), row({})})) ==
+        "2 of 3 rows are noisy (spread over 25 %); maximum: cpu.bmat on a.mtx, N = 128, 60 %; measure them "
+        "again on an idle machine");
+}
+
+TEST_CASE("bench groups: rows are ranked by their minimum") {
+  Json quick = row({.format = "bmat", .us = 90}), steady = row({.us = 80});
+  quick["min_us"] = 40;
+  steady["min_us"] = 70;
+  Json rows = Json::array({steady, quick});
+  mark_rows(rows);
+  CHECK(rows[0]["fastest"] == false);
+  CHECK(rows[1]["fastest"] == true);
+  CHECK(rows[1]["over_csr"] == 1.75);
+  CHECK(conclusion(rows).find("bmat fp32 is fastest at 40.0 us, 1.75x as fast as csr") != std::string::npos);
+}
+
+TEST_CASE("bench groups: noisy rows are neither the fastest nor a baseline, and give no conclusion") {
+  Json rows = Json::array({row({.us = 900, .spread = 0.9}), row({.format = "bmat", .us = 10, .spread = 0.9}),
+                           row({.format = "tall", .us = 50})});
+  mark_rows(rows);
+  CHECK(rows[1]["noisy"] == true);
+  CHECK(rows[1]["fastest"] == false);
+  CHECK(rows[2]["fastest"] == true);
+  CHECK(rows[2]["over_csr"].is_null());
+  CHECK(conclusion(rows) == "a.mtx, SpMM, N = 128: tall fp32 is fastest at 50.0 us\n");
+  rows.erase(2);
+  CHECK(conclusion(rows).empty());
 }
 
 TEST_CASE("bench groups: noise is the largest spread, and never less than 5 percent") {

@@ -155,9 +155,9 @@ TEST_CASE("unknown formats and parameters are refused") {
       {"libra_sddmm:99999999999", "libra_sddmm takes a threshold of 1 to 129, not '99999999999'"},
       {"hc_window:auto", "hc_window takes a selector of fitted, paper, tensor, cuda or 0 to 2147483647"},
       {"hc_window:-1", "hc_window takes a selector of fitted, paper, tensor, cuda or 0 to 2147483647"},
-      {"csr:64", "there is no format 'csr:64'"},
-      {"csr,", "there is no format ''"},
-      {"", "there is no format ''"}};
+      {"csr:64", "unknown format 'csr:64'"},
+      {"csr,", "unknown format ''"},
+      {"", "unknown format ''"}};
   for (const auto& refused : kRefused) {
     CAPTURE(refused.first);
     const auto list = parse_formats(refused.first);

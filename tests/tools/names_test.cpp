@@ -62,3 +62,14 @@ TEST_CASE("lists of names: all, some, repeated, unknown, empty") {
     CHECK(names.error().code == Errc::usage);
   }
 }
+
+TEST_CASE("case and separators do not distinguish names, exact ones first") {
+  const std::vector<std::string> known = {"rs_tile", "wjaccard", "loa", "metis-nd", "metis_nd"};
+  CHECK(*find_name("format", "RS-Tile", known) == 0);
+  CHECK(*find_name("reorderer", "w-Jaccard", known) == 1);
+  CHECK(*find_name("reorderer", "LOA", known) == 2);
+  CHECK(*find_name("reorderer", "metis_nd", known) == 4);
+  CHECK(*parse_names("reorderer", "LOA,loa,W_Jaccard", known) == std::vector<std::string>{"loa", "wjaccard"});
+  CHECK_FALSE(find_name("reorderer", "-", known).has_value());
+  CHECK_FALSE(find_name("reorderer", "jaccard", known).has_value());
+}

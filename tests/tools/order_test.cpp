@@ -39,23 +39,23 @@ TEST_CASE("a preset may stand behind the name of its ordering") {
   CHECK(ordering->typed == resolve_order({"pack", "fast", {}, 8})->typed);
   CHECK(resolve_order({"pack:fast", "fast", {}, 8})->label() == "pack:fast");
   CHECK(complaint({"pack:fast", "thorough", {}, 8}) ==
-        "pack:fast and --preset thorough are two presets; one is wanted");
-  CHECK(complaint({"pack:", "", {}, 8}) == "pack: a preset is wanted behind the colon");
+        "pack:fast and --preset thorough name two presets; expected one");
+  CHECK(complaint({"pack:", "", {}, 8}) == "pack: expected a preset after the colon");
   CHECK(complaint({"degree:fast", "", {}, 8}) == "degree has no presets");
 }
 
 TEST_CASE("what a method does not take is refused by name") {
-  CHECK(complaint({"degre", "", {}, 8}).starts_with("there is no reorderer 'degre'; did you mean 'degree'?"));
+  CHECK(complaint({"degre", "", {}, 8}).starts_with("unknown reorderer 'degre'; did you mean 'degree'?"));
   CHECK(complaint({"degree", "fast", {}, 8}) == "degree has no presets");
   CHECK(complaint({"metis", "", {"part=4"}, 8}) == "metis has no parameter part; it has: part-rows");
-  CHECK(complaint({"metis", "", {"part-rows"}, 8}) == "--set part-rows: name=value is wanted");
+  CHECK(complaint({"metis", "", {"part-rows"}, 8}) == "--set part-rows: expected name=value");
   CHECK(complaint({"metis", "", {"part-rows=x"}, 8}) == "--set part-rows=x: 'x' is not a number");
   CHECK(complaint({"metis", "", {"part-rows="}, 8}) == "--set part-rows=: '' is not a number");
   CHECK(complaint({"metis", "", {"part-rows=64x"}, 8}) == "--set part-rows=64x: '64x' is not a number");
   CHECK(complaint({"metis", "", {"part-rows=nan"}, 8})
-            .starts_with("metis: part-rows takes whole numbers from 8"));
+            .starts_with("metis: part-rows requires an integer from 8"));
   CHECK(complaint({"metis", "", {"part-rows=8.5"}, 8})
-            .starts_with("metis: part-rows takes whole numbers from 8"));
+            .starts_with("metis: part-rows requires an integer from 8"));
 }
 
 TEST_CASE("a list of orderings shares presets and settings among those that have them") {
@@ -95,7 +95,7 @@ TEST_CASE("what auto chose comes with the counts; other methods choose nothing")
   tools::Work work;
   tools::OrderChoice choice;
   REQUIRE(tools::compute_order(work, *tools::resolve_order({"auto", {}, {}}), a, &choice).has_value());
-  CHECK(choice.chosen == "the given order");
+  CHECK(choice.chosen == "the original order");
   CHECK(choice.why.starts_with("1 blocks of 8 rows and 8 columns; degree order 1, "));
   REQUIRE(tools::compute_order(work, *tools::resolve_order({"rcm", {}, {}}), a, &choice).has_value());
   CHECK(choice.chosen.empty());

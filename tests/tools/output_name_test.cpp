@@ -16,10 +16,8 @@ std::string complaint(const std::string& path, FileKind kind) {
 }  // namespace
 
 TEST_CASE("an ending that stands for something else is refused, with a name that fits") {
-  CHECK(complaint("x.mtx", FileKind::bundle) ==
-        "what is written here is a bundle, not Matrix Market; name it x.h5");
-  CHECK(complaint("d/x.PNG", FileKind::svg) ==
-        "what is written here is an SVG drawing, not PNG; name it d/x.svg");
+  CHECK(complaint("x.mtx", FileKind::bundle) == "the output is a bundle, not Matrix Market; name it x.h5");
+  CHECK(complaint("d/x.PNG", FileKind::svg) == "the output is an SVG drawing, not PNG; name it d/x.svg");
   CHECK(complaint("x.h5.gz", FileKind::bundle).ends_with("name it x.h5"));
   CHECK(complaint("x.mtx.bz2", FileKind::matrix_market).ends_with("not bzip2; name it x.mtx"));
   CHECK(complaint("x.png.xz", FileKind::matrix_market).ends_with("not PNG; name it x.mtx"));

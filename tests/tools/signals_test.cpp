@@ -67,10 +67,9 @@ TEST_CASE("reading a mapped file that was cut names it, removes temporaries and 
   });
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 5);
-  CHECK(contents(errors) ==
-        std::filesystem::canonical(folder.path()).string() +
-            "/cut\\x1b[2J.h5: became shorter while it was read; try again when its writer is "
-            "done, or read it with --copy\n");
+  CHECK(contents(errors) == std::filesystem::canonical(folder.path()).string() +
+                                "/cut\\x1b[2J.h5: was truncated while it was read; try again when its writer "
+                                "has finished, or use --copy\n");
   const std::filesystem::directory_iterator left(folder.path());
   CHECK(std::distance(begin(left), end(left)) == 2);  // the file and the errors
 }

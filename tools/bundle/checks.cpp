@@ -97,7 +97,7 @@ Status check_round_trip(const Subject& subject, const FormatView& view, std::spa
   if (!back) return tl::unexpected(back.error());
   if (formats::identical(back->view(), expected_matrix(subject.csr, order, view.value_dtype()).view()))
     return {};
-  return fail(Errc::check_failed, std::string(view.layout->name) + " is another matrix than " +
+  return fail(Errc::check_failed, std::string(view.layout->name) + " differs from " +
                                       (subject.side == Side::matrix ? "/csr" : "the transpose of /csr") +
                                       "; convert the source again");
 }
@@ -114,7 +114,7 @@ Status check_positions(const Subject& subject, const FormatView& view, ArrayView
   };
   if (std::ranges::equal(found, expected.span(), leads)) return {};
   return fail(Errc::check_failed,
-              "value_source of " + std::string(view.layout->name) + " does not lead to its values");
+              "value_source of " + std::string(view.layout->name) + " does not match its values");
 }
 
 void Checks::check_value_source(const Subject& subject, const FormatView& view) {
@@ -137,8 +137,8 @@ void Checks::check_format(const Subject& subject, const FormatView& view) {
 
 Status check_symmetry(const formats::CsrView& csr, bool stated) {
   if (runtime::is_symmetric(csr) == stated) return {};
-  return fail(Errc::check_failed, std::string("the header says that the matrix is ") +
-                                      (stated ? "" : "not ") + "symmetric; convert the source again");
+  return fail(Errc::check_failed, std::string("the header declares the matrix ") + (stated ? "" : "not ") +
+                                      "symmetric; convert the source again");
 }
 
 // Where the matrix is symmetric, the formats are those that were checked already, with other positions.

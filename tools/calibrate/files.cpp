@@ -15,10 +15,11 @@ Result<std::string> profile_path(const CalibrationPaths& paths, const runtime::P
   if (!paths.into.empty()) return paths.into;
   const std::string folder = runtime::profile_folder();
   if (folder.empty())
-    return fail(Errc::usage, "no folder for profiles: set XDG_CONFIG_HOME or HOME, or name a file with -o");
+    return fail(Errc::usage,
+                "no directory for profiles: set XDG_CONFIG_HOME or HOME, or name a file with -o");
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return fail(Errc::io, fmt::format("cannot be made: {}", error.message()), folder);
+  if (error) return fail(Errc::io, fmt::format("cannot be created: {}", error.message()), folder);
   return folder + "/" + runtime::profile_file_name(device);
 }
 
@@ -30,9 +31,10 @@ Result<runtime::DeviceProfile> known_profile(const std::string& into, const runt
   }
   auto named = runtime::read_profile(into);
   if (named && (named->device.kind != device.kind || named->device.name != device.name))
-    return fail(Errc::bad_input,
-                fmt::format("is a profile of {}, what is measured is {}", named->device.name, device.name),
-                into);
+    return fail(
+        Errc::bad_input,
+        fmt::format("is a profile of {}, but the measured device is {}", named->device.name, device.name),
+        into);
   return named;
 }
 

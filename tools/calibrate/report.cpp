@@ -41,11 +41,12 @@ std::string quality_text(std::span<const FitQuality> fits, const ChoiceQuality& 
                      fmt::format("{:.2f} to {:.2f}", fit.lowest, fit.highest)});
   std::string text = format_table(table, "llrrr");
   text += fmt::format(
-      "choice: within 5% of the best in {:.0f}% of {} cases, within 10% in {:.0f}%, {:.1f}% slower on "
-      "average\n",
+      "predicted format: within 5 % of the best in {:.0f} % of {} cases, within 10 % in {:.0f} %, {:.1f} % "
+      "slower on average\n",
       100 * choice.within_5, choice.cases, 100 * choice.within_10, 100 * (choice.mean_regret - 1));
   if (!choice.worst_case.empty())
-    text += fmt::format("worst: {:.2f} times the best ({})\n", choice.worst_regret, choice.worst_case);
+    text += fmt::format("worst case: {:.2f}x the time of the best ({})\n", choice.worst_regret,
+                        choice.worst_case);
   return text;
 }
 
@@ -70,8 +71,8 @@ Json quality_json(std::span<const FitQuality> fits, const ChoiceQuality& choice)
 
 std::string selector_text(const SelectorFit& fit) {
   return fmt::format(
-      "selector of {}, {}, N = {}: weights {}, {}, {}; right for {:.0f}% of {} windows that were held out, "
-      "{:.0f}% of the {} where it matters",
+      "selector of {}, {}, N = {}: weights {}, {}, {}; correct for {:.0f} % of {} held-out windows, {:.0f} % "
+      "of the {} with a significant difference",
       fit.kernel, fit.precision, fit.n, fit.selector.constant, fit.selector.sparsity, fit.selector.columns,
       percent(fit.held_out), fit.held_out.windows, percent(fit.clear), fit.clear.windows);
 }

@@ -66,7 +66,7 @@ Status copy_rows(const sptile_arrays& a, formats::Csr& csr) {
   }
   if (before == a.nnz) return {};
   return fail(Errc::bad_input,
-              fmt::format("row_ptr[{}] is {}, not the number of entries, {}", a.rows, before, a.nnz));
+              fmt::format("row_ptr[{}] is {}, expected the number of entries, {}", a.rows, before, a.nnz));
 }
 
 template <class Id>
@@ -76,8 +76,7 @@ Status copy_columns(const sptile_arrays& a, formats::Csr& csr) {
   for (std::int64_t i = 0; i < a.nnz; ++i) {
     const std::int64_t col = from[i];
     if (col < 0 || col >= a.cols)
-      return fail(Errc::bad_input,
-                  fmt::format("col_idx[{}] is {}; it must be from 0 to {}", i, col, a.cols - 1));
+      return fail(Errc::bad_input, fmt::format("col_idx[{}] is {}; expected 0 to {}", i, col, a.cols - 1));
     csr.col_idx[i] = static_cast<std::int32_t>(col);
   }
   return {};
@@ -90,7 +89,7 @@ Status order_entries(std::int32_t disorder, formats::AssembledCsr& made) {
   made.duplicates = formats::sum_entries(made.csr, sums, made.integers, made.loss);
   if (made.duplicates == 0 || disorder == SPTILE_SUM) return {};
   return fail(Errc::bad_input,
-              fmt::format("entries of one place: {}; sum them first, or pass SPTILE_SUM", made.duplicates));
+              fmt::format("duplicate entries: {}; sum them first, or pass SPTILE_SUM", made.duplicates));
 }
 
 constexpr formats::NumberType kInteger{formats::NumberKind::integer, 8};

@@ -101,11 +101,10 @@ sptile_status long_call(const sptile_tools_options& options, const Step& step) n
   } catch (const std::bad_alloc& error) {
     return report(Errc::io, formats::out_of_memory(error));
   } catch (const std::system_error& error) {
-    return report(Errc::io, "the system refused: ", error.what());
+    return report(Errc::io, "system error: ", error.what());
   } catch (const std::exception& error) {
     // TBB throws a bare one where no thread can be started.
-    if (typeid(error) == typeid(std::runtime_error))
-      return report(Errc::io, "the system refused: ", error.what());
+    if (typeid(error) == typeid(std::runtime_error)) return report(Errc::io, "system error: ", error.what());
     return report(Errc::internal, "internal error, please report it: ", error.what());
   } catch (...) {
     return report(Errc::internal, "unexpected exception; please report this as a bug");

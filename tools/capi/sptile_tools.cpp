@@ -61,9 +61,8 @@ Result<sptile_tools_options> read_options(const sptile_tools_options* from) {
   if (s &&
       (options->separator < 0 || options->separator > 127 ||
        std::string_view(" \t,;\0", 5).find(static_cast<char>(options->separator)) == std::string_view::npos))
-    s = fail(Errc::usage,
-             fmt::format("options.separator = {}; it must be a blank, a tab, a comma or a semicolon",
-                         options->separator));
+    s = fail(Errc::usage, fmt::format("options.separator = {}; expected a blank, tab, comma or semicolon",
+                                      options->separator));
   if (!s) return tl::unexpected(s.error());
   return options;
 }
@@ -175,7 +174,7 @@ std::shared_ptr<const LoadedMatrix> as_source(const std::shared_ptr<const Loaded
 // In words of this interface; the command has others.
 Status check_output(const char* path, const sptile_tools_options& options) {
   if (path == nullptr || options.overwrite != 0 || ::access(path, F_OK) != 0) return {};
-  return fail(Errc::usage, "file exists; overwrite replaces it", path);
+  return fail(Errc::usage, "file exists; options.overwrite replaces it", path);
 }
 
 Result<ConvertTask> conversion_task(const std::shared_ptr<const LoadedMatrix>& matrix, const char* path,

@@ -139,7 +139,7 @@ std::vector<std::string> new_comments(const CalibrateOptions& options, std::vect
                                       const Calibration& found) {
   comments.push_back(fmt::format("{}, {}: {} measurements", typed_text(options), today(), found.samples));
   if (found.choice.cases > 0)
-    comments.push_back(fmt::format("choice within 10% of the best in {:.0f}% of {} cases",
+    comments.push_back(fmt::format("predicted format within 10 % of the best in {:.0f} % of {} cases",
                                    100 * found.choice.within_10, found.choice.cases));
   for (const SelectorFit& fit : found.selectors) comments.push_back(selector_text(fit));
   return comments;

@@ -48,7 +48,7 @@ Json transpose_json(const ConvertReport& report) {
 
 // How a dry run knows what a conversion takes.
 std::string time_basis() {
-  return fmt::format("read, reorder and convert as they took in this run, write at {:g} MB/s",
+  return fmt::format("read, reorder and convert as measured, write at an assumed {:g} MB/s",
                      kAssumedWriteRate / 1e6);
 }
 
@@ -104,14 +104,13 @@ std::string formats_table(const std::vector<FormatReport>& formats) {
 
 std::string order_text(const ConvertTask& task, bool reordered, const OrderChoice& choice) {
   const std::string lines = choice_text(task.ordering, choice);
-  return (reordered ? fmt::format("rows ordered by {}", task.ordering.method->name)
-                    : "rows in their own order") +
+  return (reordered ? fmt::format("rows ordered by {}", task.ordering.method->name) : "original row order") +
          (lines.empty() ? "" : "\n" + lines.substr(0, lines.size() - 1));
 }
 
 std::string transpose_text(const ConvertTask& task, const ConvertReport& report) {
   if (!report.transpose) return "";
-  if (report.symmetric) return "\ntranspose: the same, with the same formats\n";
+  if (report.symmetric) return "\ntranspose: same matrix, same formats\n";
   return fmt::format("\ntranspose: {} x {}, {}\n\n{}", report.cols, report.rows,
                      order_text(task, report.transpose->reordered, report.transpose->order_choice),
                      formats_table(report.transpose->formats));
@@ -121,12 +120,12 @@ std::string times_text(const ConvertTask& task, const ConvertReport& report) {
   const std::string size = human_bytes(static_cast<std::int64_t>(report.file_bytes));
   const std::string memory = human_bytes(report.peak_memory);
   if (!task.dry_run)
-    return fmt::format("read {}, reorder {}, write {}, all {} ({})\n", human_seconds(report.read),
+    return fmt::format("read {}, reorder {}, write {}, total {} ({})\n", human_seconds(report.read),
                        human_seconds(report.reorder), human_seconds(report.write),
                        human_seconds(report.total), size);
   return fmt::format(
-      "nothing was written; the bundle would have {}, and making it take about {} of memory\n"
-      "time: read {}, reorder {}, convert {}, write {}, all {}\n({})\n",
+      "dry run: the bundle would have {} and need about {} of memory to create\ntime: read {}, reorder {}, "
+      "convert {}, write {}, total {}\n({})\n",
       size, memory, human_seconds(report.read), human_seconds(report.reorder), human_seconds(report.convert),
       human_seconds(report.write), human_seconds(report.total), time_basis());
 }

@@ -138,11 +138,11 @@ std::string part(std::string_view title, const std::string& lines) {
 std::string facts(const Rows& rows) { return format_table(rows, "ll"); }
 
 std::string cuda_text(const Diagnosis& found) {
-  const std::string driver =
-      found.cuda.driver > 0 ? fmt::format("the driver knows up to {}", cuda_version_text(found.cuda.driver))
-                            : "there is no driver";
+  const std::string driver = found.cuda.driver > 0 ? fmt::format("the driver supports up to {}",
+                                                                 cuda_version_text(found.cuda.driver))
+                                                   : "no driver";
   return found.cuda.built > 0 ? fmt::format("built with {}; {}", cuda_version_text(found.cuda.built), driver)
-                              : "none: this build has no kernels for it";
+                              : "none: this build has no CUDA kernels";
 }
 
 std::string versions_text(const Diagnosis& found) {
@@ -159,8 +159,8 @@ std::string cores_text(const doctor::Processor& p) {
   std::string text =
       p.cores > 0 ? fmt::format("{} of {} socket{}, ", p.cores, p.sockets, p.sockets == 1 ? "" : "s") : "";
   text += fmt::format("{} logical", p.logical);
-  if (p.usable < p.logical) text += fmt::format(", of which this process may use {}", p.usable);
-  if (p.quota) text += fmt::format("; control groups allow the time of {:g}", *p.quota);
+  if (p.usable < p.logical) text += fmt::format(", {} usable by this process", p.usable);
+  if (p.quota) text += fmt::format("; control groups limit it to {:g}", *p.quota);
   return text;
 }
 
@@ -173,7 +173,7 @@ std::string caches_text(const doctor::Processor& p) {
                                                           : "",
                                 human_bytes(c.bytes),
                                 c.shared_by > 1 ? fmt::format(" for {} processors", c.shared_by) : ""));
-  return texts.empty() ? "not told by the system" : fmt::format("{}", fmt::join(texts, ", "));
+  return texts.empty() ? "not reported by the system" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string extensions_text(const Diagnosis& found) {
@@ -184,10 +184,10 @@ std::string extensions_text(const Diagnosis& found) {
 }
 
 std::string memory_text(const doctor::Processor& p) {
-  if (p.memory == 0) return "not told by the system";
+  if (p.memory == 0) return "not reported by the system";
   return fmt::format(
       "{}, {} free{}", human_bytes(p.memory), human_bytes(p.memory_free),
-      p.memory_limit ? fmt::format("; control groups allow {}", human_bytes(*p.memory_limit)) : "");
+      p.memory_limit ? fmt::format("; control groups limit it to {}", human_bytes(*p.memory_limit)) : "");
 }
 
 std::string processor_text(const Diagnosis& found) {
@@ -242,13 +242,13 @@ std::string kernels_text(const Diagnosis& found) {
   for (const doctor::Trial& trial : found.trials) lines += counts_text(found, trial.device) + "\n";
   for (const doctor::Unavailable& u : found.unavailable)
     lines += fmt::format("{} for {} {}\n", u.kernels, name_of(u.device), u.why);
-  return part("kernels that run here", lines);
+  return part("usable kernels", lines);
 }
 
 std::string trials_text(const Diagnosis& found) {
   std::string lines;
   for (const doctor::Trial& t : found.trials)
-    lines += fmt::format("{}: {} products of a small matrix agree with the reference{}\n", name_of(t.device),
+    lines += fmt::format("{}: {} results on a small matrix agree with the reference{}\n", name_of(t.device),
                          t.products, t.failures.empty() ? "" : fmt::format(", {} do not", t.failures.size()));
   return part("trial", lines);
 }
@@ -268,18 +268,16 @@ std::string environment_text(const Diagnosis& found) {
   std::string lines;
   for (const doctor::Variable& v : found.variables)
     lines += fmt::format("{}={}: {}\n", v.name, v.value, v.says);
-  return part("environment", lines.empty() ? "nothing that sptile heeds is set" : lines);
+  return part("environment", lines.empty() ? "none that affects sptile is set" : lines);
 }
 
 std::string doctor_text(const Diagnosis& found) {
   std::string text = versions_text(found) + processor_text(found) + devices_text(found) +
                      kernels_text(found) + trials_text(found) + profiles_text(found) +
                      environment_text(found);
-  if (!found.problems.empty())
-    text += part("what does not work", fmt::format("{}", fmt::join(found.problems, "\n")));
-  if (!found.advice.empty())
-    text += part("what to do next", fmt::format("{}", fmt::join(found.advice, "\n")));
-  return text + (found.problems.empty() ? "all that is here works\n" : "");
+  if (!found.problems.empty()) text += part("problems", fmt::format("{}", fmt::join(found.problems, "\n")));
+  if (!found.advice.empty()) text += part("advice", fmt::format("{}", fmt::join(found.advice, "\n")));
+  return text + (found.problems.empty() ? "everything works\n" : "");
 }
 
 Status run_doctor(Session& session) {
@@ -300,11 +298,9 @@ const Verb kDoctor = {
     .summary = "Diagnose this machine and build, for example for a bug report",
     .details =
         "Prints versions, the processor and its limits, the number of threads, CUDA devices, the number of "
-        "kernels that run here and why others cannot, device profiles, environment variables that are set, "
-        "and "
+        "usable kernels and why others cannot, device profiles, environment variables that are set, and "
         "advice. Runs each kernel on a small matrix and compares it with the reference. Exit code 7 means "
-        "that "
-        "a component does not work; the output is complete nevertheless. A GPU is not required.",
+        "that a component does not work; the output is complete nevertheless. A GPU is not required.",
     .json_keys =
         "`ok`, `versions`, `processor`, `devices[]`, `no_device`, `kernels[]`, `unavailable[]`, "
         "`profiles[]`, "

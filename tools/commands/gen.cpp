@@ -36,10 +36,10 @@ std::string kinds_with_nodes() {
 Result<std::optional<gen::DataSet>> open_data_set(const GenOptions& options, formats::OutputGroup& outputs) {
   if (!options.data_set) return std::nullopt;
   if (options.kind->nodes == nullptr)
-    return fail(Errc::usage, fmt::format("--data-set: the nodes of '{}' have no features; those of {} do",
-                                         options.kind->name, kinds_with_nodes()));
+    return fail(Errc::usage, fmt::format("--data-set: '{}' has no node features; use {}", options.kind->name,
+                                         kinds_with_nodes()));
   if (options.out == "-")
-    return fail(Errc::usage, "--data-set writes files beside the graph: name it, -o FOLDER/graph.mtx");
+    return fail(Errc::usage, "--data-set requires an output file, for example -o DIRECTORY/graph.mtx");
   return gen::DataSet::create(options.out, {options.force, &outputs});
 }
 

@@ -90,7 +90,7 @@ Json info_json(const Session& session, const std::string& path, const runtime::B
 }
 
 std::string order_text(const runtime::Bundle& bundle, Side side) {
-  return bundle.row_order(side).empty() ? "rows in their own order" : "rows reordered in the formats";
+  return bundle.row_order(side).empty() ? "original row order" : "rows reordered in the formats";
 }
 
 std::string formats_table(const runtime::Bundle& bundle, Side side) {
@@ -120,7 +120,7 @@ std::string info_text(const Session& session, const std::string& path, const run
                                  human_bytes(static_cast<std::int64_t>(bundle.file_size())),
                                  formats_table(bundle, Side::matrix), transpose_text(bundle));
   if (const std::string choices = choices_text(bundle); !choices.empty())
-    text += "\nchosen by sptile\n" + choices;
+    text += "\nautomatic choices\n" + choices;
   if (!bundle.plans().empty()) text += "\n" + plans_text(bundle.plans());
   if (!session.common.verbose) return text;
   std::vector<std::vector<std::string>> rows = {{"array", "type", "elements", "bytes"}};
@@ -149,8 +149,7 @@ const Verb kInfo = {
     .summary = "Print the contents of a bundle",
     .details =
         "Reads only the header and the keys of stored plans, whatever the size of the bundle. `-v` also "
-        "lists "
-        "the arrays.",
+        "lists the arrays.",
     .json_keys =
         "`rows`, `cols`, `nnz`, `dtype`, `row_order`, `symmetric`, `formats[]`, `transpose`, `choices[]`, "
         "`plans[]`, `arrays[]`.\n"

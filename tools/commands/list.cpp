@@ -210,7 +210,7 @@ Status run_list(Session& session, const ListOptions& options) {
   if (!names) return tl::unexpected(names.error());
   const bool only_kernels = options.filter.is_for_kernels();
   if (only_kernels && std::ranges::find(*names, kKernels) == names->end())
-    return fail(Errc::usage, fmt::format("--format, --op, --device and --precision go with {}, not with {}",
+    return fail(Errc::usage, fmt::format("--format, --op, --device and --precision apply to {}, not to {}",
                                          kKernels, options.table));
   Json json = new_result(session);
   std::string text;
@@ -219,7 +219,7 @@ Status run_list(Session& session, const ListOptions& options) {
       continue;
     Json rows = listing.json(options.filter);
     if (rows.empty())
-      session.note(fmt::format("none of the {} is like that", listing.name));
+      session.note(fmt::format("no {} match", listing.name));
     else
       text += (text.empty() ? "" : "\n") + listing.text(options.filter);
     json[std::string(listing.name)] = std::move(rows);

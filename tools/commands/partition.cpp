@@ -63,7 +63,7 @@ Result<ChosenMethod> resolve_method(const std::string& name) {
   struct stat status {};
   if (::stat(name.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) return ChosenMethod{nullptr, name};
   Error error = unknown_name("method", name, names_of(reorder::partition_methods()));
-  error.message += "; nor is it a file of part numbers";
+  error.message += ", and no such file of part numbers exists";
   return tl::unexpected(std::move(error));
 }
 
@@ -106,8 +106,8 @@ Json model_json(const PartitionOptions& options) {
 }
 
 std::string model_text(const PartitionOptions& options) {
-  return fmt::format("{} columns, {:g} GB/s, {:g} us for each peer, {:g} GFLOPS", options.n,
-                     options.bandwidth, options.latency, options.gflops);
+  return fmt::format("{} columns, {:g} GB/s, {:g} us per peer, {:g} GFLOP/s", options.n, options.bandwidth,
+                     options.latency, options.gflops);
 }
 
 std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
@@ -173,10 +173,9 @@ std::string partition_text(const PartitionOptions& options, const PartitionRepor
   const Totals totals = totals_of(whole.parts);
   const StepPrediction& p = report.prediction;
   return fmt::format(
-      "{}: {} parts of {} rows, {} entries{}, by {}\n\n{}"
-      "halo {} of the entries; {} rows are sent for a product, {} by one part at most; imbalance {:.2f}\n"
-      "predicted: step {}, efficiency {} ({})\n"
-      "read {}, divide {}, survey {}, write {}, all {}\n",
+      "{}: {} parts of {} rows, {} entries{}, by {}\n\n{}halo {} of the entries; {} rows sent per SpMM, at "
+      "most {} by one part; imbalance {:.2f}\npredicted: step {}, efficiency {} ({})\nread {}, partition {}, "
+      "analyze {}, write {}, total {}\n",
       options.out, whole.parts.size(), whole.rows, whole.entries, whole.symmetric ? ", symmetric" : "",
       whole.method, parts_table(whole), share_text(totals.halo_share()), totals.volume, totals.largest_send,
       totals.imbalance, human_seconds(p.step), share_text(p.efficiency), model_text(options),
@@ -186,10 +185,9 @@ std::string partition_text(const PartitionOptions& options, const PartitionRepor
 
 void warn_of_halo(Session& session, const Totals& totals) {
   if (2 * totals.halo_entries > totals.entries)
-    session.warn(
-        fmt::format("{} of the entries are halo, more than local ones: most of a product waits for others; "
-                    "another method or fewer parts have less",
-                    share_text(totals.halo_share())));
+    session.warn(fmt::format(
+        "{} of the entries are in the halo, so communication dominates; use another method or fewer parts",
+        share_text(totals.halo_share())));
 }
 
 Result<PartitionReport> make_partition(Session& session, const PartitionOptions& options,
@@ -228,8 +226,7 @@ Result<PartitionReport> make_partition(Session& session, const PartitionOptions&
 Status write_parts(Session& session, const PartitionOptions& options, const ChosenMethod& method,
                    const Ordering& ordering) {
   if (options.parts == 0 || options.out.empty())
-    return fail(Errc::usage,
-                "--parts P and -o DIR say into how many parts, and where to; --predict writes nothing");
+    return fail(Errc::usage, "missing --parts P and -o DIR; --predict needs neither and writes nothing");
   // Before the input is read: a bad output should cost no waiting.
   auto folder = formats::AtomicFolder::create(options.out, options.force, is_partition_file);
   if (!folder) return tl::unexpected(std::move(folder.error()));
@@ -267,7 +264,7 @@ Result<std::vector<std::int32_t>> read_gpus(const std::string& typed) {
     if (!counts.empty() && counts.size() == split_list(text).size()) return counts;
   }
   return fail(Errc::usage,
-              fmt::format("--predict {}: gpus=FIRST..LAST, which doubles, or gpus=A,B,... from 1 to {}",
+              fmt::format("--predict {}: expected gpus=FIRST..LAST (doubling) or gpus=A,B,... from 1 to {}",
                           typed, reorder::kMostParts));
 }
 
@@ -298,20 +295,20 @@ Status print_predictions(Session& session, const PartitionOptions& options, cons
                      fmt::format("{}", row.totals.largest_send)});
   }
   const double alone = predicted.front().step.alone;
-  print_result(
-      session, json,
-      fmt::format("{} cut by {}; one GPU: {}\n({}; step = max(local, exchange) + halo of the slowest part)"
-                  "\n\n{}",
-                  options.in, method.name, human_seconds(alone), model_text(options),
-                  format_table(table, "rrrrrrrrrr")));
+  print_result(session, json,
+               fmt::format("{} partitioned by {}; one GPU: {}\n({}; step = max(local, exchange) + halo of "
+                           "the slowest part)\n\n{}",
+                           options.in, method.name, human_seconds(alone), model_text(options),
+                           format_table(table, "rrrrrrrrrr")));
   return {};
 }
 
 Status predict(Session& session, const PartitionOptions& options, const ChosenMethod& method) {
   if (!options.out.empty() || options.parts != 0)
-    return fail(Errc::usage, "--predict counts parts itself and writes nothing: without --parts and -o");
+    return fail(Errc::usage, "--predict cannot be combined with --parts and -o");
   if (method.row == nullptr)
-    return fail(Errc::usage, "--predict: a file of part numbers is for one number of parts; name a method");
+    return fail(Errc::usage,
+                "--predict requires a method; a file of part numbers has a fixed number of parts");
   const auto gpus = read_gpus(options.predict);
   if (!gpus) return tl::unexpected(gpus.error());
   const auto source =
@@ -335,7 +332,7 @@ Status run_partition(Session& session, const PartitionOptions& options) {
   const auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(ordering.error());
   if (options.dtype != DType::none && options.dtype != DType::f32 && options.dtype != DType::f64)
-    return fail(Errc::usage, "--dtype: parts hold f32 or f64, as /csr of every bundle");
+    return fail(Errc::usage, "--dtype: parts require f32 or f64");
   if (!options.predict.empty()) return predict(session, options, *method);
   return write_parts(session, options, *method, *ordering);
 }

@@ -81,7 +81,7 @@ Result<std::string> replaced_by(const runtime::PlanToStore& plan, const runtime:
     if (old.key != plan.key) continue;
     if (options.force) return std::string(old.name);
     return fail(Errc::usage,
-                fmt::format("{} is this plan ({}, N = {}, {}); --force replaces it", old.name,
+                fmt::format("{} is already this plan ({}, N = {}, {}); --force replaces it", old.name,
                             old.field("kernel"), old.field("n"), old.field("dense")),
                 options.bundle);
   }
@@ -133,9 +133,7 @@ Status check_device(const ProductRequest& request) {
   const auto device = resolve_device(request);
   if (!device) return tl::unexpected(device.error());
   if (*device == runtime::Device::cuda) return {};
-  return fail(Errc::unsupported,
-              "plans for the CPU are not stored: dividing the work takes no longer than reading it would; "
-              "use --device cuda");
+  return fail(Errc::unsupported, "CPU plans are not stored; use --device cuda");
 }
 
 Status run_plan(Session& session, PlanVerbOptions options) {

@@ -172,7 +172,7 @@ Status run_reorder(Session& session, const ReorderOptions& options) {
   if (session.common.json || !session.common.quiet)
     print_result(
         session, reorder_json(session, options, *ordering, report),
-        fmt::format("{}: {} x {}, {} nonzeros; {} {} {} rows in {}\n{}\n{}", reported_name(options),
+        fmt::format("{}: {} x {}, {} entries; {} {} {} rows in {}\n{}\n{}", reported_name(options),
                     report.rows, report.cols, report.nnz, ordering->label(),
                     writes(options) ? "moved" : "would move", report.changed, human_seconds(report.seconds),
                     choice_text(*ordering, report.choice), comparison_text(report.before, report.after)));

@@ -62,15 +62,15 @@ std::string candidates_text(const std::vector<runtime::Candidate>& candidates,
 
 std::string run_text(const RunOptions& options, const Measurement& m) {
   std::string text = fmt::format(
-      "{} of {}{} with N = {}: kernel {}, {} {}, products {}\n"
-      "median {} of {} runs (fastest {}, spread {:.0f}%), {:.2f} GFLOP/s, {} in {}\n",
+      "{} of {}{} with N = {}: kernel {}, {} {}, precision {}\nmedian {} of {} runs (minimum {}, spread "
+      "{:.0f} %), {:.2f} GFLOP/s, {} in {}\n",
       m.op->name, options.request.transpose ? "the transpose in " : "", m.format, m.n, m.kernel,
       matrix_names(*m.op), dense_label(m), m.precision, human_seconds(m.median_us * 1e-6), m.repeat,
       human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops,
-      runtime::is_stored(*m.plan) ? "stored plan taken" : "planned", human_seconds(m.plan_us * 1e-6));
+      runtime::is_stored(*m.plan) ? "stored plan used" : "planned", human_seconds(m.plan_us * 1e-6));
   if (m.checked)
     text +=
-        fmt::format("checked against the reference: relative error {:.2g}, allowed {:.2g}: {}\n", m.rel_err,
+        fmt::format("checked against the reference: relative error {:.2g}, tolerance {:.2g}: {}\n", m.rel_err,
                     m.tolerance, check_outcome(m) ? paint(Style::good, "ok") : paint(Style::bad, "WRONG"));
   if (m.predicted_us) text += fmt::format("predicted {}\n", human_seconds(*m.predicted_us * 1e-6));
   return text;
@@ -200,7 +200,7 @@ Status run_run(Session& session, const RunOptions& options) {
   json.update({{"threads", session.common.threads}, {"seed", session.seed}});
   json["candidates"] = to_json(outcome->candidates);
   const std::string chosen = outcome->stored && !outcome->candidates.empty()
-                                 ? "a stored plan is there for it"
+                                 ? "it has a stored plan"
                                  : why_chosen(outcome->candidates, *device);
   json["why"] = chosen.empty() ? Json(nullptr) : Json(chosen);
   const std::string why =

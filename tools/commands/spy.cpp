@@ -31,7 +31,7 @@ struct SpyOptions {
 Result<std::vector<spy::Panel>> make_panels(Session& session, const SpyOptions& options,
                                             const Ordering& ordering, const formats::CsrView& a) {
   std::vector<spy::Panel> panels = {
-      {spy::rasterise(a, {}, {}, options.size), a.rows, a.cols, "as it stands"}};
+      {spy::rasterise(a, {}, {}, options.size), a.rows, a.cols, "original order"}};
   if (ordering.method->name == "identity") return panels;
   const auto order = compute_order(session, ordering, a);
   if (!order) return tl::unexpected(order.error());
@@ -54,10 +54,11 @@ Result<Picture> paint(const std::vector<spy::Panel>& panels, const SpyOptions& o
   std::vector<spy::Raster> rasters;
   for (const spy::Panel& panel : panels) rasters.push_back(panel.raster);
   const spy::Image image = spy::paint(rasters);
-  auto bytes = named_kind(options.out) == FileKind::svg
-                   ? spy::draw_document(panels, fmt::format("{}: {} x {}, {} entries; the stronger, the more",
-                                                            name, a.rows, a.cols, a.nnz()))
-                   : spy::encode_png(image);
+  auto bytes =
+      named_kind(options.out) == FileKind::svg
+          ? spy::draw_document(panels, fmt::format("{}: {} x {}, {} entries; darker pixels have more", name,
+                                                   a.rows, a.cols, a.nnz()))
+          : spy::encode_png(image);
   if (!bytes) return tl::unexpected(std::move(bytes.error()));
   return Picture{std::move(*bytes), image.width, image.height};
 }
@@ -93,10 +94,11 @@ Status run_spy(Session& session, const SpyOptions& options) {
   json.update({{"rows", a.rows}, {"cols", a.cols}, {"nnz", a.nnz()}});
   json.update({{"width", picture->width}, {"height", picture->height}, {"panels", panels->size()}});
   if (session.common.json || !session.common.quiet)
-    print_result(session, json,
-                 fmt::format("{}: {} x {} pixels, {} x {} with {} entries{}\n", options.out, picture->width,
-                             picture->height, a.rows, a.cols, a.nnz(),
-                             panels->size() > 1 ? ", as it stands and ordered by " + ordering->label() : ""));
+    print_result(
+        session, json,
+        fmt::format("{}: {} x {} pixels, {} x {} with {} entries{}\n", options.out, picture->width,
+                    picture->height, a.rows, a.cols, a.nnz(),
+                    panels->size() > 1 ? ", in original order and ordered by " + ordering->label() : ""));
   return {};
 }
 

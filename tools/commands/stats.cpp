@@ -58,7 +58,7 @@ std::string lengths_text(const char* what, const LineLengths& lengths) {
   std::string percentiles;
   for (std::size_t i = 0; i < std::size(kPercentiles); ++i)
     percentiles += fmt::format("  p{} {}", kPercentiles[i], lengths.percentiles[i]);
-  return fmt::format("entries per {}: {} to {}, mean {:.2f}, deviation {:.2f}, {} empty{}\n", what,
+  return fmt::format("entries per {}: {} to {}, mean {:.2f}, standard deviation {:.2f}, {} empty{}\n", what,
                      lengths.minimum, lengths.maximum, lengths.mean, lengths.deviation, lengths.empty,
                      percentiles);
 }
@@ -95,7 +95,7 @@ std::string stats_text(const Stats& stats) {
 // before the rows move: the bandwidth needs to know where they were.
 Status order_rows(Session& session, const Ordering& ordering, LoadedMatrix& loaded, Stats& stats) {
   std::vector<std::int32_t> order = std::move(loaded.row_order);
-  stats.order = order.empty() ? kGivenOrder : "of the bundle";
+  stats.order = order.empty() ? kGivenOrder : "as in the bundle";
   if (ordering.method->name != kGivenOrder) {
     auto computed = compute_order(session, ordering, loaded.csr.view());
     if (!computed) return tl::unexpected(std::move(computed.error()));

@@ -105,7 +105,7 @@ std::string verdict(const std::vector<BundleCheck>& checks) {
     return paint(Style::bad, "NOT sound");
   if (passes(checks.back())) return paint(Style::good, "sound");
   return paint(Style::good, "sound") + (checks.back().outcome.error().code == Errc::check_failed
-                                            ? ", but another matrix"
+                                            ? ", but a different matrix"
                                             : ", but not compared");
 }
 

@@ -162,7 +162,7 @@ class SpmmProduct final : public Product {
     Status s = describe(a, a.values, type_, {a.cols, o.b, type_, "describing B"},
                         {a.rows, o.c, result_, "describing C"}, n);
     std::size_t bytes = 0;
-    if (s) s = check(call(library().buffer_size, &bytes), "finding the buffer size");
+    if (s) s = check(call(library().buffer_size, &bytes), "querying the buffer size");
     if (s) s = allocate(bytes);
     return s ? check(call(library().preprocess, buffer()), "preprocessing") : s;
   }
@@ -198,7 +198,7 @@ class SpmvProduct final : public Product {
     if (s) s = check(lib.create_vector(&vectors_[0], a.cols, const_cast<void*>(o.b), type_), "describing B");
     if (s) s = check(lib.create_vector(&vectors_[1], a.rows, o.c, result_), "describing C");
     std::size_t bytes = 0;
-    if (s) s = check(call(lib.vector_buffer_size, &bytes), "finding the buffer size");
+    if (s) s = check(call(lib.vector_buffer_size, &bytes), "querying the buffer size");
     if (s) s = allocate(bytes);
     return s ? check(call(lib.vector_preprocess, buffer()), "preprocessing") : s;
   }
@@ -227,7 +227,7 @@ class SddmmProduct final : public Product {
     Status s = describe(a, o.out, result_, {a.rows, o.x, type_, "describing X"},
                         {a.cols, o.y, type_, "describing Y"}, n);
     std::size_t bytes = 0;
-    if (s) s = check(call(library().sample_buffer_size, &bytes), "finding the buffer size");
+    if (s) s = check(call(library().sample_buffer_size, &bytes), "querying the buffer size");
     if (s) s = allocate(bytes);
     return s ? check(call(library().sample_preprocess, buffer()), "preprocessing") : s;
   }
@@ -254,7 +254,7 @@ Result<Launch> prepare(const DeviceCsr& a, const runtime::Operands& operands, st
   const auto product = std::make_shared<Kind>(Algorithm..., a);
   if (Status s = product->prepare(a, operands, n); !s) return tl::unexpected(s.error());
   return [product](cudaStream_t stream) {
-    const Status s = check(library().set_stream(library().handle, stream), "choosing the stream");
+    const Status s = check(library().set_stream(library().handle, stream), "selecting the stream");
     return s ? product->launch() : s;
   };
 }

@@ -81,7 +81,7 @@ class DeviceBench final : public ProductBench {
 Status DeviceBench::open() {
   auto device = runtime::cuda::find_device(0);
   if (!device) return tl::unexpected(device.error());
-  if (Status s = runtime::cuda::check(cudaSetDevice(0), "choosing the device"); !s) return s;
+  if (Status s = runtime::cuda::check(cudaSetDevice(0), "selecting the device"); !s) return s;
   const auto ceilings = cuda::measure_ceilings(*device);
   if (!ceilings) return tl::unexpected(ceilings.error());
   auto timer = cuda::LaunchTimer::make(
@@ -175,9 +175,8 @@ Result<Planned> DeviceBench::plan(const runtime::PlanMatrix& a, const KernelRequ
   if (!planned) return planned;
   const runtime::Precision precision = runtime::precision_of(*planned->plan);
   if (request.precision && *request.precision != precision)
-    return fail(Errc::unsupported,
-                fmt::format("{} forms {} products, not {}", runtime::kernel_name(*planned->plan),
-                            name_of(precision), name_of(*request.precision)));
+    return fail(Errc::unsupported, fmt::format("{} supports {}, not {}", runtime::kernel_name(*planned->plan),
+                                               name_of(precision), name_of(*request.precision)));
   if (!options_.time_planning) return planned;
   planned->plan.reset();
   return plan_once(a, request);

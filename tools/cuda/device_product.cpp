@@ -53,7 +53,7 @@ formats::Array values_as(const formats::CsrView& source, DType dense) {
 Status DeviceProduct::set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) {
   op_ = nullptr;
   if (source.nnz() > INT32_MAX)
-    return fail(Errc::unsupported, "the reference on the device takes less than 2^31 entries");
+    return fail(Errc::unsupported, "the device reference supports fewer than 2^31 entries");
   const std::vector<std::int32_t> offsets(source.row_ptr.begin(), source.row_ptr.end());
   formats::Array converted;
   if (source.values.dtype != dense.operands) converted = values_as(source, dense.operands);
@@ -114,8 +114,8 @@ Status DeviceProduct::set_operands(const runtime::Operation& op, std::int64_t n,
 Status DeviceProduct::make_reference() {
   const Reference reference = reference_of(*op_);
   if (reference == nullptr)
-    return fail(Errc::unsupported, "no reference for " + std::string(op_->name) +
-                                       " on the device; leave out the check (--no-check)");
+    return fail(Errc::unsupported,
+                "no reference for " + std::string(op_->name) + " on the device; use --no-check");
   const auto size = static_cast<std::size_t>(result_size());
   Status s = allocate(sums_, size * sizeof(double), "the reference");
   if (s) s = allocate(absolute_sums_, size * sizeof(float), "the reference");

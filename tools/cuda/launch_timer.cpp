@@ -39,8 +39,8 @@ Result<Graph> capture(cudaStream_t stream, const Enqueue& enqueue) {
 
 Result<LaunchTimer> LaunchTimer::make(const TimerOptions& options) {
   LaunchTimer timer;
-  Status s = check(cudaEventCreate(&timer.begin_), "making an event");
-  if (s) s = check(cudaEventCreate(&timer.end_), "making an event");
+  Status s = check(cudaEventCreate(&timer.begin_), "creating an event");
+  if (s) s = check(cudaEventCreate(&timer.end_), "creating an event");
   if (s && options.graph)
     s = check(cudaStreamCreateWithFlags(&timer.stream_, cudaStreamNonBlocking), "making a stream");
   if (!s) return tl::unexpected(s.error());

@@ -19,7 +19,7 @@ Threads threads_of(const CommonOptions& common) {
     return {count, "--threads or SPTILE_THREADS"};
   if (common.threads > 0) return {count, "--threads"};
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return {count, "OMP_NUM_THREADS"};
-  return {count, "all processors that this process may run on"};
+  return {count, "all processors available to this process"};
 }
 
 void find_devices(Diagnosis& found) {
@@ -62,15 +62,14 @@ void conclude_devices(Diagnosis& found) {
   if (!found.no_device.empty() && device_should_work(found)) {
     const bool old = found.cuda.driver / 1000 < found.cuda.built / 1000;
     found.problems.push_back(
-        old ? fmt::format(
-                  "the driver knows CUDA up to {}, this build was made with {}: install a newer driver",
-                  cuda_version_text(found.cuda.driver), cuda_version_text(found.cuda.built))
+        old ? fmt::format("the driver supports CUDA up to {}, but this build uses {}; install a newer driver",
+                          cuda_version_text(found.cuda.driver), cuda_version_text(found.cuda.built))
             : found.no_device);
   }
   if (found.cuda.built == 0 && !found.nvidia_module.empty())
     found.advice.push_back(
-        "there is a driver of NVIDIA, but this build has no kernels for CUDA: install the CUDA toolkit and "
-        "build again");
+        "an NVIDIA driver is installed, but this build has no CUDA kernels; install the CUDA toolkit and "
+        "rebuild");
   for (const CudaDevice& device : found.devices)
     if (!device.unusable.empty()) found.advice.push_back(device.unusable);
 }
@@ -80,11 +79,11 @@ void conclude_threads(Diagnosis& found) {
   const int enough = std::max(1, static_cast<int>(std::ceil(quota)));
   if (quota > 0 && found.threads.count > enough)
     found.advice.push_back(
-        fmt::format("control groups allow {:g} processors, and {} threads would share them: "
-                    "--threads {}, or SPTILE_THREADS={}",
+        fmt::format("control groups limit this process to {:g} processors, but it would use {} threads; use "
+                    "--threads {} or SPTILE_THREADS={}",
                     quota, found.threads.count, enough, enough));
   if (found.threads.count > found.processor.usable)
-    found.advice.push_back(fmt::format("{} threads ({}) share {} processors: fewer are faster",
+    found.advice.push_back(fmt::format("{} threads ({}) share {} processors; use fewer threads",
                                        found.threads.count, found.threads.why, found.processor.usable));
 }
 
@@ -95,13 +94,11 @@ void conclude_profiles(Diagnosis& found) {
       found.problems.push_back(fmt::format("profile for {}: {}", device, used.error));
     else if (!used.made_on)
       found.advice.push_back(fmt::format(
-          "formats and kernels for {} are chosen without a profile: 'sptile calibrate --device {}' "
-          "measures one",
+          "no profile for {}: automatic choices are less accurate; run 'sptile calibrate --device {}'",
           device, device));
     else if (!used.exact())
       found.advice.push_back(
-          fmt::format("the profile for {} is that of another one, {}: 'sptile calibrate --device {}' "
-                      "measures this one",
+          fmt::format("the profile for {} is of a different device, {}; run 'sptile calibrate --device {}'",
                       device, used.made_on->name, device));
   }
 }

@@ -14,8 +14,8 @@ namespace {
 
 std::string reason_of(const runtime::Kernel& kernel) {
   if (kernel.device == runtime::Device::cpu)
-    return fmt::format("need {}, which this processor has not", kernel.isa);
-  if (!runtime::cuda::built()) return "are not in this build, which was made without nvcc";
+    return fmt::format("need {}, which this processor lacks", kernel.isa);
+  if (!runtime::cuda::built()) return "are not in this build, which was compiled without nvcc";
   if (const auto device = runtime::cuda::find_device(0); !device) return device.error().message;
   return fmt::format("need a device of {} or newer", kernel.isa);
 }

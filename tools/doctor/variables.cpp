@@ -18,35 +18,35 @@ struct Verdict {
   bool good = true;
 };
 
-Verdict judge_threads(const std::string&) { return {"threads of every verb, where --threads is not given"}; }
+Verdict judge_threads(const std::string&) { return {"number of threads without --threads"}; }
 
 Verdict judge_profile(const std::string& value) {
-  if (value.empty()) return {"empty: as if it were not set"};
+  if (value.empty()) return {"empty, the same as unset"};
   const auto profile = runtime::read_profile(value);
   if (!profile) return {profile.error().text() + "; 'sptile calibrate' writes one", false};
-  return {fmt::format("profile of {}, for devices of its kind", profile->device.name)};
+  return {fmt::format("profile of {}", profile->device.name)};
 }
 
 Verdict judge_openmp(const std::string& value) {
   const bool list = !value.empty() && value.find_first_not_of("0123456789, ") == std::string::npos;
-  if (!list) return {"not a number of threads, so OpenMP takes no notice", false};
-  return {"threads of products, where neither --threads nor SPTILE_THREADS is given; not of conversions"};
+  if (!list) return {"not a number of threads; OpenMP ignores it", false};
+  return {"number of threads of multiplications without --threads and SPTILE_THREADS; conversions ignore it"};
 }
 
 Verdict judge_devices(const std::string& value) {
   if (value.empty() || value.starts_with("-")) return {"hides all CUDA devices", false};
-  return {"which CUDA devices there are, and their order"};
+  return {"visible CUDA devices and their order"};
 }
 
 Verdict judge_folder(const std::string& value) {
-  if (!value.starts_with('/')) return {"not a full path, so ~/.config is used", false};
-  return {"holds the folder sptile/profiles"};
+  if (!value.starts_with('/')) return {"not an absolute path; ~/.config is used", false};
+  return {"parent of the directory sptile/profiles"};
 }
 
 Verdict judge_library(const std::string& value) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(value, error))
-    return {"no such file: the Python package will not load", false};
+    return {"no such file; the Python package cannot load", false};
   return {"library that the Python package loads"};
 }
 
@@ -64,9 +64,9 @@ constexpr Known kKnown[] = {
 
 Verdict judge_unknown(const std::string& name) {
   const std::string nearest = nearest_name(name, names_of(kKnown));
-  return {fmt::format("sptile reads no such variable{}",
-                      nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)),
-          false};
+  return {
+      fmt::format("unknown variable{}", nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)),
+      false};
 }
 
 }  // namespace

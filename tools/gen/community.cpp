@@ -11,12 +11,12 @@ namespace sptile::tools::gen {
 namespace {
 constexpr ArgumentSpec kArguments[] = {
     {"rows", "number of vertices", true, 1, 0x7fffffff},
-    {"edges", "edges drawn; loops are dropped and repeated ones merged, each counts for two entries", true, 0,
-     0x1p40},
-    {"mix", "share of edges that ignore the classes, 0 to 1", false, 0, 1},
-    {"classes", "communities of even size; the class of a vertex is its community", true, 1, 10000},
-    {"features", "columns of the features, at least one a class", true, 1, 0x7fffffff},
-    {"noise", "share of features that ignore the classes, 0 to 1", false, 0, 1},
+    {"edges", "number of edges to draw; loops are dropped and duplicates merged; each edge gives two entries",
+     true, 0, 0x1p40},
+    {"mix", "fraction of edges independent of the classes", false, 0, 1},
+    {"classes", "number of classes: communities of equal size", true, 1, 10000},
+    {"features", "number of features, at least one per class", true, 1, 0x7fffffff},
+    {"noise", "fraction of features independent of the classes", false, 0, 1},
 };
 constexpr std::uint64_t kFeatureSalt = 0x666561747572ull, kSplitSalt = 0x73706c6974ull;
 constexpr std::size_t kDraws = 16;              // features drawn for each vertex; repeated ones are merged
@@ -105,13 +105,12 @@ Result<NodeData> make_nodes(const Parameters& arguments, std::uint64_t seed) {
 }
 }  // namespace
 
-const Generator kCommunity = {
-    "community",
-    "planted classes of even size; --data-set writes features, labels and a split beside it",
-    "--rows 1000 --edges 4000 --mix 0.2 --classes 5 --features 300 --noise 0.7",
-    true,
-    kArguments,
-    make_community,
-    make_nodes};
+const Generator kCommunity = {"community",
+                              "Planted classes of equal size, with features for --data-set",
+                              "--rows 1000 --edges 4000 --mix 0.2 --classes 5 --features 300 --noise 0.7",
+                              true,
+                              kArguments,
+                              make_community,
+                              make_nodes};
 
 }  // namespace sptile::tools::gen

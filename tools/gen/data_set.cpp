@@ -16,7 +16,7 @@ Result<DataSet> DataSet::create(const std::string& graph, formats::Placing placi
   set.labels_ = folder / ("nodes.tsv" + ending);
   set.placing_ = placing;
   if (set.features_ == graph)
-    return fail(Errc::usage, "the features of the data set take this name; name the graph graph.mtx", graph);
+    return fail(Errc::usage, "the data set uses this name for its features; name the graph graph.mtx", graph);
   if (const auto probe = formats::OutputBytes::create(set.features_, placing); !probe)
     return tl::unexpected(probe.error());
   Result<formats::OutputBytes> labels = formats::OutputBytes::create(set.labels_, placing);

@@ -3,7 +3,8 @@
 
 namespace sptile::tools::gen {
 namespace {
-constexpr ArgumentSpec kArguments[] = {{"side", "the grid has SIDE x SIDE vertices", true, 1, 46340}};
+constexpr ArgumentSpec kArguments[] = {
+    {"side", "side length of the grid of SIDE x SIDE vertices", true, 1, 46340}};
 
 Result<formats::Csr> make_grid2d(const Parameters& arguments, std::uint64_t, Progress* progress) {
   const std::int64_t side = integer_argument(arguments, "side"), n = side * side;
@@ -26,7 +27,7 @@ Result<formats::Csr> make_grid2d(const Parameters& arguments, std::uint64_t, Pro
 }
 }  // namespace
 
-const Generator kGrid2d = {"grid2d",    "square grid, each vertex with its 4 neighbours, no diagonal",
+const Generator kGrid2d = {"grid2d",    "Square grid, 4 neighbours per vertex, no diagonal",
                            "--side 40", true,
                            kArguments,  make_grid2d};
 

@@ -54,7 +54,7 @@ Result<formats::Csr> make_molecules(const Parameters& arguments, std::uint64_t s
 }
 }  // namespace
 
-const Generator kMolecules = {"molecules",  "batch of small molecule-like graphs with loops: block-diagonal",
+const Generator kMolecules = {"molecules",  "Block-diagonal batch of small molecule-like graphs with loops",
                               "--count 60", true,
                               kArguments,   make_molecules};
 

@@ -10,9 +10,9 @@ namespace sptile::tools::gen {
 namespace {
 constexpr ArgumentSpec kArguments[] = {
     {"rows", "number of vertices", true, 1, 0x7fffffff},
-    {"edges", "edges drawn; loops are dropped and repeated ones merged, each counts for two entries", true, 0,
-     0x1p40},
-    {"mix", "share of edges that ignore the communities, 0 to 1", false, 0, 1},
+    {"edges", "number of edges to draw; loops are dropped and duplicates merged; each edge gives two entries",
+     true, 0, 0x1p40},
+    {"mix", "fraction of edges independent of the communities", false, 0, 1},
 };
 constexpr std::uint64_t kCommunitySalt = 0x636f6d6dull;
 
@@ -49,7 +49,7 @@ Result<formats::Csr> make_planted(const Parameters& arguments, std::uint64_t see
 }  // namespace
 
 const Generator kPlanted = {"planted",
-                            "planted communities of 20 to 1000 vertices, power-law sizes",
+                            "Planted communities of 20 to 1000 vertices, power-law sizes",
                             "--rows 1000 --edges 8000 --mix 0.2",
                             true,
                             kArguments,

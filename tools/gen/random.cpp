@@ -13,7 +13,7 @@ namespace {
 constexpr ArgumentSpec kArguments[] = {
     {"rows", "number of rows", true, 1, 0x7fffffff},
     {"cols", "number of columns", true, 1, 0x7fffffff},
-    {"nnz", "number of entries, spread evenly over the rows; at most ROWS x COLS", true, 0, 0x1p50},
+    {"nnz", "number of entries, evenly distributed over the rows; at most ROWS x COLS", true, 0, 0x1p50},
 };
 
 // Draws out.size() distinct numbers below `bound` into `out`, sorted: Floyd's sampling (Bentley and Floyd,
@@ -55,7 +55,7 @@ Result<formats::Csr> make_random(const Parameters& arguments, std::uint64_t seed
 }  // namespace
 
 const Generator kRandom = {"random",
-                           "rectangular, exactly NNZ entries, evenly over the rows, columns uniform",
+                           "Rectangular, exactly NNZ entries, equal row lengths, uniform columns",
                            "--rows 500 --cols 300 --nnz 6000",
                            false,
                            kArguments,

@@ -5,9 +5,9 @@
 namespace sptile::tools::gen {
 namespace {
 constexpr ArgumentSpec kArguments[] = {
-    {"scale", "the graph has 2^SCALE vertices", true, 1, 30},
-    {"edges", "edges drawn; loops are dropped and repeated ones merged, each counts for two entries", true, 0,
-     0x1p40},
+    {"scale", "log2 of the number of vertices", true, 1, 30},
+    {"edges", "number of edges to draw; loops are dropped and duplicates merged; each edge gives two entries",
+     true, 0, 0x1p40},
 };
 
 // Chakrabarti, Zhan and Faloutsos, "R-MAT: a recursive model for graph mining" (SDM 2004); the probabilities

@@ -7,8 +7,8 @@
 namespace sptile::tools::gen {
 namespace {
 constexpr ArgumentSpec kArguments[] = {
-    {"side", "the grid has SIDE x SIDE x SIDE nodes", true, 1, 1290},
-    {"dof", "unknowns of each node: entries come in DOF x DOF blocks", true, 1, 1024},
+    {"side", "side length of the grid of SIDE x SIDE x SIDE nodes", true, 1, 1290},
+    {"dof", "unknowns per node: dense DOF x DOF blocks", true, 1, 1024},
 };
 
 // Neighbours of coordinate x, itself included, on a line of `side` nodes.
@@ -24,7 +24,7 @@ Result<formats::Csr> make_stencil27(const Parameters& arguments, std::uint64_t, 
   const std::int64_t rows = side * side * side * dof;
   if (rows > 0x7fffffff)
     return fail(Errc::unsupported, "stencil27: SIDE^3 * DOF = " + std::to_string(rows) +
-                                       " rows; row ids are 32-bit, so at most 2147483647");
+                                       " rows; row ids are 32-bit, at most 2147483647");
   const auto row_nnz = [=](std::int64_t r) {
     const std::int64_t node = r / dof;
     return dof * Reach(node % side, side).count() * Reach(node / side % side, side).count() *
@@ -44,7 +44,7 @@ Result<formats::Csr> make_stencil27(const Parameters& arguments, std::uint64_t, 
 }  // namespace
 
 const Generator kStencil27 = {
-    "stencil27",        "cubic grid, 27-point stencil with DOF unknowns a node (finite elements)",
+    "stencil27",        "Cubic grid, 27-point stencil with DOF unknowns per node (finite elements)",
     "--side 8 --dof 3", true,
     kArguments,         make_stencil27};
 

@@ -145,7 +145,10 @@ class Roff:
 
 
 class Markdown:
-    """One page for the documentation."""
+    """One page for the documentation. Options that an earlier verb describes in the same words refer to it."""
+
+    def __init__(self):
+        self.described = {}  # text of an option: the verb that has it
 
     @staticmethod
     def prose(text, indent=""):
@@ -153,11 +156,27 @@ class Markdown:
         return "\n\n".join(textwrap.fill(paragraph, WIDTH, initial_indent=indent, subsequent_indent=indent,
                                          break_long_words=False, break_on_hyphens=False) for paragraph in paragraphs)
 
+    @staticmethod
+    def names(option):
+        value = f" {option['placeholder']}" if option["type"] and not option["positional"] else ""
+        return ", ".join(f"`{name}{value if name == option['names'][-1] else ''}`" for name in option["names"])
+
     @classmethod
     def option(cls, option):
-        value = f" {option['placeholder']}" if option["type"] and not option["positional"] else ""
-        names = ", ".join(f"`{name}{value if name == option['names'][-1] else ''}`" for name in option["names"])
-        return f"- {names}\n\n{cls.prose(text_of(option), '  ')}"
+        return f"- {cls.names(option)}\n\n{cls.prose(text_of(option), '  ')}"
+
+    def options(self, verb, options):
+        """Blocks of the new options, and one that lists the others."""
+        blocks, repeated = [], {}
+        for option in options:
+            text = self.option(option)
+            first = self.described.setdefault(text, verb)
+            if first == verb:
+                blocks.append(text)
+            else:
+                repeated.setdefault(first, []).append(self.names(option))
+        return blocks + [self.prose(f"As for [`sptile {first}`](#sptile-{first}): {', '.join(names)}.")
+                         for first, names in repeated.items()]
 
     @staticmethod
     def block(lines):
@@ -168,28 +187,26 @@ class Markdown:
         options = [cls.option(option) for option in kind["options"] if "--help" not in option["names"]]
         return "\n\n".join([f"#### `{kind['name']}`", cls.prose(sentence(kind["summary"])), *options])
 
-    @classmethod
-    def verb(cls, node):
+    def verb(self, node):
+        own = [option for option in own_options(node) if "--help" not in option["names"]]
         parts = [f"## `sptile {node['name']}`", sentence(node["summary"]),
-                 cls.block([usage(["sptile", node["name"]], node)]), cls.prose(node["details"]),
-                 *(cls.option(option) for option in own_options(node) if "--help" not in option["names"]),
-                 *map(cls.kind, node["below"]), cls.prose("JSON keys: " + node["json_keys"]),
-                 "Example:", cls.block(example_lines(node))]
+                 self.block([usage(["sptile", node["name"]], node)]), self.prose(node["details"]),
+                 *self.options(node["name"], own), *map(self.kind, node["below"]),
+                 self.prose("JSON keys: " + node["json_keys"]), "Example:", self.block(example_lines(node))]
         return "\n\n".join(parts)
 
     @classmethod
     def terms(cls, rows):
         return "\n".join(cls.prose(f"- `{term}`: {text}").replace("\n", "\n  ") for term, text in rows)
 
-    @classmethod
-    def page(cls, command):
+    def page(self, command):
         shared = [option for option in command["below"][0]["options"] if option["common"]]
         return "\n\n".join([
-            "# Command reference", cls.prose(common.GENERATED), cls.prose(common.DESCRIPTION),
-            "## Options of every verb", *map(cls.option, shared), *map(cls.verb, command["below"]),
-            "## Exit codes", cls.terms(common.EXIT_CODES), cls.prose(common.SIGNALS),
-            "## Environment variables", cls.terms(common.ENVIRONMENT),
-            "## Files", cls.terms(common.FILES)]) + "\n"
+            "# Command reference", self.prose(common.GENERATED), self.prose(common.DESCRIPTION),
+            "## Options of every verb", *map(self.option, shared), *map(self.verb, command["below"]),
+            "## Exit codes", self.terms(common.EXIT_CODES), self.prose(common.SIGNALS),
+            "## Environment variables", self.terms(common.ENVIRONMENT),
+            "## Files", self.terms(common.FILES)]) + "\n"
 
 
 def write_manual(sptile, folder, expected):
@@ -207,7 +224,7 @@ def main():
     if output == "man":
         write_manual(sptile, target, sys.argv[4:])
     else:
-        target.write_text(Markdown.page(command_of(sptile)[0]))
+        target.write_text(Markdown().page(command_of(sptile)[0]))
 
 
 if __name__ == "__main__":

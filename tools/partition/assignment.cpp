@@ -27,8 +27,8 @@ Result<std::vector<std::int32_t>> read_assignment(const std::string& path, std::
     std::int32_t number = -1;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc() || end != word.data() + word.size() || number < 0 || number >= parts)
-      return lines.bad(formats::quoted(word) + " is no part from 0 to " + std::to_string(parts - 1));
-    if (words.count > 1) return lines.bad("one part number a line is wanted");
+      return lines.bad(formats::quoted(word) + " is not a part from 0 to " + std::to_string(parts - 1));
+    if (words.count > 1) return lines.bad("expected one part number per line");
     if (std::ssize(part) == rows)
       return lines.bad("more part numbers than the " + std::to_string(rows) + " rows of the matrix");
     part.push_back(number);

@@ -21,7 +21,7 @@ namespace {
 using runtime::Part;
 
 Status another(const std::string& what) {
-  return fail(Errc::bad_input, what + "; it is not of this partition");
+  return fail(Errc::bad_input, what + "; it does not belong to this partition");
 }
 
 // What a part says of itself, and what partition.json says.
@@ -31,23 +31,23 @@ Status check_belongs(const Part& part, const PartitionDescription& whole, std::s
     return another(
         fmt::format("is a part of {}, but {} is of {}", hex_digits(part.id), kDescriptionName, whole.id));
   if (n.rank != static_cast<std::int64_t>(rank) || n.parts != std::ssize(whole.parts))
-    return another(fmt::format("says that it is part {} of {}, but stands at {} of {}", n.rank, n.parts, rank,
-                               whole.parts.size()));
+    return another(fmt::format("declares itself part {} of {}, but is stored as {} of {}", n.rank, n.parts,
+                               rank, whole.parts.size()));
   if (n.rows != whole.rows || n.entries != whole.entries || (n.symmetric == 1) != whole.symmetric)
-    return another(fmt::format("says that the whole has {} rows and {} entries; {} says {} and {}", n.rows,
+    return another(fmt::format("declares {} rows and {} entries of the matrix; {} declares {} and {}", n.rows,
                                n.entries, kDescriptionName, whole.rows, whole.entries));
   if ((part.local->is_pattern() ? DType::none : part.local->dtype()) != whole.dtype)
-    return another("has values of another type than the whole");
+    return another("has a different value type from the partition");
   const PartCounts& counts = whole.parts[rank];
   if (counts.rows != part.local->rows() || counts.local_entries != part.local->nnz() ||
       counts.halo_entries != part.halo->nnz() || counts.received != part.halo->cols() ||
       counts.sent != std::ssize(part.send_rows))
-    return another(fmt::format("has other sizes than {} says", kDescriptionName));
+    return another(fmt::format("does not have the sizes in {}", kDescriptionName));
   const bool transposed = !part.local->formats(formats::Side::transpose).empty() &&
                           !part.halo->formats(formats::Side::transpose).empty();
   const bool symmetric = part.local->symmetric().value_or(false);
   if (whole.symmetric ? !symmetric : symmetric || !transposed)
-    return another("has a transpose where the whole is symmetric, or none where it is not");
+    return another("has a transpose although the matrix is symmetric, or lacks one although it is not");
   return {};
 }
 
@@ -194,7 +194,7 @@ class Checks {
       owned.insert(owned.end(), part.old_ids.begin(), part.old_ids.end());
     const std::int64_t rows = partition.description.rows;
     if (std::ssize(owned) != rows)
-      return fail(Errc::bad_input, fmt::format("the parts have {} rows, the whole {}", owned.size(), rows));
+      return fail(Errc::bad_input, fmt::format("the parts have {} rows, the matrix {}", owned.size(), rows));
     Status s = formats::check_permutation(owned, rows);
     if (!s) s.error().message = "rows of the parts: " + s.error().message;
     return s;
@@ -208,7 +208,8 @@ class Checks {
           return from.old_ids[static_cast<std::size_t>(row)] == id;
         };
         if (!std::ranges::equal(sent, needed, is_same))
-          return fail(Errc::bad_input, fmt::format("does not send what part {} needs", to.numbers.rank),
+          return fail(Errc::bad_input,
+                      fmt::format("does not send the rows that part {} needs", to.numbers.rank),
                       folder_ + "/" + part_name(from.numbers.rank));
       }
     return {};
@@ -229,19 +230,19 @@ class Checks {
     }
     const std::uint64_t content = content_hash(digest, whole.rows, size_of(whole.dtype));
     const bool same = digest.entries == whole.entries && hex_digits(content) == whole.content;
-    if (!record("matrix", same ? Status()
-                               : named(fail(Errc::check_failed,
-                                            "the parts together are another matrix than was divided"))))
+    if (!record("matrix",
+                same ? Status()
+                     : named(fail(Errc::check_failed, "the parts do not form the partitioned matrix"))))
       return false;
     if (!record("symmetry", digest.symmetric() == whole.symmetric
                                 ? Status()
                                 : named(fail(Errc::check_failed,
-                                             fmt::format("{} says that the matrix is {}symmetric",
+                                             fmt::format("{} declares the matrix {}symmetric",
                                                          kDescriptionName, whole.symmetric ? "" : "not ")))))
       return false;
     return record("id", hex_digits(partition_id(division, content)) == whole.id
                             ? Status()
-                            : named(fail(Errc::bad_input, "the id is not that of these parts")));
+                            : named(fail(Errc::bad_input, "the id does not match the parts")));
   }
 
   std::string folder_;

@@ -47,7 +47,7 @@ class Fields {
     const OrderedJson* const field = find(name);
     if (field != nullptr && field->is_number_integer() && *field >= 0 && *field <= kMostNumber)
       return field->get<std::int64_t>();
-    complain(name, "a whole number");
+    complain(name, "an integer");
     return 0;
   }
   std::string text(const char* name) {
@@ -106,7 +106,7 @@ Status take_part(const OrderedJson& json, PartitionDescription& description) {
 }
 
 Result<PartitionDescription> from_json(const OrderedJson& json) {
-  if (!json.is_object()) return fail(Errc::bad_input, "is no JSON object");
+  if (!json.is_object()) return fail(Errc::bad_input, "is not a JSON object");
   Fields fields(json);
   if (const std::int64_t schema = fields.number("schema_version");
       fields.complaint().empty() && schema != kSchema)
@@ -139,10 +139,10 @@ Result<std::string> read_text(const std::string& path) {
   auto input = formats::InputBytes::open(path);
   struct stat status {};
   if (!input && ::stat(path.c_str(), &status) != 0)
-    return formats::system_failure(errno, "cannot open; this folder is no partition", path);
+    return formats::system_failure(errno, "cannot open; expected a partition directory", path);
   if (!input && !S_ISDIR(status.st_mode)) return tl::unexpected(std::move(input.error()));
   if (!input || !input->is_file() || *input->size() > kMostBytes)
-    return fail(Errc::bad_input, "is no file that sptile writes; partition the matrix again", path);
+    return fail(Errc::bad_input, "is not written by sptile; partition the matrix again", path);
   std::string text(static_cast<std::size_t>(*input->size()), '\0');
   const auto count = input->read(text);
   if (!count) return tl::unexpected(count.error());

@@ -148,7 +148,7 @@ Result<Survey> survey_parts(const RowSource& source, const reorder::Division& di
     const RowSums sums = surveyor.survey(part, source, progress);
     if (sums.bad_row != kNoRow)
       return fail(Errc::bad_input, "row " + std::to_string(sums.bad_row) +
-                                       ": columns are not ascending, or not below " +
+                                       ": columns must ascend and be less than " +
                                        std::to_string(source.a.cols));
     survey.digest += sums.digest;
     survey.parts.push_back({division.rows_of(part), sums.local, sums.halo});

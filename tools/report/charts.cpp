@@ -88,7 +88,7 @@ std::string length_chart(const Report& report) {
   std::int64_t most = 1;
   for (const LengthBin& bin : report.row_bins) most = std::max(most, bin.lines);
   const auto top = static_cast<double>(most);
-  Svg svg = Svg::part(kWidth, kHeight, "Bar chart: how many rows have how many entries");
+  Svg svg = Svg::part(kWidth, kHeight, "Bar chart: number of rows by row length");
   draw_values(svg, top, kRight);
   const std::size_t count = std::max<std::size_t>(report.row_bins.size(), 1);
   const double step = (kRight - kLeft) / static_cast<double>(count);
@@ -115,7 +115,7 @@ std::string length_chart(const Report& report) {
                 {"text-anchor", "middle"}},
                bin_label(bin));
   }
-  draw_axis_name(svg, kRight, "entries of a row");
+  draw_axis_name(svg, kRight, "entries per row");
   return svg.finish();
 }
 
@@ -135,7 +135,7 @@ std::string quality_chart(const Report& report) {
     const auto rank = [](const Line& l) { return l.kind[0] == 'b' ? 2 : l.kind[0] == 'g' ? 1 : 0; };
     return rank(a) < rank(b);
   });
-  Svg svg = Svg::part(kWidth, kHeight, "Line chart: entries a block by window height, for each ordering");
+  Svg svg = Svg::part(kWidth, kHeight, "Line chart: entries per block by window height, for each ordering");
   draw_values(svg, most, kRight);
   const std::size_t heights = std::size(reorder::kQualityHeights);
   const auto x_of = [&](std::size_t i) {
@@ -170,7 +170,7 @@ std::string quality_chart(const Report& report) {
               {"y", svg_number(line.label_y)}},
              short_label(line.order->label));
   }
-  draw_axis_name(svg, kRight, "rows of a window");
+  draw_axis_name(svg, kRight, "rows per window");
   return svg.finish();
 }
 

@@ -219,7 +219,7 @@ Result<Report> gather(Session& session, const Task& task) {
   const auto best = try_orders(session, task, a, report);
   if (!best) return tl::unexpected(best.error());
   const bool moved = report.best_order != 0;
-  report.panels.push_back(paint(task, a, {}, "as it stands"));
+  report.panels.push_back(paint(task, a, {}, "original order"));
   if (moved)
     report.panels.push_back(paint(task, a, *best, "ordered by " + report.orders[report.best_order].label));
 

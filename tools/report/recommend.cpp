@@ -56,14 +56,12 @@ std::string order_reason(const Report& report) {
   if (report.orders.size() == 1) return "No ordering was tried.";
   if (report.best_order == 0)
     return fmt::format(
-        "None of the orderings tried makes fewer blocks of {} rows and 8 columns than the {} of the given "
-        "order.",
+        "No ordering gives fewer than the {1} blocks of {0} rows and 8 columns of the original order.",
         report.window_rows, grouped(given.tc_blocks));
   const double nnz = static_cast<double>(report.nnz);
   return fmt::format(
-      "{} packs the entries into {} blocks of {} rows and 8 columns, {:.0f} % fewer than the given order: "
-      "{:.1f} "
-      "entries a block instead of {:.1f}.",
+      "{} packs the entries into {} blocks of {} rows and 8 columns, {:.0f} % fewer than the original order: "
+      "{:.1f} entries per block instead of {:.1f}.",
       best.label, grouped(best.tc_blocks), report.window_rows,
       percent(static_cast<double>(given.tc_blocks - best.tc_blocks), static_cast<double>(given.tc_blocks)),
       nnz / static_cast<double>(best.tc_blocks), nnz / static_cast<double>(given.tc_blocks));
@@ -74,15 +72,15 @@ std::string amount_text(double amount, Basis basis) {
 }
 
 std::string format_reason(const Report& report, Basis basis, double amount, bool is_given_csr) {
-  const std::string what = basis == Basis::measured    ? "was measured to take"
-                           : basis == Basis::predicted ? "is predicted to take"
-                                                       : "asks memory for";
+  const std::string what = basis == Basis::measured    ? "takes (measured)"
+                           : basis == Basis::predicted ? "takes (predicted)"
+                                                       : "transfers";
   std::string text = fmt::format("A product with N = {} {} {}", report.n, what, amount_text(amount, basis));
   const auto csr = cost_of_csr(report, basis);
-  if (is_given_csr) return text + ", less than with every other format and order.";
+  if (is_given_csr) return text + ", less than every other format and ordering.";
   if (!csr || !(amount > 0)) return text + ".";
   const double times = *csr / amount;
-  return fmt::format("{}; with csr and the rows as they stand {}, {:.{}f} times as much.", text,
+  return fmt::format("{}; csr in the original order takes {}, {:.{}f} times as much.", text,
                      amount_text(*csr, basis), times, times < 10 ? 2 : 0);
 }
 
@@ -92,11 +90,10 @@ std::string floor_reason(const Report& report, double us) {
                     floor = human_seconds(report.floor_us * 1e-6);
   if (share > 100)
     return fmt::format(
-        "To move the {} that no kernel can avoid through memory would take {}: caches hold part of them.",
-        bytes, floor);
+        "Transferring the minimum of {} from memory would take {}; the caches contain part of it.", bytes,
+        floor);
   return fmt::format(
-      "Memory alone needs {} for the {} that no kernel can avoid: the product reaches {:.0f} % of that "
-      "speed.",
+      "Memory bandwidth limits the time to {} for the minimum of {}; the kernel reaches {:.0f} % of it.",
       floor, bytes, share);
 }
 
@@ -112,8 +109,7 @@ std::optional<std::string> pay_back(const Report& report, Basis basis, Place bes
   if (!(gain > 0)) return std::nullopt;
   const auto products = std::max<std::int64_t>(1, std::llround(std::ceil(std::min(seconds / gain, 1e15))));
   return fmt::format(
-      "Ordering took {}: it is paid for after {}, against the best format with the rows as they "
-      "stand.",
+      "Ordering took {} and pays off after {}, compared with the best format in the original order.",
       human_seconds(seconds), products == 1 ? "one product" : grouped(products) + " products");
 }
 
@@ -131,21 +127,19 @@ void recommend(Report& report) {
     reasons.push_back(order_reason(report));
     reasons.push_back(format_reason(report, basis, amount, best->in_order == 0 && chosen.format == "csr"));
     if (report.best_order != 0 && best->in_order == 0)
-      reasons.push_back(fmt::format(
-          "Fewer blocks are not all: with this format the rows as they stand are no worse than {}.",
-          report.orders[report.best_order].label));
+      reasons.push_back(fmt::format("In this format, the original order is no worse than {}.",
+                                    report.orders[report.best_order].label));
     if (basis == Basis::measured && report.not_reached > 0)
-      reasons.push_back(fmt::format(
-          "{} of the kernels were not measured when the time for it was over: --seconds gives more.",
-          grouped(report.not_reached)));
+      reasons.push_back(
+          fmt::format("{} of the kernels were not measured within the time limit; increase --seconds.",
+                      grouped(report.not_reached)));
     if (basis == Basis::measured && report.floor_us > 0) reasons.push_back(floor_reason(report, amount));
     if (const auto text = pay_back(report, basis, *best)) reasons.push_back(*text);
     if (basis == Basis::bytes)
       reasons.push_back(
-          "There is no profile of this device, so times are not predicted and bytes alone decide, which "
-          "suits GPUs better "
-          "than CPUs: 'sptile calibrate' makes a profile, 'sptile report --measure' takes the times of this "
-          "matrix.");
+          "Without a profile of this device, the recommendation uses bytes instead of times, which suits "
+          "GPUs better than CPUs. Run 'sptile calibrate' to create a profile, or 'sptile report --measure' "
+          "to measure this matrix.");
     return;
   }
 }

@@ -38,7 +38,7 @@ std::string width_style(double part, double whole) {
 }
 
 std::string order_words(const Report& report, std::size_t order) {
-  return order == 0 ? "rows as they stand" : "ordered by " + report.orders[order].label;
+  return order == 0 ? "original order" : "ordered by " + report.orders[order].label;
 }
 
 // The formats that sizes are shown of: those of the order that is recommended.
@@ -58,7 +58,7 @@ std::string order_row(const Report& report, std::size_t i) {
     cells += fmt::format("<td>{:.2f}</td>", q.mean_nnz_tc);
   return fmt::format("<tr{}><th scope=\"row\">{}</th>{}<td class=\"wide\">{}</td></tr>\n",
                      i == report.best_order ? " class=\"chosen\"" : "",
-                     i == 0 ? label + " <small>as given</small>" : label, cells,
+                     i == 0 ? label + " <small>original</small>" : label, cells,
                      i == 0 ? "-" : human_seconds(order.seconds));
 }
 
@@ -149,10 +149,10 @@ std::string product_row(const Report& report, const FormatsInOrder& formats, con
 
 std::string product_key(const Report& report, const ProductScale& scale) {
   std::string key;
-  if (!scale.times) return "<span><i class=\"second\"></i>bytes moved</span>";
+  if (!scale.times) return "<span><i class=\"second\"></i>bytes transferred</span>";
   if (report.measured) key += "<span><i></i>measured</span>";
   if (scale.predicted) key += "<span><i class=\"hollow\"></i>predicted</span>";
-  if (report.floor_us > 0) key += "<span><i class=\"floor\"></i>the least that memory needs</span>";
+  if (report.floor_us > 0) key += "<span><i class=\"floor\"></i>minimum at memory bandwidth</span>";
   return key;
 }
 
@@ -176,25 +176,25 @@ std::string head_section(const Report& report) {
                                   : fmt::format("values in {}", dtype_label(report.dtype)),
       fact("rows", grouped(report.rows)), fact("columns", grouped(report.cols)),
       fact("entries", grouped(report.nnz)),
-      fact("of all cells", cells > 0 ? percent_text(static_cast<double>(report.nnz) / cells) : "-"),
-      fact("entries a row, mean", amount(report.row_nnz.mean)));
+      fact("of all positions", cells > 0 ? percent_text(static_cast<double>(report.nnz) / cells) : "-"),
+      fact("entries per row, mean", amount(report.row_nnz.mean)));
 }
 
 std::string advice_section(const Report& report) {
   if (!report.advice)
-    return section("advice", "Nothing to recommend",
-                   "<p>No kernel of this device runs the product that was asked for; the table of products "
-                   "says why.</p>\n");
-  constexpr const char* kWords[] = {"measured here", "predicted", "by the bytes it moves"};
+    return section(
+        "advice", "Nothing to recommend",
+        "<p>No kernel of this device supports the requested operation; see the table of run times.</p>\n");
+  constexpr const char* kWords[] = {"measured here", "predicted", "by bytes transferred"};
   const std::size_t order = report.formats[report.advice->in_order].order;
   const std::string rows =
-      order == 0 ? "Keep the rows as they stand"
+      order == 0 ? "Keep the original row order"
                  : fmt::format("Order the rows by <em>{}</em>", xml_escape(report.orders[order].label));
   std::string reasons;
   for (const std::string& reason : report.advice->reasons)
     reasons += fmt::format("<li>{}</li>\n", xml_escape(reason));
   const FormatRow& size = advised_size(report);
-  reasons += fmt::format("<li>The format takes {} in memory.</li>\n",
+  reasons += fmt::format("<li>The format needs {} of memory.</li>\n",
                          human_bytes(size.index_bytes + size.value_bytes));
   return fmt::format(
       "<section class=\"advice\" aria-labelledby=\"advice\">\n<p class=\"kicker\">Recommended, {}</p>\n<h2 "
@@ -212,14 +212,13 @@ Result<std::string> picture_section(const Report& report) {
     figures += fmt::format(
         "<figure>\n{}<figcaption><b>{}.</b> {}</figcaption>\n</figure>\n", *drawn, xml_escape(panel.caption),
         &panel == &report.panels.front()
-            ? fmt::format("The stronger the shade, the more entries; the strongest is {} in a pixel.",
-                          grouped(most))
+            ? fmt::format("Darker pixels have more entries; the maximum is {} per pixel.", grouped(most))
         : report.rows == report.cols ? "The same shades; columns follow the rows."
                                      : "The same shades; columns stay.");
   }
-  const char* none = "<p>No ordering that was tried makes fewer blocks, so there is one picture.</p>\n";
+  const char* none = "<p>No ordering gives fewer blocks, so there is only one plot.</p>\n";
   return section(
-      "pictures", "Where the entries are",
+      "pictures", "Sparsity pattern",
       fmt::format("{}<div class=\"pair\">\n{}</div>\n", report.panels.size() > 1 ? "" : none, figures));
 }
 
@@ -229,15 +228,15 @@ std::string length_section(const Report& report) {
     const auto* const found = std::ranges::find(kPercentiles, percentile);
     return grouped(rows.percentiles[static_cast<std::size_t>(found - std::begin(kPercentiles))]);
   };
-  const std::string facts = fact("shortest", grouped(rows.minimum)) + fact("half have at most", at(50)) +
-                            fact("90 % have at most", at(90)) + fact("longest", grouped(rows.maximum)) +
+  const std::string facts = fact("shortest", grouped(rows.minimum)) + fact("median", at(50)) +
+                            fact("90th percentile", at(90)) + fact("longest", grouped(rows.maximum)) +
                             fact("standard deviation", amount(rows.deviation)) +
-                            fact("rows without entries", grouped(rows.empty));
+                            fact("empty rows", grouped(rows.empty));
   return section(
-      "lengths", "How long the rows are",
-      fmt::format("<div class=\"beside\">\n<dl class=\"facts\">\n{}</dl>\n<figure class=\"chart\">\n{}"
-                  "<figcaption><b>Rows by their number of entries.</b> Long and short rows side by side are "
-                  "what makes work hard to share.</figcaption>\n</figure>\n</div>\n",
+      "lengths", "Row lengths",
+      fmt::format("<div class=\"beside\">\n<dl class=\"facts\">\n{}</dl>\n<figure "
+                  "class=\"chart\">\n{}<figcaption><b>Rows by their number of entries.</b> Rows of very "
+                  "different lengths are hard to balance.</figcaption>\n</figure>\n</div>\n",
                   facts, length_chart(report)));
 }
 
@@ -247,15 +246,13 @@ std::string quality_section(const Report& report) {
   for (const int height : reorder::kQualityHeights)
     heights += fmt::format("<th scope=\"col\">{}</th>", height);
   return section(
-      "quality", "What orderings gain",
+      "quality", "Orderings",
       fmt::format(
-          "<p>Windows of neighbouring rows share the columns that they touch, in blocks of 8. The more "
-          "entries "
-          "a block has, the less a product loads and pads.</p>\n<figure class=\"chart\">\n{}<figcaption><b>"
-          "Entries a block, by window height.</b> The best order in colour, the given one "
-          "dashed.</figcaption>"
-          "\n</figure>\n<table class=\"heights\">\n<caption>Entries a block in windows of 8 to 128 rows, and "
-          "the time of ordering.</caption>\n<thead><tr><th scope=\"col\">order</th>{}<th scope=\"col\" "
+          "<p>The rows per window share blocks of 8 columns. More entries per block mean fewer loads and "
+          "less padding.</p>\n<figure class=\"chart\">\n{}<figcaption><b>Entries per block, by window "
+          "height.</b> The best order in colour, the given one dashed.</figcaption>\n</figure>\n<table "
+          "class=\"heights\">\n<caption>Entries a block in windows of 8 to 128 rows, and the time of "
+          "ordering.</caption>\n<thead><tr><th scope=\"col\">order</th>{}<th scope=\"col\" "
           "class=\"wide\">time</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n",
           quality_chart(report), heights, rows));
 }
@@ -272,7 +269,7 @@ std::string size_section(const Report& report) {
   for (const FormatRow& row : formats.sizes)
     rows += size_row(row, most, csr, report.advice && row.name == advised(report).format);
   return section(
-      "sizes", "What formats take",
+      "sizes", "Sizes of formats",
       fmt::format(
           "<table class=\"barred\">\n<caption>Bytes of each format, {}. <span "
           "class=\"key\"><span><i></i>index"
@@ -294,19 +291,18 @@ std::string product_section(const Report& report) {
   }
   const std::string floor =
       report.floor_us > 0 ? fmt::format(
-                                "<p>The roofline of memory: copies reach {:.1f} GB/s here, so the {} that no "
-                                "kernel can avoid take {} "
-                                "at least. What fits into caches may be faster.</p>\n",
+                                "<p>Memory roofline: copies reach {:.1f} GB/s here, so transferring the "
+                                "minimum of {} takes at least {}. Data in caches may be faster.</p>\n",
                                 report.copy_rate * 1e-9, human_bytes(report.compulsory_bytes),
                                 human_seconds(report.floor_us * 1e-6))
       : report.measured ? ""
-                        : "<p>Nothing was measured: <code>--measure</code> runs each of these.</p>\n";
+                        : "<p>Nothing was measured; <code>--measure</code> runs each kernel.</p>\n";
   return section(
-      "products", "What products take",
+      "products", "Run times",
       fmt::format(
           "{}<table class=\"barred\">\n<caption>{} with N = {} on {} ({}), dense operands in {}. <span "
           "class=\"key\">{}</span></caption>\n<thead><tr><th scope=\"col\">format, kernel</th><th "
-          "scope=\"col\"{}>moves</th><th scope=\"col\"{}>predicted</th><th scope=\"col\">measured</th><th "
+          "scope=\"col\"{}>bytes</th><th scope=\"col\"{}>predicted</th><th scope=\"col\">measured</th><th "
           "scope=\"col\" class=\"wide\">of roofline</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n",
           floor, xml_escape(report.op), report.n, xml_escape(report.device), xml_escape(report.device_detail),
           xml_escape(report.dense), product_key(report, scale), report.measured ? " class=\"wide\"" : "",
@@ -316,7 +312,7 @@ std::string product_section(const Report& report) {
 std::string command_section(const Report& report) {
   std::string lines;
   for (const std::string& command : report.commands) lines += xml_escape(command) + "\n";
-  return section("commands", "Do it again", fmt::format("<pre><code>{}</code></pre>\n", lines));
+  return section("commands", "Reproduce", fmt::format("<pre><code>{}</code></pre>\n", lines));
 }
 
 }  // namespace sptile::tools::report

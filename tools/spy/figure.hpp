@@ -15,7 +15,7 @@ namespace sptile::tools::spy {
 struct Panel {
   Raster raster;
   std::int64_t rows = 0, cols = 0;  ///< of the matrix
-  std::string caption;              ///< "as it stands"
+  std::string caption;              ///< "original order"
 };
 
 /// Where a tick of an axis of `lines` rows or columns stands: at most `most` round numbers (2 or more), from

@@ -22,7 +22,7 @@ Result<std::string> encode_png(const Image& image) {
       return bytes;
     }
   }
-  return fail(Errc::unsupported, std::string("libpng: ") + png.message + "; ask for a smaller --size");
+  return fail(Errc::unsupported, std::string("libpng: ") + png.message + "; use a smaller --size");
 }
 
 }  // namespace sptile::tools::spy

@@ -21,17 +21,17 @@ constexpr Kernel row(std::string_view name, const Operation& op, std::string_vie
 }
 
 constexpr Kernel kRows[] = {
-    row(kCsrSoftmax, kSoftmaxRows, "8 or 32 lanes a row, of long ones a block",
+    row(kCsrSoftmax, kSoftmaxRows, "8 or 32 lanes per row, one block per long row",
         SPTILE_BUILT(softmax_kernels)),
-    row(kCsrSoftmaxGradient, kSoftmaxRowsGradient, "8 or 32 lanes a row, of long ones a block",
+    row(kCsrSoftmaxGradient, kSoftmaxRowsGradient, "8 or 32 lanes per row, one block per long row",
         SPTILE_BUILT(softmax_gradient_kernels)),
-    row(kCsrAttention, kAttention, "scores, softmax and rows of V in one pass, balanced runs of rows",
+    row(kCsrAttention, kAttention, "fused scores, softmax and sums of V, load-balanced rows",
         SPTILE_BUILT(attention_kernels)),
-    row(kCsrAttentionGradient, kAttentionGradient, "weights made again, rows of Y and V fetched once",
+    row(kCsrAttentionGradient, kAttentionGradient, "recomputed weights, one load of each row of Y and V",
         SPTILE_BUILT(attention_gradient_kernels)),
-    row(kCsrAttentionGradientT, kAttentionGradientT, "weights made again, rows of X and dout fetched once",
+    row(kCsrAttentionGradientT, kAttentionGradientT, "recomputed weights, one load of each row of X and dout",
         SPTILE_BUILT(attention_gradient_t_kernels)),
-    row(kBmatAttention, kAttention, "the same on tensor cores, a warp for a window of 16 rows",
+    row(kBmatAttention, kAttention, "fused attention on tensor cores, one warp per window of 16 rows",
         SPTILE_BUILT(bmat_attention_kernels), "bmat"),
 };
 

@@ -92,7 +92,7 @@ DirectShape direct_shape(std::int64_t n, int vector) {
 Status check_one_head(const ServiceRequest& request) {
   if (request.variant.heads == 1) return {};
   return fail(Errc::unsupported,
-              "this kernel of csr serves one head; this plan has " + std::to_string(request.variant.heads));
+              "this csr kernel supports one head; this plan has " + std::to_string(request.variant.heads));
 }
 
 Schedule direct_schedule(std::span<const std::int64_t> row_ptr, const DirectRequest& request,

@@ -92,7 +92,7 @@ Status check_resident(const ServiceRequest& request, DType dense) {
   const std::int64_t most =
       (static_cast<std::int64_t>(request.device.shared_per_block) - resident_bytes(0, 1, dense)) /
       kResidentLine;
-  return fail(Errc::unsupported, std::string(kCsrResident) + " serves matrices of up to " +
+  return fail(Errc::unsupported, std::string(kCsrResident) + " supports matrices of up to " +
                                      std::to_string(std::max<std::int64_t>(most, 0)) +
                                      " columns on this device, this one has " + std::to_string(request.cols));
 }
@@ -113,7 +113,7 @@ std::int64_t resident_least_n(const ResidentHeader& header, std::int64_t n, DTyp
 Result<Schedule> read_resident(const ScheduleRequest& request, const StoredSchedule& stored, DType dense) {
   return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& /*schedule*/) {
     ResidentHeader header = header_of(request, dense);
-    reader.expect(starts_of(request, header), header.starts_at, "a warp does not begin where it must");
+    reader.expect(starts_of(request, header), header.starts_at, "a warp starts at a wrong entry");
     return header;
   });
 }

@@ -38,8 +38,8 @@ Targets targets(const CsrRows& work, int lanes, const DeviceInfo& device) {
           lanes < 32};
 }
 
-constexpr std::string_view kRowTwice = "a row that is not there or the work of two items",
-                           kNoPiece = "a piece is not the next of its row";
+constexpr std::string_view kRowTwice = "a row that does not exist or is assigned to two items",
+                           kNoPiece = "a segment is not the next of its row";
 
 struct Part : CsrPieces {
   std::vector<CsrRun> runs;
@@ -166,7 +166,7 @@ void check_runs(ScheduleReader& reader, std::span<const std::int64_t> row_ptr, s
     const std::int64_t begin = row_ptr[static_cast<std::size_t>(row)],
                        end = row_ptr[static_cast<std::size_t>(row + count)];
     reader.require(run.entry == begin && run.entries_and_rows >> 8 == end - begin,
-                   "a run of rows has not their entries");
+                   "a run of rows does not have their entries");
   }
 }
 
@@ -244,7 +244,7 @@ CsrHeader read_csr(ScheduleReader& reader, Schedule& schedule, const CsrRows& ro
   Owners owners(rows.rows());
   check_pieces(reader, rows.row_ptr, splits, pieces, owners);
   check_runs(reader, rows.row_ptr, runs, owners);
-  reader.require(owners.complete(), "a row is no item's work");
+  reader.require(owners.complete(), "a row is not assigned to an item");
   header.scratch =
       read_scratch(reader, schedule, {header.splits, grid.counters}, {header.pieces, grid.sum_bytes});
   return header;

@@ -85,9 +85,9 @@ StreamHeader header_of(const Division& division) {
 
 Status check_one_column(const ServiceRequest& request) {
   if (request.n == 1 && request.variant.heads == 1) return {};
-  return fail(Errc::unsupported, std::string(kCsrStream) + " serves one column of one head; this plan has " +
-                                     std::to_string(request.n) + " of " +
-                                     std::to_string(request.variant.heads));
+  return fail(Errc::unsupported,
+              std::string(kCsrStream) + " supports one column and one head; this plan has " +
+                  std::to_string(request.n) + " of " + std::to_string(request.variant.heads));
 }
 
 Schedule stream_schedule(std::span<const std::int64_t> row_ptr, std::int64_t sum_bytes,
@@ -110,10 +110,10 @@ Result<Schedule> read_stream(const StoredSchedule& stored, std::span<const std::
   return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
     const Division division = divide(row_ptr, kStreamShape);
     StreamHeader header = header_of(division);
-    reader.expect(division.ends, header.ends_at, "a row does not end where its entries do");
-    reader.expect(division.blocks, header.blocks_at, "a block has other rows");
-    reader.expect(division.pieces.pieces, header.pieces_at, "a piece is not the next of its row");
-    reader.expect(division.pieces.splits, header.splits_at, "a long row has other pieces");
+    reader.expect(division.ends, header.ends_at, "a row ends at a wrong entry");
+    reader.expect(division.blocks, header.blocks_at, "a block has wrong rows");
+    reader.expect(division.pieces.pieces, header.pieces_at, "a segment is not the next of its row");
+    reader.expect(division.pieces.splits, header.splits_at, "a long row has wrong segments");
     header.scratch = read_scratch(reader, schedule, {header.splits, 1}, {header.pieces, sum_bytes});
     return header;
   });

@@ -65,19 +65,20 @@ Result<DeviceInfo> find_device(int ordinal) {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code == cudaErrorInsufficientDriver)  // also what no driver at all looks like
-    return fail(Errc::device, "there is no CUDA driver, or it is older than CUDA " +
+    return fail(Errc::device, "no CUDA driver, or one older than CUDA " +
                                   std::to_string(CUDART_VERSION / 1000) + "." +
-                                  std::to_string(CUDART_VERSION % 1000 / 10) + " needs; use the CPU");
+                                  std::to_string(CUDART_VERSION % 1000 / 10) + " requires; use the CPU");
   if (code != cudaSuccess && code != cudaErrorNoDevice)
-    return fail(Errc::device,
-                std::string("no CUDA device can be used: ") + cudaGetErrorString(code) +
-                    (forks() > 0 ? "; this process was forked: start it afresh (exec, spawn), or "
-                                   "use CUDA in the child alone"
-                                 : ""));
-  if (count == 0) return fail(Errc::device, "there is no CUDA device; use the CPU");
+    return fail(
+        Errc::device,
+        std::string("no usable CUDA device: ") + cudaGetErrorString(code) +
+            (forks() > 0
+                 ? "; this process was forked; start it with exec or spawn, or use CUDA only in the child"
+                 : ""));
+  if (count == 0) return fail(Errc::device, "no CUDA device; use the CPU");
   if (ordinal < 0 || ordinal >= count)
-    return fail(Errc::device, "there is no CUDA device " + std::to_string(ordinal) +
-                                  "; there are devices 0 to " + std::to_string(count - 1));
+    return fail(Errc::device, "no CUDA device " + std::to_string(ordinal) + "; devices are 0 to " +
+                                  std::to_string(count - 1));
   DeviceInfo info = info_of(ordinal);
   if (info.capability < kLeastCapability)
     return fail(Errc::device, "CUDA device " + std::to_string(ordinal) + " (" + info.name +

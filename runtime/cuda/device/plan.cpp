@@ -55,9 +55,10 @@ Status find_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader) {
 /// Waits until all is on the device, and for what it found.
 Status finish(Uploader& uploader, const PlanRequest& request) {
   if (Status s = uploader.finish(); !s || *uploader.flag() == 0) return s;
-  return fail(Errc::device, "the arrays of " + std::string(request.matrix->format.layout->name) +
-                                " are good in host memory, but not on the device: they were changed "
-                                "meanwhile, or the device fails");
+  return fail(
+      Errc::device,
+      "the arrays of " + std::string(request.matrix->format.layout->name) +
+          " are valid in host memory, but not on the device: they were modified, or the device fails");
 }
 
 /// Takes the stored one, or divides the work now.

@@ -19,7 +19,7 @@ Status for_each_values(const DeviceFormat& matrix, F f) {
   for (std::size_t i = 0; i < matrix.view.layout->arrays.size(); ++i) {
     const ArrayView& array = matrix.view.arrays[i];
     if (!matrix.view.layout->arrays[i].holds_values || array.size == 0) continue;
-    if (Status s = check(f(array, const_cast<void*>(array.data)), "moving new values"); !s) return s;
+    if (Status s = check(f(array, const_cast<void*>(array.data)), "copying new values"); !s) return s;
   }
   return {};
 }
@@ -75,9 +75,9 @@ Status follow_positions(DeviceFormat& format, const OwnedCsr& transposed, void* 
                                ? gather(to, position.data, format.value_source.as<std::int64_t>().data(),
                                         position.size, sizeof(std::int64_t), on)
                                : cudaMemcpyAsync(to, position.data, bytes, cudaMemcpyDeviceToDevice, on);
-  if (Status s = check(code, "making value_source"); !s) return s;
+  if (Status s = check(code, "creating value_source"); !s) return s;
   if (!has_source) format.bytes += bytes;
-  if (Status s = check(cudaStreamSynchronize(on), "making value_source"); !s) return s;
+  if (Status s = check(cudaStreamSynchronize(on), "creating value_source"); !s) return s;
   format.value_source = ArrayView(DType::i64, to, position.size);
   format.source_memory = std::shared_ptr<std::byte>(owner, to);
   return {};
@@ -108,7 +108,7 @@ Result<ArrayView> unpack(DeviceFormat& order, ArrayView packed, void* stream) {
   const cudaError_t code =
       scatter(order.fresh.get(), packed.data, order.value_source.as<std::int64_t>().data(), packed.size,
               size_of(packed.dtype), static_cast<cudaStream_t>(stream));
-  if (Status s = check(code, "moving new values"); !s) return tl::unexpected(s.error());
+  if (Status s = check(code, "copying new values"); !s) return tl::unexpected(s.error());
   return ArrayView(packed.dtype, order.fresh.get(), packed.size);
 }
 
@@ -130,7 +130,7 @@ Status refresh(DeviceFormat& matrix, ArrayView values, void* stream) {
                   size_of(array.dtype), on);
   });
   if (!s || here) return s;
-  return check(cudaStreamSynchronize(on), "moving new values");
+  return check(cudaStreamSynchronize(on), "copying new values");
 }
 
 Status refresh_packed(DeviceFormat& matrix, const void* values, void* stream) {

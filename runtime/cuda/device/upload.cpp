@@ -67,7 +67,7 @@ Status open(UploadLane& lane) {
       return s;
   for (cudaEvent_t& event : lane.left)
     if (event == nullptr)
-      if (Status s = check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event"); !s)
+      if (Status s = check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event"); !s)
         return s;
   return {};
 }

@@ -5,15 +5,13 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::string_view kRowsSummary = "dot products on CUDA cores, balanced runs of entries";
+constexpr std::string_view kRowsSummary = "dot products on CUDA cores, load-balanced entries";
 constexpr std::string_view kDirect =
-    "dot products on CUDA cores, a row of X in registers of as many lanes as the row's length wants";
-constexpr std::string_view kTiles = "dot products of tiles on tensor cores, results placed by their masks";
-constexpr std::string_view kHybrid =
-    "dot products of tiles on tensor cores, of the other entries on CUDA cores";
+    "dot products on CUDA cores, row of X in registers, lanes chosen by row length";
+constexpr std::string_view kTiles = "dot products of tiles on tensor cores";
+constexpr std::string_view kHybrid = "dot products of tiles on tensor cores, other entries on CUDA cores";
 
-constexpr std::string_view kApart =
-    "dot products of tiles on tensor cores, then of the other entries on CUDA cores";
+constexpr std::string_view kApart = "dot products of tiles on tensor cores, then other entries on CUDA cores";
 
 constexpr Kernel row(std::string_view name, std::string_view format, std::string_view summary,
                      Instances instances) {

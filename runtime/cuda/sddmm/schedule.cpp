@@ -76,7 +76,7 @@ void read_items(ScheduleReader& reader, const Blocks& blocks, const DeviceInfo& 
   for (std::int64_t w = 0; w < blocks.windows(); ++w)
     for_each_item(blocks, cut, w,
                   [&](std::size_t i, const SddmmItem& item) { same = same && items[i] == item; });
-  reader.require(same, "an item is not where it should be");
+  reader.require(same, "an item has a wrong position");
 }
 
 /// Cuts entries in rows in runs. `offset` has the first entry of each row. Gives the entries of a run.
@@ -111,7 +111,7 @@ void read_runs(ScheduleReader& reader, std::span<const std::int64_t> offset, con
     const std::int64_t row = first_row[at(r)];
     const bool there =
         row >= 0 && row < rows && offset[at(row)] <= r * length && r * length < offset[at(row + 1)];
-    reader.require(there, "a run does not begin in its row");
+    reader.require(there, "a run does not start in its row");
   }
 }
 
@@ -150,7 +150,7 @@ SddmmHeader read_sddmm(ScheduleReader& reader, const ScheduleRequest& request) {
     header.masks_at = read_masks(reader, formats::as_me_tcf(request.format));
   if (!blocks.rows.class_offset.empty()) {
     const std::vector<std::int64_t> offset = formats::row_offsets(blocks.rows);
-    reader.expect(offset, header.row_offset_at, "the rows in classes are not those of the matrix");
+    reader.expect(offset, header.row_offset_at, "the row classes do not match the matrix");
     read_runs(reader, offset, device, header);
   } else if (!blocks.rows.offset.empty()) {
     read_runs(reader, blocks.rows.offset, device, header);

@@ -4,21 +4,20 @@
 
 namespace sptile::runtime::cuda {
 namespace {
-constexpr Kernel kRows[] = {
-    {.name = kTallStaged,
-     .op = &kSpmm,
-     .format = "tall",
-     .device = Device::cuda,
-     .isa = "sm_80",
-     .summary = "windows of up to 128 rows, the rows of B of their columns staged in shared memory",
-     .instances = SPTILE_BUILT(tall_kernels)},
-    {.name = kTallWgmma,
-     .op = &kSpmm,
-     .format = "tall",
-     .device = Device::cuda,
-     .isa = "sm_90a",
-     .summary = "the same windows as dense tiles of warpgroups, which read each staged row of B once",
-     .instances = SPTILE_BUILT(tall_wgmma_kernels)}};
+constexpr Kernel kRows[] = {{.name = kTallStaged,
+                             .op = &kSpmm,
+                             .format = "tall",
+                             .device = Device::cuda,
+                             .isa = "sm_80",
+                             .summary = "windows of up to 128 rows, rows of B staged in shared memory",
+                             .instances = SPTILE_BUILT(tall_kernels)},
+                            {.name = kTallWgmma,
+                             .op = &kSpmm,
+                             .format = "tall",
+                             .device = Device::cuda,
+                             .isa = "sm_90a",
+                             .summary = "windows as dense tiles on warpgroups (wgmma), rows of B staged once",
+                             .instances = SPTILE_BUILT(tall_wgmma_kernels)}};
 }
 
 std::span<const Kernel> tall_rows() { return kRows; }

@@ -414,14 +414,14 @@ void check_items(ScheduleReader& reader, std::span<const std::int32_t> first, st
     once = once && item.chunk < item.end_chunk && owners.take(item.chunk, item.end_chunk);
     if (once) ends[at(item.end_chunk - 1)] = true;
   }
-  if (!reader.require(once && owners.complete(), "a chunk is not the work of one item")) return;
+  if (!reader.require(once && owners.complete(), "a chunk is not assigned to exactly one item")) return;
   std::vector<TallItem> sorted(items.begin(), items.end());
   const auto earlier = [](const TallItem& x, const TallItem& y) { return x.chunk < y.chunk; };
   std::sort(sorted.begin(), sorted.end(), earlier);
   std::vector<TallItem> wanted = sorted;
   const std::vector<TallPiece> numbered = number_pieces(wanted, first);
   reader.require(sorted == wanted && std::ranges::equal(numbered, pieces),
-                 "a slot is not the one of its piece");
+                 "a slot does not match its segment");
 }
 
 }  // namespace
@@ -441,10 +441,10 @@ TallHeader read_tall(ScheduleReader& reader, Schedule& schedule, const ScheduleR
   std::vector<bool> ends(at(first.back()));
   check_items(reader, first, items, pieces, ends);
   reader.require(are_chunks(a, frame.cut.chunk_values, first, chunks, ends),
-                 "a chunk is not as the matrix has it");
+                 "a chunk does not match the matrix");
   if (family.dense && reader.ok())
     reader.expect(tall_places(a, chunks, sub_windows_of(family, header)), header.places_at,
-                  "an entry is not told its place");
+                  "an entry has no position");
   if (header.piece_count > 0)
     header.scratch = read_scratch(reader, schedule, {header.piece_count * frame.cut.slices, frame.warps},
                                   {header.piece_count, frame.cut.slices * frame.slot_bytes});

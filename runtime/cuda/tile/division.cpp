@@ -136,8 +136,8 @@ bool mostly_longer(const TileWindows& windows, std::int64_t length) {
   return 2 * tiles > windows.tile_offset.back();
 }
 
-constexpr std::string_view kNoPiece = "a piece is not the next of its window",
-                           kWindowTwice = "a window that is not there or the work of two items";
+constexpr std::string_view kNoPiece = "a segment is not the next of its window",
+                           kWindowTwice = "a window that does not exist or is assigned to two items";
 
 /// The pieces of one window, `team` to a slot; the first of them goes to `first_slot`.
 bool are_pieces(const TileWindows& windows, std::span<const TileItem> pieces, std::int32_t split,
@@ -230,7 +230,7 @@ DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows
     const std::int64_t first = std::int64_t{totals.slots} * team, left = std::ssize(items) - first;
     const bool placed = split.first_slot == totals.slots && split.first_counter == totals.counters &&
                         split.count > 0 && split.count <= left / team;
-    if (!reader.require(placed, "a window's pieces are not where they should be")) break;
+    if (!reader.require(placed, "the segments of a window have wrong positions")) break;
     const std::int64_t window = items[static_cast<std::size_t>(first)].window_begin;
     reader.require(owners.take(window, window + 1), kWindowTwice);
     totals.slots += split.count;
@@ -245,9 +245,9 @@ DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows
     whole = whole && run.window_begin >= 0 && run.window_end < std::ssize(windows.tile_offset) &&
             is_run(windows, run);
   for (const TileItem& run : runs) once = once && owners.take(run.window_begin, run.window_end);
-  reader.require(whole, "a run is not of whole windows");
+  reader.require(whole, "a run does not consist of complete windows");
   reader.require(once, kWindowTwice);
-  reader.require(owners.complete(), "a window is no item's work");
+  reader.require(owners.complete(), "a window is not assigned to an item");
   return totals;
 }
 

@@ -53,8 +53,8 @@ ResidualHeader read_residual(ScheduleReader& reader, Schedule& schedule, const f
   const ResidualRows rows = residual_rows(formats::blocks_of(format), format.rows);
   ResidualHeader header;
   header.csr = read_csr(reader, schedule, {.row_ptr = rows.entries, .lanes = lanes}, dense, n);
-  reader.expect(rows.ids, header.ids_at, "the rows beside the tiles are not those of the matrix");
-  reader.expect(rows.entries, header.entries_at, "the rows beside the tiles are not those of the matrix");
+  reader.expect(rows.ids, header.ids_at, "the rows without tiles do not match the matrix");
+  reader.expect(rows.entries, header.entries_at, "the rows without tiles do not match the matrix");
   header.all = are_all(rows, format);
   return header;
 }

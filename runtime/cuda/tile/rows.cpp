@@ -5,14 +5,13 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::string_view kTiles = "tiles on tensor cores, balanced runs of windows, long ones in pieces";
+constexpr std::string_view kTiles = "tiles on tensor cores, load-balanced windows, long windows split";
 constexpr std::string_view kStaged =
-    "the same, with rows of B, values and masks staged in shared memory by asynchronous copies";
+    "as without .staged, with asynchronous copies of B, values and masks to shared memory";
 constexpr std::string_view kShortRows = "tiles on tensor cores, residual rows on CUDA cores";
-constexpr std::string_view kHybrid =
-    "tiles on tensor cores, then the residual rows on CUDA cores, added to what is there";
+constexpr std::string_view kHybrid = "tiles on tensor cores, then residual rows on CUDA cores, accumulated";
 constexpr std::string_view kMixed =
-    "windows in tiles on tensor cores and those in rows on CUDA cores, mixed in one launch";
+    "tile windows on tensor cores and row windows on CUDA cores in one launch";
 
 constexpr Kernel row(std::string_view name, std::string_view format, std::string_view summary,
                      Instances instances, int stores = 1) {
@@ -36,7 +35,7 @@ constexpr Kernel kRows[] = {
     row(kLibraSddmmMma, "libra_sddmm", kHybrid, SPTILE_BUILT(libra_sddmm_kernels), 2),
     row(kLibraSpmmMma, "libra_spmm", kHybrid, SPTILE_BUILT(libra_spmm_kernels), 2),
     row(kHcWindowHybrid, "hc_window", kMixed, SPTILE_BUILT(hc_window_kernels)),
-    row(kHcWindowApart, "hc_window", "windows in tiles, beside them windows in rows by the csr kernel",
+    row(kHcWindowApart, "hc_window", "tile windows on tensor cores, row windows with the csr kernel",
         SPTILE_BUILT(hc_window_apart_kernels)),
 };
 

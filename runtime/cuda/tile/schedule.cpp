@@ -230,7 +230,7 @@ std::int64_t read_masks(ScheduleReader& reader, const formats::MeTcfView& a) {
   for (std::size_t t = 0; t < tiles; ++t)
     same = same && std::cmp_equal(std::popcount(words[2 * t]) + std::popcount(words[2 * t + 1]),
                                   a.tc_offset[t + 1] - a.tc_offset[t]);
-  reader.require(same, "a mask has not the entries of its tile");
+  reader.require(same, "a mask does not match the entries of its tile");
   return at;
 }
 
@@ -269,15 +269,15 @@ TileHeader read_tiles(ScheduleReader& reader, Schedule& schedule, const TileRequ
   const OwnWindows own = own_windows(blocks);
   TileHeader header = read_division(reader, schedule, request, windows_of(blocks, own));
   if (!own.empty()) {
-    reader.expect(own.row, header.window_row_at, "the windows are not those of the matrix");
-    reader.expect(own.tile, header.window_tile_at, "the windows are not those of the matrix");
+    reader.expect(own.row, header.window_row_at, "the windows do not match the matrix");
+    reader.expect(own.tile, header.window_tile_at, "the windows do not match the matrix");
   }
   if (!blocks.has_masks()) header.masks_at = read_masks(reader, formats::as_me_tcf(request.format));
   if (blocks.rows.class_offset.empty()) return header;
   const RowItems rows = row_items(blocks, request.format.rows);
-  reader.expect(rows.items, header.short_at, "short rows are not those of the matrix");
+  reader.expect(rows.items, header.short_at, "the short rows do not match the matrix");
   header.short_count = std::ssize(rows.items);
-  reader.expect(rows.empty, header.empty_rows_at, "empty rows are not those of the matrix");
+  reader.expect(rows.empty, header.empty_rows_at, "the empty rows do not match the matrix");
   return header;
 }
 

@@ -38,7 +38,7 @@ constexpr Kernel base(std::string_view name, const Operation* op, std::string_vi
 
 constexpr Kernel fused() {
   Kernel row = base(kFusedUpdate, &kSpmmUpdate, "csr",
-                    "windows of 16 rows summed on CUDA cores, times weights in shared memory on tensor cores",
+                    "fused: 16-row windows summed on CUDA cores, weights in shared memory on tensor cores",
                     SPTILE_BUILT(fused_update_kernels));
   row.like = kCsrRows;
   return row;
@@ -47,7 +47,7 @@ constexpr Kernel fused() {
 template <int kIndex>
 constexpr Kernel after() {
   Kernel row = base(kUpdateAfter[kIndex].kernel, &kSpmmUpdate, kUpdateAfter[kIndex].format,
-                    "the format's SpMM, then its result times the weights on tensor cores",
+                    "SpMM of the format, then the weights on tensor cores",
                     SPTILE_BUILT(dense_update_kernels<kIndex>));
   row.first = &kFirst;
   return row;
@@ -56,10 +56,10 @@ constexpr Kernel after() {
 /// The fused kernel comes last: of csr the best.
 template <int... kIndex>
 constexpr auto all_rows(std::integer_sequence<int, kIndex...>) {
-  return std::array{after<kIndex>()..., fused(),
-                    base(kUpdateGradientRows, &kUpdateGradient, "csr",
-                         "tiles of rows on tensor cores, sums of parts added in order",
-                         SPTILE_BUILT(update_gradient_kernels))};
+  return std::array{
+      after<kIndex>()..., fused(),
+      base(kUpdateGradientRows, &kUpdateGradient, "csr",
+           "tiles of rows on tensor cores, ordered partial sums", SPTILE_BUILT(update_gradient_kernels))};
 }
 
 constexpr auto kRows = all_rows(std::make_integer_sequence<int, static_cast<int>(std::size(kUpdateAfter))>());

@@ -12,7 +12,8 @@ for row in rows:
             row[column] = value
         elif row["kernel"] == change.split("=")[0]:
             times *= float(change.split("=")[1])
-    row["median_us"] = repr(float(row["median_us"]) * times)
+    for column in ("median_us", "min_us"):
+        row[column] = repr(float(row[column]) * times)
 with open(target, "w", newline="") as file:
     writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
     writer.writeheader()

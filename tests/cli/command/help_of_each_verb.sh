@@ -3,5 +3,5 @@ for verb in convert reorder stats spy report info verify export partition run be
   sptile $verb --help > long
   sptile $verb -h | cmp long -
   grep -q "sptile $verb" long || echo "$verb: no example"
-  grep -q -- "--threads INT:INT in \[0 - 4096\]=0" long || echo "$verb: no default: $(grep -- --threads long)"
+  grep -q -- "\[default: 0; range: 0" long || echo "$verb: no default: $(grep -- --threads long)"
 done

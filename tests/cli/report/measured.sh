@@ -4,4 +4,4 @@ json-has measured=true 'advice.basis="measured"' copy_gbps floor_us < out.json
 jq -e '[.formats[].candidates[] | select(.refused == null) | .measured_us > 0] | all and length >= 8' out.json > /dev/null
 jq -e '([.formats[].candidates[] | select(.refused == null)] | min_by(.measured_us) | .chosen) == true' out.json > /dev/null
 jq -e '[.formats[].candidates[] | select(.chosen)] | length == 1' out.json > /dev/null
-grep -c 'the least that memory needs' out.html
+grep -c 'minimum at memory bandwidth' out.html

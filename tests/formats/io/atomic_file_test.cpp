@@ -238,8 +238,7 @@ TEST_CASE("a temporary that somebody replaced is never published") {
   const Status done = file->commit();
   REQUIRE(!done);
   CHECK(done.error().code == Errc::io);
-  CHECK(done.error().text() ==
-        path + ": somebody removed or replaced the temporary file; nothing was written");
+  CHECK(done.error().text() == path + ": the temporary file was removed or replaced; nothing was written");
   CHECK(!fs::exists(path));
   CHECK(content(temporary) == "not ours");
 }
@@ -331,7 +330,7 @@ TEST_CASE("only the file that is open is replaced") {
   std::ofstream(path) << "second";
   const Status late = file->commit();
   REQUIRE(!late);
-  CHECK(late.error().text() == path + ": was replaced since it was opened; nothing was written: try again");
+  CHECK(late.error().text() == path + ": was replaced while it was open; nothing was written; try again");
   CHECK(content(path) == "second");
   CHECK(AtomicFile::replace(fd, path).error().text() == late.error().text());
   fs::rename(folder / "kept", path);

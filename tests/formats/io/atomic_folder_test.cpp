@@ -80,7 +80,7 @@ TEST_CASE("an atomic folder takes the place of an empty folder, and with force o
   const auto refused = begin_one(path, "second");
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Errc::usage);
-  CHECK(refused.error().message == "folder exists; --force replaces it");
+  CHECK(refused.error().message == "directory exists; --force replaces it");
   put(path + "/part-7", "old");
   REQUIRE(begin_one(path, "second", true)->commit());
   CHECK(content(path + "/part-0") == "second");
@@ -98,7 +98,7 @@ TEST_CASE("an atomic folder removes no files of others") {
   CHECK(refused.error().code == Errc::usage);
   CHECK(refused.error().message.starts_with("has other files, such as thesis.tex"));
   put(parent / "file", "x");
-  CHECK(begin_one(parent / "file", "new", true).error().message == "is no folder; name one");
+  CHECK(begin_one(parent / "file", "new", true).error().message == "is not a directory");
   CHECK(begin_one(parent / "none/out", "new").error().code == Errc::io);
   CHECK(entries_in(parent.path()) == 2);
 }
@@ -134,7 +134,7 @@ TEST_CASE("a folder that was swapped for a link gets no files, and none are left
   const Status done = folder->commit();
   REQUIRE_FALSE(done);
   CHECK(done.error().text() ==
-        path + ": somebody removed or replaced the temporary folder; nothing was written");
+        path + ": the temporary directory was removed or replaced; nothing was written");
   CHECK(entries_in(elsewhere) == 0);
   CHECK(entries_in(taken) == 0);
   CHECK_FALSE(fs::exists(path));

@@ -135,8 +135,7 @@ TEST_CASE("one triangle makes the whole matrix") {
   skew.arrays[2] = BinsparseArray::of("values", F{1});
   CHECK(doubles(read(skew)) == Entries{{{0, 1}, -1}, {{1, 0}, 1}, {{1, 2}, -1}, {{2, 1}, 1}});
   CHECK(read.error(lower("symmetric_lower", "float64", three, {0, 2, 1})) ==
-        ": the entry at row 1, column 2 (from 0) stands outside the lower triangle, which is all that is "
-        "stored");
+        ": the entry at row 1, column 2 (from 0) is outside the lower triangle, the only one stored");
   CHECK(read.error(lower("skew_symmetric_lower", "float64", three)).find("row 0, column 0") !=
         std::string::npos);
   CHECK(read.error(lower("hermitian_lower", "float64", three)) ==
@@ -151,22 +150,20 @@ TEST_CASE("what is wrong is refused with its array, before memory is asked for")
     file.descriptor = descriptor;
     return read.error(file);
   };
-  CHECK(described("") ==
-        ": HDF5 of 'indices_1', 'pointers_to_1', 'values', but neither a bundle nor binsparse: sptile's "
-        "header is "
-        "missing, and so is the attribute 'binsparse' of the root; 'sptile convert' writes bundles, and HDF5 "
-        "tools "
-        "that copy a file may drop it");
+  CHECK(
+      described("") ==
+      ": HDF5 of 'indices_1', 'pointers_to_1', 'values', but neither a bundle nor binsparse: it has neither "
+      "the sptile header nor the attribute 'binsparse'; HDF5 tools that copy a bundle may drop the header");
   for (const char* text : {"{", "[]", "{\"binsparse\":3}", "7"})
-    CHECK(described(text).starts_with(": the attribute 'binsparse' is no descriptor: "));
-  CHECK(described(std::string(60000, '[')).starts_with(": the attribute 'binsparse' is no descriptor: "));
+    CHECK(described(text).starts_with(": the attribute 'binsparse' is not a descriptor: "));
+  CHECK(described(std::string(60000, '[')).starts_with(": the attribute 'binsparse' is not a descriptor: "));
   CHECK(described(R"({"binsparse":{}})") == ": the descriptor names no format");
   CHECK(described(R"({"binsparse":{"version":"1.0"}})") == ": is binsparse '1.0'; sptile reads 0.1");
   CHECK(described(R"({"binsparse":{"format":"DMAT"}})") ==
-        ": the matrix is in binsparse's format 'DMAT'; sptile reads CSR, CSC, COO, COOR and COOC");
+        ": the matrix has the binsparse format 'DMAT'; sptile reads CSR, CSC, COO, COOR and COOC");
   CHECK(described(R"({"binsparse":{"format":{"level":"dense"}}})").find("'custom'") != std::string::npos);
   for (const char* shape : {"[3]", "3", "[3,-4]", "[3,4.5]", "[\"3\",4]", "[1,2,3]"})
-    CHECK(described(describe("CSR", shape, "float64")) == ": the descriptor has no shape of two numbers");
+    CHECK(described(describe("CSR", shape, "float64")) == ": the descriptor has no two-dimensional shape");
   CHECK(described(describe("CSR", "[3,18446744073709551615]", "float64"))
             .starts_with(": the matrix has 3 rows and -1"));
   CHECK(described(describe("CSR", "[1099511627776,4]", "float64"))
@@ -187,15 +184,13 @@ TEST_CASE("what is wrong is refused with its array, before memory is asked for")
     return read.error(file);
   };
   CHECK(with(0, BinsparseArray::of("pointers_to_1", L{0, 3, 2, 4})) ==
-        ": pointers_to_1[2] is 2; they ascend from 0 to 4, the number of indices");
+        ": pointers_to_1[2] is 2; expected offsets from 0 to 4, the number of indices");
   CHECK(with(0, BinsparseArray::of("pointers_to_1", D{0, 2, 2, 4})) ==
         ":pointers_to_1: has real numbers; indices are integers");
-  CHECK(with(1, BinsparseArray::of("indices_1", L{0, 4, 1, 2})) ==
-        ":indices_1: 4 at 1; it must be from 0 to 3");
-  CHECK(with(1, BinsparseArray::of("indices_1", L{0, -1, 1, 2})) ==
-        ":indices_1: -1 at 1; it must be from 0 to 3");
+  CHECK(with(1, BinsparseArray::of("indices_1", L{0, 4, 1, 2})) == ":indices_1: 4 at 1; expected 0 to 3");
+  CHECK(with(1, BinsparseArray::of("indices_1", L{0, -1, 1, 2})) == ":indices_1: -1 at 1; expected 0 to 3");
   CHECK(with(1, BinsparseArray::of("indices_1", U{0, UINT64_MAX, 1, 2})) ==
-        ":indices_1: 2147483647 at 1; it must be from 0 to 3");
+        ":indices_1: 2147483647 at 1; expected 0 to 3");
   CHECK(with(1, BinsparseArray::of("indices_1", L{0, std::int64_t{1} << 32, 1, 2})).find("2147483647 at 1") !=
         std::string::npos);
   CHECK(with(2, BinsparseArray::of("values", D{1, 2, 3})) == ":values: has 3 elements, not 4");

@@ -40,8 +40,8 @@ TEST_CASE("separator and base are found out, and said") {
     CHECK(entries_of(a->csr.view()) == from_0);
   }
   CHECK(read("1,2\n3,1\n")->notes.front() ==
-        "an edge list parted by commas, vertices from 1 (no vertex 0 is named), without weights; --base and "
-        "--separator say otherwise");
+        "an edge list separated by commas, vertices from 1 (vertex 0 does not occur), without weights; "
+        "--base and --separator override this");
   CHECK(read("1,2\n3,1\n", {0, 0})->csr.rows == 4);
   CHECK(read("")->csr.rows == 0);
 }
@@ -54,14 +54,15 @@ TEST_CASE("weights are values, and edges that come twice are summed") {
 }
 
 TEST_CASE("what is no edge is refused with its line") {
-  CHECK(refusal("0 1\n2\n") == "a.txt:2: one field in the line; an edge is: from, to, perhaps a weight");
+  CHECK(refusal("0 1\n2\n") ==
+        "a.txt:2: a line with one field; expected source, target and an optional weight");
   CHECK(refusal("0 1 2 3\n").starts_with("a.txt:1: more than three fields"));
-  CHECK(refusal("0 1\n0 x\n") == "a.txt:2: vertex 'x' is no whole number from 0 to 2147483647");
+  CHECK(refusal("0 1\n0 x\n") == "a.txt:2: vertex 'x' is not an integer from 0 to 2147483647");
   CHECK(refusal("-1 1\n").starts_with("a.txt:1: vertex '-1'"));
-  CHECK(refusal("0 1\n", {1, 0}).starts_with("a.txt:1: vertex '0' is no whole number from 1"));
-  CHECK(refusal("0 1\n0 2 1.5\n") == "a.txt:2: a weight, but the edges before have none");
-  CHECK(refusal("0 1 1\n0 2\n") == "a.txt:2: no weight, but the edges before have one");
-  CHECK(refusal("0 1 1\n0 2 z\n") == "a.txt:2: weight 'z' is no number");
+  CHECK(refusal("0 1\n", {1, 0}).starts_with("a.txt:1: vertex '0' is not an integer from 1"));
+  CHECK(refusal("0 1\n0 2 1.5\n") == "a.txt:2: unexpected weight; the preceding edges have none");
+  CHECK(refusal("0 1 1\n0 2\n") == "a.txt:2: missing weight; the preceding edges have one");
+  CHECK(refusal("0 1 1\n0 2 z\n") == "a.txt:2: weight 'z' is not a number");
   CHECK(refusal("# 2 x 2, base 0\n0 1\n1 2\n").starts_with("a.txt: edge 2 has vertex 2"));
 }
 
@@ -108,8 +109,7 @@ TEST_CASE("lists of other programs are read for what they say") {
       {"src,dst,time\n0,1,1082040961\n1,2,1082155839\n", "left out: 'time'", kPath},
       {"Source,Target,Type,Id,Label,Weight\n0,1,Directed,0,,5\n1,2,Directed,1,,7.5\n",
        "left out: 'Type', 'Id', 'Label'", kWeighted},
-      {"user,item,rating,timestamp\n0,1,5,9\n1,2,7.5,8\n", "'user' for the sources, 'item' for the targets",
-       kWeighted},
+      {"user,item,rating,timestamp\n0,1,5,9\n1,2,7.5,8\n", "'user' as sources, 'item' as targets", kWeighted},
       {"From Node\tTo Node\n0\t1\n1\t2\n", "", kPath},
       {"# weight source target\n5 0 1\n7.5 1 2\n", "", kWeighted},
       {"# FromNodeId\tToNodeId\n0\t1\n1\t2\n", "", kPath},
@@ -132,7 +132,7 @@ TEST_CASE("lists of other programs are read for what they say") {
       {"% asym unweighted\n% 2 3 3\n1 2\n2 3\n", "", kPath},
       {"% asym positive\n% 2 3 3\n1 2 5 1082040961\n2 3 7.5 1082155839\n", "time stamps", kWeighted},
       {"% sym weighted\n1 2\t5\n2 3\t7.5\n", "undirected", kWeighted},
-      {"% asym unweighted\n% 3 3 3\n1 2\n2 3\n", "counts 3 edges; there are 2", kPath},
+      {"% asym unweighted\n% 3 3 3\n1 2\n2 3\n", "counts 3 edges, but the file has 2", kPath},
       // Counts.
       {"3 2\n1 2\n2 3\n", "line 1, '3 2', is taken for counts", kPath},
       {"3 2\n0 1 5\n1 2 7.5\n", "is taken for counts", kWeighted},
@@ -196,26 +196,27 @@ TEST_CASE("columns that are named are read, whatever the heading says") {
 }
 
 TEST_CASE("names are refused, and headings that do not say which column is what") {
-  CHECK(refusal("alice bob\n").starts_with("a.txt:1: vertex 'alice' is no whole number"));
+  CHECK(refusal("alice bob\n").starts_with("a.txt:1: vertex 'alice' is not an integer"));
   CHECK(refusal("alice bob\nbob carol\n") ==
-        "a.txt:1: vertices 'alice' and 'bob' are names; renumber the vertices from 0");
+        "a.txt:1: vertices 'alice' and 'bob' is a name; renumber the vertices from 0");
   CHECK(refusal("alice 1\n").starts_with("a.txt:1: vertex 'alice'"));
-  CHECK(refusal("a,b,c\n0,1,2\n").starts_with("a.txt:1: the heading names no sources and targets"));
+  CHECK(refusal("a,b,c\n0,1,2\n").starts_with("a.txt:1: the heading has no source and target columns"));
   CHECK(refusal("source,target,weight,value\n0,1,2,3\n").starts_with("a.txt:1: the heading is ambiguous"));
-  CHECK(refusal("source,target,weight\n0,1,\n") == "a.txt:2: no weight, but the edges before have one");
-  CHECK(refusal("source,target\n0,1,2,3\n") == "a.txt:2: 4 fields in the line; there are 2 columns");
-  CHECK(refusal("0 1 {'weight': 3}\n1 2 {}\n") == "a.txt:2: no weight, but the edges before have one");
+  CHECK(refusal("source,target,weight\n0,1,\n") == "a.txt:2: missing weight; the preceding edges have one");
+  CHECK(refusal("source,target\n0,1,2,3\n") == "a.txt:2: 4 fields; expected 2 columns");
+  CHECK(refusal("0 1 {'weight': 3}\n1 2 {}\n") == "a.txt:2: missing weight; the preceding edges have one");
   CHECK(refusal("4 5\n1 2 5\n2 3 6\n") ==
-        "a.txt:2: a weight, but the edges before have none; if line 1 has counts, start it with #");
-  CHECK(refusal("3\n1 2\n2 3\n") == "a.txt:1: one number in the line; start it with # if it is a count");
-  CHECK(refusal("0 1.5\n").starts_with("a.txt:1: vertex '1.5' is no whole number"));
+        "a.txt:2: unexpected weight; the preceding edges have none; if line 1 has counts, start it with #");
+  CHECK(refusal("3\n1 2\n2 3\n") ==
+        "a.txt:1: a line with one number; expected an edge (start the line with # if it is a count)");
+  CHECK(refusal("0 1.5\n").starts_with("a.txt:1: vertex '1.5' is not an integer"));
   CHECK(refusal("0 1\r1 x\r").starts_with("a.txt:2: vertex 'x'"));
   CHECK(refusal(std::string("\xFF\xFE"
                             "0\0 \0"
                             "1\0",
                             8))
             .starts_with("a.txt:1: the text is UTF-16"));
-  CHECK(refusal("0;1;2,5\n") == "a.txt:1: weight '2,5' is no number");
+  CHECK(refusal("0;1;2,5\n") == "a.txt:1: weight '2,5' is not a number");
 }
 
 TEST_CASE("a header gives the shape") {

@@ -164,6 +164,6 @@ TEST_CASE("eight threads read at once") {
 TEST_CASE("a pipe is not read as HDF5") {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
-  CHECK(Hdf5Reader::open(ends[0], "pipe").error().text() == "pipe: is no file");
+  CHECK(Hdf5Reader::open(ends[0], "pipe").error().text() == "pipe: is not a file");
   ::close(ends[0]), ::close(ends[1]);
 }

@@ -61,7 +61,7 @@ TEST_CASE("a descriptor is given away once") {
   ::close(fd);
 }
 
-TEST_CASE("what can be read once has no second reader") {
+TEST_CASE("what can be read only once has no second reader") {
   const TemporaryFolder folder;
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   const auto pipe = InputBytes::open(folder / "pipe");

@@ -104,8 +104,7 @@ TEST_CASE("logical values are a pattern, complex ones are refused or halved") {
   CHECK(logical->csr.view().is_pattern());
   const std::string complex = mat.file(mat.sparse("C", 0x805));
   CHECK(read(complex).error().code == Errc::unsupported);
-  CHECK(read(complex).error().text() ==
-        "a.mat:C: the values are complex; --real-part takes their real parts");
+  CHECK(read(complex).error().text() == "a.mat:C: the values are complex; --real-part reads the real parts");
   CHECK(entries(read(complex, true)) == kEntries);
 }
 
@@ -115,7 +114,7 @@ TEST_CASE("of several sparse matrices A is taken, in a struct, too; else their n
   CHECK(entries(read(mat.file(others + mat.sparse("A")))) == kEntries);
   CHECK(entries(read(mat.file(mat.sparse("A") + others))) == kEntries);
   CHECK(read(mat.file(others + mat.sparse("M"))).error().text() ==
-        "a.mat: a MAT-file of 2 sparse matrices ('B', 'M'); save the one that is wanted alone, or call it A");
+        "a.mat: a MAT-file of 2 sparse matrices ('B', 'M'); save only one, or name it A");
   CHECK(read(mat.file("")).error().text().starts_with("a.mat: a MAT-file without a sparse matrix"));
   const std::string problem =
       mat.variable(2, "Problem",
@@ -146,7 +145,7 @@ TEST_CASE("damage is refused before memory is asked for") {
       mat.variable(5, "M",
                    mat.numbers<std::int32_t>(5, {0, 2}) + mat.numbers<std::int32_t>(5, {0, 1, 1, 2}) +
                        mat.numbers<double>(9, {1, 2}));
-  CHECK(read(mat.file(far)).error().text() == "a.mat:M: row index 1 is 2; it must be from 0 to 1");
+  CHECK(read(mat.file(far)).error().text() == "a.mat:M: row index 1 is 2; expected 0 to 1");
   const std::string pointers =
       mat.variable(5, "M",
                    mat.numbers<std::int32_t>(5, {0, 1}) + mat.numbers<std::int32_t>(5, {0, 1, 2}) +

@@ -124,7 +124,7 @@ TEST_CASE("white space, a byte-order mark or one percent sign before the banner 
     CHECK(entries(start + body) == Entries{{{2, 3}, 1.5}});
   for (const std::string& start :
        {"x" + kReal, "% " + kReal.substr(2), kReal.substr(2), "% a comment\n" + kReal})
-    CHECK(error_of(read_text(start + body)).find("a.mtx:1: no banner but ") == 0);
+    CHECK(error_of(read_text(start + body)).find("a.mtx:1: expected a Matrix Market banner, got ") == 0);
 }
 
 TEST_CASE("hermitian matrices of real values, of integers or without values are symmetric") {
@@ -152,16 +152,16 @@ TEST_CASE("complex files are refused, or give their real part") {
   const Result<MtxMatrix> refused = read_text(text);
   REQUIRE(!refused);
   CHECK(refused.error().code == Errc::unsupported);
-  CHECK(error_of(refused) == "a.mtx:1: the values are complex; --real-part reads their real part");
+  CHECK(error_of(refused) == "a.mtx:1: the values are complex; --real-part reads the real parts");
   MtxReadOptions options = with_dtype(DType::f64);
   options.real_part = true;
   CHECK(entries(text, options) == Entries{{{0, 0}, 1.5}, {{1, 0}, 3}, {{0, 1}, 3}});
   CHECK(entries("%%MatrixMarket matrix array complex general\n2 1\n1 2\n3 4\n", options) ==
         Entries{{{0, 0}, 1}, {{1, 0}, 3}});
   CHECK(error_of(read_text("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 5\n", options)) ==
-        "a.mtx:3: 3 words in the line; an entry here is: row, column, real part, imaginary part");
+        "a.mtx:3: 3 words; expected row, column, real part, imaginary part");
   CHECK(error_of(read_text("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 5 i\n", options)) ==
-        "a.mtx:3: value 'i' is not a number; write it like -1.5E3");
+        "a.mtx:3: value 'i' is not a number; expected a number such as -1.5E3");
 }
 
 TEST_CASE("duplicates are summed and counted") {
@@ -257,7 +257,7 @@ TEST_CASE("the header alone tells what is wrong with it") {
   CHECK(read_matrix_market_header(folder / "absent.mtx").error().code == Errc::io);
 }
 
-TEST_CASE("the header is reported as it stands") {
+TEST_CASE("the header is reported as it is") {
   const MtxMatrix matrix = read("%%MatrixMarket matrix coordinate INTEGER Symmetric\n3 3 2\n1 1 1\n3 1 2\n");
   CHECK(matrix.header.coordinate);
   CHECK(matrix.header.field == MtxField::integer);
@@ -345,7 +345,7 @@ TEST_CASE("rows that do not fit in memory are refused with the bytes they need")
   REQUIRE(!refused);
   CHECK(refused.error().code == Errc::io);
   CHECK(error_of(refused) ==
-        "a.mtx: the row pointers of 2147483647 rows need 16.0 GiB of memory; 1.0 GiB are available");
+        "a.mtx: the row pointers of 2147483647 rows need 16.0 GiB of memory, but only 1.0 GiB is available");
   CHECK(read_text(kReal + "1000000 1 1\n1000000 1 5\n", {}, {.memory_limit = 1 << 30}).has_value());
 }
 
@@ -418,5 +418,5 @@ TEST_CASE("standard input is read to its end and called <stdin>") {
   ::dup2(saved, STDIN_FILENO);
   ::close(saved);
   ::close(ends[0]);
-  CHECK(error_of(result) == "<stdin>:3: column index 3; columns are counted from 1 to 2");
+  CHECK(error_of(result) == "<stdin>:3: column index 3; columns are 1 to 2");
 }

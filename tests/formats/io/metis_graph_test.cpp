@@ -44,11 +44,11 @@ TEST_CASE("all flags of the header: weights of edges are values, those of vertic
 TEST_CASE("what is no graph is refused with its line") {
   CHECK(refusal("") == "a.graph:0: the file ends before its header: vertices, edges");
   CHECK(refusal("2 x\n").starts_with("a.graph:1: the number of edges is 'x'"));
-  CHECK(refusal("2 1 2\n") == "a.graph:1: the flags (fmt) are 2; each digit is 0 or 1");
+  CHECK(refusal("2 1 2\n") == "a.graph:1: the flags (fmt) are 2; expected digits 0 or 1");
   CHECK(refusal("2 1\n2\n").find("ends after 1 of 2 vertices") != std::string::npos);
   CHECK(refusal("2 1\n2\n1\n1\n").starts_with("a.graph:4: more lines than the 2 vertices"));
   CHECK(refusal("2 1\n3\n1\n").starts_with("a.graph:2: a neighbour is '3'"));
-  CHECK(refusal("2 1\n1\n1\n") == "a.graph:2: vertex 1 is its own neighbour");
+  CHECK(refusal("2 1\n1\n1\n") == "a.graph:2: vertex 1 is adjacent to itself");
   CHECK(refusal("2 2\n2\n1\n").find("2 neighbours are listed") != std::string::npos);
   CHECK(refusal("3 1\n2 3\n\n\n").find("at one of its ends only") != std::string::npos);
   CHECK(refusal("2 1 1\n2\n1 1\n") == "a.graph:2: the line ends before the weight of an edge");

@@ -191,7 +191,7 @@ TEST_CASE("arrays of other names: graphs from one vertex to another, CSR and COO
     return b.error().text().substr(path.size());
   };
   CHECK(refused({from, to, array<std::int64_t>("num_nodes", "<i8", {2})}) ==
-        ":dst_li.npy: 2 at 0; it must be from 0 to 1");
+        ":dst_li.npy: 2 at 0; expected 0 to 1");
   CHECK(refused({from, array<std::int64_t>("dst_li", "<i8", {2})}) == ":dst_li.npy: has 1 elements, not 3");
   CHECK(refused({from, to, array<double>("edge_weight", "<f8", {1})}) ==
         ":edge_weight.npy: has 1 elements for 3 edges");
@@ -213,24 +213,24 @@ TEST_CASE("what is wrong is refused with its member, before memory is asked for"
         ":format.npy: the matrix is in SciPy's format 'dia'; sptile reads csr, csc, coo and bsr: save "
         "A.tocsr()");
   CHECK(refused(2, array<char>("data", "|O", {'\x80', 4})) ==
-        ":data.npy: holds pickled Python objects, which can run code when they are loaded; sptile does not: "
-        "save numbers");
+        ":data.npy: contains pickled Python objects, which can run code when loaded; save numbers instead");
   CHECK(refused(3, array<std::int32_t>("indices", "<i4", {3, 0, 1, 4})) ==
-        ":indices.npy: 4 at 3; it must be from 0 to 3");
+        ":indices.npy: 4 at 3; expected 0 to 3");
   CHECK(refused(3, array<std::int32_t>("indices", "<i4", {3, -1, 1, 2})) ==
-        ":indices.npy: -1 at 1; it must be from 0 to 3");
+        ":indices.npy: -1 at 1; expected 0 to 3");
   CHECK(refused(4, array<std::int32_t>("indptr", "<i4", {0, 3, 2, 4})) ==
-        ":indptr.npy: indptr[2] is 2; they ascend from 0 to 4, the number of indices");
+        ":indptr.npy: indptr[2] is 2; expected offsets from 0 to 4, the number of indices");
   CHECK(refused(4, array<std::int32_t>("indptr", "<i4", {0, 4})) == ":indptr.npy: has 2 elements, not 4");
   CHECK(refused(1, shape(std::int64_t{1} << 40, 4))
             .starts_with(":shape.npy: the matrix has 1099511627776 rows"));
   CHECK(refused(1, array<std::int64_t>("shape", "<i8", {4})) ==
         ":shape.npy: the array has 1 dimensions; a matrix has 2");
   CHECK(refused(2, array<double>("data", "<f8", {1}, {std::int64_t{1} << 50}))
-            .starts_with(":data.npy: its header promises 1125899906842624 elements of 8 bytes, but 8 bytes"));
+            .starts_with(":data.npy: its header declares 1125899906842624 elements of 8 bytes, but 8 bytes"));
   CHECK(refused(2, array<double>("data", "<f8", {1}, {-4})).starts_with(":data.npy: no array has the shape"));
   CHECK(refused(2, array<double>("data", "<f9", {1, 2, 3, 4})).find("type '<f9'") != std::string::npos);
-  CHECK(refused(2, {"data.npy", "PICKLE"}) == ":data.npy: the member ends too early; is it cut off?");
+  CHECK(refused(2, {"data.npy", "PICKLE"}) ==
+        ":data.npy: the member is too short; the archive may be truncated");
   CHECK(refused(2, {"other.npy", ""}).find("but no sparse matrix") != std::string::npos);
 }
 

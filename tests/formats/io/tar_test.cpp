@@ -127,16 +127,16 @@ TEST_CASE("sizes: octal, of 256 values a byte, and of a record; those that do no
        {std::string("\x80\x01\0\0\0\0\0\0\0\0\0\0", 12), std::string(12, '\xff'), std::string("12345678901x"),
         std::string("-0000000001 "), std::string("\x80\0\0\0\x7f\xff\xff\xff\xff\xff\xff\xff", 12)}) {
     const Text text = read(entry({"x.mtx", '0', "", size}, kMatrix) + kEnd);
-    CHECK(text.error == "a.tar: a header of the tar archive has a size that is no number");
+    CHECK(text.error == "a.tar: a header of the tar archive has an invalid size");
     CHECK(text.code == Errc::bad_input);
   }
   for (const char* size : {"99999999999999999999", "-1", "1x", ""})
     CHECK(read(entry({"pax", 'x'}, record("size", size)) + entry({"x.mtx"}, kMatrix) + kEnd).error ==
-          "a.tar: a record of the tar archive has a size that is no number");
+          "a.tar: a record of the tar archive has an invalid size");
   CHECK(read(entry({"x.mtx", '0', "", "77777777777"}, kMatrix) + kEnd).error ==
-        "a.tar: the tar archive is cut off in 'x.mtx'; get the whole file");
+        "a.tar: the tar archive is truncated in 'x.mtx'; copy the file again");
   CHECK(read(entry({"page", '0', "", "77777777777"}, kMatrix) + kEnd).error ==
-        "a.tar: the tar archive is cut off; get the whole file (after 'page')");
+        "a.tar: the tar archive is truncated; copy it again (after 'page')");
 }
 
 TEST_CASE("archives without a matrix, with several, with links or holes say what to do") {
@@ -144,21 +144,21 @@ TEST_CASE("archives without a matrix, with several, with links or holes say what
              entry({"e\n"}, "") + kEnd)
             .error ==
         "a.tar: a tar archive of 'a/a_b.mtx', 'b.txt', 'c', 'd', ..., without a matrix NAME/NAME.mtx; unpack "
-        "it (tar xf a.tar) and name the file that is wanted");
+        "it with 'tar xf a.tar' and name the matrix file");
   CHECK(read(entry({"a/", '5'}, "") + kEnd).error ==
-        "a.tar: a tar archive of no files, without a matrix NAME/NAME.mtx; unpack it (tar xf a.tar) and name "
-        "the file that is wanted");
+        "a.tar: a tar archive of no files, without a matrix NAME/NAME.mtx; unpack it with 'tar xf a.tar' and "
+        "name the matrix file");
   const Text several = read(entry({"a/a.mtx"}, kMatrix) + entry({"b/b.mtx"}, kMatrix) + kEnd);
   CHECK(several.text == kMatrix);
   CHECK(several.error ==
-        "a.tar: the tar archive has several matrices: 'a/a.mtx', 'b/b.mtx'; unpack it (tar xf a.tar) and "
-        "name the file that is wanted");
+        "a.tar: the tar archive has several matrices: 'a/a.mtx', 'b/b.mtx'; unpack it with 'tar xf a.tar' "
+        "and name the matrix file");
   for (const char type : {'1', '2'}) {
     const Text link = read(entry({"a/a.mtx", type}, "") + kEnd);
     CHECK(link.code == Errc::unsupported);
     CHECK(link.error ==
-          "a.tar: 'a/a.mtx' in the tar archive is a link or no file; unpack it (tar xf a.tar) and name the "
-          "file that is wanted");
+          "a.tar: 'a/a.mtx' in the tar archive is a link or a special file; unpack it with 'tar xf a.tar' "
+          "and name the matrix file");
   }
   CHECK(read(entry({"a.mtx", 'S'}, kMatrix) + kEnd).code == Errc::unsupported);
   CHECK(read(entry({"p", 'x'}, record("GNU.sparse.major", "1")) + entry({"a.mtx"}, kMatrix) + kEnd).code ==
@@ -183,7 +183,7 @@ TEST_CASE("damage anywhere in headers is noticed, and so is a cut anywhere") {
     }
   for (const char* records : {"9", "x", "5 a=b", "99 path=a\n", "0 path=a\n", "8 path=\n8 path=a", "2 "})
     CHECK(read(entry({"pax", 'x'}, records) + entry({"a.mtx"}, kMatrix) + kEnd).error ==
-          "a.tar: a record of the tar archive is damaged; get it again");
+          "a.tar: a record of the tar archive is damaged; copy it again");
   CHECK(read(entry({"pax", 'x', "", "77777777777"}, "") + kEnd).error ==
         "a.tar: a name or a record of the tar archive has 8589934591 bytes");
 }

@@ -109,7 +109,7 @@ TEST_CASE("a cut anywhere is noticed") {
     const std::string whole = codec.encode(text);
     for (std::size_t length = kLongestMagic; length < whole.size(); ++length) {
       const Text result = read(whole.substr(0, length), 100);
-      CHECK(result.error == "a: the " + std::string(codec.name) + " data is cut off; get the whole file");
+      CHECK(result.error == "a: the " + std::string(codec.name) + " data is truncated; copy the file again");
       CHECK(text.starts_with(result.text));
     }
   }
@@ -164,7 +164,7 @@ TEST_CASE("zstd: windows above the default of the library are read, and frames t
   CHECK(read(stored, 1 << 16).text == text);
   const std::string skipped = std::string("\x50\x2a\x4d\x18\x04\0\0\0four", 12);
   CHECK(read(skipped + zstd("tail"), 100).text == "tail");
-  CHECK(read(skipped.substr(0, 10), 100).error == "a: the zstd data is cut off; get the whole file");
+  CHECK(read(skipped.substr(0, 10), 100).error == "a: the zstd data is truncated; copy the file again");
 }
 
 TEST_CASE("data in other compressed formats are refused by name") {

@@ -85,13 +85,12 @@ TEST_CASE("bittcf: a column without entries is only allowed as padding of the la
       good().set_u64("tc_local_bit", {0x01000000000001F7, 1, 0x0103}).set_u32("tc_offset", {0, 9, 10, 13}),
       "bittcf: sparse_a_to_b[3] = 3, expected column 3 of tile 0 to have an entry (only the last tile of a "
       "window is padded)");
-  refused(
-      good()
-          .set_u64("tc_local_bit", {0x08000000000000FF, 1, 0x0105})
-          .set_i32("sparse_a_to_b",
-                   {0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 8, 8, 4, 4, 19, 19, 19, 19, 19, 19}),
-      "bittcf: sparse_a_to_b[18] = 19, expected column 2 of tile 2 to have no entries, like the padding in "
-      "front of it");
+  refused(good()
+              .set_u64("tc_local_bit", {0x08000000000000FF, 1, 0x0105})
+              .set_i32("sparse_a_to_b",
+                       {0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 8, 8, 4, 4, 19, 19, 19, 19, 19, 19}),
+          "bittcf: sparse_a_to_b[18] = 19, expected column 2 of tile 2 to have no entries, like the "
+          "preceding padding");
   refused(
       good().set_u32("tc_offset", {0, 10, 10, 13}).set_u64("tc_local_bit", {0x08000000000001FF, 0, 0x0103}),
       "bittcf: sparse_a_to_b[8] = 8, expected column 0 of tile 1 to have an entry (no tile is empty)");

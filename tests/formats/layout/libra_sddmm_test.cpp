@@ -66,8 +66,8 @@ TEST_CASE("libra_sddmm: padding stands at the end of a window's last block only"
               .set_u64("bitmap", {0x0100000000020103, 1, 0xff, 1})
               .set_i32("col_id", {9,  4,  4,  4,  4,  4,  4,  4, 30, 30, 30, 30, 30, 30, 30, 30,
                                   20, 21, 22, 23, 24, 25, 26, 8, 39, 39, 39, 39, 39, 39, 39, 39}),
-          "libra_sddmm: col_id[8] = 30, expected column 0 of tile 1 to have no entries, like the padding in "
-          "front of it");
+          "libra_sddmm: col_id[8] = 30, expected column 0 of tile 1 to have no entries, like the preceding "
+          "padding");
   refused(good().set_u32("tc_offset", {0, 6, 6, 13, 15}).set_u64("bitmap", {0x0100000000020107, 0, 0x7f, 3}),
           "libra_sddmm: col_id[23] = 8, expected 26 (padding repeats the last real column)");
   refused(good().set_i32("row_window_offset", {0, 4, 4, 4}),

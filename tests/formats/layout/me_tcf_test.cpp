@@ -91,13 +91,12 @@ TEST_CASE("me_tcf: a column without entries is only allowed as padding of the la
       good().set_u8("tc_local_id", {0, 1, 2, 4, 5, 6, 7, 8, 9, 0, 0, 1, 8}),
       "me_tcf: sparse_a_to_b[3] = 3, expected column 3 of tile 0 to have an entry (only the last tile of a "
       "window is padded)");
-  refused(
-      good()
-          .set_u8("tc_local_id", {0, 1, 2, 3, 4, 5, 6, 7, 123, 0, 0, 2, 8})
-          .set_i32("sparse_a_to_b",
-                   {0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 8, 8, 4, 4, 19, 19, 19, 19, 19, 19}),
-      "me_tcf: sparse_a_to_b[18] = 19, expected column 2 of tile 2 to have no entries, like the padding in "
-      "front of it");
+  refused(good()
+              .set_u8("tc_local_id", {0, 1, 2, 3, 4, 5, 6, 7, 123, 0, 0, 2, 8})
+              .set_i32("sparse_a_to_b",
+                       {0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 8, 8, 4, 4, 19, 19, 19, 19, 19, 19}),
+          "me_tcf: sparse_a_to_b[18] = 19, expected column 2 of tile 2 to have no entries, like the "
+          "preceding padding");
   refused(good()
               .set_u32("tc_offset", {0, 10, 10, 13})
               .set_u8("tc_local_id", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 8}),

@@ -103,5 +103,5 @@ TEST_CASE("registry: messages name the values of a parameter") {
       check_parameter(*find_layout("hc_window"), -1).error().message ==
       "hc_window: selector -1, expected fitted, paper, tensor, cuda or 0 to 2147483647 (10 bits for each of "
       "three weights)");
-  CHECK(check_parameter(*find_layout("csr"), 3).error().message == "csr takes no number, not 3");
+  CHECK(check_parameter(*find_layout("csr"), 3).error().message == "csr has no parameter, got 3");
 }

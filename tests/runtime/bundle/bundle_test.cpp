@@ -334,7 +334,7 @@ TEST_CASE("a file cut or extended anywhere is refused") {
   auto longer = bytes;
   longer.push_back(std::byte{0});
   put(path, longer);
-  check_refused(Bundle::open(path), Errc::bad_input, "something was appended: size ");
+  check_refused(Bundle::open(path), Errc::bad_input, "data was appended: size ");
 }
 
 TEST_CASE("mapped, copied and in memory are the same; only the map follows later changes of the file") {

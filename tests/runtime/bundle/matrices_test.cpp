@@ -111,5 +111,5 @@ TEST_CASE("matrices of one bundle have values of one type") {
   const Second second;
   const Status s = writer->add_csr(second.csr());
   REQUIRE_FALSE(s);
-  CHECK(s.error().message == "/halo has values of another type than the first matrix");
+  CHECK(s.error().message == "/halo has a different value type from the first matrix");
 }

@@ -214,7 +214,7 @@ TEST_CASE("stored plans: they go into the bundle that is open, and not into one 
   const auto late = writer->commit();
   REQUIRE_FALSE(late);
   CHECK(late.error().code == Errc::io);
-  CHECK(late.error().message == "was replaced since it was opened; nothing was written: try again");
+  CHECK(late.error().message == "was replaced while it was open; nothing was written; try again");
   CHECK(BundleWriter::extend((*bundle)->descriptor(), path).error().code == Errc::io);
   CHECK(bytes_of(path) == others);
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);

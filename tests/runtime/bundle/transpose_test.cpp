@@ -106,7 +106,7 @@ TEST_CASE("new values of the matrix are new values of its transpose, whether or 
   }
 }
 
-TEST_CASE("a transpose that does not know where its values come from cannot be refreshed") {
+TEST_CASE("a transpose without the sources of its values cannot be refreshed") {
   const std::pair<Csr, bool> cases[] = {{rectangular(), false}, {symmetric(), true}};
   for (const auto& [a, equal] : cases) {
     const auto bundle = bundle_of(a.view(), {.transpose = !equal, .refreshable = false, .symmetric = equal});
@@ -234,7 +234,7 @@ TEST_CASE("every lie about the arrays of the transpose is refused") {
 
 TEST_CASE("arrays of the transpose of a symmetric matrix are refused, and positions that do not fit") {
   const Break breaks[] = {
-      {"/transpose/row_order is there, but the header says that the matrix is symmetric",
+      {"/transpose/row_order exists, but the header declares the matrix symmetric",
        [](Image& i) { rename(i.entry("/transpose/formats/bittcf/value_source"), "/transpose/row_order"); }},
       {"/transpose/formats/bittcf/tc_offset is there, but",
        [](Image& i) {
@@ -255,7 +255,7 @@ TEST_CASE("arrays of the transpose of a symmetric matrix are refused, and positi
   Image square(bytes_with(symmetric().view(), {}));
   square.header().may_ignore = kBundleSymmetric;
   square.seal();
-  check_refused(square.open(), Errc::bad_input, "is there, but the header says that the matrix is symmetric");
+  check_refused(square.open(), Errc::bad_input, "is there, but the header declares the matrix symmetric");
 }
 
 TEST_CASE("values of the transpose of a pattern are refused") {
@@ -265,7 +265,7 @@ TEST_CASE("values of the transpose of a pattern are refused") {
   rename(values.entry("/transpose/row_order"), "/transpose/formats/csr/values");
   values.seal();
   check_refused(values.open(), Errc::bad_input,
-                "/transpose/formats/csr/values is there, but the header says that the matrix is a pattern");
+                "/transpose/formats/csr/values exists, but the header declares a pattern");
   rename(image.entry("/transpose/row_order"), "/transpose/formats/csr/value_source");
   image.seal();
   check_refused(image.open(), Errc::bad_input, "a pattern has no values");

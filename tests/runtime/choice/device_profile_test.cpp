@@ -79,8 +79,8 @@ TEST_CASE("profile: what is wrong is named with its line") {
   CHECK(contains(error_of("number a fp32 launch 1x"), "no finite number"));
   CHECK(contains(error_of("number a fp32 launch"), "no finite number"));
   CHECK(contains(error_of("number a fp32 launch 1 2"), "at the end of the line"));
-  CHECK(contains(error_of("number"), "is no name"));
-  CHECK(contains(error_of("number a\x01\x02 fp32 launch 1"), "'a\x3f\x3f' is no name"));
+  CHECK(contains(error_of("number"), "is not a name"));
+  CHECK(contains(error_of("number a\x01\x02 fp32 launch 1"), "'a\x3f\x3f' is not a name"));
   CHECK(contains(error_of("number a fp32 launch 1\nnumber a fp32 launch 1"), "p.tsv:4: launch of a, fp32"));
   CHECK(contains(error_of(std::string(1000, 'x')), "..."));
 }

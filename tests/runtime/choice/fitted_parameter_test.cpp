@@ -92,7 +92,7 @@ TEST_CASE("fitted threshold: numbers that are none are refused with their name")
     REQUIRE_FALSE(fitted.has_value());
     CHECK(fitted.error().code == Errc::bad_input);
     CHECK(fitted.error().text() ==
-          "p.tsv: threshold_8 of cuda.libra_spmm.mma, tf32 is no whole number from 1 to 9");
+          "p.tsv: threshold_8 of cuda.libra_spmm.mma, tf32 is not an integer from 1 to 9");
   }
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("fitted selector: numbers of hc_window have the name of its parameter"
       profile_with("number cuda.hc_window.test any selector_128 2147483648\n"), wanted);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().text() ==
-        "p.tsv: selector_128 of cuda.hc_window.test, any is no whole number from 0 to 2147483647");
+        "p.tsv: selector_128 of cuda.hc_window.test, any is not an integer from 0 to 2147483647");
 }
 
 TEST_CASE("fitted parameter: a product without a kernel has none") {

@@ -115,7 +115,7 @@ TEST_CASE("softmax and attention: matrices without rows, columns or entries") {
   }
 }
 
-TEST_CASE("attention: rows without entries, and masked ones, are 0, and so are their statistics") {
+TEST_CASE("attention: empty rows, and masked ones, are 0, and so are their statistics") {
   Random random(4);
   const formats::Csr a = skewed_matrix(20, 30, random);
   HeadProblem p(runtime::kAttention, a, {}, 8, DType::f32, {}, random);
@@ -194,7 +194,7 @@ TEST_CASE("softmax and attention: the same bits for any number of threads, and r
   }
 }
 
-TEST_CASE("attention: a score of n that is not its own, alpha that is no number, and beta are refused") {
+TEST_CASE("attention: a score of n that is not its own, alpha that is not a number, and beta are refused") {
   Random random(8);
   const formats::Csr a = skewed_matrix(9, 9, random);
   const Formatted formatted = format_matrix(a, "csr");

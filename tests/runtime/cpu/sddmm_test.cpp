@@ -180,7 +180,7 @@ TEST_CASE("sddmm: a plan serves fewer features with the bits of a plan for them"
     SddmmOperands more = operands.with(nullptr);
     more.n = kPlanned + 1;
     CHECK(runtime::run(*plan, more).error().message ==
-          "sddmm: n = 201, but the plan serves 1 to 200; plan for n = 201");
+          "sddmm: n = 201, but the plan supports 1 to 200; plan for n = 201");
   }
 }
 

@@ -287,8 +287,8 @@ TEST_CASE(
     CHECK(status.error().code == Errc::usage);
     return status.error().message;
   };
-  CHECK(message(9) == "spmm: n = 9, but the plan serves 1 to 8; plan for n = 9");
-  CHECK(message(-1) == "spmm: n = -1, but the plan serves 1 to 8");
+  CHECK(message(9) == "spmm: n = 9, but the plan supports 1 to 8; plan for n = 9");
+  CHECK(message(-1) == "spmm: n = -1, but the plan supports 1 to 8");
   CHECK(c == dense.c_bytes());
   some.ldb = 5;
   CHECK(message(6) == "spmm: the leading dimension of B, 5, is less than its 6 columns");
@@ -433,7 +433,7 @@ TEST_CASE("spmm: plans that make no sense or find no kernel say what would work"
 
   const Error dense = error(csr.matrix(), {.n = 4, .dense = DType::f64});
   CHECK(dense.code == Errc::unsupported);
-  CHECK(dense.message == "plan: a matrix of f32 values does not multiply dense f64; use f32");
+  CHECK(dense.message == "plan: a matrix of f32 values cannot be multiplied by dense f64; use f32");
   const auto refused = [&](DType type, DType result) {
     const Error e = error(csr.matrix(), {.n = 4, .dense = type, .result = result});
     CHECK(e.code == Errc::unsupported);
@@ -448,7 +448,7 @@ TEST_CASE("spmm: plans that make no sense or find no kernel say what would work"
   CHECK(refused(DType::f16, DType::bf16) ==
         "plan: results of dense f16 operands have type f16 or f32, not bf16");
   CHECK(error(csr.matrix(), {.n = 4, .dense = DType::f16, .result = DType::f32}).message ==
-        "plan: a matrix of f32 values does not multiply dense f16; use f32");
+        "plan: a matrix of f32 values cannot be multiplied by dense f16; use f32");
   CHECK(runtime::plan_spmm(csr.matrix(), {.n = 4, .result = DType::f32}));
 
   const Error kernel = error(csr.matrix(), {.n = 4, .kernel = "cpu.bittcf.generic"});

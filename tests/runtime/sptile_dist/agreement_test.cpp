@@ -43,7 +43,7 @@ TEST_CASE("all processes are told what one throws") {
   using All = std::set<std::string>;
   CHECK(told([] { throw Exception(SPTILE_BAD_INPUT, "no part"); }) == All{"3 rank 1: no part"});
   CHECK(told([] { throw std::runtime_error("no memory"); }) == All{"5 rank 1: no memory"});
-  CHECK(told([] { throw 7; }) == All{"70 rank 1: something was thrown that is no std::exception"});
+  CHECK(told([] { throw 7; }) == All{"70 rank 1: an exception that is not a std::exception was thrown"});
 }
 
 TEST_CASE("a long message ends with a whole letter") {

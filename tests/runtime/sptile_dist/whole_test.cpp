@@ -81,14 +81,16 @@ TEST_CASE("a part of a larger matrix is refused before anything is written") {
   const Partition partition;
   replace(partition.part(1), bytes_of(path_of_part(partition.large(), 1)));
   CHECK(partition.refusal() ==
-        std::string("DIR/part-0001.h5: is of another partition than the part of process 0") + kAgain);
+        std::string("DIR/part-0001.h5: belongs to a different partition from the part of process 0") +
+            kAgain);
 }
 
 TEST_CASE("a part at another place is refused") {
   const Partition partition;
   replace(partition.part(2), bytes_of(partition.part(1)));
   CHECK(partition.refusal() ==
-        std::string("DIR/part-0002.h5: says that it is part 1, but is part 2 of the folder") + kAgain);
+        std::string("DIR/part-0002.h5: declares itself part 1, but is stored as part 2 of the directory") +
+            kAgain);
 }
 
 TEST_CASE("a part of a larger matrix that says it is of this one is refused") {
@@ -116,7 +118,7 @@ TEST_CASE("a row with two owners is refused, and so is one without") {
   for (const int rank : {0, 1, 2})
     forge<std::int64_t>(partition.part(rank), "/part/numbers", [&](auto n) { rows = ++n[3]; });
   CHECK(partition.refusal() == "DIR: the parts have 30 rows and " + std::to_string(partition.matrix().nnz()) +
-                                   " entries, the whole matrix 31 and " +
+                                   " entries, the matrix has 31 and " +
                                    std::to_string(partition.matrix().nnz()) + kAgain);
 }
 

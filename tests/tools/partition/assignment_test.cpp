@@ -35,12 +35,12 @@ TEST_CASE("a file gives the part of each row, comments and blanks apart") {
 }
 
 TEST_CASE("lines that are no part are named") {
-  check_bad("0\n4\n1\n", "parts.txt:2: '4' is no part from 0 to 3");
-  check_bad("0\n-1\n1\n", "parts.txt:2: '-1' is no part from 0 to 3");
-  check_bad("0\nx\n1\n", "parts.txt:2: 'x' is no part from 0 to 3");
-  check_bad("0\n1.5\n1\n", "parts.txt:2: '1.5' is no part from 0 to 3");
-  check_bad("99999999999999999999\n", "parts.txt:1: '99999999999999999999' is no part from 0 to 3");
-  check_bad("0 1 2\n", "parts.txt:1: one part number a line is wanted");
+  check_bad("0\n4\n1\n", "parts.txt:2: '4' is not a part from 0 to 3");
+  check_bad("0\n-1\n1\n", "parts.txt:2: '-1' is not a part from 0 to 3");
+  check_bad("0\nx\n1\n", "parts.txt:2: 'x' is not a part from 0 to 3");
+  check_bad("0\n1.5\n1\n", "parts.txt:2: '1.5' is not a part from 0 to 3");
+  check_bad("99999999999999999999\n", "parts.txt:1: '99999999999999999999' is not a part from 0 to 3");
+  check_bad("0 1 2\n", "parts.txt:1: expected one part number per line");
   check_bad("0\n1\n", "parts.txt: has 2 part numbers for 3 rows");
   check_bad("0\n1\n2\n3\n", "parts.txt:4: more part numbers than the 3 rows of the matrix");
 }

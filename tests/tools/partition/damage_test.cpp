@@ -60,15 +60,15 @@ TEST_CASE("a part of another partition, or at another place, is named") {
   CHECK(partition.found().starts_with("3 DIR/part-0002.h5: part-0002.h5: is a part of "));
   replace(partition.part(2), bytes_of(partition.part(0)));
   CHECK(partition.found() ==
-        "3 DIR/part-0002.h5: part-0002.h5: says that it is part 0 of 3, but stands at 2 of 3; it is not of "
-        "this "
-        "partition\n");
+        "3 DIR/part-0002.h5: part-0002.h5: declares itself part 0 of 3, but stands at 2 of 3; it does not "
+        "belong to this partition\n");
   replace(partition.part(2), bytes_of(partition.path() + "/partition.json"));
   CHECK(partition.found().starts_with("3 DIR/part-0002.h5: part-0002.h5: "));
   const BundleSample bundle;
   fs::remove(partition.part(2));
   REQUIRE(bundle.write(partition.part(2)));
-  CHECK(partition.found() == "3 DIR/part-0002.h5: part-0002.h5: is a bundle, but no part of a partition\n");
+  CHECK(partition.found() ==
+        "3 DIR/part-0002.h5: part-0002.h5: is a bundle, but not a part of a partition\n");
 }
 
 TEST_CASE("a damaged part is named: cut, or with a byte that changed") {
@@ -96,10 +96,10 @@ TEST_CASE("lists that are not sound are refused when a part is opened") {
     return [=](const std::string& file) { forge<std::int64_t>(file, array, change); };
   };
   const Forgery forgeries[] = {
-      {"rank", offsets("/part/numbers", [](Offsets n) { n[1] = 3; }), "says that it is part 3 of 3"},
+      {"rank", offsets("/part/numbers", [](Offsets n) { n[1] = 3; }), "declares itself part 3 of 3"},
       {"negative rank", offsets("/part/numbers", [](Offsets n) { n[1] = -1; }),
-       "says that it is part -1 of 3"},
-      {"no parts", offsets("/part/numbers", [](Offsets n) { n[2] = 0; }), "says that it is part 1 of 0"},
+       "declares itself part -1 of 3"},
+      {"no parts", offsets("/part/numbers", [](Offsets n) { n[2] = 0; }), "declares itself part 1 of 0"},
       {"more parts", offsets("/part/numbers", [](Offsets n) { n[2] = 1 << 30; }), "has 4 elements, expected"},
       {"rows", offsets("/part/numbers", [](Offsets n) { n[3] = std::int64_t{1} << 40; }), "rows and"},
       {"fewer rows", offsets("/part/numbers", [](Offsets n) { n[3] = 2; }),
@@ -153,7 +153,7 @@ TEST_CASE("a value that changed with all its hashes is another matrix: a check f
                [](std::span<float> values) { std::ranges::fill(values, 1.F); });
   forge<float>(partition.part(0), "/halo/transpose/formats/csr/values",
                [](std::span<float> values) { std::ranges::fill(values, 1.F); });
-  CHECK(partition.found() == "7 DIR: matrix: the parts together are another matrix than was divided\n");
+  CHECK(partition.found() == "7 DIR: matrix: the parts do not form the partitioned matrix\n");
 }
 
 TEST_CASE("partition.json that sptile did not write is refused, field by field") {
@@ -161,11 +161,11 @@ TEST_CASE("partition.json that sptile did not write is refused, field by field")
     const char *from, *to, *message;
   };
   const Change changes[] = {
-      {"{", "[", "is no JSON object"},
+      {"{", "[", "is not a JSON object"},
       {"\"schema_version\": 1", "\"schema_version\": 2", "has schema version 2"},
-      {"\"rows\": 30", "\"rows\": -30", "\"rows\" is not a whole number"},
-      {"\"rows\": 30", "\"rows\": 1e300", "\"rows\" is not a whole number"},
-      {"\"rows\": 30", "\"rows\": 18446744073709551615", "\"rows\" is not a whole number"},
+      {"\"rows\": 30", "\"rows\": -30", "\"rows\" is not an integer"},
+      {"\"rows\": 30", "\"rows\": 1e300", "\"rows\" is not an integer"},
+      {"\"rows\": 30", "\"rows\": 18446744073709551615", "\"rows\" is not an integer"},
       {"\"rows\": 30", "\"rows\": 31", "partition.json says 31"},
       {"\"id\": \"", "\"id\": \"../", "\"id\" is not 16 hexadecimal digits"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f16\"", "\"dtype\" is not f32, f64 or pattern"},
@@ -175,7 +175,7 @@ TEST_CASE("partition.json that sptile did not write is refused, field by field")
       {"\"parts\": [", "\"sections\": [", "\"parts\" is not a list of parts"},
       {"\"file\": \"part-0001.h5\"", "\"file\": \"/etc/passwd\"",
        "parts[1]: \"file\" is not the name of the part"},
-      {"\"seed\"", "\"sead\"", "\"seed\" is not a whole number"},
+      {"\"seed\"", "\"sead\"", "\"seed\" is not an integer"},
       {"\"content\": \"", "\"content\": \"0123456789abcdef\", \"gone\": \"",
        "another matrix than was divided"},
   };
@@ -189,5 +189,5 @@ TEST_CASE("partition.json that sptile did not write is refused, field by field")
   const Partition partition;
   fs::remove(partition.path() + "/partition.json");
   CHECK(partition.found().starts_with(
-      "5 DIR/partition.json: partition.json: cannot open; this folder is no partition"));
+      "5 DIR/partition.json: partition.json: cannot open; expected a partition directory"));
 }

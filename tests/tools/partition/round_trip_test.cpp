@@ -221,5 +221,5 @@ TEST_CASE("a row whose columns are not sound is named when it comes by") {
   const auto survey = tools::survey_parts({a.view(), {}}, reorder::divide_in_order(a.view(), {}, 2), nullptr);
   REQUIRE_FALSE(survey);
   CHECK(survey.error().code == Errc::bad_input);
-  CHECK(survey.error().message == "row 4: columns are not ascending, or not below 9");
+  CHECK(survey.error().message == "row 4: columns must ascend and be less than 9");
 }

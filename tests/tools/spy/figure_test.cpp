@@ -41,7 +41,7 @@ TEST_CASE("a drawing has a picture for each panel, and captions stay text") {
 }
 
 TEST_CASE("a drawing of a narrow matrix is as wide as what is written on it") {
-  const spy::Panel panel{spy::empty_raster(20000, 3, 480), 20000, 3, "as it stands"};
+  const spy::Panel panel{spy::empty_raster(20000, 3, 480), 20000, 3, "original order"};
   const auto width = [&](const std::string& caption) {
     const std::string svg = spy::draw_document({&panel, 1}, caption).value_or("");
     const std::size_t at = svg.find("width=\"");

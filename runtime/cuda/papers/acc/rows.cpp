@@ -9,12 +9,11 @@ constexpr Kernel row(std::string_view name, std::string_view summary, Instances 
 }
 
 constexpr Kernel kRows[] = {
-    row(kBitTcfAccWindows, "as .acc, never balanced: one window after the other",
-        SPTILE_BUILT(acc_windows_kernels)),
-    row(kBitTcfAccBalanced, "as .acc, always balanced", SPTILE_BUILT(acc_balanced_kernels)),
-    row(kBitTcfAccWriteThrough, "as .acc, C written through the L2 cache",
+    row(kBitTcfAccWindows, "as .acc, without load balancing", SPTILE_BUILT(acc_windows_kernels)),
+    row(kBitTcfAccBalanced, "as .acc, always load-balanced", SPTILE_BUILT(acc_balanced_kernels)),
+    row(kBitTcfAccWriteThrough, "as .acc, with write-through stores of C",
         SPTILE_BUILT(acc_write_through_kernels)),
-    row(kBitTcfAcc, "tiles balanced as in Acc-SpMM where windows differ by more than 8 tiles in the mean",
+    row(kBitTcfAcc, "Acc-SpMM load balancing if windows differ by more than 8 tiles on average",
         SPTILE_BUILT(acc_kernels)),
 };
 

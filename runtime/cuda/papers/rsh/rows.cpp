@@ -9,8 +9,8 @@ constexpr Kernel row(std::string_view name, std::string_view summary, Instances 
 }
 
 constexpr Kernel kRows[] = {
-    row(kRsTileRshRuns, "as .rsh, windows that are stored whole in runs", SPTILE_BUILT(rsh_runs_kernels)),
-    row(kRsTileRsh, "stored windows and stored pieces of long ones as in RSH-SpMM, one after the other",
+    row(kRsTileRshRuns, "as .rsh, unsplit windows in runs", SPTILE_BUILT(rsh_runs_kernels)),
+    row(kRsTileRsh, "RSH-SpMM: stored windows and stored segments of long windows",
         SPTILE_BUILT(rsh_kernels)),
 };
 

@@ -236,6 +236,8 @@ std::string about_unknown(const CLI::App& app, const std::string& word) {
 std::string parse_message(const CLI::App& app, const CLI::ParseError& error) {
   const std::string text = error.what();
   std::string name = text.substr(0, text.find_first_of(": "));
+  if (const std::size_t flag = text.find("--"); name == "Could" && flag != std::string::npos)
+    name = text.substr(flag, text.find(' ', flag) - flag);  // "Could not convert: --json = x"
   const CLI::Option* const option = app.get_option_no_throw(name);
   if (option != nullptr && option->get_positional()) name = option->get_name(true);
   const std::string noun = is_option(name) ? "option" : "argument";
@@ -248,7 +250,7 @@ std::string parse_message(const CLI::App& app, const CLI::ParseError& error) {
       return fmt::format("{} requires a value", name);
     case CLI::ExitCodes::ConversionError:
     case CLI::ExitCodes::InvalidError:
-      return fmt::format("{}: the value is not valid; it is a flag, which takes none", name);
+      return fmt::format("{} is a flag and accepts no value", name);
     default:
       return text;
   }

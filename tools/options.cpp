@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <type_traits>
 #include <utility>
 
@@ -35,7 +36,11 @@ Check name_check(const std::string& what, std::vector<std::string> known) {
 template <class T>
 std::string number_error(const std::string& text) {
   T value{};
-  if (CLI::detail::lexical_cast(text, value)) return {};
+  // The parser wraps negative and large numbers of unsigned types.
+  bool wraps = false;
+  if constexpr (std::is_unsigned_v<T>)
+    wraps = std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc();
+  if (!wraps && CLI::detail::lexical_cast(text, value)) return {};
   constexpr std::string_view kind = std::is_integral_v<T> ? "an integer" : "a number";
   const bool digits = !text.empty() && text.find_first_not_of("+-0123456789") == std::string::npos;
   return digits ? fmt::format("'{}' is out of range", text) : fmt::format("'{}' is not {}", text, kind);

@@ -23,8 +23,8 @@ tl::unexpected<Error> tell_contents(const Hdf5Reader& file, const std::string& n
   for (const std::string& one : *names) held += (held.empty() ? "" : ", ") + quoted(one);
   return fail(Errc::bad_input,
               "HDF5 of " + (held.empty() ? "nothing" : held) +
-                  ", but neither a bundle nor binsparse: it has neither the sptile header nor the attribute "
-                  "'binsparse'; HDF5 tools that copy a bundle may drop the header",
+                  ", but neither a bundle nor binsparse: the sptile header and the attribute 'binsparse' are "
+                  "missing; HDF5 tools that copy a bundle may drop the header",
               name);
 }
 

@@ -6,8 +6,7 @@
 namespace sptile::runtime::cuda {
 
 inline tl::unexpected<Error> not_built() {
-  return fail(Errc::unsupported,
-              "this build has no kernels for CUDA devices; use the CPU, or build where nvcc is");
+  return fail(Errc::unsupported, "this build has no CUDA kernels; use the CPU, or build with nvcc");
 }
 
 }  // namespace sptile::runtime::cuda

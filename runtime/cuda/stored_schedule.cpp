@@ -15,7 +15,7 @@ const std::byte* ScheduleReader::take(std::int64_t count, std::size_t size, std:
   const std::size_t begin = schedule_aligned(end_), all = stored_.bytes.size();
   if (!ok()) return nullptr;
   if (!require(begin <= all && static_cast<std::uint64_t>(count) <= (all - begin) / size,
-               "a part reaches past the " + std::to_string(all) + " bytes of the schedule"))
+               "a part exceeds the " + std::to_string(all) + " bytes of the schedule"))
     return nullptr;
   const auto gap = stored_.bytes.subspan(end_, begin - end_);
   require(std::ranges::all_of(gap, [](std::byte b) { return b == std::byte{0}; }), "a gap is not zero");

@@ -298,9 +298,9 @@ const Verb kDoctor = {
     .summary = "Diagnose this machine and build, for example for a bug report",
     .details =
         "Prints versions, the processor and its limits, the number of threads, CUDA devices, the number of "
-        "usable kernels and why others cannot, device profiles, environment variables that are set, and "
-        "advice. Runs each kernel on a small matrix and compares it with the reference. Exit code 7 means "
-        "that a component does not work; the output is complete nevertheless. A GPU is not required.",
+        "usable kernels and the requirements of the others, device profiles, environment variables that are "
+        "set, and advice. Runs each kernel on a small matrix and compares it with the reference. Exit code 7 "
+        "means that a component does not work; the output is complete nevertheless. A GPU is not required.",
     .json_keys =
         "`ok`, `versions`, `processor`, `devices[]`, `no_device`, `kernels[]`, `unavailable[]`, "
         "`profiles[]`, "

@@ -122,7 +122,7 @@ inline Status check_request(const formats::FormatLayout& layout, const DeviceCsr
                             const ConvertParameters& parameters) {
   const std::string name(layout.name);
   if (parameters.parameter && (layout.parameter == nullptr || !layout.parameter->on_device))
-    return fail(Errc::usage, name + ": a conversion on a device takes no number; leave out " +
+    return fail(Errc::usage, name + ": conversions on a device choose the parameter; omit " +
                                  std::to_string(*parameters.parameter) + ", or convert on the CPU");
   return check_device_csr(csr, name);
 }
@@ -232,7 +232,7 @@ const DeviceConversion<Run>* find_conversion(const formats::FormatLayout& layout
 
 inline tl::unexpected<Error> no_conversion(const formats::FormatLayout& layout) {
   return fail(Errc::unsupported,
-              std::string(layout.name) + " cannot be made on a device; convert on the CPU");
+              std::string(layout.name) + " cannot be created on a device; convert on the CPU");
 }
 
 /// See convert_on_device.
@@ -290,9 +290,9 @@ Result<ValueSource> value_source_on(Run& run, const formats::FormatView& format,
   const auto same = same_index(run, moved->view, format);
   if (!same) return tl::unexpected(same.error());
   if (!*same)
-    return fail(Errc::bad_input, std::string(layout.name) +
-                                     ": the arrays are not those that its CSR matrix gives; make the format "
-                                     "again to have a value_source");
+    return fail(Errc::bad_input,
+                std::string(layout.name) +
+                    ": the arrays do not match the CSR matrix; convert again to get a value_source");
   return collect_positions(run, *moved);
 }
 

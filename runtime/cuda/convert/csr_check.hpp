@@ -16,9 +16,11 @@ namespace sptile::runtime::cuda {
 /// Errc::usage and Errc::unsupported for what needs no look at the arrays. name: of what is made.
 inline Status check_device_csr(const DeviceCsr& csr, const std::string& name) {
   if (csr.rows < 0 || csr.cols < 0 || csr.nnz < 0 || csr.rows > formats::kMaxId || csr.cols > formats::kMaxId)
-    return fail(Errc::usage, "csr: " + std::to_string(csr.rows) + " rows, " + std::to_string(csr.cols) +
-                                 " columns, " + std::to_string(csr.nnz) +
-                                 " entries; rows and columns are 0 to 2147483647, entries not negative");
+    return fail(
+        Errc::usage,
+        "csr: " + std::to_string(csr.rows) + " rows, " + std::to_string(csr.cols) + " columns, " +
+            std::to_string(csr.nnz) +
+            " entries; expected 0 to 2147483647 rows and columns and a non-negative number of entries");
   if (csr.row_ptr == nullptr || (csr.nnz > 0 && csr.col_idx == nullptr))
     return fail(Errc::usage, "csr: row_ptr or col_idx is null");
   if (csr.nnz > 0 && csr.value_dtype != DType::none && csr.values == nullptr)
@@ -27,10 +29,9 @@ inline Status check_device_csr(const DeviceCsr& csr, const std::string& name) {
     return fail(Errc::usage, "csr: values of type " + std::string(name_of(csr.value_dtype)) +
                                  "; expected elements of 2, 4 or 8 bytes");
   if (csr.nnz > std::numeric_limits<std::uint32_t>::max())
-    return fail(Errc::unsupported, name +
-                                       ": on a device at most 4294967295 entries are converted, but the "
-                                       "matrix has " +
-                                       std::to_string(csr.nnz) + "; convert on the CPU");
+    return fail(Errc::unsupported,
+                name + ": conversions on a device support at most 4294967295 entries, but the matrix has " +
+                    std::to_string(csr.nnz) + "; convert on the CPU");
   return {};
 }
 
@@ -183,10 +184,9 @@ Status check_on(Run& run, const DeviceCsr& csr) {
   if (Status s = run.status(); !s) return s;
   if (Status s = report_csr(run, from, faults, true); !s) return s;
   if (faults.row_order == kNowhere) return {};
-  return fail(Errc::bad_input,
-              "row_order[" + std::to_string(faults.row_order) +
-                  "] is no row or one that stands elsewhere too; expected a permutation of 0 to " +
-                  std::to_string(csr.rows - 1));
+  return fail(Errc::bad_input, "row_order[" + std::to_string(faults.row_order) +
+                                   "] is not a row or occurs twice; expected a permutation of 0 to " +
+                                   std::to_string(csr.rows - 1));
 }
 
 }  // namespace sptile::runtime::cuda

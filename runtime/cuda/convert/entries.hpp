@@ -97,16 +97,18 @@ inline bool is_id(DType type) { return type == DType::i32 || type == DType::i64;
 inline Status check_entries(const DeviceEntries& e, Disorder disorder) {
   const std::string name = e.row_is_pointer ? "csr" : "coo";
   if (e.rows < 0 || e.cols < 0 || e.nnz < 0 || e.rows > formats::kMaxId || e.cols > formats::kMaxId)
-    return fail(Errc::usage, name + ": " + std::to_string(e.rows) + " rows, " + std::to_string(e.cols) +
-                                 " columns, " + std::to_string(e.nnz) +
-                                 " entries; rows and columns are 0 to 2147483647, entries not negative");
+    return fail(
+        Errc::usage,
+        name + ": " + std::to_string(e.rows) + " rows, " + std::to_string(e.cols) + " columns, " +
+            std::to_string(e.nnz) +
+            " entries; expected 0 to 2147483647 rows and columns and a non-negative number of entries");
   if (e.nnz > kMostEntries)
     return fail(Errc::unsupported, name + ": a matrix on a device has at most 4294967295 entries, not " +
                                        std::to_string(e.nnz) + "; convert on the CPU");
   for (const DType type : {e.row_type, e.col_type})
     if (!is_id(type))
       return fail(Errc::usage,
-                  name + ": rows and columns are of type i32 or i64, not " + std::string(name_of(type)));
+                  name + ": rows and columns must have type i32 or i64, not " + std::string(name_of(type)));
   const bool has_rows = e.row_is_pointer || e.nnz > 0;
   if ((has_rows && e.row == nullptr) || (e.nnz > 0 && e.col == nullptr))
     return fail(Errc::usage, name + ": the rows or the columns are null");
@@ -116,7 +118,7 @@ inline Status check_entries(const DeviceEntries& e, Disorder disorder) {
   if (e.value_dtype != DType::none && (disorder == Disorder::sum ? !values.is_value : values.bytes < 2))
     return fail(Errc::usage,
                 name + ": values of type " + std::string(values.name) +
-                    (disorder == Disorder::sum ? " cannot be added up; expected f16, bf16, f32 or f64"
+                    (disorder == Disorder::sum ? " cannot be summed; expected f16, bf16, f32 or f64"
                                                : "; expected elements of 2, 4 or 8 bytes"));
   return {};
 }
@@ -162,7 +164,7 @@ Status report_repeated(Run& run, const DeviceEntries& e, const SortedEntries& so
                                    std::to_string(entries[0]) + " and " + std::to_string(entries[1]) +
                                    " are both (" + std::to_string(sorted.key.window(key)) + ", " +
                                    std::to_string(sorted.key.column(key)) +
-                                   "); expected one for each place, or ask for their sum");
+                                   "); expected one per position, or request their sum");
 }
 
 /// Sorts entries with good ids. offsets: of rows, for CSR.

@@ -103,7 +103,7 @@ inline Result<BatchLayout> arrange_parts(std::span<const DeviceEntries> parts, A
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (Status s = check_entries(parts[i], disorder); !s) return in_batch(i, s.error());
     if (!parts[i].row_is_pointer)
-      return in_batch(i, {Errc::unsupported, "its entries have rows; a batch is of CSR matrices", {}});
+      return in_batch(i, {Errc::unsupported, "its entries are COO; expected a CSR matrix", {}});
     members.push_back({parts[i].rows, parts[i].cols, parts[i].nnz, parts[i].value_dtype});
   }
   auto layout = arrange(members, arrangement);

@@ -27,7 +27,8 @@ template <class Run>
 Result<OwnedCsr> transpose_on(Run& run, const DeviceCsr& a, bool with_positions) {
   if (Status s = check_device_csr(a, "csr"); !s) return tl::unexpected(s.error());
   if (a.row_order != nullptr)
-    return fail(Errc::usage, "transpose: row_order must be null; rows are transposed as they stand");
+    return fail(Errc::usage,
+                "transpose: row_order must be null; rows are transposed in their original order");
   if (Status s = check_on(run, a); !s) return tl::unexpected(s.error());
   Room<SortBuffers> sort;
   if (Status s = sort.make(run, a.nnz); !s) return tl::unexpected(s.error());

@@ -9,8 +9,8 @@ namespace sptile::runtime::cuda {
 class RunTimer {
  public:
   RunTimer() {
-    status_ = check(cudaEventCreate(&begin_), "making an event");
-    if (status_) status_ = check(cudaEventCreate(&end_), "making an event");
+    status_ = check(cudaEventCreate(&begin_), "creating an event");
+    if (status_) status_ = check(cudaEventCreate(&end_), "creating an event");
   }
   RunTimer(const RunTimer&) = delete;
   RunTimer& operator=(const RunTimer&) = delete;

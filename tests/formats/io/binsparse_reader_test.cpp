@@ -152,8 +152,8 @@ TEST_CASE("what is wrong is refused with its array, before memory is asked for")
   };
   CHECK(
       described("") ==
-      ": HDF5 of 'indices_1', 'pointers_to_1', 'values', but neither a bundle nor binsparse: it has neither "
-      "the sptile header nor the attribute 'binsparse'; HDF5 tools that copy a bundle may drop the header");
+      ": HDF5 of 'indices_1', 'pointers_to_1', 'values', but neither a bundle nor binsparse: the sptile "
+      "header and the attribute 'binsparse' are missing; HDF5 tools that copy a bundle may drop the header");
   for (const char* text : {"{", "[]", "{\"binsparse\":3}", "7"})
     CHECK(described(text).starts_with(": the attribute 'binsparse' is not a descriptor: "));
   CHECK(described(std::string(60000, '[')).starts_with(": the attribute 'binsparse' is not a descriptor: "));

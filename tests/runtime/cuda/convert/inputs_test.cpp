@@ -328,13 +328,13 @@ TEST_CASE("device inputs: bad ids and disorder, entry by entry") {
         "coo: entry 3 is (2, 0), expected one behind (2, 0) (entries ascend by row, then column)");
   CHECK(with(
             coo, [](Entries& e) { e.col[0] = 4; }, Disorder::sort) ==
-        "coo: entries 0 and 1 are both (0, 4); expected one for each place, or ask for their sum");
+        "coo: entries 0 and 1 are both (0, 4); expected one per position, or request their sum");
   CHECK(with(
             csr, [](Entries& e) { e.col[4] = 0; }, Disorder::sort) ==
-        "csr: entries 2 and 4 are both (2, 0); expected one for each place, or ask for their sum");
+        "csr: entries 2 and 4 are both (2, 0); expected one per position, or request their sum");
   CHECK(with(
             csr, [](Entries& e) { e.col[2] = e.col[4] = 2; }, Disorder::sort) ==
-        "csr: entries 2 and 3 are both (2, 2); expected one for each place, or ask for their sum");
+        "csr: entries 2 and 3 are both (2, 2); expected one per position, or request their sum");
 }
 
 TEST_CASE("device inputs: entries of a matrix without rows or columns are refused") {
@@ -359,7 +359,8 @@ TEST_CASE("device inputs: requests that mean nothing") {
     return refusal(entries, disorder, code);
   };
   CHECK(refused(csr.view, [](DeviceEntries& x) { x.rows = -1; }) ==
-        "csr: -1 rows, 7 columns, 5 entries; rows and columns are 0 to 2147483647, entries not negative");
+        "csr: -1 rows, 7 columns, 5 entries; expected 0 to 2147483647 rows and columns and a non-negative "
+        "number of entries");
   refused(csr.view, [](DeviceEntries& x) { x.cols = std::int64_t{1} << 31; });
   refused(coo.view, [](DeviceEntries& x) { x.nnz = -1; });
   CHECK(refused(
@@ -372,13 +373,13 @@ TEST_CASE("device inputs: requests that mean nothing") {
   CHECK(refused(csr.view, [](DeviceEntries& x) { x.values = nullptr; }) ==
         "csr: the values are null; a pattern has the value type none");
   CHECK(refused(csr.view, [](DeviceEntries& x) { x.row_type = DType::u32; }) ==
-        "csr: rows and columns are of type i32 or i64, not u32");
+        "csr: rows and columns must have type i32 or i64, not u32");
   refused(csr.view, [](DeviceEntries& x) { x.col_type = DType::none; });
   CHECK(refused(csr.view, [](DeviceEntries& x) { x.value_dtype = DType::u8; }) ==
         "csr: values of type u8; expected elements of 2, 4 or 8 bytes");
   CHECK(refused(
             csr.view, [](DeviceEntries& x) { x.value_dtype = DType::i32; }, Errc::usage, Disorder::sum) ==
-        "csr: values of type i32 cannot be added up; expected f16, bf16, f32 or f64");
+        "csr: values of type i32 cannot be summed; expected f16, bf16, f32 or f64");
 }
 
 TEST_CASE("device inputs: the transpose, with positions and without") {

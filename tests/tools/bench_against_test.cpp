@@ -122,10 +122,10 @@ TEST_CASE("bench against: of several earlier rows of one thing the last counts")
 TEST_CASE("bench against: the text names what is slower, then what is faster") {
   CHECK(against_text(compare_runs(run(100, 50, 40), run(200, 130, 70)), "old.csv") ==
         "against old.csv: 2 rows compared, 1 slower, 1 faster\n"
-        "yardsticks (cpu.csr) took 2.00 times as long as then; ratios leave that out\n"
-        "        matrix  reorder   format  kernel      N  precision      was        is  ratio  noise\n"
+        "baselines (cpu.csr) took 2.00x as long as in the earlier run; ratios are relative to them\n"
+        "        matrix  reorder   format  kernel      N  precision      old       new  ratio  noise\n"
         "slower  a.mtx   identity  bmat    cpu.bmat  128  fp32       50.0 us  130.0 us   1.30     5%\n"
         "faster  a.mtx   identity  tall    cpu.tall  128  fp32       40.0 us   70.0 us   0.88     5%\n");
   CHECK(against_text(compare_runs(Json::array(), Json::array({row({})})), "x") ==
-        "against x: 0 rows compared, 0 slower, 0 faster; 1 only here\n");
+        "against x: 0 rows compared, 0 slower, 0 faster; 1 only in this run\n");
 }

@@ -99,7 +99,7 @@ TEST_CASE("auto takes the threshold that is found, and says where") {
   REQUIRE_FALSE(none.has_value());
   CHECK(none.error().code == Errc::unsupported);
   CHECK(parse_formats("libra_spmm:auto").error().message ==
-        "libra_spmm takes a threshold of 1 to 9, not 'auto'");
+        "libra_spmm requires a threshold of 1 to 9, got 'auto'");
 }
 
 TEST_CASE("hc_window takes a selector by name or number, and calls it by its name") {
@@ -145,14 +145,14 @@ TEST_CASE("thresholds are found in the profile, for 16-bit values those of fp16"
 
 TEST_CASE("unknown formats and parameters are refused") {
   constexpr std::pair<const char*, const char*> kRefused[] = {
-      {"tall:48", "tall takes a height of 16, 32, 64 or 128, not '48'"},
-      {"tall:", "tall takes a height of 16, 32, 64 or 128, not ''"},
-      {"tall:064", "tall takes a height of 16, 32, 64 or 128, not '064'"},
-      {"csr,libra_spmm:0", "libra_spmm takes a threshold of 1 to 9, not '0'"},
-      {"libra_spmm:10", "libra_spmm takes a threshold of 1 to 9, not '10'"},
-      {"libra_sddmm:130", "libra_sddmm takes a threshold of 1 to 129, not '130'"},
-      {"libra_sddmm:2x", "libra_sddmm takes a threshold of 1 to 129, not '2x'"},
-      {"libra_sddmm:99999999999", "libra_sddmm takes a threshold of 1 to 129, not '99999999999'"},
+      {"tall:48", "tall requires a height of 16, 32, 64 or 128, got '48'"},
+      {"tall:", "tall requires a height of 16, 32, 64 or 128, got ''"},
+      {"tall:064", "tall requires a height of 16, 32, 64 or 128, got '064'"},
+      {"csr,libra_spmm:0", "libra_spmm requires a threshold of 1 to 9, got '0'"},
+      {"libra_spmm:10", "libra_spmm requires a threshold of 1 to 9, got '10'"},
+      {"libra_sddmm:130", "libra_sddmm requires a threshold of 1 to 129, got '130'"},
+      {"libra_sddmm:2x", "libra_sddmm requires a threshold of 1 to 129, got '2x'"},
+      {"libra_sddmm:99999999999", "libra_sddmm requires a threshold of 1 to 129, got '99999999999'"},
       {"hc_window:auto", "hc_window takes a selector of fitted, paper, tensor, cuda or 0 to 2147483647"},
       {"hc_window:-1", "hc_window takes a selector of fitted, paper, tensor, cuda or 0 to 2147483647"},
       {"csr:64", "unknown format 'csr:64'"},

@@ -20,8 +20,6 @@ said convert a.mtx --dtype double
 said convert a.mtx --reorder nd
 said stats nowhere.mtx --reorder pack:fst
 said stats nowhere.mtx --reorder rabit
-said convert a.mtx -o b.h5
-said convert a.mtx --output=b.h5
 said reorder a.mtx --reorder rcm
 said info --colour always
 said run a.h5 -z

@@ -153,8 +153,8 @@ TEST_CASE("unknown formats and parameters are refused") {
       {"libra_sddmm:130", "libra_sddmm requires a threshold of 1 to 129, got '130'"},
       {"libra_sddmm:2x", "libra_sddmm requires a threshold of 1 to 129, got '2x'"},
       {"libra_sddmm:99999999999", "libra_sddmm requires a threshold of 1 to 129, got '99999999999'"},
-      {"hc_window:auto", "hc_window takes a selector of fitted, paper, tensor, cuda or 0 to 2147483647"},
-      {"hc_window:-1", "hc_window takes a selector of fitted, paper, tensor, cuda or 0 to 2147483647"},
+      {"hc_window:auto", "hc_window requires a selector of fitted, paper, tensor, cuda or 0 to 2147483647"},
+      {"hc_window:-1", "hc_window requires a selector of fitted, paper, tensor, cuda or 0 to 2147483647"},
       {"csr:64", "unknown format 'csr:64'"},
       {"csr,", "unknown format ''"},
       {"", "unknown format ''"}};

@@ -105,19 +105,19 @@ TEST_CASE("lists of other programs are read for what they say") {
       // Headings.
       {"weight,source,target\n5,0,1\n7.5,1,2\n", "", kWeighted},
       {"Target;Weight;Source\n1;5;0\n2;7.5;1\n", "", kWeighted},
-      {"id,src,dst\n0,0,1\n1,1,2\n", "left out: 'id'", kPath},
-      {"src,dst,time\n0,1,1082040961\n1,2,1082155839\n", "left out: 'time'", kPath},
+      {"id,src,dst\n0,0,1\n1,1,2\n", "ignored columns: 'id'", kPath},
+      {"src,dst,time\n0,1,1082040961\n1,2,1082155839\n", "ignored columns: 'time'", kPath},
       {"Source,Target,Type,Id,Label,Weight\n0,1,Directed,0,,5\n1,2,Directed,1,,7.5\n",
-       "left out: 'Type', 'Id', 'Label'", kWeighted},
+       "ignored columns: 'Type', 'Id', 'Label'", kWeighted},
       {"user,item,rating,timestamp\n0,1,5,9\n1,2,7.5,8\n", "'user' as sources, 'item' as targets", kWeighted},
       {"From Node\tTo Node\n0\t1\n1\t2\n", "", kPath},
       {"# weight source target\n5 0 1\n7.5 1 2\n", "", kWeighted},
       {"# FromNodeId\tToNodeId\n0\t1\n1\t2\n", "", kPath},
       // Row names of pandas and R.
-      {",source,target\n0,0,1\n1,1,2\n", "left out: (no name)", kPath},
-      {"Unnamed: 0,source,target,weight\n0,0,1,5\n1,1,2,7.5\n", "left out: 'Unnamed: 0'", kWeighted},
-      {"\"\",\"from\",\"to\"\n\"1\",0,1\n\"2\",1,2\n", "left out: (no name)", kPath},
-      {"\"from\" \"to\"\n\"1\" 0 1\n\"2\" 1 2\n", "left out: (no name)", kPath},
+      {",source,target\n0,0,1\n1,1,2\n", "ignored columns: (no name)", kPath},
+      {"Unnamed: 0,source,target,weight\n0,0,1,5\n1,1,2,7.5\n", "ignored columns: 'Unnamed: 0'", kWeighted},
+      {"\"\",\"from\",\"to\"\n\"1\",0,1\n\"2\",1,2\n", "ignored columns: (no name)", kPath},
+      {"\"from\" \"to\"\n\"1\" 0 1\n\"2\" 1 2\n", "ignored columns: (no name)", kPath},
       {",0,1\n0,0,1\n1,1,2\n", "line 1 is taken for a heading", kPath},
       // Quotes and numbers.
       {"\"0\",\"1\"\n\"1\",\"2\"\n", "", kPath},
@@ -126,7 +126,7 @@ TEST_CASE("lists of other programs are read for what they say") {
       {"0.0,1.0,5.0\n1.0,2.0,7.5\n", "", kWeighted},
       // networkx.
       {"0 1 {}\n1 2 {}\n", "", kPath},
-      {"0 1 {'weight': 5}\n1 2 {'color': 'a, {b}', 'weight': 7.5}\n", "left out: 'color'", kWeighted},
+      {"0 1 {'weight': 5}\n1 2 {'color': 'a, {b}', 'weight': 7.5}\n", "ignored columns: 'color'", kWeighted},
       {"0,1,{'weight': np.float64(5.0)}\n1,2,{'weight': np.float64(7.5)}\n", "", kWeighted},
       // KONECT.
       {"% asym unweighted\n% 2 3 3\n1 2\n2 3\n", "", kPath},
@@ -135,13 +135,13 @@ TEST_CASE("lists of other programs are read for what they say") {
       {"% asym unweighted\n% 3 3 3\n1 2\n2 3\n", "counts 3 edges, but the file has 2", kPath},
       // Counts.
       {"3 2\n1 2\n2 3\n", "line 1, '3 2', is taken for counts", kPath},
-      {"3 2\n0 1 5\n1 2 7.5\n", "is taken for counts", kWeighted},
-      {"3 3 2\n1 2 5\n2 3 7.5\n", "is taken for counts", kWeighted},
-      {"3 3 2\n1 2\n2 3\n", "is taken for counts", kPath},
+      {"3 2\n0 1 5\n1 2 7.5\n", "is read as counts", kWeighted},
+      {"3 3 2\n1 2 5\n2 3 7.5\n", "is read as counts", kWeighted},
+      {"3 3 2\n1 2\n2 3\n", "is read as counts", kPath},
       // Time stamps.
-      {"0 1 1082040961\n1 2 1082155839\n", "third column has time stamps", kPath},
-      {"0 1 1082040961000\n1 2 1082155839000\n", "third column has time stamps", kPath},
-      {"0 1 5 1082040961\n1 2 7.5 1082155839\n", "fourth column has time stamps", kWeighted},
+      {"0 1 1082040961\n1 2 1082155839\n", "the third column, which has time stamps", kPath},
+      {"0 1 1082040961000\n1 2 1082155839000\n", "the third column, which has time stamps", kPath},
+      {"0 1 5 1082040961\n1 2 7.5 1082155839\n", "the fourth column, which has time stamps", kWeighted},
   };
   for (const Case& c : cases) {
     CAPTURE(c.text);

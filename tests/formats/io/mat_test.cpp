@@ -139,7 +139,7 @@ TEST_CASE("damage is refused before memory is asked for") {
   const std::string whole = mat.file(mat.sparse("M")), packed = mat.file(deflated(mat.sparse("M")));
   for (std::size_t size = 129; size < whole.size(); ++size) CHECK(!read(whole.substr(0, size)));
   for (std::size_t size = 129; size < packed.size(); ++size) CHECK(!read(packed.substr(0, size)));
-  CHECK(read(mat.file(bytes_of<std::uint32_t>({14, 0xfffffff0u}))).error().text().find("promises") !=
+  CHECK(read(mat.file(bytes_of<std::uint32_t>({14, 0xfffffff0u}))).error().text().find("declares") !=
         std::string::npos);
   const std::string far =
       mat.variable(5, "M",

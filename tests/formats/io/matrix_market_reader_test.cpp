@@ -252,7 +252,7 @@ TEST_CASE("the header alone tells what is wrong with it") {
   CHECK(header("").error().code == Errc::bad_input);
   CHECK(header("%%MatrixMarket matrix coordinate complex general\n1 1 0\n").error().code ==
         Errc::unsupported);
-  CHECK(header(kReal + "3 4 1000000\n" + std::string(100000, ' ')).error().text().find("promises") !=
+  CHECK(header(kReal + "3 4 1000000\n" + std::string(100000, ' ')).error().text().find("declares") !=
         std::string::npos);
   CHECK(read_matrix_market_header(folder / "absent.mtx").error().code == Errc::io);
 }
@@ -331,7 +331,7 @@ TEST_CASE("a header that lies about its entries is refused before memory is take
   for (const char* entries : {"4000000000000", "1000000000000000000", "99999999999999999999999999"}) {
     const std::string size_line = "3 3 " + std::string(entries) + "\n";
     CHECK(error_of(read_text(kReal + size_line + "1 1 1\n")).find("a.mtx:3: the file ends after 1 of") == 0);
-    CHECK(error_of(read_text(kReal + size_line + "1 1 1\n" + big)).find("a.mtx:2: the header promises") == 0);
+    CHECK(error_of(read_text(kReal + size_line + "1 1 1\n" + big)).find("a.mtx:2: the header declares") == 0);
   }
   // The bound is exact: the shortest file that can hold its entries is read.
   std::string shortest = "%%MatrixMarket matrix coordinate pattern general\n9 9 30000\n";

@@ -56,7 +56,7 @@ def fell_back(what, *arguments):
     """Either is right; which one was faster is said."""
     done = product(*arguments, "n=5", "never_slower")
     assert done.returncode == 0, f"{what}: {done.returncode}\n{done.stderr}"
-    said = "process 0 has all rows now" in done.stderr
+    said = "process 0 now has all rows" in done.stderr
     print("right, and", "whole:" if said else "divided:", what)
 
 

@@ -500,7 +500,7 @@ constexpr OptOut kOptOuts[] = {
      "the operands are lists with one number per entry, which n says nothing about"},
     {"fewer_columns",
      [](const Kernel& k) { return k.device == runtime::Device::cuda && !serves_some(k, 2, 1); },
-     "serves one column"},
+     "supports one column"},
     {"heads", [](const Kernel& k) { return k.device == runtime::Device::cuda && !serves_some(k, 1, 2); },
      "serves one head: plans for several choose another kernel"},
     {"unused_rows", [](const Kernel& k) { return !reads(*k.op, Extent::cols); },

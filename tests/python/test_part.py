@@ -76,7 +76,7 @@ def test_arrays_stay_when_the_part_goes(folder: Path) -> None:
 
 
 def test_what_is_no_part(folder: Path, bundle_path: Path, tmp_path: Path) -> None:
-    with pytest.raises(sptile.BadInputError, match="no part of a partition"):
+    with pytest.raises(sptile.BadInputError, match="not a part of a partition"):
         sptile.open_part(bundle_path)
     with pytest.raises(sptile.IoError, match="nowhere"):
         sptile.open_part(tmp_path / "nowhere.h5")
@@ -123,7 +123,7 @@ def test_a_part_is_opened_once(folder: Path, tmp_path: Path, monkeypatch: pytest
         assert np.isclose(halo.plan(1, transpose=False)(ones).sum(), expected)
     part.local.plan(1, refreshable=False)
     assert opened == []
-    with pytest.raises(sptile.BadInputError, match="replaced since"):
+    with pytest.raises(sptile.BadInputError, match="replaced while it was open"):
         pickle.loads(pickle.dumps(part))
 
 

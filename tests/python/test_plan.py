@@ -475,8 +475,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "alpha is text": ({"alpha": "2"}, "alpha = '2'"),
     "alpha is none": ({"alpha": None, "out": GOOD_C.copy()}, "alpha = None"),
     "alpha is complex": ({"alpha": 1j, "out": GOOD_C.copy()}, "alpha = 1j"),
-    "stream": ({"stream": 0}, "a plan for the CPU takes no stream"),
-    "stream with out": ({"stream": 7, "out": GOOD_C.copy()}, "a plan for the CPU takes no stream"),
+    "stream": ({"stream": 0}, "a CPU plan does not accept a stream"),
+    "stream with out": ({"stream": 7, "out": GOOD_C.copy()}, "a CPU plan does not accept a stream"),
     "workspace is text": ({"workspace": "room"}, "workspace is a str"),
 }
 

@@ -441,7 +441,7 @@ def check_never_slower(found: list[dict[str, Any]], case: Case, fell_back: bool)
         if fell_back:
             assert of_rank["rows"] == (list(range(matrix.shape[0])) if rank == 0 else [])
             assert of_rank["sent"] == 0 and "all in rank 0" in of_rank["repr"]
-            assert [("has all rows now" in one) for one in of_rank["said"]] == ([True] if rank == 0 else [])
+            assert [("now has all rows" in one) for one in of_rank["said"]] == ([True] if rank == 0 else [])
         else:
             assert not of_rank["said"] and "all in rank 0" not in of_rank["repr"]
             assert len(of_rank["rows"]) < matrix.shape[0]

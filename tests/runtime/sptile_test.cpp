@@ -201,7 +201,7 @@ TEST_CASE("C++ interface: a bad matrix of a batch is named") {
             .starts_with("matrix 1 of the batch: row_ptr has 4"));
   CHECK(message({small(), small(), {3, 2, kRowPtr, kCols, kValues}})
             .starts_with("matrix 2 of the batch: csr: col_idx[1] = 2"));
-  CHECK(message({}).starts_with("a batch of no matrices"));
+  CHECK(message({}).starts_with("empty batch"));
   CHECK(message({small()}) == "");
 }
 

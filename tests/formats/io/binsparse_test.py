@@ -158,11 +158,11 @@ def refuse_theirs(sptile, folder):
     refused("never_written", lambda f: f.create_dataset("values", shape=(1 << 40,), dtype="f8", chunks=(1 << 20,)),
             3, "0 bytes in a file of")
     refused("outside", lambda f: f.create_dataset("values", shape=(1,), dtype="f8", external=[("elsewhere.bin", 0, 8)]),
-            4, "has its data in other files")
+            4, "stores its data in other files")
     refused("link", lambda f: f.__setitem__("values", h5py.ExternalLink("csr.bsp.h5", "/values")), 4, "is a link")
     refused("lzf", lambda f: f.create_dataset("values", data=np.ones(1), compression="lzf"), 4, "by filter 32000")
     refused("text", lambda f: f.create_dataset("values", data=np.array([b"one"])), 4, "neither integers nor real")
-    refused("flat", lambda f: f.create_dataset("values", data=np.ones((1, 1))), 3, "no array of one dimension")
+    refused("flat", lambda f: f.create_dataset("values", data=np.ones((1, 1))), 3, "not a one-dimensional array")
 
 
 def main():

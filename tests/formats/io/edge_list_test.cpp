@@ -118,7 +118,7 @@ TEST_CASE("lists of other programs are read for what they say") {
       {"Unnamed: 0,source,target,weight\n0,0,1,5\n1,1,2,7.5\n", "ignored columns: 'Unnamed: 0'", kWeighted},
       {"\"\",\"from\",\"to\"\n\"1\",0,1\n\"2\",1,2\n", "ignored columns: (no name)", kPath},
       {"\"from\" \"to\"\n\"1\" 0 1\n\"2\" 1 2\n", "ignored columns: (no name)", kPath},
-      {",0,1\n0,0,1\n1,1,2\n", "line 1 is taken for a heading", kPath},
+      {",0,1\n0,0,1\n1,1,2\n", "line 1 is read as a heading", kPath},
       // Quotes and numbers.
       {"\"0\",\"1\"\n\"1\",\"2\"\n", "", kPath},
       {"'0' '1' '5'\n'1' '2' '7.5'\n", "", kWeighted},
@@ -168,7 +168,7 @@ TEST_CASE("what may be something else is read as an edge, with a note") {
   CHECK(!has_note(*read("0 1 1\n1 2 2\n2 0 3\n"), "time stamps"));
   const auto index = read("0,3,4\n1,4,5\n2,0,3\n");
   REQUIRE(index);
-  CHECK(has_note(*index, "first column, which counts the lines"));
+  CHECK(has_note(*index, "first column looks like line numbers"));
   CHECK(!has_note(*read("0,1,4\n1,2,5\n2,3,3\n"), "first column"));  // a path
   for (const char* text :
        {"4 6\n1 2\n2 3\n3 4\n", "4 5\n1 2\n2 3\n3 4\n", "3 4\n1 2\n2 3\n3 4\n", "2 1\n1 2\n"})

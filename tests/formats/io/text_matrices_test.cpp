@@ -64,7 +64,7 @@ TEST_CASE("a smtx that breaks its format is refused with its line") {
         "a.smtx:3: the file ends before a column; the file may be truncated");
   CHECK(
       refusal(smtx("2, 3, 1\n0 1 1\n2 0\n")).text().starts_with("a.smtx:3: more numbers than the 1 columns"));
-  CHECK(refusal(smtx("2000000000, 3, 1152921504606846976\n0 1\n")).text().find("is it cut off?") !=
+  CHECK(refusal(smtx("2000000000, 3, 1152921504606846976\n0 1\n")).text().find("the file may be truncated") !=
         std::string::npos);
   CHECK(refusal(smtx("4000000000, 3, 1\n")).code == Errc::unsupported);
 }
@@ -165,7 +165,7 @@ TEST_CASE("a Harwell-Boeing file that breaks its format is refused with its line
         "a.rua:6: a row index is '3'; expected an integer from 1 to 2");
   CHECK(
       with("2 2 9999999999", "(8F4.1)", "  1  2  3\n  2  1\n").starts_with("a.rua:6: the line ends before"));
-  CHECK(with("2 2 2", "(8F4.1)", "  1  3  2\n  2  1\n 1.0 2.0\n").find("they ascend from 0") !=
+  CHECK(with("2 2 2", "(8F4.1)", "  1  3  2\n  2  1\n 1.0 2.0\n").find("expected offsets from 0") !=
         std::string::npos);
   CHECK(with("2 2 2", "(8F4.1)", "  1  2  3\n  2  1\n 1.0 a.0\n") == "a.rua:7: value 'a.0' is not a number");
   CHECK(with("4000000000 2 2", "(8F4.1)", "").find("4000000000 rows") != std::string::npos);

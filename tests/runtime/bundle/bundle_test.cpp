@@ -118,12 +118,12 @@ TEST_CASE("every broken field is refused with its own message") {
       {"must know", [](Image& i) { i.header().must_know = 0x40; }, Errc::unsupported, "needs feature 0x40"},
       {"reserved", [](Image& i) { i.header().zero[3] = 1; }, Errc::bad_input, "reserved bytes 56 to 63"},
       {"file size", [](Image& i) { i.header().file_size += 5; }, Errc::bad_input, "truncated: size"},
-      {"tiny size", [](Image& i) { i.header().file_size = 4100; }, Errc::bad_input, "leaves no room"},
+      {"tiny size", [](Image& i) { i.header().file_size = 4100; }, Errc::bad_input, "leaves no space"},
       {"no end", [](Image& i) { std::fill_n(i.entry("/shape").path, 72, 'a'); }, Errc::bad_input,
        "array 0: path is not ended"},
       {"relative", [](Image& i) { i.entry("/shape").path[0] = 's'; }, Errc::bad_input, "must start with /"},
-      {"control", [](Image& i) { i.entry("/shape").path[2] = '\n'; }, Errc::bad_input, "not printable"},
-      {"tail", [](Image& i) { i.entry("/shape").path[70] = 'x'; }, Errc::bad_input, "bytes behind its end"},
+      {"control", [](Image& i) { i.entry("/shape").path[2] = '\n'; }, Errc::bad_input, "unprintable"},
+      {"tail", [](Image& i) { i.entry("/shape").path[70] = 'x'; }, Errc::bad_input, "bytes after its end"},
       {"twice",
        [](Image& i) {
          i.entry("/row_order") = [&] {
@@ -236,7 +236,7 @@ TEST_CASE("the one value of a pattern is 1") {
     Image image(bytes);
     CHECK(image.open());
     std::memcpy(image.bytes().data() + image.entry(kCsrValuesPath).offset, &value, sizeof value);
-    check_refused(image.open(), Errc::bad_input, "a pattern, whose one value is 1");
+    check_refused(image.open(), Errc::bad_input, "a pattern, whose only value is 1");
   }
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("files that are something else are recognised") {
       {"%%MatrixMarket matrix coordinate real general\n1 1 0\n", "is Matrix Market text"},
       {"\x1f\x8b" + padding, "is gzip data"},
       {"\xd3sptl\n\x1a" + padding, "line ends"},
-      {"\xd3sptl\r\n\x1a", "cut off inside its header"},
+      {"\xd3sptl\r\n\x1a", "truncated in its header"},
       {"\xc3\x93sptl\r\n\x1a" + padding, "as if it were text"},
       {"Ssptl\r\n\x1a" + padding, "high bits were cleared"},
   };
@@ -311,7 +311,7 @@ TEST_CASE("files that are something else are recognised") {
 TEST_CASE("things that are not regular files are refused, without waiting for them") {
   const TemporaryFolder folder;
   check_refused(Bundle::open(folder / "missing.h5"), Errc::io, "No such file");
-  check_refused(Bundle::open(folder.path().string()), Errc::bad_input, "is a folder");
+  check_refused(Bundle::open(folder.path().string()), Errc::bad_input, "is a directory");
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   check_refused(Bundle::open(folder / "pipe"), Errc::bad_input, "is not a regular file");
   check_refused(Bundle::open("/dev/null"), Errc::bad_input, "is not a regular file");

@@ -226,7 +226,7 @@ TEST_CASE("every lie about the arrays of the transpose is refused") {
       {"/transpose/formats/csr/value_source has 2 elements",
        [](Image& i) { resize(i.entry("/transpose/formats/csr/value_source"), 2); }},
       {"symmetric, but /shape says 37 x 21", [](Image& i) { i.header().may_ignore = kBundleSymmetric; }},
-      {"symmetric, and that it is not",
+      {"both symmetric and not symmetric",
        [](Image& i) { i.header().may_ignore = kBundleSymmetric | kBundleNotSymmetric; }},
   };
   check_breaks(bytes_with(a.view(), {}), breaks);

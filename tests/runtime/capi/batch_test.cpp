@@ -127,7 +127,7 @@ TEST_CASE("C interface: arguments of a batch are checked") {
   CHECK(says("parts is NULL"));
   for (const std::int64_t none : {std::int64_t{0}, std::int64_t{-1}, INT64_MIN}) {
     CHECK(sptile_matrix_create_batch(&good, none, SPTILE_STACKED, nullptr, nullptr, &matrix) == SPTILE_USAGE);
-    CHECK(says("a batch of no matrices"));
+    CHECK(says("empty batch"));
   }
   for (const std::int32_t code : {-1, 2, INT32_MAX}) {
     CHECK(sptile_matrix_create_batch(&good, 1, code, nullptr, nullptr, &matrix) == SPTILE_USAGE);
@@ -139,7 +139,7 @@ TEST_CASE("C interface: arguments of a batch are checked") {
   CHECK(says("options.reserved"));
   int no_stream = 0;
   CHECK(refused({good}, SPTILE_STACKED, nullptr, &no_stream) == SPTILE_USAGE);
-  CHECK(says("no stream"));
+  CHECK(says("not accept a stream"));
 }
 
 TEST_CASE("C interface: a bad matrix of a batch is named") {

@@ -249,7 +249,7 @@ TEST_CASE("C interface: precision, workspace and stream of a plan for the CPU") 
   CHECK(sptile_run(plan, &operands, nullptr, &none) == SPTILE_OK);
   CHECK(c[0] == 3);
   CHECK(sptile_run(plan, &operands, c, nullptr) == SPTILE_USAGE);  // no streams on the CPU
-  CHECK(says("takes no stream"));
+  CHECK(says("does not accept a stream"));
   sptile_plan_destroy(plan);
   options.precision = 99;
   CHECK(sptile_plan_create(matrix, "spmm", &options, &plan) == SPTILE_USAGE);
@@ -281,7 +281,7 @@ TEST_CASE("C interface: structs of newer callers, and of none") {
   sptile_plan_destroy(plan);
   newer.added = 1;
   CHECK(sptile_plan_create(matrix, "spmm", &newer.known, &plan) == SPTILE_USAGE);
-  CHECK(says("does not know"));
+  CHECK(says("does not support"));
   CHECK(plan == nullptr);
   sptile_plan_options raw = {};  // size 0
   raw.n = 1;
@@ -479,13 +479,13 @@ TEST_CASE("C interface: bad arguments of runs and refreshes") {
 
   float* const p = b.data();
   CHECK(refresh(matrix, p, 3) == SPTILE_USAGE);  // not refreshable
-  CHECK(says("not made refreshable"));
+  CHECK(says("not created as refreshable"));
   CHECK(refresh(nullptr, p, 3) == SPTILE_USAGE);
   CHECK(refresh(changing, nullptr, 3) == SPTILE_USAGE);
   CHECK(refresh(changing, p, 2) == SPTILE_USAGE);
   CHECK(refresh(changing, p, 3, nullptr, SPTILE_NONE) == SPTILE_USAGE);
   CHECK(refresh(changing, p, 3, plan) == SPTILE_USAGE);  // of another matrix
-  CHECK(says("none of this matrix"));
+  CHECK(says("of a different matrix"));
   CHECK(sptile_matrix_refresh(changing, nullptr, nullptr) == SPTILE_USAGE);
   sptile_plan* own = nullptr;
   REQUIRE(sptile_plan_create(changing, "spmm", &options, &own) == SPTILE_OK);

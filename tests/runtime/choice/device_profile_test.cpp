@@ -73,11 +73,11 @@ TEST_CASE("profile: what is wrong is named with its line") {
   CHECK(contains(error_of("cost a fp32 launch 1"), "p.tsv:3: no key 'cost'"));
   CHECK(contains(error_of("device cpu 0 y"), "a second device"));
   CHECK(contains(error_of("number a fp31 launch 1"), "no precision 'fp31'"));
-  CHECK(contains(error_of("number a fp32 launch -1"), "costs are not negative"));
-  CHECK(contains(error_of("number a fp32 launch nan"), "no finite number"));
-  CHECK(contains(error_of("number a fp32 launch 1e999"), "no finite number"));
-  CHECK(contains(error_of("number a fp32 launch 1x"), "no finite number"));
-  CHECK(contains(error_of("number a fp32 launch"), "no finite number"));
+  CHECK(contains(error_of("number a fp32 launch -1"), "costs must not be negative"));
+  CHECK(contains(error_of("number a fp32 launch nan"), "not a finite number"));
+  CHECK(contains(error_of("number a fp32 launch 1e999"), "not a finite number"));
+  CHECK(contains(error_of("number a fp32 launch 1x"), "not a finite number"));
+  CHECK(contains(error_of("number a fp32 launch"), "not a finite number"));
   CHECK(contains(error_of("number a fp32 launch 1 2"), "at the end of the line"));
   CHECK(contains(error_of("number"), "is not a name"));
   CHECK(contains(error_of("number a\x01\x02 fp32 launch 1"), "'a\x3f\x3f' is not a name"));

@@ -241,9 +241,9 @@ TEST_CASE("spmm_update: bad operands are refused by name before anything runs") 
   refused(
       update, [](auto& o) { o.dense[runtime::kUpdateW].ld = 4; }, "dimension of W, 4, is less than its 5");
   refused(
-      update, [](auto& o) { o.beta = 1; }, "beta is not 0");
+      update, [](auto& o) { o.beta = 1; }, "beta must be 0");
   refused(
-      update, [](auto& o) { o.alpha = NAN; }, "alpha and slope are finite");
+      update, [](auto& o) { o.alpha = NAN; }, "alpha and slope must be finite");
   const OperationProblem turned{kSpmmUpdate, a, 8, DType::f32, {.m = 5, .transposed_weights = true}, 1};
   refused(
       turned, [](auto& o) { o.dense[runtime::kUpdateW].ld = 5; }, "dimension of W, 5, is less than its 8");

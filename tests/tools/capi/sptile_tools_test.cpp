@@ -195,7 +195,7 @@ TEST_CASE("a bundle, in a file and in memory, has the same bytes, and libsptile 
   }
   // It is written once: the file is not empty any more.
   CHECK(sptile_tools_convert(matrix, nullptr, fd, &options, nullptr) == SPTILE_USAGE);
-  CHECK(says("no empty file"));
+  CHECK(says("not an empty file"));
   ::close(fd);
   CHECK(sptile_tools_convert(matrix, nullptr, fd, &options, nullptr) == SPTILE_IO);
   CHECK(sptile_tools_convert(matrix, path.c_str(), -1, &options, nullptr) == SPTILE_USAGE);

@@ -83,7 +83,7 @@ TEST_CASE("a driver that is too old is a problem; no driver, or a device that is
   found = good_machine();
   found.nvidia_module = "580.65.06";
   doctor::conclude(found);
-  CHECK(says(found.advice, "build again"));
+  CHECK(says(found.advice, "rebuild"));
 }
 
 TEST_CASE("a kernel that fails its trial is a problem") {

@@ -141,7 +141,7 @@ TEST_CASE("lists that are sound, but not those of the others, are found") {
   const Partition partition;
   forge<std::int32_t>(partition.part(0), "/part/old_ids",
                       [](std::span<std::int32_t> ids) { std::swap(ids[0], ids[1]); });
-  CHECK(partition.found().find("does not send what part") != std::string::npos);
+  CHECK(partition.found().find("does not send the rows that part") != std::string::npos);
   const Partition second;
   forge<std::int32_t>(second.part(0), "/part/old_ids", [](std::span<std::int32_t> ids) { ids[0] = ids[1]; });
   CHECK(second.found().find("rows of the parts: ") != std::string::npos);
@@ -169,7 +169,7 @@ TEST_CASE("partition.json that sptile did not write is refused, field by field")
       {"\"rows\": 30", "\"rows\": 31", "partition.json says 31"},
       {"\"id\": \"", "\"id\": \"../", "\"id\" is not 16 hexadecimal digits"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f16\"", "\"dtype\" is not f32, f64 or pattern"},
-      {"\"dtype\": \"f32\"", "\"dtype\": \"f64\"", "has values of another type"},
+      {"\"dtype\": \"f32\"", "\"dtype\": \"f64\"", "has a different value type"},
       {"\"symmetric\": false", "\"symmetric\": 0", "\"symmetric\" is not true or false"},
       {"\"symmetric\": false", "\"symmetric\": true", "says that the whole has"},
       {"\"parts\": [", "\"sections\": [", "\"parts\" is not a list of parts"},
@@ -177,7 +177,7 @@ TEST_CASE("partition.json that sptile did not write is refused, field by field")
        "parts[1]: \"file\" is not the name of the part"},
       {"\"seed\"", "\"sead\"", "\"seed\" is not an integer"},
       {"\"content\": \"", "\"content\": \"0123456789abcdef\", \"gone\": \"",
-       "another matrix than was divided"},
+       "the parts do not form the partitioned matrix"},
   };
   for (const Change& change : changes) {
     CAPTURE(change.to);

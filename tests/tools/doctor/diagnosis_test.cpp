@@ -42,7 +42,7 @@ TEST_CASE("without a profile, and with that of another machine, calibrate is the
   found = good_machine();
   found.profiles[0].made_on->name = "Slow";
   doctor::conclude(found);
-  CHECK(says(found.advice, "another one, Slow"));
+  CHECK(says(found.advice, "a different device, Slow"));
   CHECK(found.problems.empty());
   found = good_machine();
   found.profiles[0].error = "quick.tsv:3: what is this";
@@ -67,7 +67,7 @@ TEST_CASE("a driver that is too old is a problem; no driver, or a device that is
   CHECK(found.problems.empty());
   found.cuda.driver = 12040;
   doctor::conclude(found);
-  CHECK(says(found.problems, "knows CUDA up to 12.4, this build was made with 13.0"));
+  CHECK(says(found.problems, "supports CUDA up to 12.4, but this build uses 13.0"));
   found = good_machine();
   found.cuda = {13000, 13000};
   found.nvidia_module = "580.65.06";

@@ -60,7 +60,7 @@ TEST_CASE("a part of another partition, or at another place, is named") {
   CHECK(partition.found().starts_with("3 DIR/part-0002.h5: part-0002.h5: is a part of "));
   replace(partition.part(2), bytes_of(partition.part(0)));
   CHECK(partition.found() ==
-        "3 DIR/part-0002.h5: part-0002.h5: declares itself part 0 of 3, but stands at 2 of 3; it does not "
+        "3 DIR/part-0002.h5: part-0002.h5: declares itself part 0 of 3, but is stored as 2 of 3; it does not "
         "belong to this partition\n");
   replace(partition.part(2), bytes_of(partition.path() + "/partition.json"));
   CHECK(partition.found().starts_with("3 DIR/part-0002.h5: part-0002.h5: "));
@@ -103,9 +103,9 @@ TEST_CASE("lists that are not sound are refused when a part is opened") {
       {"more parts", offsets("/part/numbers", [](Offsets n) { n[2] = 1 << 30; }), "has 4 elements, expected"},
       {"rows", offsets("/part/numbers", [](Offsets n) { n[3] = std::int64_t{1} << 40; }), "rows and"},
       {"fewer rows", offsets("/part/numbers", [](Offsets n) { n[3] = 2; }),
-       "more rows or entries than the whole"},
+       "more rows or entries than the partitioned matrix"},
       {"fewer entries", offsets("/part/numbers", [](Offsets n) { n[4] = 2; }),
-       "more rows or entries than the whole"},
+       "more rows or entries than the partitioned matrix"},
       {"symmetric", offsets("/part/numbers", [](Offsets n) { n[5] = 2; }), "symmetric 2"},
       {"version", offsets("/part/numbers", [](Offsets n) { n[0] = 2; }),
        "layout version 2; this sptile reads 1"},
@@ -121,7 +121,7 @@ TEST_CASE("lists that are not sound are refused when a part is opened") {
       {"offset past the end", offsets("/part/receive_offset", [](Offsets o) { o[3] += 1; }),
        "does not rise from 0"},
       {"for itself", offsets("/part/send_offset", [](Offsets o) { o[1] -= 1; }),
-       "something for the part itself"},
+       "rows for the part itself"},
       {"shape", offsets("/halo/shape", [](Offsets s) { s[0] += 1; }), "halo: "},
   };
   for (const Forgery& forgery : forgeries) {
@@ -171,7 +171,7 @@ TEST_CASE("partition.json that sptile did not write is refused, field by field")
       {"\"dtype\": \"f32\"", "\"dtype\": \"f16\"", "\"dtype\" is not f32, f64 or pattern"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f64\"", "has a different value type"},
       {"\"symmetric\": false", "\"symmetric\": 0", "\"symmetric\" is not true or false"},
-      {"\"symmetric\": false", "\"symmetric\": true", "says that the whole has"},
+      {"\"symmetric\": false", "\"symmetric\": true", "declares that the matrix has"},
       {"\"parts\": [", "\"sections\": [", "\"parts\" is not a list of parts"},
       {"\"file\": \"part-0001.h5\"", "\"file\": \"/etc/passwd\"",
        "parts[1]: \"file\" is not the name of the part"},

@@ -132,9 +132,9 @@ TEST_CASE("lists of other programs are read for what they say") {
       {"% asym unweighted\n% 2 3 3\n1 2\n2 3\n", "", kPath},
       {"% asym positive\n% 2 3 3\n1 2 5 1082040961\n2 3 7.5 1082155839\n", "time stamps", kWeighted},
       {"% sym weighted\n1 2\t5\n2 3\t7.5\n", "undirected", kWeighted},
-      {"% asym unweighted\n% 3 3 3\n1 2\n2 3\n", "counts 3 edges, but the file has 2", kPath},
+      {"% asym unweighted\n% 3 3 3\n1 2\n2 3\n", "declares 3 edges, but the file has 2", kPath},
       // Counts.
-      {"3 2\n1 2\n2 3\n", "line 1, '3 2', is taken for counts", kPath},
+      {"3 2\n1 2\n2 3\n", "line 1, '3 2', is read as counts", kPath},
       {"3 2\n0 1 5\n1 2 7.5\n", "is read as counts", kWeighted},
       {"3 3 2\n1 2 5\n2 3 7.5\n", "is read as counts", kWeighted},
       {"3 3 2\n1 2\n2 3\n", "is read as counts", kPath},

@@ -120,7 +120,7 @@ TEST_CASE("every broken field is refused with its own message") {
       {"file size", [](Image& i) { i.header().file_size += 5; }, Errc::bad_input, "truncated: size"},
       {"tiny size", [](Image& i) { i.header().file_size = 4100; }, Errc::bad_input, "leaves no space"},
       {"no end", [](Image& i) { std::fill_n(i.entry("/shape").path, 72, 'a'); }, Errc::bad_input,
-       "array 0: path is not ended"},
+       "array 0: path is not zero-terminated"},
       {"relative", [](Image& i) { i.entry("/shape").path[0] = 's'; }, Errc::bad_input, "must start with /"},
       {"control", [](Image& i) { i.entry("/shape").path[2] = '\n'; }, Errc::bad_input, "unprintable"},
       {"tail", [](Image& i) { i.entry("/shape").path[70] = 'x'; }, Errc::bad_input, "bytes after its end"},

@@ -107,7 +107,7 @@ TEST_CASE("every broken field is refused with its own message") {
   const Break breaks[] = {
       {"version 2", [](Image& i) { i.header().version = 2; }, Errc::unsupported,
        "needs layout version 2; this sptile reads 1"},
-      {"version 0", [](Image& i) { i.header().version = 0; }, Errc::bad_input, "version 0 does not exist"},
+      {"version 0", [](Image& i) { i.header().version = 0; }, Errc::bad_input, "version 0 is invalid"},
       {"user block 0", [](Image& i) { i.header().user_block = 0; }, Errc::bad_input, "user block of 0 bytes"},
       {"user block odd", [](Image& i) { i.header().user_block = 12288; }, Errc::bad_input, "power of two"},
       {"user block big", [](Image& i) { i.header().user_block = 2 << 20; }, Errc::bad_input, "1 MiB"},

@@ -171,7 +171,7 @@ TEST_CASE("partition.json that sptile did not write is refused, field by field")
       {"\"dtype\": \"f32\"", "\"dtype\": \"f16\"", "\"dtype\" is not f32, f64 or pattern"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f64\"", "has a different value type"},
       {"\"symmetric\": false", "\"symmetric\": 0", "\"symmetric\" is not true or false"},
-      {"\"symmetric\": false", "\"symmetric\": true", "has a transpose although"},
+      {"\"symmetric\": false", "\"symmetric\": true", "declares 30 rows and 198 entries"},
       {"\"parts\": [", "\"sections\": [", "\"parts\" is not a list of parts"},
       {"\"file\": \"part-0001.h5\"", "\"file\": \"/etc/passwd\"",
        "parts[1]: \"file\" is not the name of the part"},

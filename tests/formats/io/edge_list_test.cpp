@@ -126,7 +126,8 @@ TEST_CASE("lists of other programs are read for what they say") {
       {"0.0,1.0,5.0\n1.0,2.0,7.5\n", "", kWeighted},
       // networkx.
       {"0 1 {}\n1 2 {}\n", "", kPath},
-      {"0 1 {'weight': 5}\n1 2 {'color': 'a, {b}', 'weight': 7.5}\n", "ignored attributes: 'color'", kWeighted},
+      {"0 1 {'weight': 5}\n1 2 {'color': 'a, {b}', 'weight': 7.5}\n", "ignored attributes: 'color'",
+       kWeighted},
       {"0,1,{'weight': np.float64(5.0)}\n1,2,{'weight': np.float64(7.5)}\n", "", kWeighted},
       // KONECT.
       {"% asym unweighted\n% 2 3 3\n1 2\n2 3\n", "", kPath},

@@ -78,7 +78,7 @@ TEST_CASE("profile: what is wrong is named with its line") {
   CHECK(contains(error_of("number a fp32 launch 1e999"), "not a finite number"));
   CHECK(contains(error_of("number a fp32 launch 1x"), "not a finite number"));
   CHECK(contains(error_of("number a fp32 launch"), "not a finite number"));
-  CHECK(contains(error_of("number a fp32 launch 1 2"), "at the end of the line"));
+  CHECK(contains(error_of("number a fp32 launch 1 2"), "is not a finite number"));
   CHECK(contains(error_of("number"), "is not a name"));
   CHECK(contains(error_of("number a\x01\x02 fp32 launch 1"), "'a\x3f\x3f' is not a name"));
   CHECK(contains(error_of("number a fp32 launch 1\nnumber a fp32 launch 1"), "p.tsv:4: launch of a, fp32"));

@@ -120,8 +120,7 @@ TEST_CASE("lists that are not sound are refused when a part is opened") {
        "/part/receive_offset does"},
       {"offset past the end", offsets("/part/receive_offset", [](Offsets o) { o[3] += 1; }),
        "does not rise from 0"},
-      {"for itself", offsets("/part/send_offset", [](Offsets o) { o[1] -= 1; }),
-       "rows for the part itself"},
+      {"for itself", offsets("/part/send_offset", [](Offsets o) { o[1] -= 1; }), "rows for the part itself"},
       {"shape", offsets("/halo/shape", [](Offsets s) { s[0] += 1; }), "halo: "},
   };
   for (const Forgery& forgery : forgeries) {

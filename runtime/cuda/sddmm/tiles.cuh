@@ -127,7 +127,7 @@ class SddmmTiles {
       run_pipelined();
     else
       run_in_passes<Results::fast>();
-    return Math::kDoubtsNonfinite && __any_sync(~0u, isnan(doubt_));
+    return Math::kDoubtsNonfinite && __any_sync(~0u, doubt_ != 0);
   }
 
   __device__ __forceinline__ void run_again(const SddmmItem& item) {
@@ -297,7 +297,7 @@ class SddmmTiles {
   const std::uint32_t bit_;
   SddmmItem item_{};
   std::int32_t row_[S::kHalves];  ///< of X; -1: the matrix has no such row
-  float doubt_ = 0;               ///< NaN: a sum of a fast run was not finite
+  float doubt_ = 0;               ///< NaN once a sum of a fast run was not finite
 };
 
 }  // namespace sptile::runtime::cuda

@@ -204,12 +204,12 @@ __device__ __forceinline__ void multiply_rows(UpdateSums<Math>& acc, const typen
 /// go; -1: nowhere.
 template <class Math>
 __device__ __forceinline__ bool has_nonfinite(const UpdateSums<Math>& sums, const std::int32_t (&rows)[2]) {
-  typename Math::Sum doubt[2] = {};
+  typename Math::Sum doubt[2] = {};  // NaN once a sum is not finite
 #pragma unroll
   for (int j = 0; j < 4; ++j)
 #pragma unroll
-    for (int i = 0; i < 4; ++i) doubt[i / 2] = fma(sums[j][i], typename Math::Sum(0), doubt[i / 2]);
-  return __any_sync(~0u, (rows[0] >= 0 && isnan(doubt[0])) || (rows[1] >= 0 && isnan(doubt[1])));
+    for (int i = 0; i < 4; ++i) doubt[i / 2] += sums[j][i] * typename Math::Sum(0);
+  return __any_sync(~0u, (rows[0] >= 0 && doubt[0] != 0) || (rows[1] >= 0 && doubt[1] != 0));
 }
 
 /// The product of 16 rows of sums and the weights of one group of columns. The guard of IEEE arithmetic made

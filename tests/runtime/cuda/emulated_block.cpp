@@ -149,9 +149,6 @@ void fence_async() {}
 void warpgroup_arrive() { warp_sync(); }
 void warpgroup_commit() {}
 void warpgroup_wait() {}
-void copy_16_of(int there, std::uint32_t to, const void* from) {
-  if (there > 0) emulated_block.add_to_group({to, from, 16, static_cast<std::uint32_t>(std::min(there, 16))});
-}
 void copy_commit() { emulated_block.groups_of_thread().emplace_back(); }
 void warp_sync() { __syncwarp(); }
 

@@ -16,7 +16,7 @@ ORDER = {
     "Python": "python",
     "Formats": "formats",
     "Orderings": "reorder",
-    "Benchmarks": "benchmarks",
+    "Results": "results",
     "Decisions": "decisions",
     "Architecture": "architecture.md",
     "Contributing": "contributing.md",

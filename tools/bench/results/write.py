@@ -37,6 +37,8 @@ def fill(page, results, used):
 
 def made_files(folder):
     """Returns what each page and each chart of a folder should contain."""
+    if not folder.is_dir():
+        raise SystemExit(f"{folder}: not a directory; name the folder of the results pages")
     results, used = Results(folder), set()
     made = {page: fill(page, results, used) for page in sorted(folder.glob("*.md"))}
     unused = sorted(set(BLOCKS) - used)

@@ -4,7 +4,7 @@
     install_test.py PROJECT_ROOT BUILD_FOLDER
 
 Once with pkg-config, once with CMake. What is missing for a part is said, and the test then ends with 77
-(skipped). Also checks that the code in docs/how-to is the code of these programs.
+(skipped). Also checks that the code in docs/guide is the code of these programs.
 """
 import os
 import pathlib
@@ -116,10 +116,10 @@ def test_docs(root, sources):
     shown = {"use-the-runtime.md": (("c", "consumer.c"), ("cpp", "consumer.cpp"), ("cmake", "CMakeLists.txt")),
              "convert-in-a-program.md": (("c", "convert.c"),)}
     for how_to, language, name in ((how_to, *program) for how_to, programs in shown.items() for program in programs):
-        page = (root / "docs" / "how-to" / how_to).read_text()
+        page = (root / "docs" / "guide" / how_to).read_text()
         blocks = re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
         if (sources / name).read_text() not in blocks:
-            sys.exit(f"docs/how-to/{how_to} does not show tests/install/{name} as it is")
+            sys.exit(f"docs/guide/{how_to} does not show tests/install/{name} as it is")
 
 
 def main():

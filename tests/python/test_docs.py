@@ -1,4 +1,4 @@
-"""The Python blocks of docs/python, docs/reference and the README work: those of a page run in order, in one fresh
+"""The Python blocks of docs/guide, docs/reference and the README work: those of a page run in order, in one fresh
 folder."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, missing_cuda
 
-PAGES = [*sorted(page for folder in ("python", "reference") for page in (ROOT / "docs" / folder).glob("*.md")), ROOT / "README.md"]
+PAGES = [*sorted(page for folder in ("guide", "reference") for page in (ROOT / "docs" / folder).glob("*.md")), ROOT / "README.md"]
 BLOCK = re.compile(r"^```python(?: (\w+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 

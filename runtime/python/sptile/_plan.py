@@ -248,7 +248,7 @@ class Plan:
         workspace: Any = None,
     ) -> Any:
         """Runs the operation of the plan: operands in its order, results last, as in
-        docs/how-to/graph-layers.md (attention, softmax_rows, spmm_update and their gradients).
+        docs/guide/graph-layers.md (attention, softmax_rows, spmm_update and their gradients).
 
         None stands for an operand that is left out; a result that is needed is then made, one that is not is
         not written. With heads > 1 every operand that heads do not share begins with that dimension:

@@ -32,7 +32,7 @@ std::vector<int> values_to_try(const FormatParameter& parameter) {
 
 }  // namespace
 
-TEST_CASE("registry: every format has a converter and a page in docs/formats that names its arrays") {
+TEST_CASE("registry: every format has a converter and a reference page that names its arrays") {
   REQUIRE(layouts().size() == converters().size());
   for (std::size_t i = 0; i < layouts().size(); ++i) {
     const FormatLayout& layout = *layouts()[i];

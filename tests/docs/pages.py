@@ -1,0 +1,67 @@
+"""Reads the documentation: its pages, their fenced blocks, and the output that a page prints after a block."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+# A block with one of these words after its language is not run on every machine.
+CONDITIONS = {
+    "install": "installs software or builds a package",
+    "gpu": "needs a CUDA device",
+    "mpi": "needs MPI or several processes",
+    "slow": "takes minutes",
+    "pyg": "needs PyG",
+}
+# Written by generators when the site is built; tools/site/pages.py links to them.
+GENERATED = {"python.md", "commands.md", "c.md", "cpp.md"}
+
+_FENCE = re.compile(r"^```(\w+)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# Differs between runs and machines: times, rates, spreads, and the vector extension of a kernel.
+_VARIABLE = (
+    (re.compile(r"\b\d+(\.\d+)?(e[+-]?\d+)? ?(ns|us|ms|s|GFLOP/s|%)(?!\w)"), r"# \3"),
+    (re.compile(r"\b(cpu\.[\w.]*)\.(generic|avx2|avx512)\b"), r"\1.*"),
+    (re.compile(r"\b\d\.\de-\d\d\b"), "#"),
+    (re.compile(r" +"), " "),
+)
+
+
+class Block(NamedTuple):
+    """One fenced block. `line` is the line of its first character; `output` is None where the page prints none."""
+
+    language: str
+    marks: tuple[str, ...]
+    text: str
+    line: int
+    output: str | None
+
+
+def pages(root: Path) -> list[Path]:
+    """Returns the README and all pages of docs/."""
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+
+
+def blocks(page: Path) -> list[Block]:
+    """Returns the blocks of a page. A block ```text output belongs to the block before it."""
+    text = page.read_text()
+    found: list[Block] = []
+    for match in _FENCE.finditer(text):
+        language, marks, body = match[1], tuple((match[2] or "").split()), match[3]
+        if (language, marks) == ("text", ("output",)):
+            found[-1] = found[-1]._replace(output=body)
+        else:
+            found.append(Block(language, marks, body, text.count("\n", 0, match.start(3)) + 1, None))
+    return found
+
+
+def condition(block: Block) -> str:
+    """Returns the first mark of a block that is a condition; "" if the block runs everywhere."""
+    return next((mark for mark in block.marks if mark in CONDITIONS), "")
+
+
+def comparable(output: str) -> str:
+    """Replaces the parts of an output that differ between runs and machines."""
+    for pattern, replacement in _VARIABLE:
+        output = pattern.sub(replacement, output)
+    return "\n".join(line.rstrip() for line in output.strip().splitlines())

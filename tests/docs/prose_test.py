@@ -11,7 +11,7 @@ import pages
 
 LONGEST_LINE = 120
 # No page of these is wrapped here: generated tables, and pages that others format.
-UNWRAPPED = ("docs/benchmarks/", "docs/results/", "docs/changelog.md", "docs/contributing.md", "docs/security.md")
+UNWRAPPED = ("docs/results/", "docs/changelog.md", "docs/contributing.md", "docs/security.md")
 LANGUAGES = {"sh", "python", "c", "cpp", "cmake", "text", "meson", "toml", "json"}
 
 

@@ -156,8 +156,8 @@ def h100_losses(results):
         "kernel",
         "public, us",
         "public kernel",
-        "ratio",
-        "ratio of the fastest sptile kernel",
+        "speedup",
+        "speedup of the fastest sptile kernel",
     ]
     return table(head, lines)
 

@@ -4,7 +4,8 @@ from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 760, 360
 LEFT, RIGHT, TOP, BASE = 56, 16, 76, 268  # the plot area; BASE is the y coordinate of zero
-COLOURS = ("#9aa5b1", "#e69f00", "#0072b2", "#009e73")  # distinguishable with colour vision deficiencies
+GREY, ORANGE, BLUE, GREEN = "#9aa5b1", "#e69f00", "#0072b2", "#009e73"  # distinct with colour vision deficiencies
+COLOURS = {2: (GREY, BLUE), 3: (GREY, ORANGE, BLUE), 4: (GREY, ORANGE, BLUE, GREEN)}  # by number of series
 CAPTION_LINE = 16
 
 
@@ -32,10 +33,10 @@ def _axis(top, label):
 
 def _legend(names):
     parts, x = [], LEFT
-    for name, colour in zip(names, COLOURS, strict=False):
+    for name, colour in zip(names, COLOURS[len(names)], strict=True):
         parts.append(f'<rect x="{x:g}" y="42" width="12" height="12" fill="{colour}"/>')
         parts.append(_text(x + 18, 53, name))
-        x += 18 + 6.6 * len(name) + 24
+        x += 18 + 7 * len(name) + 24
     return parts
 
 
@@ -44,17 +45,19 @@ def _bars(groups, top, digits):
     pitch = (WIDTH - RIGHT - LEFT) / len(groups)
     for place, (label, values) in enumerate(groups):
         width = min(44, pitch * 0.82 / len(values))
-        x = LEFT + pitch * (place + 0.5) - width * len(values) / 2
-        for value, colour in zip(values, COLOURS, strict=False):
-            if value is not None:
-                height = (BASE - TOP) * value / top
-                parts.append(
-                    f'<rect x="{x:.1f}" y="{BASE - height:.1f}" width="{width - 2:.1f}" height="{height:.1f}"'
-                    f' fill="{colour}"/>'
-                )
-                parts.append(
-                    _text(round(x + width / 2 - 1, 1), round(BASE - height - 5, 1), f"{value:.{digits}f}", 11, "middle")
-                )
+        present = [
+            (value, colour) for value, colour in zip(values, COLOURS[len(values)], strict=True) if value is not None
+        ]
+        x = LEFT + pitch * (place + 0.5) - width * len(present) / 2
+        for value, colour in present:
+            height = (BASE - TOP) * value / top
+            parts.append(
+                f'<rect x="{x:.1f}" y="{BASE - height:.1f}" width="{width - 2:.1f}" height="{height:.1f}"'
+                f' fill="{colour}"/>'
+            )
+            parts.append(
+                _text(round(x + width / 2 - 1, 1), round(BASE - height - 5, 1), f"{value:.{digits}f}", 11, "middle")
+            )
             x += width
         parts.append(_text(round(LEFT + pitch * (place + 0.5), 1), BASE + 19, label, 12.5, "middle"))
     return parts
@@ -63,10 +66,10 @@ def _bars(groups, top, digits):
 def bar_chart(title, axis, series, groups, caption, digits=2):
     """Returns a bar chart as SVG.
 
-    series: names of the bars of a group, in order, at most four. groups: pairs of a label and one value per series
+    series: names of the bars of a group, in order, two to four. groups: pairs of a label and one value per series
     (None: no bar). caption: lines below the plot. digits: decimals of the values above the bars.
     """
-    assert series and groups and len(series) <= len(COLOURS)
+    assert groups and len(series) in COLOURS
     assert all(len(values) == len(series) for _, values in groups)
     top = 1.12 * max(value for _, values in groups for value in values if value is not None)
     lines = [

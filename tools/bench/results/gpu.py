@@ -88,8 +88,8 @@ def h100_headline(results):
     rows = _case(results, "h100", "spmm", "f32", 128)
     cusparse, public = geomean(_over_cusparse(rows)), geomean(_over_public(rows))
     return paragraph(
-        f"**SpMM is {cusparse:.2f} times as fast as cuSPARSE and {public:.2f} times as fast as the best public kernel of "
-        f"each matrix** (geometric mean, {len(rows)} matrices, f32, N = 128, one H100 80GB)."
+        f"**SpMM is {cusparse:.2f} times as fast as cuSPARSE and {public:.2f} times as fast as the best public kernel "
+        f"of each matrix** (geometric mean, {len(rows)} matrices, f32, N = 128, one H100 80GB)."
     )
 
 
@@ -156,8 +156,8 @@ def h100_losses(results):
         "kernel",
         "public, us",
         "public kernel",
-        "ratio",
-        "ratio of the fastest sptile kernel",
+        "speedup",
+        "speedup of the fastest sptile kernel",
     ]
     return table(head, lines)
 

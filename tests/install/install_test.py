@@ -113,8 +113,8 @@ def test_cmake(sources, prefix, work, bundle, environment):
 
 
 def test_docs(root, sources):
-    shown = {"use-the-runtime.md": (("c", "consumer.c"), ("cpp", "consumer.cpp"), ("cmake", "CMakeLists.txt")),
-             "convert-in-a-program.md": (("c", "convert.c"),)}
+    shown = {"cpp.md": (("c", "consumer.c"), ("cpp", "consumer.cpp"), ("cmake", "CMakeLists.txt")),
+             "convert-in-c.md": (("c", "convert.c"),)}
     for how_to, language, name in ((how_to, *program) for how_to, programs in shown.items() for program in programs):
         page = (root / "docs" / "guide" / how_to).read_text()
         blocks = re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)

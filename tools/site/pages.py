@@ -66,6 +66,8 @@ GENERATED = {
     "reference/cpp.md": "runtime/sptile.hpp",
 }
 UNSEARCHED = ("design/decisions/", "changelog.md")
+# Pages that should be found before others with the same words.
+BOOST = {"guide/install.md": 4, "results/README.md": 4, "reference/README.md": 2, "guide/migrate.md": 2}
 
 
 def _menu(item, pages):
@@ -103,6 +105,8 @@ def on_page_markdown(markdown, page, files, **_):
     of_readme = page.file.src_uri == "index.md"
     if page.file.src_uri.startswith(UNSEARCHED):
         page.meta["search"] = {"exclude": True}
+    elif boost := BOOST.get(page.file.src_uri):
+        page.meta["search"] = {"boost": boost}
 
     def rewrite(match):
         text, target = match.groups()
@@ -124,3 +128,15 @@ def on_page_markdown(markdown, page, files, **_):
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
     markdown = "".join(part if part.startswith("```") else LINK.sub(rewrite, part) for part in parts)
     return markdown.replace("](docs/", "](") if of_readme else markdown  # pictures
+
+
+def on_post_build(config):
+    """Replaces the script that the offline plugin would load from a network."""
+    site = Path(config["site_dir"])
+    (site / "assets" / "offline_worker.js").write_text((ROOT / "tools/site/offline_worker.js").read_text())
+    for page in site.rglob("*.html"):
+        local = posixpath.relpath("assets/offline_worker.js", page.parent.relative_to(site).as_posix())
+        html, count = re.subn(r'(<script src=")https://[^"]*/iframe-worker/shim"', rf'\g<1>{local}"', page.read_text())
+        if count != 1:
+            raise SystemExit(f"{page}: {count} scripts of the offline plugin, expected 1")
+        page.write_text(html)

@@ -13,7 +13,7 @@ import sys
 C_COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 SECTION = re.compile(r"^-{2,} (.*?) -{2,}$")
 NAME = (
-    re.compile(r"^(?:typedef )?(?:struct|enum|class|enum class)\s+(\w+)"),
+    re.compile(r"^(?:typedef )?(?:enum class|struct|enum|class)\s+(\w+)"),
     re.compile(r"^#define\s+(\w+)"),
     re.compile(r"^typedef .*\(\*(\w+)\)"),
     re.compile(r"([~\w]+)\s*\("),

@@ -55,9 +55,21 @@ def wrong_fences(page, root):
         yield f"{page.relative_to(root)}: a merge conflict"
 
 
+def wrong_decisions(page, root):
+    """A decision fits on one page and has four parts."""
+    if "/decisions/" not in page.as_posix():
+        return
+    text = page.read_text()
+    if (lines := len(text.splitlines())) > 60:
+        yield f"{page.relative_to(root)}: {lines} lines, at most 60"
+    for part in ("Context", "Decision", "Consequences", "Rejected alternatives"):
+        if f"**{part}" not in text:
+            yield f"{page.relative_to(root)}: no part '{part}'"
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    checks = (broken_links, long_lines, wrong_fences)
+    checks = (broken_links, long_lines, wrong_fences, wrong_decisions)
     found = [problem for page in pages.pages(root) for check in checks for problem in check(page, root)]
     if (lines := len((root / "README.md").read_text().splitlines())) > 120:
         found.append(f"README.md: {lines} lines, at most 120")

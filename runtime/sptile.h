@@ -1,6 +1,6 @@
 /* The C interface of libsptile: create a matrix, plan operations with it, and run the plans many times.
  *
- * Structs begin with their size, which tells the library which fields the caller knows. Set it to sizeof, or
+ * Structs begin with their size, which identifies the fields that the caller knows. Set it to sizeof, or
  * initialize the struct with its ..._INIT macro. In structs of options, 0 is the default of every field
  * unless stated otherwise.
  *
@@ -353,7 +353,7 @@ typedef struct sptile_plan_options {
  * all have predictions. On a CUDA device this uses the default stream and needs memory for the operands;
  * SPTILE_DEVICE reports the required bytes.
  *
- * A plan serves runs with 1 to n columns. A plan that 'sptile plan' stored in the bundle is used if
+ * A plan supports runs with 1 to n columns. A plan that 'sptile plan' stored in the bundle is used if
  * operation, formats, n, types, precision and device match. It is verified first; SPTILE_BAD_INPUT if it does
  * not belong to the matrix.
  *

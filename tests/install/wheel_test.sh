@@ -80,3 +80,17 @@ seconds = min(
 )
 print(f"import sptile: {1000 * seconds:.1f} ms")
 END
+
+# The command has no CUDA kernels; it reports those of the libsptile in the same wheel.
+run sptile doctor --json >doctor.json
+run python -I - "$wheel" <<'END'
+import json
+import pathlib
+import sys
+import zipfile
+
+library = json.loads(pathlib.Path("doctor.json").read_text())["library"]
+assert library["path"].endswith("/.sptile.mesonpy.libs/libsptile.so.0"), library
+has_cuda = any(name.endswith("third-party/cuda-runtime.txt") for name in zipfile.ZipFile(sys.argv[1]).namelist())
+assert library["cuda"] == has_cuda, library
+END

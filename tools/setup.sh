@@ -13,7 +13,7 @@ test_packages=(doctest-dev hdf5-tools libopenmpi-dev openmpi-bin patch python3 p
 sanitizer_packages=(clang-14 libclang-rt-14-dev libomp-14-dev llvm-14)
 # What packages are made with.
 release_packages=(git dpkg-dev debhelper dh-python python3-venv)
-lint_packages=(clang-format-14 clang-tidy-14 libomp-14-dev shellcheck)
+lint_packages=(clang-format-14 clang-tidy-14 libomp-14-dev shellcheck git python3 python3-venv)
 
 say() { printf '== %s\n' "$*" >&2; }
 

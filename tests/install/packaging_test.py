@@ -18,7 +18,7 @@ def main():
     root = pathlib.Path(sys.argv[1])
     wrong = []
     version = find(r"^  version: '(.*)',$", root / "meson.build")
-    others = {"debian/changelog": r"^sptile \((.*?)\)", "docs/CITATION.cff": r"^version: (.*)$",
+    others = {"debian/changelog": r"^sptile \((.*?)\)", "CITATION.cff": r"^version: (.*)$",
               "tools/conda/meta.yaml": r'set version = "(.*?)"', "docs/changelog.md": r"^## ([\d.]+)"}
     for name, pattern in others.items():
         if (other := find(pattern, root / name)) != version:

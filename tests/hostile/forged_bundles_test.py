@@ -170,7 +170,7 @@ def main():
         bundles = list(forge(options, pathlib.Path(folder)))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             found = pool.map(lambda b: list(complaints(command, *b[:3])), bundles)
-            for (path, contents, form, done), lines in zip(bundles, found):
+            for (path, contents, _, done), lines in zip(bundles, found):
                 for line in lines:
                     print(f"{path} ({contents}; {done}): {line}", flush=True)
                 if lines:

@@ -99,9 +99,18 @@ def test_command(root, prefix, work, environment):
 def test_cmake(sources, prefix, work, bundle, environment):
     if shutil.which("cmake") is None:
         return skip("cmake")
-    run("cmake", "-S", sources, "-B", work / "cmake", f"-DCMAKE_PREFIX_PATH={prefix}")
+    # The imported target requires C++20, also where the compiler's default is older.
+    run("cmake", "-S", sources, "-B", work / "cmake", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_STANDARD=17")
     run("cmake", "--build", work / "cmake")
     check_programs([work / "cmake" / "consumer_c", work / "cmake" / "consumer_cpp"], bundle, environment)
+    tools = work / "tools"
+    tools.mkdir()
+    (tools / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.16)\nproject(tools C)\nfind_package(sptile REQUIRED)\n"
+                                          f"add_executable(convert {sources / 'convert.c'})\n"
+                                          "target_link_libraries(convert PRIVATE sptile::sptile-tools)\n")
+    run("cmake", "-S", tools, "-B", tools / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tools / "build")
+    run(tools / "build" / "convert", work / "by_cmake.h5")
     wrong = work / "wrong"
     wrong.mkdir()
     (wrong / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.16)\nproject(wrong C)\n"

@@ -38,7 +38,7 @@ TEST_CASE("registry: every format has a converter and a reference page that name
     const FormatLayout& layout = *layouts()[i];
     CAPTURE(layout.name);
     CHECK(converters()[i].format == layout.name);
-    std::ifstream page(sptile::source_root() / "docs/formats" / (std::string(layout.name) + ".md"));
+    std::ifstream page(sptile::source_root() / "docs/reference/formats" / (std::string(layout.name) + ".md"));
     REQUIRE(page.good());
     const std::string text{std::istreambuf_iterator<char>(page), {}};
     for (const ArraySpec& array : layout.arrays) {

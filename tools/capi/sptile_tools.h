@@ -45,7 +45,7 @@ const char* sptile_tools_last_error(void);
  * ("cancelled") and leaves no file. */
 typedef int (*sptile_tools_progress)(void* user, const char* phase, int64_t done, int64_t total);
 
-/* Which bundles contain formats of the transpose. Those of a symmetric matrix serve as both. */
+/* Which bundles contain formats of the transpose. Those of a symmetric matrix are used for both. */
 typedef enum sptile_tools_transpose {
   SPTILE_TRANSPOSE_NEVER = 0,
   SPTILE_TRANSPOSE_ALWAYS = 1,

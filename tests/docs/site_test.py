@@ -94,6 +94,8 @@ class Browser:
 def problems(browser, site):
     for width in WIDTHS:
         browser.open(site / "index.html", width)
+        if width >= 1200 and not browser.value("document.querySelector('.md-tabs').offsetHeight > 0"):
+            yield f"{width} pixels: the menu is hidden"
         for query, expected in FIRST_RESULTS.items():
             found = browser.value(RESULTS.replace("QUERY", json.dumps(query)))
             first = [link.removeprefix(site.as_uri() + "/") for link in found]

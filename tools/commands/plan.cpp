@@ -125,14 +125,18 @@ std::vector<runtime::StoredPlan> views_of(const std::vector<NewPlan>& plans) {
   return views;
 }
 
-// The last usable device of the table when none is given: a GPU where there is one.
-Result<runtime::Device> device_for(const ProductRequest& request) {
-  ProductRequest given = request;
-  if (given.device.empty())
-    given.device = std::find_if(devices().rbegin(), devices().rend(), [](const DeviceRow& row) {
-                     return device_available(row);
-                   })->name;
-  return resolve_device(given);
+// The name of the device to plan for when none is given: that of a named kernel, else a GPU where one is
+// usable.
+std::string_view default_device(const ProductRequest& request) {
+  const auto kernels = runtime::kernels();
+  const auto named = std::ranges::find(kernels, request.kernel, &runtime::Kernel::name);
+  if (named != kernels.end()) return name_of(named->device);
+  return std::find_if(devices().rbegin(), devices().rend(), device_available)->name;
+}
+
+Result<runtime::Device> device_for(ProductRequest request) {
+  if (request.device.empty()) request.device = default_device(request);
+  return resolve_device(request);
 }
 
 Status run_plan(Session& session, PlanVerbOptions options) {
@@ -176,7 +180,7 @@ Action declare_plan(Options& app) {
       .range(std::int64_t{1}, std::int64_t{1} << 31);
   declare_side(app, options->request);
   declare_product(app, options->request);
-  app.get_option("--device").default_text("cuda where a GPU is usable, else cpu");
+  app.get_option("--device").default_text("that of --kernel, else cuda where a GPU is usable, else cpu");
   app.add_flag("--force", options->force, "replace stored plans that are the same");
   return [options](Session& session) { return run_plan(session, *options); };
 }

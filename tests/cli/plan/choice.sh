@@ -6,3 +6,5 @@ sptile run a.h5 -n 16 --threads 1 --json | json-has 'format="bittcf"' 'plan="sto
 sptile run a.h5 -n 16 --threads 1 --format csr --json | json-has 'format="csr"' 'plan="made"'
 sptile plan a.h5 -n 16 --device cpu --threads 1 --choose measured -q > /dev/null
 sptile run a.h5 -n 16 --threads 1 --json | json-has 'plan="stored"'
+sptile plan a.h5 -n 16 --threads 1 --kernel cpu.me_tcf.generic -q > /dev/null
+sptile run a.h5 -n 16 --threads 1 --json | json-has 'format="me_tcf"' 'kernel="cpu.me_tcf.generic"' 'plan="stored"'

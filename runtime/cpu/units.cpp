@@ -137,11 +137,12 @@ class RunReader {
 
   /// Returns what is wrong with the run; null when it was added.
   const char* add(const UnitRun& run) {
-    if (run.last <= first_ || run.last > ends_.back()) return "does not end after its first unit";
+    if (run.last <= first_) return "has no units";
+    if (run.last > ends_.back()) return "ends after the last unit";
     if (run.last > *std::upper_bound(ends_.begin(), ends_.end(), first_)) return "has units of two kinds";
-    if (splits_window(run.last)) return "ends between the pieces of a window";
-    if (run.parts < 1 || run.parts > column_steps(n_)) return "has a wrong number of column ranges";
-    if (run.parts > most_ - std::ssize(work_.chunks)) return "makes too many chunks";
+    if (splits_window(run.last)) return "ends between the pieces of a split window";
+    if (run.parts < 1 || run.parts > column_steps(n_)) return "has an invalid number of column ranges";
+    if (run.parts > most_ - std::ssize(work_.chunks)) return "exceeds the maximum number of chunks";
     append_by_columns(work_.chunks, first_, run.last, n_, run.parts);
     first_ = run.last;
     return nullptr;
@@ -177,8 +178,8 @@ Result<WorkPlan> divide_as(const FormatView& format, std::int64_t n, int threads
   RunReader reader(format, n, threads);
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (const char* const wrong = reader.add(runs[i]); wrong != nullptr)
-      return fail(Errc::bad_input, "run " + std::to_string(i) + " of its units " + wrong);
-  if (!reader.complete()) return fail(Errc::bad_input, "its runs do not reach the last unit");
+      return fail(Errc::bad_input, "run " + std::to_string(i) + " of its division " + wrong);
+  if (!reader.complete()) return fail(Errc::bad_input, "its division ends before the last unit");
   return reader.take();
 }
 

@@ -157,15 +157,16 @@ TEST_CASE("stored divisions: any cut of the units and columns is accepted") {
 }
 
 TEST_CASE("stored divisions: runs that are not a division are refused with the first wrong one") {
-  const std::string order = "run 1 of its units does not end after its first unit",
-                    parts = "run 1 of its units has a wrong number of column ranges";
-  CHECK(wrong_after([](auto& runs) { runs[1].last = runs[0].last; }) == order);
-  CHECK(wrong_after([](auto& runs) { runs[1].last = -1; }) == order);
-  CHECK(wrong_after([](auto& runs) { runs[1].last = std::int64_t{1} << 62; }) == order);
+  const std::string none = "run 1 of its division has no units",
+                    parts = "run 1 of its division has an invalid number of column ranges";
+  CHECK(wrong_after([](auto& runs) { runs[1].last = runs[0].last; }) == none);
+  CHECK(wrong_after([](auto& runs) { runs[1].last = -1; }) == none);
+  CHECK(wrong_after([](auto& runs) { runs[1].last = std::int64_t{1} << 62; }) ==
+        "run 1 of its division ends after the last unit");
   CHECK(wrong_after([](auto& runs) { runs[1].parts = 0; }) == parts);
   CHECK(wrong_after([](auto& runs) { runs[1].parts = kN / 64 + 2; }) == parts);
-  CHECK(wrong_after([](auto& runs) { runs.pop_back(); }) == "its runs do not reach the last unit");
-  CHECK(wrong_after([](auto& runs) { runs.push_back(runs.back()); }).find("does not end after") !=
+  CHECK(wrong_after([](auto& runs) { runs.pop_back(); }) == "its division ends before the last unit");
+  CHECK(wrong_after([](auto& runs) { runs.push_back(runs.back()); }).find("has no units") !=
         std::string::npos);
 }
 
@@ -187,7 +188,7 @@ TEST_CASE("stored divisions: numbers and bytes are bounded before anything is al
   stored.set(rows);
   const auto restored = stored.restored(request);
   REQUIRE_FALSE(restored);
-  CHECK(restored.error().message.find("too many chunks") != std::string::npos);
+  CHECK(restored.error().message.find("maximum number of chunks") != std::string::npos);
   for (const std::int64_t count : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{1} << 60}) {
     stored.division.numbers = {count};
     CHECK_FALSE(stored.restored(request));
@@ -337,7 +338,7 @@ TEST_CASE("CPU plans: a damaged or foreign division is refused with the plan's n
   const Formatted shorter = format_matrix(other, "csr");
   p.made = plan_of(shorter.matrix(), options());
   p.stored = as_stored(p.made);
-  CHECK(refused().find("do not reach the last unit") != std::string::npos);
+  CHECK(refused().find("ends before the last unit") != std::string::npos);
 }
 
 TEST_CASE("prove_stored: finds a division that is not of the format, and leaves other versions alone") {

@@ -330,14 +330,15 @@ void check_same_bits(Session& session) {
 
 std::string restored_bits(Session& session, const Setting& setting) {
   const Instance& instance = session.instance();
-  const auto device = runtime::cuda::find_device(setting.device);
+  const runtime::PlanOptions options = options_of(instance, setting);
+  const auto device = check_options(options);
+  if (!device) return device.error().message;
   const auto made = session.plan(setting);
   if (!made) return made.error().message;
   const auto costs = find_kernel_costs(*device, *instance.kernel, instance.precision);
   if (!costs) return costs.error().message;
-  const auto stored =
-      plan_to_store(session.op(), made->problem.matrix().formatted.matrix(), {instance.kernel, instance.row},
-                    setting.planned_n(), options_of(instance, setting).variant, *device, *costs);
+  const auto stored = plan_to_store(session.op(), made->problem.matrix().formatted.matrix(),
+                                    {instance.kernel, instance.row}, options, *device, *costs);
   if (!stored) return stored.error().message;
   const auto numbers = std::as_bytes(std::span(stored->numbers));
   const runtime::StoredPlan plan = {
@@ -358,7 +359,7 @@ std::string restored_bits(Session& session, const Setting& setting) {
 }
 
 void check_stored(Session& session) {
-  if (session.instance().row == nullptr || session.instance().row->store == nullptr) return;
+  if (!session.instance().on_cpu() && session.instance().row->store == nullptr) return;
   for (const Setting& setting : {Setting{.shape = "pieces", .n = 40},
                                  {.n = 72, .permuted = true, .device = 1},
                                  {.shape = "no_entries", .n = 8}})
@@ -509,7 +510,8 @@ constexpr OptOut kOptOuts[] = {
      "adds to results with atomic operations, in any order"},
     {"stored",
      [](const Kernel& k) {
-       return !any_instance(k, [](const runtime::cuda::DeviceKernel& row) { return row.store != nullptr; });
+       return k.device == runtime::Device::cuda &&
+              !any_instance(k, [](const runtime::cuda::DeviceKernel& row) { return row.store != nullptr; });
      },
      "bundles do not store its schedules"},
     {"run_values", [](const Kernel& k) { return !reads_values(*k.op); },

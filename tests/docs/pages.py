@@ -18,10 +18,12 @@ CONDITIONS = {
 GENERATED = {"python.md", "commands.md", "c.md", "cpp.md"}
 
 _FENCE = re.compile(r"^```(\w+)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# Differs between runs and machines: times, rates, spreads, and the vector extension of a kernel.
+# Differs between runs and machines: times, rates, spreads, threads, sizes, and the vector extension of a kernel.
 _VARIABLE = (
     (re.compile(r"\b\d+(\.\d+)?(e[+-]?\d+)? ?(ns|us|ms|s)(?!\w)"), "# time"),
     (re.compile(r"\b\d+(\.\d+)? ?(GFLOP/s|%)"), r"# \2"),
+    (re.compile(r"\b\d+ threads?\b"), "# threads"),
+    (re.compile(r"\b\d+(\.\d+)? (B|KiB|MiB)\b"), "# bytes"),
     (re.compile(r"\b(cpu\.[\w.]*)\.(generic|avx2|avx512)\b"), r"\1.*"),
     (re.compile(r"\b\d\.\de-\d\d\b"), "#"),
     (re.compile(r" +"), " "),

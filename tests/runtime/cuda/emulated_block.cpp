@@ -137,10 +137,6 @@ void barrier_arrive_expect(std::uint32_t barrier, unsigned bytes) {
 void copy_16(std::uint32_t to, const void* from) {
   emulated_block.copies[test::thread_index.x].push_back({to, from, 16});
 }
-void copy_16_of(std::uint32_t to, const void* from, std::int64_t there) {
-  emulated_block.copies[test::thread_index.x].push_back(
-      {to, from, 16, static_cast<std::uint32_t>(std::min<std::int64_t>(there, 16))});
-}
 void copy_wait_all() {
   auto& mine = emulated_block.copies[test::thread_index.x];
   for (const auto& copy : mine) emulated_block.perform(copy);

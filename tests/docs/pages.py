@@ -14,8 +14,6 @@ CONDITIONS = {
     "slow": "takes minutes",
     "pyg": "needs PyG",
 }
-# Written by generators when the site is built; tools/site/pages.py links to them.
-GENERATED = {"python.md", "commands.md", "c.md", "cpp.md"}
 
 _FENCE = re.compile(r"^```(\w+)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Differs between runs and machines: times, rates, spreads, threads, sizes, and the vector extension of a kernel.

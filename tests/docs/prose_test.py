@@ -12,7 +12,7 @@ import pages
 LONGEST_LINE = 120
 # No page of these is wrapped here: generated tables, and pages that others format.
 UNWRAPPED = ("docs/results/", "docs/changelog.md", "docs/contributing.md", "docs/security.md")
-LANGUAGES = {"sh", "python", "c", "cpp", "cmake", "text", "meson", "toml", "json"}
+LANGUAGES = {"sh", "python", "py", "pycon", "c", "cpp", "cmake", "text", "meson", "toml", "json"}
 
 
 def anchors(page):

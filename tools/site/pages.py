@@ -60,7 +60,6 @@ MENU = [
 ]
 # Pages that site.sh generates, and the sources that pages link to in their place.
 GENERATED = {
-    "reference/python.md": "runtime/python/sptile",
     "reference/commands.md": "tools/commands",
     "reference/c.md": "runtime/sptile.h",
     "reference/cpp.md": "runtime/sptile.hpp",

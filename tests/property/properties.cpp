@@ -489,23 +489,23 @@ constexpr Property kProperties[] = {
      check_nonfinite},
     {"again", "a workspace serves one run after the other", check_again},
     {"same_bits", "results have the same bits on every run, for any number of threads", check_same_bits},
-    {"stored", "a stored schedule is taken and gives the same bits", check_stored},
-    {"refresh", "new values of the matrix take the place of the old ones", check_refresh, false},
+    {"stored", "a stored schedule is used and gives the same bits", check_stored},
+    {"refresh", "new values replace those of the matrix", check_refresh, false},
     {"csr_order", "numbers per entry are in the order of the CSR matrix", check_csr_order},
-    {"least_n", "plans say for how many columns they are as good as plans of their own", check_least_n},
+    {"least_n", "plans report the number of columns from which no other plan is better", check_least_n},
     {"empty", "no rows, no columns, no entries; no columns of operands are refused", check_empty},
 };
 
 constexpr OptOut kOptOuts[] = {
     {"fewer_columns", [](const Kernel& k) { return !has_columns(*k.op); },
-     "the operands are lists with one number per entry, which n says nothing about"},
+     "the operands are lists with one number per entry and have no columns"},
     {"fewer_columns",
      [](const Kernel& k) { return k.device == runtime::Device::cuda && !serves_some(k, 2, 1); },
      "supports one column"},
     {"heads", [](const Kernel& k) { return k.device == runtime::Device::cuda && !serves_some(k, 1, 2); },
      "supports one head; plans for several heads choose another kernel"},
     {"unused_rows", [](const Kernel& k) { return !reads(*k.op, Extent::cols); },
-     "entries refer to no rows of an operand"},
+     "no operand has one row per column of the matrix"},
     {"same_bits", [](const Kernel& k) { return !k.deterministic; },
      "adds to results with atomic operations, in any order"},
     {"stored",
@@ -518,7 +518,8 @@ constexpr OptOut kOptOuts[] = {
      "the operation reads no values of the matrix"},
     {"refresh", [](const Kernel& k) { return !reads_values(*k.op); },
      "the operation reads no values of the matrix"},
-    {"csr_order", [](const Kernel& k) { return !writes_list(*k.op); }, "the result has no number per entry"},
+    {"csr_order", [](const Kernel& k) { return !writes_list(*k.op); },
+     "the result is not a list with one number per entry"},
 };
 
 }  // namespace

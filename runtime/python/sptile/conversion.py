@@ -320,7 +320,7 @@ def convert(
     else:
         memory = MemoryFile()
         report = matrix.convert(None, memory.fd, options)
-        bundle = Bundle(memory, "in memory")
+        bundle = Bundle._create(memory, "in memory")
     if not isinstance(src, (str, bytes, os.PathLike)):
         remember_order(bundle, src)
     for sentence in _describe_losses(report, options.dtype, "{} in the bundle"):

@@ -52,7 +52,7 @@ class SparseMatrix:
     shape : tuple of int, optional
         Rows and columns. By default a square matrix, or as many columns as `col` needs.
     symmetric : bool, optional
-        Raises `UsageError` unless the matrix has this property.
+        Expected symmetry. The constructor raises `UsageError` if the matrix differs.
     format : str, optional
         Storage format: "csr", "bittcf", "bmat", "tall", ... "auto" uses "csr" on the CPU. On a CUDA device it times
         the formats at the first product of each width and uses the fastest. Only "csr" is bitwise reproducible

@@ -14,9 +14,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from conftest import ROOT, command
+from conftest import ROOT, command, has_torch
 
-HAS_TORCH = importlib.util.find_spec("torch") is not None
+HAS_TORCH = has_torch()
 
 
 def _generator() -> ModuleType:
@@ -76,7 +76,7 @@ def test_docstrings_have_all_sections_that_apply(entry: Any) -> None:
 
 def test_private_and_inherited_names_are_not_entries() -> None:
     names = [entry.name for entry in ENTRIES]
-    assert len(names) == len(set(names)) > 50
+    assert len(names) == len(set(names)) > 40
     assert not [name for name in names if name.rpartition(".")[2].startswith("_") and not name.endswith(".__call__")]
     assert not [name for name in names if name.endswith((".extra_repr", ".state_dict"))]
 
@@ -90,7 +90,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("examples")
     if program := command():
         matrix = ROOT / "data" / "examples" / "fem_plate.mtx"
-        subprocess.run([program, "partition", matrix, "--parts", "1", "-o", made / "parts"], check=True, capture_output=True)
+        call = [program, "partition", matrix, "--parts", "1", "-o", made / "parts"]
+        subprocess.run(call, check=True, capture_output=True)
     return made
 
 

@@ -96,7 +96,8 @@ def members(path: str, kind: type) -> Iterator[Entry]:
 def sections(doc: str) -> dict[str, str]:
     """Splits a numpydoc docstring. The key "" is the text before the first section."""
     parts = re.split(r"^([A-Z]\w+)\n-{3,}\n", doc, flags=re.MULTILINE)
-    return {"": parts[0].strip(), **{name: text.strip("\n") for name, text in zip(parts[1::2], parts[2::2], strict=True)}}
+    named = zip(parts[1::2], parts[2::2], strict=True)
+    return {"": parts[0].strip(), **{name: text.strip("\n") for name, text in named}}
 
 
 def items(text: str) -> list[tuple[str, str, str]]:
@@ -113,7 +114,7 @@ def items(text: str) -> list[tuple[str, str, str]]:
 
 
 def heading(entry: Entry) -> str:
-    return f"{'####' if entry.is_member else '###'} {entry.name.removeprefix('sptile.') if entry.is_member else entry.name}"
+    return f"#### {entry.name.removeprefix('sptile.')}" if entry.is_member else f"### {entry.name}"
 
 
 def call(entry: Entry) -> str:

@@ -152,8 +152,8 @@ def takes_plan_options(*without: str) -> Callable[[Function], Function]:
         own = {p.name for p in kept}
         names = [name for name in DEFAULTS if name not in without and name not in own]
         added = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=_annotation(name))
-            for name in names
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=annotation)
+            for name, annotation in zip(names, map(_annotation, names), strict=True)
         ]
 
         @functools.wraps(function)

@@ -100,7 +100,16 @@ class Plan:
 
     __array_ufunc__ = None  # NumPy leaves `B @ plan` to this class, which does not support it
 
-    def __init__(self, matrix: MatrixHandle, n: int, settings: PlanSettings) -> None:
+    def __init__(self) -> None:
+        raise ArgumentTypeError("create plans with sptile.plan or Bundle.plan")
+
+    @classmethod
+    def _create(cls, matrix: MatrixHandle, n: int, settings: PlanSettings) -> Plan:
+        plan = cls.__new__(cls)
+        plan._set(matrix, n, settings)
+        return plan
+
+    def _set(self, matrix: MatrixHandle, n: int, settings: PlanSettings) -> None:
         handle = PlanHandle()
         handle.matrix = matrix
         operation, options = plan_options(n, **settings)
@@ -168,7 +177,7 @@ class Plan:
         return self._handle.matrix, self.n, settings
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.__init__(*state)  # type: ignore[misc]
+        self._set(*state)
 
     def __copy__(self) -> Plan:
         return copying.deepcopy(self)

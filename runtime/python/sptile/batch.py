@@ -36,13 +36,19 @@ class Batch(Bundle):
     ((6, 6), array([0, 2, 4, 6]))
     """
 
-    def __init__(self, memories: list[CsrMemory], arrangement: int) -> None:
+    row_offsets: npt.NDArray[np.int64]
+    col_offsets: npt.NDArray[np.int64] | None
+
+    @classmethod
+    def _arrange(cls, memories: list[CsrMemory], arrangement: int) -> Batch:
         members = _Members(memories, arrangement)
-        super().__init__(members, members.name, members.device)
+        batch = cls.__new__(cls)
+        batch._set(members, members.name, members.device)
         shapes = [(one.arrays.rows, one.arrays.cols) for one in memories]
         rows, cols = np.cumsum([(0, 0), *shapes], axis=0, dtype=np.int64).T.copy()
-        self.row_offsets: npt.NDArray[np.int64] = rows
-        self.col_offsets: npt.NDArray[np.int64] | None = cols if arrangement == c.BLOCK_DIAGONAL else None
+        batch.row_offsets = rows
+        batch.col_offsets = cols if arrangement == c.BLOCK_DIAGONAL else None
+        return batch
 
 
 def block_diag(matrices: Iterable[Any], *, copy: bool = False) -> Batch:
@@ -79,7 +85,7 @@ def block_diag(matrices: Iterable[Any], *, copy: bool = False) -> Batch:
     >>> np.split(C, batch.row_offsets[1:-1])
     [array([1., 1.]), array([2., 2.])]
     """
-    return Batch(_memories(matrices, copy), c.BLOCK_DIAGONAL)
+    return Batch._arrange(_memories(matrices, copy), c.BLOCK_DIAGONAL)
 
 
 def vstack(matrices: Iterable[Any], *, copy: bool = False) -> Batch:
@@ -110,7 +116,7 @@ def vstack(matrices: Iterable[Any], *, copy: bool = False) -> Batch:
     >>> sptile.vstack([A, 2 * A]) @ np.ones(2)
     array([1., 1., 2., 2.])
     """
-    return Batch(_memories(matrices, copy), c.STACKED)
+    return Batch._arrange(_memories(matrices, copy), c.STACKED)
 
 
 class _Members(NamedTuple):

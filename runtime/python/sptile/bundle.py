@@ -98,7 +98,7 @@ def _fresh_values(handle: MatrixHandle, format: str, dtype: int) -> _Fresh:
     """Reads the values of a format: they are its SDDMM with ones, scaled."""
     settings: PlanSettings = {"op": "sddmm", "format": format, "dtype": _arrays.DTYPE_NAMES[dtype]}
     try:
-        plan = Plan(handle, 1, settings)
+        plan = Plan._create(handle, 1, settings)
     except UnsupportedError as error:
         raise TypeError(
             f"cannot copy or pickle a refreshed Bundle or Plan, because its values cannot be read: {error}"
@@ -457,7 +457,16 @@ class Bundle:
 
     __array_ufunc__ = None  # NumPy leaves `B @ bundle` to this class, which does not support it
 
-    def __init__(self, source: Source, name: str, device: str = "cpu") -> None:
+    def __init__(self) -> None:
+        raise ArgumentTypeError("create bundles with sptile.open, sptile.convert or Bundle.of")
+
+    @classmethod
+    def _create(cls, source: Source, name: str, device: str = "cpu") -> Bundle:
+        bundle = cls.__new__(cls)
+        bundle._set(source, name, device)
+        return bundle
+
+    def _set(self, source: Source, name: str, device: str) -> None:
         self._name = name
         self.device = device
         handle = _made(source, False)
@@ -703,7 +712,7 @@ class Bundle:
         (3, 16)
         """
         refreshable = bool(options.pop("refreshable", False))
-        return Plan(self._handle(refreshable), n, self._filled(options))
+        return Plan._create(self._handle(refreshable), n, self._filled(options))
 
     @takes_plan_options("refreshable")
     def predict(self, n: int, **options: Unpack[PlanSettings]) -> list[Prediction]:
@@ -762,7 +771,7 @@ def bundle_of(A: Any, copy: bool = False, integers: str = "float32") -> Bundle:
     if isinstance(A, (str, os.PathLike)):
         return open(A, copy=copy)
     memory = csr_memory(A, copy, integers=integers)
-    return Bundle(memory, memory.name, memory.device)
+    return Bundle._create(memory, memory.name, memory.device)
 
 
 def open(path: str | os.PathLike[str], *, copy: bool = False, matrix: str | None = None) -> Bundle:
@@ -800,7 +809,7 @@ def open(path: str | os.PathLike[str], *, copy: bool = False, matrix: str | None
     (2286, 2286)
     """
     name = path_bytes(path)
-    return Bundle(_File(name, bool(copy), text(matrix, "matrix")), os.fsdecode(name))
+    return Bundle._create(_File(name, bool(copy), text(matrix, "matrix")), os.fsdecode(name))
 
 
 def path_bytes(path: Any) -> bytes:
@@ -818,7 +827,7 @@ def path_bytes(path: Any) -> bytes:
 
 def part_bundle(path: bytes, copy: bool, matrix: bytes | None, part: Any) -> Bundle:
     """A bundle of an open part, `sptile_part`, whose file is not opened again."""
-    return Bundle(_File(path, copy, matrix, part), os.fsdecode(path))
+    return Bundle._create(_File(path, copy, matrix, part), os.fsdecode(path))
 
 
 def _describe(handle: MatrixHandle) -> c.MatrixInfo:

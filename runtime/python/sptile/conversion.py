@@ -136,7 +136,7 @@ def read(
     dtype : dtype, optional
         Type of the values, "f32" or "f64". By default that of the file, float64 for text.
     strict : bool, optional
-        Refuse values that overflow, underflow or are rounded in `dtype`.
+        Refuse values that overflow or underflow in `dtype`, and integers that it cannot represent exactly.
     real_part : bool, optional
         Use the real part of a complex file. By default complex files are refused.
     kind : str, optional
@@ -175,7 +175,7 @@ def read(
     UserWarning
         What was guessed, ignored or added while reading.
     RuntimeWarning
-        The number of values that overflow, underflow or are rounded in `dtype`.
+        The numbers of values that overflow or underflow in `dtype`, and of integers that it cannot represent exactly.
 
     Notes
     -----
@@ -264,7 +264,7 @@ def convert(
     overwrite : bool, optional
         Replace an existing file.
     strict : bool, optional
-        Refuse values that overflow, underflow or are rounded in `dtype`.
+        Refuse values that overflow or underflow in `dtype`, and integers that it cannot represent exactly.
     real_part, kind, base, separator, columns : optional
         Options for files, see `read`.
     threads : int, optional
@@ -292,7 +292,7 @@ def convert(
     UserWarning
         What was guessed, ignored or added while reading a file.
     RuntimeWarning
-        The number of values that overflow, underflow or are rounded in `dtype`.
+        The numbers of values that overflow or underflow in `dtype`, and of integers that it cannot represent exactly.
 
     Notes
     -----
@@ -320,7 +320,7 @@ def convert(
     else:
         memory = MemoryFile()
         report = matrix.convert(None, memory.fd, options)
-        bundle = Bundle(memory, "in memory")
+        bundle = Bundle._create(memory, "in memory")
     if not isinstance(src, (str, bytes, os.PathLike)):
         remember_order(bundle, src)
     for sentence in _describe_losses(report, options.dtype, "{} in the bundle"):

@@ -105,7 +105,7 @@ class Part:
     def __repr__(self) -> str:
         return (
             f"<sptile.Part {self.rank} of {self.parts}: {len(self.old_ids)} of {self.shape[0]} rows, "
-            f"{self.local.nnz} entries local, {self.halo.nnz} in {len(self.halo_ids)} columns of others>"
+            f"{self.local.nnz} local nonzeros, {self.halo.nnz} in {len(self.halo_ids)} halo columns>"
         )
 
 

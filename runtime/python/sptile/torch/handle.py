@@ -176,7 +176,7 @@ class Handle:
 
     def __init__(self, pattern: Pattern, values: Tensor | None = None, format: str = "auto") -> None:
         if not isinstance(format, str):
-            raise ArgumentTypeError(f"format must be the name of a format, for example 'csr', or 'auto', got {format!r}")
+            raise ArgumentTypeError(f"format must be 'auto' or the name of a format such as 'csr', got {format!r}")
         self.pattern, self.values, self.format = pattern, values, format
         self.plans: dict[Request, Plan] = {}
         self.derived: dict[str, Any] = {}  # what follows from the pattern, kept for those who made it
@@ -387,8 +387,8 @@ def _unknown(token: Any, number: Any) -> UsageError:
         found = f"{token.dtype} {list(token.shape)} on {token.device}" if isinstance(token, Tensor) else repr(token)
         return UsageError(f"the token of a matrix must be an int64 scalar tensor in host memory, got {found}")
     return UsageError(
-        f"no matrix of this process has the token {number}; keep the SparseMatrix alive while it is in use, and compile "
-        "or export again if another process saved the code"
+        f"no matrix of this process has the token {number}; keep the SparseMatrix alive while it is in use, and "
+        "compile or export again if another process saved the code"
     )
 
 

@@ -38,7 +38,7 @@ Number = float  # the class has a function of that name
 
 
 class SparseMatrix:
-    """A sparse matrix on one device for products with tensors: ``A @ x``, ``x @ A`` and the functions of `sptile.torch`.
+    """A sparse matrix on one device, for products with tensors: ``A @ x``, ``x @ A`` and the functions of this module.
 
     Parameters
     ----------
@@ -47,15 +47,16 @@ class SparseMatrix:
     col : Tensor
         Column ids, int32 or int64, shape (nonzeros,), in any order within a row.
     values : Tensor, optional
-        Values of type float32, float64, float16 or bfloat16, shape (nonzeros,). By default all nonzeros are 1. Gradients
-        reach values that require them. Do not modify `values` in place; use `with_values`.
+        Values of type float32, float64, float16 or bfloat16, shape (nonzeros,). By default all nonzeros are 1.
+        Gradients reach values that require them. Do not modify `values` in place; use `with_values`.
     shape : tuple of int, optional
         Rows and columns. By default a square matrix, or as many columns as `col` needs.
     symmetric : bool, optional
-        Raises `UsageError` unless the matrix has this property.
+        Expected symmetry. The constructor raises `UsageError` if the matrix differs.
     format : str, optional
-        Storage format: "csr", "bittcf", "bmat", "tall", ... "auto" uses "csr" on the CPU. On a CUDA device it times the
-        formats at the first product of each width and uses the fastest. Only "csr" is bitwise reproducible between runs.
+        Storage format: "csr", "bittcf", "bmat", "tall", ... "auto" uses "csr" on the CPU. On a CUDA device it times
+        the formats at the first product of each width and uses the fastest. Only "csr" is bitwise reproducible
+        between runs.
 
     Attributes
     ----------
@@ -488,7 +489,8 @@ class SparseMatrix:
         for number, part in enumerate(parts):
             if part.shape[1] != parts[0].shape[1]:
                 raise UsageError(
-                    f"matrix {number} of the batch: it has {part.shape[1]} columns, but the first has {parts[0].shape[1]}"
+                    f"matrix {number} of the batch: it has {part.shape[1]} columns, but the first has "
+                    f"{parts[0].shape[1]}"
                 )
         return cls._of_parts(parts, False, format)
 

@@ -66,7 +66,8 @@ def check_list_of_ids(ids: object, what: str) -> Tensor:
         raise ArgumentTypeError(f"{what} must be an int32 or int64 tensor, got {type(ids).__name__}")
     if ids.layout != torch.strided or ids.dtype not in (torch.int32, torch.int64) or ids.dim() != 1:
         raise UsageError(
-            f"{what} must be a dense one-dimensional int32 or int64 tensor, got {ids.dtype} {list(ids.shape)}, {ids.layout}"
+            f"{what} must be a dense one-dimensional int32 or int64 tensor, got {ids.dtype} {list(ids.shape)}, "
+            f"{ids.layout}"
         )
     if ids.device.type not in ("cpu", "cuda"):
         raise UnsupportedError(f"{what} must be on the CPU or a CUDA device, got {ids.device}")

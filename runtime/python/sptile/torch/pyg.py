@@ -114,8 +114,8 @@ def adj_t(A: SparseMatrix) -> Tensor:
 
     Notes
     -----
-    Layers that multiply by the adjacency matrix use it (SAGEConv, GINConv, GCNConv with normalize=False), in eager mode.
-    Layers that compute messages per edge receive the edges, with duplicates. Means divide by the number of edges.
+    Layers that multiply by the adjacency matrix use it (SAGEConv, GINConv, GCNConv with normalize=False), in eager
+    mode. Layers that compute messages per edge receive the edges, with duplicates. Means divide by the number of edges.
 
     Examples
     --------

@@ -44,8 +44,8 @@ class DistSparseMatrix:
         Storage format, see `sptile.torch.SparseMatrix`. Only "csr" is bitwise reproducible between runs.
     check : str, optional
         "always": before each exchange the ranks compare their calls in a message of 40 bytes, and a mismatch raises an
-        error on all ranks. "first": compare only calls that are new to this rank; a later mismatch ends with the timeout
-        of the group.
+        error on all ranks. "first": compare only calls that are new to this rank; a later mismatch ends with the
+        timeout of the group.
     never_slower : int, optional
         Number of columns of a product that must not be slower than on rank 0 alone. Both are timed. If rank 0 alone is
         faster, it owns all rows and warns.

@@ -1,5 +1,5 @@
 // Messages between a process and its HDF5 helper, the program that calls the HDF5 library for it. See
-// docs/decisions/0028-hdf5-in-a-helper.md.
+// docs/design/decisions/0028-hdf5-in-a-helper.md.
 #pragma once
 
 #include <cstdint>
